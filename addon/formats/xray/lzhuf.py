@@ -1,0 +1,183 @@
+"""LZHUF, the compression of X-Ray's chunks (id bit 31): sliding window plus adaptive Huffman codes. Reading only.
+
+A body is ``u32 unpacked size`` and a bit stream, most significant bit first. Symbols 0..255 are bytes; 256..313 are
+matches of 3..60 bytes, followed by a distance whose upper six bits have a fixed prefix code and whose lower six stand
+as they are. Known from the engine's ``LzHuf.cpp``, which halves its counts at 0x4000 where the method of 1989 waited
+for 0x8000. Nobody has to write it: every reader of the game takes plain chunks.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...core.binary import Reader
+from ...core.errors import ReadError
+
+LARGEST = 64 << 20
+"""Bytes a body may unpack to. The largest file of the games is far smaller."""
+HIGHEST_RATIO = 200
+"""Times the packed size a body may unpack to; the method itself ends at about 60 bytes for three bits in theory."""
+
+_WINDOW = 4096
+_SYMBOLS = 314
+_NODES = 2 * _SYMBOLS - 1
+_ROOT = _NODES - 1
+_HALVE_AT = 0x4000
+_SHORTEST_MATCH = 3
+
+_CODES_OF_LENGTH = {3: 1, 4: 3, 5: 8, 6: 12, 7: 24, 8: 16}
+"""How many values of a distance's upper six bits have a prefix code of that length; codes ascend with the values."""
+
+
+def _distance_table() -> list[tuple[int, int]]:
+    """(upper six bits << 6, length of their code) for every byte a code may begin with."""
+    table: list[tuple[int, int]] = []
+    value = 0
+    for length, count in _CODES_OF_LENGTH.items():
+        for _ in range(count):
+            table += [(value << 6, length)] * (1 << (8 - length))
+            value += 1
+    return table
+
+
+_DISTANCES = _distance_table()
+
+
+class _Tree:
+    """The adaptive Huffman tree: nodes in rising order of frequency, so that siblings stay side by side.
+
+    ``son[node]`` is the first of a node's two sons, or ``_NODES + symbol`` in a leaf; ``parent`` is its inverse.
+    """
+
+    __slots__ = ("frequency", "parent", "son")
+
+    def __init__(self) -> None:
+        self.son = [_NODES + symbol for symbol in range(_SYMBOLS)] + [0] * (_NODES - _SYMBOLS)
+        self.frequency = [1] * _SYMBOLS + [0] * (_NODES - _SYMBOLS) + [1 << 30]
+        self.parent = [0] * (_NODES + _SYMBOLS)
+        first = 0
+        for node in range(_SYMBOLS, _NODES):
+            self.son[node] = first
+            self.frequency[node] = self.frequency[first] + self.frequency[first + 1]
+            first += 2
+        self._connect()
+
+    def _connect(self) -> None:
+        parent = self.parent
+        for node, son in enumerate(self.son):
+            parent[son] = node
+            if son < _NODES:
+                parent[son + 1] = node
+        parent[_ROOT] = 0
+
+    def count(self, symbol: int) -> None:
+        """Raise the frequency of a symbol and of everything above it, keeping the order."""
+        frequency, parent, son = self.frequency, self.parent, self.son
+        if frequency[_ROOT] == _HALVE_AT:
+            self._halve()
+        node = parent[_NODES + symbol]
+        while True:
+            raised = frequency[node] + 1
+            frequency[node] = raised
+            if raised > frequency[node + 1]:
+                other = node + 1
+                while raised > frequency[other + 1]:
+                    other += 1
+                frequency[node] = frequency[other]
+                frequency[other] = raised
+                mine, theirs = son[node], son[other]
+                son[node], son[other] = theirs, mine
+                parent[mine] = other
+                if mine < _NODES:
+                    parent[mine + 1] = other
+                parent[theirs] = node
+                if theirs < _NODES:
+                    parent[theirs + 1] = node
+                node = other
+            node = parent[node]
+            if not node:
+                return
+
+    def _halve(self) -> None:
+        """Halve all leaves (rounding up) and build the tree anew over them in their present order."""
+        leaves = [
+            ((frequency + 1) // 2, son)
+            for frequency, son in zip(self.frequency[:_NODES], self.son, strict=True)
+            if son >= _NODES
+        ]
+        frequencies = [frequency for frequency, _ in leaves]
+        sons = [son for _, son in leaves]
+        first = 0
+        for _ in range(_SYMBOLS, _NODES):
+            joined = frequencies[first] + frequencies[first + 1]
+            # Behind every node that is not heavier, looked for from the heavy end as the engine does.
+            place = len(frequencies)
+            while joined < frequencies[place - 1]:
+                place -= 1
+            frequencies.insert(place, joined)
+            sons.insert(place, first)
+            first += 2
+        self.frequency[:_NODES] = frequencies
+        self.son[:] = sons
+        self._connect()
+
+
+def unpack(reader: Reader) -> bytes:
+    """The plain bytes of a compressed body; ``reader`` stands at the size and ends behind the stream.
+
+    Raises `ReadError` where the size is 0, more than 64 MiB or more than 200 times the packed one, where the stream
+    ends too early or goes on behind the last byte: then it was not compressed, or not by the game.
+    """
+    size = reader.u32("the unpacked size")
+    packed = reader.rest()
+    if not 0 < size <= min(LARGEST, HIGHEST_RATIO * len(packed)):
+        raise reader.error(f"{len(packed)} bytes are said to unpack to {size}: not compressed, or encrypted")
+    try:
+        plain, used = _decode(packed, size)
+    except IndexError:
+        raise _mismatch(reader, f"the compressed stream ends before its {size} bytes are there") from None
+    if len(plain) != size:
+        raise _mismatch(reader, f"the compressed stream gives more than its {size} bytes")
+    if (used + 7) // 8 != len(packed):
+        raise _mismatch(reader, f"{len(packed) - (used + 7) // 8} bytes are left over behind the compressed stream")
+    return plain
+
+
+def _mismatch(reader: Reader, problem: str) -> ReadError:
+    return reader.error(problem, "The chunk is damaged, not compressed, or encrypted by a mod's own tool")
+
+
+def _decode(packed: memoryview, size: int) -> tuple[bytes, int]:
+    """At least ``size`` bytes and how many bits they took. Raises `IndexError` where the stream is too short."""
+    bits = np.unpackbits(np.frombuffer(packed, np.uint8)).tobytes()
+    end = len(bits)
+    stream = bytes(packed) + b"\0\0"
+    tree = _Tree()
+    son, count = tree.son, tree.count
+    out = bytearray(b" " * _WINDOW)
+    at = 0
+    target = size + _WINDOW
+    while len(out) < target:
+        node = son[_ROOT]
+        while node < _NODES:
+            node = son[node + bits[at]]
+            at += 1
+        symbol = node - _NODES
+        count(symbol)
+        if symbol < 256:
+            out.append(symbol)
+            continue
+        ahead = int.from_bytes(stream[at >> 3 : (at >> 3) + 3], "big") << (at & 7)
+        upper, length = _DISTANCES[ahead >> 16 & 255]
+        distance = (upper | ahead << length >> 18 & 63) + 1
+        at += length + 6
+        if at > end:
+            raise IndexError
+        copied = symbol - 256 + _SHORTEST_MATCH
+        start = len(out) - distance
+        if distance >= copied:
+            out += out[start : start + copied]
+        else:
+            pattern = out[start:]
+            out += (pattern * (copied // distance + 1))[:copied]
+    return bytes(memoryview(out)[_WINDOW:]), at
