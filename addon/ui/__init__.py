@@ -1,0 +1,13 @@
+"""What the user of Blender meets: so far the command `blender --command motionbridge`."""
+
+from . import command
+
+
+def register() -> None:
+    """Registers every part, in order."""
+    command.register()
+
+
+def unregister() -> None:
+    """Unregisters every part, in reverse order."""
+    command.unregister()

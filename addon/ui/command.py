@@ -1,0 +1,22 @@
+"""`blender --command motionbridge …`: the command line of `cli`, for those who have Blender and no Python."""
+
+import bpy
+
+from .. import cli
+
+_handles: list[object] = []
+
+
+def _execute(arguments: list[str]) -> int:
+    return cli.main(arguments)
+
+
+def register() -> None:
+    """Makes the command known to Blender."""
+    _handles.append(bpy.utils.register_cli_command("motionbridge", _execute))
+
+
+def unregister() -> None:
+    """Makes Blender forget the command."""
+    while _handles:
+        bpy.utils.unregister_cli_command(_handles.pop())

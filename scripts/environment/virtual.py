@@ -1,0 +1,128 @@
+"""Python environments with pinned packages, made whole or not at all.
+
+An environment is finished when `complete.json` lies in it and names the requirements asked for; anything else (an
+interrupted installation, an older pin) is removed and made again. A lock file beside it lets several checkouts
+share a folder of environments.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from . import Unavailable, folder, machine, settings
+
+try:
+    import fcntl
+except ImportError:  # Windows: two runs at once are then the user's own affair
+    fcntl = None  # type: ignore[assignment]
+
+INSTALLATION_LIMIT = 1200  # seconds; a bpy wheel is a third of a gigabyte
+
+
+def group(name: str) -> list[str]:
+    """The requirements of a dependency group of pyproject.toml."""
+    requirements: list[str] = settings()["dependency-groups"][name]
+    return requirements
+
+
+def environment(name: str, requirements: Sequence[str], python_version: str | None = None) -> Path:
+    """The Python of the environment `name` with exactly these requirements, made where it is not there yet."""
+    place = folder() / name
+    if not python_in(place).exists():  # its Python was removed from this machine since
+        (place / "complete.json").unlink(missing_ok=True)
+    with building(place, {"requirements": list(requirements), "python": python_version}) as needed:
+        if needed:
+            interpreter = machine.python(python_version)
+            print(f"making {place} ({', '.join(requirements)})", flush=True)
+            _run([interpreter, "-m", "venv", place], f"Python could not make the environment {place}")
+            _pip(python_in(place), requirements)
+    return python_in(place)
+
+
+def packages(name: str, requirements: Sequence[str]) -> Path:
+    """A plain folder of pure Python packages, for a Blender whose own Python must not be touched."""
+    place = folder() / name
+    with building(place, {"requirements": list(requirements)}) as needed:
+        if needed:
+            interpreter = environment("dev", group("dev"))
+            print(f"making {place} ({', '.join(requirements)})", flush=True)
+            _pip(interpreter, ["--target", os.fspath(place), *requirements])
+    return place
+
+
+def dev() -> Path:
+    """The Python with which lint, types and the pure tests run."""
+    return environment("dev", group("dev"))
+
+
+def stubs(version: str) -> Path:
+    """A Python that sees the API of that Blender as type stubs, and numpy's types."""
+    numpy = [requirement for requirement in group("dev") if requirement.startswith("numpy")]
+    return environment(f"stubs-{version}", [settings()["tool"]["motionbridge"]["stubs"][version], *numpy])
+
+
+def python_in(place: Path) -> Path:
+    """Where an environment keeps its interpreter."""
+    return place / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+@contextlib.contextmanager
+def building(place: Path, content: dict[str, object]) -> Iterator[bool]:
+    """Yields whether `place` has to be made (anything half-made is gone by then); marks it complete afterwards."""
+    marker = place / "complete.json"
+    wanted = json.dumps(content, sort_keys=True)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with _locked(place):
+        if marker.is_file() and marker.read_text(encoding="utf-8") == wanted:
+            yield False
+            return
+        remove(place)
+        yield True
+        marker.write_text(wanted, encoding="utf-8")
+
+
+def remove(place: Path) -> None:
+    """Removes a folder of ours, and refuses while anything is mounted below it."""
+    mounts = Path("/proc/self/mounts")
+    if mounts.is_file():
+        below = f"{place}/"
+        mounted = [line.split()[1] for line in mounts.read_text(encoding="utf-8", errors="replace").splitlines()]
+        if any(point.startswith(below) for point in mounted):
+            raise Unavailable(f"Something is mounted below {place}: unmount it first.")
+    if place.exists():
+        shutil.rmtree(place)
+
+
+@contextlib.contextmanager
+def _locked(place: Path) -> Iterator[None]:
+    if fcntl is None:
+        yield
+        return
+    with place.with_name(f".{place.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _pip(interpreter: Path, arguments: Sequence[str]) -> None:
+    _run(
+        [interpreter, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", *arguments],
+        f"pip could not install {' '.join(arguments)}",
+    )
+
+
+def _run(command: Sequence[str | Path], complaint: str) -> None:
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=INSTALLATION_LIMIT, check=False
+        )
+    except subprocess.TimeoutExpired as late:
+        raise Unavailable(f"{complaint} within {INSTALLATION_LIMIT} seconds: check the network connection.") from late
+    if done.returncode:
+        sys.stderr.write(done.stderr)
+        reason = next((line for line in reversed(done.stderr.splitlines()) if line.strip()), "no reason given")
+        raise Unavailable(f"{complaint} ({reason.strip()}): check the network connection and the free disk space.")

@@ -1,0 +1,53 @@
+"""What every test may ask for: real files, a clean Blender, and the extension under the name `addon`.
+
+Three rings share these tests. Plain pytest runs the pure ones. Inside a Blender (`tests/run.py`) the same ones run
+again, for its Python and numpy differ, and those of `tests/blender` with them. `tests/package` looks at the built zip
+from outside, with the Blender named in MOTIONBRIDGE_BLENDER.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+from tests.real_files import CORPUS, VECTORS
+
+ROOT = Path(__file__).resolve().parents[1]
+IN_BLENDER = "bpy" in sys.modules
+
+collect_ignore = []
+if IN_BLENDER:
+    collect_ignore += ["scripts"]  # these start programs of this machine; they say nothing about a Blender
+else:
+    collect_ignore += ["blender"]
+if "MOTIONBRIDGE_BLENDER" not in os.environ:
+    collect_ignore += ["package"]
+
+# A slow machine is no failure, and what CI found must be found again by whoever looks after it.
+hypothesis.settings.register_profile("here", deadline=None)
+hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, database=None)
+hypothesis.settings.load_profile("ci" if "CI" in os.environ else "here")
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """The folder of real game files; the test is skipped where there is none."""
+    if CORPUS is None:
+        pytest.skip("MOTIONBRIDGE_CORPUS is not set")
+    return CORPUS
+
+
+@pytest.fixture(scope="session")
+def vectors() -> Path:
+    """The folder of numbers computed with the engines' own arithmetic; the test is skipped where there is none."""
+    if VECTORS is None:
+        pytest.skip("MOTIONBRIDGE_VECTORS is not set")
+    return VECTORS
+
+
+@pytest.fixture(scope="session")
+def samples() -> Path:
+    """Our own tiny models and motions, made by scripts/make_samples.py."""
+    return ROOT / "tests" / "samples"
