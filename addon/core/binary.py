@@ -1,0 +1,190 @@
+"""Bounds-checked reading and writing of little-endian bytes, with arrays as arrays.
+
+A `Reader` never copies: what it hands out are views of the bytes it was given, so a count from a hostile file costs
+nothing until the bytes are there. Single floats stay ``numpy.float32``: a Python float would quieten signalling NaNs
+and the bytes would not come back.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import ReadError, WriteError
+
+Bytes = bytes | bytearray | memoryview
+
+_U16 = struct.Struct("<H")
+_U32 = struct.Struct("<I")
+_I32 = struct.Struct("<i")
+
+
+class Reader:
+    """Reads forwards through a run of bytes; every failure is a `ReadError` that names file, chunk and offset.
+
+    ``data`` the bytes; ``file`` and ``chunk`` for messages; ``start`` how far the bytes lie into the file.
+    """
+
+    __slots__ = ("chunk", "data", "file", "position", "start")
+
+    def __init__(self, data: Bytes, file: str = "", chunk: str = "", start: int = 0) -> None:
+        """Stand at the first byte of ``data``."""
+        self.data = memoryview(data)
+        self.file = file
+        self.chunk = chunk
+        self.start = start
+        self.position = 0
+
+    @property
+    def remaining(self) -> int:
+        """How many bytes are left."""
+        return len(self.data) - self.position
+
+    @property
+    def offset(self) -> int:
+        """Where in the file the next byte lies."""
+        return self.start + self.position
+
+    def error(self, problem: str, remedy: str = "") -> ReadError:
+        """A `ReadError` for this place, to be raised by the caller."""
+        return ReadError(problem, file=self.file, chunk=self.chunk, offset=self.offset, remedy=remedy)
+
+    def take(self, size: int, what: str = "data") -> memoryview:
+        """The next ``size`` bytes as a view."""
+        if size < 0 or size > self.remaining:
+            raise self.error(f"{what} needs {size} bytes, {self.remaining} are left")
+        view = self.data[self.position : self.position + size]
+        self.position += size
+        return view
+
+    def rest(self) -> memoryview:
+        """Everything that is left, as a view."""
+        return self.take(self.remaining)
+
+    def part(self, size: int, chunk: str, what: str = "chunk") -> Reader:
+        """A reader over the next ``size`` bytes, which are passed over here; ``chunk`` is its full path of ids."""
+        start = self.offset
+        return Reader(self.take(size, what), self.file, chunk, start)
+
+    def u8(self, what: str = "a byte") -> int:
+        """An unsigned byte."""
+        return self.take(1, what)[0]
+
+    def u16(self, what: str = "a 16-bit number") -> int:
+        """An unsigned 16-bit number."""
+        value: int = _U16.unpack(self.take(2, what))[0]
+        return value
+
+    def u32(self, what: str = "a 32-bit number") -> int:
+        """An unsigned 32-bit number."""
+        value: int = _U32.unpack(self.take(4, what))[0]
+        return value
+
+    def i32(self, what: str = "a 32-bit number") -> int:
+        """A signed 32-bit number."""
+        value: int = _I32.unpack(self.take(4, what))[0]
+        return value
+
+    def f32(self, what: str = "a float") -> np.float32:
+        """A 32-bit float, bits kept."""
+        value: np.float32 = self.array("<f4", 1, what=what)[0]
+        return value
+
+    def array(self, dtype: str | np.dtype[Any], *shape: int, what: str = "an array") -> NDArray[Any]:
+        """The next numbers as a read-only array of ``shape``; ``dtype`` names its byte order.
+
+        The bounds are checked before anything is made, so an absurd count costs nothing.
+        """
+        kind = np.dtype(dtype)
+        count = 1
+        for extent in shape:
+            count *= extent
+        view = self.take(count * kind.itemsize, what)
+        return np.frombuffer(view, kind).reshape(shape)
+
+    def string(self, what: str = "a name") -> bytes:
+        """The bytes up to the next NUL, which is passed over."""
+        window = self.data[self.position :]
+        length = _find_byte(window, 0)
+        if length < 0:
+            raise self.error(f"{what} has no end (no zero byte in the {len(window)} bytes that are left)")
+        self.position += length + 1
+        return bytes(window[:length])
+
+    def expect_end(self, what: str) -> None:
+        """Refuse bytes left over behind ``what``."""
+        if self.remaining:
+            raise self.error(f"{self.remaining} bytes are left over behind {what}")
+
+
+def _find_byte(window: memoryview, value: int) -> int:
+    """Index of the first such byte, or -1. Looks in growing steps: the end is usually near, the window may be huge."""
+    step, start = 64, 0
+    needle = bytes((value,))
+    while start < len(window):
+        found = bytes(window[start : start + step]).find(needle)
+        if found >= 0:
+            return start + found
+        start += step
+        step *= 2
+    return -1
+
+
+class Writer:
+    """Collects bytes; ``bytes(writer)`` or `getvalue` joins them once."""
+
+    __slots__ = ("_parts",)
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._parts: list[bytes | memoryview] = []
+
+    def raw(self, data: Bytes) -> None:
+        """Bytes as they are."""
+        self._parts.append(data if isinstance(data, bytes | memoryview) else bytes(data))
+
+    def u8(self, value: int) -> None:
+        """An unsigned byte."""
+        self._parts.append(self._pack("<B", value))
+
+    def u16(self, value: int) -> None:
+        """An unsigned 16-bit number."""
+        self._parts.append(self._pack("<H", value))
+
+    def u32(self, value: int) -> None:
+        """An unsigned 32-bit number."""
+        self._parts.append(self._pack("<I", value))
+
+    def i32(self, value: int) -> None:
+        """A signed 32-bit number."""
+        self._parts.append(self._pack("<i", value))
+
+    def f32(self, value: np.float32 | float) -> None:
+        """A 32-bit float; the bits of a ``numpy.float32`` are kept."""
+        self._parts.append(np.asarray(value, "<f4").tobytes())
+
+    def array(self, values: NDArray[Any], dtype: str) -> None:
+        """Numbers in C order. The values must already fit ``dtype``: nothing is rounded here in silence."""
+        self._parts.append(np.ascontiguousarray(values, dtype).tobytes())
+
+    def string(self, text: bytes) -> None:
+        """Bytes and a closing NUL."""
+        if b"\0" in text:
+            raise WriteError(f"the name {text!r} holds a zero byte", remedy="Rename it")
+        self._parts.append(text + b"\0")
+
+    def getvalue(self) -> bytes:
+        """Everything written so far."""
+        return b"".join(self._parts)
+
+    __bytes__ = getvalue
+
+    @staticmethod
+    def _pack(layout: str, value: int) -> bytes:
+        try:
+            return struct.pack(layout, value)
+        except struct.error:
+            raise WriteError(f"the number {value} does not fit the file's field ({layout[1:]})") from None

@@ -1,0 +1,54 @@
+"""The two ways to say no: a file that cannot be read, and a model that a format cannot take.
+
+Every message is one sentence for the user: what is wrong, where it is (file, chunk, offset), and what helps.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class MotionbridgeError(Exception):
+    """A refusal with its place and its remedy.
+
+    Attributes: ``problem`` what is wrong; ``file`` name of the file; ``offset`` bytes from its start; ``chunk`` path
+    of chunk ids such as ``0xE/0x3``; ``remedy`` what the user can do. Empty or None where it does not apply.
+    """
+
+    def __init__(
+        self, problem: str, *, file: str = "", offset: int | None = None, chunk: str = "", remedy: str = ""
+    ) -> None:
+        """Keep the parts; ``str()`` joins them."""
+        super().__init__(problem)
+        self.problem = problem
+        self.file = file
+        self.offset = offset
+        self.chunk = chunk
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        place = [self.file] if self.file else []
+        if self.chunk:
+            place.append(f"chunk {self.chunk}")
+        if self.offset is not None:
+            place.append(f"offset {self.offset}")
+        sentence = f"{', '.join(place)}: {self.problem}" if place else self.problem
+        return f"{sentence.rstrip('.')}. {self.remedy.rstrip('.')}." if self.remedy else f"{sentence.rstrip('.')}."
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Exceptions with keyword-only arguments do not pickle by themselves; verification runs in worker processes.
+        return (_rebuild, (type(self), self.problem, self.file, self.offset, self.chunk, self.remedy))
+
+
+def _rebuild(
+    kind: type[MotionbridgeError], problem: str, file: str, offset: int | None, chunk: str, remedy: str
+) -> MotionbridgeError:
+    return kind(problem, file=file, offset=offset, chunk=chunk, remedy=remedy)
+
+
+class ReadError(MotionbridgeError):
+    """The bytes are not what the format says they are."""
+
+
+class WriteError(MotionbridgeError):
+    """The game could not take what was asked to be written."""

@@ -1,0 +1,147 @@
+"""What an animator can touch, in Blender's axes: Z up, right-handed, metres, quaternions w first.
+
+Every format decodes to these and encodes from them; nothing here says how a file stores them. Arrays are float64
+unless said otherwise, one row a bone, a frame, a vertex.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import rotation
+
+Floats = NDArray[np.float64]
+
+
+class Space(Enum):
+    """What the tracks of a `Clip` are relative to."""
+
+    PARENT_LOCAL = "parent-local"
+    """The bone's whole transform in its parent's frame; parentless bones in `Skeleton.root_frame`."""
+    MODEL_DELTA = "model-space delta"
+    """What moves the rest pose to the pose, in model space."""
+    SUB_OBJECT = "sub-object"
+    """The object's transform in its parent object."""
+
+
+@dataclass
+class Skeleton:
+    """Bones in the file's own order, which other files count by; a parent may come after its child.
+
+    ``parents`` (bones,) index or -1; ``rest_rotation`` (bones, 4) wxyz and ``rest_translation`` (bones, 3) metres,
+    both relative to the parent; ``root_frame`` (4, 4) the frame parentless bones are expressed in, armature space.
+    """
+
+    name: str
+    bones: list[str]
+    parents: NDArray[np.int32]
+    rest_rotation: Floats
+    rest_translation: Floats
+    root_frame: Floats = field(default_factory=lambda: np.eye(4))
+
+    def rest_matrices(self) -> Floats:
+        """(bones, 4, 4) rest pose in armature space."""
+        return self.pose_matrices(self.rest_rotation[:, None], self.rest_translation[:, None])[:, 0]
+
+    def pose_matrices(self, rotations: Floats, translations: Floats) -> Floats:
+        """(bones, frames, 4, 4) armature space of parent-local ``rotations`` (bones, frames, 4), ``translations``."""
+        local = rotation.transforms(rotations, translations)
+        pose = np.empty_like(local)
+        for bone in parents_first(self.parents):
+            parent = self.parents[bone]
+            pose[bone] = (self.root_frame if parent < 0 else pose[parent]) @ local[bone]
+        return pose
+
+
+def parents_first(parents: Sequence[int] | NDArray[np.int32]) -> list[int]:
+    """Indices ordered so that every parent precedes its children. Raises `ValueError` where parents form a ring."""
+    order: list[int] = []
+    placed = [False] * len(parents)
+    for start in range(len(parents)):
+        line: list[int] = []
+        bone = start
+        while bone >= 0 and not placed[bone]:
+            line.append(bone)
+            if len(line) > len(parents):
+                raise ValueError(f"the parents of bone {start} form a ring")
+            bone = int(parents[bone])
+        for bone in reversed(line):
+            placed[bone] = True
+            order.append(bone)
+    return order
+
+
+@dataclass
+class Marker:
+    """A named set of moments: ``intervals`` (n, 2) start and end in seconds (equal for a moment)."""
+
+    name: str
+    intervals: Floats
+
+
+@dataclass
+class Clip:
+    """One motion: a row of keys for each bone.
+
+    ``frames`` how many, at ``fps``; ``rotations`` (bones, frames, 4) wxyz, sign-continuous along the frames;
+    ``translations`` (bones, frames, 3) metres. ``rotation_keyed`` and ``translation_keyed`` (bones,) bool: False where
+    the track is one value for the whole clip (its rows are then all equal).
+    """
+
+    name: str
+    bones: list[str]
+    rotations: Floats
+    translations: Floats
+    rotation_keyed: NDArray[np.bool_]
+    translation_keyed: NDArray[np.bool_]
+    fps: float
+    space: Space
+    markers: list[Marker] = field(default_factory=list)
+
+    @property
+    def frames(self) -> int:
+        """How many frames the clip has."""
+        return int(self.rotations.shape[1])
+
+
+@dataclass
+class VertexWeights:
+    """Skin weights as parallel arrays: ``vertices`` (n,) and ``groups`` (n,) int32, ``weights`` (n,) float32."""
+
+    vertices: NDArray[np.int32]
+    groups: NDArray[np.int32]
+    weights: NDArray[np.float32]
+
+
+@dataclass
+class Material:
+    """How a surface looks, by the game's names: ``texture`` path without extension, ``shader``."""
+
+    name: str
+    texture: str = ""
+    shader: str = ""
+
+
+@dataclass
+class Mesh:
+    """Triangles with everything a corner carries.
+
+    ``positions`` (vertices, 3) float32 metres; ``triangles`` (faces, 3) int32, counter-clockwise seen from outside;
+    ``normals`` and ``uvs`` one row a vertex ((vertices, 3), (vertices, 2) float32) or None; ``weights`` index
+    ``groups``; ``material_index`` (faces,) int32 into ``materials``.
+    """
+
+    name: str
+    positions: NDArray[np.float32]
+    triangles: NDArray[np.int32]
+    normals: NDArray[np.float32] | None = None
+    uvs: NDArray[np.float32] | None = None
+    groups: list[str] = field(default_factory=list)
+    weights: VertexWeights | None = None
+    materials: list[Material] = field(default_factory=list)
+    material_index: NDArray[np.int32] | None = None

@@ -1,0 +1,62 @@
+"""Names between old games and Blender: code page 1251 without loss, Blender's length limit, duplicates by case."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Collection, Iterable
+
+from .errors import WriteError
+
+BLENDER_LIMIT = 63
+"""Bytes of UTF-8 that a Blender name may have (bones in every version, data-blocks before 5.0)."""
+
+# Code page 1251 with its one hole closed: byte 0x98 has no character, but files hold it. It becomes U+0098, as the web
+# platform's windows-1251 has it, so that every byte string can be read and comes back.
+_HOLE = 0x98
+_TABLE = "".join(bytes((code,)).decode("cp1251") if code != _HOLE else chr(_HOLE) for code in range(256))
+_ENCODING = codecs.charmap_build(_TABLE)
+
+
+def decode(name: bytes) -> str:
+    """A file's name as text; every byte string has one, and `encode` gives it back."""
+    return codecs.charmap_decode(name, "strict", _TABLE)[0]
+
+
+def encode(name: str) -> bytes:
+    """The file's bytes of a name. Raises `WriteError` for a character that code page 1251 lacks."""
+    try:
+        return codecs.charmap_encode(name, "strict", _ENCODING)[0]
+    except UnicodeEncodeError as wrong:
+        raise WriteError(
+            f"the name {name!r} holds {name[wrong.start]!r}, which the game's code page (1251) lacks",
+            remedy="Rename it with Latin or Cyrillic letters",
+        ) from None
+
+
+def same(first: str, second: str) -> bool:
+    """Whether the games take two names for one (upper and lower case are the same)."""
+    return first.lower() == second.lower()
+
+
+def shortened(name: str, limit: int = BLENDER_LIMIT) -> str:
+    """The longest beginning of a name that fits ``limit`` bytes of UTF-8, never cutting through a character."""
+    return name.encode("utf-8")[:limit].decode("utf-8", "ignore")
+
+
+def distinct(name: str, taken: Collection[str], limit: int = BLENDER_LIMIT) -> str:
+    """The name, shortened and numbered as Blender does (``.001``) until it is none of ``taken``."""
+    candidate = shortened(name, limit)
+    number = 0
+    while candidate in taken:
+        number += 1
+        suffix = f".{number:03}"
+        candidate = shortened(name, limit - len(suffix)) + suffix
+    return candidate
+
+
+def duplicates(names: Iterable[str]) -> list[list[str]]:
+    """Groups of names that the games take for one, in order of appearance; none where all differ."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        groups.setdefault(name.lower(), []).append(name)
+    return [group for group in groups.values() if len(group) > 1]

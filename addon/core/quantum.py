@@ -1,0 +1,68 @@
+"""The untouched rule: when does a value that travelled through Blender still mean what the file says?
+
+A file stores integers with a scale and an offset, or 32-bit floats; Blender keeps 32-bit floats. A value is untouched
+when rounding it with the file's own scale gives the file's own integer, that is when it lies within half a quantum of
+what the integer decodes to. Where the quantum is finer than a 32-bit float at that magnitude (a tiny range on a large
+offset, a quantum of zero, a plain float), four units in the last place are allowed instead.
+
+Values must come as stored: normalising a quaternion first would move nearly a third of its components by one step.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+KEYED = 0.5
+"""Steps allowed for values read from keys."""
+SAMPLED = 1.0
+"""Steps allowed for values sampled from an evaluated pose (constraints, drivers), which carry its rounding."""
+ULPS = 4.0
+
+
+def tolerance(magnitude: NDArray[Any], quantum: NDArray[Any] | float, steps: float = KEYED) -> Floats:
+    """How far a value may lie from the file's: ``steps`` quanta, or 4 ulp of a float32 of this magnitude."""
+    ulp = np.spacing(np.abs(magnitude).astype(np.float32)).astype(np.float64)
+    result: Floats = np.maximum(np.abs(np.asarray(quantum, np.float64)) * steps, ULPS * ulp)
+    return result
+
+
+def untouched(
+    values: NDArray[Any],
+    base: NDArray[Any],
+    quantum: NDArray[Any] | float = 0.0,
+    *,
+    steps: float = KEYED,
+    magnitude: NDArray[Any] | None = None,
+) -> NDArray[np.bool_]:
+    """Which ``values`` still mean ``base`` (what the file decodes to), element by element.
+
+    ``quantum`` is the file's step, broadcast against both; 0 for plain floats. ``magnitude`` is the size of the numbers
+    the value was computed from, where that is larger than the value (a sum or a rotated vector); default ``base``.
+    """
+    reach = tolerance(base if magnitude is None else magnitude, quantum, steps)
+    result: NDArray[np.bool_] = np.abs(np.asarray(values, np.float64) - base) <= reach
+    return result
+
+
+def untouched_rotations(
+    values: NDArray[Any], base: NDArray[Any], quantum: float, *, steps: float = KEYED
+) -> NDArray[np.bool_]:
+    """Which quaternions (..., 4) still mean ``base``; q and -q are the same rotation. Shape (...)."""
+    magnitude = np.ones_like(base)
+    same = untouched(values, base, quantum, steps=steps, magnitude=magnitude).all(axis=-1)
+    opposite = untouched(-np.asarray(values), base, quantum, steps=steps, magnitude=magnitude).all(axis=-1)
+    result: NDArray[np.bool_] = same | opposite
+    return result
+
+
+def quantised(values: NDArray[Any], scale: NDArray[Any] | float, offset: NDArray[Any] | float = 0.0) -> Floats:
+    """Nearest whole numbers of ``(values - offset) / scale``; 0 where the scale is 0. Not clamped."""
+    divisor = np.asarray(scale, np.float64)
+    shifted = np.asarray(values, np.float64) - offset
+    result: Floats = np.rint(np.divide(shifted, divisor, out=np.zeros_like(shifted), where=divisor != 0))
+    return result

@@ -1,0 +1,134 @@
+"""Quaternions (w, x, y, z), matrices and Euler angles on whole arrays, float64, any leading shape.
+
+Column convention throughout: ``p' = M @ p``, and ``multiply(a, b)`` turns by ``b`` first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
+
+
+def normalised(quaternions: Floats) -> Floats:
+    """Unit quaternions; a zero quaternion becomes the identity."""
+    length = np.linalg.norm(quaternions, axis=-1, keepdims=True)
+    unit: Floats = np.where(length > 0, quaternions / np.where(length > 0, length, 1.0), IDENTITY)
+    return unit
+
+
+def conjugate(quaternions: Floats) -> Floats:
+    """The opposite rotation of unit quaternions."""
+    return quaternions * np.array([1.0, -1.0, -1.0, -1.0])
+
+
+def multiply(a: Floats, b: Floats) -> Floats:
+    """Hamilton product ``a * b``, broadcast over leading shapes."""
+    aw, ax, ay, az = np.moveaxis(a, -1, 0)
+    bw, bx, by, bz = np.moveaxis(b, -1, 0)
+    return np.stack(
+        (
+            aw * bw - ax * bx - ay * by - az * bz,
+            aw * bx + ax * bw + ay * bz - az * by,
+            aw * by - ax * bz + ay * bw + az * bx,
+            aw * bz + ax * by - ay * bx + az * bw,
+        ),
+        axis=-1,
+    )
+
+
+def rotate(quaternions: Floats, vectors: Floats) -> Floats:
+    """Vectors (..., 3) turned by unit quaternions (..., 4)."""
+    w = quaternions[..., :1]
+    axis = quaternions[..., 1:]
+    # v + 2w(u x v) + 2 u x (u x v): the product q v q* written out for a unit q.
+    twice = 2.0 * np.cross(axis, vectors)
+    turned: Floats = vectors + w * twice + np.cross(axis, twice)
+    return turned
+
+
+def matrices(quaternions: Floats) -> Floats:
+    """(..., 3, 3) rotation matrices of unit quaternions.
+
+    A quaternion that is not of unit length gives what a game that never normalises gives: diagonal
+    ``1 - 2(yy + zz)``, off-diagonal ``2(xy - wz)``, with its deviation from a rotation.
+    """
+    w, x, y, z = np.moveaxis(quaternions, -1, 0)
+    rows = (
+        (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
+        (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
+        (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
+    )
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def transforms(quaternions: Floats, translations: Floats) -> Floats:
+    """(..., 4, 4) matrices that turn, then move."""
+    result = np.zeros((*quaternions.shape[:-1], 4, 4))
+    result[..., :3, :3] = matrices(quaternions)
+    result[..., :3, 3] = translations
+    result[..., 3, 3] = 1.0
+    return result
+
+
+def from_matrices(turns: Floats) -> Floats:
+    """Unit quaternions, w >= 0, of (..., 3, 3) rotation matrices (reflections and scale are not rotations).
+
+    The largest of the four squared components is read off the diagonal and the others divided by it, so that no
+    direction loses precision.
+    """
+    m = turns
+    trace = m[..., 0, 0] + m[..., 1, 1] + m[..., 2, 2]
+    squares = np.stack(
+        [1 + trace, *(1 + 2 * m[..., axis, axis] - trace for axis in range(3))], axis=-1
+    )  # 4 w², 4 x², 4 y², 4 z²
+    wx, wy, wz = (m[..., a, b] - m[..., b, a] for a, b in ((2, 1), (0, 2), (1, 0)))
+    xy, xz, yz = (m[..., a, b] + m[..., b, a] for a, b in ((0, 1), (0, 2), (1, 2)))
+    # Row k holds 4 q_k (w, x, y, z): any row is the quaternion up to its factor.
+    products = np.stack(
+        [
+            np.stack((squares[..., 0], wx, wy, wz), axis=-1),
+            np.stack((wx, squares[..., 1], xy, xz), axis=-1),
+            np.stack((wy, xy, squares[..., 2], yz), axis=-1),
+            np.stack((wz, xz, yz, squares[..., 3]), axis=-1),
+        ],
+        axis=-2,
+    )
+    best = np.argmax(squares, axis=-1)
+    row = np.take_along_axis(products, best[..., None, None], axis=-2)[..., 0, :]
+    unit = normalised(row)
+    result: Floats = np.where(unit[..., :1] < 0, -unit, unit)
+    return result
+
+
+def continuous(quaternions: Floats) -> Floats:
+    """The same rotations with signs chosen so that neighbours along the second last axis are on one side.
+
+    Interpolating between two keys whose signs differ would take the long way round. The first key keeps its sign.
+    """
+    dots = np.einsum("...ij,...ij->...i", quaternions[..., 1:, :], quaternions[..., :-1, :])
+    flips = np.where(dots < 0, -1.0, 1.0)
+    signs = np.concatenate([np.ones_like(quaternions[..., :1, 0]), np.cumprod(flips, axis=-1)], axis=-1)
+    result: Floats = quaternions * signs[..., None]
+    return result
+
+
+def about_axis(axis: int, angles: Any) -> Floats:
+    """Quaternions that turn by ``angles`` (radians) about the x (0), y (1) or z (2) axis, right-handed."""
+    half = np.asarray(angles, np.float64) / 2
+    result = np.zeros((*half.shape, 4))
+    result[..., 0] = np.cos(half)
+    result[..., 1 + axis] = np.sin(half)
+    return result
+
+
+def angles_between(a: Floats, b: Floats) -> Floats:
+    """Radians between two rotations, 0 ... pi, precise for small ones."""
+    difference = multiply(conjugate(normalised(a)), normalised(b))
+    result: Floats = 2.0 * np.arctan2(np.linalg.norm(difference[..., 1:], axis=-1), np.abs(difference[..., 0]))
+    return result

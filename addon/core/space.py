@@ -1,0 +1,88 @@
+"""Axes of the games and of Blender: the one place where they are exchanged.
+
+X-Ray is left-handed, Y up, +Z forward, metres. Its matrices act on row vectors; here everything is in column form.
+With ``C`` = exchange y and z and ``D`` = diag(1, 1, -1), an object's transform A is C·A·C in Blender and a bone's
+parent-local transform L is D·L·D, the root's frame being C·D (a quarter turn about X). The engine's quaternion
+(x, y, z, w) names the transposed rotation of the textbook formula, which the reflections turn into the signs below.
+Facts: ``_matrix.h`` and ``_quaternion.h`` of the engine.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import rotation
+
+Floats = NDArray[np.float64]
+
+XRAY_ROOT_FRAME: Floats = np.array(
+    [[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, -1.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
+)
+"""C·D: the frame in which X-Ray's parentless bones stand, in armature space."""
+
+_BONE_MIRROR = np.array([1.0, 1.0, -1.0])
+_BONE_QUATERNION_MIRROR = np.array([1.0, 1.0, 1.0, -1.0])
+
+
+def xray_points(points: NDArray[Any]) -> NDArray[Any]:
+    """Points or normals (..., 3) to Blender; the same call takes them back. Keeps the type, exact."""
+    return points[..., [0, 2, 1]]
+
+
+def xray_triangles(triangles: NDArray[Any]) -> NDArray[Any]:
+    """Corners (..., 3) in the order that keeps the outward side outward; the same call takes them back."""
+    return triangles[..., [0, 2, 1]]
+
+
+def xray_uvs(uvs: NDArray[Any]) -> NDArray[Any]:
+    """Texture coordinates (..., 2) with v upwards; the same call takes them back (to 1 ulp of v)."""
+    flipped = uvs.copy()
+    flipped[..., 1] = 1 - flipped[..., 1]
+    return flipped
+
+
+def xray_bone_translations(translations: NDArray[Any]) -> Floats:
+    """Parent-local translations (..., 3) to Blender; the same call takes them back. Exact."""
+    result: Floats = translations * _BONE_MIRROR
+    return result
+
+
+def xray_bone_rotations(quaternions: NDArray[Any]) -> Floats:
+    """Parent-local quaternions, X-Ray's (..., x y z w) to Blender's (..., w x y z). Exact."""
+    result: Floats = quaternions[..., [3, 0, 1, 2]] * _BONE_QUATERNION_MIRROR
+    return result
+
+
+def xray_bone_rotations_back(quaternions: Floats) -> Floats:
+    """Blender's (..., w x y z) to X-Ray's (..., x y z w). Exact."""
+    result: Floats = (quaternions * _BONE_QUATERNION_MIRROR)[..., [1, 2, 3, 0]]
+    return result
+
+
+def xray_bone_angles(angles: NDArray[Any]) -> Floats:
+    """Blender's parent-local quaternions of X-Ray's bind rotations (..., 3), radians about x, y, z.
+
+    ``setXYZi`` is Ry(y)·Rx(x)·Rz(z) in column form; D·L·D turns x and y round and leaves z:
+    Blender's rotation is Ry(-y)·Rx(-x)·Rz(z).
+    """
+    x, y, z = np.moveaxis(np.asarray(angles, np.float64), -1, 0)
+    turn = rotation.multiply(rotation.about_axis(1, -y), rotation.about_axis(0, -x))
+    return rotation.multiply(turn, rotation.about_axis(2, z))
+
+
+def xray_bone_angles_back(quaternions: Floats) -> Floats:
+    """X-Ray's bind rotation angles (..., 3) of Blender's parent-local quaternions (``getXYZi``).
+
+    With M = Ry(a)·Rx(b)·Rz(c): M[1,2] = -sin b, M[0,2]/M[2,2] = tan a, M[1,0]/M[1,1] = tan c. Upright (|b| = 90°) only
+    a - c or a + c is known; c is then 0.
+    """
+    m = rotation.matrices(rotation.normalised(quaternions))
+    sine = np.clip(-m[..., 1, 2], -1.0, 1.0)
+    upright = np.abs(sine) > 1 - 1e-12
+    b = np.arcsin(sine)
+    a = np.where(upright, np.arctan2(-m[..., 2, 0], m[..., 0, 0]), np.arctan2(m[..., 0, 2], m[..., 2, 2]))
+    c = np.where(upright, 0.0, np.arctan2(m[..., 1, 0], m[..., 1, 1]))
+    return np.stack((-b, -a, c), axis=-1)

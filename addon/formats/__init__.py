@@ -1,0 +1,78 @@
+"""Every file format, one line each: bytes <-> document <-> model.
+
+A format is a module with the functions of `FormatModule`. Nothing here knows Blender.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any, Protocol
+
+from ..core.errors import ReadError
+from ..core.report import Report
+from .xray import ogf, omf
+from .xray.chunks import starts_like_chunks
+
+HEAD_SIZE = 64
+"""How many first bytes `detect` wants to see."""
+
+
+class FormatModule(Protocol):
+    """What a format offers. ``Any`` stands for the format's own document."""
+
+    def read(self, data: bytes, file: str, report: Report) -> Any:
+        """The document of ``data``; ``file`` is its name for messages. Raises `ReadError`."""
+
+    def write(self, document: Any) -> bytes:
+        """The bytes of a document: those it was read from where nothing was changed."""
+
+    def recompose(self, document: Any) -> bytes:
+        """As `write`, but every field that has a type is written from its value, never from a kept run of bytes."""
+
+    def raw_size(self, document: Any) -> int:
+        """How many bytes of the file the document keeps without knowing what they mean."""
+
+    def describe(self, document: Any) -> list[str]:
+        """A few lines for people."""
+
+    def dump(self, document: Any) -> Iterator[str]:
+        """Everything as text, a value or a row a line, made for comparing two files with a text tool."""
+
+    def differences(self, first: Any, second: Any) -> Iterator[str]:
+        """What differs, in the format's own words."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format: its short ``name``, what it is in the game, its file suffixes, how a file of it begins."""
+
+    name: str
+    title: str
+    suffixes: tuple[str, ...]
+    starts_like: Callable[[bytes], bool]
+    module: FormatModule
+
+
+FORMATS: tuple[Format, ...] = (
+    Format("omf", "X-Ray skeletal motions", (".omf",), starts_like_chunks(omf.MOTIONS, omf.PARAMETERS), omf),
+    Format("ogf", "X-Ray model", (".ogf",), starts_like_chunks(ogf.HEADER), ogf),
+)
+
+
+def detect(path: PurePath | str, head: bytes) -> Format | None:
+    """The format of a file by its suffix, or where that says nothing by its first `HEAD_SIZE` bytes."""
+    suffix = PurePath(path).suffix.lower()
+    named = [known for known in FORMATS if suffix in known.suffixes]
+    if named:
+        return next((known for known in named if known.starts_like(head)), named[0])
+    return next((known for known in FORMATS if known.starts_like(head)), None)
+
+
+def format_named(name: str) -> Format:
+    """The format with this short name. Raises `ReadError` for a name nobody knows."""
+    for known in FORMATS:
+        if known.name == name:
+            return known
+    raise ReadError(f"there is no format called {name!r}", remedy=f"Known: {', '.join(f.name for f in FORMATS)}")

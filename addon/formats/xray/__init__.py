@@ -1,0 +1,1 @@
+"""The formats of the X-Ray engine (S.T.A.L.K.E.R.)."""

@@ -1,0 +1,138 @@
+"""The container of nearly every X-Ray file: ``u32 id, u32 size, size bytes``, nested at will.
+
+Known from the engine's ``FS.h`` / ``FS.cpp``. The engine looks chunks up by id, so order is free, the first match
+counts, and a chunk of size 0 is absent. Bit 31 of an id announces a compressed body (`lzhuf`), but some mods set it on
+plain bodies, and declared sizes lie in broken files: both are kept as they are, used as far as they go, and reported.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from ...core.binary import Bytes, Reader
+from ...core.errors import ReadError
+from ...core.report import Report
+from .lzhuf import unpack
+
+COMPRESSED = 0x8000_0000
+DEEPEST = 32
+"""Levels of nesting that are followed. Real files have four; the limit keeps a hostile file from exhausting the stack."""
+
+_HEADER = struct.Struct("<II")
+
+
+@dataclass(slots=True)
+class Chunk:
+    """One chunk as the file has it.
+
+    ``id`` with bit 31 as stored; ``body`` the plain bytes; ``offset`` of the stored body in the file; ``packed`` the
+    stored bytes where they really were compressed; ``declared`` the size the file claims where that is not the truth.
+    """
+
+    id: int
+    body: Bytes
+    offset: int = 0
+    packed: Bytes | None = None
+    declared: int | None = None
+
+    @property
+    def plain_id(self) -> int:
+        """The id without the bit that announces compression."""
+        return self.id & ~COMPRESSED
+
+
+@dataclass(slots=True)
+class ChunkRun:
+    """The chunks of a file or of a chunk's body, and the bytes behind the last one (broken files only)."""
+
+    chunks: list[Chunk]
+    tail: Bytes = b""
+
+
+def chunk_path(parent: str, identifier: int) -> str:
+    """The path shown in messages: ``0xE/0x3``."""
+    return f"{parent}/{identifier:#X}".replace("0X", "0x") if parent else f"{identifier:#X}".replace("0X", "0x")
+
+
+def read_chunks(reader: Reader, report: Report) -> ChunkRun:
+    """Split what is left of ``reader`` into chunks; views only, nothing is copied unless it was compressed.
+
+    A size that runs past the end is clamped and reported; bytes too few for a header are kept as the tail. Raises
+    `ReadError` where the nesting is too deep or the very first header is not one.
+    """
+    if reader.chunk.count("/") >= DEEPEST:
+        raise reader.error(f"chunks are nested more than {DEEPEST} deep", "The file is damaged or made to do harm")
+    chunks: list[Chunk] = []
+    data = reader.data
+    while reader.remaining >= _HEADER.size:
+        identifier, size = _HEADER.unpack_from(data, reader.position)
+        declared = None
+        if size > reader.remaining - _HEADER.size:
+            declared, size = size, reader.remaining - _HEADER.size
+            if not chunks and not reader.chunk:
+                raise reader.error(
+                    f"the first chunk ({identifier:#x}) claims {declared} bytes, {size} follow: not a chunked file",
+                    "Check that this is a file of S.T.A.L.K.E.R. and that it was copied whole",
+                )
+            report.warn(
+                f"the chunk claims {declared} bytes, {size} follow; read as far as it goes",
+                f"{chunk_path(reader.chunk, identifier)} at {reader.offset}",
+            )
+        reader.position += _HEADER.size
+        body_at = reader.offset
+        chunk = Chunk(identifier, reader.take(size), body_at, declared=declared)
+        if identifier & COMPRESSED and size:
+            _unpack_body(chunk, reader, report)
+        chunks.append(chunk)
+    tail = reader.rest()
+    if len(tail):
+        report.warn(f"{len(tail)} bytes are left over behind the last chunk; kept", reader.chunk or "file")
+    return ChunkRun(chunks, tail)
+
+
+def _unpack_body(chunk: Chunk, reader: Reader, report: Report) -> None:
+    place = f"{chunk_path(reader.chunk, chunk.id)} at {chunk.offset}"
+    try:
+        plain = unpack(Reader(chunk.body, reader.file, chunk_path(reader.chunk, chunk.id), chunk.offset))
+    except ReadError:
+        report.warn("marked as compressed but it is not (compressed or encrypted by a mod's own tool); taken as it is", place)
+        return
+    chunk.packed, chunk.body = chunk.body, plain
+    report.note("compressed chunk, kept compressed while untouched", place)
+
+
+def open_chunk(chunk: Chunk, parent: Reader) -> Reader:
+    """A reader over a chunk's plain body, placed in the file for messages."""
+    start = chunk.offset if chunk.packed is None else 0
+    return Reader(chunk.body, parent.file, chunk_path(parent.chunk, chunk.id), start)
+
+
+def write_chunks(run: ChunkRun) -> bytes:
+    """The bytes of a run of chunks, claims of wrong sizes and tail included."""
+    return b"".join([*_pieces(run.chunks), run.tail])
+
+
+def _pieces(chunks: Iterable[Chunk]) -> Iterable[Bytes]:
+    for chunk in chunks:
+        stored = chunk.body if chunk.packed is None else chunk.packed
+        yield _HEADER.pack(chunk.id, len(stored) if chunk.declared is None else chunk.declared)
+        yield stored
+
+
+def with_body(chunk: Chunk, body: bytes) -> Chunk:
+    """The chunk holding ``body``: packing and a wrong size are kept only where the body is still the old one."""
+    if body == chunk.body:
+        return chunk
+    identifier = chunk.id if chunk.packed is None else chunk.plain_id
+    return Chunk(identifier, body, chunk.offset)
+
+
+def starts_like_chunks(*identifiers: int) -> Callable[[bytes], bool]:
+    """A test whether a file's first bytes are the header of one of these chunks (bit 31 aside)."""
+
+    def test(head: bytes) -> bool:
+        return len(head) >= _HEADER.size and (_HEADER.unpack_from(head)[0] & ~COMPRESSED) in identifiers
+
+    return test
