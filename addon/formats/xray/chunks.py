@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from ...core.binary import Bytes, Reader
 from ...core.errors import ReadError
@@ -21,6 +22,8 @@ DEEPEST = 32
 """Levels of nesting that are followed. Real files have four; the limit keeps a hostile file from exhausting the stack."""
 
 _HEADER = struct.Struct("<II")
+
+Value = TypeVar("Value")
 
 
 @dataclass(slots=True)
@@ -49,6 +52,14 @@ class ChunkRun:
 
     chunks: list[Chunk]
     tail: Bytes = b""
+
+
+@dataclass(slots=True)
+class Section(Generic[Value]):
+    """A chunk and what its body means; ``value`` None where that is not known and the bytes are kept."""
+
+    chunk: Chunk
+    value: Value | None = None
 
 
 def chunk_path(parent: str, identifier: int) -> str:

@@ -1,0 +1,299 @@
+"""What an `.omf` says, in its own order and integers: a library of motions and their parameters.
+
+A motion's body stays one run of bytes with a table of where its tracks begin: 231 motions of 47 tracks are read without
+making ten thousand objects, and an untouched track leaves as it came. `Track` is the typed view of one of them.
+
+Known from the engine's ``SkeletonMotions.cpp`` and the editor's ``ExportSkeleton.cpp``. Unconfirmed by real bytes: tracks
+with flag 8 (float keys, a later engine's).
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import IntFlag
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core import names
+from ....core.binary import Bytes, Reader, Writer
+from ..chunks import Chunk, Section
+
+MOTIONS = 0x0E
+PARAMETERS = 0x0F
+
+FRAMES_PER_SECOND = 30.0
+"""Always: the engine knows no other rate."""
+ALL_PARTITIONS = 0xFFFF
+
+
+class TrackFlag(IntFlag):
+    """How one bone's keys are stored."""
+
+    TRANSLATION_KEYS = 1
+    SINGLE_ROTATION = 2
+    WIDE_TRANSLATION = 4
+    """16-bit translation keys; means nothing without `TRANSLATION_KEYS`."""
+    FLOAT_KEYS = 8
+
+
+class MotionFlag(IntFlag):
+    """How the engine plays a motion. Other bits occur and are kept."""
+
+    FX = 1
+    STOP_AT_END = 2
+    NO_MIX = 4
+    SYNC_PART = 8
+    USE_FOOT_STEPS = 0x10
+    ROOT_MOVER = 0x20
+    IDLE = 0x40
+    USE_WEAPON_BONE = 0x80
+
+
+@dataclass(slots=True)
+class Track:
+    """One bone's keys as stored.
+
+    ``rotation`` (1 or frames, 4) int16 x, y, z, w (float32 with `TrackFlag.FLOAT_KEYS`); ``translation`` (frames, 3) int8
+    or int16 with ``size`` and ``init`` (3,) float32, else (1, 3) or (frames, 3) float32 metres. The checksums are None where
+    the layout has none.
+    """
+
+    flags: int
+    rotation: NDArray[Any]
+    translation: NDArray[Any]
+    size: NDArray[np.float32] | None = None
+    init: NDArray[np.float32] | None = None
+    rotation_crc: int | None = None
+    translation_crc: int | None = None
+
+    def compose(self) -> bytes:
+        """The track's bytes."""
+        writer = Writer()
+        writer.u8(self.flags)
+        for keys, crc in ((self.rotation, self.rotation_crc), (self.translation, self.translation_crc)):
+            if crc is not None:
+                writer.u32(crc)
+            writer.raw(keys.tobytes())
+        if self.size is not None and self.init is not None:
+            writer.array(self.size, "<f4")
+            writer.array(self.init, "<f4")
+        return writer.getvalue()
+
+
+def rotation_size(flags: int, frames: int) -> int:
+    """Bytes of a track's rotation, its checksum included."""
+    key = 16 if flags & TrackFlag.FLOAT_KEYS else 8
+    return key if flags & TrackFlag.SINGLE_ROTATION else 4 + key * frames
+
+
+def translation_key(flags: int) -> np.dtype[Any]:
+    """The number type of a track's translation keys."""
+    if flags & TrackFlag.FLOAT_KEYS or not flags & TrackFlag.TRANSLATION_KEYS:
+        return np.dtype("<f4")
+    return np.dtype("<i2") if flags & TrackFlag.WIDE_TRANSLATION else np.dtype("i1")
+
+
+def track_size(flags: int, frames: int) -> int:
+    """Bytes of a whole track, its flag byte included."""
+    size = 1 + rotation_size(flags, frames)
+    if not flags & TrackFlag.TRANSLATION_KEYS:
+        return size + 12
+    ranges = 0 if flags & TrackFlag.FLOAT_KEYS else 24
+    return size + 4 + 3 * translation_key(flags).itemsize * frames + ranges
+
+
+def checksum(keys: Bytes | NDArray[Any]) -> int:
+    """What the engine expects before a run of keys (it uses the number only to find equal keys again)."""
+    return zlib.crc32(keys if isinstance(keys, bytes | bytearray | memoryview) else keys.tobytes())
+
+
+@dataclass(slots=True)
+class Motion:
+    """One motion: ``name``, ``frames``, and its tracks as bytes.
+
+    ``body`` holds the tracks, ``starts`` (tracks + 1,) where each begins and the last one ends; bytes behind that are
+    what could not be read as tracks (broken files only). ``identifier`` and ``declared`` are the chunk's own.
+    """
+
+    name: bytes
+    frames: int
+    body: Bytes
+    starts: list[int]
+    identifier: int = 0
+    declared: int | None = None
+    offset: int = 0
+
+    @property
+    def label(self) -> str:
+        """The name as text."""
+        return names.decode(self.name)
+
+    @property
+    def track_count(self) -> int:
+        """How many bones the motion moves."""
+        return len(self.starts) - 1
+
+    @property
+    def leftover(self) -> int:
+        """Bytes behind the last whole track."""
+        return len(self.body) - self.starts[-1]
+
+    def flags(self, track: int) -> int:
+        """The flag byte of a track."""
+        return self.body[self.starts[track]]
+
+    def track_bytes(self, track: int) -> Bytes:
+        """A track as stored."""
+        return self.body[self.starts[track] : self.starts[track + 1]]
+
+    def track(self, track: int) -> Track:
+        """The typed view of a track; its arrays look into the file's bytes."""
+        reader = Reader(self.track_bytes(track))
+        flags = reader.u8()
+        single = flags & TrackFlag.SINGLE_ROTATION
+        rotation_crc = None if single else reader.u32()
+        quaternion = "<f4" if flags & TrackFlag.FLOAT_KEYS else "<i2"
+        rotation = reader.array(quaternion, 1 if single else self.frames, 4)
+        if not flags & TrackFlag.TRANSLATION_KEYS:
+            return Track(flags, rotation, reader.array("<f4", 1, 3), rotation_crc=rotation_crc)
+        translation_crc = reader.u32()
+        translation = reader.array(translation_key(flags), self.frames, 3)
+        if flags & TrackFlag.FLOAT_KEYS:
+            return Track(flags, rotation, translation, None, None, rotation_crc, translation_crc)
+        size, init = reader.array("<f4", 3), reader.array("<f4", 3)
+        return Track(flags, rotation, translation, size, init, rotation_crc, translation_crc)
+
+    @classmethod
+    def of(cls, name: bytes, frames: int, tracks: Iterable[Track | Bytes]) -> Motion:
+        """A motion of typed or stored tracks."""
+        pieces = [track.compose() if isinstance(track, Track) else track for track in tracks]
+        starts = [0]
+        for piece in pieces:
+            starts.append(starts[-1] + len(piece))
+        return cls(name, frames, b"".join(pieces), starts)
+
+
+@dataclass(slots=True)
+class MotionLibrary:
+    """Chunk 0xE. ``entries`` as they lie in the file: motions, and chunks that are none (the count is chunk 0)."""
+
+    entries: list[Motion | Chunk]
+    tail: Bytes = b""
+
+    @property
+    def motions(self) -> list[Motion]:
+        """The motions in the order of their chunk ids, which is the order the engine counts by."""
+        return sorted((entry for entry in self.entries if isinstance(entry, Motion)), key=lambda entry: entry.identifier)
+
+
+@dataclass(slots=True)
+class PartitionBone:
+    """An entry of a partition. ``track`` is the number of the track that drives this bone. None where not stored."""
+
+    name: bytes | None
+    track: int | None
+
+
+@dataclass(slots=True)
+class Partition:
+    """A named set of bones that can play a motion of its own."""
+
+    name: bytes
+    bones: list[PartitionBone]
+
+    @property
+    def label(self) -> str:
+        """The name as text."""
+        return names.decode(self.name)
+
+
+@dataclass(slots=True)
+class Mark:
+    """A named row of time intervals: ``intervals`` (n, 2) float32 seconds; ``line_end`` as the file ends the name."""
+
+    name: bytes
+    intervals: NDArray[np.float32]
+    line_end: bytes = b"\r\n"
+
+    @property
+    def label(self) -> str:
+        """The name as text."""
+        return names.decode(self.name)
+
+
+@dataclass(slots=True)
+class Definition:
+    """How the engine plays the motion of the same place in the library.
+
+    ``bone_or_part``: partition (0xFFFF all), for FX the bone of the model; ``motion`` the index as stored (the engine
+    ignores it); ``timing`` (4,) float32 speed, power, accrue, falloff.
+    """
+
+    name: bytes
+    flags: int
+    bone_or_part: int
+    motion: int
+    timing: NDArray[np.float32]
+    marks: list[Mark] = field(default_factory=list)
+
+    @property
+    def label(self) -> str:
+        """The name as text."""
+        return names.decode(self.name)
+
+
+TIMING = ("speed", "power", "accrue", "falloff")
+"""The names of the columns of `Definition.timing`."""
+DEFAULT_TIMING = (1.0, 1.0, 2.0, 2.0)
+
+
+@dataclass(slots=True)
+class Parameters:
+    """Chunk 0xF. ``named`` and ``numbered`` say what a partition's entries hold (a version's rule, broken by one editor)."""
+
+    version: int
+    partitions: list[Partition]
+    definitions: list[Definition]
+    tail: Bytes = b""
+    named: bool = True
+    numbered: bool = True
+
+
+class MotionSet(NamedTuple):
+    """Motions and how they play: an `.omf`, or what a model carries inside."""
+
+    library: MotionLibrary
+    parameters: Parameters
+
+
+@dataclass(slots=True)
+class Omf:
+    """The file: its chunks in order, the two known ones typed."""
+
+    sections: list[Section[MotionLibrary | Parameters]]
+    tail: Bytes = b""
+
+    @property
+    def motion_set(self) -> MotionSet:
+        """The first chunk of either kind, which is the one the engine takes."""
+        values = [section.value for section in self.sections]
+        library = next(value for value in values if isinstance(value, MotionLibrary))
+        return MotionSet(library, next(value for value in values if isinstance(value, Parameters)))
+
+    def with_motion_set(self, changed: MotionSet) -> Omf:
+        """The same file with other motions and parameters in the places of the first ones."""
+        old = self.motion_set
+        sections = list(self.sections)
+        for before, after in zip(old, changed, strict=True):
+            place = next(index for index, section in enumerate(sections) if section.value is before)
+            sections[place] = Section(sections[place].chunk, after)
+        return Omf(sections, self.tail)
+
+
+def new_omf(motion_set: MotionSet) -> Omf:
+    """A file of its own, motions first as the game's editor writes it."""
+    return Omf([Section(Chunk(MOTIONS, b""), motion_set.library), Section(Chunk(PARAMETERS, b""), motion_set.parameters)])

@@ -1,0 +1,131 @@
+"""Chunk 0xE: ``chunk 0: u32 n``, ``chunk k + 1``: motion k = name, u32 frames, a track for each bone.
+
+The same bytes lie in an `.omf` and inside a model.
+"""
+
+from __future__ import annotations
+
+import struct
+from zlib import crc32
+
+from ....core.binary import Reader, Writer
+from ....core.errors import ReadError
+from ....core.report import Report
+from ..chunks import Chunk, ChunkRun, open_chunk, read_chunks, write_chunks
+from .document import Motion, MotionLibrary, TrackFlag, rotation_size, track_size, translation_key
+
+COUNT = 0
+_U32 = struct.Struct("<I")
+
+
+def read_motions(reader: Reader, report: Report) -> MotionLibrary:
+    """The motions of a chunk's body; what cannot be read as one stays a chunk, and is reported."""
+    run = read_chunks(reader, report)
+    entries: list[Motion | Chunk] = []
+    for chunk in run.chunks:
+        entries.append(chunk if chunk.id == COUNT or chunk.packed is not None else _motion_or_chunk(chunk, reader, report))
+    library = MotionLibrary(entries, run.tail)
+    _check_count(library, reader, report)
+    return library
+
+
+def _motion_or_chunk(chunk: Chunk, parent: Reader, report: Report) -> Motion | Chunk:
+    body = open_chunk(chunk, parent)
+    try:
+        return _read_motion(chunk, body, report)
+    except ReadError as wrong:
+        report.warn(f"not readable as a motion, kept as it is: {wrong.problem}", body.chunk)
+        return chunk
+
+
+def _read_motion(chunk: Chunk, reader: Reader, report: Report) -> Motion:
+    name = reader.string("the motion's name")
+    frames = reader.u32("the number of frames")
+    body = reader.rest()
+    motion = Motion(name, frames, body, _track_starts(body, frames), chunk.id, chunk.declared, chunk.offset)
+    if motion.leftover:
+        report.warn(f"{motion.leftover} bytes are no whole track; kept", motion.label)
+    _check_checksums(motion, report)
+    return motion
+
+
+def _track_starts(body: memoryview, frames: int) -> list[int]:
+    """Where tracks begin, and where the last whole one ends: they follow one another to the end of the chunk."""
+    sizes = [track_size(flags & 0xF, frames) for flags in range(16)]
+    end, position, starts = len(body), 0, [0]
+    while position < end:
+        position += sizes[body[position] & 0xF]
+        if position > end:
+            break
+        starts.append(position)
+    return starts
+
+
+def _check_checksums(motion: Motion, report: Report) -> None:
+    body, frames = motion.body, motion.frames
+    stored = _U32.unpack_from
+    # IntFlag arithmetic costs a microsecond; this loop runs once a track.
+    single, keyed = int(TrackFlag.SINGLE_ROTATION), int(TrackFlag.TRANSLATION_KEYS)
+    rotations = [rotation_size(flags, frames) for flags in range(16)]
+    translations = [3 * translation_key(flags).itemsize * frames for flags in range(16)]
+    for start in motion.starts[:-1]:
+        flags = body[start] & 0xF
+        place = start + 1 + rotations[flags]
+        if not flags & single and crc32(body[start + 5 : place]) != stored(body, start + 1)[0]:
+            report.warn("the checksum of rotation keys is wrong; kept (the game does not mind)", motion.label)
+        if flags & keyed and crc32(body[place + 4 : place + 4 + translations[flags]]) != stored(body, place)[0]:
+            report.warn("the checksum of translation keys is wrong; kept (the game does not mind)", motion.label)
+
+
+def _check_count(library: MotionLibrary, reader: Reader, report: Report) -> None:
+    motions = library.motions
+    counts = [entry for entry in library.entries if isinstance(entry, Chunk) and entry.id == COUNT]
+    if not counts or len(counts[0].body) != _U32.size:
+        report.warn("the number of motions is missing", reader.chunk)
+    elif _U32.unpack(counts[0].body)[0] != len(motions):
+        report.warn(f"{_U32.unpack(counts[0].body)[0]} motions are announced, {len(motions)} are there", reader.chunk)
+    if len({motion.track_count for motion in motions}) > 1:
+        report.warn("the motions have different numbers of tracks", reader.chunk)
+    for motion in motions:
+        if not motion.frames:
+            report.warn("a motion without frames", motion.label)
+
+
+def write_motions(library: MotionLibrary, *, recompose: bool = False) -> bytes:
+    """A chunk's body. With ``recompose`` each track is written from its typed fields."""
+    chunks = [entry if isinstance(entry, Chunk) else _motion_chunk(entry, recompose) for entry in library.entries]
+    return write_chunks(ChunkRun(chunks, library.tail))
+
+
+def _motion_chunk(motion: Motion, recompose: bool) -> Chunk:
+    writer = Writer()
+    writer.string(motion.name)
+    writer.u32(motion.frames)
+    if recompose:
+        for track in range(motion.track_count):
+            writer.raw(motion.track(track).compose())
+        writer.raw(motion.body[motion.starts[-1] :])
+    else:
+        writer.raw(motion.body)
+    return Chunk(motion.identifier, writer.getvalue(), declared=motion.declared)
+
+
+def numbered(motions: list[Motion]) -> MotionLibrary:
+    """A library of these motions, counted and numbered in this order."""
+    entries: list[Motion | Chunk] = [Chunk(COUNT, _U32.pack(len(motions)))]
+    for number, motion in enumerate(motions, 1):
+        entries.append(
+            Motion(motion.name, motion.frames, motion.body, motion.starts, number, offset=motion.offset)
+        )
+    return MotionLibrary(entries)
+
+
+def raw_size(library: MotionLibrary) -> int:
+    """Bytes kept without knowing what they mean."""
+    size = len(library.tail)
+    for entry in library.entries:
+        if isinstance(entry, Motion):
+            size += entry.leftover
+        elif entry.id != COUNT or len(entry.body) != _U32.size:
+            size += len(entry.body)
+    return size
