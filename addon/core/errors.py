@@ -37,13 +37,12 @@ class MotionbridgeError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Exceptions with keyword-only arguments do not pickle by themselves; verification runs in worker processes.
-        return (_rebuild, (type(self), self.problem, self.file, self.offset, self.chunk, self.remedy))
+        place = {"file": self.file, "offset": self.offset, "chunk": self.chunk, "remedy": self.remedy}
+        return (_rebuild, (type(self), self.problem, place))
 
 
-def _rebuild(
-    kind: type[MotionbridgeError], problem: str, file: str, offset: int | None, chunk: str, remedy: str
-) -> MotionbridgeError:
-    return kind(problem, file=file, offset=offset, chunk=chunk, remedy=remedy)
+def _rebuild(kind: type[MotionbridgeError], problem: str, place: dict[str, Any]) -> MotionbridgeError:
+    return kind(problem, **place)
 
 
 class ReadError(MotionbridgeError):

@@ -56,8 +56,7 @@ def untouched_rotations(
     magnitude = np.ones_like(base)
     same = untouched(values, base, quantum, steps=steps, magnitude=magnitude).all(axis=-1)
     opposite = untouched(-np.asarray(values), base, quantum, steps=steps, magnitude=magnitude).all(axis=-1)
-    result: NDArray[np.bool_] = same | opposite
-    return result
+    return np.asarray(same | opposite)
 
 
 def quantised(values: NDArray[Any], scale: NDArray[Any] | float, offset: NDArray[Any] | float = 0.0) -> Floats:

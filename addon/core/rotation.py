@@ -24,7 +24,8 @@ def normalised(quaternions: Floats) -> Floats:
 
 def conjugate(quaternions: Floats) -> Floats:
     """The opposite rotation of unit quaternions."""
-    return quaternions * np.array([1.0, -1.0, -1.0, -1.0])
+    opposite: Floats = quaternions * np.array([1.0, -1.0, -1.0, -1.0])
+    return opposite
 
 
 def multiply(a: Floats, b: Floats) -> Floats:

@@ -1,0 +1,88 @@
+"""Files on disk: read whole, replaced whole or not at all.
+
+Nobody loses the old file to a failed export: the new bytes are complete on the disk before one rename puts them in
+its place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from .errors import MotionbridgeError, ReadError, WriteError
+
+
+def read_file(path: Path | str) -> bytes:
+    """All bytes of a file. Raises `ReadError` where it is missing, empty, not a plain file or not ours to read."""
+    path = Path(path)
+    with _refusals(ReadError, path, "read"):
+        # Looked at before it is opened: opening a named pipe would wait for its other end.
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise ReadError("this is a folder", file=str(path), remedy="Name a file in it")
+        if not stat.S_ISREG(mode):
+            raise ReadError("this is a device or a pipe, not a file", file=str(path), remedy="Name a file")
+        data = path.read_bytes()
+    if not data:
+        raise ReadError("the file is empty", file=str(path), remedy="Copy it again from where it came from")
+    return data
+
+
+def write_atomically(path: Path | str, data: bytes, *, backup: bool = False) -> None:
+    """Put ``data`` in the place of a file, or make it; where that fails the old file is as it was.
+
+    A link is followed, the old file's permissions are kept. ``backup`` keeps the old bytes beside it, under the same
+    name with ``.bak`` added. Raises `WriteError`.
+    """
+    path = Path(path)
+    with _refusals(WriteError, path, "write"):
+        target = path.resolve()
+        exists = target.exists()
+        if target.is_dir():
+            raise WriteError("this is a folder", file=str(path), remedy="Name a file in it")
+        if exists and not os.access(target, os.W_OK):
+            remedy = "Lift the protection or choose another name"
+            raise WriteError("the file is write-protected", file=str(path), remedy=remedy)
+        with _beside(target) as fresh:
+            with fresh.open("xb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+            if exists:
+                shutil.copymode(target, fresh)
+            if exists and backup:
+                # A copy, not a rename: at no moment is there no file under the old name.
+                with _beside(target) as copy:
+                    shutil.copy2(target, copy)
+                    copy.replace(target.with_name(target.name + ".bak"))
+            fresh.replace(target)
+
+
+@contextlib.contextmanager
+def _beside(target: Path) -> Iterator[Path]:
+    """A name for a file in the same folder (a rename is whole only within one disk), gone again afterwards."""
+    temporary = target.with_name(f".motionbridge-{secrets.token_hex(8)}.tmp")
+    try:
+        yield temporary
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _refusals(kind: type[MotionbridgeError], path: Path, verb: str) -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError:
+        if kind is ReadError:
+            raise ReadError("there is no such file", file=str(path)) from None
+        raise kind("its folder does not exist", file=str(path), remedy="Make it first") from None
+    except PermissionError:
+        remedy = "Check its permissions and that no other program has it open"
+        raise kind(f"the system does not let us {verb} it", file=str(path), remedy=remedy) from None
+    except OSError as wrong:
+        raise kind(f"cannot {verb} it: {wrong.strerror or wrong}", file=str(path)) from wrong

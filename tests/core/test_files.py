@@ -1,0 +1,134 @@
+"""Files are read whole and replaced whole; whatever fails, the old file is as it was and nothing lies about."""
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from addon.core import files
+from addon.core.errors import ReadError, WriteError
+from addon.core.files import read_file, write_atomically
+
+
+def names_in(folder):
+    return [path.name for path in folder.iterdir()]
+
+
+def test_bytes_come_back(tmp_path):
+    path = tmp_path / "новый.omf"
+    write_atomically(path, b"\x00\xff\r\n\x1a")
+    assert read_file(path) == b"\x00\xff\r\n\x1a"
+    assert names_in(tmp_path) == [path.name]
+
+
+def test_reading_says_what_is_wrong(tmp_path):
+    (tmp_path / "empty").touch()
+    wrong = {"missing": "there is no such file", "": "this is a folder", "empty": "the file is empty"}
+    for name, problem in wrong.items():
+        with pytest.raises(ReadError) as refused:
+            read_file(tmp_path / name)
+        assert refused.value.problem == problem
+        assert refused.value.file == str(tmp_path / name)
+    with pytest.raises(ReadError, match=r"there is no such file|Not a directory"):
+        read_file(tmp_path / "empty" / "below")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_is_refused_without_waiting_for_its_other_end(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ReadError, match="device or a pipe"):
+        read_file(tmp_path / "pipe")
+
+
+def test_a_file_that_may_not_be_read_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "secret.omf"
+    path.write_bytes(b"x")
+
+    def refuse(*_):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(ReadError, match=r"does not let us read it.*permissions"):
+        read_file(path)
+
+
+def full(*_):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize(
+    ("owner", "step"),
+    [(files.os, "fsync"), (files.shutil, "copymode"), (files.shutil, "copy2"), (files.Path, "replace")],
+)
+def test_the_old_file_survives_a_write_that_fails_at_any_step(tmp_path, monkeypatch, owner, step):
+    path = tmp_path / "motions.omf"
+    path.write_bytes(b"old")
+    monkeypatch.setattr(owner, step, full)
+    with pytest.raises(WriteError, match="No space left on device") as refused:
+        write_atomically(path, b"new" * 1000, backup=True)
+    assert refused.value.file == str(path)
+    assert path.read_bytes() == b"old"
+    assert names_in(tmp_path) == ["motions.omf"]
+
+
+def test_an_interrupted_write_leaves_the_old_file_too(tmp_path, monkeypatch):
+    path = tmp_path / "motions.omf"
+    path.write_bytes(b"old")
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(files.os, "fsync", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        write_atomically(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert names_in(tmp_path) == ["motions.omf"]
+
+
+def test_the_old_bytes_are_kept_as_a_backup_when_asked(tmp_path):
+    path = tmp_path / "motions.omf"
+    write_atomically(path, b"first", backup=True)  # nothing to keep yet
+    assert names_in(tmp_path) == ["motions.omf"]
+    write_atomically(path, b"second", backup=True)
+    write_atomically(path, b"third", backup=True)
+    assert path.read_bytes() == b"third"
+    assert (tmp_path / "motions.omf.bak").read_bytes() == b"second"
+    assert len(names_in(tmp_path)) == 2
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions and links of POSIX")
+def test_permissions_and_links_stay(tmp_path):
+    path, link = tmp_path / "motions.omf", tmp_path / "link.omf"
+    path.write_bytes(b"old")
+    path.chmod(0o640)
+    link.symlink_to(path)
+    write_atomically(link, b"new")
+    assert link.is_symlink()
+    assert path.read_bytes() == b"new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+@pytest.mark.skipif(os.name == "nt", reason="umask is POSIX")
+def test_a_new_file_is_as_readable_as_any_other(tmp_path):
+    (tmp_path / "other").touch()
+    write_atomically(tmp_path / "fresh", b"x")
+    assert (tmp_path / "fresh").stat().st_mode == (tmp_path / "other").stat().st_mode
+
+
+def test_a_write_protected_file_stays_as_it_is(tmp_path, monkeypatch):
+    path = tmp_path / "motions.omf"
+    path.write_bytes(b"old")
+    path.chmod(0o444)
+    monkeypatch.setattr(files.os, "access", lambda *_: False)  # root may write everything
+    with pytest.raises(WriteError, match="write-protected"):
+        write_atomically(path, b"new")
+    assert path.read_bytes() == b"old"
+
+
+def test_places_that_cannot_be_written_are_refused(tmp_path):
+    with pytest.raises(WriteError, match="this is a folder"):
+        write_atomically(tmp_path, b"x")
+    with pytest.raises(WriteError, match="its folder does not exist"):
+        write_atomically(tmp_path / "nowhere" / "motions.omf", b"x")
