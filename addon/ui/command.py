@@ -2,12 +2,12 @@
 
 import bpy
 
-from .. import cli
-
 _handles: list[object] = []
 
 
 def _execute(arguments: list[str]) -> int:
+    from .. import cli  # noqa: PLC0415 - Blender's start does not wait for what few will call
+
     return cli.main(arguments)
 
 

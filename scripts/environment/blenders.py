@@ -1,0 +1,191 @@
+"""One Blender to call, whichever way it came here: an executable, a bpy wheel, or Debian's in a chroot."""
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import ROOT, Unavailable, chroot, machine, settings, virtual
+
+OLDEST = (4, 2)
+# The newest long-term version for each Python that a wheel was built for.
+WHEEL_FOR_PYTHON = {"3.11": "4.5", "3.13": "5.2"}
+
+
+@dataclass(frozen=True)
+class Blender:
+    """A Blender and how to start it; `place` is the chroot it lives in, `packages` what its Python lacks for tests."""
+
+    label: str
+    command: tuple[str, ...]
+    place: Path | None = None
+    packages: Path | None = None
+
+
+@dataclass
+class Session:
+    """A Blender with a fresh folder for its preferences and results; paths are given as Blender sees them."""
+
+    blender: Blender
+    root: Path
+    scratch: Path
+    outside: Path
+    variables: dict[str, str] = field(default_factory=dict)
+
+    def blender_call(self, *arguments: str) -> list[str]:
+        """The command line that starts this Blender."""
+        return [*self._entry(), *self.blender.command, *arguments]
+
+    def python_call(self, *arguments: str) -> list[str]:
+        """The command line of a Python with pytest that can start this Blender by `MOTIONBRIDGE_BLENDER`."""
+        interpreter = "/usr/bin/python3" if self.blender.place else str(virtual.dev())
+        return [*self._entry(), interpreter, *arguments]
+
+    def run(self, command: Sequence[str], limit: float) -> tuple[int | None, str]:
+        """Runs it in the checkout; the exit status (None: stopped after `limit` seconds) and everything it said."""
+        surroundings = None if self.blender.place else os.environ | self.variables
+        return run(command, limit, surroundings, cwd=ROOT)
+
+    def seen_from_outside(self, path: Path) -> Path:
+        """A path in the scratch folder as this process sees it."""
+        return self.outside / path.relative_to(self.scratch)
+
+    def _entry(self) -> list[str]:
+        return chroot.entering(self.blender.place, self.variables) if self.blender.place else []
+
+
+def run(
+    command: Sequence[str], limit: float, surroundings: Mapping[str, str] | None = None, cwd: Path = ROOT
+) -> tuple[int | None, str]:
+    """Runs a program and all it starts under a time limit; the exit status (None: stopped) and what it said."""
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=surroundings,
+        cwd=cwd,
+        start_new_session=True,
+        encoding="utf-8",
+        errors="replace",
+    )
+    try:
+        said, _ = process.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        if os.name == "posix":
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+        said, _ = process.communicate()
+        return None, f"{said}\nstopped after {limit:.0f} seconds"
+    return process.returncode, said
+
+
+def find(wanted: str | None = None) -> Blender:
+    """The Blender asked for ("4.2", a path), or the one on this machine, or one made from the wheel that fits."""
+    if wanted in settings()["tool"]["motionbridge"]["wheels"]:
+        return wheel(wanted)
+    if wanted:
+        return executable(wanted)
+    if named := os.environ.get("BLENDER"):
+        return executable(named)
+    if found := shutil.which("blender"):
+        with contextlib.suppress(Unavailable):  # too old, as Debian's often is: a wheel is the better choice
+            return executable(found)
+    return wheel(_fitting_wheel())
+
+
+def _fitting_wheel() -> str:
+    here = f"{sys.version_info.major}.{sys.version_info.minor}"
+    for version in sorted(WHEEL_FOR_PYTHON, key=lambda version: version != here):
+        with contextlib.suppress(Unavailable):
+            machine.python(version)
+            return WHEEL_FOR_PYTHON[version]
+    raise Unavailable(
+        f"Python {here} fits no Blender wheel: install Blender 4.2 or newer (blender.org), or Python 3.11 or 3.13."
+    )
+
+
+def wheel(version: str) -> Blender:
+    """The bpy wheel of that version in an environment of its own, with our launcher as its command line."""
+    chosen = settings()["tool"]["motionbridge"]["wheels"][version]
+    machine.require_system_libraries()
+    requirements = [*chosen["requirements"], *virtual.group("test")]
+    interpreter = virtual.environment(f"blender-{version}", requirements, chosen["python"])
+    exact = chosen["requirements"][0].removeprefix("bpy==")
+    return Blender(f"{exact} wheel", (str(interpreter), str(ROOT / "scripts" / "launcher.py")))
+
+
+def executable(name: str) -> Blender:
+    """A Blender program by its path or name; one that is older than the extension allows is refused."""
+    found = shutil.which(name)
+    if not found:
+        raise Unavailable(f"{name} is no program: name the Blender executable, for example /opt/blender/blender.")
+    version = _version((found,))
+    if tuple(int(part) for part in version.split(".")[:2]) < OLDEST:
+        raise Unavailable(f"{found} is Blender {version}: install 4.2 or newer.")
+    return Blender(f"{version} at {found}", (found,), packages=virtual.packages("test-packages", virtual.group("test")))
+
+
+def debian() -> Blender:
+    """Debian's Blender in its chroot."""
+    place = chroot.ready()
+    version = _version((*chroot.entering(place, {}), "blender"))
+    return Blender(f"{version} Debian", ("blender",), place=place)
+
+
+def _version(command: tuple[str, ...]) -> str:
+    status, said = run([*command, "--version"], 60)
+    found = re.search(r"^Blender (\d+\.\d+(?:\.\d+)?)", said, re.MULTILINE)
+    if status != 0 or not found:
+        raise Unavailable(f"{command[-1]} does not answer as a Blender does: name a Blender executable.")
+    return found.group(1)
+
+
+@contextlib.contextmanager
+def session(blender: Blender, game_files: Mapping[str, Path]) -> Iterator[Session]:
+    """A Blender ready to be called. `game_files`: variable -> folder, which the programs inside will find as well.
+
+    For a chroot the checkout (what git tracks, and what it would) and the game files are copied in, and removed after.
+    """
+    temporary = blender.place / "tmp" if blender.place else None
+    outside = Path(tempfile.mkdtemp(prefix="motionbridge-", dir=temporary))
+    inside = Path("/tmp") / outside.name if blender.place else outside  # noqa: S108 - the chroot's own
+    try:
+        root = ROOT
+        variables = {name: str(path) for name, path in game_files.items()}
+        if blender.place:
+            root = inside / "checkout"
+            _copy_checkout(outside / "checkout")
+            for name, path in game_files.items():
+                shutil.copytree(path, outside / name)
+                variables[name] = str(inside / name)
+        for part in ("scratch", "scratch/user", "scratch/temporary"):
+            (outside / part).mkdir()
+        scratch = inside / "scratch"
+        variables["BLENDER_USER_RESOURCES"] = str(scratch / "user")
+        variables["TMPDIR"] = str(scratch / "temporary")
+        if blender.packages:
+            variables["MOTIONBRIDGE_TEST_PACKAGES"] = str(blender.packages)
+        if "CI" in os.environ:
+            variables["CI"] = os.environ["CI"]
+        yield Session(blender, root, scratch, outside / "scratch", variables)
+    finally:
+        virtual.remove(outside)
+
+
+def _copy_checkout(target: Path) -> None:
+    # The checkout may belong to somebody else, as it does in a container: git is told that this is meant.
+    listing = ["git", "-c", f"safe.directory={ROOT}", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listing, cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
+    for name in filter(None, names):
+        if (ROOT / name).is_file():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, target / name)
