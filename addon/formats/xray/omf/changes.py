@@ -1,0 +1,49 @@
+"""What an encoding changed, in the format's own words: the report, the badge and the sentence before saving."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class TrackChange:
+    """A bone whose keys changed: how many rotation and translation keys are no longer the base's."""
+
+    bone: str
+    rotation_keys: int
+    translation_keys: int
+
+
+@dataclass(frozen=True)
+class MotionChange:
+    """A motion that is ``new``, or differs in ``tracks`` and in ``fields`` (length, marks, parameters)."""
+
+    name: str
+    new: bool = False
+    tracks: tuple[TrackChange, ...] = ()
+    fields: tuple[str, ...] = ()
+
+
+@dataclass
+class Changes:
+    """The motions that changed, and how many did not."""
+
+    motions: list[MotionChange] = field(default_factory=list)
+    untouched: int = 0
+
+    def sentence(self) -> str:
+        """``1 motion, 1 track changed, 2 motions added, 230 untouched``."""
+        changed = [motion for motion in self.motions if not motion.new]
+        added = len(self.motions) - len(changed)
+        tracks = sum(len(motion.tracks) for motion in changed)
+        parts = []
+        if changed:
+            parts.append(f"{_counted(len(changed), 'motion')}, {_counted(tracks, 'track')} changed")
+        if added:
+            parts.append(f"{_counted(added, 'motion')} added")
+        parts.append(f"{self.untouched} untouched")
+        return ", ".join(parts)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -1,0 +1,187 @@
+"""Editing a set of motions as a list: rename, delete, reorder, merge, split, set how they play.
+
+Every function returns a new set and leaves the given one alone; motions nobody named keep their bytes. Names are compared
+as the game does, without case; where a name is there twice the first one is meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ....core import names
+from ....core.errors import WriteError
+from ....core.report import Report
+from .document import ALL_PARTITIONS, TIMING, Definition, Motion, MotionFlag, MotionSet, Parameters
+from .limits import refuse_new_problems
+from .mapping import track_bones
+from .motions import numbered
+
+Pair = tuple[Motion, Definition]
+
+
+def pairs(motions: MotionSet) -> list[Pair]:
+    """Motions with their definitions, by place. Raises `WriteError` where the file has more of one than of the other."""
+    there, definitions = motions.library.motions, motions.parameters.definitions
+    if len(there) != len(definitions):
+        raise WriteError(
+            f"the file has {len(there)} motions and {len(definitions)} definitions: which belong together is not known",
+            remedy="Repair the file first",
+        )
+    return list(zip(there, definitions, strict=True))
+
+
+def _assembled(before: MotionSet, chosen: Sequence[Pair], parameters: Parameters | None = None) -> MotionSet:
+    """A set of these pairs; definitions count them anew only where their place changed."""
+    definitions = []
+    for place, (_, definition) in enumerate(chosen):
+        unmoved = place < len(before.parameters.definitions) and before.parameters.definitions[place] is definition
+        definitions.append(definition if unmoved else replace(definition, motion=place))
+    result = MotionSet(
+        numbered([motion for motion, _ in chosen]), replace(parameters or before.parameters, definitions=definitions)
+    )
+    refuse_new_problems(before, result)
+    return result
+
+
+def _place(chosen: Sequence[Pair], name: str) -> int:
+    for place, (_, definition) in enumerate(chosen):
+        if names.same(definition.label, name):
+            return place
+    close = [definition.label for _, definition in chosen if name.lower() in definition.label.lower()]
+    hint = f"Did you mean {', '.join(close[:5])}?" if close else "List the motions to see their names"
+    raise WriteError(f"there is no motion called {name!r}", remedy=hint)
+
+
+def rename(motions: MotionSet, old: str, new: str) -> MotionSet:
+    """One motion under another name. Raises `WriteError` where the name is taken or unknown."""
+    chosen = pairs(motions)
+    place = _place(chosen, old)
+    for other, (_, definition) in enumerate(chosen):
+        if other != place and names.same(definition.label, new):
+            raise WriteError(f"a motion called {definition.label!r} is there already", remedy="Choose another name")
+    motion, definition = chosen[place]
+    label = names.encode(new)
+    chosen[place] = (replace(motion, name=label), replace(definition, name=label))
+    return _assembled(motions, chosen)
+
+
+def delete(motions: MotionSet, unwanted: Iterable[str]) -> MotionSet:
+    """The set without these motions."""
+    chosen = pairs(motions)
+    gone = {_place(chosen, name) for name in unwanted}
+    return _assembled(motions, [pair for place, pair in enumerate(chosen) if place not in gone])
+
+
+def reorder(motions: MotionSet, first: Sequence[str]) -> MotionSet:
+    """The named motions in the order given, then the others in their old order."""
+    chosen = pairs(motions)
+    front = list(dict.fromkeys(_place(chosen, name) for name in first))
+    rest = [place for place in range(len(chosen)) if place not in front]
+    return _assembled(motions, [chosen[place] for place in front + rest])
+
+
+def split(motions: MotionSet, wanted: Iterable[str]) -> tuple[MotionSet, MotionSet]:
+    """Two sets with the same partitions: the named motions in the file's order, and the others."""
+    chosen = pairs(motions)
+    places = {_place(chosen, name) for name in wanted}
+    one = [pair for place, pair in enumerate(chosen) if place in places]
+    other = [pair for place, pair in enumerate(chosen) if place not in places]
+    return _assembled(motions, one), _assembled(motions, other)
+
+
+def merge(motions: MotionSet, other: MotionSet, *, replace_same: bool = False) -> MotionSet:
+    """``motions`` and behind them those of ``other``, whose tracks are put into this file's bone order.
+
+    A name that is there already is refused, or with ``replace_same`` replaced in its place. Raises `WriteError` where the
+    bones differ or a motion plays on a partition that this file lacks.
+    """
+    chosen = pairs(motions)
+    order = _track_order(motions, other)
+    parts = [names.decode(part.name).lower() for part in motions.parameters.partitions]
+    taken = {definition.label.lower(): place for place, (_, definition) in enumerate(chosen)}
+    for motion, definition in pairs(other):
+        pair = (_in_track_order(motion, order), _with_partition(definition, other, parts))
+        place = taken.get(definition.label.lower())
+        if place is None:
+            taken[definition.label.lower()] = len(chosen)
+            chosen.append(pair)
+        elif replace_same:
+            chosen[place] = pair
+        else:
+            raise WriteError(
+                f"both files have a motion called {definition.label!r}", remedy="Rename one, or replace those of the first"
+            )
+    marks = any(definition.marks for _, definition in chosen)
+    version = max(motions.parameters.version, other.parameters.version) if marks else motions.parameters.version
+    return _assembled(motions, chosen, replace(motions.parameters, version=version))
+
+
+def _track_order(motions: MotionSet, other: MotionSet) -> list[int]:
+    """For each track of this file, the number of the other file's track that moves the same bone."""
+
+    def bones(of: MotionSet) -> list[str]:
+        count = sum(len(partition.bones) for partition in of.parameters.partitions)
+        return [bone.lower() for bone in track_bones(of.parameters, count, Report())]
+
+    mine, theirs = bones(motions), bones(other)
+    if sorted(mine) != sorted(theirs):
+        odd = sorted(set(mine) ^ set(theirs))
+        raise WriteError(
+            f"the files move different bones ({len(mine)} and {len(theirs)}; {', '.join(odd[:6])})",
+            remedy="Merge only files that belong to one skeleton",
+        )
+    return [theirs.index(bone) for bone in mine]
+
+
+def _in_track_order(motion: Motion, order: list[int]) -> Motion:
+    if order == list(range(motion.track_count)):
+        return motion
+    if motion.track_count != len(order):
+        raise WriteError(f"the motion {motion.label!r} has {motion.track_count} tracks for {len(order)} bones")
+    return Motion.of(motion.name, motion.frames, [motion.track_bytes(track) for track in order])
+
+
+def _with_partition(definition: Definition, source: MotionSet, parts: list[str]) -> Definition:
+    """The definition with its partition counted as this file counts; an FX names a bone of the model and stays."""
+    number = definition.bone_or_part
+    if number == ALL_PARTITIONS or definition.flags & MotionFlag.FX:
+        return definition
+    theirs = source.parameters.partitions
+    label = names.decode(theirs[number].name) if number < len(theirs) else f"number {number}"
+    if label.lower() not in parts:
+        raise WriteError(
+            f"the motion {definition.label!r} plays on the partition {label!r}, which this file lacks",
+            remedy="Set it to another partition or to all of them first",
+        )
+    return replace(definition, bone_or_part=parts.index(label.lower()))
+
+
+def set_parameters(
+    motions: MotionSet,
+    name: str,
+    *,
+    timing: dict[str, float] | None = None,
+    set_flags: int = 0,
+    clear_flags: int = 0,
+    bone_or_part: int | None = None,
+) -> MotionSet:
+    """One motion playing otherwise: ``timing`` by the names of `TIMING`, flags added and removed, bone or partition."""
+    chosen = pairs(motions)
+    place = _place(chosen, name)
+    motion, definition = chosen[place]
+    values = np.array(definition.timing, "<f4")
+    for field, value in (timing or {}).items():
+        if not 0.0 <= value <= 100.0:
+            raise WriteError(f"{field} {value:g} is outside what the game keeps (0 to 100)", remedy="Choose a number within")
+        values[TIMING.index(field)] = value
+    changed = replace(
+        definition,
+        timing=values,
+        flags=(definition.flags | set_flags) & ~clear_flags,
+        bone_or_part=definition.bone_or_part if bone_or_part is None else bone_or_part,
+    )
+    chosen[place] = (motion, changed)
+    return _assembled(motions, chosen)

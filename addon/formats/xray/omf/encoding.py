@@ -1,0 +1,120 @@
+"""A whole set of motions from clips, starting from the file they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ....core import names, quantum
+from ....core.model import Clip, Skeleton
+from ....core.report import Report
+from .changes import Changes, MotionChange
+from .document import (
+    ALL_PARTITIONS,
+    DEFAULT_TIMING,
+    Definition,
+    Motion,
+    MotionSet,
+    Parameters,
+    Partition,
+    PartitionBone,
+)
+from .edit import pairs
+from .limits import refuse_new_problems
+from .mapping import encode_marks, encode_motion, track_bones
+from .motions import numbered
+from .quantise import Width
+
+
+def encode(
+    clips: Sequence[Clip],
+    base: MotionSet | None = None,
+    *,
+    skeleton: Skeleton | None = None,
+    definitions: Mapping[str, Definition] | None = None,
+    width: Width = Width.AUTOMATIC,
+    steps: float = quantum.KEYED,
+) -> tuple[MotionSet, Changes]:
+    """``base`` with each clip put in the place of the motion of its name, or added behind the last; and what changed.
+
+    Without ``base`` a new set for ``skeleton`` (one partition ``default``). ``definitions`` by clip name say how motions
+    play; marks come from the clips. Raises `WriteError` for what the game cannot take, unless the base had it already.
+    """
+    start = base if base is not None else _empty_set(skeleton, clips)
+    motions = start.library.motions
+    definitions_out = list(start.parameters.definitions)
+    places: dict[str, list[int]] = {}
+    for number, (_, definition) in enumerate(pairs(start)):
+        places.setdefault(definition.label.lower(), []).append(number)
+    listed = sum(len(partition.bones) for partition in start.parameters.partitions)
+    changes = Changes()
+    for clip in clips:
+        # A name may be there twice (the game plays the first): clips take the places of their name in turn.
+        free = places.get(clip.name.lower())
+        place = free.pop(0) if free else None
+        old = motions[place] if place is not None else None
+        bones = track_bones(start.parameters, old.track_count if old is not None else listed, Report(), skeleton)
+        motion, track_changes = encode_motion(clip, bones, old, rest=skeleton, width=width, steps=steps)
+        definition = _definition(clip, definitions, definitions_out[place] if place is not None else None)
+        if place is None:
+            definition.motion = len(motions)
+            motions.append(motion)
+            definitions_out.append(definition)
+            changes.motions.append(MotionChange(clip.name, new=True, tracks=tuple(track_changes)))
+            continue
+        fields = _changed_fields(old, motion, definitions_out[place], definition)
+        if track_changes or fields:
+            changes.motions.append(MotionChange(clip.name, tracks=tuple(track_changes), fields=tuple(fields)))
+            motion.name = old.name if old is not None else motion.name
+            motions[place], definitions_out[place] = motion, definition
+    changes.untouched = len(motions) - len(changes.motions)
+    if not changes.motions:
+        return start, changes
+    parameters = replace(start.parameters, definitions=definitions_out)
+    result = MotionSet(numbered(motions), parameters)
+    refuse_new_problems(base, result)
+    return result, changes
+
+
+def _empty_set(skeleton: Skeleton | None, clips: Sequence[Clip]) -> MotionSet:
+    bones = skeleton.bones if skeleton is not None else clips[0].bones if clips else []
+    entries = [PartitionBone(names.encode(bone.lower()), track) for track, bone in enumerate(bones)]
+    return MotionSet(numbered([]), Parameters(4, [Partition(b"default", entries)], []))
+
+
+def new_definition(name: str) -> Definition:
+    """How a motion plays unless something else is said: once through all partitions, at its own speed."""
+    return Definition(names.encode(name), 0, ALL_PARTITIONS, 0, np.array(DEFAULT_TIMING, "<f4"))
+
+
+def _definition(clip: Clip, given: Mapping[str, Definition] | None, old: Definition | None) -> Definition:
+    chosen = (given or {}).get(clip.name) or old or new_definition(clip.name)
+    marks = encode_marks(clip.markers, old.marks if old is not None else [])
+    return Definition(
+        old.name if old is not None else names.encode(clip.name),
+        chosen.flags,
+        chosen.bone_or_part,
+        old.motion if old is not None else chosen.motion,
+        chosen.timing,
+        marks,
+    )
+
+
+def _changed_fields(old: Motion | None, motion: Motion, before: Definition, after: Definition) -> list[str]:
+    fields = []
+    if old is None or old.frames != motion.frames:
+        fields.append("length")
+    if before.flags != after.flags:
+        fields.append("flags")
+    if before.bone_or_part != after.bone_or_part:
+        fields.append("bone or part")
+    if before.timing.tobytes() != after.timing.tobytes():
+        fields.append("timing")
+    same_marks = len(before.marks) == len(after.marks) and all(
+        one is other for one, other in zip(before.marks, after.marks, strict=False)
+    )
+    if not same_marks:
+        fields.append("marks")
+    return fields

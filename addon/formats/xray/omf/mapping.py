@@ -1,0 +1,287 @@
+"""Motions as an animator has them: `Motion` and `Definition` <-> `Clip`.
+
+A key is the bone's whole parent-local transform, not a difference from the rest pose. Track i belongs to the bone whose
+partition entry carries the number i: neither the listing order nor the model's bone order says so (engine:
+``motions_value::load``). Quaternions are stored x, y, z, w; a page of the modders' wiki that puts w first is wrong.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core import names, quantum, rotation, space
+from ....core.errors import WriteError
+from ....core.model import Clip, Marker, Skeleton, Space
+from ....core.report import Report
+from .changes import TrackChange
+from .document import FRAMES_PER_SECOND, Definition, Mark, Motion, MotionSet, Parameters, Track, TrackFlag
+from .quantise import (
+    ROTATION_STEP,
+    Rotations,
+    Translations,
+    Width,
+    composed,
+    edited_rotations,
+    edited_translations,
+    float_rotations,
+    float_translations,
+    new_rotations,
+    new_translations,
+)
+
+Floats = NDArray[np.float64]
+
+
+def track_bones(parameters: Parameters, tracks: int, report: Report, skeleton: Skeleton | None = None) -> list[str]:
+    """The bone of each track, by partition number; bare numbers and gaps are filled from ``skeleton`` by index.
+
+    Where neither knows a bone the track is called ``track_<number>`` and reported.
+    """
+    bones: list[str | None] = [None] * tracks
+    entries = [bone for partition in parameters.partitions for bone in partition.bones]
+    for place, bone in enumerate(entries):
+        track = place if bone.track is None else bone.track
+        if track >= tracks:
+            report.warn(f"a partition names track {track}, the motions have {tracks}", _bone_label(bone.name))
+        elif bone.name is not None:
+            if bones[track] is not None:
+                report.warn(f"track {track} is given to two bones; the last one counts", _bone_label(bone.name))
+            bones[track] = names.decode(bone.name)
+    known = skeleton.bones if skeleton is not None and len(skeleton.bones) == tracks else []
+    for track, name in enumerate(bones):
+        if name is None:
+            found = known and known[track] not in bones
+            bones[track] = known[track] if found else f"track_{track}"
+            report.warn(
+                "tracks without a bone's name: " + ("taken from the model by number" if found else "nobody knows their bones"),
+                f"track {track}",
+            )
+    return [name or "" for name in bones]
+
+
+def _bone_label(name: bytes | None) -> str:
+    return names.decode(name) if name is not None else ""
+
+
+def decode(motions: MotionSet, report: Report, skeleton: Skeleton | None = None) -> list[Clip]:
+    """Every motion as a `Clip`, in the engine's order."""
+    clips = []
+    known: dict[int, list[str]] = {}
+    for place, motion in enumerate(motions.library.motions):
+        if motion.track_count not in known:
+            known[motion.track_count] = track_bones(motions.parameters, motion.track_count, report, skeleton)
+        definitions = motions.parameters.definitions
+        definition = definitions[place] if place < len(definitions) else None
+        clips.append(decode_motion(motion, known[motion.track_count], definition))
+    return clips
+
+
+def decode_motion(motion: Motion, bones: list[str], definition: Definition | None = None) -> Clip:
+    """One motion as a `Clip`, parent-local, signs of neighbouring quaternions alike."""
+    frames = max(motion.frames, 1)
+    rotations = np.empty((motion.track_count, frames, 4))
+    translations = np.empty((motion.track_count, frames, 3))
+    flags = np.array([motion.flags(track) for track in range(motion.track_count)], np.uint8)
+    for index in range(motion.track_count):
+        track = motion.track(index)
+        rotations[index] = track.rotation if len(track.rotation) else (0, 0, 0, 1)
+        translations[index] = _stored_translations(track).decoded() if len(track.translation) else 0
+    scale = np.where(flags & TrackFlag.FLOAT_KEYS, 1.0, ROTATION_STEP)
+    turned = space.xray_bone_rotations(rotations * scale[:, None, None])
+    return Clip(
+        definition.label if definition else motion.label,
+        list(bones),
+        rotation.continuous(turned),
+        space.xray_bone_translations(translations),
+        (flags & TrackFlag.SINGLE_ROTATION) == 0,
+        (flags & TrackFlag.TRANSLATION_KEYS) != 0,
+        FRAMES_PER_SECOND,
+        Space.PARENT_LOCAL,
+        [Marker(mark.label, mark.intervals.astype(np.float64)) for mark in definition.marks] if definition else [],
+    )
+
+
+def _stored_translations(track: Track) -> Translations:
+    return Translations(track.translation, bool(track.flags & TrackFlag.TRANSLATION_KEYS), track.size, track.init)
+
+
+@dataclass(frozen=True)
+class Untouched:
+    """Which numbers of a clip still mean what the base says: ``rotations`` (tracks, frames), ``translations`` (…, 3)."""
+
+    rotations: NDArray[np.bool_]
+    translations: NDArray[np.bool_]
+
+
+def compare(clip: Clip, base: Motion, bones: list[str], *, steps: float = quantum.KEYED) -> Untouched:
+    """The untouched rule over a whole motion; ``clip`` must have the bones of ``bones`` in that order."""
+    old = decode_motion(base, bones)
+    tracks = [base.track(index) for index in range(base.track_count)]
+    step = np.array([0.0 if track.flags & TrackFlag.FLOAT_KEYS else ROTATION_STEP for track in tracks])
+    sizes = np.array([track.size if track.size is not None else (0, 0, 0) for track in tracks], np.float64)
+    same_length = clip.frames == old.frames
+    old_rotations = old.rotations if same_length else old.rotations[:, :1]
+    old_translations = old.translations if same_length else old.translations[:, :1]
+    rotations = quantum.untouched_rotations(clip.rotations, old_rotations, step[:, None, None], steps=steps)
+    translations = quantum.untouched(
+        clip.translations,
+        old_translations,
+        sizes[:, None],
+        steps=steps,
+        # Blender adds the rest offset and turns the sum: its rounding has the size of the whole vector.
+        magnitude=np.broadcast_to(np.abs(old_translations).max(axis=-1, keepdims=True), old_translations.shape),
+    )
+    if not same_length:
+        rotations = rotations & ~old.rotation_keyed[:, None]
+        translations = translations & ~old.translation_keyed[:, None, None]
+    return Untouched(rotations, translations)
+
+
+def encode_motion(
+    clip: Clip,
+    bones: list[str],
+    base: Motion | None = None,
+    *,
+    rest: Skeleton | None = None,
+    width: Width = Width.AUTOMATIC,
+    steps: float = quantum.KEYED,
+) -> tuple[Motion, list[TrackChange]]:
+    """A motion whose track i moves ``bones[i]``, and what in it differs from ``base``.
+
+    Untouched tracks keep the base's bytes. Bones the clip lacks keep the base's track, else stand still in ``rest``.
+    Raises `WriteError` where neither has them.
+    """
+    ordered = in_order(clip, bones, base, rest)
+    name = names.encode(clip.name)
+    if base is None or base.track_count != len(bones):
+        return Motion.of(name, ordered.frames, _new_tracks(ordered, width)), [
+            TrackChange(bone, ordered.frames, ordered.frames) for bone in bones
+        ]
+    kept = compare(ordered, base, bones, steps=steps)
+    pieces: list[Any] = []
+    changes = []
+    touched = ~(kept.rotations.all(axis=1) & kept.translations.all(axis=(1, 2)))
+    for track, bone in enumerate(bones):
+        if touched[track]:
+            pieces.append(_edited_track(ordered, track, base, kept, width))
+            changes.append(
+                TrackChange(
+                    bone,
+                    int((~kept.rotations[track]).sum()),
+                    int((~kept.translations[track]).any(axis=1).sum()),
+                )
+            )
+        else:
+            pieces.append(base.track_bytes(track))
+    motion = Motion.of(name, ordered.frames, pieces)
+    if not changes and motion.frames == base.frames:
+        motion.body = base.body
+    return motion, changes
+
+
+def in_order(clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton | None) -> Clip:
+    """The clip with exactly these bones, names compared without case; missing ones filled as `encode_motion` says."""
+    places = {bone.lower(): place for place, bone in reversed(list(enumerate(clip.bones)))}
+    found = [places.get(bone.lower(), -1) for bone in bones]
+    if found == list(range(len(clip.bones))):
+        return clip
+    missing = [bone for bone, place in zip(bones, found, strict=True) if place < 0]
+    filling = _filling(clip, bones, base, rest) if missing else clip
+    if filling is None:
+        raise WriteError(
+            f"the motion {clip.name!r} lacks {len(missing)} bones of the file: {', '.join(missing[:8])}",
+            remedy="Give the model's skeleton, so that they stand in its rest pose, or key them",
+        )
+    index = np.array(found)
+    lacking = index < 0
+    take = np.where(lacking, 0, index)
+
+    def mixed(ours: NDArray[Any], theirs: NDArray[Any]) -> NDArray[Any]:
+        chosen = lacking.reshape(-1, *[1] * (ours.ndim - 1))
+        return np.where(chosen, theirs, ours[take]) if missing else ours[take]
+
+    return Clip(
+        clip.name,
+        list(bones),
+        mixed(clip.rotations, filling.rotations),
+        mixed(clip.translations, filling.translations),
+        mixed(clip.rotation_keyed, filling.rotation_keyed),
+        mixed(clip.translation_keyed, filling.translation_keyed),
+        clip.fps,
+        clip.space,
+        clip.markers,
+    )
+
+
+def _filling(clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton | None) -> Clip | None:
+    """A clip of all ``bones`` as long as ``clip``: the base's tracks where it is as long, else the rest pose."""
+    still = np.zeros(len(bones), np.bool_)
+    if base is not None and base.track_count == len(bones) and base.frames == clip.frames:
+        return decode_motion(base, bones)
+    if rest is None:
+        return None
+    places = {bone.lower(): place for place, bone in enumerate(rest.bones)}
+    index = [places.get(bone.lower(), -1) for bone in bones]
+    if any(place < 0 and bone.lower() not in (b.lower() for b in clip.bones) for place, bone in zip(index, bones, strict=True)):
+        return None
+    rotations = np.repeat(rest.rest_rotation[index][:, None], clip.frames, axis=1)
+    translations = np.repeat(rest.rest_translation[index][:, None], clip.frames, axis=1)
+    return Clip(clip.name, list(bones), rotations, translations, still, still, clip.fps, clip.space)
+
+
+def _stored(clip: Clip, track: int) -> tuple[Floats, Floats]:
+    """A track's rows in the file's axes: (frames, 4) x, y, z, w and (frames, 3)."""
+    return (
+        space.xray_bone_rotations_back(clip.rotations[track]),
+        space.xray_bone_translations(clip.translations[track]),
+    )
+
+
+def _new_tracks(clip: Clip, width: Width) -> list[Track]:
+    tracks = []
+    for track in range(len(clip.bones)):
+        quaternions, metres = _stored(clip, track)
+        tracks.append(composed(new_rotations(quaternions), new_translations(metres, width)))
+    return tracks
+
+
+def _edited_track(clip: Clip, index: int, base: Motion, kept: Untouched, width: Width) -> Track:
+    quaternions, metres = _stored(clip, index)
+    old = base.track(index)
+    rotations = Rotations(old.rotation, bool(old.flags & TrackFlag.SINGLE_ROTATION))
+    translations = _stored_translations(old)
+    turned, moved = ~kept.rotations[index].all(), ~kept.translations[index].all()
+    floats = bool(old.flags & TrackFlag.FLOAT_KEYS)
+    same_length = clip.frames == base.frames
+    if turned:
+        if floats:
+            rotations = float_rotations(quaternions, old.rotation, kept.rotations[index])
+        elif rotations.single or not same_length:
+            rotations = new_rotations(quaternions)
+        else:
+            rotations = edited_rotations(quaternions, old.rotation, kept.rotations[index])
+    if moved:
+        if floats:
+            translations = float_translations(metres, translations, kept.translations[index])
+        elif same_length:
+            translations = edited_translations(metres, translations, kept.translations[index], width)
+        else:
+            translations = new_translations(metres, width)
+    return composed(rotations, translations, old.flags)
+
+
+def encode_marks(markers: list[Marker], base: list[Mark]) -> list[Mark]:
+    """The marks of a definition; those that still say the same keep their bytes. Raises `WriteError`."""
+    marks = []
+    for place, marker in enumerate(markers):
+        old = base[place] if place < len(base) else None
+        intervals = marker.intervals.astype("<f4").reshape(-1, 2)
+        if old is not None and old.label == marker.name and np.array_equal(old.intervals, intervals, equal_nan=True):
+            marks.append(old)
+        else:
+            marks.append(Mark(names.encode(marker.name), intervals, old.line_end if old is not None else b"\r\n"))
+    return marks

@@ -1,0 +1,303 @@
+"""An `.omf` in words: a summary, a complete dump for text tools, and what differs between two."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core import names
+from ....core.report import Report
+from ..chunks import Chunk
+from .document import TIMING, Definition, Motion, MotionFlag, MotionLibrary, MotionSet, Omf, Parameters, Track, TrackFlag
+from .mapping import track_bones
+
+
+def flag_names(flags: int) -> str:
+    """``stop_at_end, no_mix``; unknown bits as one number; ``none``."""
+    known = [flag.name.lower() for flag in MotionFlag if flag.name and flags & flag]
+    unknown = flags & ~sum(MotionFlag)
+    return ", ".join([*known, *([f"{unknown:#x}"] if unknown else [])]) or "none"
+
+
+def describe(document: Omf) -> list[str]:
+    """A few lines for people."""
+    return describe_motions(document.motion_set)
+
+
+def describe_motions(motions: MotionSet) -> list[str]:
+    """What a set of motions holds, in a few lines."""
+    library, parameters = motions
+    there = library.motions
+    frames = sum(motion.frames for motion in there)
+    marks = sum(len(definition.marks) for definition in parameters.definitions)
+    kinds = Counter(motion.flags(track) for motion in there for track in range(motion.track_count))
+    parts = ", ".join(f"{part.label} ({len(part.bones)} bones)" for part in parameters.partitions)
+    return [
+        f"{len(there)} motions, {frames} frames, {marks} marks, parameters version {parameters.version}",
+        f"partitions: {parts or 'none'}",
+        f"track flags: {', '.join(f'{flags} ({count}x)' for flags, count in sorted(kinds.items())) or 'no tracks'}",
+    ]
+
+
+def list_motions(motions: MotionSet) -> list[str]:
+    """One line a motion: number, name, frames, seconds, flags, timing, marks."""
+    lines = []
+    for place, (motion, definition) in enumerate(
+        zip(motions.library.motions, motions.parameters.definitions, strict=False)
+    ):
+        timing = " ".join(f"{name} {value:g}" for name, value in zip(TIMING, definition.timing, strict=True))
+        marks = f", {len(definition.marks)} marks" if definition.marks else ""
+        lines.append(
+            f"{place:4}  {definition.label}  {motion.frames} frames ({motion.frames / 30:.2f} s)  "
+            f"{flag_names(definition.flags)}  {timing}{marks}"
+        )
+    return lines
+
+
+def dump(document: Omf) -> Iterator[str]:
+    """Everything, a value or a row of keys a line."""
+    for section in document.sections:
+        yield f"chunk {section.chunk.id:#x}"
+        if isinstance(section.value, MotionLibrary):
+            yield from dump_library(section.value, document.motion_set.parameters)
+        elif isinstance(section.value, Parameters):
+            yield from dump_parameters(section.value)
+        else:
+            yield f"  bytes {bytes(section.chunk.body).hex()}"
+    if len(document.tail):
+        yield f"tail {bytes(document.tail).hex()}"
+
+
+def dump_library(library: MotionLibrary, parameters: Parameters) -> Iterator[str]:
+    """The motions, key by key."""
+    for entry in library.entries:
+        if isinstance(entry, Chunk):
+            yield f"  chunk {entry.id:#x} bytes {bytes(entry.body).hex()}"
+            continue
+        bones = track_bones(parameters, entry.track_count, Report())
+        yield f"  motion {entry.identifier} {entry.label!r} frames {entry.frames}"
+        for index, bone in enumerate(bones):
+            yield from _dump_track(entry.track(index), bone)
+        if entry.leftover:
+            yield f"    bytes {bytes(entry.body[entry.starts[-1] :]).hex()}"
+    if len(library.tail):
+        yield f"  tail {bytes(library.tail).hex()}"
+
+
+def _dump_track(track: Track, bone: str) -> Iterator[str]:
+    yield f"    track {bone} flags {track.flags}"
+    for what, keys, crc in (
+        ("rotation", track.rotation, track.rotation_crc),
+        ("translation", track.translation, track.translation_crc),
+    ):
+        if crc is not None:
+            yield f"      {what} crc {crc:08x}"
+        for frame, row in enumerate(keys):
+            yield f"      {what} {frame} {_row(row)}"
+    if track.size is not None and track.init is not None:
+        yield f"      size {_row(track.size)}"
+        yield f"      init {_row(track.init)}"
+
+
+def _row(values: NDArray[Any]) -> str:
+    if values.dtype.kind == "f":
+        # The shortest text that names this float32 and no other; for NaN the bits tell.
+        return " ".join(str(value) if value == value else f"nan:{value.tobytes().hex()}" for value in values)
+    return " ".join(str(int(value)) for value in values)
+
+
+def dump_parameters(parameters: Parameters) -> Iterator[str]:
+    """Partitions and definitions, field by field."""
+    yield f"  version {parameters.version}"
+    for partition in parameters.partitions:
+        yield f"  partition {partition.label!r}"
+        for bone in partition.bones:
+            label = names.decode(bone.name) if bone.name is not None else "-"
+            yield f"    bone {label!r} track {'-' if bone.track is None else bone.track}"
+    for definition in parameters.definitions:
+        yield f"  definition {definition.label!r}"
+        yield f"    flags {definition.flags} ({flag_names(definition.flags)})"
+        yield f"    bone or part {definition.bone_or_part}"
+        yield f"    motion {definition.motion}"
+        yield f"    timing {_row(definition.timing)}"
+        for mark in definition.marks:
+            yield f"    mark {mark.label!r} line end {mark.line_end!r}"
+            for interval in mark.intervals:
+                yield f"      interval {_row(interval)}"
+    if len(parameters.tail):
+        yield f"  tail {bytes(parameters.tail).hex()}"
+
+
+def differences(first: Omf, second: Omf) -> Iterator[str]:
+    """What differs: motions, bones, frames, steps of the stored integers, parameters, then anything else in the files."""
+    yield from motion_set_differences(first.motion_set, second.motion_set)
+    ids = [[section.chunk.id for section in document.sections] for document in (first, second)]
+    if ids[0] != ids[1]:
+        yield f"chunks: {_hex(ids[0])} / {_hex(ids[1])}"
+    for one, other in zip(first.sections, second.sections, strict=False):
+        if one.value is None and other.value is None and one.chunk.body != other.chunk.body:
+            yield f"chunk {one.chunk.id:#x}: its bytes differ"
+    if first.tail != second.tail:
+        yield "bytes behind the last chunk differ"
+
+
+def _hex(ids: list[int]) -> str:
+    return " ".join(f"{identifier:#x}" for identifier in ids)
+
+
+def motion_set_differences(first: MotionSet, second: MotionSet) -> Iterator[str]:
+    """What differs between two sets of motions; a motion that only changed its name is a rename."""
+    yield from _parameter_differences(first.parameters, second.parameters)
+    ones, others = _by_name(first), _by_name(second)
+    renamed = _renamed(ones, others)
+    for old, new in renamed.items():
+        yield f"motion {old!r} is now called {new!r}"
+    order = [renamed.get(name, name) for name in ones if renamed.get(name, name) in others]
+    if order != [name for name in others if name in set(order)]:
+        yield "the motions are in another order"
+    for name, one in ones.items():
+        other = others.get(renamed.get(name, name))
+        if other is None:
+            yield f"motion {name!r} is only in the first"
+        else:
+            yield from _motion_differences(name, one, other, first.parameters)
+    for name in others:
+        if name not in ones and name not in renamed.values():
+            yield f"motion {name!r} is only in the second"
+
+
+Named = dict[str, tuple[Motion | None, Definition | None]]
+
+
+def _by_name(motions: MotionSet) -> Named:
+    """By name, a second one of the same name numbered."""
+    result: Named = {}
+    there, definitions = motions.library.motions, motions.parameters.definitions
+    for place in range(max(len(there), len(definitions))):
+        motion = there[place] if place < len(there) else None
+        definition = definitions[place] if place < len(definitions) else None
+        label = definition.label if definition is not None else motion.label if motion is not None else ""
+        unique, number = label, 1
+        while unique in result:
+            number += 1
+            unique = f"{label} ({number})"
+        result[unique] = (motion, definition)
+    return result
+
+
+def _renamed(ones: Named, others: Named) -> dict[str, str]:
+    """Names that vanished, and what now holds the very same keys."""
+    lost = [name for name in ones if name not in others]
+    found = [name for name in others if name not in ones]
+    result = {}
+    for name in lost:
+        body = _body(ones[name])
+        twin = next((other for other in found if body is not None and _body(others[other]) == body), None)
+        if twin is not None:
+            result[name] = twin
+            found.remove(twin)
+    return result
+
+
+def _body(pair: tuple[Motion | None, Definition | None]) -> tuple[int, bytes] | None:
+    return (pair[0].frames, bytes(pair[0].body)) if pair[0] is not None else None
+
+
+def _parameter_differences(one: Parameters, other: Parameters) -> Iterator[str]:
+    if one.version != other.version:
+        yield f"parameters version: {one.version} / {other.version}"
+    lists = [
+        [(part.label, [(bone.name, bone.track) for bone in part.bones]) for part in parameters.partitions]
+        for parameters in (one, other)
+    ]
+    if lists[0] != lists[1]:
+        yield f"partitions: {_parts(one)} / {_parts(other)}"
+    if one.tail != other.tail:
+        yield "bytes behind the parameters differ"
+
+
+def _parts(parameters: Parameters) -> str:
+    return ", ".join(f"{part.label} {len(part.bones)}" for part in parameters.partitions)
+
+
+def _motion_differences(
+    name: str,
+    one: tuple[Motion | None, Definition | None],
+    other: tuple[Motion | None, Definition | None],
+    parameters: Parameters,
+) -> Iterator[str]:
+    yield from (f"motion {name!r}: {line}" for line in _definition_differences(one[1], other[1]))
+    first, second = one[0], other[0]
+    if first is None or second is None:
+        if first is not second:
+            yield f"motion {name!r}: keys only in the {'first' if first else 'second'}"
+        return
+    if first.frames != second.frames:
+        yield f"motion {name!r}: frames: {first.frames} / {second.frames}"
+    if first.track_count != second.track_count:
+        yield f"motion {name!r}: tracks: {first.track_count} / {second.track_count}"
+    if first.identifier != second.identifier:
+        yield f"motion {name!r}: chunk {first.identifier} / {second.identifier}"
+    bones = track_bones(parameters, first.track_count, Report())
+    for track in range(min(first.track_count, second.track_count)):
+        if first.track_bytes(track) != second.track_bytes(track):
+            lines = _track_differences(first.track(track), second.track(track))
+            yield from (f"motion {name!r}: bone {bones[track]!r}: {line}" for line in lines)
+    if first.body[first.starts[-1] :] != second.body[second.starts[-1] :]:
+        yield f"motion {name!r}: bytes behind the tracks differ"
+
+
+def _definition_differences(one: Definition | None, other: Definition | None) -> Iterator[str]:
+    if one is None or other is None:
+        if one is not other:
+            yield f"defined only in the {'first' if one else 'second'}"
+        return
+    if one.flags != other.flags:
+        yield f"flags: {flag_names(one.flags)} / {flag_names(other.flags)}"
+    if one.bone_or_part != other.bone_or_part:
+        yield f"bone or part: {one.bone_or_part} / {other.bone_or_part}"
+    if one.motion != other.motion:
+        yield f"motion number: {one.motion} / {other.motion}"
+    for field, a, b in zip(TIMING, one.timing, other.timing, strict=True):
+        if a.tobytes() != b.tobytes():
+            yield f"{field}: {a:g} / {b:g}"
+    marks = [
+        [(mark.label, mark.line_end, mark.intervals.tobytes()) for mark in definition.marks] for definition in (one, other)
+    ]
+    if marks[0] != marks[1]:
+        yield f"marks: {_mark_text(one)} / {_mark_text(other)}"
+
+
+def _mark_text(definition: Definition) -> str:
+    return ", ".join(f"{mark.label} ({len(mark.intervals)} intervals)" for mark in definition.marks) or "none"
+
+
+def _track_differences(one: Track, other: Track) -> Iterator[str]:
+    if one.flags != other.flags:
+        yield f"flags: {TrackFlag(one.flags)!r} / {TrackFlag(other.flags)!r}".replace("<TrackFlag.", "").replace(">", "")
+    yield from _key_differences("rotation", one.rotation, other.rotation)
+    yield from _key_differences("translation", one.translation, other.translation)
+    for what, a, b in (("size", one.size, other.size), ("init", one.init, other.init)):
+        if (a is None) != (b is None) or (a is not None and b is not None and a.tobytes() != b.tobytes()):
+            yield f"translation {what}: {_row(a) if a is not None else '-'} / {_row(b) if b is not None else '-'}"
+    if one.rotation_crc != other.rotation_crc and one.rotation.tobytes() == other.rotation.tobytes():
+        yield "rotation crc differs, the keys do not"
+    if one.translation_crc != other.translation_crc and one.translation.tobytes() == other.translation.tobytes():
+        yield "translation crc differs, the keys do not"
+
+
+def _key_differences(what: str, one: NDArray[Any], other: NDArray[Any]) -> Iterator[str]:
+    if one.shape != other.shape or one.dtype != other.dtype:
+        yield f"{what}: {len(one)} keys of {one.dtype} / {len(other)} of {other.dtype}"
+        return
+    if one.tobytes() == other.tobytes():
+        return
+    gap = np.abs(one.astype(np.float64) - other.astype(np.float64)).max(axis=1)
+    frames = np.flatnonzero(~(gap == 0))
+    unit = "LSB" if one.dtype.kind == "i" else "m" if what == "translation" else ""
+    where = f"frame {frames[0]}" if len(frames) == 1 else f"{len(frames)} of {len(one)} keys, frames {frames[0]} to {frames[-1]}"
+    yield f"{what}: {where}, at most {gap.max():g} {unit}".rstrip()
