@@ -2,8 +2,8 @@
 
     blender --background --factory-startup --python-exit-code 1 --python tests/run.py -- [pytest arguments]
 
-The extension is enabled straight from the sources, under the name that users' Blenders give it (`bl_ext.….motionbridge`),
-and `addon` is another name for the very same modules.
+The extension is enabled straight from the sources, under the name that users' Blenders give it
+(`bl_ext.….motionbridge`), and `addon` is another name for the very same modules.
 """
 
 import os

@@ -21,12 +21,12 @@ WHEEL_FOR_PYTHON = {"3.11": "4.5", "3.13": "5.2"}
 
 @dataclass(frozen=True)
 class Blender:
-    """A Blender and how to start it; `place` is the chroot it lives in, `packages` what its Python lacks for tests."""
+    """A Blender and how to start it; `place` is the chroot it lives in."""
 
     label: str
     command: tuple[str, ...]
     place: Path | None = None
-    packages: Path | None = None
+    lacks_pytest: bool = False  # an official build brings its own Python
 
 
 @dataclass
@@ -131,7 +131,7 @@ def executable(name: str) -> Blender:
     version = _version((found,))
     if tuple(int(part) for part in version.split(".")[:2]) < OLDEST:
         raise Unavailable(f"{found} is Blender {version}: install 4.2 or newer.")
-    return Blender(f"{version} at {found}", (found,), packages=virtual.packages("test-packages", virtual.group("test")))
+    return Blender(f"{version} at {found}", (found,), lacks_pytest=True)
 
 
 def debian() -> Blender:
@@ -172,8 +172,6 @@ def session(blender: Blender, game_files: Mapping[str, Path]) -> Iterator[Sessio
         scratch = inside / "scratch"
         variables["BLENDER_USER_RESOURCES"] = str(scratch / "user")
         variables["TMPDIR"] = str(scratch / "temporary")
-        if blender.packages:
-            variables["MOTIONBRIDGE_TEST_PACKAGES"] = str(blender.packages)
         if "CI" in os.environ:
             variables["CI"] = os.environ["CI"]
         yield Session(blender, root, scratch, outside / "scratch", variables)

@@ -1,0 +1,247 @@
+"""The rings of tests, from lint to the built zip, and the summary of what they found."""
+
+import json
+import os
+import platform
+import sys
+import time
+import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from environment import ROOT, Unavailable, blenders, chroot, settings, virtual
+
+GAME_FILES = ("MOTIONBRIDGE_CORPUS", "MOTIONBRIDGE_VECTORS")
+TOGETHER = 2  # jobs at the same time: a Blender alone is busy on more than one core
+LIMIT = 900  # seconds for one ring
+
+PASSED, FAILED, NOT_RUN = "passed", "failed", "COULD NOT RUN"
+
+
+@dataclass
+class Outcome:
+    """What one ring found in one place."""
+
+    ring: str
+    place: str
+    status: str
+    seconds: float = 0.0
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    note: str = ""
+    said: str = ""
+    skip_reasons: Counter[str] = field(default_factory=Counter)
+    excused: bool = False  # a gap of this machine that is reported and no failure
+
+
+Job = Callable[[], Iterator[Outcome]]
+
+
+def run(blender: str | None, pytest_arguments: Sequence[str], *, fast: bool) -> int:
+    """Runs the rings, two jobs at a time, prints each outcome as it comes and the summary; the exit status."""
+    began = time.monotonic()
+    outcomes: list[Outcome] = []
+    with ThreadPoolExecutor(TOGETHER) as pool:
+        waiting = [pool.submit(list, _guarded(job)) for job in _jobs(blender, pytest_arguments, fast=fast)]
+        for done in as_completed(waiting):
+            for outcome in done.result():
+                outcomes.append(outcome)
+                _print_outcome(outcome)
+    return _summary(outcomes, time.monotonic() - began)
+
+
+def _jobs(blender: str | None, arguments: Sequence[str], *, fast: bool) -> list[Job]:
+    checks: list[Job] = [_lint, lambda: _pure(arguments)]
+    if not fast:
+        checks += [_strict_types, *(lambda version=version: _types(version) for version in _stubs())]
+    if blender == "all":
+        wheels = [version for version in settings()["tool"]["motionbridge"]["wheels"] if version in _stubs()]
+        chosen: list[Job] = [lambda: _debian(arguments)]
+        chosen += [
+            lambda v=version: _inside(lambda: blenders.find(v), v, arguments, zip_too=True) for version in wheels
+        ]
+    else:
+        chosen = [lambda: _inside(lambda: blenders.find(blender), blender or "Blender", arguments, zip_too=not fast)]
+    # What takes longest begins first.
+    return [*chosen[:1], *checks, *chosen[1:]]
+
+
+def _stubs() -> dict[str, str]:
+    stubs: dict[str, str] = settings()["tool"]["motionbridge"]["stubs"]
+    return stubs
+
+
+def _guarded(job: Job) -> Iterator[Outcome]:
+    """What goes wrong in a ring's own set-up is an outcome too: the other rings still run."""
+    try:
+        yield from job()
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is shown and fails the run
+        yield Outcome("set-up", "this machine", FAILED, failed=1, note=f"{type(error).__name__}: {error}")
+
+
+# Lint and types -----------------------------------------------------------------------------------------------------
+
+
+def _check(ring: str, place: str, *arguments: str) -> Outcome:
+    began = time.monotonic()
+    status, said = blenders.run([str(virtual.dev()), "-m", *arguments], LIMIT)
+    outcome = Outcome(ring, place, PASSED if status == 0 else FAILED, time.monotonic() - began, said=said)
+    outcome.passed, outcome.failed = (1, 0) if status == 0 else (0, 1)
+    return outcome
+
+
+def _lint() -> Iterator[Outcome]:
+    yield _check("lint", "ruff check", "ruff", "check", ".")
+    yield _check("lint", "ruff format", "ruff", "format", "--check", ".")
+
+
+def _strict_types() -> Iterator[Outcome]:
+    rooms = [name for name in ("addon/core", "addon/formats", "addon/cli.py") if (ROOT / name).exists()]
+    # What these import is checked, but not what merely lies above them in the package: that needs Blender's stubs.
+    yield _check("types", "mypy strict", "mypy", "--follow-imports=silent", *rooms)
+
+
+def _types(version: str) -> Iterator[Outcome]:
+    interpreter = str(virtual.stubs(version))
+    cache = f"--cache-dir={ROOT / '.mypy_cache' / version}"
+    yield _check("types", f"mypy, API of {version}", "mypy", "--python-executable", interpreter, cache, "addon")
+
+
+# Tests --------------------------------------------------------------------------------------------------------------
+
+
+def _pure(arguments: Sequence[str]) -> Iterator[Outcome]:
+    with TemporaryDirectory() as folder:
+        results = Path(folder) / "results.xml"
+        command = [str(virtual.dev()), "-m", "pytest", "-q", f"--junitxml={results}", *arguments]
+        began = time.monotonic()
+        ended = blenders.run(command, LIMIT)
+        place = f"Python {platform.python_version()}"
+        yield _tests("pure", place, ended, results, time.monotonic() - began, narrowed=bool(arguments))
+
+
+def _debian(arguments: Sequence[str]) -> Iterator[Outcome]:
+    try:
+        chroot.possible()
+    except Unavailable as lacking:
+        yield Outcome("Blender", "Debian's executable", NOT_RUN, note=str(lacking), excused=True)
+        return
+    yield from _inside(blenders.debian, "Debian's executable", arguments, zip_too=True)
+
+
+def _inside(
+    find: Callable[[], blenders.Blender], name: str, arguments: Sequence[str], *, zip_too: bool
+) -> Iterator[Outcome]:
+    """The tests in a Blender, and with `zip_too` those that install the built zip in it."""
+    try:
+        blender = find()
+    except (Unavailable, RuntimeError) as lacking:
+        yield Outcome("Blender", name, NOT_RUN, note=str(lacking))
+        return
+    with blenders.session(blender, _game_files()) as session:
+        if blender.lacks_pytest:
+            session.variables["MOTIONBRIDGE_TEST_PACKAGES"] = str(
+                virtual.packages("test-packages", virtual.group("test"))
+            )
+        yield _run_in_blender(session, arguments)
+        if zip_too and not arguments:
+            yield _run_on_zip(session)
+
+
+def _run_in_blender(session: blenders.Session, arguments: Sequence[str]) -> Outcome:
+    results = session.scratch / "results.xml"
+    command = session.blender_call(
+        "--background", "--factory-startup", "--python-exit-code", "1", "--python", str(session.root / "tests/run.py"),
+        "--", "-q", f"--junitxml={results}", *arguments,
+    )  # fmt: skip
+    began = time.monotonic()
+    ended = session.run(command, LIMIT)
+    seconds = time.monotonic() - began
+    seen = session.seen_from_outside(results)
+    return _tests("Blender", session.blender.label, ended, seen, seconds, narrowed=bool(arguments))
+
+
+def _run_on_zip(session: blenders.Session) -> Outcome:
+    results = session.scratch / "results of zip.xml"
+    session.variables["MOTIONBRIDGE_BLENDER"] = json.dumps(session.blender.command)
+    tests = str(session.root / "tests" / "package")
+    call = ["-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={session.root}", f"--junitxml={results}", tests]
+    began = time.monotonic()
+    ended = session.run(session.python_call(*call), LIMIT)
+    return _tests("zip", session.blender.label, ended, session.seen_from_outside(results), time.monotonic() - began)
+
+
+def _game_files() -> dict[str, Path]:
+    named = {name: Path(os.environ[name]).absolute() for name in GAME_FILES if os.environ.get(name)}
+    for name, path in named.items():
+        if not path.is_dir():
+            raise Unavailable(f"{name} names {path}, which is no folder: correct or unset it.")
+    return named
+
+
+def _tests(
+    ring: str, place: str, ended: tuple[int | None, str], results: Path, seconds: float, *, narrowed: bool = False
+) -> Outcome:
+    """Counts what pytest wrote; its exit status decides, and a run without results has failed."""
+    status, said = ended
+    outcome = Outcome(ring, place, FAILED, seconds, said=said)
+    if results.is_file():
+        for suite in ET.parse(results).iter("testsuite"):  # noqa: S314 - pytest wrote it a moment ago
+            count = {name: int(suite.get(name, 0)) for name in ("tests", "failures", "errors", "skipped")}
+            outcome.failed += count["failures"] + count["errors"]
+            outcome.skipped += count["skipped"]
+            outcome.passed += count["tests"] - count["failures"] - count["errors"] - count["skipped"]
+            outcome.skip_reasons.update(skipped.get("message", "") for skipped in suite.iter("skipped"))
+    nothing_chosen = narrowed and status == 5  # pytest's own status for "no tests collected"
+    if (status == 0 and results.is_file() and not outcome.failed) or nothing_chosen:
+        outcome.status = PASSED
+        outcome.note = "no test was chosen here" if nothing_chosen else ""
+        return outcome
+    if not outcome.failed:
+        outcome.failed = 1
+        outcome.note = "stopped at its time limit" if status is None else f"left with status {status}"
+    return outcome
+
+
+# Saying it ----------------------------------------------------------------------------------------------------------
+
+
+def _print_outcome(outcome: Outcome) -> None:
+    if outcome.status == FAILED and outcome.said:
+        print(f"\n----- {outcome.ring}, {outcome.place} -----\n{outcome.said.rstrip()}\n-----\n")
+    print(f"{outcome.status}: {outcome.ring}, {outcome.place} ({outcome.seconds:.0f} s) {outcome.note}", flush=True)
+
+
+def _summary(outcomes: Sequence[Outcome], seconds: float) -> int:
+    rows = [("ring", "where", "passed", "failed", "skipped", "time", "")]
+    for found in sorted(outcomes, key=lambda outcome: (outcome.ring, outcome.place)):
+        counts = (str(found.passed), str(found.failed), str(found.skipped), f"{found.seconds:.0f} s")
+        verdict = found.status if not found.note else f"{found.status}: {found.note}"
+        rows.append((found.ring, found.place, *(counts if found.status != NOT_RUN else ("-",) * 4), verdict))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
+    print(f"\nWhat ran where, in {seconds:.0f} s (this is Python {platform.python_version()} on {platform.system()})\n")
+    for row in rows:
+        cells = [
+            cell.ljust(width) if column < 2 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row[:-1], widths, strict=True))
+        ]
+        print("  ".join([*cells, row[-1]]).rstrip())
+    reasons: Counter[str] = sum((found.skip_reasons for found in outcomes), Counter())
+    if reasons:
+        print("\nSkipped because:")
+        for reason, count in reasons.most_common():
+            print(f"  {count} × {reason}")
+    passed, failed, skipped = (
+        sum(getattr(found, name) for found in outcomes) for name in ("passed", "failed", "skipped")
+    )
+    print(f"\n{passed} passed, {failed} failed, {skipped} skipped")
+    tested = any(found.passed + found.failed + found.skipped for found in outcomes if found.ring in ("pure", "Blender"))
+    if not tested:
+        print("No test was chosen.", file=sys.stderr)
+    sound = all(found.status == PASSED or found.excused for found in outcomes)
+    return 0 if sound and tested else 1

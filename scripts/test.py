@@ -1,0 +1,36 @@
+"""Runs every test that this machine can run, and says at the end what ran where and what could not.
+
+    python3 scripts/test.py [--blender 4.2|4.5|5.0|all|PATH] [--fast] [pytest arguments]
+
+Real game files are looked for in the folder MOTIONBRIDGE_CORPUS, numbers computed with the engines' arithmetic in
+MOTIONBRIDGE_VECTORS; tests that need them are skipped, and counted, where these are not set.
+"""
+
+import sys
+
+if sys.version_info < (3, 11):  # noqa: UP036 - said in a sentence, for whoever starts this with an older one
+    sys.exit("Motionbridge is tested with Python 3.11 or newer: install it and start this again with it.")
+
+import argparse
+
+import rings
+
+
+def main() -> int:
+    """Runs what the command line asks for."""
+    parser = argparse.ArgumentParser(
+        description="Run lint, type checks, the pure tests, the tests in Blender and those of the built zip.",
+        epilog="Further arguments go to pytest, for example: tests/core -k quantum",
+    )
+    parser.add_argument(
+        "--blender",
+        help="4.2, 4.5 or 5.0 (bpy wheels), the path of an executable, or all: the three wheels and Debian's "
+        "executable; without it: the Blender found on this machine, or the wheel that fits its Python",
+    )
+    parser.add_argument("--fast", action="store_true", help="lint, the pure tests and one Blender")
+    chosen, pytest_arguments = parser.parse_known_args()
+    return rings.run(chosen.blender, pytest_arguments, fast=chosen.fast)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,71 @@
+"""The zip as a user has it: installed, enabled, used, disabled and removed in a Blender that never saw it."""
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULE = "bl_ext.user_default.motionbridge"
+
+USE = f"""
+import sys, addon_utils, bpy
+assert "{MODULE}" in bpy.context.preferences.addons, "not enabled at the start"
+import {MODULE} as motionbridge
+from {MODULE}.formats import FORMATS
+assert not any(name == "addon" or name.startswith("addon.") for name in sys.modules), "something imported the sources"
+print("formats:", ",".join(sorted(format.name for format in FORMATS)))
+"""
+
+DISABLE = f"""
+import sys, addon_utils, bpy
+addon_utils.disable("{MODULE}", default_set=True)
+assert "{MODULE}" not in bpy.context.preferences.addons
+assert sys.modules["{MODULE}"].__addon_enabled__ is False
+"""
+
+
+@pytest.fixture
+def installed(computer, archive):
+    computer.blender("--command", "extension", "install-file", "--repo", "user_default", "--enable", str(archive))
+    return computer
+
+
+def test_zip_holds_every_module_and_nothing_else(archive):
+    with zipfile.ZipFile(archive) as content:
+        packed = {name for name in content.namelist() if not name.endswith("/")}
+    sources = {path.relative_to(ROOT / "addon") for path in (ROOT / "addon").rglob("*.py")}
+    assert packed == {path.as_posix() for path in sources} | {"LICENSE", "blender_manifest.toml"}
+
+
+def test_builder_is_given_one_version():
+    manifest = (ROOT / "blender_manifest.toml").read_text(encoding="utf-8")
+    version = next(line for line in manifest.splitlines() if line.startswith("version = ")).split('"')[1]
+    assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_it_is_enabled_at_the_next_start_and_its_formats_are_there(installed):
+    said = installed.python(USE)
+    names = (
+        next(line for line in said.splitlines() if line.startswith("formats: ")).removeprefix("formats: ").split(",")
+    )
+    assert {"ogf", "omf"} <= set(names)
+
+
+def test_blender_knows_its_command(installed, samples):
+    said = installed.blender("--command", "motionbridge", "verify", str(samples))
+    assert "humanoid" in said or "identical" in said
+    wrong = installed.try_blender("--command", "motionbridge", "info", str(ROOT / "LICENSE"))
+    assert wrong.returncode != 0
+    assert "Traceback" not in wrong.stdout
+
+
+def test_disabling_leaves_nothing_enabled(installed):
+    installed.python(DISABLE)
+
+
+def test_removing_takes_every_file_away(installed):
+    assert "motionbridge" in installed.blender("--command", "extension", "list")
+    installed.blender("--command", "extension", "remove", "motionbridge")
+    assert "motionbridge" not in installed.blender("--command", "extension", "list")
+    assert not list(installed.resources.rglob("motionbridge/__init__.py"))
