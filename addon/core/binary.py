@@ -167,8 +167,14 @@ class Writer:
         self._parts.append(np.asarray(value, "<f4").tobytes())
 
     def array(self, values: NDArray[Any], dtype: str) -> None:
-        """Numbers in C order. The values must already fit ``dtype``: nothing is rounded here in silence."""
-        self._parts.append(np.ascontiguousarray(values, dtype).tobytes())
+        """Numbers in C order. Floats are rounded to ``dtype``; whole numbers that do not fit raise `WriteError`."""
+        kind = np.dtype(dtype)
+        if kind.kind in "iu" and not np.can_cast(values.dtype, kind):
+            limits = np.iinfo(kind)
+            unfit = (values < limits.min) | (values > limits.max) | (values != np.rint(values))
+            if unfit.any():
+                raise WriteError(f"the number {values[unfit][0]} does not fit the file's field ({kind.str[1:]})")
+        self._parts.append(np.ascontiguousarray(values, kind).tobytes())
 
     def string(self, text: bytes) -> None:
         """Bytes and a closing NUL."""

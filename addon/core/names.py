@@ -44,14 +44,29 @@ def shortened(name: str, limit: int = BLENDER_LIMIT) -> str:
 
 
 def distinct(name: str, taken: Collection[str], limit: int = BLENDER_LIMIT) -> str:
-    """The name, shortened and numbered as Blender does (``.001``) until it is none of ``taken``."""
+    """The name, shortened and numbered as Blender does (``.001``) until it is none of ``taken`` (best a set).
+
+    The number is found by doubling and halving: a file may give thousands of motions one name. Where numbers were left
+    out it need not be the lowest free one.
+    """
     candidate = shortened(name, limit)
-    number = 0
-    while candidate in taken:
-        number += 1
+    if candidate not in taken:
+        return candidate
+
+    def numbered(number: int) -> str:
         suffix = f".{number:03}"
-        candidate = shortened(name, limit - len(suffix)) + suffix
-    return candidate
+        return shortened(name, limit - len(suffix)) + suffix
+
+    used, free = 0, 1
+    while numbered(free) in taken:
+        used, free = free, 2 * free
+    while free - used > 1:
+        between = (used + free) // 2
+        if numbered(between) in taken:
+            used = between
+        else:
+            free = between
+    return numbered(free)
 
 
 def duplicates(names: Iterable[str]) -> list[list[str]]:

@@ -26,7 +26,9 @@ ULPS = 4.0
 
 def tolerance(magnitude: NDArray[Any], quantum: NDArray[Any] | float, steps: float = KEYED) -> Floats:
     """How far a value may lie from the file's: ``steps`` quanta, or 4 ulp of a float32 of this magnitude."""
-    ulp = np.spacing(np.abs(magnitude).astype(np.float32)).astype(np.float64)
+    # What a float32 cannot hold (broken files) has no ulp: nothing is near it, nothing is said about it.
+    with np.errstate(over="ignore", invalid="ignore"):
+        ulp = np.nan_to_num(np.spacing(np.abs(magnitude).astype(np.float32)).astype(np.float64), nan=0.0)
     result: Floats = np.maximum(np.abs(np.asarray(quantum, np.float64)) * steps, ULPS * ulp)
     return result
 
@@ -43,20 +45,25 @@ def untouched(
 
     ``quantum`` is the file's step, broadcast against both; 0 for plain floats. ``magnitude`` is the size of the numbers
     the value was computed from, where that is larger than the value (a sum or a rotated vector); default ``base``.
+    An infinity or a NaN of a broken file is untouched where it still is one.
     """
     reach = tolerance(base if magnitude is None else magnitude, quantum, steps)
-    result: NDArray[np.bool_] = np.abs(np.asarray(values, np.float64) - base) <= reach
-    return result
+    exact = np.asarray(values, np.float64)
+    with np.errstate(invalid="ignore"):
+        near: NDArray[np.bool_] = np.asarray(np.abs(exact - base) <= reach)
+    if not np.isfinite(base).all():
+        near |= (exact == base) | (np.isnan(exact) & np.isnan(base))
+    return near
 
 
 def untouched_rotations(
-    values: NDArray[Any], base: NDArray[Any], quantum: float, *, steps: float = KEYED
+    values: NDArray[Any], base: NDArray[Any], quantum: NDArray[Any] | float, *, steps: float = KEYED
 ) -> NDArray[np.bool_]:
     """Which quaternions (..., 4) still mean ``base``; q and -q are the same rotation. Shape (...)."""
-    magnitude = np.ones_like(base)
-    same = untouched(values, base, quantum, steps=steps, magnitude=magnitude).all(axis=-1)
-    opposite = untouched(-np.asarray(values), base, quantum, steps=steps, magnitude=magnitude).all(axis=-1)
-    return np.asarray(same | opposite)
+    reach = np.maximum(np.asarray(quantum, np.float64) * steps, ULPS * float(np.spacing(np.float32(1))))
+    signs = np.where(np.einsum("...i,...i->...", values, base) < 0, -1.0, 1.0)
+    result: NDArray[np.bool_] = (np.abs(values * signs[..., None] - base) <= reach).all(axis=-1)
+    return result
 
 
 def quantised(values: NDArray[Any], scale: NDArray[Any] | float, offset: NDArray[Any] | float = 0.0) -> Floats:

@@ -76,13 +76,16 @@ def xray_bone_angles(angles: NDArray[Any]) -> Floats:
 def xray_bone_angles_back(quaternions: Floats) -> Floats:
     """X-Ray's bind rotation angles (..., 3) of Blender's parent-local quaternions (``getXYZi``).
 
-    With M = Ry(a)·Rx(b)·Rz(c): M[1,2] = -sin b, M[0,2]/M[2,2] = tan a, M[1,0]/M[1,1] = tan c. Upright (|b| = 90°) only
-    a - c or a + c is known; c is then 0.
+    With M = Ry(a)·Rx(b)·Rz(c) the third column gives a, and Ry(-a)·M = Rx(b)·Rz(c) gives b and c: each angle makes up
+    for the rounding of the one before, so that no direction loses precision. Upright (|b| = 90°) only a - c or a + c
+    is known; c is then 0.
     """
     m = rotation.matrices(rotation.normalised(quaternions))
-    sine = np.clip(-m[..., 1, 2], -1.0, 1.0)
-    upright = np.abs(sine) > 1 - 1e-12
-    b = np.arcsin(sine)
+    upright = np.hypot(m[..., 0, 2], m[..., 2, 2]) < 1e-9
     a = np.where(upright, np.arctan2(-m[..., 2, 0], m[..., 0, 0]), np.arctan2(m[..., 0, 2], m[..., 2, 2]))
-    c = np.where(upright, 0.0, np.arctan2(m[..., 1, 0], m[..., 1, 1]))
+    sine, cosine = np.sin(a)[..., None], np.cos(a)[..., None]
+    first = cosine * m[..., 0, :] - sine * m[..., 2, :]
+    third = sine * m[..., 0, :] + cosine * m[..., 2, :]
+    b = np.arctan2(-m[..., 1, 2], third[..., 2])
+    c = np.arctan2(-first[..., 1], first[..., 0])
     return np.stack((-b, -a, c), axis=-1)

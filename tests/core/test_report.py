@@ -1,0 +1,68 @@
+"""What is said of many places is said once, with a count and the first places."""
+
+from addon.core.report import Report
+
+
+def test_an_empty_report_says_nothing():
+    assert not Report()
+    assert Report().lines() == []
+
+
+def test_repeated_findings_fold_and_keep_the_order_of_their_first_appearance():
+    report = Report()
+    report.warn("the checksum is wrong", "walk_0")
+    report.warn("no end")
+    for place in ("walk_1", "run_2"):
+        report.warn("the checksum is wrong", place)
+    assert report
+    assert report.lines() == ["[3x] the checksum is wrong (walk_0, walk_1, run_2)", "no end"]
+
+
+def test_warnings_come_before_notes():
+    report = Report()
+    report.note("compressed", "0xE")
+    report.warn("odd")
+    assert report.lines() == ["odd", "compressed (0xE)"]
+    only_a_note = Report()
+    only_a_note.note("compressed")
+    assert only_a_note
+
+
+def test_five_places_are_named_and_the_others_counted():
+    report = Report()
+    for number in range(5):
+        report.warn("odd", f"m{number}")
+    assert report.lines() == ["[5x] odd (m0, m1, m2, m3, m4)"]
+    report.warn("odd", "m5")
+    report.warn("odd", "m6")
+    assert report.lines() == ["[7x] odd (m0, m1, m2, m3, m4, and 2 more)"]
+
+
+def test_the_same_place_is_named_once_but_counted_each_time():
+    report = Report()
+    for place in ("walk", "walk", "run", "", "walk"):
+        report.warn("odd", place)
+    assert report.lines() == ["[5x] odd (walk, run)"]
+
+
+def test_a_finding_without_places_only_counts():
+    report = Report()
+    report.warn("odd")
+    report.warn("odd")
+    assert report.lines() == ["[2x] odd"]
+
+
+def test_another_reports_findings_join_the_same_lines_and_it_stays_as_it_was():
+    one, other = Report(), Report()
+    one.warn("odd", "a")
+    other.warn("odd", "b")
+    other.note("fine", "c")
+    one.include(other)
+    assert one.lines() == ["[2x] odd (a, b)", "fine (c)"]
+    one.warn("odd", "d")
+    assert other.lines() == ["odd (b)", "fine (c)"]
+
+
+def test_reports_do_not_share_their_findings():
+    Report().warn("odd")
+    assert Report().lines() == []

@@ -1,0 +1,169 @@
+"""Rotations against matrices built from sines and cosines alone, and against properties that need no formula."""
+
+import numpy as np
+import pytest
+
+from addon.core import rotation
+
+RANDOM = np.random.default_rng(20)
+
+
+def quaternions(*shape):
+    """Evenly spread unit quaternions."""
+    values = RANDOM.normal(size=(*shape, 4))
+    return values / np.linalg.norm(values, axis=-1, keepdims=True)
+
+
+def turn(axis, angle):
+    """The textbook matrix about x, y or z: the independent judge."""
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array(
+        {
+            0: [[1, 0, 0], [0, c, -s], [0, s, c]],
+            1: [[c, 0, s], [0, 1, 0], [-s, 0, c]],
+            2: [[c, -s, 0], [s, c, 0], [0, 0, 1]],
+        }[axis]
+    )
+
+
+def turn_about(direction, angle):
+    """Rodrigues' formula."""
+    x, y, z = direction / np.linalg.norm(direction)
+    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_turning_about_an_axis_is_right_handed(axis):
+    angles = np.linspace(-7, 7, 29)
+    made = rotation.matrices(rotation.about_axis(axis, angles))
+    np.testing.assert_allclose(made, [turn(axis, angle) for angle in angles], atol=1e-15)
+
+
+def test_matrices_are_those_of_rodrigues():
+    for direction, angle in zip(RANDOM.normal(size=(200, 3)), RANDOM.uniform(-np.pi, np.pi, 200), strict=True):
+        unit = direction / np.linalg.norm(direction)
+        quaternion = np.array([np.cos(angle / 2), *(np.sin(angle / 2) * unit)])
+        np.testing.assert_allclose(rotation.matrices(quaternion), turn_about(direction, angle), atol=1e-14)
+
+
+def test_a_quaternion_off_unit_length_gives_what_a_game_gives_that_never_normalises():
+    w, x, y, z = 0.5, 0.5, 0.5, 0.6
+    expected = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    np.testing.assert_array_equal(rotation.matrices(np.array([w, x, y, z])), expected)
+
+
+def test_the_product_turns_by_the_second_first():
+    a, b = quaternions(500), quaternions(500)
+    np.testing.assert_allclose(
+        rotation.matrices(rotation.multiply(a, b)), rotation.matrices(a) @ rotation.matrices(b), atol=1e-14
+    )
+
+
+def test_the_product_broadcasts_like_everything_else():
+    a, b = quaternions(3, 1), quaternions(5)
+    product = rotation.multiply(a, b)
+    assert product.shape == (3, 5, 4)
+    np.testing.assert_array_equal(product[2, 4], rotation.multiply(a[2, 0], b[4]))
+
+
+def test_the_conjugate_undoes():
+    q = quaternions(100)
+    identity = rotation.multiply(q, rotation.conjugate(q))
+    np.testing.assert_allclose(identity, np.broadcast_to(rotation.IDENTITY, (100, 4)), atol=1e-15)
+    np.testing.assert_allclose(
+        rotation.matrices(rotation.conjugate(q)), np.swapaxes(rotation.matrices(q), -1, -2), atol=1e-15
+    )
+
+
+def test_turned_vectors_are_the_matrix_times_the_vector():
+    q, v = quaternions(300), RANDOM.normal(size=(300, 3)) * 50
+    expected = (rotation.matrices(q) @ v[..., None])[..., 0]
+    np.testing.assert_allclose(rotation.rotate(q, v), expected, atol=1e-12)
+
+
+def test_transforms_turn_then_move():
+    q, t, p = quaternions(4, 6), RANDOM.normal(size=(4, 6, 3)), np.array([1.0, 2.0, 3.0])
+    made = rotation.transforms(q, t)
+    assert made.shape == (4, 6, 4, 4)
+    np.testing.assert_array_equal(made[..., 3, :], np.broadcast_to([0, 0, 0, 1], (4, 6, 4)))
+    np.testing.assert_allclose(made[1, 2] @ [*p, 1], [*(rotation.matrices(q[1, 2]) @ p + t[1, 2]), 1], atol=1e-14)
+
+
+def test_normalising_keeps_the_direction_and_makes_nothing_of_nothing_the_identity():
+    q = quaternions(50)
+    np.testing.assert_allclose(rotation.normalised(q * 1e-30), q, atol=1e-15)
+    np.testing.assert_array_equal(rotation.normalised(np.zeros((2, 4))), [rotation.IDENTITY] * 2)
+
+
+def judged(q):
+    """From matrix back to a quaternion: unit, w >= 0, the same rotation to the last digits."""
+    back = rotation.from_matrices(rotation.matrices(q))
+    assert back.shape == q.shape
+    assert (back[..., 0] >= 0).all()
+    np.testing.assert_allclose(np.linalg.norm(back, axis=-1), 1.0, atol=1e-15)
+    nearest = np.minimum(np.abs(back - q).max(axis=-1), np.abs(back + q).max(axis=-1))
+    assert nearest.max() < 4e-16 * 4, nearest.max()
+
+
+def test_quaternions_come_back_from_matrices():
+    judged(quaternions(20_000))
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-300, 1e-160, 1e-16, 1e-12, 1e-9, 1e-8, 1e-6, 1e-3])
+def test_quaternions_come_back_near_every_direction_where_a_component_vanishes(size):
+    """The identity, half turns about the axes and between them, and a hair beside each of them."""
+    signs = np.array(np.meshgrid(*[(-1, 0, 1)] * 4)).reshape(4, -1).T
+    corners = signs[(signs != 0).any(axis=1)].astype(float)
+    near = corners[:, None] + size * RANDOM.normal(size=(80, 40, 4))
+    judged(near / np.linalg.norm(near, axis=-1, keepdims=True))
+
+
+def test_half_turns_exactly():
+    for axis in range(3):
+        half = np.diag([1.0 if other == axis else -1.0 for other in range(3)])
+        np.testing.assert_array_equal(np.abs(rotation.from_matrices(half)), np.eye(4)[axis + 1])
+
+
+def test_matrices_that_are_a_little_off_still_give_a_unit_quaternion():
+    turns = rotation.matrices(quaternions(1000)) + RANDOM.normal(size=(1000, 3, 3)) * 1e-4
+    back = rotation.from_matrices(turns)
+    np.testing.assert_allclose(np.linalg.norm(back, axis=-1), 1.0, atol=1e-15)
+    assert np.abs(rotation.matrices(back) - turns).max() < 1e-3
+
+
+def test_signs_are_continuous_and_rotations_the_same():
+    start = quaternions(7, 1)
+    angles = np.linspace(0, 12, 90)
+    path = rotation.multiply(start, rotation.about_axis(1, angles))
+    flipped = path * RANDOM.choice([-1.0, 1.0], size=(7, 90, 1))
+    smooth = rotation.continuous(flipped)
+    assert (np.einsum("bfk,bfk->bf", smooth[:, 1:], smooth[:, :-1]) > 0).all()
+    np.testing.assert_array_equal(smooth[:, 0], flipped[:, 0])
+    np.testing.assert_array_equal(np.abs(smooth), np.abs(flipped))
+    np.testing.assert_array_equal(np.abs(np.einsum("bfk,bfk->bf", smooth, flipped)) > 0.99, True)
+
+
+@pytest.mark.parametrize("frames", [0, 1])
+def test_one_key_or_none_is_continuous_already(frames):
+    q = quaternions(3, frames)
+    np.testing.assert_array_equal(rotation.continuous(q), q)
+
+
+def test_angles_between_rotations_are_precise_even_when_tiny():
+    angles = np.array([0.0, 1e-12, 1e-8, 1e-4, 1.0, 3.0, np.pi])
+    base = quaternions(1)
+    turned = rotation.multiply(base, rotation.about_axis(0, angles))
+    np.testing.assert_allclose(rotation.angles_between(base, turned), angles, rtol=1e-7, atol=3e-16)
+    np.testing.assert_allclose(rotation.angles_between(base, -turned), angles, rtol=1e-7, atol=3e-16)
+
+
+def test_angles_do_not_depend_on_length():
+    a, b = quaternions(50), quaternions(50)
+    traces = np.trace(rotation.matrices(a).swapaxes(-1, -2) @ rotation.matrices(b), axis1=-2, axis2=-1)
+    expected = np.arccos(np.clip((traces - 1) / 2, -1, 1))
+    np.testing.assert_allclose(rotation.angles_between(a * 3, b * 0.2), expected, atol=1e-7)
