@@ -1,0 +1,260 @@
+"""The `.ogf` file as a whole: bytes <-> `Ogf`, chunk by chunk.
+
+A body that does not read as what its id promises is kept as bytes and reported, so that one broken chunk does not cost
+the model; only a file without a readable header is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ....core.binary import Reader, Writer
+from ....core.errors import ReadError
+from ....core.report import Report
+from ..chunks import Chunk, ChunkRun, open_chunk, read_chunks, with_body, write_chunks
+from ..omf import motions
+from ..omf.document import MotionLibrary, Parameters
+from ..omf.motions import read_motions, write_motions
+from ..omf.parameters import read_parameters, write_parameters
+from .bones import BoneNames, IkData, IkLayout
+from .document import HEADER, Children, FastPath, Ogf, Section, Value
+from .geometry import (
+    Bounds,
+    GeometryContainer,
+    Header,
+    IndexContainer,
+    Indices,
+    Links,
+    LodFaces,
+    SlidingWindows,
+    Sphere,
+    SwiContainer,
+    Texture,
+    TextureLinks,
+    TreeShape,
+    VertexContainer,
+    Vertices,
+)
+from .texts import Description, LodPath, MotionReferences, MotionReferences2, UserData
+
+_NOT_A_MODEL = "Check that this is a model of S.T.A.L.K.E.R. and that it was copied whole"
+
+
+@dataclass(slots=True)
+class _Context:
+    """What reading a chunk may have to know of the visual around it."""
+
+    report: Report
+    file: str
+    version: int
+    bones: int | None = None
+
+
+Read = Callable[[Reader, _Context], Value]
+
+
+def _plain(read_value: Callable[[Reader], Value]) -> Read:
+    return lambda reader, _context: read_value(reader)
+
+
+def _ik(layout: IkLayout) -> Read:
+    return lambda reader, context: IkData.read(reader, context.bones, layout)
+
+
+def _read_children(reader: Reader, context: _Context) -> Children:
+    run = read_chunks(reader, context.report)
+    sections = [Section(chunk) for chunk in run.chunks]
+    for section in sections:
+        _read_section(section, reader, context, lambda part, _: read_visual(part, context.report))
+    return Children(sections, run.tail)
+
+
+def _read_fast_path(reader: Reader, context: _Context) -> FastPath:
+    run = read_chunks(reader, context.report)
+    sections = [Section(chunk) for chunk in run.chunks]
+    for section in sections:
+        _read_section(section, reader, context, _KINDS[4].get(section.chunk.plain_id))
+    return FastPath(sections, run.tail)
+
+
+def _read_lod(reader: Reader, context: _Context) -> Ogf | LodPath:
+    """Either a path or a whole visual, which begins with its header's chunk id."""
+    if reader.remaining >= 4 and bytes(reader.data[reader.position : reader.position + 4]) == b"\1\0\0\0":
+        return read_visual(reader, context.report)
+    return LodPath.read(reader)
+
+
+_MOTIONS: Read = lambda reader, context: read_motions(reader, context.report)  # noqa: E731 - an entry of the table below
+_PARAMETERS: Read = lambda reader, context: read_parameters(reader, context.report)  # noqa: E731 - likewise
+
+_KINDS: dict[int, dict[int, Read]] = {
+    4: {
+        1: _plain(Header.read),
+        2: _plain(Texture.read),
+        3: _plain(Vertices.read),
+        4: _plain(Indices.read),
+        6: _plain(SlidingWindows.read),
+        7: _plain(VertexContainer.read),
+        8: _plain(IndexContainer.read),
+        9: _read_children,
+        10: _plain(Links.read),
+        11: _plain(LodFaces.read),
+        12: _plain(TreeShape.read),
+        13: _plain(BoneNames.read),
+        14: _MOTIONS,
+        15: _PARAMETERS,
+        16: _ik(IkLayout.VERSIONED),
+        17: _plain(UserData.read),
+        18: _plain(Description.read),
+        19: _plain(MotionReferences.read),
+        20: _plain(SwiContainer.read),
+        21: _plain(GeometryContainer.read),
+        22: _read_fast_path,
+        23: _read_lod,
+        24: _plain(MotionReferences2.read),
+    },
+    3: {
+        0x01: _plain(Header.read),
+        0x02: _plain(Texture.read),
+        0x03: _plain(TextureLinks.read),
+        0x06: _plain(Bounds.read),
+        0x07: _plain(Vertices.read_old),
+        0x08: _plain(Indices.read),
+        0x0A: _plain(VertexContainer.read),
+        0x0B: _plain(Sphere.read),
+        0x0C: _plain(Links.read),
+        0x0D: _plain(BoneNames.read),
+        0x10: _read_lod,
+        0x11: _read_children,
+        0x12: _PARAMETERS,
+        0x13: _plain(IndexContainer.read),
+        0x14: _PARAMETERS,
+        0x15: _plain(LodFaces.read),
+        0x16: _plain(TreeShape.read),
+        0x17: _ik(IkLayout.ABSOLUTE),
+        0x18: _plain(UserData.read),
+        0x19: _ik(IkLayout.EARLY),
+        0x1A: _MOTIONS,
+        0x1B: _plain(Description.read),
+        0x1C: _ik(IkLayout.VERSIONED),
+        0x1D: _plain(MotionReferences.read),
+    },
+}
+"""Version -> chunk id -> how its body is read."""
+
+_BONE_NAMES = 13
+
+
+def read(data: bytes, file: str, report: Report) -> Ogf:
+    """The document of an `.ogf`. Raises `ReadError` where there is no readable header."""
+    reader = Reader(data, file)
+    if not len(data):
+        raise reader.error("the file is empty", "Copy it again")
+    if _is_descent_texture(data):
+        raise reader.error(
+            "this is a texture of Descent 3, which has the same suffix, not a model of S.T.A.L.K.E.R.",
+            "Leave it beside the Descent 3 model (.oof) that uses it and import that",
+        )
+    return read_visual(reader, report)
+
+
+def _is_descent_texture(data: bytes) -> bool:
+    """Descent 3's pictures begin with: length of an id, no colour map, a type of 121 to 127."""
+    return len(data) > 20 and data[1] == 0 and 121 <= data[2] <= 127
+
+
+def read_visual(reader: Reader, report: Report) -> Ogf:
+    """A visual from the bytes that are left in ``reader``. Raises `ReadError` where there is no readable header."""
+    run = read_chunks(reader, report)
+    headers = (chunk for chunk in run.chunks if chunk.plain_id == HEADER and len(chunk.body))
+    first = next(headers, None)
+    if first is None:
+        raise ReadError(
+            f"there is no header (chunk {HEADER:#x}): not a model",
+            file=reader.file,
+            chunk=reader.chunk,
+            offset=reader.start,
+            remedy=_NOT_A_MODEL,
+        )
+    header = Header.read(open_chunk(first, reader))
+    context = _Context(report, reader.file, header.version)
+    document = Ogf([Section(chunk) for chunk in run.chunks], run.tail, reader.file)
+    # Physics is counted by the names, which may come later in the file.
+    for wanted in (True, False):
+        for section in document.sections:
+            if (section.chunk.plain_id == _BONE_NAMES) == wanted:
+                _read_section(section, reader, context, _KINDS[header.version].get(section.chunk.plain_id))
+        names = document.first(BoneNames)
+        context.bones = len(names.bones) if names else None
+    return document
+
+
+def _read_section(section: Section, parent: Reader, context: _Context, read_value: Read | None) -> None:
+    """Fill in what the chunk means, or report that it stays bytes."""
+    body = open_chunk(section.chunk, parent)
+    if not body.remaining:
+        return
+    if read_value is None:
+        context.report.note("a chunk of unknown meaning, kept as it is", body.chunk)
+        return
+    try:
+        section.value = read_value(body, context)
+    except ReadError as wrong:
+        context.report.warn(f"not readable, kept as it is: {wrong.problem}", body.chunk)
+        return
+    section.tail = body.rest()
+    if len(section.tail):
+        context.report.warn(f"{len(section.tail)} bytes are left over; kept", body.chunk)
+
+
+def write(document: Ogf) -> bytes:
+    """The file's bytes, from the typed values; only motions' tracks are kept runs of bytes."""
+    return _write_sections(document, recompose=False)
+
+
+def recompose(document: Ogf) -> bytes:
+    """The file's bytes with every track of embedded motions written from its typed fields as well."""
+    return _write_sections(document, recompose=True)
+
+
+def _write_sections(holder: Ogf | Children | FastPath, *, recompose: bool) -> bytes:
+    return write_chunks(ChunkRun([_chunk(section, recompose) for section in holder.sections], holder.tail))
+
+
+def _chunk(section: Section, recompose: bool) -> Chunk:
+    if section.value is None:
+        return section.chunk
+    body = _body(section.value, recompose)
+    return with_body(section.chunk, body + bytes(section.tail) if len(section.tail) else body)
+
+
+def _body(value: Value, recompose: bool) -> bytes:
+    if isinstance(value, Ogf | Children | FastPath):
+        return _write_sections(value, recompose=recompose)
+    if isinstance(value, MotionLibrary):
+        return write_motions(value, recompose=recompose)
+    if isinstance(value, Parameters):
+        return write_parameters(value)
+    writer = Writer()
+    value.write(writer)
+    return writer.getvalue()
+
+
+def raw_size(document: Ogf | Children | FastPath) -> int:
+    """Bytes kept without knowing what they mean."""
+    return len(document.tail) + sum(_raw_size(section) for section in document.sections)
+
+
+def _raw_size(section: Section) -> int:
+    if section.value is None:
+        stored = section.chunk.body if section.chunk.packed is None else section.chunk.packed
+        return len(stored)
+    size = len(section.tail)
+    if isinstance(section.value, Ogf | Children | FastPath):
+        size += raw_size(section.value)
+    elif isinstance(section.value, MotionLibrary):
+        size += motions.raw_size(section.value)
+    elif isinstance(section.value, Parameters):
+        size += len(section.value.tail)
+    return size
