@@ -101,7 +101,7 @@ def _lint() -> Iterator[Outcome]:
 
 
 def _strict_types() -> Iterator[Outcome]:
-    rooms = [name for name in ("addon/core", "addon/formats", "addon/cli.py") if (ROOT / name).exists()]
+    rooms = [name for name in ("addon/core", "addon/formats", "addon/cli") if (ROOT / name).exists()]
     # What these import is checked, but not what merely lies above them in the package: that needs Blender's stubs.
     yield _check("types", "mypy strict", "mypy", "--follow-imports=silent", *rooms)
 

@@ -1,0 +1,299 @@
+"""The plan of the house, read from the sources: who may import whom, how large a thing may grow, what nobody may do.
+
+Each rule is a function from a module to complaints. It is asked about every module of the extension, and about a small
+bad example that it must complain about: a rule that cannot bite proves nothing.
+"""
+
+import ast
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+ADDON = Path(__file__).resolve().parents[1] / "addon"
+
+# Room -> the rooms it may import from, besides itself. Everything runs downwards; blender and formats never meet.
+BELOW = {
+    "core": set(),
+    "formats": {"core"},
+    "blender": {"core"},
+    "games": {"blender", "formats", "core"},
+    "cli": {"formats", "core"},
+    "ui": {"cli", "games", "blender", "formats", "core"},
+    "__init__": {"ui"},
+}
+WITHOUT_BLENDER = {"core", "formats", "cli", "__init__"}
+BLENDERS_OWN = {
+    "bpy",
+    "bpy_extras",
+    "mathutils",
+    "bmesh",
+    "gpu",
+    "gpu_extras",
+    "blf",
+    "idprop",
+    "addon_utils",
+    "bl_pkg",
+}
+THIRD_PARTY = {"numpy"}  # what every Blender bundles
+
+EMPTY_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "managers"}
+LONGEST_MODULE = 400
+LONGEST_FUNCTION = 60
+
+# The house's verbs need no sentence of their own as methods: the class says what is read and written.
+KNOWN_VERBS = {"read", "write"}
+
+# (module, function) that may catch everything -> why
+CATCHES_EVERYTHING = {
+    ("cli/verification.py", "judge"): "a crash on one file is that file's verdict, and the others are still judged",
+}
+
+
+@dataclass(frozen=True)
+class Module:
+    path: PurePosixPath  # below addon/
+    source: str
+
+    @property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.source, str(self.path))
+
+    @property
+    def room(self) -> str:
+        return PurePosixPath(self.path.parts[0]).stem
+
+    @property
+    def package(self) -> tuple[str, ...]:
+        return self.path.parts[:-1]
+
+
+def imports(module: Module) -> Iterator[tuple[int, int, str]]:
+    """(line, level, dotted name) of every import, wherever it stands; level 0 is absolute."""
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, 0, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module is None:
+            yield from ((node.lineno, node.level, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.lineno, node.level, node.module
+
+
+def own_imports(module: Module) -> Iterator[tuple[int, tuple[str, ...] | None]]:
+    """(line, place below addon/) of every relative import; None where it leads out of the extension."""
+    for line, level, name in imports(module):
+        if level:
+            up = len(module.package) - (level - 1)
+            yield line, (*module.package[:up], *name.split(".")) if up >= 0 else None
+
+
+def dotted(node: ast.AST) -> str:
+    """`a.b.c` of an attribute chain, or nothing."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute) and (owner := dotted(node.value)):
+        return f"{owner}.{node.attr}"
+    return ""
+
+
+def functions(module: Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return (node for node in ast.walk(module.tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+# The rules ----------------------------------------------------------------------------------------------------------
+
+
+def runs_downwards(module: Module) -> Iterator[str]:
+    if module.room not in BELOW:
+        yield f"{module.path}: there is no room {module.room} in the house"
+        return
+    for line, place in own_imports(module):
+        if place is None:
+            yield f"{module.path}:{line} imports from outside the extension"
+        elif place[0] != module.room and place[0] not in BELOW[module.room]:
+            yield f"{module.path}:{line} {module.room} imports {place[0]}"
+
+
+def games_keep_apart(module: Module) -> Iterator[str]:
+    for line, place in own_imports(module):
+        both = place and len(place) > 1 and len(module.path.parts) > 2
+        if both and module.room == place[0] == "games" and place[1] != module.path.parts[1]:
+            yield f"{module.path}:{line} imports the game {place[1]}"
+
+
+def knows_no_blender(module: Module) -> Iterator[str]:
+    if module.room in WITHOUT_BLENDER:
+        for line, level, name in imports(module):
+            if not level and name.split(".")[0] in BLENDERS_OWN:
+                yield f"{module.path}:{line} imports {name}"
+
+
+def imports_are_relative_or_bundled(module: Module) -> Iterator[str]:
+    for line, level, name in imports(module):
+        top = name.split(".")[0]
+        if not level and top not in sys.stdlib_module_names | THIRD_PARTY | BLENDERS_OWN:
+            yield f"{module.path}:{line} imports {name}, which is neither relative nor bundled with Blender"
+
+
+def asks_no_version(module: Module) -> Iterator[str]:
+    if module.path == PurePosixPath("blender/compat.py"):
+        return
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Attribute) and dotted(node).startswith("bpy.app.version"):
+            yield f"{module.path}:{node.lineno} asks for {dotted(node)}"
+        elif isinstance(node, ast.ImportFrom) and node.module == "bpy.app":
+            asked = [alias.name for alias in node.names if alias.name.startswith("version")]
+            if asked:
+                yield f"{module.path}:{node.lineno} imports {asked[0]}"
+        elif module.room not in WITHOUT_BLENDER and isinstance(node, ast.Call) and dotted(node.func) == "hasattr":
+            yield f"{module.path}:{node.lineno} asks what this Blender has by hasattr"
+
+
+def leaves_sys_path_alone(module: Module) -> Iterator[str]:
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Attribute) and dotted(node) == "sys.path":
+            yield f"{module.path}:{node.lineno} touches sys.path"
+        elif isinstance(node, ast.ImportFrom) and node.module == "sys" and "path" in {a.name for a in node.names}:
+            yield f"{module.path}:{node.lineno} imports sys.path"
+
+
+def has_a_name(module: Module) -> Iterator[str]:
+    for part in module.path.with_suffix("").parts:
+        if part in EMPTY_NAMES:
+            yield f"{module.path}: {part} says nothing about what is in it"
+
+
+def is_not_too_long(module: Module) -> Iterator[str]:
+    lines = len(module.source.splitlines())
+    if lines > LONGEST_MODULE:
+        yield f"{module.path}: {lines} lines, more than {LONGEST_MODULE}"
+    for function in functions(module):
+        length = function.end_lineno - function.lineno + 1
+        if length > LONGEST_FUNCTION:
+            yield f"{module.path}:{function.lineno} {function.name}: {length} lines, more than {LONGEST_FUNCTION}"
+
+
+def is_documented(module: Module) -> Iterator[str]:
+    if module.room not in {"core", "formats"}:
+        return
+    if not ast.get_docstring(module.tree):
+        yield f"{module.path}: no docstring"
+    open_bodies: list[ast.Module | ast.ClassDef] = [module.tree]
+    while open_bodies:
+        body = open_bodies.pop()
+        for node in body.body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+                is_method = not isinstance(body, ast.Module)
+                if not ast.get_docstring(node) and not (is_method and node.name in KNOWN_VERBS):
+                    yield f"{module.path}:{node.lineno} {node.name}: no docstring"
+                if isinstance(node, ast.ClassDef):
+                    open_bodies.append(node)
+
+
+def broad_handlers(module: Module) -> Iterator[tuple[int, str]]:
+    """(line, function) of every handler that catches whatever comes."""
+
+    def visit(node: ast.AST, function: str) -> Iterator[tuple[int, str]]:
+        for child in ast.iter_child_nodes(node):
+            inside = child.name if isinstance(child, ast.FunctionDef) else function
+            if isinstance(child, ast.ExceptHandler):
+                caught = child.type.elts if isinstance(child.type, ast.Tuple) else [child.type]
+                if any(what is None or dotted(what) in {"Exception", "BaseException"} for what in caught):
+                    yield child.lineno, function
+            yield from visit(child, inside)
+
+    return visit(module.tree, "")
+
+
+def catches_what_it_names(module: Module) -> Iterator[str]:
+    for line, function in broad_handlers(module):
+        if (str(module.path), function) not in CATCHES_EVERYTHING:
+            yield f"{module.path}:{line} {function} catches everything"
+
+
+RULES = [
+    runs_downwards, games_keep_apart, knows_no_blender, imports_are_relative_or_bundled, asks_no_version,
+    leaves_sys_path_alone, has_a_name, is_not_too_long, is_documented, catches_what_it_names,
+]  # fmt: skip
+
+
+def modules() -> list[Module]:
+    files = sorted(ADDON.rglob("*.py"))
+    return [
+        Module(PurePosixPath(file.relative_to(ADDON).as_posix()), file.read_text(encoding="utf-8")) for file in files
+    ]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_every_module_keeps_the_rule(rule):
+    assert modules()
+    assert [complaint for module in modules() for complaint in rule(module)] == []
+
+
+def test_what_may_catch_everything_still_does():
+    found = {(str(module.path), function) for module in modules() for _, function in broad_handlers(module)}
+    assert set(CATCHES_EVERYTHING) <= found
+
+
+BAD = [
+    (runs_downwards, "core/quantum.py", "from ..formats import omf"),
+    (runs_downwards, "formats/xray/omf.py", "from ...blender import action"),
+    (runs_downwards, "blender/action.py", "def f():\n    from ..formats.xray import omf"),
+    (runs_downwards, "formats/xray/omf.py", "from ...games.xray import recipe"),
+    (runs_downwards, "cli.py", "from . import ui"),
+    (runs_downwards, "core/names.py", "from ...tests import real_files"),
+    (runs_downwards, "cellar/names.py", ""),
+    (games_keep_apart, "games/arma/recipe.py", "from ..xray import recipe"),
+    (games_keep_apart, "games/arma/recipe.py", "from ...games.xray.recipe import run"),
+    (knows_no_blender, "core/space.py", "import mathutils"),
+    (knows_no_blender, "formats/xray/omf.py", "def f():\n    from bpy.types import Action"),
+    (knows_no_blender, "__init__.py", "import bpy"),
+    (imports_are_relative_or_bundled, "core/space.py", "import scipy.spatial"),
+    (imports_are_relative_or_bundled, "formats/detect.py", "from addon.core import errors"),
+    (asks_no_version, "blender/action.py", "import bpy\nNEW = bpy.app.version >= (5, 0, 0)"),
+    (asks_no_version, "ui/panel.py", "from bpy.app import version_string"),
+    (asks_no_version, "blender/action.py", "def f(action):\n    return hasattr(action, 'slots')"),
+    (leaves_sys_path_alone, "core/names.py", "import sys\nsys.path.append('lib')"),
+    (leaves_sys_path_alone, "core/names.py", "from sys import path"),
+    (has_a_name, "core/utils.py", ""),
+    (has_a_name, "formats/common/chunks.py", ""),
+    (is_not_too_long, "core/names.py", "x = 1\n" * (LONGEST_MODULE + 1)),
+    (is_not_too_long, "core/names.py", "def f():\n" + "    x = 1\n" * LONGEST_FUNCTION),
+    (is_documented, "core/names.py", "X = 1"),
+    (is_documented, "core/names.py", '"""Names."""\ndef public():\n    pass'),
+    (
+        is_documented,
+        "formats/xray/omf.py",
+        '"""M."""\nclass Motion:\n    """M."""\n    def frames(self):\n        pass',
+    ),
+    (catches_what_it_names, "core/files.py", "def f():\n    try:\n        pass\n    except:\n        pass"),
+    (catches_what_it_names, "ui/open.py", "try:\n    pass\nexcept (OSError, Exception):\n    pass"),
+]
+
+GOOD = [
+    (runs_downwards, "ui/command.py", "from .. import cli"),
+    (runs_downwards, "formats/xray/omf/__init__.py", "from ....core import errors\nfrom ..chunks import read"),
+    (games_keep_apart, "games/arma/recipe.py", "from . import options\nfrom ...formats.arma import rtm"),
+    (knows_no_blender, "blender/action.py", "import bpy"),
+    (asks_no_version, "blender/compat.py", "import bpy\nNEW = bpy.app.version >= (5, 0, 0)"),
+    (asks_no_version, "core/names.py", "def f(x):\n    return hasattr(x, 'read')"),
+    (is_not_too_long, "core/names.py", "x = 1\n" * LONGEST_MODULE),
+    (is_documented, "core/names.py", '"""Names."""\ndef _private():\n    pass'),
+    (catches_what_it_names, "core/files.py", "try:\n    pass\nexcept OSError:\n    pass"),
+]
+
+
+@pytest.mark.parametrize(("rule", "path", "source"), BAD, ids=[f"{r.__name__}-{n}" for n, (r, *_) in enumerate(BAD)])
+def test_the_rule_bites(rule, path, source):
+    assert list(rule(Module(PurePosixPath(path), source)))
+
+
+@pytest.mark.parametrize(("rule", "path", "source"), GOOD, ids=[f"{r.__name__}-{n}" for n, (r, *_) in enumerate(GOOD)])
+def test_the_rule_leaves_what_is_right_alone(rule, path, source):
+    assert not list(rule(Module(PurePosixPath(path), source)))
+
+
+def test_every_rule_has_been_seen_to_bite():
+    assert {rule for rule, *_ in BAD} == set(RULES)
