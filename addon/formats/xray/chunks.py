@@ -19,7 +19,7 @@ from .lzhuf import unpack
 
 COMPRESSED = 0x8000_0000
 DEEPEST = 32
-"""Levels of nesting that are followed. Real files have four; the limit keeps a hostile file from exhausting the stack."""
+"""Levels of nesting that are followed. Real files have four; the limit keeps a hostile one off the end of the stack."""
 
 _HEADER = struct.Struct("<II")
 
@@ -108,7 +108,9 @@ def _unpack_body(chunk: Chunk, reader: Reader, report: Report) -> None:
     try:
         plain = unpack(Reader(chunk.body, reader.file, chunk_path(reader.chunk, chunk.id), chunk.offset))
     except ReadError:
-        report.warn("marked as compressed but it is not (compressed or encrypted by a mod's own tool); taken as it is", place)
+        report.warn(
+            "marked as compressed but it is not (compressed or encrypted by a mod's own tool); taken as it is", place
+        )
         return
     chunk.packed, chunk.body = chunk.body, plain
     report.note("compressed chunk, kept compressed while untouched", place)

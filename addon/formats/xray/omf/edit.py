@@ -1,7 +1,7 @@
 """Editing a set of motions as a list: rename, delete, reorder, merge, split, set how they play.
 
-Every function returns a new set and leaves the given one alone; motions nobody named keep their bytes. Names are compared
-as the game does, without case; where a name is there twice the first one is meant.
+Every function returns a new set and leaves the given one alone; motions nobody named keep their bytes. Names are
+compared as the game does, without case; where a name is there twice the first one is meant.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Pair = tuple[Motion, Definition]
 
 
 def pairs(motions: MotionSet) -> list[Pair]:
-    """Motions with their definitions, by place. Raises `WriteError` where the file has more of one than of the other."""
+    """Motions with their definitions, by place. Raises `WriteError` where there are more of one than of the other."""
     there, definitions = motions.library.motions, motions.parameters.definitions
     if len(there) != len(definitions):
         raise WriteError(
@@ -95,8 +95,8 @@ def split(motions: MotionSet, wanted: Iterable[str]) -> tuple[MotionSet, MotionS
 def merge(motions: MotionSet, other: MotionSet, *, replace_same: bool = False) -> MotionSet:
     """``motions`` and behind them those of ``other``, whose tracks are put into this file's bone order.
 
-    A name that is there already is refused, or with ``replace_same`` replaced in its place. Raises `WriteError` where the
-    bones differ or a motion plays on a partition that this file lacks.
+    A name that is there already is refused, or with ``replace_same`` replaced in its place. Raises `WriteError` where
+    the bones differ or a motion plays on a partition that this file lacks.
     """
     chosen = pairs(motions)
     order = _track_order(motions, other)
@@ -112,7 +112,8 @@ def merge(motions: MotionSet, other: MotionSet, *, replace_same: bool = False) -
             chosen[place] = pair
         else:
             raise WriteError(
-                f"both files have a motion called {definition.label!r}", remedy="Rename one, or replace those of the first"
+                f"both files have a motion called {definition.label!r}",
+                remedy="Rename one, or replace those of the first",
             )
     marks = any(definition.marks for _, definition in chosen)
     version = max(motions.parameters.version, other.parameters.version) if marks else motions.parameters.version
@@ -175,7 +176,9 @@ def set_parameters(
     values = np.array(definition.timing, "<f4")
     for field, value in (timing or {}).items():
         if not 0.0 <= value <= 100.0:
-            raise WriteError(f"{field} {value:g} is outside what the game keeps (0 to 100)", remedy="Choose a number within")
+            raise WriteError(
+                f"{field} {value:g} is outside what the game keeps (0 to 100)", remedy="Choose a number within"
+            )
         values[TIMING.index(field)] = value
     changed = replace(
         definition,

@@ -18,7 +18,9 @@ def read(data: bytes, file: str, report: Report) -> Omf:
     if not len(data):
         raise reader.error("the file is empty", "Copy it again")
     run = read_chunks(reader, report)
-    sections = [Section(chunk, _read_value(chunk, run.chunks, reader, report)) for chunk in run.chunks]
+    sections: list[Section[MotionLibrary | Parameters]] = [
+        Section(chunk, _read_value(chunk, run.chunks, reader, report)) for chunk in run.chunks
+    ]
     document = Omf(sections, run.tail)
     for identifier, kind, what in (
         (MOTIONS, MotionLibrary, "motions"),
@@ -30,9 +32,7 @@ def read(data: bytes, file: str, report: Report) -> Omf:
     return document
 
 
-def _read_value(
-    chunk: Chunk, chunks: list[Chunk], parent: Reader, report: Report
-) -> MotionLibrary | Parameters | None:
+def _read_value(chunk: Chunk, chunks: list[Chunk], parent: Reader, report: Report) -> MotionLibrary | Parameters | None:
     first = next(other for other in chunks if other.plain_id == chunk.plain_id)
     if chunk is not first or not len(chunk.body):
         return None

@@ -64,9 +64,8 @@ def _definition_problems(definition: Definition, parameters: Parameters, found: 
         )
     for mark in definition.marks:
         if len(mark.intervals) & 0xFF in SWALLOWED:
-            found[f"the mark {mark.label!r} of {definition.label!r} has {len(mark.intervals)} intervals, which the game misreads"] = (
-                "Split it or add an interval"
-            )
+            mark_text = f"the mark {mark.label!r} of {definition.label!r} has {len(mark.intervals)} intervals"
+            found[f"{mark_text}, which the game misreads"] = "Split it or add an interval"
         if any(byte in mark.name for byte in SWALLOWED) or b"\0" in mark.name:
             found[f"a mark's name of {definition.label!r} holds a line break"] = "Rename the mark"
 

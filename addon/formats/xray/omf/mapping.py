@@ -57,7 +57,8 @@ def track_bones(parameters: Parameters, tracks: int, report: Report, skeleton: S
             found = known and known[track] not in bones
             bones[track] = known[track] if found else f"track_{track}"
             report.warn(
-                "tracks without a bone's name: " + ("taken from the model by number" if found else "nobody knows their bones"),
+                "tracks without a bone's name: "
+                + ("taken from the model by number" if found else "nobody knows their bones"),
                 f"track {track}",
             )
     return [name or "" for name in bones]
@@ -80,28 +81,40 @@ def decode(motions: MotionSet, report: Report, skeleton: Skeleton | None = None)
     return clips
 
 
-def decode_motion(motion: Motion, bones: list[str], definition: Definition | None = None) -> Clip:
-    """One motion as a `Clip`, parent-local, signs of neighbouring quaternions alike."""
-    frames = max(motion.frames, 1)
-    rotations = np.empty((motion.track_count, frames, 4))
-    translations = np.empty((motion.track_count, frames, 3))
-    flags = np.array([motion.flags(track) for track in range(motion.track_count)], np.uint8)
-    for index in range(motion.track_count):
+@dataclass(frozen=True)
+class _Tracks:
+    """A motion's tracks side by side in Blender's axes, signs as stored, and the steps of their numbers."""
+
+    rotations: Floats
+    translations: Floats
+    rotation_steps: Floats
+    translation_steps: Floats
+    rotation_keyed: NDArray[np.bool_]
+    translation_keyed: NDArray[np.bool_]
+
+
+def _side_by_side(motion: Motion) -> _Tracks:
+    count, frames = motion.track_count, max(motion.frames, 1)
+    rotations, translations = np.empty((count, frames, 4)), np.empty((count, frames, 3))
+    rotation_steps, translation_steps = np.full(count, ROTATION_STEP), np.zeros((count, 3))
+    flags = np.array([motion.flags(track) for track in range(count)], np.uint8)
+    for index in range(count):
         track = motion.track(index)
-        rotations[index] = track.rotation if len(track.rotation) else (0, 0, 0, 1)
+        # A motion without frames (broken files) stands still.
+        rotations[index] = track.rotation if len(track.rotation) else (0, 0, 0, 32767)
         translations[index] = _stored_translations(track).decoded() if len(track.translation) else 0
-    scale = np.where(flags & TrackFlag.FLOAT_KEYS, 1.0, ROTATION_STEP)
-    turned = space.xray_bone_rotations(rotations * scale[:, None, None])
-    return Clip(
-        definition.label if definition else motion.label,
-        list(bones),
-        rotation.continuous(turned),
+        if track.size is not None:
+            translation_steps[index] = track.size
+    floats = (flags & TrackFlag.FLOAT_KEYS) != 0
+    rotations *= np.where(floats, 1.0, ROTATION_STEP)[:, None, None]
+    rotation_steps[floats] = 0.0
+    return _Tracks(
+        space.xray_bone_rotations(rotations),
         space.xray_bone_translations(translations),
+        rotation_steps,
+        translation_steps,
         (flags & TrackFlag.SINGLE_ROTATION) == 0,
         (flags & TrackFlag.TRANSLATION_KEYS) != 0,
-        FRAMES_PER_SECOND,
-        Space.PARENT_LOCAL,
-        [Marker(mark.label, mark.intervals.astype(np.float64)) for mark in definition.marks] if definition else [],
     )
 
 
@@ -109,35 +122,58 @@ def _stored_translations(track: Track) -> Translations:
     return Translations(track.translation, bool(track.flags & TrackFlag.TRANSLATION_KEYS), track.size, track.init)
 
 
+def decode_motion(motion: Motion, bones: list[str], definition: Definition | None = None) -> Clip:
+    """One motion as a `Clip`, parent-local, signs of neighbouring quaternions alike."""
+    tracks = _side_by_side(motion)
+    return Clip(
+        definition.label if definition else motion.label,
+        list(bones),
+        rotation.continuous(tracks.rotations),
+        tracks.translations,
+        tracks.rotation_keyed,
+        tracks.translation_keyed,
+        FRAMES_PER_SECOND,
+        Space.PARENT_LOCAL,
+        [Marker(mark.label, mark.intervals.astype(np.float64)) for mark in definition.marks] if definition else [],
+    )
+
+
 @dataclass(frozen=True)
 class Untouched:
-    """Which numbers of a clip still mean what the base says: ``rotations`` (tracks, frames), ``translations`` (…, 3)."""
+    """What of a clip still means what the base says: ``rotations`` (tracks, frames), ``translations`` (…, 3)."""
 
     rotations: NDArray[np.bool_]
     translations: NDArray[np.bool_]
 
+    @property
+    def tracks(self) -> NDArray[np.bool_]:
+        """(tracks,) those of which every number is."""
+        return np.logical_and(self.rotations.all(axis=1), self.translations.all(axis=(1, 2)))
 
-def compare(clip: Clip, base: Motion, bones: list[str], *, steps: float = quantum.KEYED) -> Untouched:
-    """The untouched rule over a whole motion; ``clip`` must have the bones of ``bones`` in that order."""
-    old = decode_motion(base, bones)
-    tracks = [base.track(index) for index in range(base.track_count)]
-    step = np.array([0.0 if track.flags & TrackFlag.FLOAT_KEYS else ROTATION_STEP for track in tracks])
-    sizes = np.array([track.size if track.size is not None else (0, 0, 0) for track in tracks], np.float64)
-    same_length = clip.frames == old.frames
-    old_rotations = old.rotations if same_length else old.rotations[:, :1]
-    old_translations = old.translations if same_length else old.translations[:, :1]
-    rotations = quantum.untouched_rotations(clip.rotations, old_rotations, step[:, None, None], steps=steps)
+
+def compare(clip: Clip, base: Motion, *, steps: float = quantum.KEYED) -> Untouched:
+    """The untouched rule over a whole motion; track i of ``clip`` must be track i of ``base``.
+
+    Of a clip of another length only tracks that are one value in the base can be untouched.
+    """
+    old = _side_by_side(base)
+    same_length = clip.frames == old.rotations.shape[1]
+    shown = slice(None) if same_length else slice(1)
+    old_translations = old.translations[:, shown]
+    rotations = quantum.untouched_rotations(
+        clip.rotations, old.rotations[:, shown], old.rotation_steps[:, None, None], steps=steps
+    )
     translations = quantum.untouched(
         clip.translations,
         old_translations,
-        sizes[:, None],
+        old.translation_steps[:, None],
         steps=steps,
         # Blender adds the rest offset and turns the sum: its rounding has the size of the whole vector.
-        magnitude=np.broadcast_to(np.abs(old_translations).max(axis=-1, keepdims=True), old_translations.shape),
+        magnitude=np.abs(old_translations).max(axis=-1, keepdims=True),
     )
     if not same_length:
-        rotations = rotations & ~old.rotation_keyed[:, None]
-        translations = translations & ~old.translation_keyed[:, None, None]
+        rotations &= ~old.rotation_keyed[:, None]
+        translations &= ~old.translation_keyed[:, None, None]
     return Untouched(rotations, translations)
 
 
@@ -161,12 +197,12 @@ def encode_motion(
         return Motion.of(name, ordered.frames, _new_tracks(ordered, width)), [
             TrackChange(bone, ordered.frames, ordered.frames) for bone in bones
         ]
-    kept = compare(ordered, base, bones, steps=steps)
+    kept = compare(ordered, base, steps=steps)
     pieces: list[Any] = []
     changes = []
-    touched = ~(kept.rotations.all(axis=1) & kept.translations.all(axis=(1, 2)))
+    untouched = kept.tracks
     for track, bone in enumerate(bones):
-        if touched[track]:
+        if not untouched[track]:
             pieces.append(_edited_track(ordered, track, base, kept, width))
             changes.append(
                 TrackChange(
@@ -226,7 +262,10 @@ def _filling(clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton |
         return None
     places = {bone.lower(): place for place, bone in enumerate(rest.bones)}
     index = [places.get(bone.lower(), -1) for bone in bones]
-    if any(place < 0 and bone.lower() not in (b.lower() for b in clip.bones) for place, bone in zip(index, bones, strict=True)):
+    if any(
+        place < 0 and bone.lower() not in (b.lower() for b in clip.bones)
+        for place, bone in zip(index, bones, strict=True)
+    ):
         return None
     rotations = np.repeat(rest.rest_rotation[index][:, None], clip.frames, axis=1)
     translations = np.repeat(rest.rest_translation[index][:, None], clip.frames, axis=1)

@@ -21,15 +21,14 @@ _U32 = struct.Struct("<I")
 def read_motions(reader: Reader, report: Report) -> MotionLibrary:
     """The motions of a chunk's body; what cannot be read as one stays a chunk, and is reported."""
     run = read_chunks(reader, report)
-    entries: list[Motion | Chunk] = []
-    for chunk in run.chunks:
-        entries.append(chunk if chunk.id == COUNT or chunk.packed is not None else _motion_or_chunk(chunk, reader, report))
-    library = MotionLibrary(entries, run.tail)
+    library = MotionLibrary([_motion_or_chunk(chunk, reader, report) for chunk in run.chunks], run.tail)
     _check_count(library, reader, report)
     return library
 
 
 def _motion_or_chunk(chunk: Chunk, parent: Reader, report: Report) -> Motion | Chunk:
+    if chunk.id == COUNT or chunk.packed is not None:
+        return chunk
     body = open_chunk(chunk, parent)
     try:
         return _read_motion(chunk, body, report)
@@ -114,9 +113,7 @@ def numbered(motions: list[Motion]) -> MotionLibrary:
     """A library of these motions, counted and numbered in this order."""
     entries: list[Motion | Chunk] = [Chunk(COUNT, _U32.pack(len(motions)))]
     for number, motion in enumerate(motions, 1):
-        entries.append(
-            Motion(motion.name, motion.frames, motion.body, motion.starts, number, offset=motion.offset)
-        )
+        entries.append(Motion(motion.name, motion.frames, motion.body, motion.starts, number, offset=motion.offset))
     return MotionLibrary(entries)
 
 

@@ -24,7 +24,8 @@ def read_parameters(reader: Reader, report: Report) -> Parameters:
     version = reader.u16("the version of the motion parameters")
     if version not in VERSIONS:
         raise reader.error(
-            f"motion parameters of version {version} are unknown (known: 1 to 4)", "The file is damaged or encrypted by a mod"
+            f"motion parameters of version {version} are unknown (known: 1 to 4)",
+            "The file is damaged or encrypted by a mod",
         )
     try:
         return _read_body(reader, report, version, named=version != 1, numbered=version != 2)
@@ -38,7 +39,9 @@ def read_parameters(reader: Reader, report: Report) -> Parameters:
         except ReadError:
             pass
         else:
-            report.warn("partitions list bones without names (an editor's bug): the game cannot read this", reader.chunk)
+            report.warn(
+                "partitions list bones without names (an editor's bug): the game cannot read this", reader.chunk
+            )
             return parameters
         reader.position = start + 2
         return _read_body(reader, report, version, named=True, numbered=True)
@@ -76,7 +79,9 @@ def _read_definition(reader: Reader, report: Report, version: int) -> Definition
 def _bounded(reader: Reader, count: int, smallest: int) -> int:
     """Refuse a count that the bytes left cannot hold before anything is made for it."""
     if count * smallest > reader.remaining:
-        raise reader.error(f"{count} entries of at least {smallest} bytes are announced, {reader.remaining} bytes are left")
+        raise reader.error(
+            f"{count} entries of at least {smallest} bytes are announced, {reader.remaining} bytes are left"
+        )
     return count
 
 

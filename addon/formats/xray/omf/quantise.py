@@ -1,9 +1,9 @@
 """From exact keys to the integers of a track, and which keys need not change.
 
-Rules of the game's editor (``ExportSkeleton.cpp``): translation keys 8 bits wide, 16 where half the range exceeds 1.5 m;
-no translation keys where every frame lies within 1 mm of the mean on each axis; one rotation key where all quantised
-ones are equal; a CRC-32 before each run of keys. The editor truncates; here numbers are rounded, which halves the error
-and, unlike truncation, gives back a file's own integers.
+Rules of the game's editor (``ExportSkeleton.cpp``): translation keys 8 bits wide, 16 where half the range exceeds
+1.5 m; no translation keys where every frame lies within 1 mm of the mean on each axis; one rotation key where all
+quantised ones are equal; a CRC-32 before each run of keys. The editor truncates; here numbers are rounded, which
+halves the error and, unlike truncation, gives back a file's own integers.
 """
 
 from __future__ import annotations

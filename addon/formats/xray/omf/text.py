@@ -12,7 +12,17 @@ from numpy.typing import NDArray
 from ....core import names
 from ....core.report import Report
 from ..chunks import Chunk
-from .document import TIMING, Definition, Motion, MotionFlag, MotionLibrary, MotionSet, Omf, Parameters, Track, TrackFlag
+from .document import (
+    TIMING,
+    Definition,
+    Motion,
+    MotionFlag,
+    MotionLibrary,
+    MotionSet,
+    Omf,
+    Parameters,
+    Track,
+)
 from .mapping import track_bones
 
 
@@ -106,7 +116,7 @@ def _dump_track(track: Track, bone: str) -> Iterator[str]:
 def _row(values: NDArray[Any]) -> str:
     if values.dtype.kind == "f":
         # The shortest text that names this float32 and no other; for NaN the bits tell.
-        return " ".join(str(value) if value == value else f"nan:{value.tobytes().hex()}" for value in values)
+        return " ".join(f"nan:{value.tobytes().hex()}" if np.isnan(value) else str(value) for value in values)
     return " ".join(str(int(value)) for value in values)
 
 
@@ -133,7 +143,7 @@ def dump_parameters(parameters: Parameters) -> Iterator[str]:
 
 
 def differences(first: Omf, second: Omf) -> Iterator[str]:
-    """What differs: motions, bones, frames, steps of the stored integers, parameters, then anything else in the files."""
+    """What differs: parameters, motions, bones, frames, steps of the stored integers, then the rest of the files."""
     yield from motion_set_differences(first.motion_set, second.motion_set)
     ids = [[section.chunk.id for section in document.sections] for document in (first, second)]
     if ids[0] != ids[1]:
@@ -266,7 +276,8 @@ def _definition_differences(one: Definition | None, other: Definition | None) ->
         if a.tobytes() != b.tobytes():
             yield f"{field}: {a:g} / {b:g}"
     marks = [
-        [(mark.label, mark.line_end, mark.intervals.tobytes()) for mark in definition.marks] for definition in (one, other)
+        [(mark.label, mark.line_end, mark.intervals.tobytes()) for mark in definition.marks]
+        for definition in (one, other)
     ]
     if marks[0] != marks[1]:
         yield f"marks: {_mark_text(one)} / {_mark_text(other)}"
@@ -278,7 +289,7 @@ def _mark_text(definition: Definition) -> str:
 
 def _track_differences(one: Track, other: Track) -> Iterator[str]:
     if one.flags != other.flags:
-        yield f"flags: {TrackFlag(one.flags)!r} / {TrackFlag(other.flags)!r}".replace("<TrackFlag.", "").replace(">", "")
+        yield f"track flags: {one.flags} / {other.flags}"
     yield from _key_differences("rotation", one.rotation, other.rotation)
     yield from _key_differences("translation", one.translation, other.translation)
     for what, a, b in (("size", one.size, other.size), ("init", one.init, other.init)):
@@ -299,5 +310,9 @@ def _key_differences(what: str, one: NDArray[Any], other: NDArray[Any]) -> Itera
     gap = np.abs(one.astype(np.float64) - other.astype(np.float64)).max(axis=1)
     frames = np.flatnonzero(~(gap == 0))
     unit = "LSB" if one.dtype.kind == "i" else "m" if what == "translation" else ""
-    where = f"frame {frames[0]}" if len(frames) == 1 else f"{len(frames)} of {len(one)} keys, frames {frames[0]} to {frames[-1]}"
+    where = (
+        f"frame {frames[0]}"
+        if len(frames) == 1
+        else f"{len(frames)} of {len(one)} keys, frames {frames[0]} to {frames[-1]}"
+    )
     yield f"{what}: {where}, at most {gap.max():g} {unit}".rstrip()
