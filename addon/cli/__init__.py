@@ -1,0 +1,60 @@
+"""The command line: what a file is, what it says, whether we keep it, what differs, and editing sets of motions.
+
+`python3 -m addon.cli COMMAND` needs no Blender; `blender --command motionbridge COMMAND` is the same.
+
+Exit statuses: 0 done, 1 files differ (or the code failed on one), 2 trouble, told in one sentence on the standard
+error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from ..core.errors import MotionbridgeError
+from . import editing, inspection, verification
+from .output import TROUBLE, abandon_output, complain, make_printable, pipe_was_closed
+
+INTERRUPTED = 130
+CLOSED_PIPE = 141
+"""128 + the number of the signal, as shells know them."""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        complain(f"{message} (see {self.prog} --help)")
+        self.exit(TROUBLE)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line."""
+    top = _Parser(prog="motionbridge", description=(__doc__ or "").partition("\n")[0])
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    inspection.add_commands(commands)
+    verification.add_command(commands)
+    editing.add_command(commands)
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status; nothing but defects of ours is raised."""
+    try:
+        make_printable()
+        chosen = parser().parse_args(sys.argv[1:] if arguments is None else arguments)
+        status: int = chosen.run(chosen)
+        sys.stdout.flush()
+    except SystemExit as leaving:  # argparse has said what is wrong, or shown its help
+        return leaving.code if isinstance(leaving.code, int) else TROUBLE
+    except MotionbridgeError as refusal:
+        complain(str(refusal))
+        return TROUBLE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except OSError as wrong:  # files raise errors of our own, so this is the standard output
+        if not pipe_was_closed(wrong):
+            complain(f"cannot write the output: {wrong.strerror or wrong}.")
+        abandon_output()
+        return CLOSED_PIPE if pipe_was_closed(wrong) else TROUBLE
+    return status

@@ -1,0 +1,8 @@
+"""`python3 -m addon.cli`. The guard matters: verification starts processes, which import this module again."""
+
+import sys
+
+from . import main
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,203 @@
+"""`edit`: a set of motions as a list, without Blender. What nobody names keeps its bytes."""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from ..core import names
+from ..core.errors import ReadError, WriteError
+from ..core.files import write_atomically
+from ..core.report import Report
+from ..formats import format_named
+from ..formats.xray.omf import edit, text
+from ..formats.xray.omf.document import ALL_PARTITIONS, TIMING, MotionFlag, MotionSet, Omf
+from .inspection import expanded, opened
+from .output import complain
+
+FLAGS = {flag.name.lower().replace("_", "-"): flag for flag in MotionFlag if flag.name}
+
+
+def add_command(commands: argparse._SubParsersAction[Any]) -> None:
+    """Make the command and its own commands known."""
+    command = commands.add_parser("edit", help="edit the motions of an .omf")
+    actions = command.add_subparsers(dest="action", required=True, metavar="ACTION")
+    _add(actions, "list", _list, "number, name, length and parameters of each motion")
+    rename = _add_change(actions, "rename", _rename, "give one motion another name")
+    rename.add_argument("old", metavar="OLD")
+    rename.add_argument("new", metavar="NEW")
+    _add_names(_add_change(actions, "delete", _delete, "take motions out"))
+    _add_names(_add_change(actions, "reorder", _reorder, "put motions first, in this order; the others follow"))
+    merge = _add_change(actions, "merge", _merge, "add the motions of other files of the same skeleton")
+    merge.add_argument("others", nargs="+", metavar="OTHER")
+    merge.add_argument("--replace", action="store_true", help="a motion both have is taken from the other file")
+    split = _add(actions, "split", _split, "write motions to a file of their own")
+    _add_names(split)
+    split.add_argument("-o", "--output", metavar="OUT", required=True, help="the file for the motions named")
+    rest = split.add_mutually_exclusive_group()
+    rest.add_argument("--rest", metavar="REST", help="a file for the others")
+    rest.add_argument("--in-place", action="store_true", help="keep only the others in FILE")
+    split.add_argument("--backup", action="store_true", help="keep the old bytes as FILE.bak")
+    _add_parameters(_add_change(actions, "set", _set, "change how motions play"))
+
+
+def _add(actions: Any, name: str, run: Callable[[argparse.Namespace], int], help_text: str) -> argparse.ArgumentParser:
+    action: argparse.ArgumentParser = actions.add_parser(name, help=help_text, description=help_text)
+    action.add_argument("file", metavar="FILE")
+    action.set_defaults(run=run)
+    return action
+
+
+def _add_change(
+    actions: Any, name: str, change: Callable[[argparse.Namespace, MotionSet], MotionSet], help_text: str
+) -> argparse.ArgumentParser:
+    def run(chosen: argparse.Namespace) -> int:
+        document = _motions_of(chosen.file)
+        changed = change(chosen, document.motion_set)
+        _save(document, changed, chosen.file if chosen.in_place else chosen.output, chosen)
+        return 0
+
+    action = _add(actions, name, run, help_text)
+    target = action.add_mutually_exclusive_group(required=True)
+    target.add_argument("-o", "--output", metavar="OUT", help="write the result here")
+    target.add_argument("--in-place", action="store_true", help="replace FILE, in one step")
+    action.add_argument("--backup", action="store_true", help="keep the old bytes beside it, with .bak added")
+    return action
+
+
+def _add_names(action: argparse.ArgumentParser) -> None:
+    action.add_argument("names", nargs="+", metavar="MOTION", help="a name, or a pattern with * and ?")
+
+
+def _add_parameters(action: argparse.ArgumentParser) -> None:
+    _add_names(action)
+    for field in TIMING:
+        action.add_argument(f"--{field}", type=float, metavar="X")
+    known = ", ".join(FLAGS)
+    action.add_argument("--flag", action="append", default=[], choices=FLAGS, metavar="FLAG", help=f"set it ({known})")
+    action.add_argument("--no-flag", action="append", default=[], choices=FLAGS, metavar="FLAG", help="clear it")
+    place = action.add_mutually_exclusive_group()
+    place.add_argument("--part", metavar="PARTITION", help="the partition it plays on, by name; 'all' for all")
+    place.add_argument("--bone", type=int, metavar="INDEX", help="for an FX: the bone's index in the model")
+
+
+def _motions_of(path: str) -> Omf:
+    """The document of an `.omf`; what reading finds odd is told. Raises `ReadError`."""
+    _, found, document, report = opened(path)
+    if found is not format_named("omf"):
+        raise ReadError(f"this is an {found.title} ({found.name})", file=path, remedy="Only .omf files are edited here")
+    for line in report.lines():
+        complain(f"{path}: {line}")
+    motions: Omf = document
+    return motions
+
+
+def _list(chosen: argparse.Namespace) -> int:
+    for line in text.list_motions(_motions_of(chosen.file).motion_set):
+        print(line)
+    return 0
+
+
+def _rename(chosen: argparse.Namespace, motions: MotionSet) -> MotionSet:
+    return edit.rename(motions, chosen.old, chosen.new)
+
+
+def _delete(chosen: argparse.Namespace, motions: MotionSet) -> MotionSet:
+    return edit.delete(motions, _matching(chosen.names, motions))
+
+
+def _reorder(chosen: argparse.Namespace, motions: MotionSet) -> MotionSet:
+    return edit.reorder(motions, _matching(chosen.names, motions))
+
+
+def _merge(chosen: argparse.Namespace, motions: MotionSet) -> MotionSet:
+    for path in expanded(chosen.others):
+        motions = edit.merge(motions, _motions_of(path).motion_set, replace_same=chosen.replace)
+    return motions
+
+
+def _split(chosen: argparse.Namespace) -> int:
+    document = _motions_of(chosen.file)
+    ones, others = edit.split(document.motion_set, _matching(chosen.names, document.motion_set))
+    rest = chosen.file if chosen.in_place else chosen.rest
+    if rest and _same_file(rest, chosen.output):
+        raise WriteError("both halves would be written to one file", file=chosen.output, remedy="Name another")
+    # The new file first: should the second fail, nothing is lost, only there twice.
+    _save(document, ones, chosen.output, chosen, tell=False)
+    if rest:
+        _save(document, others, rest, chosen, tell=False)
+    return 0
+
+
+def _set(chosen: argparse.Namespace, motions: MotionSet) -> MotionSet:
+    timing = {field: value for field in TIMING if (value := getattr(chosen, field)) is not None}
+    place = _partition(chosen.part, motions) if chosen.part is not None else chosen.bone
+    if not timing and not chosen.flag and not chosen.no_flag and place is None:
+        raise WriteError("no parameter is given", remedy="Name at least one, such as --speed 1.5")
+    both = sorted({*chosen.flag} & {*chosen.no_flag})
+    if both:
+        raise WriteError(f"the flag {both[0]} is to be set and cleared", remedy="Say one of the two")
+    for name in _matching(chosen.names, motions):
+        motions = edit.set_parameters(
+            motions,
+            name,
+            timing=timing,
+            set_flags=sum({FLAGS[flag] for flag in chosen.flag}),
+            clear_flags=sum({FLAGS[flag] for flag in chosen.no_flag}),
+            bone_or_part=place,
+        )
+    return motions
+
+
+def _partition(name: str, motions: MotionSet) -> int:
+    labels = [partition.label for partition in motions.parameters.partitions]
+    for number, label in enumerate(labels):
+        if names.same(label, name):
+            return number
+    if name == "all":
+        return ALL_PARTITIONS
+    raise WriteError(f"there is no partition called {name!r}", remedy=f"There are: {', '.join(labels)}, all")
+
+
+def _matching(wanted: Iterable[str], motions: MotionSet) -> list[str]:
+    """Names as given, patterns as all the names they match. Raises `WriteError` for a pattern that matches none."""
+    labels = [definition.label for definition in motions.parameters.definitions]
+    lowered = {label.lower() for label in labels}
+    found: list[str] = []
+    for name in wanted:
+        if name.lower() in lowered or not any(sign in name for sign in "*?"):
+            found.append(name)
+            continue
+        pattern = name.lower().replace("[", "[[]")  # brackets occur in names
+        matches = [label for label in labels if fnmatch.fnmatchcase(label.lower(), pattern)]
+        if not matches:
+            raise WriteError(f"no motion matches {name!r}", remedy="List the motions to see their names")
+        found += matches
+    return list(dict.fromkeys(found))
+
+
+def _save(document: Omf, changed: MotionSet, output: str, chosen: argparse.Namespace, *, tell: bool = True) -> None:
+    """Write the file with other motions, and say what is different in it."""
+    in_place = bool(chosen.in_place)
+    if not in_place and _same_file(output, chosen.file):
+        raise WriteError("this is the file that is edited", file=output, remedy="To replace it say --in-place")
+    omf = format_named("omf").module
+    result = document.with_motion_set(changed)
+    data = omf.write(result)
+    # What we could not read ourselves shall replace nobody's file.
+    omf.read(data, output, Report())
+    lines = list(text.motion_set_differences(document.motion_set, changed)) if tell else []
+    for line in lines:
+        print(line)
+    if in_place and data == omf.write(document):
+        print(f"{output}: nothing changed, left as it is")
+        return
+    write_atomically(output, data, backup=chosen.backup)
+    print(f"{output}: {len(changed.library.motions)} motions, {len(data)} bytes")
+
+
+def _same_file(one: str, other: str) -> bool:
+    return Path(one).resolve() == Path(other).resolve()

@@ -1,0 +1,89 @@
+"""`info`, `dump` and `diff`: what files are, what they say, and in what they differ."""
+
+from __future__ import annotations
+
+import argparse
+import glob
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from ..core.errors import ReadError
+from ..core.files import read_file
+from ..core.report import Report
+from ..formats import Format
+from ..formats.verification import first_difference, open_document
+from .output import TROUBLE, complain
+
+
+def add_commands(commands: argparse._SubParsersAction[Any]) -> None:
+    """Make the three commands known."""
+    info = commands.add_parser("info", help="a few lines about each file")
+    info.add_argument("files", nargs="+", metavar="FILE")
+    info.set_defaults(run=_info)
+    dump = commands.add_parser("dump", help="everything a file says, as text made for comparing")
+    dump.add_argument("file", metavar="FILE")
+    dump.set_defaults(run=_dump)
+    diff = commands.add_parser(
+        "diff", help="what differs between two files", description="Exit status: 0 the same, 1 different, 2 trouble."
+    )
+    diff.add_argument("first", metavar="A")
+    diff.add_argument("second", metavar="B")
+    diff.set_defaults(run=_diff)
+
+
+def expanded(paths: Iterable[str]) -> Iterator[str]:
+    """Paths with ``*`` and ``?`` resolved, as not every shell does it; a name that exists means itself."""
+    for path in paths:
+        wild = not Path(path).exists() and any(sign in path for sign in "*?")
+        yield from (sorted(glob.glob(path)) if wild else None) or [path]  # noqa: PTH207 (absolute patterns)
+
+
+def opened(path: str) -> tuple[bytes, Format, Any, Report]:
+    """A file's bytes, format, document and what reading had to say. Raises `ReadError`."""
+    data = read_file(path)
+    return data, *open_document(data, path)
+
+
+def _info(chosen: argparse.Namespace) -> int:
+    status = 0
+    for path in expanded(chosen.files):
+        try:
+            data, found, document, report = opened(path)
+        except ReadError as refusal:
+            complain(str(refusal))
+            status = TROUBLE
+            continue
+        print(f"{path}: {found.title} ({found.name}), {len(data)} bytes")
+        for line in found.module.describe(document):
+            print(f"  {line}")
+        for kind, lines in (("warning", Report(report.warnings)), ("note", Report(notes=report.notes))):
+            for line in lines.lines():
+                print(f"  {kind}: {line}")
+    return status
+
+
+def _dump(chosen: argparse.Namespace) -> int:
+    _, found, document, _ = opened(chosen.file)
+    for line in found.module.dump(document):
+        print(line)
+    return 0
+
+
+def _diff(chosen: argparse.Namespace) -> int:
+    first_data, first_format, first, _ = opened(chosen.first)
+    second_data, second_format, second, _ = opened(chosen.second)
+    if first_format is not second_format:
+        raise ReadError(
+            f"{chosen.first} is an {first_format.title} ({first_format.name}), {chosen.second} an "
+            f"{second_format.title} ({second_format.name})",
+            remedy="Compare files of one format",
+        )
+    different = False
+    for line in first_format.module.differences(first, second):
+        different = True
+        print(line)
+    if not different and first_data != second_data:
+        different = True
+        print(f"only bytes that have no name differ: {first_difference(first_data, second_data)}")
+    return int(different)

@@ -1,0 +1,181 @@
+"""`verify`: whether files, and all files below folders, leave as they came."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import signal
+import sys
+import traceback
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import Any
+
+from ..core.errors import ReadError
+from ..core.files import read_file
+from ..formats import detect
+from ..formats.verification import Status, Verdict, verify
+from .inspection import expanded
+
+WORTH_A_PROCESS = 8 << 20
+"""Bytes; below that, starting processes takes longer than the work."""
+
+
+def add_command(commands: argparse._SubParsersAction[Any]) -> None:
+    """Make the command known."""
+    command = commands.add_parser(
+        "verify",
+        help="whether files would be written byte for byte as they are",
+        description="One line for each file that is not identical, then a summary. Exit status: 1 where a file differs "
+        "or the code failed on it, else 0; 2 trouble.",
+    )
+    command.add_argument("paths", nargs="+", metavar="PATH", help="a file, or a folder and everything below it")
+    command.add_argument("--json", action="store_true", help="one JSON object a line, for every file")
+    command.add_argument("-v", "--verbose", action="store_true", help="list identical files that have warnings too")
+    command.add_argument("--jobs", type=_positive, metavar="N", help="processes (default: one for each core)")
+    command.set_defaults(run=_verify)
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("at least 1")
+    return number
+
+
+def _verify(chosen: argparse.Namespace) -> int:
+    files = list(_files(expanded(chosen.paths)))
+    counts: Counter[Status] = Counter()
+    warned = 0
+    for verdict in _verdicts(files, chosen.jobs):
+        counts[verdict.status] += 1
+        warned += bool(verdict.warnings) and verdict.status is Status.IDENTICAL
+        detail = "; ".join(filter(None, [verdict.detail, *verdict.warnings]))
+        if chosen.json:
+            print(json.dumps(_as_json(verdict, detail)), flush=True)
+        elif verdict.status is not Status.IDENTICAL:
+            print(f"{verdict.status.value:<9} {_line(verdict.file, verdict.detail)}", flush=True)
+        elif chosen.verbose and verdict.warnings:
+            print(f"{'warning':<9} {_line(verdict.file, detail)}", flush=True)
+    if not chosen.json:
+        parts = [f"{counts[status]} {status.value}" for status in Status if counts[status]]
+        if warned:
+            parts[0] += f" ({warned} with warnings)"
+        print(f"{len(files)} {'file' if len(files) == 1 else 'files'}: {', '.join(parts)}")
+    return int(bool(counts[Status.DIFFERS] or counts[Status.CRASHED]))
+
+
+def _as_json(verdict: Verdict, detail: str) -> dict[str, object]:
+    return {
+        "file": verdict.file,
+        "format": verdict.format,
+        "status": verdict.status.value,
+        "raw_bytes": verdict.raw_share,
+        "detail": detail,
+    }
+
+
+def _line(file: str, detail: str) -> str:
+    # A refusal begins with the file's name already.
+    return detail if detail.startswith(file) else f"{file}: {detail}" if detail else file
+
+
+def _files(paths: Iterator[str]) -> Iterator[str]:
+    """The files named and those below the folders named, in a fixed order. Raises `ReadError` for what is not there."""
+    found = False
+    for path in paths:
+        if not os.path.lexists(path):
+            raise ReadError("there is no such file or folder", file=path)
+        if not Path(path).is_dir():
+            found = True
+            yield path
+        for folder, folders, names in os.walk(path):
+            folders.sort()
+            for name in sorted(names):
+                found = True
+                yield os.path.join(folder, name)  # noqa: PTH118 (a Path would drop the "./" the user wrote)
+    if not found:
+        raise ReadError("there are no files in the folders named")
+
+
+def judge(file: str) -> Verdict:
+    """One file's verdict; runs in a worker process."""
+    try:
+        data = read_file(file)
+    except ReadError as refusal:
+        known = detect(file, b"")
+        return Verdict(file, known.name if known else None, Status.REFUSED, detail=str(refusal))
+    try:
+        return verify(data, file)
+    except Exception as crash:  # noqa: BLE001 (whatever the code does to one file, the others must be judged too)
+        place = traceback.extract_tb(crash.__traceback__)[-1]
+        where = f"{Path(place.filename).name}:{place.lineno}"
+        known = detect(file, data[:64])
+        last_line = traceback.format_exception_only(crash)[-1].strip()
+        return Verdict(file, known.name if known else None, Status.CRASHED, detail=f"{last_line} ({where})")
+
+
+def _verdicts(files: Sequence[str], jobs: int | None) -> Iterator[Verdict]:
+    """The verdicts in the order of the files, from as many processes as are worth it."""
+    jobs = min(jobs or _usual_jobs(files), len(files))
+    if jobs == 1:
+        yield from map(judge, files)
+        return
+    pool = _pool(jobs)
+    try:
+        pending = _submitted(pool, files)
+        for file in files:
+            try:
+                yield pending[file].result() if file in pending else _judged_alone(file)
+            except BrokenProcessPool:
+                # A process died without a word, and with it the pool; which file did it shows when each is alone.
+                yield _judged_alone(file)
+    finally:
+        # Nobody may be listening any more (a closed pipe, Ctrl-C): what has not begun is not begun.
+        pool.shutdown(cancel_futures=True)
+
+
+def _submitted(pool: ProcessPoolExecutor, files: Sequence[str]) -> dict[str, Future[Verdict]]:
+    pending: dict[str, Future[Verdict]] = {}
+    for file in files:
+        try:
+            pending[file] = pool.submit(judge, file)
+        except BrokenProcessPool:
+            break
+    return pending
+
+
+def _judged_alone(file: str) -> Verdict:
+    with _pool(1) as pool:
+        try:
+            return pool.submit(judge, file).result()
+        except BrokenProcessPool:
+            known = detect(file, b"")
+            detail = "the process that read it died (out of memory?)"
+            return Verdict(file, known.name if known else None, Status.CRASHED, detail=detail)
+
+
+def _pool(jobs: int) -> ProcessPoolExecutor:
+    # "spawn" everywhere: the only way on Windows, and safe whatever threads numpy has started.
+    return ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), initializer=_leave_interrupts_to_the_parent)
+
+
+def _leave_interrupts_to_the_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _usual_jobs(files: Sequence[str]) -> int:
+    # Inside Blender a new process would not find this package, whose name Blender itself makes up.
+    if "bpy" in sys.modules:
+        return 1
+    size = 0
+    for file in files:
+        size += os.path.getsize(file) if os.path.isfile(file) else 0  # noqa: PTH202, PTH113 (hundreds of thousands)
+        if size > WORTH_A_PROCESS:
+            return os.cpu_count() or 1
+    return 1
