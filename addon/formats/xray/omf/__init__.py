@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .document import MOTIONS, PARAMETERS
+from .document import MOTIONS, PARAMETERS, Omf
 from .file import raw_size, read, recompose, write
 from .text import describe, differences, dump
 
-__all__ = ["MOTIONS", "PARAMETERS", "describe", "differences", "dump", "raw_size", "read", "recompose", "write"]
+__all__ = ["MOTIONS", "PARAMETERS", "Omf", "describe", "differences", "dump", "raw_size", "read", "recompose", "write"]
