@@ -1,5 +1,7 @@
 """`blender --command motionbridge …`: the command line of `cli`, for those who have Blender and no Python."""
 
+from typing import Any
+
 import bpy
 
 _handles: list[object] = []
@@ -13,7 +15,8 @@ def _execute(arguments: list[str]) -> int:
 
 def register() -> None:
     """Makes the command known to Blender."""
-    _handles.append(bpy.utils.register_cli_command("motionbridge", _execute))
+    command: Any = bpy.utils.register_cli_command  # the type stubs do not know that it returns a handle
+    _handles.append(command("motionbridge", _execute))
 
 
 def unregister() -> None:
