@@ -134,6 +134,13 @@ def _pieces(chunks: Iterable[Chunk]) -> Iterable[Bytes]:
         yield stored
 
 
+def chunk_heading(chunk: Chunk) -> str:
+    """One line for a dump: the id, and what is unusual about how the body is stored."""
+    claim = "" if chunk.declared is None else f" claims {chunk.declared} bytes"
+    packed = "" if chunk.packed is None else f" packed {bytes(chunk.packed).hex()}"
+    return f"chunk {chunk.id:#x}{claim}{packed}"
+
+
 def with_body(chunk: Chunk, body: bytes) -> Chunk:
     """The chunk holding ``body``: packing and a wrong size are kept only where the body is still the old one."""
     if body == chunk.body:

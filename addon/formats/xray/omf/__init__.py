@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
-from .document import MOTIONS, PARAMETERS, Omf
+from .document import MOTIONS, PARAMETERS, MotionSet, Omf, new_omf
 from .file import raw_size, read, recompose, write
 from .text import describe, differences, dump
 
-__all__ = ["MOTIONS", "PARAMETERS", "Omf", "describe", "differences", "dump", "raw_size", "read", "recompose", "write"]
+__all__ = [
+    "MOTIONS",
+    "PARAMETERS",
+    "MotionSet",
+    "Omf",
+    "describe",
+    "differences",
+    "dump",
+    "new_omf",
+    "raw_size",
+    "read",
+    "recompose",
+    "write",
+]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ....core import names
 from ....core.report import Report
-from ..chunks import Chunk
+from ..chunks import Chunk, chunk_heading
 from .document import (
     TIMING,
     Definition,
@@ -71,7 +71,7 @@ def list_motions(motions: MotionSet) -> list[str]:
 def dump(document: Omf) -> Iterator[str]:
     """Everything, a value or a row of keys a line."""
     for section in document.sections:
-        yield f"chunk {section.chunk.id:#x}"
+        yield chunk_heading(section.chunk)
         if isinstance(section.value, MotionLibrary):
             yield from dump_library(section.value, document.motion_set.parameters)
         elif isinstance(section.value, Parameters):
@@ -86,10 +86,11 @@ def dump_library(library: MotionLibrary, parameters: Parameters) -> Iterator[str
     """The motions, key by key."""
     for entry in library.entries:
         if isinstance(entry, Chunk):
-            yield f"  chunk {entry.id:#x} bytes {bytes(entry.body).hex()}"
+            yield f"  {chunk_heading(entry)} bytes {bytes(entry.body).hex()}"
             continue
         bones = track_bones(parameters, entry.track_count, Report())
-        yield f"  motion {entry.identifier} {entry.label!r} frames {entry.frames}"
+        claim = "" if entry.declared is None else f" claims {entry.declared} bytes"
+        yield f"  motion {entry.identifier} {entry.label!r} frames {entry.frames}{claim}"
         for index, bone in enumerate(bones):
             yield from _dump_track(entry.track(index), bone)
         if entry.leftover:

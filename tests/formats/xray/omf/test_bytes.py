@@ -188,7 +188,13 @@ def test_partitions_without_names_are_read_and_reported() -> None:
 
 
 def test_chunks_in_another_order_and_unknown_ones_stay_where_they_are() -> None:
-    motions = chunk(0xE, chunk(2, motion(b"b", TRACKS[2])), chunk(77, b"?"), chunk(1, motion(b"a", TRACKS[2])), chunk(0, b"\2\0\0\0"))
+    motions = chunk(
+        0xE,
+        chunk(2, motion(b"b", TRACKS[2])),
+        chunk(77, b"?"),
+        chunk(1, motion(b"a", TRACKS[2])),
+        chunk(0, b"\2\0\0\0"),
+    )
     marks = struct.pack("<I", 0)
     play = chunk(0xF, parameters(4, [b"root"], [definition(b"a", 0, marks), definition(b"b", 1, marks)]))
     data = chunk(0x99, b"first") + play + motions + play + b"tail"
@@ -293,7 +299,9 @@ HUGE = struct.pack("<I", 0xFFFFFFFF)
     "data",
     [
         pytest.param(chunk(0xE, chunk(0, HUGE)) + chunk(0xF, parameters(3, [b"a"], [])), id="motions"),
-        pytest.param(omf_file([b"walk\0" + HUGE + TRACKS[0]], parameters(3, [b"a"], [definition(b"walk", 0)])), id="frames"),
+        pytest.param(
+            omf_file([b"walk\0" + HUGE + TRACKS[0]], parameters(3, [b"a"], [definition(b"walk", 0)])), id="frames"
+        ),
         pytest.param(omf_file([], parameters(4, [b"a"], [definition(b"walk", 0, HUGE)])), id="marks"),
         pytest.param(
             omf_file([], parameters(4, [b"a"], [definition(b"walk", 0, struct.pack("<I", 1) + b"L\r\n" + HUGE)])),

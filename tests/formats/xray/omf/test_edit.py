@@ -1,0 +1,210 @@
+"""Editing a set of motions as a list, and saying what differs."""
+
+import numpy as np
+import pytest
+
+from addon.core.errors import ReadError, WriteError
+from addon.core.report import Report
+from addon.formats.xray import omf
+from addon.formats.xray.omf import edit
+from addon.formats.xray.omf.document import MotionFlag, MotionSet
+from addon.formats.xray.omf.encoding import encode
+from addon.formats.xray.omf.mapping import decode
+from tests.formats.xray.omf.test_mapping import flat_skeleton, identity_clip, load
+
+HUMAN = "omf/human_smart_cover.omf"
+
+
+def labels(motions: MotionSet) -> list[str]:
+    assert [motion.label for motion in motions.library.motions] == [
+        definition.label for definition in motions.parameters.definitions
+    ]
+    assert [definition.motion for definition in motions.parameters.definitions] == list(
+        range(len(motions.library.motions))
+    )
+    return [motion.label for motion in motions.library.motions]
+
+
+def made(*names: str, bones: int = 2) -> MotionSet:
+    return encode([identity_clip(bones, 2, name) for name in names], skeleton=flat_skeleton(bones))[0]
+
+
+def turned(motions: MotionSet, name: str) -> MotionSet:
+    clip = identity_clip(2, 2, name)
+    clip.rotations[1] = (0, 1, 0, 0)
+    return encode([clip], motions)[0]
+
+
+def test_a_rename_is_that_name_and_nothing_else(corpus) -> None:
+    data = (corpus / HUMAN).read_bytes()
+    before = load(data)
+    old = before.motion_set.parameters.definitions[17].label
+    after = before.with_motion_set(edit.rename(before.motion_set, old.upper(), "renamed"))
+    result = omf.write(after)
+    assert list(omf.differences(before, load(result))) == [f"motion {old!r} is now called 'renamed'"]
+    assert len(result) == len(data) + 2 * (len("renamed") - len(old))
+    assert omf.write(before) == data
+    back = edit.rename(load(result).motion_set, "renamed", old)
+    assert omf.write(before.with_motion_set(back)) == data
+
+
+def test_deleting_keeps_the_others_byte_for_byte(corpus) -> None:
+    before = load((corpus / HUMAN).read_bytes())
+    names = labels(before.motion_set)
+    after = edit.delete(before.motion_set, [names[3], names[200]])
+    assert labels(after) == [name for place, name in enumerate(names) if place not in (3, 200)]
+    kept = [motion for place, motion in enumerate(before.motion_set.library.motions) if place not in (3, 200)]
+    assert [motion.body for motion in after.library.motions] == [motion.body for motion in kept]
+    assert load(omf.write(before.with_motion_set(after))).motion_set.library.motions[-1].label == names[-1]
+
+
+def test_reordering_puts_the_named_first() -> None:
+    motions = made("a", "b", "c", "d")
+    assert labels(edit.reorder(motions, ["d", "B"])) == ["d", "b", "a", "c"]
+    assert labels(motions) == ["a", "b", "c", "d"]
+
+
+def test_splitting_and_merging_gives_the_whole_back(corpus) -> None:
+    data = (corpus / HUMAN).read_bytes()
+    document = load(data)
+    names = labels(document.motion_set)
+    some, rest = edit.split(document.motion_set, names[:40])
+    assert labels(some) == names[:40]
+    assert labels(rest) == names[40:]
+    assert omf.write(document.with_motion_set(edit.merge(some, rest))) == data
+
+
+def test_merging_puts_tracks_into_this_files_bone_order() -> None:
+    mine, other = made("walk"), turned(made("run"), "run")
+    bones = other.parameters.partitions[0].bones
+    bones[0].track, bones[1].track = 1, 0
+    merged = edit.merge(mine, other)
+    assert labels(merged) == ["walk", "run"]
+    assert merged.library.motions[1].track_bytes(0) == other.library.motions[0].track_bytes(1)
+    assert merged.library.motions[1].track_bytes(1) == other.library.motions[0].track_bytes(0)
+
+
+def test_merging_counts_partitions_by_name() -> None:
+    mine, other = made("walk"), made("run")
+    mine.parameters.partitions[0].name = b"legs"
+    other.parameters.definitions[0].bone_or_part = 0
+    with pytest.raises(WriteError, match="plays on the partition 'default', which this file lacks"):
+        edit.merge(mine, other)
+    other.parameters.partitions[0].name = b"Legs"
+    assert edit.merge(mine, other).parameters.definitions[1].bone_or_part == 0
+    other.parameters.partitions[0].name = b"torso"
+    other.parameters.definitions[0].flags |= MotionFlag.FX
+    assert edit.merge(mine, other).parameters.definitions[1].bone_or_part == 0
+
+
+def test_merging_a_name_twice_is_refused_or_replaces() -> None:
+    mine = made("walk", "run")
+    other = turned(made("WALK"), "WALK")
+    with pytest.raises(WriteError, match="both files have a motion called 'WALK'"):
+        edit.merge(mine, other)
+    merged = edit.merge(mine, other, replace_same=True)
+    assert labels(merged) == ["WALK", "run"]
+    assert merged.library.motions[0].body == other.library.motions[0].body
+
+
+def test_merging_other_bones_is_refused() -> None:
+    with pytest.raises(WriteError, match=r"different bones \(2 and 3; bone2\)"):
+        edit.merge(made("walk"), made("run", bones=3))
+
+
+def test_setting_parameters_changes_those_alone() -> None:
+    before = made("walk", "run")
+    after = edit.set_parameters(
+        before,
+        "run",
+        timing={"speed": 1.5},
+        set_flags=MotionFlag.STOP_AT_END,
+        clear_flags=MotionFlag.FX,
+        bone_or_part=0,
+    )
+    play = after.parameters.definitions[1]
+    assert (play.timing.tolist(), play.flags, play.bone_or_part) == ([1.5, 1, 2, 2], 2, 0)
+    assert before.parameters.definitions[1].timing.tolist() == [1, 1, 2, 2]
+    lines = list(omf.differences(omf.new_omf(before), omf.new_omf(after)))
+    assert lines == [
+        "motion 'run': flags: none / stop_at_end",
+        "motion 'run': bone or part: 65535 / 0",
+        "motion 'run': speed: 1 / 1.5",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("action", "reason"),
+    [
+        (lambda motions: edit.rename(motions, "walk", "RUN"), "called 'run' is there already"),
+        (lambda motions: edit.rename(motions, "wal", "x"), "Did you mean walk"),
+        (lambda motions: edit.rename(motions, "walk", "x" * 200), "longer than 127"),
+        (lambda motions: edit.delete(motions, ["fly"]), "no motion called 'fly'"),
+        (lambda motions: edit.set_parameters(motions, "walk", timing={"speed": 1000}), "outside what the game keeps"),
+    ],
+)
+def test_impossible_edits_are_refused_with_a_remedy(action, reason: str) -> None:
+    motions = made("walk", "run")
+    with pytest.raises(WriteError) as refusal:
+        action(motions)
+    assert reason in str(refusal.value)
+    assert refusal.value.remedy
+
+
+def test_the_number_of_a_motion_is_the_place_it_has() -> None:
+    assert labels(edit.delete(made("a", "b", "c"), ["a"])) == ["b", "c"]
+
+
+def test_a_file_whose_definitions_are_missing_is_not_guessed_at() -> None:
+    motions = made("a", "b")
+    motions.parameters.definitions.pop()
+    with pytest.raises(WriteError, match="which belong together is not known"):
+        edit.delete(motions, ["a"])
+
+
+def test_differences_name_motion_bone_frame_and_steps() -> None:
+    before = omf.new_omf(made("walk", "run"))
+    clip = decode(before.motion_set, Report())[1]
+    clip.rotations[1, :, 1] = (0.0, 0.001)
+    clip.rotations[1, :, 0] = 1.0
+    clip.translations[0] = (1, 2, 3)
+    after = before.with_motion_set(encode([clip], before.motion_set)[0])
+    assert list(omf.differences(before, after)) == [
+        "motion 'run': bone 'bone0': translation: frame 0, at most 3 m",
+        "motion 'run': bone 'bone1': track flags: 2 / 0",
+        "motion 'run': bone 'bone1': rotation: 1 keys of int16 / 2 of int16",
+    ]
+    clip.rotations[1, :, 1] = (0.0, 0.002)
+    more = after.with_motion_set(encode([clip], after.motion_set)[0])
+    assert list(omf.differences(after, more)) == ["motion 'run': bone 'bone1': rotation: frame 1, at most 33 LSB"]
+    assert list(omf.differences(after, after)) == []
+
+
+def test_a_dump_tells_two_files_apart_wherever_they_differ(corpus) -> None:
+    """Flip each byte of a small real file: either it is refused, or the dump differs."""
+    data = (corpus / "omf" / "gwr_knife_tiny_marks.omf").read_bytes()
+    whole = list(omf.dump(load(data)))
+    for place in range(len(data)):
+        flipped = bytearray(data)
+        flipped[place] ^= 0x40
+        try:
+            document = load(bytes(flipped))
+        except ReadError:
+            continue
+        assert list(omf.dump(document)) != whole, place
+
+
+def test_a_dump_shows_every_number() -> None:
+    motions = made("walk")
+    text = "\n".join(omf.dump(omf.new_omf(motions)))
+    assert "motion 1 'walk' frames 2" in text
+    assert "rotation 0 0 0 0 32767" in text
+    assert "timing 1.0 1.0 2.0 2.0" in text
+    motions.parameters.definitions[0].timing = np.array([0x7FA00001] * 4, "<u4").view("<f4")
+    assert "timing nan:0100a07f nan:0100a07f" in "\n".join(omf.dump(omf.new_omf(motions)))
+
+
+def test_a_description_counts_what_is_there(corpus) -> None:
+    lines = omf.describe(load((corpus / HUMAN).read_bytes()))
+    assert lines[0] == "231 motions, 15371 frames, 148 marks, parameters version 4"
+    assert lines[1] == "partitions: legs (13 bones), torso (30 bones), head (4 bones)"

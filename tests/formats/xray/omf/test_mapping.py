@@ -1,0 +1,399 @@
+"""Motions <-> clips: what the engine would show, what comes back untouched, what an edit changes."""
+
+import hashlib
+import zlib
+
+import hypothesis.extra.numpy as arrays
+import hypothesis.strategies as some
+import numpy as np
+import pytest
+from hypothesis import given
+
+from addon.core import space
+from addon.core.errors import WriteError
+from addon.core.model import Clip, Marker, Skeleton, Space
+from addon.core.report import Report
+from addon.formats.xray import omf
+from addon.formats.xray.omf.document import MotionSet, TrackFlag
+from addon.formats.xray.omf.encoding import encode
+from addon.formats.xray.omf.mapping import decode, decode_motion, track_bones
+from addon.formats.xray.omf.motions import numbered
+from addon.formats.xray.omf.quantise import Width
+from tests.formats.xray.omf.test_bytes import TRACKS, definition, motion, omf_file, parameters
+from tests.real_files import VECTORS, corpus_files
+
+NO_VECTORS = [pytest.param(None, id="no vectors", marks=pytest.mark.skip("MOTIONBRIDGE_VECTORS is not set"))]
+PAIRS = sorted(VECTORS.glob("xray/omf_*.npz")) if VECTORS else NO_VECTORS
+MIRROR = np.diag([1.0, 1.0, -1.0, 1.0])
+SWAP = np.eye(4)[[0, 2, 1, 3]]
+
+
+def engine_numbers(file) -> dict:
+    with np.load(file) as numbers:
+        return dict(numbers)
+
+
+def load(data: bytes) -> omf.Omf:
+    return omf.read(data, "test.omf", Report())
+
+
+def through_f_curves(clip: Clip) -> Clip:
+    """What a clip is after Blender kept its numbers: 32-bit floats."""
+    clip.rotations = clip.rotations.astype(np.float32).astype(np.float64)
+    clip.translations = clip.translations.astype(np.float32).astype(np.float64)
+    return clip
+
+
+def identity_clip(bones: int, frames: int, name: str = "walk") -> Clip:
+    rotations = np.zeros((bones, frames, 4))
+    rotations[..., 0] = 1.0
+    still = np.zeros(bones, np.bool_)
+    return Clip(
+        name,
+        [f"bone{place}" for place in range(bones)],
+        rotations,
+        np.zeros((bones, frames, 3)),
+        still,
+        still,
+        30.0,
+        Space.PARENT_LOCAL,
+    )
+
+
+def flat_skeleton(bones: int) -> Skeleton:
+    return Skeleton(
+        "rig",
+        [f"bone{place}" for place in range(bones)],
+        np.full(bones, -1, np.int32),
+        np.tile([1.0, 0, 0, 0], (bones, 1)),
+        np.zeros((bones, 3)),
+        space.XRAY_ROOT_FRAME,
+    )
+
+
+@pytest.mark.parametrize("file", PAIRS, ids=str)
+def test_poses_are_the_engines(corpus, file) -> None:
+    """Bone matrices of the engine's float32 arithmetic, which never normalises: 3e-6 as the vectors' tolerance."""
+    numbers = engine_numbers(file)
+    data = bytearray((corpus / str(numbers["omf"])).read_bytes())
+    assert hashlib.sha256(data).hexdigest() == str(numbers["omf_sha256"])
+    for place, new in (
+        zip(numbers["patch_offset"], numbers["patch_new"], strict=True) if "patch_offset" in numbers else ()
+    ):
+        data[place : place + 4] = int(new).to_bytes(4, "little")
+    document = load(bytes(data))
+    bones = [str(bone) for bone in numbers["bone"]]
+    skeleton = Skeleton(
+        "rig", bones, numbers["parent"], np.zeros((len(bones), 4)), np.zeros((len(bones), 3)), space.XRAY_ROOT_FRAME
+    )
+    clips = decode(document.motion_set, Report())
+    worst = 0.0
+    for sample, (number, frame) in enumerate(zip(numbers["motion"], numbers["frame"], strict=True)):
+        clip = clips[number]
+        assert clip.name == str(numbers["motion_name"][sample])
+        assert clip.frames == numbers["length"][sample]
+        order = [[name.lower() for name in clip.bones].index(bone) for bone in bones]
+        pose = skeleton.pose_matrices(clip.rotations[order][:, [frame]], clip.translations[order][:, [frame]])[:, 0]
+        worst = max(worst, float(np.abs(SWAP @ pose @ MIRROR - numbers["mat"][sample]).max()))
+    assert worst <= 3e-6
+
+
+@pytest.mark.parametrize("file", PAIRS, ids=str)
+def test_quaternions_are_stored_x_y_z_w_whatever_the_wiki_says(corpus, file) -> None:
+    """A page of the modders' wiki puts w first. The engine's own decoded keys (x, y, z, w) say otherwise."""
+    numbers = engine_numbers(file)
+    if "patch_offset" in numbers:
+        pytest.skip("bones are exchanged in these numbers")
+    motions = load((corpus / str(numbers["omf"])).read_bytes()).motion_set.library.motions
+    tracks = {int(bone): track for track, bone in enumerate(numbers["track_to_bone"])}
+    for sample, (number, frame) in enumerate(zip(numbers["motion"], numbers["frame"], strict=True)):
+        for bone in range(len(numbers["bone"])):
+            keys = motions[number].track(tracks[bone]).rotation
+            stored = keys[min(frame, len(keys) - 1)] / 32767
+            expected = numbers["local_q"][sample, bone]
+            np.testing.assert_allclose(stored, expected, atol=1e-7)
+
+
+@pytest.mark.parametrize("file", corpus_files("omf/[!o]*", "omf/odd_gwr*", "omf/odd_unarmed*"))
+def test_untouched_clips_give_the_file_back(file) -> None:
+    data = file.read_bytes()
+    document = load(data)
+    clips = [through_f_curves(clip) for clip in decode(document.motion_set, Report())]
+    motions, changes = encode(clips, document.motion_set)
+    assert changes.motions == []
+    assert changes.untouched == len(clips)
+    assert omf.write(document.with_motion_set(motions)) == data
+
+
+@pytest.mark.parametrize(
+    "file", corpus_files("omf/human_smart_cover.omf", "omf/hand_f1_marks.omf", "omf/radium_bloodsucker.omf")
+)
+def test_one_rotation_key_changes_its_eight_bytes_and_the_checksum(file) -> None:
+    data = file.read_bytes()
+    document = load(data)
+    motion = next(
+        m for m in document.motion_set.library.motions if m.frames > 3 and not m.flags(4) & TrackFlag.SINGLE_ROTATION
+    )
+    clip = next(clip for clip in decode(document.motion_set, Report()) if clip.name == motion.label)
+    through_f_curves(clip).rotations[4, 2] = (0.5, -0.5, 0.5, 0.5)
+    changed, changes = encode([clip], document.motion_set)
+    result = omf.write(document.with_motion_set(changed))
+    assert changes.sentence() == f"1 motion, 1 track changed, {len(document.motion_set.library.motions) - 1} untouched"
+    assert len(result) == len(data)
+    differing = np.flatnonzero(np.frombuffer(result, np.uint8) != np.frombuffer(data, np.uint8))
+    crc_at = motion.offset + len(motion.name) + 5 + motion.starts[4] + 1
+    key_at = crc_at + 4 + 2 * 8
+    assert all(crc_at <= place < crc_at + 4 or key_at <= place < key_at + 8 for place in differing)
+    keys = result[crc_at + 4 : crc_at + 4 + 8 * motion.frames]
+    assert int.from_bytes(result[crc_at : crc_at + 4], "little") == zlib.crc32(keys)
+    stored = np.frombuffer(result, "<i2", 4, key_at)
+    # 0.5 * 32767 = 16383.5, rounded to even; Blender's (w, x, y, z) is the file's (x, y, -z, w), in the old key's sign.
+    assert stored.tolist() in ([-16384, 16384, -16384, 16384], [16384, -16384, 16384, -16384])
+
+
+def test_one_translation_key_within_its_range_changes_three_bytes_and_the_checksum(corpus) -> None:
+    data = (corpus / "omf" / "radium_bloodsucker.omf").read_bytes()
+    document = load(data)
+    motion, track = next(
+        (m, t)
+        for m in document.motion_set.library.motions
+        for t in range(m.track_count)
+        if m.flags(t) & 5 == 1 and (m.track(t).size > 1e-6).all()
+    )
+    old = motion.track(track)
+    clip = through_f_curves(
+        decode_motion(motion, track_bones(document.motion_set.parameters, motion.track_count, Report()))
+    )
+    clip.translations[track, 1] += old.size * [1, -1, 1] * np.where(old.translation[1] > 0, -2, 2) * [1, 1, -1]
+    changed, _ = encode([clip], document.motion_set)
+    result = omf.write(document.with_motion_set(changed))
+    assert len(result) == len(data)
+    assert (np.frombuffer(result, np.uint8) != np.frombuffer(data, np.uint8)).sum() <= 3 + 4
+    new = load(result).motion_set.library.motions[motion.identifier - 1].track(track)
+    difference = new.translation.astype(int) - old.translation
+    assert np.abs(difference[1]).tolist() == [2, 2, 2]
+    assert not np.delete(difference, 1, axis=0).any()
+    assert new.size.tobytes() == old.size.tobytes()
+
+
+def test_a_translation_key_out_of_range_gets_the_track_a_new_range() -> None:
+    clip = identity_clip(1, 3)
+    clip.translations[0, :, 0] = (0.0, 0.1, 0.2)
+    base, _ = encode([clip], skeleton=flat_skeleton(1))
+    clip.translations[0, 2, 0] = 0.5
+    changed, _ = encode([clip], base)
+    track = changed.library.motions[0].track(0)
+    assert track.flags == TrackFlag.TRANSLATION_KEYS | TrackFlag.SINGLE_ROTATION
+    np.testing.assert_allclose(track.init, [0.25, 0, 0])
+    np.testing.assert_allclose(track.size, np.float32([0.25 / 127, 0, 0]))
+    assert track.translation[:, 0].tolist() == [-127, -76, 127]
+
+
+@pytest.mark.parametrize("half_range", [1.49, 1.51])
+def test_new_tracks_are_wide_where_the_editor_makes_them_wide(half_range: float) -> None:
+    clip = identity_clip(1, 2)
+    clip.translations[0, :, 1] = (-half_range, half_range)
+    wide, _ = encode([clip], skeleton=flat_skeleton(1))
+    limit = 32767 if half_range > 1.5 else 127
+    track = wide.library.motions[0].track(0)
+    assert bool(track.flags & TrackFlag.WIDE_TRANSLATION) is (half_range > 1.5)
+    assert track.translation[:, 1].tolist() == [-limit, limit]
+    assert track.size[1] == np.float32(half_range / limit)
+
+
+@pytest.mark.parametrize(("width", "kind"), [(Width.NARROW, np.int8), (Width.WIDE, np.int16)])
+def test_the_width_can_be_forced(width: Width, kind: type) -> None:
+    clip = identity_clip(1, 2)
+    clip.translations[0, :, 1] = (-4, 4) if width is Width.NARROW else (-0.1, 0.1)
+    forced, _ = encode([clip], skeleton=flat_skeleton(1), width=width)
+    assert forced.library.motions[0].track(0).translation.dtype == kind
+
+
+def test_less_than_a_millimetre_is_standing_still() -> None:
+    clip = identity_clip(1, 3)
+    clip.translations[0, :, 0] = (1.0, 1.0006, 1.0006)
+    still, _ = encode([clip], skeleton=flat_skeleton(1))
+    track = still.library.motions[0].track(0)
+    assert track.flags == TrackFlag.SINGLE_ROTATION
+    np.testing.assert_allclose(track.translation, [[1.0004, 0, 0]], atol=1e-7)
+
+
+def test_a_new_file_has_the_editors_defaults() -> None:
+    made, changes = encode([identity_clip(3, 2)], skeleton=flat_skeleton(3))
+    assert changes.sentence() == "1 motion added, 0 untouched"
+    assert made.parameters.version == 4
+    assert [(part.name, [(bone.name, bone.track) for bone in part.bones]) for part in made.parameters.partitions] == [
+        (b"default", [(b"bone0", 0), (b"bone1", 1), (b"bone2", 2)])
+    ]
+    (play,) = made.parameters.definitions
+    assert (play.flags, play.bone_or_part, play.motion, play.timing.tolist()) == (0, 0xFFFF, 0, [1.0, 1.0, 2.0, 2.0])
+
+
+def unit_quaternions(bones: int, frames: int):
+    numbers = arrays.arrays(np.float64, (bones, frames, 4), elements=some.floats(-1, 1).map(lambda x: x + 0.01))
+    return numbers.map(lambda q: q / np.linalg.norm(q, axis=-1, keepdims=True)).filter(lambda q: np.isfinite(q).all())
+
+
+@given(
+    unit_quaternions(2, 4),
+    arrays.arrays(np.float64, (2, 4, 3), elements=some.floats(-5, 5)),
+    some.sampled_from(list(Width)),
+)
+def test_what_was_encoded_decodes_within_half_a_step(rotations, translations, width) -> None:
+    clip = identity_clip(2, 4)
+    clip.rotations, clip.translations = rotations, translations
+    made, _ = encode([clip], skeleton=flat_skeleton(2), width=width)
+    (back,) = decode(made, Report())
+    signs = np.sign(np.einsum("...i,...i->...", back.rotations, rotations))[..., None]
+    assert np.abs(back.rotations * signs - rotations).max() <= 0.5 / 32767 + 1e-9
+    motion = made.library.motions[0]
+    for track in range(2):
+        stored = motion.track(track)
+        step = stored.size / 2 + 1e-6 if stored.size is not None else np.float64(2e-3)
+        assert (np.abs(back.translations[track] - translations[track]) <= step).all()
+    again, changes = encode([through_f_curves(back)], made)
+    assert changes.motions == []
+    assert again is made
+
+
+def test_encoding_twice_changes_nothing_more() -> None:
+    clip = identity_clip(1, 5)
+    clip.translations[0, :, 2] = np.linspace(0, 1, 5)
+    first, _ = encode([clip], skeleton=flat_skeleton(1))
+    clip.translations[0, 3, 2] = 0.6
+    second, _ = encode([clip], first)
+    third, changes = encode(decode(second, Report()), second)
+    assert third is second
+    assert not changes.motions
+
+
+def test_a_longer_clip_keeps_what_stands_still() -> None:
+    clip = identity_clip(2, 3)
+    clip.rotations[1, 1] = (0, 1, 0, 0)
+    base, _ = encode([clip], skeleton=flat_skeleton(2))
+    longer = identity_clip(2, 5)
+    longer.rotations[1, 1:] = (0, 1, 0, 0)
+    changed, changes = encode([longer], base)
+    assert [track.bone for track in changes.motions[0].tracks] == ["bone1"]
+    assert changes.motions[0].fields == ("length",)
+    assert changed.library.motions[0].track_bytes(0) == base.library.motions[0].track_bytes(0)
+
+
+def test_flags_that_describe_nothing_are_kept_when_the_rotation_changes(corpus) -> None:
+    document = load((corpus / "omf" / "gwr_knife_tiny_marks.omf").read_bytes())
+    (clip,) = decode(document.motion_set, Report())
+    assert document.motion_set.library.motions[0].flags(0) == 6
+    clip.rotations[0] = (0, 1, 0, 0)
+    changed, _ = encode([clip], document.motion_set)
+    assert changed.library.motions[0].flags(0) == 6
+
+
+def test_bones_are_found_whatever_their_order_and_case() -> None:
+    base, _ = encode([identity_clip(3, 2)], skeleton=flat_skeleton(3))
+    clip = identity_clip(3, 2)
+    clip.bones = ["BONE2", "bone0", "Bone1"]
+    clip.rotations[0] = (0, 1, 0, 0)
+    _, changes = encode([clip], base)
+    assert [track.bone for track in changes.motions[0].tracks] == ["bone2"]
+
+
+def test_bones_the_clip_lacks_keep_their_track_or_stand_in_the_rest_pose() -> None:
+    skeleton = flat_skeleton(3)
+    skeleton.rest_translation[2] = (1, 2, 3)
+    base, _ = encode([identity_clip(3, 2)], skeleton=skeleton)
+    short = identity_clip(2, 2)
+    _, changes = encode([short], base)
+    assert not changes.motions
+    short.name = "new"
+    made, _ = encode([short], base, skeleton=skeleton)
+    assert made.library.motions[1].track(2).translation.tolist() == [[1, 2, -3]]
+    with pytest.raises(WriteError, match=r"'new' lacks 1 bones of the file: bone2.*rest pose"):
+        encode([short], base)
+
+
+def test_marks_travel_as_seconds_and_untouched_ones_keep_their_line_end(corpus) -> None:
+    document = load((corpus / "omf" / "gwr_hand_beretta_marks92.omf").read_bytes())
+    clips = decode(document.motion_set, Report())
+    old = document.motion_set.parameters.definitions
+    place = next(place for place, play in enumerate(old) if play.marks and play.marks[0].line_end == b"\n")
+    clip = clips[place]
+    clip.markers.append(Marker("new", np.array([[0.1, 0.2]])))
+    changed, changes = encode([clip], document.motion_set)
+    assert changes.motions[0].fields == ("marks",)
+    assert changes.motions[0].tracks == ()
+    marks = changed.parameters.definitions[place].marks
+    assert [mark.line_end for mark in marks[:-1]] == [mark.line_end for mark in old[place].marks]
+    assert (marks[-1].name, marks[-1].line_end) == (b"new", b"\r\n")
+    assert marks[-1].intervals.tolist() == [[np.float32(0.1), np.float32(0.2)]]
+
+
+REFUSED = {
+    "10 intervals": lambda clip: clip.markers.append(Marker("m", np.zeros((10, 2)))),
+    "line break": lambda clip: clip.markers.append(Marker("a\nb", np.zeros((1, 2)))),
+    "code page": lambda clip: setattr(clip, "name", "歩く"),
+    "without a name": lambda clip: setattr(clip, "name", ""),
+    "longer than 127": lambda clip: setattr(clip, "name", "x" * 128),
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_what_the_game_cannot_take_is_refused_with_a_remedy(reason: str) -> None:
+    clip = identity_clip(1, 2)
+    REFUSED[reason](clip)
+    with pytest.raises(WriteError) as refusal:
+        encode([clip], skeleton=flat_skeleton(1))
+    assert reason in str(refusal.value)
+    assert refusal.value.remedy
+
+
+def test_more_bones_than_the_game_takes_are_refused() -> None:
+    with pytest.raises(WriteError, match="65 bones"):
+        encode([identity_clip(65, 2)], skeleton=flat_skeleton(65))
+
+
+def test_old_sins_of_a_file_stop_nobodys_work(corpus) -> None:
+    """A file with motions of the same name (the game plays the first) can still be edited."""
+    document = load((corpus / "omf" / "usable_items_big.omf").read_bytes())
+    clips = decode(document.motion_set, Report())
+    assert len({clip.name for clip in clips}) < len(clips)
+    clips[0].rotations[0] = (0, 1, 0, 0)
+    _, changes = encode(clips, document.motion_set)
+    assert [change.name for change in changes.motions] == [clips[0].name]
+
+
+def test_bones_are_named_by_the_number_in_the_partition_not_by_their_place(corpus) -> None:
+    document = load((corpus / "omf" / "human_smart_cover.omf").read_bytes())
+    parameters = document.motion_set.parameters
+    listed = [bone for part in parameters.partitions for bone in part.bones]
+    names = track_bones(parameters, len(listed), Report())
+    assert [bone.track for bone in listed] != sorted(bone.track for bone in listed)
+    for bone in listed:
+        assert names[bone.track].encode("cp1251") == bone.name
+
+
+def test_tracks_nobody_names_take_the_models_bones_by_number_and_say_so() -> None:
+    made, _ = encode([identity_clip(3, 2)], skeleton=flat_skeleton(3))
+    made.parameters.partitions[0].bones = made.parameters.partitions[0].bones[:1]
+    report = Report()
+    assert track_bones(made.parameters, 3, report) == ["bone0", "track_1", "track_2"]
+    assert "nobody knows" in report.lines()[0]
+    report = Report()
+    assert track_bones(made.parameters, 3, report, flat_skeleton(3)) == ["bone0", "bone1", "bone2"]
+    assert "taken from the model" in report.lines()[0]
+
+
+def test_float_keys_are_edited_as_floats() -> None:
+    document = load(omf_file([motion(b"walk", TRACKS[9])], parameters(3, [b"bone0"], [definition(b"walk", 0)])))
+    (clip,) = decode(document.motion_set, Report())
+    clip.translations[0, 1, 0] = 0.123
+    changed, _ = encode([clip], document.motion_set)
+    track = changed.library.motions[0].track(0)
+    assert track.flags == 9
+    assert track.translation.tolist() == [[0, 1, 2], [np.float32(0.123), 4, 5]]
+    assert track.rotation.tolist() == [[0, 1, 2, 3], [4, 5, 6, 7]]
+
+
+def test_a_library_is_numbered_from_one() -> None:
+    made, _ = encode([identity_clip(1, 2, "a"), identity_clip(1, 2, "b")], skeleton=flat_skeleton(1))
+    assert [entry.identifier for entry in made.library.motions] == [1, 2]
+    assert MotionSet(numbered([]), made.parameters).library.motions == []
