@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from .document import HEADER
 from .file import raw_size, read, recompose, write
+from .text import describe, differences, dump
 
-__all__ = ["HEADER", "raw_size", "read", "recompose", "write"]
+__all__ = ["HEADER", "describe", "differences", "dump", "raw_size", "read", "recompose", "write"]

@@ -1,7 +1,7 @@
 """The chunks of a skeleton: bone names with their boxes, and what physics and inverse kinematics know of each bone.
 
-Known from the engine's ``Bone.hpp`` and ``SkeletonCustom.cpp`` and the editor's ``bone.cpp``. Joint limits are stored for the
-physics engine: min(-a, -b) and max(-a, -b) of what the editor shows.
+Known from the engine's ``Bone.hpp`` and ``SkeletonCustom.cpp`` and the editor's ``bone.cpp``. Joint limits are stored
+for the physics engine: min(-a, -b) and max(-a, -b) of what the editor shows.
 """
 
 from __future__ import annotations
@@ -75,10 +75,10 @@ class BoneNames:
 
 @dataclass(slots=True, eq=False)
 class Shape:
-    """What a bone collides as. All three shapes are stored, ``type`` says which counts: 0 none, 1 box, 2 sphere, 3 cylinder.
+    """What a bone collides as. All three shapes are stored; ``type``: 0 none counts, 1 box, 2 sphere, 3 cylinder.
 
-    ``flags``: 1 no picking, 2 remove after a break, 4 no physics, 8 no fog collider. ``box`` (15,) rotation rows, centre, half
-    size; ``sphere`` (4,) centre, radius; ``cylinder`` (8,) centre, direction, height, radius.
+    ``flags``: 1 no picking, 2 remove after a break, 4 no physics, 8 no fog collider. ``box`` (15,) rotation rows,
+    centre, half size; ``sphere`` (4,) centre, radius; ``cylinder`` (8,) centre, direction, height, radius.
     """
 
     type: int
@@ -108,8 +108,8 @@ class Shape:
 class Joint:
     """How a bone hangs on its parent. ``type``: 0 rigid, 1 cloth, 2 joint, 3 wheel, 4 none, 5 slider.
 
-    ``limits`` (3, 4) float32, a row for x, y, z: lowest, highest (radians), spring, damping. ``flags`` (1 breakable) and
-    ``breaking`` (2,) force and torque are None, like ``friction``, where the layout is too old to have them.
+    ``limits`` (3, 4) float32, a row for x, y, z: lowest, highest (radians), spring, damping. ``flags`` (1 breakable)
+    and ``breaking`` (2,) force and torque are None, like ``friction``, where the layout is too old to have them.
     """
 
     type: int
@@ -151,8 +151,8 @@ class Joint:
 class IkBone:
     """A bone's physics and its rest pose.
 
-    ``rotation`` (3,) float32 radians about x, y, z (``setXYZi``) and ``offset`` (3,) metres, in the parent's space, or in
-    the model's (`IkLayout.ABSOLUTE`). ``version`` is None where the layout has none; friction comes with version 1.
+    ``rotation`` (3,) float32 radians about x, y, z (``setXYZi``) and ``offset`` (3,) metres, in the parent's space, or
+    in the model's (`IkLayout.ABSOLUTE`). ``version`` is None where the layout has none; friction comes with version 1.
     """
 
     material: bytes

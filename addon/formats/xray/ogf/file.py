@@ -78,6 +78,14 @@ def _read_fast_path(reader: Reader, context: _Context) -> FastPath:
     return FastPath(sections, run.tail)
 
 
+def _read_description(reader: Reader, context: _Context) -> Description:
+    description = Description.read(reader)
+    if not description.complete:
+        finding = "the description is broken (mods do that to protect a model); read as far as it goes"
+        context.report.warn(finding, reader.chunk)
+    return description
+
+
 def _read_lod(reader: Reader, context: _Context) -> Ogf | LodPath:
     """Either a path or a whole visual, which begins with its header's chunk id."""
     if reader.remaining >= 4 and bytes(reader.data[reader.position : reader.position + 4]) == b"\1\0\0\0":
@@ -106,7 +114,7 @@ _KINDS: dict[int, dict[int, Read]] = {
         15: _PARAMETERS,
         16: _ik(IkLayout.VERSIONED),
         17: _plain(UserData.read),
-        18: _plain(Description.read),
+        18: _read_description,
         19: _plain(MotionReferences.read),
         20: _plain(SwiContainer.read),
         21: _plain(GeometryContainer.read),
@@ -136,7 +144,7 @@ _KINDS: dict[int, dict[int, Read]] = {
         0x18: _plain(UserData.read),
         0x19: _ik(IkLayout.EARLY),
         0x1A: _MOTIONS,
-        0x1B: _plain(Description.read),
+        0x1B: _read_description,
         0x1C: _ik(IkLayout.VERSIONED),
         0x1D: _plain(MotionReferences.read),
     },

@@ -1,8 +1,8 @@
 """The chunks of a visual that say what is drawn: header, texture, vertices, indices, and where a level keeps them.
 
 Every class reads and writes its chunk's body; arrays are views of the file's bytes. Known from the engine's
-``FMesh.hpp``, ``SkeletonX.cpp`` and ``r2_loader.cpp``. In a skinned vertex the position is in model space of the rest pose
-(version 3: in its bone's space); tangent and binormal are dP/du and dP/dv, not of unit length.
+``FMesh.hpp``, ``SkeletonX.cpp`` and ``r2_loader.cpp``. In a skinned vertex the position is in model space of the rest
+pose (version 3: in its bone's space); tangent and binormal are dP/du and dP/dv, not of unit length.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FRAME = [("position", "<f4", 3), ("normal", "<f4", 3), ("tangent", "<f4", 3), (
 
 
 def _skinned(links: int) -> np.dtype[Any]:
-    """The vertex with ``links`` bones: one bone is a u32 at the end, several are u16 at the start; nothing is padded."""
+    """The vertex with ``links`` bones: one is a u32 at the end, several are u16 at the start; nothing is padded."""
     if links == 1:
         return np.dtype([*_FRAME, ("uv", "<f4", 2), ("bones", "<u4", (1,))])
     return np.dtype([("bones", "<u2", (links,)), *_FRAME, ("weights", "<f4", (links - 1,)), ("uv", "<f4", 2)])
@@ -319,7 +319,8 @@ class TreeShape:
     @classmethod
     def read(cls, reader: Reader) -> TreeShape:
         transform = reader.array("<f4", 4, 4, what="a tree's transform")
-        return cls(transform, reader.array("<f4", 5, what="a tree's light"), reader.array("<f4", 5, what="a tree's light"))
+        scale, bias = reader.array("<f4", 2, 5, what="a tree's light")
+        return cls(transform, scale, bias)
 
     def write(self, writer: Writer) -> None:
         for numbers in (self.transform, self.scale, self.bias):

@@ -24,54 +24,65 @@ class UserData:
 
 @dataclass(slots=True)
 class Description:
-    """Where the model came from. Times are seconds since 1970, of ``time_size`` bytes (4; 8 in 64-bit builds of a later engine)."""
+    """Where the model came from. Times are seconds since 1970, of ``time_size`` bytes (4; 8 in later 64-bit builds).
 
-    source: bytes
-    tool: bytes
-    exported: int
-    creator: bytes
-    created: int
-    modifier: bytes
-    modified: int
+    Mods that protect their models break this chunk: the fields it is too short for are None.
+    """
+
+    source: bytes | None = None
+    tool: bytes | None = None
+    exported: int | None = None
+    creator: bytes | None = None
+    created: int | None = None
+    modifier: bytes | None = None
+    modified: int | None = None
     time_size: int = 4
+
+    @property
+    def complete(self) -> bool:
+        """Whether every field is there."""
+        return self.modified is not None
 
     @classmethod
     def read(cls, reader: Reader) -> Description:
         """With the size of times that makes the chunk end where it should; the short one where none does."""
         start = reader.position
         for size in (4, 8):
-            try:
-                found = cls._read(reader, size)
-            except ReadError:
-                pass
-            else:
-                if not reader.remaining:
-                    return found
+            found = cls._read(reader, size)
+            if found.complete and not reader.remaining:
+                return found
             reader.position = start
         return cls._read(reader, 4)
 
     @classmethod
     def _read(cls, reader: Reader, size: int) -> Description:
-        def time() -> int:
-            return int.from_bytes(reader.take(size, "a time"), "little")
-
-        source, tool, exported = reader.string("the source's name"), reader.string("the tool's name"), time()
-        creator, created = reader.string("the creator's name"), time()
-        return cls(source, tool, exported, creator, created, reader.string("the modifier's name"), time(), size)
+        found = cls(time_size=size)
+        start = reader.position
+        try:
+            for name in DESCRIPTION_FIELDS:
+                start = reader.position
+                if name in _TIMES:
+                    setattr(found, name, int.from_bytes(reader.take(size, "a time"), "little"))
+                else:
+                    setattr(found, name, reader.string("a name"))
+        except ReadError:
+            reader.position = start
+        return found
 
     def write(self, writer: Writer) -> None:
-        for text in (self.source, self.tool):
-            writer.string(text)
-        self._write_time(writer, self.exported)
-        writer.string(self.creator)
-        self._write_time(writer, self.created)
-        writer.string(self.modifier)
-        self._write_time(writer, self.modified)
+        for name in DESCRIPTION_FIELDS:
+            value = getattr(self, name)
+            if isinstance(value, bytes):
+                writer.string(value)
+            elif value is not None:
+                writer.u32(value & 0xFFFF_FFFF if self.time_size == 8 else value)
+                if self.time_size == 8:
+                    writer.u32(value >> 32)
 
-    def _write_time(self, writer: Writer, time: int) -> None:
-        writer.u32(time & 0xFFFF_FFFF if self.time_size == 8 else time)
-        if self.time_size == 8:
-            writer.u32(time >> 32)
+
+DESCRIPTION_FIELDS = ("source", "tool", "exported", "creator", "created", "modifier", "modified")
+"""In the file's order."""
+_TIMES = ("exported", "created", "modified")
 
 
 @dataclass(slots=True)

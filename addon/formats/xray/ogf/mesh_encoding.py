@@ -1,0 +1,341 @@
+"""Meshes back into a model: what still means what the base says keeps its bytes, vertex by vertex and field by field.
+
+When only values changed, the changed vertices are written in the format they had. When vertices were added or removed,
+the buffer is written anew with the smallest format that holds their bones. New triangles cost a progressive model its
+levels of detail: it becomes a plain one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core import names, quantum, space
+from ....core.errors import WriteError
+from ....core.model import Mesh
+from ....core.report import Report
+from . import links, surface
+from .changes import Changes
+from .document import Children, Ogf, OldVisualType, VisualType, with_parts
+from .geometry import (
+    LONG_FORMATS,
+    MOST_LINKS,
+    MOST_VERTICES,
+    OLD_VERTEX_FORMATS,
+    SHORT_FORMATS,
+    VERTEX_FORMATS,
+    Bounds,
+    Indices,
+    SlidingWindows,
+    Sphere,
+    Texture,
+    Vertices,
+)
+from .mesh import Floats, bone_labels, decode_mesh, mesh_parts, part_name, rest_of
+
+_PLAIN_TYPES: dict[int, dict[int, int]] = {
+    4: {
+        VisualType.PROGRESSIVE: VisualType.NORMAL,
+        VisualType.SKINNED_PROGRESSIVE: VisualType.SKINNED_STRIP,
+        VisualType.TREE_PROGRESSIVE: VisualType.TREE,
+    },
+    3: {
+        OldVisualType.PROGRESSIVE: OldVisualType.NORMAL,
+        OldVisualType.PROGRESSIVE_2: OldVisualType.NORMAL,
+        OldVisualType.SKINNED_PROGRESSIVE: OldVisualType.SKINNED_STRIP,
+    },
+}
+"""Version -> what a progressive visual becomes without its levels of detail."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How meshes are compared and written.
+
+    ``normal_step`` is how far a component of a normal may lie from the file's and still be untouched (Blender keeps
+    custom normals in 16 bits). ``most_links`` bones a vertex may follow: 4, or 2 for Shadow of Chernobyl's engine.
+    """
+
+    normal_step: float = 0.0
+    most_links: int = MOST_LINKS
+
+
+def encode_meshes(meshes: Sequence[Mesh], base: Ogf, settings: Settings | None = None) -> tuple[Ogf, Changes]:
+    """The base with these meshes, one for each of its `mesh_parts`, in that order. Raises `WriteError`."""
+    there = mesh_parts(base)
+    if len(meshes) != len(there):
+        raise WriteError(
+            f"{len(meshes)} meshes are given, the model has {len(there)}", remedy="Export one for each of its meshes"
+        )
+    bones, rest = bone_labels(base), rest_of(base)
+    changes = Changes()
+    changed: dict[tuple[int, ...], Ogf] = {}
+    for part, mesh in zip(there, meshes, strict=True):
+        visual, difference = encode_mesh(mesh, part.visual, bones, rest=rest, settings=settings)
+        difference.children = [f"{part_name(base, part)}: {line}" for line in difference.children]
+        changes.include(difference)
+        if visual is not part.visual:
+            changed[part.path] = visual
+    document = with_parts(base, changed)
+    resized = any(
+        changed[part.path].header is not part.visual.header
+        or changed[part.path].first(Bounds) is not part.visual.first(Bounds)
+        for part in there
+        if part.path in changed
+    )
+    return (_refitted(document) if resized and () not in changed else document), changes
+
+
+def encode_mesh(
+    mesh: Mesh, base: Ogf, bones: Sequence[str], *, rest: Floats | None = None, settings: Settings | None = None
+) -> tuple[Ogf, Changes]:
+    """The base visual with the mesh's geometry and material, and what of it changed.
+
+    ``bones`` are the model's, by number; ``rest`` as `mesh.rest_of` gives it for version 3. Raises `WriteError` for
+    what the game cannot take.
+    """
+    settings = settings or Settings()
+    old = decode_mesh(base, mesh.name, bones, Report(), rest)
+    _check(mesh)
+    changes = Changes()
+    document = _encode_material(mesh, base, changes)
+    vertices, indices = base.first(Vertices), base.first(Indices)
+    assert vertices is not None  # noqa: S101 - `mesh_parts` chose it for that
+    assert indices is not None  # noqa: S101 - likewise
+    recount = len(mesh.positions) != len(old.positions)
+    touched = _all_touched(mesh) if recount else _compare(mesh, old, bones, settings)
+    if recount or touched.any():
+        edit = _Edit(mesh, touched, recount, bones, rest, settings)
+        document = document.replaced(vertices, _encode_vertices(edit, vertices, changes))
+    detailed = base.first(SlidingWindows) is not None
+    if (recount and detailed) or not np.array_equal(mesh.triangles, old.triangles):
+        document = _encode_triangles(mesh, document, indices)
+        changes.children.append(f"triangles {len(old.triangles)} -> {len(mesh.triangles)}")
+        if detailed:
+            changes.left_out.append(f"the levels of detail of {mesh.name!r}: they belong to the old triangles")
+    if touched.positions.any():
+        document = _with_bounds(document, *surface.bounds(space.xray_points(mesh.positions)))
+    return document, changes
+
+
+@dataclass(frozen=True)
+class _Edit:
+    """What `_encode_vertices` works from; ``recount`` where vertices were added or removed."""
+
+    mesh: Mesh
+    touched: _Touched
+    recount: bool
+    bones: Sequence[str]
+    rest: Floats | None
+    settings: Settings
+
+
+@dataclass
+class _Touched:
+    """(vertices,) which of a vertex's fields are no longer the base's."""
+
+    positions: NDArray[np.bool_]
+    normals: NDArray[np.bool_]
+    uvs: NDArray[np.bool_]
+    weights: NDArray[np.bool_]
+
+    def any(self) -> bool:
+        return any(mask.any() for mask in (self.positions, self.normals, self.uvs, self.weights))
+
+    def lines(self) -> list[str]:
+        return [
+            f"{int(mask.sum())} {what}"
+            for what, mask in (
+                ("positions", self.positions),
+                ("normals", self.normals),
+                ("texture coordinates", self.uvs),
+                ("weights", self.weights),
+            )
+            if mask.any()
+        ]
+
+
+def _all_touched(mesh: Mesh) -> _Touched:
+    return _Touched(*(np.ones(len(mesh.positions), np.bool_) for _ in range(4)))
+
+
+def _compare(mesh: Mesh, old: Mesh, bones: Sequence[str], settings: Settings) -> _Touched:
+    untouched = np.zeros(len(mesh.positions), np.bool_)
+    touched = _Touched(untouched, untouched, untouched, untouched)
+    touched.positions = _rows_differ(mesh.positions, old.positions)
+    if mesh.normals is not None and old.normals is not None:
+        length = np.linalg.norm(old.normals, axis=1, keepdims=True)
+        unit = np.divide(old.normals, length, out=np.zeros_like(old.normals), where=length > 0)
+        reach = 2 * settings.normal_step  # `untouched` allows half a step
+        touched.normals = _rows_differ(mesh.normals, old.normals, reach)
+        if reach:
+            touched.normals &= _rows_differ(mesh.normals, unit, reach)
+    elif mesh.normals is None:
+        touched.normals = touched.positions
+    if mesh.uvs is not None and old.uvs is not None:
+        touched.uvs = _rows_differ(mesh.uvs, old.uvs)
+    if old.weights is not None:
+        touched.weights = links.changed_vertices(links.influences(mesh, bones), links.influences(old, bones))
+    return touched
+
+
+def _rows_differ(values: NDArray[np.float32], base: NDArray[np.float32], reach: float = 0.0) -> NDArray[np.bool_]:
+    differ: NDArray[np.bool_] = np.logical_not(quantum.untouched(values, base, reach).all(axis=1))
+    return differ
+
+
+def _check(mesh: Mesh) -> None:
+    count = len(mesh.positions)
+    if count > MOST_VERTICES:
+        raise WriteError(
+            f"{mesh.name!r} has {count} vertices, the game takes {MOST_VERTICES} a mesh",
+            remedy="Split it, or join what the texture seams cut apart",
+        )
+    if not len(mesh.triangles):
+        raise WriteError(f"{mesh.name!r} has no faces", remedy="Leave it out or give it faces")
+    if int(mesh.triangles.min()) < 0 or int(mesh.triangles.max()) >= count:
+        raise WriteError(f"a face of {mesh.name!r} points behind its last vertex", remedy="Validate the mesh")
+    for numbers in (mesh.positions, mesh.normals, mesh.uvs):
+        if numbers is not None and not np.isfinite(numbers).all():
+            raise WriteError(f"a vertex of {mesh.name!r} holds a number that is none", remedy="Clean the mesh up")
+    if mesh.material_index is not None and len(np.unique(mesh.material_index)) > 1:
+        raise WriteError(
+            f"{mesh.name!r} has several materials, the game takes one a mesh",
+            remedy="Separate it by material",
+        )
+
+
+def _encode_material(mesh: Mesh, base: Ogf, changes: Changes) -> Ogf:
+    texture = base.first(Texture)
+    if texture is None or not mesh.materials:
+        return base
+    number = int(mesh.material_index[0]) if mesh.material_index is not None and len(mesh.material_index) else 0
+    material = mesh.materials[number]
+    now = Texture(
+        *(
+            stored if names.decode(stored) == text else names.encode(text)
+            for stored, text in ((texture.texture, material.texture), (texture.shader, material.shader))
+        )
+    )
+    if now == texture:
+        return base
+    changes.children.append("texture or shader")
+    return base.replaced(texture, now)
+
+
+def _encode_vertices(edit: _Edit, base: Vertices, changes: Changes) -> Vertices:
+    mesh, touched, recount = edit.mesh, edit.touched, edit.recount
+    changes.children += [f"vertices {len(base.rows)} -> {len(mesh.positions)}"] if recount else touched.lines()
+    found = _encode_links(edit, base, changes) if base.links and touched.weights.any() else None
+    number = _format_for(base, found, touched, recount)
+    layout = (OLD_VERTEX_FORMATS if edit.rest is not None else VERTEX_FORMATS)[number]
+    same_layout = layout == base.rows.dtype
+    rows = np.zeros(len(mesh.positions), layout)
+    if not recount:
+        for name in base.rows.dtype.names or ():
+            if same_layout or name not in ("bones", "weights"):
+                rows[name] = base.rows[name]
+    if found is not None:
+        anew = touched.weights if same_layout and not recount else np.ones(len(rows), np.bool_)
+        links.store(rows, anew, found)
+    _store_surface(rows, mesh, touched, edit.rest)
+    return Vertices(number, rows)
+
+
+def _encode_links(edit: _Edit, base: Vertices, changes: Changes) -> links.Slots:
+    pulls = links.influences(edit.mesh, edit.bones)
+    most = 1 if edit.rest is not None else edit.settings.most_links
+    # What the base has room for is never cut down.
+    found = links.slots(pulls, max(most, 0 if edit.recount else base.links), edit.mesh.name)
+    name = edit.mesh.name
+    changes.left_out += [f"the group {group!r} of {name!r} is no bone" for group in pulls.left_out]
+    if found.trimmed:
+        changes.left_out.append(f"{found.trimmed} vertices of {name!r} follow more bones than can be written")
+    return found
+
+
+def _format_for(base: Vertices, found: links.Slots | None, touched: _Touched, recount: bool) -> int:
+    """The base's format while it has room, else the smallest of its family that has."""
+    if found is None:
+        return base.format
+    needed = int(found.links.max() if recount else found.links[touched.weights].max())
+    if not recount and needed <= base.links:
+        return base.format
+    family = LONG_FORMATS if base.format in LONG_FORMATS.values() else SHORT_FORMATS
+    return family[int(found.links.max())]
+
+
+def _store_surface(rows: NDArray[np.void], mesh: Mesh, touched: _Touched, rest: Floats | None) -> None:
+    """Positions, normals, texture coordinates and what follows from them, where they changed."""
+    positions, triangles = space.xray_points(mesh.positions), space.xray_triangles(mesh.triangles)
+    moved, turned = touched.positions, touched.normals
+    if mesh.normals is not None:
+        normals = space.xray_points(mesh.normals)
+    else:
+        normals = surface.vertex_normals(positions, triangles).astype(np.float32)
+    if mesh.uvs is not None:
+        rows["uv"][touched.uvs] = space.xray_uvs(mesh.uvs)[touched.uvs]
+    if rest is not None and "bones" in (rows.dtype.names or ()):
+        # A vertex in its bone's space moves when it changes bones.
+        moved = moved | touched.weights
+        turned = turned | touched.weights
+        back = np.linalg.inv(rest)[np.minimum(rows["bones"][:, 0], len(rest) - 1)]
+        positions = np.einsum("nij,nj->ni", back[:, :3, :3], mesh.positions) + back[:, :3, 3]
+        blender_normals = mesh.normals if mesh.normals is not None else space.xray_points(normals)
+        normals = np.einsum("nij,nj->ni", back[:, :3, :3], blender_normals)
+    rows["position"][moved] = positions[moved]
+    rows["normal"][turned] = normals[turned]
+    framed = touched.positions | touched.normals | touched.uvs
+    if "tangent" in (rows.dtype.names or ()) and framed.any():
+        tangents, binormals = surface.tangent_frames(rows["position"], rows["normal"], rows["uv"], triangles)
+        rows["tangent"][framed] = tangents[framed]
+        rows["binormal"][framed] = binormals[framed]
+
+
+def _encode_triangles(mesh: Mesh, document: Ogf, indices: Indices) -> Ogf:
+    corners = space.xray_triangles(mesh.triangles).ravel().astype("<u2")
+    document = document.replaced(indices, Indices(corners))
+    windows = document.first(SlidingWindows)
+    if windows is not None:
+        document = document.replaced(windows, None)
+    header = document.header
+    plain = _PLAIN_TYPES[header.version].get(header.type)
+    return document if plain is None else document.replaced(header, replace(header, type=plain))
+
+
+def _with_bounds(document: Ogf, box: NDArray[np.float32], sphere: NDArray[np.float32]) -> Ogf:
+    header, old_box, old_sphere = document.header, document.first(Bounds), document.first(Sphere)
+    if header.box is not None:
+        document = document.replaced(header, replace(header, box=box, sphere=sphere))
+    if old_box is not None:
+        document = document.replaced(old_box, Bounds(box))
+    if old_sphere is not None:
+        document = document.replaced(old_sphere, Sphere(sphere))
+    return document
+
+
+def _refitted(document: Ogf) -> Ogf:
+    """The model, and hierarchies inside it, with bounds around their children's."""
+    holder = document.first(Children)
+    numbered = enumerate(holder.sections) if holder else ()
+    fitted: dict[tuple[int, ...], Ogf] = {
+        (number,): _refitted(section.value)
+        for number, section in numbered
+        if isinstance(section.value, Ogf) and section.value.children
+    }
+    document = with_parts(document, fitted)
+    boxes, spheres = [], []
+    for child in document.children:
+        box = child.header.box if child.header.box is not None else _old_box(child)
+        if box is not None:
+            boxes.append(box)
+            spheres.append(child.header.sphere if child.header.sphere is not None else surface.bounds(box)[1])
+    return _with_bounds(document, *surface.joint_bounds(np.array(boxes), np.array(spheres))) if boxes else document
+
+
+def _old_box(visual: Ogf) -> NDArray[np.float32] | None:
+    bounds = visual.first(Bounds)
+    return bounds.box if bounds is not None else None

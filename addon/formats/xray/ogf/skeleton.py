@@ -1,0 +1,300 @@
+"""A model's bones as a `Skeleton` and back.
+
+The rest pose is the bind pose of the inverse kinematics chunk. The engine resolves parents by name, without case, and
+refuses a model that has not exactly one root; what it would refuse to load is imported with a warning where the bones
+still make a tree, for a modder may want to mend it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core import names, quantum, rotation, space
+from ....core.errors import ReadError, WriteError
+from ....core.model import Skeleton, parents_first
+from ....core.report import Report
+from ..omf.document import MotionLibrary
+from .bones import MOST_BONES, BoneName, BoneNames, IkBone, IkData, IkLayout, Joint, Shape
+from .changes import Changes
+from .document import Ogf, parts, with_parts
+from .geometry import Vertices
+
+Floats = NDArray[np.float64]
+
+NEW_BONE_MATERIAL = b"default_object"
+NEW_BONE_MASS = 10.0
+
+
+def decode_skeleton(document: Ogf, report: Report) -> Skeleton:
+    """The bones in the file's order, names as the file has them.
+
+    Raises `ReadError` where there are no bones, two of one name, or parents that form a ring.
+    """
+    listed, physics = _chunks(document)
+    labels = [bone.label for bone in listed.bones]
+    for group in names.duplicates(labels):
+        raise ReadError(
+            f"{len(group)} bones are called {group[0]!r}",
+            file=document.file,
+            remedy="Rename all but one of them: the game finds bones by name",
+        )
+    parents = _parents(document, listed, report)
+    for bone, entry in zip(labels, physics.bones, strict=True):
+        if not (np.isfinite(entry.rotation).all() and np.isfinite(entry.offset).all()):
+            report.warn("the rest pose holds a number that is none; taken as zero", bone)
+    turns, offsets = _rest(physics, parents)
+    return Skeleton(document.name, labels, parents, turns, offsets, space.XRAY_ROOT_FRAME.copy())
+
+
+def _chunks(document: Ogf) -> tuple[BoneNames, IkData]:
+    listed, physics = document.first(BoneNames), document.first(IkData)
+    if listed is None or not listed.bones:
+        raise ReadError(
+            "the model has no skeleton (no readable bone names)",
+            file=document.file,
+            remedy="Import it as a mesh, or choose the model that the motions belong to",
+        )
+    if physics is None or len(physics.bones) != len(listed.bones):
+        raise ReadError(
+            f"the rest pose of the {len(listed.bones)} bones is missing or unreadable (chunk of inverse kinematics)",
+            file=document.file,
+            remedy="The file is damaged: copy it again from its source",
+        )
+    return listed, physics
+
+
+def _parents(document: Ogf, listed: BoneNames, report: Report) -> NDArray[np.int32]:
+    places = {bone.label.lower(): place for place, bone in enumerate(listed.bones)}
+    parents = np.full(len(listed.bones), -1, np.int32)
+    for place, bone in enumerate(listed.bones):
+        parent = names.decode(bone.parent)
+        if parent and parent.lower() not in places:
+            report.warn(f"the parent {parent!r} does not exist; the bone becomes a root", bone.label)
+        elif parent:
+            parents[place] = places[parent.lower()]
+    try:
+        parents_first(parents)
+    except ValueError:
+        ring = [listed.bones[place].label for place in _ring(parents)]
+        raise ReadError(
+            f"the parents of bones form a ring: {', '.join(ring)}",
+            file=document.file,
+            remedy="The file is damaged: copy it again from its source",
+        ) from None
+    roots = [listed.bones[place].label for place in np.flatnonzero(parents < 0)]
+    if len(roots) > 1:
+        report.warn(f"{len(roots)} bones have no parent, the game takes one: {', '.join(roots)}")
+    if len(listed.bones) > MOST_BONES:
+        report.warn(f"{len(listed.bones)} bones, the game takes {MOST_BONES}")
+    return parents
+
+
+def _ring(parents: NDArray[np.int32]) -> list[int]:
+    """The bones of one ring, which must exist: from every bone walk further than any chain is long."""
+    here = np.arange(len(parents))
+    for _ in range(len(parents)):
+        here = np.where(here >= 0, parents[here], -1)
+    start = int(here.max())
+    ring = [start]
+    while (following := int(parents[ring[-1]])) != start:
+        ring.append(following)
+    return ring
+
+
+def _stored_pose(physics: IkData) -> tuple[Floats, Floats]:
+    """Rotations (bones, 4) wxyz and translations (bones, 3) as stored, in Blender's axes; zero where not finite."""
+    angles = np.array([bone.rotation for bone in physics.bones], np.float64)
+    offsets = np.array([bone.offset for bone in physics.bones], np.float64)
+    angles, offsets = (np.where(np.isfinite(numbers), numbers, 0.0) for numbers in (angles, offsets))
+    return space.xray_bone_angles(angles), space.xray_bone_translations(offsets)
+
+
+def _rest(physics: IkData, parents: NDArray[np.int32]) -> tuple[Floats, Floats]:
+    """Parent-local rest pose."""
+    turns, offsets = _stored_pose(physics)
+    if physics.layout != IkLayout.ABSOLUTE:
+        return turns, offsets
+    above = rotation.conjugate(np.where(parents[:, None] < 0, rotation.IDENTITY, turns[parents]))
+    origin = np.where(parents[:, None] < 0, 0.0, offsets[parents])
+    return rotation.multiply(above, turns), rotation.rotate(above, offsets - origin)
+
+
+def _absolute(skeleton: Skeleton) -> tuple[Floats, Floats]:
+    """The rest pose in the space of the root's parent."""
+    turns, offsets = skeleton.rest_rotation.copy(), skeleton.rest_translation.copy()
+    for bone in parents_first(skeleton.parents):
+        parent = skeleton.parents[bone]
+        if parent >= 0:
+            offsets[bone] = offsets[parent] + rotation.rotate(turns[parent], skeleton.rest_translation[bone])
+            turns[bone] = rotation.multiply(turns[parent], skeleton.rest_rotation[bone])
+    return turns, offsets
+
+
+def encode_skeleton(skeleton: Skeleton, base: Ogf) -> tuple[Ogf, Changes]:
+    """The base with the skeleton's bones: what still means what the base says keeps its bytes, field by field.
+
+    Bones are matched by name without case. New ones get a box of no size and no collision shape. Vertices keep
+    following their bones when the order changes. Raises `WriteError` for what the game cannot take.
+    """
+    _check(skeleton)
+    listed, physics = _chunks(base)
+    places = {bone.label.lower(): place for place, bone in enumerate(listed.bones)}
+    origin = [places.get(bone.lower(), -1) for bone in skeleton.bones]
+    changes = Changes()
+    document = base
+    new_names = _encode_names(skeleton, listed, origin, changes)
+    if new_names is not listed:
+        document = document.replaced(listed, new_names)
+    if origin != list(range(len(listed.bones))):
+        document = _renumbered(document, listed, origin, changes)
+    new_physics = _encode_physics(skeleton, physics, origin, changes)
+    return (document if new_physics is physics else document.replaced(physics, new_physics)), changes
+
+
+def _check(skeleton: Skeleton) -> None:
+    count = len(skeleton.bones)
+    if not 0 < count <= MOST_BONES:
+        raise WriteError(f"the skeleton has {count} bones, the game takes 1 to {MOST_BONES}", remedy="Remove some")
+    if any(not bone for bone in skeleton.bones):
+        raise WriteError("a bone has no name", remedy="Give every bone a name")
+    for group in names.duplicates(skeleton.bones):
+        raise WriteError(
+            f"the bones {' and '.join(repr(bone) for bone in group)} are one name to the game",
+            remedy="Make them differ in more than upper and lower case",
+        )
+    wrong = [bone for bone, parent in zip(skeleton.bones, skeleton.parents, strict=True) if not -1 <= parent < count]
+    if wrong:
+        raise WriteError(f"the parent of {wrong[0]!r} is not a bone of the skeleton", remedy="Choose another parent")
+    try:
+        parents_first(skeleton.parents)
+    except ValueError as ring:
+        raise WriteError(str(ring), remedy="Give one of these bones another parent") from None
+    roots = [bone for bone, parent in zip(skeleton.bones, skeleton.parents, strict=True) if parent < 0]
+    if len(roots) != 1:
+        raise WriteError(
+            f"{len(roots)} bones have no parent ({', '.join(roots)}), the game takes exactly one",
+            remedy="Give all but one of them a parent",
+        )
+    numbers = np.concatenate([skeleton.rest_rotation, skeleton.rest_translation], axis=1)
+    if not np.isfinite(numbers).all():
+        broken = skeleton.bones[int(np.flatnonzero(~np.isfinite(numbers).all(axis=1))[0])]
+        raise WriteError(f"the rest pose of {broken!r} holds a number that is none", remedy="Reset its rest pose")
+
+
+def _encode_names(skeleton: Skeleton, listed: BoneNames, origin: list[int], changes: Changes) -> BoneNames:
+    """The chunk of names; the old one itself where nothing changed."""
+    bones = []
+    for bone, parent, old_place in zip(skeleton.bones, skeleton.parents, origin, strict=True):
+        parent_name = skeleton.bones[parent] if parent >= 0 else ""
+        if old_place < 0:
+            zero = np.zeros(3, np.float32)
+            box = np.eye(3, dtype=np.float32)
+            bones.append(BoneName(_stored_name(bone), _stored_name(parent_name), box, zero, zero))
+            changes.bones.append(f"{bone}: new")
+            continue
+        old = listed.bones[old_place]
+        if names.same(names.decode(old.parent), parent_name):
+            bones.append(old)
+        else:
+            bones.append(replace(old, parent=_stored_name(parent_name)))
+            changes.bones.append(f"{bone}: parent")
+    gone = [bone.label for place, bone in enumerate(listed.bones) if place not in origin]
+    changes.bones += [f"{bone}: removed" for bone in gone]
+    kept = [place for place in origin if place >= 0]
+    if kept != sorted(kept):
+        changes.bones.append("the order of the bones")
+    same = len(bones) == len(listed.bones) and all(a is b for a, b in zip(bones, listed.bones, strict=True))
+    return listed if same else BoneNames(bones)
+
+
+def _stored_name(name: str) -> bytes:
+    """As the engine's own tools write it: lower case, code page 1251."""
+    return names.encode(name.lower())
+
+
+def _renumbered(document: Ogf, listed: BoneNames, origin: list[int], changes: Changes) -> Ogf:
+    """Vertices follow bones by number: give them the new ones. Refuses what a new order would break."""
+    if document.first(MotionLibrary) is not None:
+        raise WriteError(
+            "bones were added, removed or put in another order, and the model carries its motions inside",
+            remedy="Keep the bones as they are, or move the motions to an .omf file first",
+        )
+    new_number = np.full(len(listed.bones), -1, np.int64)
+    for place, old in enumerate(origin):
+        if old >= 0:
+            new_number[old] = place
+    if (new_number == np.arange(len(new_number))).all():
+        return document
+    changed: dict[tuple[int, ...], Ogf] = {}
+    for part in parts(document):
+        vertices = part.visual.first(Vertices)
+        if vertices is None or not vertices.links:
+            continue
+        rows = vertices.rows.copy()
+        rows["bones"] = _new_numbers(rows["bones"], new_number, listed.bones, part.path)
+        changed[part.path] = part.visual.replaced(vertices, Vertices(vertices.format, rows))
+        changes.children.append(f"{'.'.join(map(str, part.path))}: bone numbers")
+    return with_parts(document, changed)
+
+
+def _new_numbers(
+    old: NDArray[np.integer], new_number: NDArray[np.int64], bones: Sequence[BoneName], path: tuple[int, ...]
+) -> NDArray[np.int64]:
+    known = old < len(new_number)
+    numbers = np.where(known, new_number[np.where(known, old, 0)], old)
+    if (numbers < 0).any():
+        lost = sorted({bones[number].label for number in np.unique(old[numbers < 0])})
+        raise WriteError(
+            f"vertices of child {'.'.join(map(str, path))} follow bones that were removed: {', '.join(lost)}",
+            remedy="Give these vertices to other bones, export the mesh, and then remove the bones",
+        )
+    return numbers
+
+
+def _encode_physics(skeleton: Skeleton, physics: IkData, origin: list[int], changes: Changes) -> IkData:
+    """The chunk of rest poses; the old one itself where nothing changed."""
+    absolute = physics.layout == IkLayout.ABSOLUTE
+    turns, offsets = _absolute(skeleton) if absolute else (skeleton.rest_rotation, skeleton.rest_translation)
+    old_turns, old_offsets = _stored_pose(physics)
+    index = np.array(origin)
+    reach = np.abs(old_offsets[index]).max(axis=1, keepdims=True)
+    if absolute:
+        reach = np.maximum(reach, np.abs(old_offsets).max())
+    reach = np.broadcast_to(reach, offsets.shape)
+    same_turn = quantum.untouched_rotations(turns, old_turns[index], 0.0) & (index >= 0)
+    same_offset = quantum.untouched(offsets, old_offsets[index], magnitude=reach).all(axis=1) & (index >= 0)
+    angles = space.xray_bone_angles_back(turns).astype("<f4")
+    metres = space.xray_bone_translations(offsets).astype("<f4")
+    bones = []
+    for place, (bone, old_place) in enumerate(zip(skeleton.bones, origin, strict=True)):
+        if old_place < 0:
+            bones.append(_new_bone(physics, angles[place], metres[place]))
+            continue
+        entry = physics.bones[old_place]
+        if not same_turn[place]:
+            entry = replace(entry, rotation=angles[place])
+            changes.bones.append(f"{bone}: rest rotation")
+        if not same_offset[place]:
+            entry = replace(entry, offset=metres[place])
+            changes.bones.append(f"{bone}: rest position")
+        bones.append(entry)
+    same = len(bones) == len(physics.bones) and all(a is b for a, b in zip(bones, physics.bones, strict=True))
+    return physics if same else IkData(bones, physics.layout)
+
+
+def _new_bone(physics: IkData, angles: NDArray[np.float32], metres: NDArray[np.float32]) -> IkBone:
+    """A bone without shape on a rigid joint, with what the layout has room for."""
+    zero = np.zeros(3, np.float32)
+    box = np.concatenate([np.eye(3, dtype=np.float32).ravel(), zero, zero])
+    shape = Shape(0, 0, box, np.zeros(4, np.float32), np.zeros(8, np.float32))
+    joint = Joint(0, np.tile(np.array([0, 0, 1, 1], np.float32), (3, 1)), np.float32(1), np.float32(1))
+    if physics.layout != IkLayout.ABSOLUTE:
+        joint.flags, joint.breaking = 0, np.zeros(2, np.float32)
+    version = 1 if physics.layout == IkLayout.VERSIONED else None
+    if version:
+        joint.friction = np.float32(0)
+    return IkBone(NEW_BONE_MATERIAL, shape, joint, angles, metres, np.float32(NEW_BONE_MASS), zero, version)

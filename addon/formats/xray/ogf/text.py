@@ -1,0 +1,318 @@
+"""An `.ogf` in words: a summary, a complete dump for text tools, and what differs between two."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core import names
+from ..chunks import Chunk
+from ..omf.document import MotionLibrary, MotionSet, Parameters
+from ..omf.text import describe_motions, dump_library, dump_parameters, motion_set_differences
+from .bones import BoneName, BoneNames, IkData
+from .document import (
+    Children,
+    FastPath,
+    Ogf,
+    OldVisualType,
+    Section,
+    VisualType,
+    parts,
+)
+from .geometry import Header, Indices, SlidingWindows, Texture, Vertices
+from .texts import MotionReferences, MotionReferences2
+
+_WORDS: dict[type, str] = {BoneNames: "bones", IkData: "physics", Ogf: "model"}
+"""Kinds of chunks whose class name is not the word for it."""
+_FEW = 16
+"""Numbers that are shown whole when they differ."""
+
+
+def type_name(header: Header) -> str:
+    """``skeleton animated``; a number where it is not known."""
+    kinds = VisualType if header.version == 4 else OldVisualType
+    try:
+        return kinds(header.type).name.lower().replace("_", " ")
+    except ValueError:
+        return f"type {header.type}"
+
+
+def describe(document: Ogf) -> list[str]:
+    """A few lines for people."""
+    header = document.header
+    listed = document.first(BoneNames)
+    lines = [f"version {header.version}, {type_name(header)}, {len(listed.bones) if listed else 0} bones"]
+    for part in parts(document):
+        place = f"mesh {'.'.join(map(str, part.path))}" if part.path else "mesh"
+        lines.append(f"{place}: {', '.join(_geometry_words(part.visual))}")
+    for references in (document.first(MotionReferences), document.first(MotionReferences2)):
+        if references is not None:
+            found = ", ".join(names.decode(name) for name in references.names)
+            lines.append(f"motion files: {found or 'none'}")
+    library, parameters = document.first(MotionLibrary), document.first(Parameters)
+    if library is not None and parameters is not None:
+        lines += [f"motions inside: {line}" for line in describe_motions(MotionSet(library, parameters))]
+    return lines
+
+
+def _geometry_words(visual: Ogf) -> Iterator[str]:
+    yield type_name(visual.header)
+    vertices, indices = visual.first(Vertices), visual.first(Indices)
+    if vertices is not None:
+        links = f"{vertices.links} bones each" if vertices.links > 1 else "1 bone each" if vertices.links else "static"
+        yield f"{len(vertices.rows)} vertices ({links}, format {vertices.format:#x})"
+    if indices is not None:
+        yield f"{len(indices.corners) // 3} triangles"
+    windows, texture = visual.first(SlidingWindows), visual.first(Texture)
+    if windows is not None:
+        yield f"{len(windows.windows)} levels of detail"
+    if texture is not None:
+        yield f"texture {names.decode(texture.texture)}, shader {names.decode(texture.shader)}"
+
+
+# The complete text ---------------------------------------------------------------------------------------------------
+
+
+def dump(document: Ogf) -> Iterator[str]:
+    """Everything, a value or a row of numbers a line. Equal texts are equal bytes."""
+    yield from _dump_run(document, document, "")
+
+
+def _dump_run(holder: Ogf | Children | FastPath, model: Ogf, indent: str) -> Iterator[str]:
+    for section in holder.sections:
+        chunk = section.chunk
+        yield f"{indent}chunk {chunk.id:#x} {_word(section)}{_oddities(chunk)}"
+        yield from _dump_section(section, model, indent + "  ")
+    if len(holder.tail):
+        yield f"{indent}tail {bytes(holder.tail).hex()}"
+
+
+def _oddities(chunk: Chunk) -> str:
+    declared = f" declared size {chunk.declared}" if chunk.declared is not None else ""
+    return declared + (f" packed {bytes(chunk.packed).hex()}" if chunk.packed is not None else "")
+
+
+def _word(section: Section) -> str:
+    return kind_word(type(section.value)) if section.value is not None else "bytes"
+
+
+def kind_word(kind: type) -> str:
+    """``sliding windows`` for `SlidingWindows`."""
+    spaced = "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in kind.__name__)
+    return _WORDS.get(kind, spaced.strip())
+
+
+def _dump_section(section: Section, model: Ogf, indent: str) -> Iterator[str]:
+    value = section.value
+    if value is None:
+        if len(section.chunk.body):
+            yield f"{indent}{bytes(section.chunk.body).hex()}"
+    elif isinstance(value, Ogf):
+        yield from _dump_run(value, value, indent)
+    elif isinstance(value, Children | FastPath):
+        yield from _dump_run(value, model, indent)
+    elif isinstance(value, MotionLibrary):
+        parameters = model.first(Parameters) or Parameters(0, [], [])
+        yield from (f"{indent}{line}" for line in dump_library(value, parameters))
+    elif isinstance(value, Parameters):
+        yield from (f"{indent}{line}" for line in dump_parameters(value))
+    else:
+        yield from (f"{indent}{line}" for line in _dump_value("", value))
+    if len(section.tail):
+        yield f"{indent}tail {bytes(section.tail).hex()}"
+
+
+def _dump_value(label: str, value: Any) -> Iterator[str]:
+    """Lines of any typed value; ``label`` is the path of field names to it."""
+    if isinstance(value, np.ndarray):
+        yield from _dump_array(label, value)
+    elif isinstance(value, list):
+        yield f"{label} count {len(value)}"
+        for number, entry in enumerate(value):
+            yield from _dump_value(f"{label} {number}", entry)
+    elif dataclasses.is_dataclass(value):
+        for field in dataclasses.fields(value):
+            yield from _dump_value(f"{label} {field.name}".strip(), getattr(value, field.name))
+    else:
+        yield f"{label} {_scalar(value)}"
+
+
+def _dump_array(label: str, values: NDArray[Any]) -> Iterator[str]:
+    if values.dtype.names:
+        flat = values.ravel()
+        columns = [_rows(flat[name].reshape(len(flat), -1)) for name in values.dtype.names]
+        titles = " | ".join(values.dtype.names)
+        yield f"{label} count {len(flat)}: {titles}"
+        for number, fields in enumerate(zip(*columns, strict=True)):
+            yield f"{label} {number} {' | '.join(fields)}"
+    elif values.ndim == 1 and len(values) > _FEW:
+        yield f"{label} count {len(values)}"
+        whole = len(values) // 3 * 3
+        for number, row in enumerate(_rows(values[:whole].reshape(-1, 3))):
+            yield f"{label} {3 * number} {row}"
+        if whole < len(values):
+            yield f"{label} {whole} {_rows(values[None, whole:])[0]}"
+    elif values.ndim == 1:
+        yield f"{label} {_rows(values[None])[0]}"
+    else:
+        for number, row in enumerate(_rows(values.reshape(len(values), -1))):
+            yield f"{label} {number} {row}"
+
+
+def _rows(values: NDArray[Any]) -> list[str]:
+    """A text for every row of (rows, columns). Floats are the shortest text that names this float32 and no other."""
+    texts = values.astype(str)
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        texts = texts.astype(object)
+        for place in zip(*np.nonzero(np.isnan(values)), strict=True):
+            texts[place] = _scalar(values[place])
+    return [" ".join(row) for row in texts.tolist()]
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, np.floating):
+        # All NaNs look alike; their bits do not.
+        return f"nan:{value.tobytes().hex()}" if np.isnan(value) else str(value)
+    if isinstance(value, bytes | bytearray | memoryview):
+        return repr(names.decode(bytes(value)))
+    return "-" if value is None else str(value)
+
+
+# What differs --------------------------------------------------------------------------------------------------------
+
+
+def differences(first: Ogf, second: Ogf) -> Iterator[str]:
+    """What differs, by chunk, child, bone and field."""
+    yield from _run_differences("", first, second)
+
+
+def _run_differences(path: str, one: Any, other: Any) -> Iterator[str]:
+    """Of two visuals, or two runs of children. Chunks are paired by id, repeated ones in order."""
+    ones, others = _by_id(one.sections), _by_id(other.sections)
+    for key, section in ones.items():
+        if key not in others:
+            yield f"{path}{_place(section, path)} is only in the first"
+    for key, section in others.items():
+        if key not in ones:
+            yield f"{path}{_place(section, path)} is only in the second"
+    together = [key for key in ones if key in others]
+    if together != [key for key in others if key in ones]:
+        yield f"{path}the chunks are in another order"
+    for key in together:
+        yield from _section_differences(path, ones[key], others[key], one, other)
+    if one.tail != other.tail:
+        yield f"{path}bytes behind the last chunk differ"
+
+
+def _by_id(sections: Iterable[Section]) -> dict[tuple[int, int], Section]:
+    seen: dict[int, int] = {}
+    result = {}
+    for section in sections:
+        identifier = section.chunk.plain_id
+        seen[identifier] = seen.get(identifier, 0) + 1
+        result[identifier, seen[identifier]] = section
+    return result
+
+
+def _place(section: Section, path: str) -> str:
+    if isinstance(section.value, Ogf) and path.endswith("children "):
+        return f"child {section.chunk.plain_id}"
+    return _word(section) if section.value is not None else f"chunk {section.chunk.id:#x}"
+
+
+def _section_differences(path: str, one: Section, other: Section, model: Any, other_model: Any) -> Iterator[str]:
+    place = f"{path}{_place(one, path)}"
+    a, b = one.value, other.value
+    if one.chunk.id != other.chunk.id:
+        yield f"{place}: chunk id {one.chunk.id:#x} / {other.chunk.id:#x}"
+    if (one.chunk.declared, one.chunk.packed) != (other.chunk.declared, other.chunk.packed):
+        yield f"{place}: declared size or packing differ"
+    if type(a) is not type(b):
+        yield f"{place}: {_word(one)} / {_word(other)}"
+    elif a is None:
+        if one.chunk.body != other.chunk.body:
+            yield f"{place}: its bytes differ"
+    elif isinstance(a, Ogf | Children | FastPath):
+        label = "" if isinstance(a, Children) and not path else path.removesuffix("children ")
+        below = f"{label}children " if isinstance(a, Children) else f"{place.replace('children ', '')}: "
+        yield from _run_differences(below, a, b)
+    elif isinstance(a, MotionLibrary | Parameters) and isinstance(b, MotionLibrary | Parameters):
+        yield from _motion_differences(place, a, b, model, other_model)
+    else:
+        yield from _value_differences(place, a, b, _labels(model))
+    if one.tail != other.tail:
+        yield f"{place}: bytes left over differ"
+
+
+def _labels(model: Any) -> list[str]:
+    listed = model.first(BoneNames) if isinstance(model, Ogf) else None
+    return [bone.label for bone in listed.bones] if listed else []
+
+
+def _motion_differences(
+    place: str, a: MotionLibrary | Parameters, b: MotionLibrary | Parameters, model: Ogf, other: Ogf
+) -> Iterator[str]:
+    """Keys and parameters are told together, with the motions' chunk."""
+    sets = []
+    for visual in (model, other):
+        library, parameters = visual.first(MotionLibrary), visual.first(Parameters)
+        sets.append(MotionSet(library, parameters) if library is not None and parameters is not None else None)
+    if sets[0] is None or sets[1] is None:
+        yield from _value_differences(place, a, b, [])
+    elif isinstance(a, MotionLibrary):
+        yield from motion_set_differences(sets[0], sets[1])
+
+
+def _value_differences(place: str, a: Any, b: Any, labels: list[str]) -> Iterator[str]:
+    if type(a) is not type(b):
+        yield f"{place}: {_scalar(a)} / {_scalar(b)}"
+    elif isinstance(a, np.ndarray):
+        yield from _array_differences(place, a, b)
+    elif isinstance(a, list):
+        if len(a) != len(b):
+            yield f"{place}: {len(a)} / {len(b)}"
+        for number, (mine, theirs) in enumerate(zip(a, b, strict=False)):
+            yield from _value_differences(f"{place} {_label(mine, number, labels)}", mine, theirs, labels)
+    elif dataclasses.is_dataclass(a):
+        for field in dataclasses.fields(a):
+            word = "" if field.name in ("bones", "names") else f" {field.name.replace('_', ' ')}"
+            yield from _value_differences(f"{place}{word}", getattr(a, field.name), getattr(b, field.name), labels)
+    elif isinstance(a, np.floating):
+        if a.tobytes() != b.tobytes():
+            yield f"{place}: {_scalar(a)} / {_scalar(b)}"
+    elif a != b:
+        yield f"{place}: {_scalar(a)} / {_scalar(b)}"
+
+
+def _label(entry: Any, number: int, labels: list[str]) -> str:
+    if isinstance(entry, BoneName):
+        return repr(entry.label)
+    if dataclasses.is_dataclass(entry) and number < len(labels):
+        return repr(labels[number])
+    return str(number)
+
+
+def _array_differences(place: str, a: NDArray[Any], b: NDArray[Any]) -> Iterator[str]:
+    if a.dtype != b.dtype or a.shape != b.shape:
+        fields = [" ".join(values.dtype.names or (str(values.dtype),)) for values in (a, b)]
+        layout = f", {fields[0]} / {fields[1]}" if a.dtype != b.dtype else ""
+        yield f"{place}: {len(a)} / {len(b)}{layout}"
+        return
+    for name in a.dtype.names or ("",):
+        mine, theirs = (a[name], b[name]) if name else (a, b)
+        if mine.tobytes() != theirs.tobytes():
+            yield f"{place}{f' {name}' if name else ''}: {_which_differ(mine, theirs)}"
+
+
+def _which_differ(mine: NDArray[Any], theirs: NDArray[Any]) -> str:
+    if mine.size <= _FEW:
+        return f"{_rows(mine.reshape(1, -1))[0]} / {_rows(theirs.reshape(1, -1))[0]}"
+    ones, others = (np.ascontiguousarray(values).reshape(len(values), -1) for values in (mine, theirs))
+    # Compared as bits: a NaN is equal to itself, 0 and -0 are not equal.
+    rows = np.flatnonzero((ones.view(f"u{ones.itemsize}") != others.view(f"u{others.itemsize}")).any(axis=1))
+    first = rows[0]
+    return f"{len(rows)} of {len(ones)} differ, first {first}: {_rows(ones[[first]])[0]} / {_rows(others[[first]])[0]}"
