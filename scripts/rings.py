@@ -96,7 +96,7 @@ def _check(ring: str, place: str, *arguments: str) -> Outcome:
 
 
 def _lint() -> Iterator[Outcome]:
-    yield _check("lint", "ruff check", "ruff", "check", ".")
+    yield _check("lint", "ruff check", "ruff", "check", "--output-format=concise", ".")
     yield _check("lint", "ruff format", "ruff", "format", "--check", ".")
 
 

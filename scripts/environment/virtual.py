@@ -88,14 +88,17 @@ def building(place: Path, content: dict[str, object]) -> Iterator[bool]:
 
 def remove(place: Path) -> None:
     """Removes a folder of ours, and refuses while anything is mounted below it."""
-    mounts = Path("/proc/self/mounts")
-    if mounts.is_file():
-        below = f"{place}/"
-        mounted = [line.split()[1] for line in mounts.read_text(encoding="utf-8", errors="replace").splitlines()]
-        if any(point.startswith(below) for point in mounted):
-            raise Unavailable(f"Something is mounted below {place}: unmount it first.")
+    if any(place in point.parents for point in _mount_points()):
+        raise Unavailable(f"Something is mounted below {place}: unmount it first.")
     if place.exists():
         shutil.rmtree(place)
+
+
+def _mount_points() -> list[Path]:
+    mounts = Path("/proc/self/mounts")
+    if not mounts.is_file():
+        return []
+    return [Path(line.split()[1]) for line in mounts.read_text(encoding="utf-8", errors="replace").splitlines()]
 
 
 @contextlib.contextmanager

@@ -1,0 +1,200 @@
+"""Environments are found or made whole, and what cannot be had is said in one sentence."""
+
+import contextlib
+import json
+import os
+import stat
+import subprocess
+import sys
+import time
+
+import pytest
+from environment import ROOT, Unavailable, blenders, chroot, folder, machine, settings, virtual
+
+
+def program(path, text):
+    """A small shell script that can be started."""
+    path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def _no_memory():
+    machine._works.cache_clear()
+
+
+def test_folder_is_in_the_checkout_unless_it_is_shared(monkeypatch, tmp_path):
+    monkeypatch.delenv("MOTIONBRIDGE_ENVIRONMENTS", raising=False)
+    assert folder() == ROOT / ".venv"
+    monkeypatch.setenv("MOTIONBRIDGE_ENVIRONMENTS", str(tmp_path))
+    assert folder() == tmp_path
+
+
+def test_every_gated_blender_has_a_wheel_and_stubs():
+    tables = settings()["tool"]["motionbridge"]
+    assert set(tables["stubs"]) == {"4.2", "4.5", "5.0"}
+    assert set(tables["stubs"]) <= set(tables["wheels"])
+    assert all(version in tables["wheels"] for version in blenders.WHEEL_FOR_PYTHON.values())
+    assert all(tables["wheels"][wheel]["python"] == python for python, wheel in blenders.WHEEL_FOR_PYTHON.items())
+
+
+def test_pythons_are_tried_before_they_are_believed(monkeypatch, tmp_path):
+    """A pyenv shim is on PATH and does not run; the right one stands behind it."""
+    shims, real = tmp_path / "shims", tmp_path / "bin"
+    shims.mkdir()
+    real.mkdir()
+    program(shims / "python3.99", "echo 'pyenv: python3.99: command not found' >&2; exit 127")
+    program(real / "python3.99", "echo 3.99")
+    monkeypatch.setenv("PATH", os.pathsep.join([str(shims), str(real)]))
+    assert machine.python("3.99") == real / "python3.99"
+
+
+def test_pythons_of_pyenv_are_found_without_their_shims(monkeypatch, tmp_path):
+    binaries = tmp_path / "versions" / "3.99.1" / "bin"
+    binaries.mkdir(parents=True)
+    program(binaries / "python3.99", "echo 3.99")
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
+    assert machine.python("3.99") == binaries / "python3.99"
+
+
+def test_python_that_is_not_here_is_named():
+    with pytest.raises(Unavailable, match=r"Python 3\.98 is needed.*install it"):
+        machine.python("3.98")
+
+
+def test_missing_libraries_are_named_where_they_cannot_be_installed(monkeypatch):
+    monkeypatch.setattr(machine, "SYSTEM_LIBRARIES", {"libnothing.so.9": "libnothing9", "libc.so.6": "libc6"})
+    monkeypatch.setattr(machine, "can_install", lambda: False)
+    with pytest.raises(Unavailable, match="apt-get install libnothing9`"):
+        machine.require_system_libraries()
+
+
+def test_missing_libraries_are_installed_where_that_is_possible(monkeypatch):
+    installed = []
+    monkeypatch.setattr(machine, "SYSTEM_LIBRARIES", {"libnothing.so.9": "libnothing9", "libc.so.6": "libc6"})
+    monkeypatch.setattr(machine, "can_install", lambda: True)
+    monkeypatch.setattr(machine, "install", installed.extend)
+    machine.require_system_libraries()
+    assert installed == ["libnothing9"]
+
+
+def test_what_is_half_made_is_made_again(tmp_path):
+    place = tmp_path / "tool"
+    with contextlib.suppress(KeyboardInterrupt), virtual.building(place, {"pin": 1}) as needed:
+        assert needed
+        place.mkdir()
+        (place / "half").touch()
+        raise KeyboardInterrupt
+    assert (place / "half").exists()
+    with virtual.building(place, {"pin": 1}) as needed:
+        assert needed
+        assert not place.exists()
+        place.mkdir()
+    with virtual.building(place, {"pin": 1}) as needed:
+        assert not needed
+    with virtual.building(place, {"pin": 2}) as needed:
+        assert needed
+        place.mkdir()
+    assert json.loads((place / "complete.json").read_text(encoding="utf-8")) == {"pin": 2}
+
+
+def test_two_runs_do_not_make_the_same_thing_at_once(tmp_path):
+    place = tmp_path / "tool"
+    code = (
+        "import sys; from pathlib import Path; from environment import virtual\n"
+        f"with virtual.building(Path({str(place)!r}), {{}}) as needed: print(needed)"
+    )
+    with virtual.building(place, {}) as needed:
+        assert needed
+        other = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT / "scripts", stdout=subprocess.PIPE, text=True)
+        with pytest.raises(subprocess.TimeoutExpired):
+            other.wait(1)
+        place.mkdir()
+    said, _ = other.communicate(timeout=20)
+    assert said == "False\n"
+
+
+def test_nothing_is_removed_below_which_something_is_mounted(monkeypatch, tmp_path):
+    assert all(point.is_absolute() for point in virtual._mount_points())
+    place = tmp_path / "chroot"
+    place.mkdir()
+    monkeypatch.setattr(virtual, "_mount_points", lambda: [place / "proc"])
+    with pytest.raises(Unavailable, match="unmount it first"):
+        virtual.remove(place)
+    assert place.exists()
+    monkeypatch.setattr(virtual, "_mount_points", lambda: [tmp_path / "other"])
+    virtual.remove(place)
+    assert not place.exists()
+
+
+def test_requirements_that_cannot_be_had_are_said_and_leave_nothing_that_counts(monkeypatch, tmp_path):
+    monkeypatch.setenv("MOTIONBRIDGE_ENVIRONMENTS", str(tmp_path))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    with pytest.raises(Unavailable, match=r"pip could not install no-such-thing==1 .*check the network"):
+        virtual.environment("broken", ["no-such-thing==1"])
+    assert not (tmp_path / "broken" / "complete.json").exists()
+
+
+def test_time_limit_ends_a_program_and_its_children(tmp_path):
+    witness = tmp_path / "witness"
+    began = time.monotonic()
+    status, said = blenders.run(["sh", "-c", f"echo begun; (sleep 3; touch {witness}) & sleep 30"], limit=1)
+    assert status is None
+    assert said.startswith("begun\n")
+    assert "stopped after 1 seconds" in said
+    assert time.monotonic() - began < 3
+    time.sleep(2.5)
+    assert not witness.exists()
+
+
+def test_old_blender_is_refused(tmp_path):
+    old = program(tmp_path / "blender", "echo 'Blender 3.4.1'")
+    with pytest.raises(Unavailable, match=r"is Blender 3\.4\.1: install 4\.2 or newer"):
+        blenders.find(str(old))
+
+
+def test_what_is_no_blender_is_refused(tmp_path):
+    other = program(tmp_path / "blender", "echo 'a kitchen appliance'")
+    with pytest.raises(Unavailable, match="does not answer as a Blender does"):
+        blenders.find(str(other))
+    with pytest.raises(Unavailable, match="is no program"):
+        blenders.find(str(tmp_path / "nothing"))
+
+
+def test_blender_named_by_the_environment_comes_first(monkeypatch, tmp_path):
+    first, second = tmp_path / "first", tmp_path / "second"
+    for place, version in ((first, "4.4.3"), (second, "4.3.2")):
+        place.mkdir()
+        program(place / "blender", f"echo 'Blender {version}'")
+    monkeypatch.setenv("PATH", os.pathsep.join([str(second), os.environ["PATH"]]))
+    monkeypatch.setenv("BLENDER", str(first / "blender"))
+    assert blenders.find().label.startswith("4.4.3 ")
+    monkeypatch.delenv("BLENDER")
+    assert blenders.find().label.startswith("4.3.2 ")
+
+
+def test_session_leaves_nothing_behind(tmp_path):
+    blender = blenders.Blender("fake", ("sh", "-c", "echo $BLENDER_USER_RESOURCES $GAME"))
+    with blenders.session(blender, {"GAME": tmp_path}) as session:
+        status, said = session.run(session.blender_call(), 10)
+        assert (status, said) == (0, f"{session.scratch}/user {tmp_path}\n")
+        assert session.outside.is_dir()
+    assert not session.outside.parent.exists()
+    assert tmp_path.exists()
+
+
+def test_chroot_gives_programs_nothing_of_this_machine(monkeypatch, tmp_path):
+    monkeypatch.setenv("SECRET", "of this machine")
+    command = chroot.entering(tmp_path, {"GIVEN": "yes"})
+    assert command[:4] == ["chroot", str(tmp_path), "/usr/bin/env", "-i"]
+    assert "GIVEN=yes" in command
+    assert not any("SECRET" in part for part in command)
+
+
+def test_checkout_is_copied_without_what_git_ignores(tmp_path):
+    blenders._copy_checkout(tmp_path)
+    assert (tmp_path / "addon" / "__init__.py").is_file()
+    assert (tmp_path / "tests" / "run.py").is_file()
+    assert not (tmp_path / ".venv").exists()
+    assert not (tmp_path / ".git").exists()

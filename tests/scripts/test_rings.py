@@ -1,0 +1,112 @@
+"""The summary counts what pytest found, and nothing that went wrong looks like success."""
+
+from collections import Counter
+
+import pytest
+import rings
+from environment import Unavailable
+
+RESULTS = """<?xml version="1.0"?><testsuites><testsuite errors="1" failures="2" skipped="3" tests="10">
+<testcase><skipped message="no corpus"/></testcase><testcase><skipped message="no corpus"/></testcase>
+<testcase><skipped message="too slow"/></testcase></testsuite></testsuites>"""
+GOOD = RESULTS.replace('errors="1" failures="2"', 'errors="0" failures="0"')
+
+
+@pytest.fixture
+def results(tmp_path):
+    return tmp_path / "results.xml"
+
+
+def judged(results, status, **options):
+    return rings._tests("pure", "here", (status, "said"), results, 1.0, **options)
+
+
+def test_counts_are_those_of_pytest(results):
+    results.write_text(RESULTS, encoding="utf-8")
+    found = judged(results, 1)
+    assert (found.status, found.passed, found.failed, found.skipped) == (rings.FAILED, 4, 3, 3)
+    assert found.skip_reasons == Counter({"no corpus": 2, "too slow": 1})
+
+
+def test_good_results_pass(results):
+    results.write_text(GOOD, encoding="utf-8")
+    assert (judged(results, 0).status, judged(results, 0).failed) == (rings.PASSED, 0)
+
+
+@pytest.mark.parametrize("status", [1, 2, 3, -11, 139, None])
+def test_a_bad_end_fails_however_good_the_results(results, status):
+    results.write_text(GOOD, encoding="utf-8")
+    assert (judged(results, status).status, judged(results, status).failed) == (rings.FAILED, 1)
+
+
+def test_no_results_fail_even_with_a_good_status(results):
+    assert (judged(results, 0).status, judged(results, 0).failed) == (rings.FAILED, 1)
+
+
+def test_no_test_is_a_failure_unless_tests_were_chosen(results):
+    assert judged(results, 5).status == rings.FAILED
+    assert judged(results, 5, narrowed=True).status == rings.PASSED
+
+
+def summary(capsys, *outcomes):
+    status = rings._summary(outcomes, 1.0)
+    return status, capsys.readouterr().out
+
+
+def test_last_line_is_the_total(capsys):
+    first = rings.Outcome("pure", "here", rings.PASSED, passed=3, skipped=1, skip_reasons=Counter({"no corpus": 1}))
+    second = rings.Outcome("lint", "ruff", rings.PASSED, passed=1)
+    status, said = summary(capsys, first, second)
+    assert status == 0
+    assert said.endswith("\n4 passed, 0 failed, 1 skipped\n")
+    assert "1 × no corpus" in said
+
+
+def test_what_could_not_run_is_in_the_table_and_fails(capsys):
+    ran = rings.Outcome("pure", "here", rings.PASSED, passed=3)
+    gap = rings.Outcome("Blender", "4.2", rings.NOT_RUN, note="install it")
+    status, said = summary(capsys, ran, gap)
+    assert status == 1
+    assert "COULD NOT RUN: install it" in said
+
+
+def test_an_excused_gap_is_in_the_table_and_does_not_fail(capsys):
+    ran = rings.Outcome("pure", "here", rings.PASSED, passed=3)
+    gap = rings.Outcome("Blender", "Debian", rings.NOT_RUN, note="needs root", excused=True)
+    status, said = summary(capsys, ran, gap)
+    assert status == 0
+    assert "COULD NOT RUN: needs root" in said
+
+
+def test_choosing_no_test_at_all_fails(capsys):
+    assert summary(capsys, rings.Outcome("lint", "ruff", rings.PASSED, passed=1))[0] == 1
+
+
+def test_chroot_is_excused_without_root_but_a_failing_set_up_is_not(monkeypatch):
+    def lacking():
+        raise Unavailable("needs root")
+
+    def broken():
+        raise RuntimeError("setting up the chroot failed")
+
+    monkeypatch.setattr(rings.chroot, "possible", lacking)
+    assert [(found.status, found.excused) for found in rings._debian([])] == [(rings.NOT_RUN, True)]
+    monkeypatch.setattr(rings.chroot, "possible", lambda: None)
+    monkeypatch.setattr(rings.blenders, "debian", broken)
+    assert [(found.status, found.excused) for found in rings._debian([])] == [(rings.NOT_RUN, False)]
+
+
+def test_trouble_in_a_ring_is_its_outcome():
+    def job():
+        raise OSError("disk full")
+        yield
+
+    assert [(found.status, found.failed, found.note) for found in rings._guarded(job)] == [
+        (rings.FAILED, 1, "OSError: disk full")
+    ]
+
+
+def test_game_files_must_be_there_if_they_are_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("MOTIONBRIDGE_CORPUS", str(tmp_path / "gone"))
+    with pytest.raises(Unavailable, match="no folder"):
+        rings._game_files()
