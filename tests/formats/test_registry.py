@@ -1,0 +1,134 @@
+"""The list of formats: each entry keeps the protocol; a file finds its format by suffix, then by its first bytes."""
+
+import inspect
+import struct
+
+import pytest
+
+from addon.core.errors import ReadError
+from addon.core.report import Report
+from addon.formats import FORMATS, HEAD_SIZE, FormatModule, detect, format_named
+from addon.formats.verification import Status, first_difference, open_document, verify
+from tests.real_files import corpus_files
+
+FUNCTIONS = [name for name, _ in inspect.getmembers(FormatModule, inspect.isfunction) if not name.startswith("_")]
+
+
+@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
+def test_a_format_offers_every_function_under_the_protocols_parameter_names(known):
+    assert len(FUNCTIONS) == 7
+    for name in FUNCTIONS:
+        wanted = list(inspect.signature(getattr(FormatModule, name)).parameters)[1:]
+        assert list(inspect.signature(getattr(known.module, name)).parameters) == wanted, name
+
+
+def test_names_are_distinct_and_suffixes_are_written_as_they_are_compared():
+    assert len({known.name for known in FORMATS}) == len(FORMATS)
+    for known in FORMATS:
+        assert known.title
+        assert known.suffixes
+        for suffix in known.suffixes:
+            assert suffix.startswith(".")
+            assert suffix == suffix.lower()
+
+
+def test_a_format_is_found_by_its_name():
+    assert [format_named(known.name) for known in FORMATS] == list(FORMATS)
+    with pytest.raises(ReadError, match=r"no format called 'nif'.*Known: .*omf"):
+        format_named("nif")
+
+
+@pytest.mark.parametrize(
+    ("path", "head", "name"),
+    [
+        ("a.omf", b"", "omf"),
+        ("A.OMF", b"anything", "omf"),
+        ("folder.ogf/a.omf", b"", "omf"),
+        ("a.ogf", struct.pack("<II", 1, 44), "ogf"),
+        ("a", struct.pack("<II", 0x0E, 9), "omf"),
+        ("a.bak", struct.pack("<II", 0x0F, 9), "omf"),
+        ("a.bak", struct.pack("<II", 1, 44), "ogf"),
+        ("a.bak", struct.pack("<II", 0x8000_0001, 44), "ogf"),
+        ("a.txt", b"some text", None),
+        ("a", b"", None),
+        ("a", b"\x0e\0\0", None),
+        ("омф.omf", b"", "omf"),
+    ],
+)
+def test_the_suffix_decides_then_the_first_bytes(path, head, name):
+    found = detect(path, head)
+    assert (found and found.name) == name
+
+
+@pytest.mark.parametrize("path", corpus_files("omf/[!o]*", "ogf/[!o]*"))  # all but odd_*, damaged or foreign
+def test_real_files_are_found_by_their_first_bytes_alone(path):
+    assert detect("nameless", path.read_bytes()[:HEAD_SIZE]).name == path.suffix[1:]
+
+
+@pytest.mark.parametrize("name", ["humanoid.omf", "humanoid.ogf", "weapon.omf", "weapon.ogf", "weapon_embedded.ogf"])
+def test_a_sample_is_identical_and_wholly_understood(samples, name):
+    verdict = verify((samples / name).read_bytes(), name)
+    assert verdict.status is Status.IDENTICAL
+    assert verdict.warnings == ()
+    assert verdict.raw_share == 0.0
+    assert verdict.format == name.rsplit(".", 1)[-1]
+
+
+def test_opening_an_unknown_file_says_what_is_known():
+    with pytest.raises(ReadError, match=r"notes\.txt: this is no file of a known format\. Known are \.omf"):
+        open_document(b"hello", "notes.txt")
+
+
+def test_an_empty_file_is_refused_by_every_format():
+    for known in FORMATS:
+        with pytest.raises(ReadError) as refused:
+            known.module.read(b"", f"empty{known.suffixes[0]}", Report())
+        assert refused.value.file == f"empty{known.suffixes[0]}"
+
+
+class Lying:
+    """A format that does not keep its word."""
+
+    name, title, suffixes = "lying", "a lie", (".lie",)
+
+    def __init__(self, written, recomposed):
+        self.module = self
+        self.written, self.recomposed = written, recomposed
+
+    def read(self, data, file, report):
+        return data
+
+    def write(self, document):
+        return self.written
+
+    def recompose(self, document):
+        return self.recomposed
+
+    def raw_size(self, document):
+        return 1
+
+
+@pytest.mark.parametrize(
+    ("written", "recomposed", "detail"),
+    [
+        (b"abXd", b"abcd", "write: first different byte at offset 2 (0x58 instead of 0x63)"),
+        (b"abcd", b"abc", "recompose: the same up to offset 3, 3 bytes instead of 4"),
+        (b"abcd", b"Xbcde", "recompose: first different byte at offset 0 (0x58 instead of 0x61), 5 bytes instead of 4"),
+    ],
+)
+def test_a_format_that_loses_a_byte_either_way_is_caught(monkeypatch, written, recomposed, detail):
+    monkeypatch.setattr("addon.formats.verification.detect", lambda *_: Lying(written, recomposed))
+    verdict = verify(b"abcd", "a.lie")
+    assert verdict.status is Status.DIFFERS
+    assert verdict.detail == detail
+    assert verdict.raw_share == 0.25
+
+
+def test_the_first_difference_is_found_in_long_runs():
+    before = bytes(1_000_000)
+    for place in (0, 65_535, 65_536, 999_999):
+        after = bytearray(before)
+        after[place] = 7
+        assert (
+            first_difference(before, bytes(after)) == f"first different byte at offset {place} (0x07 instead of 0x00)"
+        )
