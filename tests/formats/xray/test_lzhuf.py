@@ -70,11 +70,7 @@ class Encoder:
         node = self.leaf[symbol]
         while node:
             # The last of the nodes that are as frequent as this one was changes places with it, with all below it.
-            last = max(
-                place
-                for place in range(node.place, 627)
-                if self.order[place].frequency == node.frequency
-            )
+            last = max(place for place in range(node.place, 627) if self.order[place].frequency == node.frequency)
             self.exchange(node, self.order[last])
             node.frequency += 1
             node = node.parent

@@ -28,6 +28,8 @@ from .texts import MotionReferences, MotionReferences2
 
 _WORDS: dict[type, str] = {BoneNames: "bones", IkData: "physics", Ogf: "model"}
 """Kinds of chunks whose class name is not the word for it."""
+_UNSAID = ("bones", "names", "rows")
+"""Fields that the kind's word already says."""
 _FEW = 16
 """Numbers that are shown whole when they differ."""
 
@@ -65,9 +67,10 @@ def _geometry_words(visual: Ogf) -> Iterator[str]:
     if vertices is not None:
         links = f"{vertices.links} bones each" if vertices.links > 1 else "1 bone each" if vertices.links else "static"
         yield f"{len(vertices.rows)} vertices ({links}, format {vertices.format:#x})"
-    if indices is not None:
-        yield f"{len(indices.corners) // 3} triangles"
     windows, texture = visual.first(SlidingWindows), visual.first(Texture)
+    finest = windows.windows[:1]["triangles"] if windows is not None else ()
+    if indices is not None:
+        yield f"{int(finest[0]) if len(finest) else len(indices.corners) // 3} triangles"
     if windows is not None:
         yield f"{len(windows.windows)} levels of detail"
     if texture is not None:
@@ -279,7 +282,7 @@ def _value_differences(place: str, a: Any, b: Any, labels: list[str]) -> Iterato
             yield from _value_differences(f"{place} {_label(mine, number, labels)}", mine, theirs, labels)
     elif dataclasses.is_dataclass(a):
         for field in dataclasses.fields(a):
-            word = "" if field.name in ("bones", "names") else f" {field.name.replace('_', ' ')}"
+            word = "" if field.name in _UNSAID else f" {field.name.replace('_', ' ')}"
             yield from _value_differences(f"{place}{word}", getattr(a, field.name), getattr(b, field.name), labels)
     elif isinstance(a, np.floating):
         if a.tobytes() != b.tobytes():
