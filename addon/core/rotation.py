@@ -128,6 +128,23 @@ def about_axis(axis: int, angles: Any) -> Floats:
     return result
 
 
+def of_mode(channels: Floats, mode: str) -> Floats:
+    """Quaternions of a Blender object's rotation channels, (..., 3 or 4) radians.
+
+    ``mode`` is the order in which an Euler rotation is applied (``XYZ`` turns about x first), or ``AXIS_ANGLE`` for an
+    angle and an axis of any length.
+    """
+    if mode == "AXIS_ANGLE":
+        axis = channels[..., 1:4]
+        length = np.linalg.norm(axis, axis=-1, keepdims=True)
+        unit = np.where(length > 0, axis / np.where(length > 0, length, 1.0), np.array([0.0, 1.0, 0.0]))
+        half = channels[..., :1] / 2
+        return np.concatenate((np.cos(half), unit * np.sin(half)), axis=-1)
+    first, second, third = ("XYZ".index(letter) for letter in mode)
+    turn = multiply(about_axis(second, channels[..., second]), about_axis(first, channels[..., first]))
+    return multiply(about_axis(third, channels[..., third]), turn)
+
+
 def angles_between(a: Floats, b: Floats) -> Floats:
     """Radians between two rotations, 0 ... pi, precise for small ones."""
     difference = multiply(conjugate(normalised(a)), normalised(b))

@@ -1,0 +1,263 @@
+"""The one door to F-curves: `Clip` -> action, and actions (or evaluated poses) -> `Clip`.
+
+A pose bone's own channels say how it differs from its rest pose, the tracks of a clip what it is in its parent:
+
+    parent pose · track = parent pose · rest · basis,  hence  basis = rest⁻¹ · track  and  track = rest · basis
+
+which on quaternions and offsets is ``q_basis = conj(q_rest) q_track``, ``t_basis = R(q_rest)ᵀ (t_track - t_rest)``. This holds
+where the bone inherits its parent's rotation, scale and location and is not connected; else poses are sampled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import names, rotation
+from ..core.model import Clip, Space
+from . import compat, scope
+from .armature import Rest, matrices_of, parent_local
+
+Floats = NDArray[np.float64]
+
+CHANNELS = 7
+"""Curves of a bone: four of its quaternion, three of its location."""
+_LINEAR = 1
+
+
+def channel_path(bone: str, channel: str) -> str:
+    """The data path of a pose bone's channel."""
+    return f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{channel}'
+
+
+def to_basis(rest: Rest, rotations: Floats, translations: Floats) -> tuple[Floats, Floats]:
+    """Pose-bone channels of parent-local tracks, (bones, frames, 4) and (bones, frames, 3); w of each first key >= 0."""
+    opposite = rotation.conjugate(rest.rotations)[:, None]
+    turned = rotation.multiply(opposite, rotations)
+    turned *= np.where(turned[:, :1, :1] < 0, -1.0, 1.0)
+    return turned, rotation.rotate(opposite, translations - rest.translations[:, None])
+
+
+def from_basis(rest: Rest, rotations: Floats, locations: Floats) -> tuple[Floats, Floats]:
+    """The inverse of `to_basis`."""
+    turn = rest.rotations[:, None]
+    return rotation.multiply(turn, rotations), rest.translations[:, None] + rotation.rotate(turn, locations)
+
+
+@dataclass
+class ClipWriter:
+    """Makes actions for one rig. All get the same curves, so a key-less action is made once and copied.
+
+    ``places`` (track,) which bone of ``rest`` each track of the clips moves.
+    """
+
+    rest: Rest
+    places: list[int]
+    slot_name: str
+
+    def __post_init__(self) -> None:
+        """Make the action that the others are copies of."""
+        bones = [self.rest.bones[place] for place in self.places]
+        self._used = Rest(
+            bones,
+            self.rest.parents[self.places],
+            self.rest.rotations[self.places],
+            self.rest.translations[self.places],
+            self.rest.root_frame,
+        )
+        self._template, _, bag = compat.new_action("motionbridge", "OBJECT", self.slot_name)
+        make = compat.curve_maker(self._template, bag)
+        for bone in bones:
+            for index in range(4):
+                make(channel_path(bone, "rotation_quaternion"), index, bone)
+            for index in range(3):
+                make(channel_path(bone, "location"), index, bone)
+
+    def close(self) -> None:
+        """Drop the template."""
+        bpy.data.actions.remove(self._template)
+
+    def build(self, clip: Clip, tracks: list[int], first_frame: int = 0) -> Any:
+        """An action with one key a frame for animated tracks and one for others; ``tracks`` are rows of the clip.
+
+        Every key is linear: linear keys need no handles, and between frames the games blend keys linearly too.
+        """
+        turned, moved = to_basis(self._used, clip.rotations[tracks], clip.translations[tracks])
+        frames = clip.frames
+        keys = np.empty((len(tracks), CHANNELS, frames, 2), np.float32)
+        keys[..., 0] = np.arange(first_frame, first_frame + frames)
+        keys[:, :4, :, 1] = turned.transpose(0, 2, 1)
+        keys[:, 4:, :, 1] = moved.transpose(0, 2, 1)
+        keyed = np.empty((len(tracks), CHANNELS), np.bool_)
+        keyed[:, :4] = clip.rotation_keyed[tracks][:, None]
+        keyed[:, 4:] = clip.translation_keyed[tracks][:, None]
+        action = self._template.copy()
+        action.name = names.shortened(clip.name, compat.DATA_NAME_LIMIT)
+        all_linear, one_linear = bytes([_LINEAR]) * frames, bytes([_LINEAR])
+        for curve, row, animated in zip(
+            compat.curve_bag(action).fcurves, keys.reshape(-1, 2 * frames), keyed.ravel().tolist(), strict=True
+        ):
+            points = curve.keyframe_points
+            if animated:
+                points.add(frames)
+                points.foreach_set("co", row)
+                points.foreach_set("interpolation", all_linear)
+            else:
+                points.add(1)
+                points.foreach_set("co", row[:2])
+                points.foreach_set("interpolation", one_linear)
+        action.use_frame_range = True
+        action.frame_start, action.frame_end = first_frame, first_frame + frames - 1
+        return action
+
+
+def frame_range(action: Any) -> tuple[int, int]:
+    """First frame and number of frames: the range set on the action, else that of its keys, on whole frames."""
+    start, end = (action.frame_start, action.frame_end) if action.use_frame_range else action.curve_frame_range
+    first = round(start)
+    return first, max(round(end) - first, 0) + 1
+
+
+@dataclass
+class Gathered:
+    """A clip read from keys, and the curves of the action that it cannot hold (their data paths)."""
+
+    clip: Clip
+    left_out: list[str]
+
+
+class ClipReader:
+    """Reads actions of one rig, for one `Rest`, as arrays."""
+
+    def __init__(self, rig: Any, rest: Rest, fps: float) -> None:
+        """Learn the rig's data paths and rotation modes once."""
+        self.rest = rest
+        self.fps = fps
+        self.modes = [rig.pose.bones[bone].rotation_mode for bone in rest.bones]
+        self._paths: dict[str, tuple[int, str]] = {}
+        for place, (bone, mode) in enumerate(zip(rest.bones, self.modes, strict=True)):
+            self._paths[channel_path(bone, "location")] = (place, "location")
+            kind = {"QUATERNION": "quaternion", "AXIS_ANGLE": "axis_angle"}.get(mode, "euler")
+            self._paths[channel_path(bone, f"rotation_{kind}")] = (place, kind)
+
+    def gather(self, action: Any, slot: Any = None) -> Gathered:
+        """What the keys of ``action`` say on whole frames, parent-local; bones without curves are in rest."""
+        first, frames = frame_range(action)
+        count = len(self.rest.bones)
+        values = np.zeros((count, CHANNELS, frames))
+        values[:, 0] = 1.0
+        keyed = np.zeros((count, CHANNELS), np.bool_)
+        left_out = []
+        other_rotations: dict[int, Floats] = {}
+        for curve, row, index, animated in _sampled_curves(compat.curve_bag(action, slot), first, frames):
+            found = self._paths.get(curve)
+            if found is None:
+                left_out.append(curve)
+                continue
+            place, kind = found
+            if kind in {"euler", "axis_angle"}:
+                other_rotations.setdefault(place, np.zeros((frames, 4)))[:, index] = row
+                keyed[place, :4] |= animated
+                continue
+            channel = index + 4 if kind == "location" else index
+            values[place, channel] = row
+            keyed[place, channel] = animated
+        rotations = values[:, :4].transpose(0, 2, 1)
+        for place, angles in other_rotations.items():
+            rotations[place] = rotation.of_mode(angles, self.modes[place])
+        turned, moved = from_basis(self.rest, rotations, values[:, 4:].transpose(0, 2, 1))
+        clip = Clip(
+            action.name,
+            list(self.rest.bones),
+            turned,
+            moved,
+            keyed[:, :4].any(axis=1),
+            keyed[:, 4:].any(axis=1),
+            self.fps,
+            Space.PARENT_LOCAL,
+        )
+        return Gathered(clip, sorted(set(left_out)))
+
+
+def _sampled_curves(bag: Any, first: int, frames: int) -> Iterator[tuple[str, Any, int, bool]]:
+    """Data path, values on every frame (or one value), index and whether it is animated, of every curve."""
+    wanted = np.arange(first, first + frames, dtype=np.float32)
+    keys = np.empty(2 * frames, np.float32)
+    one = np.empty(2, np.float32)
+    for curve in bag.fcurves if bag is not None else ():
+        points = curve.keyframe_points
+        count = len(points)
+        if curve.mute or (not count and not len(curve.sampled_points)):
+            continue
+        if count == 1 and not len(curve.modifiers):
+            points.foreach_get("co", one)
+            yield curve.data_path, one[1], curve.array_index, False
+            continue
+        if count == frames and not len(curve.modifiers):
+            points.foreach_get("co", keys)
+            if (keys[0::2] == wanted).all():
+                yield curve.data_path, keys[1::2], curve.array_index, True
+                continue
+        yield (
+            curve.data_path,
+            np.fromiter(map(curve.evaluate, wanted.tolist()), np.float64, frames),
+            curve.array_index,
+            True,
+        )
+
+
+def why_sampled(rig: Any) -> list[str]:
+    """What on this rig makes a pose more than its keys; empty where reading keys is the whole truth."""
+    reasons = []
+    bones = rig.pose.bones
+    if any(not constraint.mute for bone in bones for constraint in bone.constraints):
+        reasons.append("constraints")
+    data = rig.animation_data
+    if data is not None and any(not curve.mute for curve in data.drivers):
+        reasons.append("drivers")
+    if data is not None and data.use_nla and any(not track.mute and len(track.strips) for track in data.nla_tracks):
+        reasons.append("NLA tracks")
+    inherits = all(
+        bone.use_inherit_rotation and bone.inherit_scale == "FULL" and bone.use_local_location and not bone.use_connect
+        for bone in rig.data.bones
+    )
+    if not inherits:
+        reasons.append("bones that are connected or do not inherit from their parents")
+    return reasons
+
+
+def sample(context: Any, rig: Any, action: Any, rest: Rest, fps: float) -> Clip:
+    """The evaluated pose on every whole frame of ``action``, parent-local. The scene is as before afterwards."""
+    first, frames = frame_range(action)
+    poses = np.empty((frames, len(rest.bones), 4, 4))
+    with scope.kept_frame(context) as scene, scope.playing(rig, action):
+        for frame in range(frames):
+            scene.frame_set(first + frame)
+            poses[frame] = matrices_of(rig.pose.bones, "matrix")
+    local = np.stack([parent_local(pose, rest.parents, rest.root_frame) for pose in poses], axis=1)
+    turned = rotation.continuous(rotation.from_matrices(_without_scale(local[..., :3, :3])))
+    moved = np.ascontiguousarray(local[..., :3, 3])
+    everything = np.ones(len(rest.bones), np.bool_)
+    return Clip(action.name, list(rest.bones), turned, moved, everything, everything, fps, Space.PARENT_LOCAL)
+
+
+def _without_scale(turns: Floats) -> Floats:
+    lengths = np.linalg.norm(turns, axis=-2, keepdims=True)
+    result: Floats = turns / np.where(lengths > 0, lengths, 1.0)
+    return result
+
+
+def play_first(rig: Any, actions: Iterable[Any]) -> None:
+    """Assign the first of ``actions``; the others play too when the user picks them."""
+    first = next(iter(actions), None)
+    if first is None:
+        return
+    # Assigning an action to an object that was never evaluated crashes some Blenders.
+    bpy.context.view_layer.update()
+    slot = compat.suitable_slot(first, rig)
+    compat.assign(rig, first, slot)

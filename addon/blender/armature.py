@@ -1,0 +1,114 @@
+"""`Skeleton` -> armature object, and the rest pose an armature really has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+from numpy.typing import NDArray
+
+from ..core import names, rotation
+from ..core.model import Skeleton
+from . import scope
+
+Floats = NDArray[np.float64]
+
+SHORTEST = 0.01
+"""Metres. Blender deletes bones without length, and shorter ones hold their rest rotation less exactly."""
+LONGEST = 1.0
+
+
+def build(context: Any, skeleton: Skeleton) -> tuple[Any, list[str]]:
+    """An armature object, linked nowhere yet, and the name Blender gave each bone of ``skeleton``.
+
+    Bones stand exactly where the game has them, axes included; only their lengths are made up, for the eye.
+    Pose bones rotate by quaternions.
+    """
+    armature = bpy.data.armatures.new(skeleton.name)
+    rig = bpy.data.objects.new(skeleton.name, armature)
+    rest = skeleton.rest_matrices()
+    lengths = _lengths(skeleton, rest)
+    given: list[str] = []
+    with scope.editing_armature(context, rig) as edit_bones:
+        made = []
+        for bone, label in enumerate(skeleton.bones):
+            edit_bone = edit_bones.new(names.shortened(label) or "bone")
+            edit_bone.length = lengths[bone]
+            edit_bone.matrix = Matrix(rest[bone].tolist())
+            made.append(edit_bone)
+            given.append(edit_bone.name)
+        for bone, parent in enumerate(skeleton.parents):
+            if parent >= 0:
+                made[bone].parent = made[parent]
+    for pose_bone in rig.pose.bones:
+        pose_bone.rotation_mode = "QUATERNION"
+    return rig, given
+
+
+def _lengths(skeleton: Skeleton, rest: Floats) -> list[float]:
+    """The distance to the nearest child, else the parent's length halved: what reads well on screen."""
+    heads = rest[:, :3, 3]
+    lengths = np.full(len(skeleton.bones), np.nan)
+    for bone, parent in enumerate(skeleton.parents):
+        if parent >= 0:
+            gap = float(np.linalg.norm(heads[bone] - heads[parent]))
+            if gap >= SHORTEST:
+                lengths[parent] = np.nanmin([lengths[parent], gap])
+    for bone, parent in enumerate(skeleton.parents):
+        if np.isnan(lengths[bone]):
+            inherited = lengths[parent] / 2 if parent >= 0 else np.nan
+            lengths[bone] = 0.05 if np.isnan(inherited) else inherited
+    return [float(length) for length in np.clip(lengths, SHORTEST, LONGEST)]
+
+
+@dataclass(frozen=True)
+class Rest:
+    """The rest pose that tracks are relative to.
+
+    ``bones`` Blender's names; ``parents`` (bones,); ``rotations`` (bones, 4) and ``translations`` (bones, 3) relative to the
+    parent; parentless bones stand in ``root_frame`` (4, 4).
+    """
+
+    bones: list[str]
+    parents: NDArray[np.int32]
+    rotations: Floats
+    translations: Floats
+    root_frame: Floats
+
+
+def rest_of(rig: Any, root_frame: Floats) -> Rest:
+    """The rest pose as Blender stores it.
+
+    Blender keeps head, tail and roll and makes the matrices anew (1e-5 off in rotation), so poses must be taken relative
+    to what it has, never to what was once asked for.
+    """
+    bones = rig.data.bones
+    matrices = matrices_of(bones, "matrix_local")
+    place = {bone.name: number for number, bone in enumerate(bones)}
+    parents = np.array([place[bone.parent.name] if bone.parent else -1 for bone in bones], np.int32)
+    local = parent_local(matrices, parents, root_frame)
+    return Rest(
+        list(place),
+        parents,
+        rotation.from_matrices(local[:, :3, :3]),
+        np.ascontiguousarray(local[:, :3, 3]),
+        root_frame,
+    )
+
+
+def matrices_of(bones: Any, name: str) -> Floats:
+    """(bones, 4, 4) of a matrix property of a collection of bones."""
+    flat = np.empty(len(bones) * 16, np.float32)
+    bones.foreach_get(name, flat)
+    # Blender hands matrices out column by column.
+    return flat.reshape(-1, 4, 4).transpose(0, 2, 1).astype(np.float64)
+
+
+def parent_local(matrices: Floats, parents: NDArray[np.int32], root_frame: Floats) -> Floats:
+    """Armature-space matrices (bones, 4, 4) relative to their parents; parentless ones to ``root_frame``."""
+    frames = np.where((parents < 0)[:, None, None], root_frame, matrices[np.maximum(parents, 0)])
+    result: Floats = np.linalg.inv(frames) @ matrices
+    return result

@@ -1,0 +1,26 @@
+"""The file's own bytes, kept with the data-block they became, so that what nobody touched can leave as it came.
+
+Bytes live in a hidden ``BYTE_STRING`` property: it survives zeros, copying, saving, reloading and newer Blenders.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bpy.props import StringProperty
+
+
+def bytes_property(description: str) -> Any:
+    """A property that holds bytes. Read and write it through `kept` and `keep`."""
+    return StringProperty(description=description, subtype="BYTE_STRING", options={"HIDDEN"})
+
+
+def keep(owner: Any, name: str, data: bytes | memoryview) -> None:
+    """Store ``data`` in a property made by `bytes_property`."""
+    setattr(owner, name, bytes(data))
+
+
+def kept(owner: Any, name: str) -> bytes:
+    """The bytes of a property made by `bytes_property`; empty where nothing was stored."""
+    data = getattr(owner, name)
+    return data if isinstance(data, bytes) else bytes(str(data), "utf-8", "surrogateescape")

@@ -1,0 +1,99 @@
+"""Borrowing the user's scene: what is changed inside a ``with`` is put back, whatever happens inside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import bpy
+
+from . import compat
+
+
+@contextmanager
+def editing_armature(context: Any, rig: Any) -> Iterator[Any]:
+    """The edit bones of ``rig``, which must be new: linked to a collection of its own meanwhile, so that hidden or
+    excluded collections of the user do not matter. Mode, active object and selection are as before afterwards.
+    """
+    layer = context.view_layer
+    scratch = bpy.data.collections.new("motionbridge")
+    context.scene.collection.children.link(scratch)
+    scratch.objects.link(rig)
+    with object_mode(context), kept_selection(context):
+        layer.objects.active = rig
+        bpy.ops.object.mode_set(mode="EDIT")
+        try:
+            yield rig.data.edit_bones
+        finally:
+            bpy.ops.object.mode_set(mode="OBJECT")
+            layer.objects.active = None
+            bpy.data.collections.remove(scratch)
+
+
+@contextmanager
+def object_mode(context: Any) -> Iterator[None]:
+    """Object mode inside; the mode the active object was in afterwards."""
+    active = context.view_layer.objects.active
+    mode = active.mode if active is not None else "OBJECT"
+    if mode != "OBJECT":
+        bpy.ops.object.mode_set(mode="OBJECT")
+    try:
+        yield
+    finally:
+        if mode != "OBJECT":
+            context.view_layer.objects.active = active
+            bpy.ops.object.mode_set(mode=mode)
+
+
+@contextmanager
+def kept_selection(context: Any) -> Iterator[None]:
+    """The active object and the selected ones are as before afterwards."""
+    layer = context.view_layer
+    active = layer.objects.active
+    selected = [shown for shown in layer.objects if shown.select_get()]
+    try:
+        yield
+    finally:
+        for shown in layer.objects:
+            shown.select_set(shown in selected)
+        layer.objects.active = active
+
+
+@contextmanager
+def kept_frame(context: Any) -> Iterator[Any]:
+    """The scene, whose current frame is as before afterwards."""
+    scene = context.scene
+    frame, fraction = scene.frame_current, scene.frame_subframe
+    try:
+        yield scene
+    finally:
+        scene.frame_set(frame, subframe=fraction)
+
+
+@contextmanager
+def playing(rig: Any, action: Any) -> Iterator[None]:
+    """``rig`` plays ``action`` inside, and what it played before afterwards."""
+    data = rig.animation_data
+    before = data.action if data is not None else None
+    slot = data.action_slot if data is not None and compat.SLOTTED else None
+    if before != action:
+        compat.assign(rig, action)
+    try:
+        yield
+    finally:
+        if before != action:
+            compat.assign(rig, before, slot)
+            if data is None:
+                rig.animation_data_clear()
+
+
+@contextmanager
+def progress(context: Any, steps: int) -> Iterator[Callable[[int], None]]:
+    """A function that shows how many of ``steps`` are done, at the mouse pointer; silent without a window."""
+    manager = context.window_manager
+    manager.progress_begin(0, max(steps, 1))
+    try:
+        yield manager.progress_update
+    finally:
+        manager.progress_end()
