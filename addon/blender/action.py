@@ -4,13 +4,13 @@ A pose bone's own channels say how it differs from its rest pose, the tracks of 
 
     parent pose · track = parent pose · rest · basis,  hence  basis = rest⁻¹ · track  and  track = rest · basis
 
-which on quaternions and offsets is ``q_basis = conj(q_rest) q_track``, ``t_basis = R(q_rest)ᵀ (t_track - t_rest)``. This holds
-where the bone inherits its parent's rotation, scale and location and is not connected; else poses are sampled.
+which on quaternions and offsets is ``q_basis = conj(q_rest) q_track``, ``t_basis = R(q_rest)ᵀ (t_track - t_rest)``.
+This holds where the bone inherits its parent's rotation, scale and location and is not connected; else poses are sampled.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,7 +36,7 @@ def channel_path(bone: str, channel: str) -> str:
 
 
 def to_basis(rest: Rest, rotations: Floats, translations: Floats) -> tuple[Floats, Floats]:
-    """Pose-bone channels of parent-local tracks, (bones, frames, 4) and (bones, frames, 3); w of each first key >= 0."""
+    """Pose-bone channels (bones, frames, 4) and (bones, frames, 3) of parent-local tracks; w of first keys >= 0."""
     opposite = rotation.conjugate(rest.rotations)[:, None]
     turned = rotation.multiply(opposite, rotations)
     turned *= np.where(turned[:, :1, :1] < 0, -1.0, 1.0)
@@ -176,8 +176,8 @@ class ClipReader:
             list(self.rest.bones),
             turned,
             moved,
-            keyed[:, :4].any(axis=1),
-            keyed[:, 4:].any(axis=1),
+            np.logical_or.reduce(keyed[:, :4], axis=1),
+            np.logical_or.reduce(keyed[:, 4:], axis=1),
             self.fps,
             Space.PARENT_LOCAL,
         )
@@ -252,12 +252,8 @@ def _without_scale(turns: Floats) -> Floats:
     return result
 
 
-def play_first(rig: Any, actions: Iterable[Any]) -> None:
-    """Assign the first of ``actions``; the others play too when the user picks them."""
-    first = next(iter(actions), None)
-    if first is None:
-        return
+def play(context: Any, rig: Any, action: Any) -> None:
+    """Make ``rig`` play ``action``; other actions of the same import play too when the user picks them."""
     # Assigning an action to an object that was never evaluated crashes some Blenders.
-    bpy.context.view_layer.update()
-    slot = compat.suitable_slot(first, rig)
-    compat.assign(rig, first, slot)
+    context.view_layer.update()
+    compat.assign(rig, action, compat.suitable_slot(action, rig))

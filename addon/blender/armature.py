@@ -28,7 +28,7 @@ def build(context: Any, skeleton: Skeleton) -> tuple[Any, list[str]]:
     Pose bones rotate by quaternions.
     """
     armature = bpy.data.armatures.new(skeleton.name)
-    rig = bpy.data.objects.new(skeleton.name, armature)
+    rig: Any = bpy.data.objects.new(skeleton.name, armature)
     rest = skeleton.rest_matrices()
     lengths = _lengths(skeleton, rest)
     given: list[str] = []
@@ -68,8 +68,8 @@ def _lengths(skeleton: Skeleton, rest: Floats) -> list[float]:
 class Rest:
     """The rest pose that tracks are relative to.
 
-    ``bones`` Blender's names; ``parents`` (bones,); ``rotations`` (bones, 4) and ``translations`` (bones, 3) relative to the
-    parent; parentless bones stand in ``root_frame`` (4, 4).
+    ``bones`` Blender's names; ``parents`` (bones,); ``rotations`` (bones, 4) and ``translations`` (bones, 3) relative to
+    the parent; parentless bones stand in ``root_frame`` (4, 4).
     """
 
     bones: list[str]
@@ -82,8 +82,8 @@ class Rest:
 def rest_of(rig: Any, root_frame: Floats) -> Rest:
     """The rest pose as Blender stores it.
 
-    Blender keeps head, tail and roll and makes the matrices anew (1e-5 off in rotation), so poses must be taken relative
-    to what it has, never to what was once asked for.
+    Blender keeps head, tail and roll and makes the matrices anew (1e-5 off in rotation), so poses must be taken
+    relative to what it has, never to what was once asked for.
     """
     bones = rig.data.bones
     matrices = matrices_of(bones, "matrix_local")

@@ -59,11 +59,11 @@ def curve_bag(action: Any, slot: Any = None) -> Any:
     return action.layers[0].strips[0].channelbag(chosen)
 
 
-def suitable_slot(action: Any, owner: bpy.types.ID) -> Any:
+def suitable_slot(action: Any, owner: Any) -> Any:
     """The slot of ``action`` for this data-block: the one it uses, else one of its name, else the first of its kind."""
     if not SLOTTED:
         return None
-    used: Any = owner.animation_data
+    used = owner.animation_data
     if used is not None and used.action == action and used.action_slot is not None:
         return used.action_slot
     fitting = [slot for slot in action.slots if slot.target_id_type in {owner.id_type, "UNSPECIFIED"}]

@@ -35,7 +35,7 @@ def editing_armature(context: Any, rig: Any) -> Iterator[Any]:
 def object_mode(context: Any) -> Iterator[None]:
     """Object mode inside; the mode the active object was in afterwards."""
     active = context.view_layer.objects.active
-    mode = active.mode if active is not None else "OBJECT"
+    mode: Any = active.mode if active is not None else "OBJECT"
     if mode != "OBJECT":
         bpy.ops.object.mode_set(mode="OBJECT")
     try:
