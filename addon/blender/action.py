@@ -5,7 +5,8 @@ A pose bone's own channels say how it differs from its rest pose, the tracks of 
     parent pose · track = parent pose · rest · basis,  hence  basis = rest⁻¹ · track  and  track = rest · basis
 
 which on quaternions and offsets is ``q_basis = conj(q_rest) q_track``, ``t_basis = R(q_rest)ᵀ (t_track - t_rest)``.
-This holds where the bone inherits its parent's rotation, scale and location and is not connected; else poses are sampled.
+This holds where the bone inherits its parent's rotation, scale and location and is not connected; else poses are
+sampled.
 """
 
 from __future__ import annotations

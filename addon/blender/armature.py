@@ -68,8 +68,8 @@ def _lengths(skeleton: Skeleton, rest: Floats) -> list[float]:
 class Rest:
     """The rest pose that tracks are relative to.
 
-    ``bones`` Blender's names; ``parents`` (bones,); ``rotations`` (bones, 4) and ``translations`` (bones, 3) relative to
-    the parent; parentless bones stand in ``root_frame`` (4, 4).
+    ``bones`` Blender's names; ``parents`` (bones,); ``rotations`` (bones, 4) and ``translations`` (bones, 3)
+    relative to the parent; parentless bones stand in ``root_frame`` (4, 4).
     """
 
     bones: list[str]

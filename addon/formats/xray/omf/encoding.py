@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ....core import names, quantum
+from ....core import names
 from ....core.model import Clip, Skeleton
 from ....core.report import Report
 from .changes import Changes, MotionChange
@@ -35,7 +35,7 @@ def encode(
     skeleton: Skeleton | None = None,
     definitions: Mapping[str, Definition] | None = None,
     width: Width = Width.AUTOMATIC,
-    steps: float = quantum.KEYED,
+    sampled: bool = False,
 ) -> tuple[MotionSet, Changes]:
     """``base`` with each clip put in the place of the motion of its name, or added behind the last; and what changed.
 
@@ -57,7 +57,7 @@ def encode(
         place = free.pop(0) if free else None
         old = motions[place] if place is not None else None
         bones = track_bones(start.parameters, old.track_count if old is not None else listed, Report(), skeleton)
-        motion, track_changes = encode_motion(clip, bones, old, rest=skeleton, width=width, steps=steps)
+        motion, track_changes = encode_motion(clip, bones, old, rest=skeleton, width=width, sampled=sampled)
         definition = _definition(clip, definitions, definitions_out[place] if place is not None else None)
         if place is None:
             definition.motion = len(motions)

@@ -151,17 +151,23 @@ class Untouched:
         return np.logical_and(self.rotations.all(axis=1), self.translations.all(axis=(1, 2)))
 
 
-def compare(clip: Clip, base: Motion, *, steps: float = quantum.KEYED) -> Untouched:
+def compare(clip: Clip, base: Motion, *, sampled: bool = False) -> Untouched:
     """The untouched rule over a whole motion; track i of ``clip`` must be track i of ``base``.
 
-    Of a clip of another length only tracks that are one value in the base can be untouched.
+    ``sampled``: the clip was read from evaluated poses, which are normalised and carry Blender's rounding: one step is
+    allowed then. Of a clip of another length only tracks that are one value in the base can be untouched.
     """
     old = _side_by_side(base)
+    steps = quantum.SAMPLED if sampled else quantum.KEYED
     same_length = clip.frames == old.rotations.shape[1]
     shown = slice(None) if same_length else slice(1)
     old_translations = old.translations[:, shown]
+    old_rotations = old.rotations[:, shown]
     rotations = quantum.untouched_rotations(
-        clip.rotations, old.rotations[:, shown], old.rotation_steps[:, None, None], steps=steps
+        clip.rotations,
+        rotation.normalised(old_rotations) if sampled else old_rotations,
+        old.rotation_steps[:, None, None],
+        steps=steps,
     )
     translations = quantum.untouched(
         clip.translations,
@@ -169,7 +175,8 @@ def compare(clip: Clip, base: Motion, *, steps: float = quantum.KEYED) -> Untouc
         old.translation_steps[:, None],
         steps=steps,
         # Blender adds the rest offset and turns the sum: its rounding has the size of the whole vector.
-        magnitude=np.abs(old_translations).max(axis=-1, keepdims=True),
+        # A sampled pose went through the whole chain of bones: metres.
+        magnitude=np.maximum(np.abs(old_translations).max(axis=-1, keepdims=True), 2.0 if sampled else 0.0),
     )
     if not same_length:
         rotations &= ~old.rotation_keyed[:, None]
@@ -184,7 +191,7 @@ def encode_motion(
     *,
     rest: Skeleton | None = None,
     width: Width = Width.AUTOMATIC,
-    steps: float = quantum.KEYED,
+    sampled: bool = False,
 ) -> tuple[Motion, list[TrackChange]]:
     """A motion whose track i moves ``bones[i]``, and what in it differs from ``base``.
 
@@ -197,7 +204,7 @@ def encode_motion(
         return Motion.of(name, ordered.frames, _new_tracks(ordered, width)), [
             TrackChange(bone, ordered.frames, ordered.frames) for bone in bones
         ]
-    kept = compare(ordered, base, steps=steps)
+    kept = compare(ordered, base, sampled=sampled)
     pieces: list[Any] = []
     changes = []
     untouched = kept.tracks
@@ -295,6 +302,7 @@ def _edited_track(clip: Clip, index: int, base: Motion, kept: Untouched, width: 
     translations = _stored_translations(old)
     turned, moved = ~kept.rotations[index].all(), ~kept.translations[index].all()
     floats = bool(old.flags & TrackFlag.FLOAT_KEYS)
+    steps = quantum.SAMPLED if sampled else quantum.KEYED
     same_length = clip.frames == base.frames
     if turned:
         if floats:

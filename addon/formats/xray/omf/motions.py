@@ -38,14 +38,20 @@ def _motion_or_chunk(chunk: Chunk, parent: Reader, report: Report) -> Motion | C
 
 
 def _read_motion(chunk: Chunk, reader: Reader, report: Report) -> Motion:
-    name = reader.string("the motion's name")
-    frames = reader.u32("the number of frames")
-    body = reader.rest()
-    motion = Motion(name, frames, body, _track_starts(body, frames), chunk.id, chunk.declared, chunk.offset)
+    motion = read_motion(reader)
+    motion.identifier, motion.declared, motion.offset = chunk.id, chunk.declared, chunk.offset
     if motion.leftover:
         report.warn(f"{motion.leftover} bytes are no whole track; kept", motion.label)
     _check_checksums(motion, report)
     return motion
+
+
+def read_motion(reader: Reader) -> Motion:
+    """One motion of a chunk's body. Raises `ReadError`."""
+    name = reader.string("the motion's name")
+    frames = reader.u32("the number of frames")
+    body = reader.rest()
+    return Motion(name, frames, body, _track_starts(body, frames))
 
 
 def _track_starts(body: memoryview, frames: int) -> list[int]:
@@ -97,6 +103,11 @@ def write_motions(library: MotionLibrary, *, recompose: bool = False) -> bytes:
 
 
 def _motion_chunk(motion: Motion, recompose: bool) -> Chunk:
+    return Chunk(motion.identifier, write_motion(motion, recompose=recompose), declared=motion.declared)
+
+
+def write_motion(motion: Motion, *, recompose: bool = False) -> bytes:
+    """One motion's chunk body."""
     writer = Writer()
     writer.string(motion.name)
     writer.u32(motion.frames)
@@ -106,7 +117,7 @@ def _motion_chunk(motion: Motion, recompose: bool) -> Chunk:
         writer.raw(motion.body[motion.starts[-1] :])
     else:
         writer.raw(motion.body)
-    return Chunk(motion.identifier, writer.getvalue(), declared=motion.declared)
+    return writer.getvalue()
 
 
 def numbered(motions: list[Motion]) -> MotionLibrary:
