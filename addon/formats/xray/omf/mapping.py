@@ -302,7 +302,6 @@ def _edited_track(clip: Clip, index: int, base: Motion, kept: Untouched, width: 
     translations = _stored_translations(old)
     turned, moved = ~kept.rotations[index].all(), ~kept.translations[index].all()
     floats = bool(old.flags & TrackFlag.FLOAT_KEYS)
-    steps = quantum.SAMPLED if sampled else quantum.KEYED
     same_length = clip.frames == base.frames
     if turned:
         if floats:
