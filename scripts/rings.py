@@ -58,17 +58,22 @@ def run(blender: str | None, pytest_arguments: Sequence[str], *, fast: bool) -> 
 def _jobs(blender: str | None, arguments: Sequence[str], *, fast: bool) -> list[Job]:
     checks: list[Job] = [_lint, lambda: _pure(arguments)]
     if not fast:
-        checks += [_strict_types, *(lambda version=version: _types(version) for version in _stubs())]
+        checks += [_strict_types, *map(_against, _stubs())]
     if blender == "all":
         wheels = [version for version in settings()["tool"]["motionbridge"]["wheels"] if version in _stubs()]
-        chosen: list[Job] = [lambda: _debian(arguments)]
-        chosen += [
-            lambda v=version: _inside(lambda: blenders.find(v), v, arguments, zip_too=True) for version in wheels
-        ]
+        chosen: list[Job] = [lambda: _debian(arguments), *(_in_wheel(version, arguments) for version in wheels)]
     else:
         chosen = [lambda: _inside(lambda: blenders.find(blender), blender or "Blender", arguments, zip_too=not fast)]
     # What takes longest begins first.
     return [*chosen[:1], *checks, *chosen[1:]]
+
+
+def _in_wheel(version: str, arguments: Sequence[str]) -> Job:
+    return lambda: _inside(lambda: blenders.wheel(version), version, arguments, zip_too=True)
+
+
+def _against(version: str) -> Job:
+    return lambda: _types(version)
 
 
 def _stubs() -> dict[str, str]:
@@ -101,7 +106,8 @@ def _lint() -> Iterator[Outcome]:
 
 
 def _strict_types() -> Iterator[Outcome]:
-    rooms = [name for name in ("addon/core", "addon/formats", "addon/cli") if (ROOT / name).exists()]
+    rooms = ["addon/core", "addon/formats", "addon/cli"]
+    rooms += [f"scripts/{name}" for name in ("test.py", "rings.py", "build.py", "demo.py", "environment")]
     # What these import is checked, but not what merely lies above them in the package: that needs Blender's stubs.
     yield _check("types", "mypy strict", "mypy", "--follow-imports=silent", *rooms)
 
@@ -115,7 +121,18 @@ def _types(version: str) -> Iterator[Outcome]:
 # Tests --------------------------------------------------------------------------------------------------------------
 
 
-def _pure(arguments: Sequence[str]) -> Iterator[Outcome]:
+def _of_this_ring(arguments: Sequence[str], foreign: Sequence[str]) -> list[str] | None:
+    """The arguments without the tests of other rings; None where they name only such."""
+    named = {text: (ROOT / text.split("::")[0]) for text in arguments}
+    paths = {text: path for text, path in named.items() if path.exists()}
+    others = {text for text, path in paths.items() if any(path.is_relative_to(ROOT / folder) for folder in foreign)}
+    return None if paths and paths.keys() == others else [text for text in arguments if text not in others]
+
+
+def _pure(given: Sequence[str]) -> Iterator[Outcome]:
+    arguments = _of_this_ring(given, ["tests/blender", "tests/package"])
+    if arguments is None:
+        return
     with TemporaryDirectory() as folder:
         results = Path(folder) / "results.xml"
         command = [str(virtual.dev()), "-m", "pytest", "-q", f"--junitxml={results}", *arguments]
@@ -148,7 +165,9 @@ def _inside(
             session.variables["MOTIONBRIDGE_TEST_PACKAGES"] = str(
                 virtual.packages("test-packages", virtual.group("test"))
             )
-        yield _run_in_blender(session, arguments)
+        own = _of_this_ring(arguments, ["tests/scripts", "tests/package"])
+        if own is not None:
+            yield _run_in_blender(session, own)
         if zip_too and not arguments:
             yield _run_on_zip(session)
 

@@ -90,10 +90,8 @@ def run(
 
 def find(wanted: str | None = None) -> Blender:
     """The Blender asked for ("4.2", a path), or the one on this machine, or one made from the wheel that fits."""
-    if wanted in settings()["tool"]["motionbridge"]["wheels"]:
-        return wheel(wanted)
     if wanted:
-        return executable(wanted)
+        return wheel(wanted) if wanted in settings()["tool"]["motionbridge"]["wheels"] else executable(wanted)
     if named := os.environ.get("BLENDER"):
         return executable(named)
     if found := shutil.which("blender"):

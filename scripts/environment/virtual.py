@@ -16,10 +16,8 @@ from pathlib import Path
 
 from . import Unavailable, folder, machine, settings
 
-try:
+if sys.platform != "win32":  # there, two runs at once are the user's own affair
     import fcntl
-except ImportError:  # Windows: two runs at once are then the user's own affair
-    fcntl = None  # type: ignore[assignment]
 
 INSTALLATION_LIMIT = 1200  # seconds; a bpy wheel is a third of a gigabyte
 
@@ -103,11 +101,9 @@ def _mount_points() -> list[Path]:
 
 @contextlib.contextmanager
 def _locked(place: Path) -> Iterator[None]:
-    if fcntl is None:
-        yield
-        return
     with place.with_name(f".{place.name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        if sys.platform != "win32":
+            fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 

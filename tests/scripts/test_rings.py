@@ -110,3 +110,17 @@ def test_game_files_must_be_there_if_they_are_named(monkeypatch, tmp_path):
     monkeypatch.setenv("MOTIONBRIDGE_CORPUS", str(tmp_path / "gone"))
     with pytest.raises(Unavailable, match="no folder"):
         rings._game_files()
+
+
+@pytest.mark.parametrize(
+    ("given", "left"),
+    [
+        ([], []),
+        (["-k", "quantum"], ["-k", "quantum"]),
+        (["tests/blender"], None),
+        (["tests/blender/test_scene.py::test_it_notices", "-x"], None),
+        (["tests/blender", "tests/scripts"], ["tests/scripts"]),
+    ],
+)
+def test_a_ring_is_not_given_the_tests_of_another(given, left):
+    assert rings._of_this_ring(given, ["tests/blender"]) == left
