@@ -50,13 +50,14 @@ def encode(
     for number, (_, definition) in enumerate(pairs(start)):
         places.setdefault(definition.label.lower(), []).append(number)
     listed = sum(len(partition.bones) for partition in start.parameters.partitions)
+    model_bones = skeleton.bones if skeleton is not None else []
     changes = Changes()
     for clip in clips:
         # A name may be there twice (the game plays the first): clips take the places of their name in turn.
         free = places.get(clip.name.lower())
         place = free.pop(0) if free else None
         old = motions[place] if place is not None else None
-        bones = track_bones(start.parameters, old.track_count if old is not None else listed, Report(), skeleton)
+        bones = track_bones(start.parameters, old.track_count if old is not None else listed, Report(), model_bones)
         motion, track_changes = encode_motion(clip, bones, old, rest=skeleton, width=width, sampled=sampled)
         definition = _definition(clip, definitions, definitions_out[place] if place is not None else None)
         if place is None:

@@ -7,6 +7,7 @@ partition entry carries the number i: neither the listing order nor the model's 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,8 +37,8 @@ from .quantise import (
 Floats = NDArray[np.float64]
 
 
-def track_bones(parameters: Parameters, tracks: int, report: Report, skeleton: Skeleton | None = None) -> list[str]:
-    """The bone of each track, by partition number; bare numbers and gaps are filled from ``skeleton`` by index.
+def track_bones(parameters: Parameters, tracks: int, report: Report, model_bones: Sequence[str] = ()) -> list[str]:
+    """The bone of each track, by partition number; bare numbers and gaps are filled from the model's list by index.
 
     Where neither knows a bone the track is called ``track_<number>`` and reported.
     """
@@ -51,7 +52,7 @@ def track_bones(parameters: Parameters, tracks: int, report: Report, skeleton: S
             if bones[track] is not None:
                 report.warn(f"track {track} is given to two bones; the last one counts", _bone_label(bone.name))
             bones[track] = names.decode(bone.name)
-    known = skeleton.bones if skeleton is not None and len(skeleton.bones) == tracks else []
+    known = model_bones if len(model_bones) == tracks else ()
     for track, name in enumerate(bones):
         if name is None:
             found = known and known[track] not in bones
@@ -68,13 +69,13 @@ def _bone_label(name: bytes | None) -> str:
     return names.decode(name) if name is not None else ""
 
 
-def decode(motions: MotionSet, report: Report, skeleton: Skeleton | None = None) -> list[Clip]:
+def decode(motions: MotionSet, report: Report, model_bones: Sequence[str] = ()) -> list[Clip]:
     """Every motion as a `Clip`, in the engine's order."""
     clips = []
     known: dict[int, list[str]] = {}
     for place, motion in enumerate(motions.library.motions):
         if motion.track_count not in known:
-            known[motion.track_count] = track_bones(motions.parameters, motion.track_count, report, skeleton)
+            known[motion.track_count] = track_bones(motions.parameters, motion.track_count, report, model_bones)
         definitions = motions.parameters.definitions
         definition = definitions[place] if place < len(definitions) else None
         clips.append(decode_motion(motion, known[motion.track_count], definition))
@@ -94,17 +95,21 @@ class _Tracks:
 
 
 def _side_by_side(motion: Motion) -> _Tracks:
-    count, frames = motion.track_count, max(motion.frames, 1)
+    """Where no track has keys one row stands for all frames: nothing in the file bounds how many those are."""
+    count = motion.track_count
+    flags = np.array([motion.flags(track) for track in range(count)], np.uint8)
+    moves = (flags & (TrackFlag.TRANSLATION_KEYS | TrackFlag.SINGLE_ROTATION)) != TrackFlag.SINGLE_ROTATION
+    frames = max(motion.frames, 1) if moves.any() else 1
     rotations, translations = np.empty((count, frames, 4)), np.empty((count, frames, 3))
     rotation_steps, translation_steps = np.full(count, ROTATION_STEP), np.zeros((count, 3))
-    flags = np.array([motion.flags(track) for track in range(count)], np.uint8)
     for index in range(count):
         track = motion.track(index)
         # A motion without frames (broken files) stands still.
-        rotations[index] = track.rotation if len(track.rotation) else (0, 0, 0, 32767)
-        translations[index] = _stored_translations(track).decoded() if len(track.translation) else 0
-        if track.size is not None:
-            translation_steps[index] = track.size
+        with np.errstate(invalid="ignore"):  # a signalling NaN of a broken file becomes a quiet one
+            rotations[index] = track.rotation if len(track.rotation) else (0, 0, 0, 32767)
+            translations[index] = _stored_translations(track).decoded() if len(track.translation) else 0
+            if track.size is not None:
+                translation_steps[index] = track.size
     floats = (flags & TrackFlag.FLOAT_KEYS) != 0
     rotations *= np.where(floats, 1.0, ROTATION_STEP)[:, None, None]
     rotation_steps[floats] = 0.0
@@ -122,14 +127,22 @@ def _stored_translations(track: Track) -> Translations:
     return Translations(track.translation, bool(track.flags & TrackFlag.TRANSLATION_KEYS), track.size, track.init)
 
 
+def _each_frame(rows: Floats, frames: int) -> Floats:
+    return rows if rows.shape[1] == frames else np.broadcast_to(rows, (rows.shape[0], frames, rows.shape[2]))
+
+
 def decode_motion(motion: Motion, bones: list[str], definition: Definition | None = None) -> Clip:
-    """One motion as a `Clip`, parent-local, signs of neighbouring quaternions alike."""
+    """One motion as a `Clip`, parent-local, signs of neighbouring quaternions alike.
+
+    Of a motion without any keys the arrays are read-only: every frame is the same row.
+    """
     tracks = _side_by_side(motion)
+    frames = max(motion.frames, 1)
     return Clip(
         definition.label if definition else motion.label,
         list(bones),
-        rotation.continuous(tracks.rotations),
-        tracks.translations,
+        _each_frame(rotation.continuous(tracks.rotations), frames),
+        _each_frame(tracks.translations, frames),
         tracks.rotation_keyed,
         tracks.translation_keyed,
         FRAMES_PER_SECOND,
@@ -159,7 +172,7 @@ def compare(clip: Clip, base: Motion, *, sampled: bool = False) -> Untouched:
     """
     old = _side_by_side(base)
     steps = quantum.SAMPLED if sampled else quantum.KEYED
-    same_length = clip.frames == old.rotations.shape[1]
+    same_length = clip.frames == max(base.frames, 1)
     shown = slice(None) if same_length else slice(1)
     old_translations = old.translations[:, shown]
     old_rotations = old.rotations[:, shown]

@@ -56,7 +56,8 @@ class Translations:
         """(1 or frames, 3) metres, as the engine computes them but in float64."""
         if self.size is None or self.init is None:
             return self.keys.astype(np.float64)
-        result: Floats = self.keys * self.size.astype(np.float64) + self.init.astype(np.float64)
+        with np.errstate(invalid="ignore", over="ignore"):  # NaN and infinities of broken files stay what they are
+            result: Floats = self.keys * self.size.astype(np.float64) + self.init.astype(np.float64)
         return result
 
 

@@ -378,7 +378,7 @@ def test_tracks_nobody_names_take_the_models_bones_by_number_and_say_so() -> Non
     assert track_bones(made.parameters, 3, report) == ["bone0", "track_1", "track_2"]
     assert "nobody knows" in report.lines()[0]
     report = Report()
-    assert track_bones(made.parameters, 3, report, flat_skeleton(3)) == ["bone0", "bone1", "bone2"]
+    assert track_bones(made.parameters, 3, report, flat_skeleton(3).bones) == ["bone0", "bone1", "bone2"]
     assert "taken from the model" in report.lines()[0]
 
 
