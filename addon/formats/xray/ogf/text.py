@@ -147,7 +147,7 @@ def _dump_value(label: str, value: Any) -> Iterator[str]:
 def _dump_array(label: str, values: NDArray[Any]) -> Iterator[str]:
     if values.dtype.names:
         flat = values.ravel()
-        columns = [_rows(flat[name].reshape(len(flat), -1)) for name in values.dtype.names]
+        columns = [_rows(flat[name].reshape(len(flat), -1)) for name in values.dtype.names] if len(flat) else []
         titles = " | ".join(values.dtype.names)
         yield f"{label} count {len(flat)}: {titles}"
         for number, fields in enumerate(zip(*columns, strict=True)):

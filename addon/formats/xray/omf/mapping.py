@@ -36,6 +36,9 @@ from .quantise import (
 
 Floats = NDArray[np.float64]
 
+COPIED_FRAMES = 1024
+"""Up to here a motion without keys gets a row for each frame; a file may claim four billion frames for nothing."""
+
 
 def track_bones(parameters: Parameters, tracks: int, report: Report, model_bones: Sequence[str] = ()) -> list[str]:
     """The bone of each track, by partition number; bare numbers and gaps are filled from the model's list by index.
@@ -128,13 +131,17 @@ def _stored_translations(track: Track) -> Translations:
 
 
 def _each_frame(rows: Floats, frames: int) -> Floats:
-    return rows if rows.shape[1] == frames else np.broadcast_to(rows, (rows.shape[0], frames, rows.shape[2]))
+    if rows.shape[1] == frames:
+        return rows
+    if frames <= COPIED_FRAMES:
+        return np.repeat(rows, frames, axis=1)
+    return np.broadcast_to(rows, (rows.shape[0], frames, rows.shape[2]))
 
 
 def decode_motion(motion: Motion, bones: list[str], definition: Definition | None = None) -> Clip:
     """One motion as a `Clip`, parent-local, signs of neighbouring quaternions alike.
 
-    Of a motion without any keys the arrays are read-only: every frame is the same row.
+    Of a motion without any keys, longer than `COPIED_FRAMES`, the arrays are read-only: each frame is the same row.
     """
     tracks = _side_by_side(motion)
     frames = max(motion.frames, 1)
