@@ -20,6 +20,13 @@ def _unit(vectors: Floats) -> Floats:
     return result
 
 
+def _directions(normals: Floats) -> Floats:
+    """Unit normals; up (y) for those that have no direction."""
+    unit = _unit(normals)
+    unit[~unit.any(axis=-1)] = (0.0, 1.0, 0.0)
+    return unit
+
+
 def _summed(values: Floats, corners: NDArray[Any], count: int) -> Floats:
     """(count, 3) sums of a triangle's vector (triangles, 3) over the vertices of its corners (triangles, 3)."""
     flat = corners.ravel()
@@ -29,9 +36,7 @@ def _summed(values: Floats, corners: NDArray[Any], count: int) -> Floats:
 def vertex_normals(positions: NDArray[Any], triangles: NDArray[Any]) -> Floats:
     """Unit normals (vertices, 3): the triangles' outward normals, weighted by area; up (y) where there are none."""
     a, b, c = (positions[triangles[:, corner]].astype(np.float64) for corner in range(3))
-    normals = _unit(_summed(np.cross(b - a, c - a), triangles, len(positions)))
-    normals[~normals.any(axis=1)] = (0.0, 1.0, 0.0)
-    return normals
+    return _directions(_summed(np.cross(b - a, c - a), triangles, len(positions)))
 
 
 def tangent_frames(
@@ -49,7 +54,7 @@ def tangent_frames(
     area = np.linalg.norm(np.cross(p, q), axis=1, keepdims=True)
     # Only the directions count, so the determinant's sign is all that is needed of it.
     side = np.sign(du[:, :1] * dv[:, 1:] - du[:, 1:] * dv[:, :1])
-    normals = _unit(normals.astype(np.float64))
+    normals = _directions(normals.astype(np.float64))
     frames = []
     for along in (p * dv[:, 1:] - q * du[:, 1:], q * du[:, :1] - p * dv[:, :1]):
         summed = _summed(_unit(along) * side * area, triangles, len(positions))

@@ -68,9 +68,11 @@ def _geometry_words(visual: Ogf) -> Iterator[str]:
         links = f"{vertices.links} bones each" if vertices.links > 1 else "1 bone each" if vertices.links else "static"
         yield f"{len(vertices.rows)} vertices ({links}, format {vertices.format:#x})"
     windows, texture = visual.first(SlidingWindows), visual.first(Texture)
-    finest = windows.windows[:1]["triangles"] if windows is not None else ()
     if indices is not None:
-        yield f"{int(finest[0]) if len(finest) else len(indices.corners) // 3} triangles"
+        finest = len(indices.corners) // 3
+        if windows is not None and len(windows.windows):
+            finest = int(windows.windows["triangles"][0])
+        yield f"{finest} triangles"
     if windows is not None:
         yield f"{len(windows.windows)} levels of detail"
     if texture is not None:
