@@ -40,7 +40,8 @@ def xray_triangles(triangles: NDArray[Any]) -> NDArray[Any]:
 def xray_uvs(uvs: NDArray[Any]) -> NDArray[Any]:
     """Texture coordinates (..., 2) with v upwards; the same call takes them back (to 1 ulp of v)."""
     flipped = uvs.copy()
-    flipped[..., 1] = 1 - flipped[..., 1]
+    with np.errstate(invalid="ignore"):  # a NaN of a broken file stays one
+        flipped[..., 1] = 1 - flipped[..., 1]
     return flipped
 
 

@@ -114,6 +114,11 @@ def test_v_points_up_and_the_given_array_stays_as_it_is():
     assert (np.abs(back - many) <= np.spacing(np.float32(4))).all()
 
 
+def test_a_signalling_nan_among_texture_coordinates_is_no_alarm():
+    broken = np.frombuffer(np.array([0, 0x7F80_0001], "<u4").tobytes(), "<f4").reshape(1, 2)
+    assert np.isnan(space.xray_uvs(broken)[0, 1])
+
+
 def test_bind_angles_are_the_engines_setxyzi_mirrored():
     angles = RANDOM.uniform(-np.pi, np.pi, size=(500, 3))
     made = rotation.matrices(space.xray_bone_angles(angles))
