@@ -258,3 +258,13 @@ def play(context: Any, rig: Any, action: Any) -> None:
     # Assigning an action to an object that was never evaluated crashes some Blenders.
     context.view_layer.update()
     compat.assign(rig, action, compat.suitable_slot(action, rig))
+
+
+def stash(rig: Any, stored: list[Any]) -> None:
+    """Each action on a muted NLA track of its own, where other tools look for it."""
+    data = rig.animation_data or rig.animation_data_create()
+    for action in stored:
+        track = data.nla_tracks.new()
+        track.name = action.name
+        track.strips.new(action.name, round(action.frame_range[0]), action)
+        track.mute = True

@@ -1,0 +1,237 @@
+"""Clips to actions and back: what plays, what the pose is, what comes back, what stays as it was."""
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Euler, Matrix, Quaternion
+
+from addon.blender import action as actions
+from addon.blender import armature, compat
+from addon.core import rotation
+from addon.core.model import Clip, Skeleton, Space
+from tests.scene import differences, snapshot
+
+RANDOM = np.random.default_rng(7)
+ROOT_FRAME = np.array([[1.0, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
+
+
+def quaternions(*shape: int) -> np.ndarray:
+    return rotation.normalised(RANDOM.normal(size=(*shape, 4)))
+
+
+def skeleton(bones: int = 6) -> Skeleton:
+    parents = np.array([-1, 0, 1, 1, 3, 0][:bones], np.int32)
+    return Skeleton(
+        "rig",
+        [f"bone_{place}" for place in range(bones)],
+        parents,
+        quaternions(bones),
+        RANDOM.uniform(-0.5, 0.5, (bones, 3)),
+        ROOT_FRAME,
+    )
+
+
+def clip(bones: list[str], frames: int = 5, name: str = "walk") -> Clip:
+    count = len(bones)
+    rotations = rotation.continuous(quaternions(count, frames))
+    translations = RANDOM.uniform(-0.5, 0.5, (count, frames, 3))
+    keyed = np.arange(count) % 2 == 0
+    rotations[~keyed] = rotations[~keyed][:, :1]
+    translations[keyed] = translations[keyed][:, :1]
+    return Clip(name, bones, rotations, translations, keyed, ~keyed, 30.0, Space.PARENT_LOCAL)
+
+
+def build_rig(made: Skeleton):
+    rig, given = armature.build(bpy.context, made)
+    bpy.context.scene.collection.objects.link(rig)
+    return rig, given
+
+
+def written(rig, rest, *clips: Clip, first_frame: int = 0) -> list:
+    places = [rest.bones.index(bone) for bone in clips[0].bones]
+    writer = actions.ClipWriter(rest, places, compat.slot_name(rig))
+    made = [writer.build(one, list(range(len(one.bones))), first_frame) for one in clips]
+    writer.close()
+    return made
+
+
+@pytest.fixture
+def scene():
+    made = skeleton()
+    rig, _ = build_rig(made)
+    rest = armature.rest_of(rig, ROOT_FRAME)
+    return made, rig, rest
+
+
+def test_the_rest_pose_is_the_skeletons(scene) -> None:
+    made, rig, rest = scene
+    order = [made.bones.index(bone) for bone in rest.bones]
+    there = armature.matrices_of(rig.data.bones, "matrix_local")
+    np.testing.assert_allclose(there, made.rest_matrices()[order], atol=4e-5)  # head, tail, roll: see blender facts
+    assert np.abs(rotation.angles_between(rest.rotations, made.rest_rotation[order])).max() < 1e-4
+
+
+@pytest.mark.parametrize("frame", [0, 3, 4])
+def test_poses_are_the_clips(scene, frame: int) -> None:
+    """Blender's pose against a chain of 4x4 products that never heard of rest poses."""
+    made, rig, rest = scene
+    walk = clip(made.bones)
+    (action,) = written(rig, rest, walk)
+    actions.play(bpy.context, rig, action)
+    bpy.context.scene.frame_set(frame)
+    world: dict[int, np.ndarray] = {}
+    for bone, parent in enumerate(made.parents):
+        local = np.eye(4)
+        local[:3, :3] = np.array(Quaternion(walk.rotations[bone, frame]).to_matrix())
+        local[:3, 3] = walk.translations[bone, frame]
+        world[bone] = (ROOT_FRAME if parent < 0 else world[parent]) @ local
+    for bone, name in enumerate(made.bones):
+        np.testing.assert_allclose(np.array(rig.pose.bones[name].matrix), world[bone], atol=1e-5)
+
+
+def test_what_was_built_is_gathered(scene) -> None:
+    made, rig, rest = scene
+    walk = clip(made.bones)
+    (action,) = written(rig, rest, walk)
+    gathered = actions.ClipReader(rig, rest, 30.0).gather(action)
+    assert gathered.left_out == []
+    order = [gathered.clip.bones.index(bone) for bone in made.bones]
+    signs = np.sign(np.einsum("...i,...i->...", gathered.clip.rotations[order], walk.rotations))[..., None]
+    np.testing.assert_allclose(gathered.clip.rotations[order] * signs, walk.rotations, atol=2e-7)
+    np.testing.assert_allclose(gathered.clip.translations[order], walk.translations, atol=2e-7)
+    assert (gathered.clip.rotation_keyed[order] == walk.rotation_keyed).all()
+    assert (gathered.clip.translation_keyed[order] == walk.translation_keyed).all()
+
+
+def test_constant_tracks_have_one_key_and_animated_ones_a_key_a_frame(scene) -> None:
+    made, rig, rest = scene
+    walk = clip(made.bones, frames=9)
+    (action,) = written(rig, rest, walk, first_frame=10)
+    counts = {}
+    for curve in compat.curve_bag(action).fcurves:
+        counts.setdefault(curve.data_path, set()).add(len(curve.keyframe_points))
+        assert curve.keyframe_points[0].co[0] == 10
+        assert {point.interpolation for point in curve.keyframe_points} == {"LINEAR"}
+    for place, bone in enumerate(made.bones):
+        assert counts[actions.channel_path(bone, "rotation_quaternion")] == {9 if walk.rotation_keyed[place] else 1}
+        assert counts[actions.channel_path(bone, "location")] == {9 if walk.translation_keyed[place] else 1}
+    assert (action.frame_start, action.frame_end) == (10, 18)
+    assert actions.frame_range(action) == (10, 9)
+
+
+def test_any_action_the_user_picks_plays(scene) -> None:
+    made, rig, rest = scene
+    first, second = written(rig, rest, clip(made.bones, name="a"), clip(made.bones, name="b"))
+    actions.play(bpy.context, rig, first)
+    rig.animation_data.action = second  # what the editor does: no slot is named
+    bpy.context.scene.frame_set(0)
+    before = np.array(rig.pose.bones["bone_0"].matrix)
+    bpy.context.scene.frame_set(3)
+    assert np.abs(np.array(rig.pose.bones["bone_0"].matrix) - before).max() > 1e-3
+
+
+def test_curves_the_user_made_are_sampled_on_whole_frames(scene) -> None:
+    made, rig, rest = scene
+    (action,) = written(rig, rest, clip(made.bones))
+    actions.play(bpy.context, rig, action)
+    curve = next(c for c in compat.curve_bag(action).fcurves if c.data_path.endswith("location"))
+    while len(curve.keyframe_points) > 1:
+        curve.keyframe_points.remove(curve.keyframe_points[0])
+    curve.keyframe_points.insert(0.0, 0.0).interpolation = "BEZIER"
+    curve.keyframe_points.insert(2.5, 1.0)
+    curve.keyframe_points.insert(4.0, 0.5)
+    expected = [curve.evaluate(frame) for frame in range(5)]
+    gathered = actions.ClipReader(rig, rest, 30.0).gather(action).clip
+    place = next(p for p, bone in enumerate(rest.bones) if f'"{bone}"' in curve.data_path)
+    back = rotation.rotate(
+        rotation.conjugate(rest.rotations[place]), gathered.translations[place] - rest.translations[place]
+    )
+    np.testing.assert_allclose(back[:, curve.array_index], expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("mode", ["XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX", "AXIS_ANGLE"])
+def test_other_rotation_modes_are_read(scene, mode: str) -> None:
+    _, rig, rest = scene
+    bone = rig.pose.bones["bone_2"]
+    bone.rotation_mode = mode
+    channel = "rotation_axis_angle" if mode == "AXIS_ANGLE" else "rotation_euler"
+    values = [0.7, 0.1, -0.5, 0.3] if mode == "AXIS_ANGLE" else [0.7, -0.4, 1.9]
+    action, _, bag = compat.new_action("a", "OBJECT", rig.name)
+    make = compat.curve_maker(action, bag)
+    for index, value in enumerate(values):
+        make(actions.channel_path("bone_2", channel), index, "bone_2").keyframe_points.insert(0, value)
+    gathered = actions.ClipReader(rig, rest, 30.0).gather(action).clip
+    place = rest.bones.index("bone_2")
+    basis = rotation.multiply(rotation.conjugate(rest.rotations[place]), gathered.rotations[place, 0])
+    expected = (
+        Matrix.Rotation(values[0], 3, values[1:]).to_quaternion()
+        if mode == "AXIS_ANGLE"
+        else Euler(values, mode).to_quaternion()
+    )
+    assert rotation.angles_between(basis, np.array(expected)) < 1e-6
+
+
+def test_curves_without_a_place_in_a_clip_are_named(scene) -> None:
+    made, rig, rest = scene
+    (action,) = written(rig, rest, clip(made.bones))
+    make = compat.curve_maker(action, compat.curve_bag(action))
+    make(actions.channel_path("bone_1", "scale"), 0, "bone_1").keyframe_points.insert(0, 2.0)
+    make(actions.channel_path("nobody", "location"), 0, "nobody").keyframe_points.insert(0, 2.0)
+    left_out = actions.ClipReader(rig, rest, 30.0).gather(action).left_out
+    assert left_out == ['pose.bones["bone_1"].scale', 'pose.bones["nobody"].location']
+
+
+def test_sampled_poses_are_the_keys_where_nothing_else_moves_the_rig(scene) -> None:
+    made, rig, rest = scene
+    first, second = written(rig, rest, clip(made.bones, name="a"), clip(made.bones, name="b"))
+    actions.play(bpy.context, rig, first)
+    bpy.context.scene.frame_set(2)
+    before = snapshot()
+    sampled = actions.sample(bpy.context, rig, second, rest, 30.0)
+    assert differences(before, snapshot()) == []
+    gathered = actions.ClipReader(rig, rest, 30.0).gather(second).clip
+    assert rotation.angles_between(sampled.rotations, gathered.rotations).max() < 1e-5
+    np.testing.assert_allclose(sampled.translations, gathered.translations, atol=2e-6)
+
+
+def test_why_a_rig_must_be_sampled(scene) -> None:
+    _, rig, _ = scene
+    assert actions.why_sampled(rig) == []
+    constraint = rig.pose.bones["bone_2"].constraints.new("COPY_ROTATION")
+    assert actions.why_sampled(rig) == ["constraints"]
+    constraint.mute = True
+    assert actions.why_sampled(rig) == []
+    rig.data.bones["bone_2"].use_inherit_rotation = False
+    assert "inherit" in actions.why_sampled(rig)[0]
+
+
+def test_a_rig_is_built_whatever_the_user_was_doing() -> None:
+    other, _ = build_rig(skeleton(2))
+    other.hide_set(True)
+    excluded = bpy.data.collections.new("excluded")
+    bpy.context.scene.collection.children.link(excluded)
+    bpy.context.view_layer.layer_collection.children["excluded"].exclude = True
+    bpy.context.view_layer.active_layer_collection = bpy.context.view_layer.layer_collection.children["excluded"]
+    visible, _ = build_rig(skeleton(3))
+    bpy.context.view_layer.objects.active = visible
+    bpy.ops.object.mode_set(mode="EDIT")
+    rig, given = armature.build(bpy.context, skeleton())
+    assert len(given) == 6
+    assert bpy.context.view_layer.objects.active == visible
+    assert visible.mode == "EDIT"
+    assert "motionbridge" not in bpy.data.collections
+    assert rig.name not in bpy.context.view_layer.objects
+
+
+def test_bones_keep_their_order_by_the_names_blender_gave() -> None:
+    made = skeleton(3)
+    made.bones = ["кость" * 20, "кость" * 20, 'quoted "bone" \\']
+    rig, given = armature.build(bpy.context, made)
+    assert len(set(given)) == 3
+    assert all(name in rig.data.bones for name in given)
+    bpy.context.scene.collection.objects.link(rig)
+    rest = armature.rest_of(rig, ROOT_FRAME)
+    walk = clip(given)
+    (action,) = written(rig, rest, walk)
+    gathered = actions.ClipReader(rig, rest, 30.0).gather(action)
+    assert gathered.left_out == []
