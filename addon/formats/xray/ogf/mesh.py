@@ -73,6 +73,8 @@ def _report_missing(document: Ogf, there: set[tuple[int, ...]], report: Report) 
         report.warn(f"a mesh is left out: {where}", part_name(document, part))
 
 
+# Damaged files hold numbers whose sums overflow; they stay what they are.
+@np.errstate(over="ignore", invalid="ignore")
 def decode_mesh(visual: Ogf, name: str, bones: Sequence[str], report: Report, rest: Floats | None = None) -> Mesh:
     """One visual's geometry; ``rest`` as `rest_of` gives it."""
     vertices, indices = visual.first(Vertices), visual.first(Indices)
@@ -133,7 +135,7 @@ def decode_weights(vertices: Vertices, bone_count: int, name: str, report: Repor
     unknown = (bones >= bone_count) & (weights > 0)
     if unknown.any():
         report.warn(f"{int(unknown.sum())} weights are of bones that do not exist; left out", name)
-    used = (weights > 0) & ~unknown
+    used = (weights > 0) & np.isfinite(weights) & ~unknown
     rows, slots = np.nonzero(used)
     return VertexWeights(rows.astype(np.int32), bones[rows, slots].astype(np.int32), weights[rows, slots])
 

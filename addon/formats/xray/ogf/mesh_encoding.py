@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,6 +90,7 @@ def encode_meshes(meshes: Sequence[Mesh], base: Ogf, settings: Settings | None =
     return (_refitted(document) if resized and () not in changed else document), changes
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def encode_mesh(
     mesh: Mesh, base: Ogf, bones: Sequence[str], *, rest: Floats | None = None, settings: Settings | None = None
 ) -> tuple[Ogf, Changes]:
@@ -99,7 +101,7 @@ def encode_mesh(
     """
     settings = settings or Settings()
     old = decode_mesh(base, mesh.name, bones, Report(), rest)
-    _check(mesh)
+    _check(mesh, old)
     changes = Changes()
     document = _encode_material(mesh, base, changes)
     vertices, indices = base.first(Vertices), base.first(Indices)
@@ -107,6 +109,7 @@ def encode_mesh(
     assert indices is not None  # noqa: S101 - likewise
     recount = len(mesh.positions) != len(old.positions)
     touched = _all_touched(mesh) if recount else _compare(mesh, old, bones, settings)
+    _check_numbers(mesh, touched)
     if recount or touched.any():
         edit = _Edit(mesh, touched, recount, bones, rest, settings)
         document = document.replaced(vertices, _encode_vertices(edit, vertices, changes))
@@ -167,12 +170,10 @@ def _compare(mesh: Mesh, old: Mesh, bones: Sequence[str], settings: Settings) ->
     touched = _Touched(untouched, untouched, untouched, untouched)
     touched.positions = _rows_differ(mesh.positions, old.positions)
     if mesh.normals is not None and old.normals is not None:
-        length = np.linalg.norm(old.normals, axis=1, keepdims=True)
-        unit = np.divide(old.normals, length, out=np.zeros_like(old.normals), where=length > 0)
         reach = 2 * settings.normal_step  # `untouched` allows half a step
         touched.normals = _rows_differ(mesh.normals, old.normals, reach)
         if reach:
-            touched.normals &= _rows_differ(mesh.normals, unit, reach)
+            touched.normals &= _rows_differ(mesh.normals, surface.unit(old.normals.astype(np.float64)), reach)
     elif mesh.normals is None:
         touched.normals = touched.positions
     if mesh.uvs is not None and old.uvs is not None:
@@ -182,30 +183,42 @@ def _compare(mesh: Mesh, old: Mesh, bones: Sequence[str], settings: Settings) ->
     return touched
 
 
-def _rows_differ(values: NDArray[np.float32], base: NDArray[np.float32], reach: float = 0.0) -> NDArray[np.bool_]:
-    differ: NDArray[np.bool_] = np.logical_not(quantum.untouched(values, base, reach).all(axis=1))
+def _rows_differ(values: NDArray[Any], base: NDArray[Any], reach: float = 0.0) -> NDArray[np.bool_]:
+    # What is no finite number is near to nothing, but it may still be the same.
+    same = quantum.untouched(values, base, reach) | (values == base) | (np.isnan(values) & np.isnan(base))
+    differ: NDArray[np.bool_] = np.logical_not(same.all(axis=1))
     return differ
 
 
-def _check(mesh: Mesh) -> None:
+def _check_numbers(mesh: Mesh, touched: _Touched) -> None:
+    """Only of what is written anew: a number that came out of the file may go back into it."""
+    for numbers, changed in (
+        (mesh.positions, touched.positions),
+        (mesh.normals, touched.normals),
+        (mesh.uvs, touched.uvs),
+    ):
+        if numbers is not None and not np.isfinite(numbers[changed]).all():
+            raise WriteError(f"a vertex of {mesh.name!r} holds a number that is none", remedy="Clean the mesh up")
+
+
+def _check(mesh: Mesh, old: Mesh) -> None:
     count = len(mesh.positions)
     if count > MOST_VERTICES:
         raise WriteError(
             f"{mesh.name!r} has {count} vertices, the game takes {MOST_VERTICES} a mesh",
             remedy="Split it, or join what the texture seams cut apart",
         )
-    if not len(mesh.triangles):
-        raise WriteError(f"{mesh.name!r} has no faces", remedy="Leave it out or give it faces")
-    if int(mesh.triangles.min()) < 0 or int(mesh.triangles.max()) >= count:
-        raise WriteError(f"a face of {mesh.name!r} points behind its last vertex", remedy="Validate the mesh")
-    for numbers in (mesh.positions, mesh.normals, mesh.uvs):
-        if numbers is not None and not np.isfinite(numbers).all():
-            raise WriteError(f"a vertex of {mesh.name!r} holds a number that is none", remedy="Clean the mesh up")
     if mesh.material_index is not None and len(np.unique(mesh.material_index)) > 1:
         raise WriteError(
             f"{mesh.name!r} has several materials, the game takes one a mesh",
             remedy="Separate it by material",
         )
+    if not len(mesh.triangles) and not len(old.triangles):
+        return
+    if not len(mesh.triangles):
+        raise WriteError(f"{mesh.name!r} has no faces", remedy="Leave it out or give it faces")
+    if int(mesh.triangles.min()) < 0 or int(mesh.triangles.max()) >= count:
+        raise WriteError(f"a face of {mesh.name!r} points behind its last vertex", remedy="Validate the mesh")
 
 
 def _encode_material(mesh: Mesh, base: Ogf, changes: Changes) -> Ogf:

@@ -29,6 +29,8 @@ NEW_BONE_MATERIAL = b"default_object"
 NEW_BONE_MASS = 10.0
 
 
+# Damaged files hold numbers that are none; they are told, not stumbled over.
+@np.errstate(invalid="ignore")
 def decode_skeleton(document: Ogf, report: Report) -> Skeleton:
     """The bones in the file's order, names as the file has them.
 
@@ -134,28 +136,41 @@ def _absolute(skeleton: Skeleton) -> tuple[Floats, Floats]:
     return turns, offsets
 
 
+@np.errstate(invalid="ignore")
 def encode_skeleton(skeleton: Skeleton, base: Ogf) -> tuple[Ogf, Changes]:
     """The base with the skeleton's bones: what still means what the base says keeps its bytes, field by field.
 
     Bones are matched by name without case. New ones get a box of no size and no collision shape. Vertices keep
     following their bones when the order changes. Raises `WriteError` for what the game cannot take.
     """
-    _check(skeleton)
     listed, physics = _chunks(base)
+    same_tree = _same_tree(skeleton, base, listed)
+    if not same_tree:
+        _check_tree(skeleton)
+    _check_rest(skeleton)
     places = {bone.label.lower(): place for place, bone in enumerate(listed.bones)}
     origin = [places.get(bone.lower(), -1) for bone in skeleton.bones]
     changes = Changes()
     document = base
-    new_names = _encode_names(skeleton, listed, origin, changes)
-    if new_names is not listed:
-        document = document.replaced(listed, new_names)
+    if not same_tree:
+        document = document.replaced(listed, _encode_names(skeleton, listed, origin, changes))
     if origin != list(range(len(listed.bones))):
         document = _renumbered(document, listed, origin, changes)
     new_physics = _encode_physics(skeleton, physics, origin, changes)
     return (document if new_physics is physics else document.replaced(physics, new_physics)), changes
 
 
-def _check(skeleton: Skeleton) -> None:
+def _same_tree(skeleton: Skeleton, base: Ogf, listed: BoneNames) -> bool:
+    """Whether names and parents are the base's: such a file leaves as it came, whatever the game makes of it."""
+    labels = [bone.label for bone in listed.bones]
+    return (
+        len(labels) == len(skeleton.bones)
+        and all(map(names.same, labels, skeleton.bones))
+        and np.array_equal(skeleton.parents, _parents(base, listed, Report()))
+    )
+
+
+def _check_tree(skeleton: Skeleton) -> None:
     count = len(skeleton.bones)
     if not 0 < count <= MOST_BONES:
         raise WriteError(f"the skeleton has {count} bones, the game takes 1 to {MOST_BONES}", remedy="Remove some")
@@ -179,6 +194,9 @@ def _check(skeleton: Skeleton) -> None:
             f"{len(roots)} bones have no parent ({', '.join(roots)}), the game takes exactly one",
             remedy="Give all but one of them a parent",
         )
+
+
+def _check_rest(skeleton: Skeleton) -> None:
     numbers = np.concatenate([skeleton.rest_rotation, skeleton.rest_translation], axis=1)
     if not np.isfinite(numbers).all():
         broken = skeleton.bones[int(np.flatnonzero(~np.isfinite(numbers).all(axis=1))[0])]
@@ -186,7 +204,7 @@ def _check(skeleton: Skeleton) -> None:
 
 
 def _encode_names(skeleton: Skeleton, listed: BoneNames, origin: list[int], changes: Changes) -> BoneNames:
-    """The chunk of names; the old one itself where nothing changed."""
+    """The chunk of names, with the old entry of every bone that is still there."""
     bones = []
     for bone, parent, old_place in zip(skeleton.bones, skeleton.parents, origin, strict=True):
         parent_name = skeleton.bones[parent] if parent >= 0 else ""
@@ -207,8 +225,7 @@ def _encode_names(skeleton: Skeleton, listed: BoneNames, origin: list[int], chan
     kept = [place for place in origin if place >= 0]
     if kept != sorted(kept):
         changes.bones.append("the order of the bones")
-    same = len(bones) == len(listed.bones) and all(a is b for a, b in zip(bones, listed.bones, strict=True))
-    return listed if same else BoneNames(bones)
+    return BoneNames(bones)
 
 
 def _stored_name(name: str) -> bytes:

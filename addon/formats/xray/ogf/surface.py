@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
-def _unit(vectors: Floats) -> Floats:
+def unit(vectors: Floats) -> Floats:
     """Unit vectors; zero stays zero."""
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
     result: Floats = np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0)
@@ -22,9 +22,9 @@ def _unit(vectors: Floats) -> Floats:
 
 def _directions(normals: Floats) -> Floats:
     """Unit normals; up (y) for those that have no direction."""
-    unit = _unit(normals)
-    unit[~unit.any(axis=-1)] = (0.0, 1.0, 0.0)
-    return unit
+    directions = unit(normals)
+    directions[~directions.any(axis=-1)] = (0.0, 1.0, 0.0)
+    return directions
 
 
 def _summed(values: Floats, corners: NDArray[Any], count: int) -> Floats:
@@ -57,12 +57,12 @@ def tangent_frames(
     normals = _directions(normals.astype(np.float64))
     frames = []
     for along in (p * dv[:, 1:] - q * du[:, 1:], q * du[:, :1] - p * dv[:, :1]):
-        summed = _summed(_unit(along) * side * area, triangles, len(positions))
-        frames.append(_unit(summed - normals * (summed * normals).sum(axis=1, keepdims=True)))
+        summed = _summed(unit(along) * side * area, triangles, len(positions))
+        frames.append(unit(summed - normals * (summed * normals).sum(axis=1, keepdims=True)))
     tangents, binormals = frames
     # The axis a normal leans to least is never parallel to it.
     axis = np.eye(3)[np.argmin(np.abs(normals), axis=1)]
-    tangents = np.where(tangents.any(axis=1, keepdims=True), tangents, _unit(np.cross(axis, normals)))
+    tangents = np.where(tangents.any(axis=1, keepdims=True), tangents, unit(np.cross(axis, normals)))
     binormals = np.where(binormals.any(axis=1, keepdims=True), binormals, np.cross(normals, tangents))
     return tangents, binormals
 

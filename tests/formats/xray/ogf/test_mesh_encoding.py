@@ -90,6 +90,29 @@ def test_normals_within_the_step_of_blenders_storage_are_untouched():
     assert edited(normals=normals)[1].children == ["small_00: 3 normals"]
 
 
+def test_numbers_that_are_none_go_back_where_they_came_from():
+    data = small.MODEL
+    for place in (4, 16, 56):
+        start = small.MODEL.index(small.VERTICES) + 8 + place
+        data = data[:start] + bytes.fromhex("0000c07f 0000807f") + data[start + 8 :]  # NaN and infinity
+    document = read(data)
+    (mesh,) = meshes_of(document)
+    assert np.isnan(mesh.positions[0, 0])
+    assert encode_meshes([mesh], document)[0] is document
+    mesh.positions = mesh.positions.copy()
+    mesh.positions[1] = np.nan
+    with pytest.raises(WriteError, match="holds a number that is none"):
+        encode_meshes([mesh], document)
+
+
+def test_a_mesh_without_faces_leaves_as_it_came():
+    data = small.model(
+        child=small.chunk(1, small.CHILD_HEADER) + small.chunk(3, small.VERTICES) + small.chunk(4, bytes(4))
+    )
+    document = read(data)
+    assert encode_meshes(meshes_of(document), document)[0] is document
+
+
 # Values changed ------------------------------------------------------------------------------------------------------
 
 

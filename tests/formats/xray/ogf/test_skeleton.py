@@ -210,6 +210,24 @@ def test_untouched_skeletons_keep_every_byte_also_through_float32(path):
     assert changes.sentence() == "nothing changed"
 
 
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [("a", ""), ("b", "")],
+        [("a", ""), ("b", "ghost")],
+        [(f"b{n}", "b0" if n else "") for n in range(65)],
+        [("", "")],
+    ],
+)
+def test_an_untouched_tree_leaves_as_it_came_though_the_game_refuses_it(pairs):
+    document = read(skeleton_file(*pairs))
+    skeleton = skeleton_of(document)
+    assert encode_skeleton(skeleton, document)[0] is document
+    skeleton.rest_translation[0] += 1
+    _, changes = encode_skeleton(skeleton, document)
+    assert changes.bones == [f"{pairs[0][0]}: rest position"]
+
+
 def test_a_moved_bone_changes_its_own_twelve_bytes_and_no_other():
     document = read(small.MODEL)
     skeleton = skeleton_of(document)
