@@ -35,7 +35,7 @@ def main(model: Path, motions: Path, folder: Path) -> int:
     document = ogf.read(read_file(model), str(model), report)
     skeleton, meshes = decode_skeleton(document, report), decode_meshes(document, report)
     before = omf.read(read_file(motions), str(motions), report)
-    clips = decode(before.motion_set, report, skeleton)
+    clips = decode(before.motion_set, report, skeleton.bones)
     print(f"{model.name}: {len(skeleton.bones)} bones, {len(meshes)} meshes. {motions.name}: {len(clips)} motions.")
 
     clip, bone, frame = _most_moving(clips, skeleton)
