@@ -1,0 +1,283 @@
+"""What things cost, each figure beside a floor measured in the same run.
+
+`python3 scripts/bench.py [--json] [--only WORD] [--times N]`. A floor is the least that any program would have to do
+(read the file, run one checksum over it); the ratio to it means the same on every machine. Each figure is the minimum
+of seven, ours and the floor in turns, each time in a fresh process. Real files come from MOTIONBRIDGE_CORPUS; without
+it files are made from the samples.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import tracemalloc
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))
+
+from addon.cli import main as run_command_line
+from addon.core import names
+from addon.core.files import read_file
+from addon.core.report import Report
+from addon.formats import Format, detect, format_named
+from addon.formats.xray.omf import edit
+from addon.formats.xray.omf.document import MotionSet, new_omf
+from addon.formats.xray.omf.motions import numbered
+
+SAMPLES = ROOT / "tests" / "samples"
+MOTIONS_OF_A_MADE_FILE = (300, 3000)
+LIMIT = 600
+"""Seconds for one process."""
+
+Measurement = Callable[[list[Path]], float]
+
+
+def _format_of(path: Path) -> Format:
+    found = detect(path, b"")
+    if found is None:
+        raise ValueError(f"{path} is of no known format")
+    return found
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    kept = work()  # freeing what was made is not part of it
+    seconds = time.perf_counter() - start
+    del kept
+    return seconds
+
+
+# ---- what is measured; each function runs in a process of its own
+
+
+def read(paths: list[Path]) -> float:
+    """From the disk to a document."""
+    module = _format_of(paths[0]).module
+    return _seconds(lambda: module.read(read_file(paths[0]), paths[0].name, Report()))
+
+
+def check_bytes(paths: list[Path]) -> float:
+    """The floor of reading: the bytes, one checksum over them, and all of them as an array of keys."""
+
+    def work() -> object:
+        data = paths[0].read_bytes()
+        return zlib.crc32(data), np.frombuffer(data, "<i2", len(data) // 2)
+
+    return _seconds(work)
+
+
+def write(paths: list[Path]) -> float:
+    """From an untouched document to bytes."""
+    module = _format_of(paths[0]).module
+    document = module.read(paths[0].read_bytes(), paths[0].name, Report())
+    return _seconds(lambda: module.write(document))
+
+
+def recompose(paths: list[Path]) -> float:
+    """From a document to bytes, every field from its value."""
+    module = _format_of(paths[0]).module
+    document = module.read(paths[0].read_bytes(), paths[0].name, Report())
+    return _seconds(lambda: module.recompose(document))
+
+
+def copy_bytes(paths: list[Path]) -> float:
+    """The floor of writing: all bytes moved once, in pieces of a kilobyte."""
+    data = memoryview(paths[0].read_bytes())
+    return _seconds(lambda: b"".join([data[at : at + 1024] for at in range(0, len(data), 1024)]))
+
+
+def memory(paths: list[Path]) -> float:
+    """The most memory that was held while reading, the file's own bytes included."""
+    module = _format_of(paths[0]).module
+    tracemalloc.start()
+    document = module.read(paths[0].read_bytes(), paths[0].name, Report())
+    peak = tracemalloc.get_traced_memory()[1]
+    del document
+    return float(peak)
+
+
+def size(paths: list[Path]) -> float:
+    """The floor of memory: the file's bytes."""
+    return float(paths[0].stat().st_size)
+
+
+def verify(paths: list[Path]) -> float:
+    """The whole command over folders."""
+    output, sys.stdout = sys.stdout, open(os.devnull, "w")  # noqa: SIM115, PTH123 (the process ends soon)
+    try:
+        return _seconds(lambda: run_command_line(["verify", *map(str, paths)]))
+    finally:
+        sys.stdout = output
+
+
+def check_folders(paths: list[Path]) -> float:
+    """The floor of verifying: every file's bytes and two checksums over them."""
+
+    def work() -> None:
+        for folder in paths:
+            for path in folder.iterdir():
+                data = path.read_bytes()
+                zlib.crc32(data)
+                zlib.crc32(data)
+
+    return _seconds(work)
+
+
+def start_up(paths: list[Path]) -> float:
+    """The command line from nothing to the summary of a small file."""
+    return _seconds(lambda: _run([sys.executable, "-m", "addon.cli", "info", *map(str, paths)]))
+
+
+def start_up_floor(_paths: list[Path]) -> float:
+    """Python that imports numpy."""
+    return _seconds(lambda: _run([sys.executable, "-c", "import numpy"]))
+
+
+def _run(program: Sequence[str]) -> None:
+    subprocess.run(program, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, timeout=LIMIT)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table: what is measured and its floor on the same files.
+
+    ``floor_files`` where the floor is another file's cost (is it linear?), which then counts ``floor_times``.
+    """
+
+    title: str
+    ours: Measurement
+    floor: Measurement
+    files: list[Path]
+    floor_files: list[Path] | None = None
+    floor_times: float = 1.0
+    unit: str = "ms"
+
+
+UNITS = {"ms": 1e3, "MB": 1e-6}
+MEASUREMENTS: dict[str, Measurement] = {
+    measurement.__name__: measurement
+    for measurement in (
+        read,
+        check_bytes,
+        write,
+        recompose,
+        copy_bytes,
+        memory,
+        size,
+        verify,
+        check_folders,
+        start_up,
+        start_up_floor,
+    )
+}
+
+
+# ---- the files
+
+
+def made_omf(count: int) -> bytes:
+    """The humanoid's motions over and over, each under a name of its own."""
+    omf = format_named("omf").module
+    source: MotionSet = omf.read((SAMPLES / "humanoid.omf").read_bytes(), "humanoid.omf", Report()).motion_set
+    pairs = edit.pairs(source)
+    motions, definitions = [], []
+    for number in range(count):
+        motion, definition = pairs[number % len(pairs)]
+        name = names.encode(f"motion_{number:05}")
+        motions.append(replace(motion, name=name))
+        definitions.append(replace(definition, name=name, motion=number))
+    parameters = replace(source.parameters, definitions=definitions)
+    return omf.write(new_omf(MotionSet(numbered(motions), parameters)))
+
+
+def rows(folder: Path) -> list[Row]:
+    """Every line; made files are put into ``folder``."""
+    few, many = (folder / f"made_{count}.omf" for count in MOTIONS_OF_A_MADE_FILE)
+    for path, count in zip((few, many), MOTIONS_OF_A_MADE_FILE, strict=True):
+        path.write_bytes(made_omf(count))
+    corpus = os.environ.get("MOTIONBRIDGE_CORPUS")
+    motions = Path(corpus) / "omf/human_smart_cover.omf" if corpus else many
+    model = Path(corpus) / "ogf/hoc_backpack_hud.ogf" if corpus else SAMPLES / "humanoid.ogf"
+    factor = MOTIONS_OF_A_MADE_FILE[1] / MOTIONS_OF_A_MADE_FILE[0]
+    made = [
+        Row(f"read {motions.name}", read, check_bytes, [motions]),
+        Row(f"read {motions.name}: memory", memory, size, [motions], unit="MB"),
+        Row(f"write {motions.name}", write, copy_bytes, [motions]),
+        Row(f"recompose {motions.name}", recompose, copy_bytes, [motions]),
+        Row(f"read {many.name} / {factor:g} x {few.name}", read, read, [many], [few], factor),
+        Row(f"memory {many.name} / {factor:g} x {few.name}", memory, memory, [many], [few], factor, "MB"),
+        Row(f"read {model.name}", read, check_bytes, [model]),
+        Row(f"read {model.name}: memory", memory, size, [model], unit="MB"),
+        Row("start of the command line", start_up, start_up_floor, [SAMPLES / "weapon.omf"]),
+    ]
+    folders = [Path(corpus) / "omf", Path(corpus) / "ogf"] if corpus else [SAMPLES]
+    made.append(Row(f"verify {' '.join(folder.name for folder in folders)}", verify, check_folders, folders))
+    return made
+
+
+# ---- measuring
+
+
+def command(measurement: Measurement, files: Sequence[Path]) -> list[str]:
+    """What starts a fresh process that measures once and prints the number in its last line."""
+    return [sys.executable, os.fspath(Path(__file__).resolve()), "--measure", measurement.__name__, *map(str, files)]
+
+
+def measured_once(measurement: Measurement, files: Sequence[Path]) -> float:
+    """One figure from a fresh process: seconds or bytes."""
+    done = subprocess.run(
+        command(measurement, files), stdout=subprocess.PIPE, text=True, check=True, timeout=LIMIT, cwd=ROOT
+    )
+    return float(done.stdout.splitlines()[-1])
+
+
+def measure(row: Row, times: int) -> tuple[float, float]:
+    """The least of ours and of the floor, measured in turns."""
+    ours, floor = [], []
+    for _ in range(times):
+        floor.append(measured_once(row.floor, row.floor_files or row.files))
+        ours.append(measured_once(row.ours, row.files))
+    return min(ours), min(floor) * row.floor_times
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    parser.add_argument("--only", default="", metavar="WORD", help="only rows whose title holds the word")
+    parser.add_argument("--times", type=int, default=7, metavar="N", help="how often each is measured (7)")
+    parser.add_argument("--measure", choices=MEASUREMENTS, metavar="NAME", help="measure once, in this process")
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="for --measure")
+    chosen = parser.parse_args(arguments)
+    if chosen.measure:
+        print(MEASUREMENTS[chosen.measure](chosen.files))
+        return 0
+    with tempfile.TemporaryDirectory(prefix="motionbridge-bench-") as folder:
+        for row in rows(Path(folder)):
+            if chosen.only not in row.title:
+                continue
+            ours, floor = measure(row, chosen.times)
+            scale = UNITS[row.unit]
+            if chosen.json:
+                figures = {"ours": ours * scale, "floor": floor * scale, "ratio": ours / floor, "unit": row.unit}
+                print(json.dumps({"title": row.title, **figures}), flush=True)
+            else:
+                line = f"{row.title:<48} {ours * scale:9.2f} {row.unit}   floor {floor * scale:9.2f} {row.unit}"
+                print(f"{line}   ratio {ours / floor:6.2f}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

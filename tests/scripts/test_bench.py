@@ -1,0 +1,62 @@
+"""The benchmark measures what it says, once in each process, and prints figures that can be compared."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from addon.formats.verification import Status, verify
+from scripts import bench
+
+
+@pytest.mark.parametrize("count", [0, 1, 7])
+def test_a_made_file_is_a_true_file_of_so_many_motions(count):
+    data = bench.made_omf(count)
+    assert verify(data, "made.omf").status is Status.IDENTICAL
+    assert verify(data, "made.omf").warnings == ()
+    assert data.count(b"motion_0") == 2 * count
+
+
+def test_a_figure_and_its_floor_as_json():
+    environment = {name: value for name, value in os.environ.items() if name != "MOTIONBRIDGE_CORPUS"}
+    done = subprocess.run(
+        [sys.executable, bench.__file__, "--json", "--times", "1", "--only", "humanoid"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+        env=environment,
+    )
+    figures = {line["title"]: line for line in map(json.loads, done.stdout.splitlines())}
+    assert set(figures) == {"read humanoid.ogf", "read humanoid.ogf: memory"}
+    for line in figures.values():
+        assert line["ratio"] == pytest.approx(line["ours"] / line["floor"])
+        assert line["ours"] > 0
+    assert figures["read humanoid.ogf: memory"]["floor"] == pytest.approx(
+        (bench.SAMPLES / "humanoid.ogf").stat().st_size / 1e6
+    )
+    assert figures["read humanoid.ogf: memory"]["ratio"] > 1
+
+
+def test_the_least_counts_and_both_are_measured_in_turns(monkeypatch):
+    numbers = iter([10.0, 5.0, 8.0, 3.0, 9.0, 4.0])  # floor, ours, floor, ours …
+    asked = []
+
+    def measured_once(measurement, files):
+        asked.append(measurement)
+        return next(numbers)
+
+    monkeypatch.setattr(bench, "measured_once", measured_once)
+    row = bench.Row("x", bench.read, bench.check_bytes, [], floor_times=2.0)
+    assert bench.measure(row, 3) == (3.0, 16.0)
+    assert asked == [bench.check_bytes, bench.read] * 3
+
+
+def test_every_measurement_can_be_asked_of_a_fresh_process(samples, tmp_path):
+    rows = bench.rows(tmp_path)
+    assert {row.ours for row in rows} | {row.floor for row in rows} == set(bench.MEASUREMENTS.values())
+    for name, measurement in bench.MEASUREMENTS.items():
+        files = [samples] if name in ("verify", "check_folders") else [samples / "weapon.omf"]
+        assert bench.measured_once(measurement, files) > 0
