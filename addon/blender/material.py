@@ -1,0 +1,109 @@
+"""`Material` -> Blender material, and back: the game's names are kept, the picture is for the eye.
+
+The nodes are a plain surface with the texture on it; games shade in ways that nodes would only pretend to.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import PointerProperty, StringProperty
+
+from ..core.model import Material
+
+NEUTRAL = (0.5, 0.5, 0.5, 1.0)
+ROUGHNESS = 0.8
+
+
+class MaterialProperties(bpy.types.PropertyGroup):
+    """What the game calls the surface."""
+
+    texture: StringProperty(
+        name="Texture", description="The texture as the game names it: below its textures folder, without suffix"
+    )
+    shader: StringProperty(name="Shader", description="The shader as the game names it")
+
+
+def register() -> None:
+    """Add the properties to materials."""
+    bpy.utils.register_class(MaterialProperties)
+    bpy.types.Material.motionbridge_material = PointerProperty(type=MaterialProperties)
+
+
+def unregister() -> None:
+    """Take them away."""
+    del bpy.types.Material.motionbridge_material
+    bpy.utils.unregister_class(MaterialProperties)
+
+
+def build(material: Material, image: Any = None, *, see_through: bool = False) -> Any:
+    """A Blender material, the one that is there where it is of the same texture and shader.
+
+    ``image`` is shown as its colour, with ``see_through`` also as its transparency; without one the colour is grey.
+    """
+    there = _existing(material, image)
+    if there is not None:
+        return there
+    made: Any = bpy.data.materials.new(material.name)
+    made.motionbridge_material.texture = material.texture
+    made.motionbridge_material.shader = material.shader
+    if made.node_tree is None:
+        # Since 5.0 every material has nodes, and asking for them is out of date.
+        made.use_nodes = True
+    _build_nodes(made.node_tree, image, see_through)
+    made.diffuse_color = NEUTRAL
+    return made
+
+
+def _existing(material: Material, image: Any) -> Any:
+    """One of the same names that shows the same image, if any: whatever the user made of it is his."""
+    for there in bpy.data.materials:
+        names = there.motionbridge_material
+        if (names.texture, names.shader) == (material.texture, material.shader) and there.library is None:
+            nodes = there.node_tree.nodes if there.node_tree is not None else ()
+            if image is None or any(node.type == "TEX_IMAGE" and node.image == image for node in nodes):
+                return there
+    return None
+
+
+def _build_nodes(tree: Any, image: Any, see_through: bool) -> None:
+    tree.nodes.clear()
+    output = tree.nodes.new("ShaderNodeOutputMaterial")
+    surface = tree.nodes.new("ShaderNodeBsdfPrincipled")
+    output.location, surface.location = (300, 0), (0, 0)
+    tree.links.new(surface.outputs["BSDF"], output.inputs["Surface"])
+    surface.inputs["Base Color"].default_value = NEUTRAL
+    surface.inputs["Roughness"].default_value = ROUGHNESS
+    if image is None:
+        return
+    texture = tree.nodes.new("ShaderNodeTexImage")
+    texture.location = (-300, 0)
+    texture.image = image
+    tree.nodes.active = texture
+    tree.links.new(texture.outputs["Color"], surface.inputs["Base Color"])
+    if see_through:
+        tree.links.new(texture.outputs["Alpha"], surface.inputs["Alpha"])
+
+
+def load_image(path: Path) -> Any:
+    """The picture of a file, loaded once; None where Blender cannot show it."""
+    known = len(bpy.data.images)
+    try:
+        image: Any = bpy.data.images.load(str(path), check_existing=True)
+    except RuntimeError:
+        return None
+    if image.size[0] and image.size[1]:
+        return image
+    if len(bpy.data.images) > known:
+        bpy.data.images.remove(image)
+    return None
+
+
+def gather(made: Any) -> Material:
+    """The game's names of a material; an empty slot or one without them has only its name."""
+    if made is None:
+        return Material("")
+    names = made.motionbridge_material
+    return Material(made.name, names.texture, names.shader)

@@ -1,0 +1,17 @@
+"""S.T.A.L.K.E.R.: models, their motions and what Blender has to remember of both."""
+
+from . import bone_properties, model_properties, motion_properties
+
+_PARTS = (bone_properties, model_properties, motion_properties)
+
+
+def register() -> None:
+    """Add the game's properties to Blender's bones, objects and actions."""
+    for part in _PARTS:
+        part.register()
+
+
+def unregister() -> None:
+    """Take them away."""
+    for part in reversed(_PARTS):
+        part.unregister()

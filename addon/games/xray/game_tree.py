@@ -1,0 +1,161 @@
+r"""The game's folders on the user's disk: where a model's textures and motion files lie.
+
+Files name others with backslashes, in any letter case, without suffix: textures below ``textures``, motions and models
+below ``meshes`` (``$game_textures$`` and ``$game_meshes$`` of the engine). A motion reference may be a mask such as
+``actors\stalker\*.omf``, whose ``*`` also stands for folders, as in the engine's ``PatternMatch``. Names come from
+strangers' files: none of them leads out of the folders that are searched, except where the user's own links do.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+
+TEXTURE_SUFFIXES = (".dds", ".tga", ".png")
+MOTION_SUFFIX = ".omf"
+MOST_FILES = 20_000
+"""Files that a mask looks at in one folder; a mask that names no folder must not read a whole disk."""
+
+
+@dataclass(frozen=True)
+class GameTree:
+    """``meshes`` and ``textures`` folders, the first found in wins; ``beside`` the folder of the file itself."""
+
+    beside: Path
+    meshes: tuple[Path, ...] = ()
+    textures: tuple[Path, ...] = ()
+    _listings: dict[Path, dict[str, list[str]]] = field(default_factory=dict, repr=False, compare=False)
+
+    def find_texture(self, name: str) -> Path | None:
+        """The picture of a texture's name: in the textures folders, else beside the file under its last part."""
+        parts = _parts(name)
+        if not parts:
+            return None
+        last = PurePath(parts[-1])
+        if last.suffix.lower() in TEXTURE_SUFFIXES:
+            parts[-1] = last.stem
+        found = (
+            self._find(folder, [*parts[:-1], parts[-1] + suffix])
+            for folder in self.textures
+            for suffix in TEXTURE_SUFFIXES
+        )
+        near = (self._find(self.beside, [parts[-1] + suffix]) for suffix in TEXTURE_SUFFIXES)
+        return next((path for path in (*found, *near) if path is not None), None)
+
+    def find_motions(self, reference: str) -> list[Path]:
+        """The motion files that one reference of a model means; none where it is not there."""
+        parts = _parts(reference)
+        if not parts:
+            return []
+        if any(sign in reference for sign in "*?"):
+            for folder in self.meshes:
+                found = self._matching(folder, parts)
+                if found:
+                    return found
+            return self._matching(self.beside, parts) or self._matching(self.beside, parts[-1:])
+        if not parts[-1].lower().endswith(MOTION_SUFFIX):
+            parts[-1] += MOTION_SUFFIX
+        places = [(folder, parts) for folder in self.meshes]
+        places += [(self.beside, parts), (self.beside, parts[-1:])]
+        paths = (self._find(folder, below) for folder, below in places)
+        return [path for path in paths if path is not None][:1]
+
+    def _listing(self, folder: Path) -> dict[str, list[str]]:
+        """Lower-case name -> the names a folder really has."""
+        if folder not in self._listings:
+            listing: dict[str, list[str]] = {}
+            try:
+                names = sorted(path.name for path in folder.iterdir())
+            except OSError:
+                # A folder that is not there or not ours to read holds nothing for us.
+                names = []
+            for name in names:
+                listing.setdefault(name.lower(), []).append(name)
+            self._listings[folder] = listing
+        return self._listings[folder]
+
+    def _find(self, folder: Path, parts: list[str]) -> Path | None:
+        """A file below ``folder``, in any letter case; the very spelling is preferred."""
+        names = self._listing(folder).get(parts[0].lower(), [])
+        for name in sorted(names, key=lambda name: name != parts[0]):
+            below = folder / name
+            if len(parts) == 1:
+                if below.is_file():
+                    return below
+            else:
+                found = self._find(below, parts[1:])
+                if found is not None:
+                    return found
+        return None
+
+    def _matching(self, folder: Path, parts: list[str]) -> list[Path]:
+        """The motion files below ``folder`` that a mask fits, in the order of their names."""
+        fixed = next((place for place, part in enumerate(parts) if "*" in part or "?" in part), len(parts) - 1)
+        start: Path | None = folder
+        for part in parts[:fixed]:
+            names = self._listing(start).get(part.lower(), []) if start is not None else []
+            start = next((start / name for name in names if (start / name).is_dir()), None) if start else None
+        if start is None:
+            return []
+        mask = re.compile(_expression("/".join(parts[fixed:])), re.IGNORECASE)
+        return [path for path in _files_below(start) if mask.fullmatch(path.relative_to(start).as_posix())]
+
+
+def _expression(mask: str) -> str:
+    wild = {"*": ".*", "?": "."}
+    return "".join(wild.get(sign, re.escape(sign)) for sign in mask)
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    seen = 0
+    for here, folders, files in os.walk(folder):
+        folders.sort()
+        for name in sorted(files):
+            seen += 1
+            if seen > MOST_FILES:
+                return
+            if name.lower().endswith(MOTION_SUFFIX):
+                yield Path(here, name)
+
+
+def _parts(name: str) -> list[str]:
+    """The parts of a file's name for another, none where it would lead out of the folder it is looked up in."""
+    parts = [part for part in name.strip().replace("/", "\\").split("\\") if part not in ("", ".")]
+    if any(part == ".." or ":" in part or "\0" in part for part in parts):
+        return []
+    return parts
+
+
+def tree_of(file: Path, game_folder: Path | None = None, textures_folder: Path | None = None) -> GameTree:
+    """The tree a model or motion file stands in: ``meshes`` is a folder above it, ``textures`` beside that.
+
+    ``game_folder`` holds ``meshes`` and ``textures`` and is searched after the file's own tree; ``textures_folder``
+    is searched first.
+    """
+    file = file.absolute()
+    meshes: list[Path] = []
+    textures: list[Path] = [textures_folder] if textures_folder is not None else []
+    above = next((folder for folder in file.parents if folder.name.lower() == "meshes"), None)
+    roots = [above.parent] if above is not None else []
+    if above is not None:
+        meshes.append(above)
+    if game_folder is not None:
+        roots.append(game_folder)
+        meshes += _named(game_folder, "meshes")
+    for root in roots:
+        textures += _named(root, "textures")
+    return GameTree(file.parent, _distinct(meshes), _distinct(textures))
+
+
+def _named(folder: Path, name: str) -> list[Path]:
+    try:
+        return sorted(path for path in folder.iterdir() if path.name.lower() == name and path.is_dir())
+    except OSError:
+        return []
+
+
+def _distinct(folders: Iterable[Path]) -> tuple[Path, ...]:
+    return tuple(dict.fromkeys(folders))

@@ -1,0 +1,69 @@
+"""What X-Ray adds to objects: the model's file, the motion files it plays, its user data; and which mesh is which.
+
+The model is remembered on its armature, on the mesh of a model without bones, or on the empty above several.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, CollectionProperty, IntProperty, PointerProperty, StringProperty
+
+from ...blender.record import bytes_property
+
+
+class MotionReferenceProperties(bpy.types.PropertyGroup):
+    """A motion file that the model plays; ``name`` as the model has it, which may be a mask."""
+
+
+class ModelProperties(bpy.types.PropertyGroup):
+    """The model an object was imported from."""
+
+    is_model: BoolProperty(name="Model", description="This object came from a model of the game")
+    path: StringProperty(name="Path", description="Where the model was read", subtype="FILE_PATH")
+    sha256: StringProperty(options={"HIDDEN"})
+    document: bytes_property("The model as its file has it")
+    references: CollectionProperty(type=MotionReferenceProperties)
+    active_reference: IntProperty(options={"HIDDEN"})
+    user_data: StringProperty(name="User Data", description="Settings of the model, in the form of an ini file")
+
+
+class MeshProperties(bpy.types.PropertyGroup):
+    """Which mesh of a model an object is."""
+
+    is_part: BoolProperty(name="Mesh of a Model", description="This object came from a model of the game")
+    part: StringProperty(name="Part", description="Numbers that lead to the mesh inside the model", default="")
+
+
+CLASSES = (MotionReferenceProperties, ModelProperties, MeshProperties)
+
+
+def register() -> None:
+    """Add the properties to objects."""
+    for kind in CLASSES:
+        bpy.utils.register_class(kind)
+    bpy.types.Object.motionbridge_model = PointerProperty(type=ModelProperties)
+    bpy.types.Object.motionbridge_mesh = PointerProperty(type=MeshProperties)
+
+
+def unregister() -> None:
+    """Take them away."""
+    del bpy.types.Object.motionbridge_mesh
+    del bpy.types.Object.motionbridge_model
+    for kind in reversed(CLASSES):
+        bpy.utils.unregister_class(kind)
+
+
+def part_text(path: tuple[int, ...]) -> str:
+    """How a mesh's place in the tree is kept: ``0.2``; empty for the model itself."""
+    return ".".join(map(str, path))
+
+
+def meshes_of(holder: Any) -> dict[str, list[Any]]:
+    """Part -> the objects that say they are it: of ``holder`` and everything below it."""
+    found: dict[str, list[Any]] = {}
+    for shown in (holder, *holder.children_recursive):
+        if shown.type == "MESH" and shown.motionbridge_mesh.is_part:
+            found.setdefault(shown.motionbridge_mesh.part, []).append(shown)
+    return found
