@@ -72,8 +72,11 @@ class ClipWriter:
             self.rest.root_frame,
         )
         self._template, _, bag = compat.new_action("motionbridge", "OBJECT", self.slot_name)
-        make = compat.curve_maker(self._template, bag)
-        for bone in bones:
+        self._add_curves(self._template, bag)
+
+    def _add_curves(self, action: Any, bag: Any) -> None:
+        make = compat.curve_maker(action, bag)
+        for bone in self._used.bones:
             for index in range(4):
                 make(channel_path(bone, "rotation_quaternion"), index, bone)
             for index in range(3):
@@ -84,7 +87,21 @@ class ClipWriter:
         bpy.data.actions.remove(self._template)
 
     def build(self, clip: Clip, tracks: list[int], first_frame: int = 0) -> Any:
-        """An action with one key a frame for animated tracks and one for others; ``tracks`` are rows of the clip.
+        """A new action with the keys of `fill`."""
+        action = self._template.copy()
+        action.name = names.shortened(clip.name, compat.DATA_NAME_LIMIT)
+        self.fill(action, clip, tracks, first_frame)
+        return action
+
+    def rebuild(self, action: Any, clip: Clip, tracks: list[int], first_frame: int = 0) -> None:
+        """Throw the action's curves away and `fill` it; whoever plays it goes on playing it."""
+        bag = compat.curve_bag(action)
+        compat.clear_curves(bag)
+        self._add_curves(action, bag)
+        self.fill(action, clip, tracks, first_frame)
+
+    def fill(self, action: Any, clip: Clip, tracks: list[int], first_frame: int) -> None:
+        """One key a frame for animated tracks and one for others; ``tracks`` are rows of the clip.
 
         Every key is linear: linear keys need no handles, and between frames the games blend keys linearly too.
         """
@@ -97,8 +114,6 @@ class ClipWriter:
         keyed = np.empty((len(tracks), CHANNELS), np.bool_)
         keyed[:, :4] = clip.rotation_keyed[tracks][:, None]
         keyed[:, 4:] = clip.translation_keyed[tracks][:, None]
-        action = self._template.copy()
-        action.name = names.shortened(clip.name, compat.DATA_NAME_LIMIT)
         all_linear, one_linear = bytes([_LINEAR]) * frames, bytes([_LINEAR])
         for curve, row, animated in zip(
             compat.curve_bag(action).fcurves, keys.reshape(-1, 2 * frames), keyed.ravel().tolist(), strict=True
@@ -114,7 +129,6 @@ class ClipWriter:
                 points.foreach_set("interpolation", one_linear)
         action.use_frame_range = True
         action.frame_start, action.frame_end = first_frame, first_frame + frames - 1
-        return action
 
 
 def frame_range(action: Any) -> tuple[int, int]:

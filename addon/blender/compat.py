@@ -59,6 +59,13 @@ def curve_bag(action: Any, slot: Any = None) -> Any:
     return action.layers[0].strips[0].channelbag(chosen)
 
 
+def clear_curves(bag: Any) -> None:
+    """Remove every F-curve and its groups."""
+    bag.fcurves.clear()
+    for group in list(bag.groups):
+        bag.groups.remove(group)
+
+
 def suitable_slot(action: Any, owner: Any) -> Any:
     """The slot of ``action`` for this data-block: the one it uses, else one of its name, else the first of its kind."""
     if not SLOTTED:

@@ -171,8 +171,11 @@ class Untouched:
         return np.logical_and(self.rotations.all(axis=1), self.translations.all(axis=(1, 2)))
 
 
-def compare(clip: Clip, base: Motion, *, sampled: bool = False) -> Untouched:
+def compare(clip: Clip, base: Motion, *, rest: Skeleton | None = None, sampled: bool = False) -> Untouched:
     """The untouched rule over a whole motion; track i of ``clip`` must be track i of ``base``.
+
+    ``rest``: the pose the clip's keys were offsets from. Blender adds offsets to it and turns the sum, so the rounding
+    of a number has the size of the whole vector and of the rest offset.
 
     ``sampled``: the clip was read from evaluated poses, which are normalised and carry Blender's rounding: one step is
     allowed then. Of a clip of another length only tracks that are one value in the base can be untouched.
@@ -194,14 +197,22 @@ def compare(clip: Clip, base: Motion, *, sampled: bool = False) -> Untouched:
         old_translations,
         old.translation_steps[:, None],
         steps=steps,
-        # Blender adds the rest offset and turns the sum: its rounding has the size of the whole vector.
-        # A sampled pose went through the whole chain of bones: metres.
-        magnitude=np.maximum(np.abs(old_translations).max(axis=-1, keepdims=True), 2.0 if sampled else 0.0),
+        magnitude=np.maximum(np.abs(old_translations).max(axis=-1, keepdims=True), _magnitudes(clip, rest, sampled)),
     )
     if not same_length:
         rotations &= ~old.rotation_keyed[:, None]
         translations &= ~old.translation_keyed[:, None, None]
     return Untouched(rotations, translations)
+
+
+def _magnitudes(clip: Clip, rest: Skeleton | None, sampled: bool) -> Floats:
+    """(bones, 1, 1) metres: how large the numbers were that a bone's translation was computed from."""
+    # A sampled pose went through the whole chain of bones: metres.
+    sizes = dict.fromkeys((bone.lower() for bone in clip.bones), 2.0 if sampled else 0.0)
+    for bone, offset in zip(rest.bones, rest.rest_translation, strict=True) if rest is not None else ():
+        if bone.lower() in sizes:
+            sizes[bone.lower()] = max(sizes[bone.lower()], float(np.abs(offset).max()))
+    return np.array([sizes[bone.lower()] for bone in clip.bones])[:, None, None]
 
 
 def encode_motion(
@@ -224,7 +235,7 @@ def encode_motion(
         return Motion.of(name, ordered.frames, _new_tracks(ordered, width)), [
             TrackChange(bone, ordered.frames, ordered.frames) for bone in bones
         ]
-    kept = compare(ordered, base, sampled=sampled)
+    kept = compare(ordered, base, rest=rest, sampled=sampled)
     pieces: list[Any] = []
     changes = []
     untouched = kept.tracks

@@ -1,0 +1,77 @@
+"""Motion marks: intervals in seconds are the truth, pose markers on whole frames a view of them.
+
+Two real times in three lie between frames, so a marker nobody moved must never round its interval.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.model import Marker
+from ...formats.xray.omf.document import FRAMES_PER_SECOND
+
+
+def marker_names(mark: str, place: int, interval: int) -> tuple[str, str]:
+    """The names of the pose markers at an interval's start and end."""
+    return f"{mark} {place}.{interval} start", f"{mark} {place}.{interval} end"
+
+
+def store(action: Any, markers: list[Marker]) -> None:
+    """Put a clip's markers on the action and show them."""
+    motion = action.motionbridge_motion
+    motion.marks.clear()
+    for marker in markers:
+        mark = motion.marks.add()
+        mark.name = marker.name
+        for start, end in marker.intervals:
+            interval = mark.intervals.add()
+            interval.start, interval.end = start, end
+    show(action)
+
+
+def show(action: Any) -> None:
+    """One pose marker for each start and end, on the nearest frame; the user's own markers stay."""
+    known = {marker.name: marker for marker in action.pose_markers}
+    wanted = dict(_times(action))
+    for name, seconds in wanted.items():
+        marker = known.get(name) or action.pose_markers.new(name)
+        marker.frame = frame_of(action, seconds)
+
+
+def frame_of(action: Any, seconds: float) -> int:
+    """The whole frame nearest to a time of the motion."""
+    return round(first_frame(action) + seconds * FRAMES_PER_SECOND)
+
+
+def first_frame(action: Any) -> float:
+    """The frame at which the motion's time is 0."""
+    return float(action.frame_start if action.use_frame_range else action.curve_frame_range[0])
+
+
+def _times(action: Any) -> list[tuple[str, float]]:
+    times = []
+    for place, mark in enumerate(action.motionbridge_motion.marks):
+        for number, interval in enumerate(mark.intervals):
+            start, end = marker_names(mark.name, place, number)
+            times += [(start, interval.start), (end, interval.end)]
+    return times
+
+
+def gather(action: Any) -> list[Marker]:
+    """The marks as they stand: a marker that was moved moves its interval's end, the others leave it alone."""
+    shown = {marker.name: marker.frame for marker in action.pose_markers}
+    moved = {
+        name: (shown[name] - first_frame(action)) / FRAMES_PER_SECOND
+        for name, seconds in _times(action)
+        if name in shown and shown[name] != frame_of(action, seconds)
+    }
+    markers = []
+    for place, mark in enumerate(action.motionbridge_motion.marks):
+        intervals = np.empty((len(mark.intervals), 2))
+        for number, interval in enumerate(mark.intervals):
+            start, end = marker_names(mark.name, place, number)
+            intervals[number] = moved.get(start, interval.start), moved.get(end, interval.end)
+        markers.append(Marker(mark.name, intervals))
+    return markers

@@ -1,0 +1,294 @@
+"""Motions of X-Ray from a rig: gather, encode onto what they came from, say what changes, write.
+
+A `Plan` is the whole file in memory with the list of changes; nothing is on disk before `Plan.write`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...blender import action as actions
+from ...blender.armature import Rest, parent_local, rest_of
+from ...core import files, rotation, space
+from ...core.errors import WriteError
+from ...core.model import Clip, Skeleton
+from ...core.report import Report
+from ...formats.xray import ogf, omf
+from ...formats.xray.ogf.motions import motion_set_of, with_motion_set
+from ...formats.xray.omf import edit
+from ...formats.xray.omf.changes import Changes
+from ...formats.xray.omf.document import FRAMES_PER_SECOND, TIMING, Definition, Motion, MotionSet, Omf
+from ...formats.xray.omf.encoding import encode, new_definition
+from ...formats.xray.omf.quantise import Width
+from . import marks, motion_files
+from .bone_names import bones_in_order, game_name
+
+
+class Onto(Enum):
+    """What an export starts from."""
+
+    OWN_FILES = "own"
+    """The chosen motions alone, with the bytes and the partitions they came with."""
+    FILE = "file"
+    """A file on disk: motions of the same name are replaced, others added, the rest stays."""
+
+
+class RestChange(Enum):
+    """What to do about a rest pose that was edited after the motions were imported."""
+
+    REFUSE = "refuse"
+    GAME_POSE = "game pose"
+    """Keep what the game showed: keys are taken relative to the rest pose of the import."""
+    OFFSETS = "offsets"
+    """Keep the offsets: keys are taken relative to the rest pose as it is now, as Blender shows them."""
+
+
+@dataclass(frozen=True)
+class MotionExportOptions:
+    """How to write: translation width, what a renamed motion does, what an edited rest pose means."""
+
+    width: Width = Width.AUTOMATIC
+    rename: bool = True
+    rest_change: RestChange = RestChange.REFUSE
+    backup: bool = False
+
+
+@dataclass
+class Plan:
+    """A file that could be written: its bytes, and what is different from what it starts from."""
+
+    path: str
+    data: bytes
+    changes: Changes
+    renamed: list[tuple[str, str]] = field(default_factory=list)
+    deleted: list[str] = field(default_factory=list)
+    written: list[Any] = field(default_factory=list)
+    document: Omf | None = None
+
+    def sentence(self) -> str:
+        """What will change, in one sentence."""
+        parts = [self.changes.sentence()]
+        if self.renamed:
+            parts.append(f"{len(self.renamed)} renamed")
+        if self.deleted:
+            parts.append(f"{len(self.deleted)} deleted")
+        return ", ".join(parts)
+
+    def write(self, *, backup: bool = False) -> None:
+        """Put the file on disk in one step."""
+        files.write_atomically(self.path, self.data, backup=backup)
+
+
+def plan_export(
+    context: Any,
+    rig: Any,
+    chosen: Sequence[Any],
+    path: str,
+    *,
+    onto: Onto,
+    options: MotionExportOptions,
+    report: Report,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Plan:
+    """The file at ``path`` with the actions ``chosen``. Raises `WriteError` or, for the file on disk, `ReadError`."""
+    if not chosen:
+        raise WriteError("no motion is chosen", remedy="Tick motions in the list, or assign an action to the armature")
+    _warn_of_transform(rig, report)
+    gatherer = _Gatherer(context, rig, options, report)
+    clips, definitions = [], {}
+    for done, action in enumerate(chosen):
+        clip = gatherer.clip(action)
+        clips.append(clip)
+        definitions[clip.name] = definition_of(action, clip.name)
+        progress(done + 1)
+    host = _host(rig, chosen, path, onto)
+    base = host.motions
+    encoded, changes = encode(
+        clips,
+        base,
+        skeleton=gatherer.skeleton,
+        definitions=definitions,
+        width=options.width,
+        sampled=gatherer.sampled,
+    )
+    plan = Plan(path, b"", changes, written=list(chosen))
+    encoded = _renamed(encoded, chosen, clips, options, plan)
+    plan.data, plan.document = host.written(encoded)
+    return plan
+
+
+def _warn_of_transform(rig: Any, report: Report) -> None:
+    scaled = any(abs(value - 1.0) > 1e-5 for value in rig.matrix_world.to_scale())
+    turned = any(abs(value) > 1e-5 for value in rig.matrix_world.to_euler())
+    if scaled or turned:
+        report.warn(
+            "the armature object is scaled or rotated, which the game does not see; apply its transform (Ctrl A) first "
+            "if the motions should have it",
+            rig.name,
+        )
+
+
+class _Gatherer:
+    """Reads the actions of one rig, by their keys or, where those are not the whole truth, by evaluated poses."""
+
+    def __init__(self, context: Any, rig: Any, options: MotionExportOptions, report: Report) -> None:
+        self._context, self._rig, self._options, self._report = context, rig, options, report
+        self._now = rest_of(rig, space.XRAY_ROOT_FRAME)
+        self._labels = [game_name(rig.data.bones[bone]) for bone in self._now.bones]
+        self._readers: dict[str, actions.ClipReader] = {}
+        reasons = actions.why_sampled(rig)
+        self.sampled = bool(reasons)
+        if reasons:
+            report.note(f"sampled frame by frame because of {', '.join(reasons)}", rig.name)
+        self.skeleton = self._skeleton()
+
+    def _skeleton(self) -> Skeleton:
+        order = bones_in_order(self._rig)
+        places = [self._labels.index(label) for label in order]
+        parents = [places.index(parent) if parent >= 0 else -1 for parent in self._now.parents[places].tolist()]
+        return Skeleton(
+            self._rig.name,
+            order,
+            np.array(parents, np.int32),
+            self._now.rotations[places],
+            self._now.translations[places],
+            space.XRAY_ROOT_FRAME,
+        )
+
+    def clip(self, action: Any) -> Clip:
+        """The action as a clip with the game's names for motion and bones, marks included."""
+        motion = action.motionbridge_motion
+        if self.sampled:
+            clip = actions.sample(self._context, self._rig, action, self._rest_for(action), FRAMES_PER_SECOND)
+        else:
+            gathered = self._reader_for(action).gather(action)
+            clip = gathered.clip
+            for path in gathered.left_out:
+                self._report.warn("the game has no place for these curves; left out", f"{action.name}: {path}")
+        clip.bones = list(self._labels)
+        clip.name = motion.imported_name or motion.motion_name or action.name
+        clip.markers = marks.gather(action)
+        return clip
+
+    def _reader_for(self, action: Any) -> actions.ClipReader:
+        key = action.motionbridge_motion.file
+        if key not in self._readers:
+            self._readers[key] = actions.ClipReader(self._rig, self._rest_for(action), FRAMES_PER_SECOND)
+        return self._readers[key]
+
+    def _rest_for(self, action: Any) -> Rest:
+        found = self._rig.motionbridge_motion_files.get(action.motionbridge_motion.file)
+        changed = motion_files.rest_changes(found, self._rig) if found is not None else []
+        if not changed or self._options.rest_change is RestChange.OFFSETS:
+            return self._now
+        if self._options.rest_change is RestChange.REFUSE:
+            raise WriteError(
+                f"the rest pose was edited after the motions were imported ({', '.join(changed[:6])})",
+                remedy="Choose whether to keep the game's pose or the offsets (option Edited Rest Pose)",
+            )
+        return _rest_then(found, self._now)
+
+
+def _rest_then(file: Any, now: Rest) -> Rest:
+    """The rest pose of the import; bones that were not there yet stand as they stand now."""
+    kept = motion_files.kept_rest_matrices(file, now)
+    local = parent_local(kept, now.parents, now.root_frame)
+    known = np.logical_and.reduce(np.isfinite(local), axis=(1, 2))
+    turns = np.where(known[:, None, None], local[:, :3, :3], np.eye(3))
+    return replace(
+        now,
+        rotations=np.where(known[:, None], rotation.from_matrices(turns), now.rotations),
+        translations=np.where(known[:, None], local[:, :3, 3], now.translations),
+    )
+
+
+def definition_of(action: Any, name: str) -> Definition:
+    """How the game plays an action, from its properties; the editor's defaults for an action that has none."""
+    motion = action.motionbridge_motion
+    definition = new_definition(name)
+    if motion.is_motion:
+        definition.flags = motion_files.flags_of(motion)
+        definition.bone_or_part = motion.bone_or_part
+        definition.timing = np.array([getattr(motion, field_name) for field_name in TIMING], "<f4")
+    return definition
+
+
+@dataclass
+class _Host:
+    """What the motions go into: a file of their own, or a model that carries them."""
+
+    motions: MotionSet | None
+    document: Omf | None = None
+    model: Any = None
+
+    def written(self, motions: MotionSet) -> tuple[bytes, Omf]:
+        """The whole file's bytes with these motions, and the motions as a document."""
+        if self.model is not None:
+            return ogf.write(with_motion_set(self.model, motions)), omf.new_omf(motions)
+        document = self.document.with_motion_set(motions) if self.document is not None else omf.new_omf(motions)
+        return omf.write(document), document
+
+
+def _host(rig: Any, chosen: Sequence[Any], path: str, onto: Onto) -> _Host:
+    if onto is Onto.FILE:
+        data = files.read_file(path)
+        if path.lower().endswith(".ogf"):
+            model = ogf.read(data, path, Report())
+            inside = motion_set_of(model)
+            if inside is None:
+                raise WriteError(
+                    "this model has no motions inside",
+                    file=path,
+                    remedy="Export to a motion file (.omf) that it refers to",
+                )
+            return _Host(inside, model=model)
+        document = omf.read(data, path, Report())
+        return _Host(document.motion_set, document)
+    file = _common_file(rig, chosen)
+    if file is None:
+        return _Host(None)
+    originals: dict[int, Motion] = {}
+    for action in chosen:
+        motion = motion_files.motion_of(action)
+        if motion is not None and action.motionbridge_motion.file == file.name:
+            originals[action.motionbridge_motion.place] = motion
+    document = motion_files.joined(file, originals)
+    library, parameters = document.motion_set
+    return _Host(MotionSet(library, motion_files.with_partitions(parameters, file)), document)
+
+
+def _common_file(rig: Any, chosen: Sequence[Any]) -> Any:
+    """The file most of the chosen motions came from: the partitions are its."""
+    keys = [action.motionbridge_motion.file for action in chosen]
+    known = [key for key in keys if key and rig.motionbridge_motion_files.get(key) is not None]
+    return rig.motionbridge_motion_files[max(known, key=known.count)] if known else None
+
+
+def _renamed(
+    motions: MotionSet, chosen: Sequence[Any], clips: list[Clip], options: MotionExportOptions, plan: Plan
+) -> MotionSet:
+    """Carry out the renames the user made in the panel."""
+    for action, clip in zip(chosen, clips, strict=True):
+        wanted = action.motionbridge_motion.motion_name or clip.name
+        if wanted != clip.name and options.rename:
+            motions = edit.rename(motions, clip.name, wanted)
+            plan.renamed.append((clip.name, wanted))
+    return motions
+
+
+def digest_on_disk(path: str) -> str | None:
+    """The digest of a file as it is now; None where there is none."""
+    return hashlib.sha256(files.read_file(path)).hexdigest() if Path(path).is_file() else None
+
+
+def actions_of(rig: Any, file: Any, every_action: Sequence[Any]) -> list[Any]:
+    """The actions that came from a file, in its order."""
+    found = [action for action in every_action if action.motionbridge_motion.file == file.name]
+    return sorted(found, key=lambda action: action.motionbridge_motion.place)

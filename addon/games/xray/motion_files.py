@@ -1,0 +1,199 @@
+"""Motion files as a rig keeps them: partitions, and the file without its motions' keys, to be put together again.
+
+Five files on one rig are normal. An action knows its file by the file's key.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...blender.armature import Rest, matrices_of
+from ...blender.record import keep, kept
+from ...core import names
+from ...core.binary import Reader
+from ...core.report import Report
+from ...formats.xray import omf
+from ...formats.xray.omf.document import (
+    ALL_PARTITIONS,
+    Motion,
+    MotionFlag,
+    MotionLibrary,
+    MotionSet,
+    Omf,
+    Parameters,
+    Partition,
+    PartitionBone,
+)
+from ...formats.xray.omf.motions import read_motion
+
+ALL = "all"
+"""What the panel calls a motion that plays on every partition."""
+UNKNOWN_REST = 1e-6
+"""How far a rest matrix may stray from the one kept and still be the same."""
+
+
+def attach(rig: Any, document: Omf, path: str, digest: str, *, embedded: bool = False) -> Any:
+    """Keep a file on ``rig``: everything but the motions' keys, which go with their actions."""
+    taken = {file.name for other in bpy.data.objects for file in other.motionbridge_motion_files}
+    file = rig.motionbridge_motion_files.add()
+    file.name = names.distinct(Path(path).name, taken)
+    file.path, file.sha256, file.embedded = path, digest, embedded
+    parameters = document.motion_set.parameters
+    file.version = parameters.version
+    for partition in parameters.partitions:
+        kept_partition = file.partitions.add()
+        kept_partition.name = partition.label
+        for bone in partition.bones:
+            entry = kept_partition.bones.add()
+            entry.name = names.decode(bone.name or b"")
+            entry.track = -1 if bone.track is None else bone.track
+    keep(file, "document", omf.write(_without_keys(document)))
+    keep_rest(file, rig)
+    return file
+
+
+def _without_keys(document: Omf) -> Omf:
+    library, parameters = document.motion_set
+    entries = [
+        replace(entry, body=b"", starts=[0]) if isinstance(entry, Motion) else entry for entry in library.entries
+    ]
+    return document.with_motion_set(MotionSet(MotionLibrary(entries, library.tail), parameters))
+
+
+def document_of(file: Any) -> Omf:
+    """The file as it was read, its motions without tracks."""
+    return omf.read(kept(file, "document"), file.name, Report())
+
+
+def motion_of(action: Any) -> Motion | None:
+    """The motion as its file had it, or None for an action that came from no file."""
+    body = kept(action.motionbridge_motion, "body")
+    return read_motion(Reader(body, action.name)) if body else None
+
+
+def joined(file: Any, motions: dict[int, Motion]) -> Omf:
+    """The file with the keys of ``motions`` (by their place) back in; motions without keys are left out."""
+    document = document_of(file)
+    library, parameters = document.motion_set
+    entries = list(library.entries)
+    definitions = list(parameters.definitions)
+    for place, stub in sorted(enumerate(library.motions), reverse=True):
+        number = next(index for index, entry in enumerate(entries) if entry is stub)
+        if place in motions:
+            found = motions[place]
+            entries[number] = replace(stub, body=found.body, starts=found.starts, frames=found.frames)
+        else:
+            del entries[number]
+            del definitions[place]
+    return document.with_motion_set(
+        MotionSet(MotionLibrary(entries, library.tail), replace(parameters, definitions=definitions))
+    )
+
+
+def keep_rest(file: Any, rig: Any) -> None:
+    """Remember the rest pose that the imported keys are relative to."""
+    file.rest.clear()
+    bones = rig.data.bones
+    for bone, matrix in zip(bones, matrices_of(bones, "matrix_local"), strict=True):
+        entry = file.rest.add()
+        entry.name = bone.name
+        entry.matrix = matrix.ravel().tolist()
+
+
+def rest_changes(file: Any, rig: Any) -> list[str]:
+    """The bones whose rest pose is no longer the one the file's motions were imported on."""
+    now = dict(zip(rig.data.bones.keys(), matrices_of(rig.data.bones, "matrix_local"), strict=True))
+    changed = []
+    for entry in file.rest:
+        then = np.array(entry.matrix[:]).reshape(4, 4)
+        if entry.name not in now or np.abs(now[entry.name] - then).max() > UNKNOWN_REST:
+            changed.append(entry.name)
+    return changed
+
+
+def kept_rest_matrices(file: Any, rest: Rest) -> Any:
+    """(bones, 4, 4) the rest pose kept with the file, in the order of ``rest``; NaN for bones it did not have."""
+    known = {entry.name: np.array(entry.matrix[:]).reshape(4, 4) for entry in file.rest}
+    return np.stack([known.get(bone, np.full((4, 4), np.nan)) for bone in rest.bones])
+
+
+def partitions_of(file: Any) -> list[Partition]:
+    """The partitions as they stand in the panel."""
+    return [
+        Partition(
+            names.encode(partition.name),
+            [
+                PartitionBone(names.encode(bone.name), None if bone.track < 0 else bone.track)
+                for bone in partition.bones
+            ],
+        )
+        for partition in file.partitions
+    ]
+
+
+def with_partitions(parameters: Parameters, file: Any) -> Parameters:
+    """The parameters with the partitions of the panel, the old ones where they say the same."""
+    wanted = partitions_of(file)
+    old = [(part.name, [(bone.name or b"", bone.track) for bone in part.bones]) for part in parameters.partitions]
+    new = [(part.name, [(bone.name, bone.track) for bone in part.bones]) for part in wanted]
+    return parameters if old == new else replace(parameters, partitions=wanted)
+
+
+def owner(action: Any) -> tuple[Any, Any] | None:
+    """The rig and the file an action belongs to."""
+    key = action.motionbridge_motion.file
+    for rig in bpy.data.objects:
+        file = rig.motionbridge_motion_files.get(key) if key else None
+        if file is not None:
+            return rig, file
+    return None
+
+
+def _choices(motion: Any) -> list[tuple[str, int]]:
+    """What the motion can play on: names and the numbers the file knows them by."""
+    found = owner(motion.id_data)
+    if found is None:
+        return [(ALL, ALL_PARTITIONS)]
+    rig, file = found
+    if "FX" in motion.flags:
+        return [(bone.name, bone.motionbridge_xray.index) for bone in rig.data.bones]
+    return [(ALL, ALL_PARTITIONS), *((partition.name, place) for place, partition in enumerate(file.partitions))]
+
+
+def target_names(motion: Any) -> list[str]:
+    """The names `target_name` can be set to."""
+    return [name for name, _ in _choices(motion)]
+
+
+def target_name(motion: Any) -> str:
+    """What the motion plays on, by name; its number where nobody knows the name."""
+    number = motion.bone_or_part
+    return next((name for name, known in _choices(motion) if known == number), str(number))
+
+
+def set_target(motion: Any, text: str) -> None:
+    """Play on the partition or bone of this name (or number)."""
+    for name, number in _choices(motion):
+        if names.same(name, text):
+            motion.bone_or_part = max(number, 0)
+            return
+    if text.isdecimal() and int(text) <= ALL_PARTITIONS:
+        motion.bone_or_part = int(text)
+
+
+def flags_of(motion: Any) -> int:
+    """The flags as the file stores them."""
+    # Blender's integers are signed; the file's are not.
+    return sum(int(MotionFlag[name]) for name in motion.flags) | (motion.other_flags & 0xFFFF_FFFF)
+
+
+def set_flags(motion: Any, flags: int) -> None:
+    """Show the flags a file stores."""
+    motion.flags = {flag.name for flag in MotionFlag if flags & flag}
+    other = flags & ~sum(MotionFlag)
+    motion.other_flags = other - (1 << 32) if other >= 1 << 31 else other

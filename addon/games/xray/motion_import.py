@@ -1,0 +1,198 @@
+"""Motions of X-Ray onto a rig: read, decode, build, count."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from ...blender import action as actions
+from ...blender import compat
+from ...blender.armature import Rest, rest_of
+from ...blender.record import keep
+from ...core import files, space
+from ...core.errors import ReadError
+from ...core.report import Report
+from ...formats.xray import ogf, omf
+from ...formats.xray.ogf.motions import motion_set_of
+from ...formats.xray.omf.document import TIMING, Definition, Motion, MotionFlag, Omf, Parameters
+from ...formats.xray.omf.mapping import decode_motion, track_bones
+from ...formats.xray.omf.motions import write_motion
+from . import marks, motion_files
+from .bone_names import bones_in_order, game_name
+
+
+@dataclass(frozen=True)
+class MotionImportOptions:
+    """``motions`` by name, None for all; where the first key goes; whether saving keeps actions nobody plays."""
+
+    motions: Collection[str] | None = None
+    first_frame: int = 0
+    fake_user: bool = True
+    assign_first: bool = True
+    stash: bool = False
+
+
+@dataclass
+class MotionImport:
+    """What came of it: the new ``actions``, the file kept on the rig, and ``missing`` bones (the file's names)."""
+
+    actions: list[Any] = field(default_factory=list)
+    file: Any = None
+    missing: list[str] = field(default_factory=list)
+
+
+def read_motions(path: str, report: Report) -> tuple[Omf, str, bool]:
+    """A motion file or the motions inside a model, the digest of the file, and whether it is a model."""
+    data = files.read_file(path)
+    digest = hashlib.sha256(data).hexdigest()
+    if not path.lower().endswith(".ogf"):
+        return omf.read(data, path, report), digest, False
+    model = ogf.read(data, path, report)
+    inside = motion_set_of(model)
+    if inside is None:
+        raise ReadError(
+            "this model has no motions inside", file=path, remedy="Import the motion files (.omf) its references name"
+        )
+    return omf.new_omf(inside), digest, True
+
+
+def list_motions(path: str) -> list[tuple[str, int]]:
+    """Name and frames of every motion of a file, without importing anything."""
+    document, _, _ = read_motions(path, Report())
+    definitions = document.motion_set.parameters.definitions
+    return [
+        (_label(motion, definitions, place), motion.frames)
+        for place, motion in enumerate(document.motion_set.library.motions)
+    ]
+
+
+def _label(motion: Motion, definitions: list[Definition], place: int) -> str:
+    return definitions[place].label if place < len(definitions) else motion.label
+
+
+def import_motions(
+    context: Any,
+    rig: Any,
+    path: str,
+    *,
+    options: MotionImportOptions,
+    report: Report,
+    progress: Callable[[int], None] = lambda _: None,
+) -> MotionImport:
+    """One action for each motion of the file at ``path``, on the armature object ``rig``.
+
+    Raises `ReadError` for a file that is none, or of which no bone is in the armature.
+    """
+    document, digest, embedded = read_motions(path, report)
+    motions, parameters = document.motion_set.library.motions, document.motion_set.parameters
+    chosen = _chosen(document, options, path)
+    result = MotionImport()
+    with _Builders(rig, parameters, path, report) as builders:
+        for place in chosen[:1]:
+            builders.for_motion(motions[place])  # refuses before anything is made
+        result.file = motion_files.attach(rig, document, path, digest, embedded=embedded)
+        for done, place in enumerate(chosen):
+            definition = parameters.definitions[place] if place < len(parameters.definitions) else None
+            action = builders.build(motions[place], definition, options)
+            _describe(action, motions[place], definition, place, result.file)
+            result.actions.append(action)
+            progress(done + 1)
+        result.missing = builders.missing()
+    if result.missing:
+        report.warn(
+            f"{len(result.missing)} bones of the file are not in the armature; their keys are kept and written back",
+            ", ".join(result.missing),
+        )
+    rig.motionbridge_motion_file = len(rig.motionbridge_motion_files) - 1
+    if options.assign_first and result.actions:
+        actions.play(context, rig, result.actions[0])
+    if options.stash:
+        actions.stash(rig, result.actions)
+    return result
+
+
+def _chosen(document: Omf, options: MotionImportOptions, path: str) -> list[int]:
+    motions, definitions = document.motion_set.library.motions, document.motion_set.parameters.definitions
+    labels = [_label(motion, definitions, place).lower() for place, motion in enumerate(motions)]
+    if options.motions is None:
+        return list(range(len(motions)))
+    wanted = {name.lower() for name in options.motions}
+    unknown = sorted(wanted - set(labels))
+    if unknown:
+        raise ReadError(
+            f"there is no motion called {unknown[0]!r}", file=path, remedy="Choose from the list of motions"
+        )
+    return [place for place, label in enumerate(labels) if label in wanted]
+
+
+class _Builders:
+    """Makers of actions by number of tracks: one for a healthy file, more where motions disagree about the bones."""
+
+    def __init__(self, rig: Any, parameters: Parameters, path: str, report: Report) -> None:
+        self._rest = rest_of(rig, space.XRAY_ROOT_FRAME)
+        self._places = bone_places(rig, self._rest)
+        self._rig, self._parameters, self._path, self._report = rig, parameters, path, report
+        self._slot_name = compat.slot_name(rig)
+        self._made: dict[int, tuple[actions.ClipWriter, list[str], list[int]]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for made in self._made.values():
+            made[0].close()
+
+    def for_motion(self, motion: Motion) -> tuple[actions.ClipWriter, list[str], list[int]]:
+        count = motion.track_count
+        if count not in self._made:
+            bones = track_bones(self._parameters, count, self._report, bones_in_order(self._rig))
+            tracks = [track for track, bone in enumerate(bones) if bone.lower() in self._places]
+            if bones and not tracks:
+                raise ReadError(
+                    f"none of the {len(bones)} bones of the file is in the armature {self._rig.name!r}",
+                    file=self._path,
+                    remedy="Select the armature these motions belong to",
+                )
+            places = [self._places[bones[track].lower()] for track in tracks]
+            self._made[count] = (actions.ClipWriter(self._rest, places, self._slot_name), bones, tracks)
+        return self._made[count]
+
+    def build(self, motion: Motion, definition: Definition | None, options: MotionImportOptions) -> Any:
+        writer, bones, tracks = self.for_motion(motion)
+        clip = decode_motion(motion, bones, definition)
+        action = writer.build(clip, tracks, options.first_frame)
+        action.use_fake_user = options.fake_user
+        marks.store(action, clip.markers)
+        return action
+
+    def missing(self) -> list[str]:
+        named = dict.fromkeys(bone for _, bones, _ in self._made.values() for bone in bones)
+        return [bone for bone in named if bone.lower() not in self._places]
+
+
+def _describe(action: Any, motion: Motion, definition: Definition | None, place: int, file: Any) -> None:
+    properties = action.motionbridge_motion
+    properties.is_motion = True
+    properties.file, properties.place = file.name, place
+    properties.motion_name = properties.imported_name = definition.label if definition else motion.label
+    keep(properties, "body", write_motion(motion))
+    if definition is None:
+        return
+    motion_files.set_flags(properties, definition.flags)
+    properties.bone_or_part = definition.bone_or_part
+    for name, value in zip(TIMING, definition.timing.tolist(), strict=True):
+        setattr(properties, name, value)
+    action.use_cyclic = not definition.flags & MotionFlag.STOP_AT_END
+
+
+def bone_places(rig: Any, rest: Rest) -> dict[str, int]:
+    """The place in ``rest`` of each bone by the game's name in lower case, or Blender's where the game's is unknown.
+
+    Armatures of other importers have Blender's names only.
+    """
+    places: dict[str, int] = {}
+    for place, bone in enumerate(rest.bones):
+        places.setdefault(game_name(rig.data.bones[bone]).lower(), place)
+    return places

@@ -1,0 +1,165 @@
+"""What X-Ray adds to actions and rigs: how a motion plays, its marks, and the file it came from.
+
+The bytes a motion had travel with its action, the rest of its file with the rig, so that whatever nobody touches leaves
+as it came.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumProperty,
+    FloatProperty,
+    FloatVectorProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
+
+from ...blender.record import bytes_property
+from ...formats.xray.omf.document import ALL_PARTITIONS, MotionFlag
+from . import marks, motion_files
+
+FLAG_ITEMS = (
+    ("FX", "FX", "Added on top of other motions, on one bone", MotionFlag.FX),
+    ("STOP_AT_END", "Stop at End", "Freezes on the last frame; without it the motion loops", MotionFlag.STOP_AT_END),
+    ("NO_MIX", "No Mix", "Does not blend with other motions", MotionFlag.NO_MIX),
+    ("SYNC_PART", "Sync Part", "Keeps in step with the other partitions", MotionFlag.SYNC_PART),
+    ("USE_FOOT_STEPS", "Foot Steps", "Marks 1 and 2 are the feet on the ground", MotionFlag.USE_FOOT_STEPS),
+    ("ROOT_MOVER", "Root Mover", "The root bone moves the character", MotionFlag.ROOT_MOVER),
+    ("IDLE", "Idle", "An idle motion", MotionFlag.IDLE),
+    ("USE_WEAPON_BONE", "Weapon Bone", "The weapon follows its bone", MotionFlag.USE_WEAPON_BONE),
+)
+
+
+def _moved(interval: MarkInterval, _context: Any) -> None:
+    """A time typed into the panel takes its marker along."""
+    marks.show(interval.id_data)
+
+
+class MarkInterval(bpy.types.PropertyGroup):
+    """One interval of a mark, in seconds."""
+
+    start: FloatProperty(name="Start", description="Seconds from the first frame", precision=4, update=_moved)
+    end: FloatProperty(name="End", description="Seconds from the first frame", precision=4, update=_moved)
+
+
+class MotionMark(bpy.types.PropertyGroup):
+    """A named row of intervals; the order of marks has a meaning (the first two are the limbs)."""
+
+    intervals: CollectionProperty(type=MarkInterval)
+
+
+def _target_text(motion: Any) -> str:
+    return motion_files.target_name(motion)
+
+
+def _set_target_text(motion: Any, text: str) -> None:
+    motion_files.set_target(motion, text)
+
+
+def _search_targets(motion: Any, _context: Any, text: str) -> list[str]:
+    return [name for name in motion_files.target_names(motion) if text.lower() in name.lower()]
+
+
+class MotionProperties(bpy.types.PropertyGroup):
+    """How the game plays an action."""
+
+    is_motion: BoolProperty(name="Motion", description="This action is a motion of the game")
+    motion_name: StringProperty(
+        name="Name", description="The motion's name in the game; the action may be called otherwise"
+    )
+    imported_name: StringProperty(options={"HIDDEN"})
+    file: StringProperty(name="File", description="The motion file this belongs to", options={"HIDDEN"})
+    place: IntProperty(name="Place", description="Where in its file the motion was", default=-1, options={"HIDDEN"})
+    flags: EnumProperty(
+        name="Flags", items=[(*item[:3], "NONE", int(item[3])) for item in FLAG_ITEMS], options={"ENUM_FLAG"}
+    )
+    other_flags: IntProperty(name="Other Flags", description="Flag bits without a known meaning", options={"HIDDEN"})
+    bone_or_part: IntProperty(default=ALL_PARTITIONS, min=0, max=ALL_PARTITIONS, options={"HIDDEN"})
+    target: StringProperty(
+        name="Plays On",
+        description="The partition the motion plays on, or for FX the bone; 'all' for the whole body",
+        get=_target_text,
+        set=_set_target_text,
+        search=_search_targets,
+    )
+    speed: FloatProperty(
+        name="Speed", description="1 plays at 30 frames a second", default=1.0, soft_min=0.0, soft_max=10.0
+    )
+    power: FloatProperty(
+        name="Power", description="Weight among motions played together", default=1.0, soft_min=0.0, soft_max=1.0
+    )
+    accrue: FloatProperty(
+        name="Accrue", description="How fast the motion fades in", default=2.0, soft_min=0.0, soft_max=100.0
+    )
+    falloff: FloatProperty(
+        name="Falloff", description="How fast the motion fades out", default=2.0, soft_min=0.0, soft_max=100.0
+    )
+    marks: CollectionProperty(type=MotionMark)
+    active_mark: IntProperty(options={"HIDDEN"})
+    body: bytes_property("The motion as its file has it")
+
+
+class PartitionBone(bpy.types.PropertyGroup):
+    """A bone of a partition; ``name`` is the bone's."""
+
+    track: IntProperty(name="Track", description="Number of the track that moves this bone")
+
+
+class Partition(bpy.types.PropertyGroup):
+    """A set of bones that can play a motion of its own."""
+
+    bones: CollectionProperty(type=PartitionBone)
+
+
+class RestBone(bpy.types.PropertyGroup):
+    """The rest matrix a bone had when motions were imported, armature space, row by row."""
+
+    matrix: FloatVectorProperty(size=16)
+
+
+class MotionFile(bpy.types.PropertyGroup):
+    """A file of motions on a rig; ``name`` is the key that actions refer to."""
+
+    path: StringProperty(name="Path", description="Where the file was read or last written", subtype="FILE_PATH")
+    sha256: StringProperty(options={"HIDDEN"})
+    embedded: BoolProperty(name="Inside Model", description="The motions lie inside the model's own file")
+    version: IntProperty(name="Version", description="Version of the motion parameters", default=4)
+    partitions: CollectionProperty(type=Partition)
+    active_partition: IntProperty(options={"HIDDEN"})
+    document: bytes_property("The file without its motions' keys")
+    rest: CollectionProperty(type=RestBone)
+
+
+CLASSES = (
+    MarkInterval,
+    MotionMark,
+    MotionProperties,
+    PartitionBone,
+    Partition,
+    RestBone,
+    MotionFile,
+)
+
+
+def register() -> None:
+    """Add the properties to actions and objects."""
+    for kind in CLASSES:
+        bpy.utils.register_class(kind)
+    bpy.types.Action.motionbridge_motion = PointerProperty(type=MotionProperties)
+    bpy.types.Object.motionbridge_motion_files = CollectionProperty(type=MotionFile)
+    bpy.types.Object.motionbridge_motion_file = IntProperty(name="Motion File", options={"HIDDEN"})
+
+
+def unregister() -> None:
+    """Take them away."""
+    del bpy.types.Object.motionbridge_motion_file
+    del bpy.types.Object.motionbridge_motion_files
+    del bpy.types.Action.motionbridge_motion
+    for kind in reversed(CLASSES):
+        bpy.utils.unregister_class(kind)
