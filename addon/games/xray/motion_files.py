@@ -5,6 +5,7 @@ Five files on one rig are normal. An action knows its file by the file's key.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ UNKNOWN_REST = 1e-6
 
 def attach(rig: Any, document: Omf, path: str, digest: str, *, embedded: bool = False) -> Any:
     """Keep a file on ``rig``: everything but the motions' keys, which go with their actions."""
-    taken = {file.name for other in bpy.data.objects for file in other.motionbridge_motion_files}
+    taken = {file.name for other in _objects() for file in other.motionbridge_motion_files}
     file = rig.motionbridge_motion_files.add()
     file.name = names.distinct(Path(path).name, taken)
     file.path, file.sha256, file.embedded = path, digest, embedded
@@ -55,6 +56,10 @@ def attach(rig: Any, document: Omf, path: str, digest: str, *, embedded: bool = 
     keep(file, "document", omf.write(_without_keys(document)))
     keep_rest(file, rig)
     return file
+
+
+def _objects() -> Iterable[Any]:
+    return bpy.data.objects
 
 
 def _without_keys(document: Omf) -> Omf:
@@ -147,7 +152,7 @@ def with_partitions(parameters: Parameters, file: Any) -> Parameters:
 def owner(action: Any) -> tuple[Any, Any] | None:
     """The rig and the file an action belongs to."""
     key = action.motionbridge_motion.file
-    for rig in bpy.data.objects:
+    for rig in _objects():
         file = rig.motionbridge_motion_files.get(key) if key else None
         if file is not None:
             return rig, file

@@ -147,19 +147,24 @@ CLASSES = (
 )
 
 
+# Any: no stub knows the properties that are added here.
+ACTION: Any = bpy.types.Action
+OBJECT: Any = bpy.types.Object
+
+
 def register() -> None:
     """Add the properties to actions and objects."""
     for kind in CLASSES:
         bpy.utils.register_class(kind)
-    bpy.types.Action.motionbridge_motion = PointerProperty(type=MotionProperties)
-    bpy.types.Object.motionbridge_motion_files = CollectionProperty(type=MotionFile)
-    bpy.types.Object.motionbridge_motion_file = IntProperty(name="Motion File", options={"HIDDEN"})
+    ACTION.motionbridge_motion = PointerProperty(type=MotionProperties)
+    OBJECT.motionbridge_motion_files = CollectionProperty(type=MotionFile)
+    OBJECT.motionbridge_motion_file = IntProperty(name="Motion File", options={"HIDDEN"})
 
 
 def unregister() -> None:
     """Take them away."""
-    del bpy.types.Object.motionbridge_motion_file
-    del bpy.types.Object.motionbridge_motion_files
-    del bpy.types.Action.motionbridge_motion
+    del OBJECT.motionbridge_motion_file
+    del OBJECT.motionbridge_motion_files
+    del ACTION.motionbridge_motion
     for kind in reversed(CLASSES):
         bpy.utils.unregister_class(kind)
