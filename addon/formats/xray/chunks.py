@@ -105,6 +105,10 @@ def read_chunks(reader: Reader, report: Report) -> ChunkRun:
 
 def _unpack_body(chunk: Chunk, reader: Reader, report: Report) -> None:
     place = f"{chunk_path(reader.chunk, chunk.id)} at {chunk.offset}"
+    if any(int(number, 16) & COMPRESSED for number in reader.chunk.split("/") if number):
+        # Every level multiplies what the bytes unpack to: a hundred bytes could claim all memory.
+        report.warn("marked as compressed inside a compressed chunk, which no game writes; taken as it is", place)
+        return
     try:
         plain = unpack(Reader(chunk.body, reader.file, chunk_path(reader.chunk, chunk.id), chunk.offset))
     except ReadError:

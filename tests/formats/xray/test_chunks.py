@@ -23,6 +23,7 @@ from addon.formats.xray.chunks import (
     with_body,
     write_chunks,
 )
+from tests.formats.xray.test_lzhuf import Encoder
 
 
 def chunk(identifier, body, size=None):
@@ -146,6 +147,20 @@ def test_a_real_compressed_body_is_unpacked_and_leaves_as_it_came(corpus):
     inner = read_chunks(open_chunk(only, Reader(b"", "old.object")), Report())
     assert [c.id for c in inner.chunks][:3] == [0x900, 0x912, 0x903]
     assert not len(inner.tail)
+
+
+def test_compression_inside_compression_is_not_followed():
+    """Each level would multiply the bytes: 3.6 kB once took 7.5 MB and three seconds, a third level gigabytes."""
+    inner = chunk(COMPRESSED | 5, Encoder().pack(b"spam " * 40))
+    data = chunk(COMPRESSED | 9, Encoder().pack(inner))
+    run, report = run_of(data)
+    assert not report.warnings
+    assert bytes(run.chunks[0].body) == inner
+    below = read_chunks(open_chunk(run.chunks[0], Reader(data)), report)
+    assert below.chunks[0].packed is None
+    assert bytes(below.chunks[0].body) == inner[8:]
+    assert "inside a compressed chunk" in report.lines()[0]
+    assert write_chunks(run) == data
 
 
 def test_a_changed_body_is_written_plain_and_with_its_true_size():
