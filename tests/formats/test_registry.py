@@ -2,6 +2,7 @@
 
 import inspect
 import struct
+import tracemalloc
 
 import pytest
 
@@ -84,6 +85,56 @@ def test_an_empty_file_is_refused_by_every_format():
         with pytest.raises(ReadError) as refused:
             known.module.read(b"", f"empty{known.suffixes[0]}", Report())
         assert refused.value.file == f"empty{known.suffixes[0]}"
+
+
+@pytest.mark.parametrize("name", ["weapon.omf", "humanoid.omf", "weapon_embedded.ogf"])
+def test_a_file_cut_anywhere_is_refused_or_kept_as_it_is(samples, name):
+    data = (samples / name).read_bytes()
+    found = {verify(data[:size], name).status for size in range(1, len(data))}
+    assert found <= {Status.REFUSED, Status.IDENTICAL}
+    assert Status.REFUSED in found
+
+
+def chunk(number, body):
+    return struct.pack("<II", number, len(body)) + body
+
+
+MODEL_HEADER = chunk(1, struct.pack("<BBH", 4, 3, 0) + bytes(40))
+HOSTILE = {
+    "four billion motions announced": (
+        "omf",
+        chunk(0x0E, chunk(0, b"\xff" * 4)) + chunk(0x0F, struct.pack("<HHH", 4, 0, 0)),
+    ),
+    "a motion of four billion frames": (
+        "omf",
+        chunk(0x0E, chunk(0, b"\1\0\0\0") + chunk(1, b"a\0" + b"\xff" * 4 + b"\2" + bytes(20)))
+        + chunk(0x0F, struct.pack("<HHH", 4, 0, 0)),
+    ),
+    "65535 partitions announced": ("omf", chunk(0x0E, b"") + chunk(0x0F, struct.pack("<HH", 4, 0xFFFF) + bytes(100))),
+    "four billion bones": ("ogf", MODEL_HEADER + chunk(13, b"\xff" * 4 + bytes(100))),
+    "four billion vertices": ("ogf", MODEL_HEADER + chunk(3, struct.pack("<II", 1, 0xFFFF_FFFF) + bytes(100))),
+    "four billion references": ("ogf", MODEL_HEADER + chunk(24, b"\xff" * 4 + bytes(100))),
+}
+
+
+@pytest.mark.parametrize(("suffix", "data"), HOSTILE.values(), ids=HOSTILE)
+def test_absurd_counts_cost_nothing(suffix, data):
+    tracemalloc.start()
+    try:
+        verdict = verify(data, f"hostile.{suffix}")
+        assert tracemalloc.get_traced_memory()[1] < 200_000
+    finally:
+        tracemalloc.stop()
+    assert verdict.status is Status.REFUSED or (verdict.status is Status.IDENTICAL and verdict.warnings)
+
+
+@pytest.mark.parametrize(("suffix", "number"), [("omf", 0x0E), ("ogf", 9)])
+def test_a_thousand_chunks_inside_each_other_end_no_program(suffix, number):
+    body = b""
+    for _ in range(1000):
+        body = chunk(number, MODEL_HEADER * (suffix == "ogf") + body)
+    verdict = verify((MODEL_HEADER if suffix == "ogf" else b"") + body, f"deep.{suffix}")
+    assert verdict.status is Status.REFUSED or (verdict.status is Status.IDENTICAL and verdict.warnings)
 
 
 class Lying:
