@@ -21,8 +21,8 @@ from addon.core.report import Report
 from addon.formats.xray import ogf, omf
 from addon.formats.xray.ogf.mesh import decode_meshes
 from addon.formats.xray.ogf.skeleton import decode_skeleton
+from addon.formats.xray.omf.decoding import decode
 from addon.formats.xray.omf.encoding import encode
-from addon.formats.xray.omf.mapping import decode
 
 TURN = np.radians(35.0)
 BEFORE, AFTER, TURNED = (0.35, 0.37, 0.42, 1.0), (0.85, 0.62, 0.25, 1.0), (0.80, 0.12, 0.10, 1.0)

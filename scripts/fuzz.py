@@ -37,7 +37,7 @@ from addon.core.report import Report
 from addon.formats import FORMATS, HEAD_SIZE, Format, detect
 from addon.formats.xray.ogf.mesh import decode_meshes
 from addon.formats.xray.ogf.skeleton import decode_skeleton
-from addon.formats.xray.omf.mapping import decode
+from addon.formats.xray.omf.decoding import decode
 from scripts.mutation import mutated
 
 HANGS_AFTER = 60

@@ -16,8 +16,8 @@ from ...core.errors import ReadError
 from ...core.report import Report
 from ...formats.xray import ogf, omf
 from ...formats.xray.ogf.motions import motion_set_of
+from ...formats.xray.omf.decoding import decode_motion, track_bones
 from ...formats.xray.omf.document import TIMING, Definition, Motion, MotionFlag, Omf, Parameters
-from ...formats.xray.omf.mapping import decode_motion, track_bones
 from ...formats.xray.omf.motions import write_motion
 from . import marks, motion_files
 from .bone_names import bones_in_order, game_name

@@ -7,11 +7,15 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class TrackChange:
-    """A bone whose keys changed: how many rotation and translation keys are no longer the base's."""
+    """A bone whose keys changed: how many rotation and translation keys are no longer the base's.
+
+    ``error`` metres between a translation as it was asked for and as it is stored, at most, over the axes.
+    """
 
     bone: str
     rotation_keys: int
     translation_keys: int
+    error: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,11 @@ class Changes:
 
     motions: list[MotionChange] = field(default_factory=list)
     untouched: int = 0
+
+    def worst_error(self) -> tuple[float, str, str]:
+        """Metres, bone and motion where storing moved a translation most; 0 and empty names where it moved none."""
+        errors = [(track.error, track.bone, motion.name) for motion in self.motions for track in motion.tracks]
+        return max(errors, default=(0.0, "", ""))
 
     def sentence(self) -> str:
         """``1 motion, 1 track changed, 2 motions added, 230 untouched``."""

@@ -14,9 +14,9 @@ import numpy as np
 from ....core import names
 from ....core.errors import WriteError
 from ....core.report import Report
+from .decoding import track_bones
 from .document import ALL_PARTITIONS, TIMING, Definition, Motion, MotionFlag, MotionSet, Parameters
 from .limits import refuse_new_problems
-from .mapping import track_bones
 from .motions import numbered
 
 Pair = tuple[Motion, Definition]

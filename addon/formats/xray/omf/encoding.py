@@ -11,6 +11,7 @@ from ....core import names
 from ....core.model import Clip, Skeleton
 from ....core.report import Report
 from .changes import Changes, MotionChange
+from .decoding import track_bones
 from .document import (
     ALL_PARTITIONS,
     DEFAULT_TIMING,
@@ -23,7 +24,7 @@ from .document import (
 )
 from .edit import pairs
 from .limits import refuse_new_problems
-from .mapping import encode_marks, encode_motion, track_bones
+from .motion_encoding import encode_marks, encode_motion
 from .motions import numbered
 from .quantise import Width
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ....core import names
 from ....core.report import Report
 from ..chunks import Chunk, chunk_heading
+from .decoding import track_bones
 from .document import (
     TIMING,
     Definition,
@@ -23,7 +24,6 @@ from .document import (
     Parameters,
     Track,
 )
-from .mapping import track_bones
 
 
 def flag_names(flags: int) -> str:

@@ -7,10 +7,10 @@ from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
 from addon.formats.xray import omf
 from addon.formats.xray.omf import edit
+from addon.formats.xray.omf.decoding import decode
 from addon.formats.xray.omf.document import MotionFlag, MotionSet
 from addon.formats.xray.omf.encoding import encode
-from addon.formats.xray.omf.mapping import decode
-from tests.formats.xray.omf.test_mapping import flat_skeleton, identity_clip, load
+from tests.formats.xray.omf.test_motions_as_clips import flat_skeleton, identity_clip, load
 
 HUMAN = "omf/human_smart_cover.omf"
 

@@ -1,13 +1,7 @@
-"""Motions as an animator has them: `Motion` and `Definition` <-> `Clip`.
-
-A key is the bone's whole parent-local transform, not a difference from the rest pose. Track i belongs to the bone whose
-partition entry carries the number i: neither the listing order nor the model's bone order says so (engine:
-``motions_value::load``). Quaternions are stored x, y, z, w; a page of the modders' wiki that puts w first is wrong.
-"""
+"""One motion from a `Clip`, starting from what the file has: tracks nobody touched keep their bytes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,14 +10,12 @@ from numpy.typing import NDArray
 
 from ....core import names, quantum, rotation, space
 from ....core.errors import WriteError
-from ....core.model import Clip, Marker, Skeleton, Space
-from ....core.report import Report
+from ....core.model import Clip, Marker, Skeleton
 from .changes import TrackChange
-from .document import FRAMES_PER_SECOND, Definition, Mark, Motion, MotionSet, Parameters, Track, TrackFlag
+from .decoding import decode_motion, side_by_side, stored_translations
+from .document import Mark, Motion, Track, TrackFlag
 from .quantise import (
-    ROTATION_STEP,
     Rotations,
-    Translations,
     Width,
     composed,
     edited_rotations,
@@ -35,127 +27,6 @@ from .quantise import (
 )
 
 Floats = NDArray[np.float64]
-
-COPIED_FRAMES = 1024
-"""Up to here a motion without keys gets a row for each frame; a file may claim four billion frames for nothing."""
-
-
-def track_bones(parameters: Parameters, tracks: int, report: Report, model_bones: Sequence[str] = ()) -> list[str]:
-    """The bone of each track, by partition number; bare numbers and gaps are filled from the model's list by index.
-
-    Where neither knows a bone the track is called ``track_<number>`` and reported.
-    """
-    bones: list[str | None] = [None] * tracks
-    entries = [bone for partition in parameters.partitions for bone in partition.bones]
-    for place, bone in enumerate(entries):
-        track = place if bone.track is None else bone.track
-        if track >= tracks:
-            report.warn(f"a partition names track {track}, the motions have {tracks}", _bone_label(bone.name))
-        elif bone.name is not None:
-            if bones[track] is not None:
-                report.warn(f"track {track} is given to two bones; the last one counts", _bone_label(bone.name))
-            bones[track] = names.decode(bone.name)
-    known = model_bones if len(model_bones) == tracks else ()
-    for track, name in enumerate(bones):
-        if name is None:
-            found = known and known[track] not in bones
-            bones[track] = known[track] if found else f"track_{track}"
-            report.warn(
-                "tracks without a bone's name: "
-                + ("taken from the model by number" if found else "nobody knows their bones"),
-                f"track {track}",
-            )
-    return [name or "" for name in bones]
-
-
-def _bone_label(name: bytes | None) -> str:
-    return names.decode(name) if name is not None else ""
-
-
-def decode(motions: MotionSet, report: Report, model_bones: Sequence[str] = ()) -> list[Clip]:
-    """Every motion as a `Clip`, in the engine's order."""
-    clips = []
-    known: dict[int, list[str]] = {}
-    for place, motion in enumerate(motions.library.motions):
-        if motion.track_count not in known:
-            known[motion.track_count] = track_bones(motions.parameters, motion.track_count, report, model_bones)
-        definitions = motions.parameters.definitions
-        definition = definitions[place] if place < len(definitions) else None
-        clips.append(decode_motion(motion, known[motion.track_count], definition))
-    return clips
-
-
-@dataclass(frozen=True)
-class _Tracks:
-    """A motion's tracks side by side in Blender's axes, signs as stored, and the steps of their numbers."""
-
-    rotations: Floats
-    translations: Floats
-    rotation_steps: Floats
-    translation_steps: Floats
-    rotation_keyed: NDArray[np.bool_]
-    translation_keyed: NDArray[np.bool_]
-
-
-def _side_by_side(motion: Motion) -> _Tracks:
-    """Where no track has keys one row stands for all frames: nothing in the file bounds how many those are."""
-    count = motion.track_count
-    flags = np.array([motion.flags(track) for track in range(count)], np.uint8)
-    moves = (flags & (TrackFlag.TRANSLATION_KEYS | TrackFlag.SINGLE_ROTATION)) != TrackFlag.SINGLE_ROTATION
-    frames = max(motion.frames, 1) if moves.any() else 1
-    rotations, translations = np.empty((count, frames, 4)), np.empty((count, frames, 3))
-    rotation_steps, translation_steps = np.full(count, ROTATION_STEP), np.zeros((count, 3))
-    for index in range(count):
-        track = motion.track(index)
-        # A motion without frames (broken files) stands still.
-        with np.errstate(invalid="ignore"):  # a signalling NaN of a broken file becomes a quiet one
-            rotations[index] = track.rotation if len(track.rotation) else (0, 0, 0, 32767)
-            translations[index] = _stored_translations(track).decoded() if len(track.translation) else 0
-            if track.size is not None:
-                translation_steps[index] = track.size
-    floats = (flags & TrackFlag.FLOAT_KEYS) != 0
-    rotations *= np.where(floats, 1.0, ROTATION_STEP)[:, None, None]
-    rotation_steps[floats] = 0.0
-    return _Tracks(
-        space.xray_bone_rotations(rotations),
-        space.xray_bone_translations(translations),
-        rotation_steps,
-        translation_steps,
-        (flags & TrackFlag.SINGLE_ROTATION) == 0,
-        (flags & TrackFlag.TRANSLATION_KEYS) != 0,
-    )
-
-
-def _stored_translations(track: Track) -> Translations:
-    return Translations(track.translation, bool(track.flags & TrackFlag.TRANSLATION_KEYS), track.size, track.init)
-
-
-def _each_frame(rows: Floats, frames: int) -> Floats:
-    if rows.shape[1] == frames:
-        return rows
-    if frames <= COPIED_FRAMES:
-        return np.repeat(rows, frames, axis=1)
-    return np.broadcast_to(rows, (rows.shape[0], frames, rows.shape[2]))
-
-
-def decode_motion(motion: Motion, bones: list[str], definition: Definition | None = None) -> Clip:
-    """One motion as a `Clip`, parent-local, signs of neighbouring quaternions alike.
-
-    Of a motion without any keys, longer than `COPIED_FRAMES`, the arrays are read-only: each frame is the same row.
-    """
-    tracks = _side_by_side(motion)
-    frames = max(motion.frames, 1)
-    return Clip(
-        definition.label if definition else motion.label,
-        list(bones),
-        _each_frame(rotation.continuous(tracks.rotations), frames),
-        _each_frame(tracks.translations, frames),
-        tracks.rotation_keyed,
-        tracks.translation_keyed,
-        FRAMES_PER_SECOND,
-        Space.PARENT_LOCAL,
-        [Marker(mark.label, mark.intervals.astype(np.float64)) for mark in definition.marks] if definition else [],
-    )
 
 
 @dataclass(frozen=True)
@@ -180,7 +51,7 @@ def compare(clip: Clip, base: Motion, *, rest: Skeleton | None = None, sampled: 
     ``sampled``: the clip was read from evaluated poses, which are normalised and carry Blender's rounding: one step is
     allowed then. Of a clip of another length only tracks that are one value in the base can be untouched.
     """
-    old = _side_by_side(base)
+    old = side_by_side(base)
     steps = quantum.SAMPLED if sampled else quantum.KEYED
     same_length = clip.frames == max(base.frames, 1)
     shown = slice(None) if same_length else slice(1)
@@ -232,8 +103,10 @@ def encode_motion(
     ordered = in_order(clip, bones, base, rest)
     name = names.encode(clip.name)
     if base is None or base.track_count != len(bones):
-        return Motion.of(name, ordered.frames, _new_tracks(ordered, width)), [
-            TrackChange(bone, ordered.frames, ordered.frames) for bone in bones
+        tracks = _new_tracks(ordered, width)
+        return Motion.of(name, ordered.frames, tracks), [
+            TrackChange(bone, ordered.frames, ordered.frames, _error(ordered, number, track))
+            for number, (bone, track) in enumerate(zip(bones, tracks, strict=True))
         ]
     kept = compare(ordered, base, rest=rest, sampled=sampled)
     pieces: list[Any] = []
@@ -241,20 +114,23 @@ def encode_motion(
     untouched = kept.tracks
     for track, bone in enumerate(bones):
         if not untouched[track]:
-            pieces.append(_edited_track(ordered, track, base, kept, width))
-            changes.append(
-                TrackChange(
-                    bone,
-                    int((~kept.rotations[track]).sum()),
-                    int((~kept.translations[track]).any(axis=1).sum()),
-                )
-            )
+            edited = _edited_track(ordered, track, base, kept, width)
+            pieces.append(edited)
+            turned = int((~kept.rotations[track]).sum())
+            moved = int((~kept.translations[track]).any(axis=1).sum())
+            changes.append(TrackChange(bone, turned, moved, _error(ordered, track, edited) if moved else 0.0))
         else:
             pieces.append(base.track_bytes(track))
     motion = Motion.of(name, ordered.frames, pieces)
     if not changes and motion.frames == base.frames:
         motion.body = base.body
     return motion, changes
+
+
+def _error(clip: Clip, index: int, track: Track) -> float:
+    """Metres between a clip's translations and what a track stores of them, at most, on any axis."""
+    asked = space.xray_bone_translations(clip.translations[index])
+    return float(np.abs(stored_translations(track).decoded() - asked).max(initial=0.0))
 
 
 def in_order(clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton | None) -> Clip:
@@ -330,7 +206,7 @@ def _edited_track(clip: Clip, index: int, base: Motion, kept: Untouched, width: 
     quaternions, metres = _stored(clip, index)
     old = base.track(index)
     rotations = Rotations(old.rotation, bool(old.flags & TrackFlag.SINGLE_ROTATION))
-    translations = _stored_translations(old)
+    translations = stored_translations(old)
     turned, moved = ~kept.rotations[index].all(), ~kept.translations[index].all()
     floats = bool(old.flags & TrackFlag.FLOAT_KEYS)
     same_length = clip.frames == base.frames

@@ -14,9 +14,9 @@ from addon.core.errors import WriteError
 from addon.core.model import Clip, Marker, Skeleton, Space
 from addon.core.report import Report
 from addon.formats.xray import omf
+from addon.formats.xray.omf.decoding import decode, decode_motion, track_bones
 from addon.formats.xray.omf.document import MotionSet, TrackFlag
 from addon.formats.xray.omf.encoding import encode
-from addon.formats.xray.omf.mapping import decode, decode_motion, track_bones
 from addon.formats.xray.omf.motions import numbered
 from addon.formats.xray.omf.quantise import Width
 from tests.formats.xray.omf.test_bytes import TRACKS, definition, motion, omf_file, parameters
@@ -397,3 +397,15 @@ def test_a_library_is_numbered_from_one() -> None:
     made, _ = encode([identity_clip(1, 2, "a"), identity_clip(1, 2, "b")], skeleton=flat_skeleton(1))
     assert [entry.identifier for entry in made.library.motions] == [1, 2]
     assert MotionSet(numbered([]), made.parameters).library.motions == []
+
+
+def test_the_worst_error_of_storing_is_known_with_its_bone() -> None:
+    clip = identity_clip(2, 3)
+    clip.translations[1, :, 0] = (0.0, 0.3, 1.0)  # 0.3 lies between two of the 254 steps
+    _, changes = encode([clip], skeleton=flat_skeleton(2))
+    error, bone, motion = changes.worst_error()
+    assert (bone, motion) == ("bone1", "walk")
+    step = 1 / 254
+    assert error == pytest.approx(abs(round((0.3 - 0.5) / step) * step + 0.5 - 0.3), abs=1e-7)
+    _, changes = encode([clip], skeleton=flat_skeleton(2), width=Width.WIDE)
+    assert changes.worst_error()[0] < 1e-5

@@ -1,0 +1,147 @@
+"""Motions as an animator has them: `Motion` and `Definition` -> `Clip`.
+
+A key is the bone's whole parent-local transform, not a difference from the rest pose. Track i belongs to the bone whose
+partition entry carries the number i: neither the listing order nor the model's bone order says so (engine:
+``motions_value::load``). Quaternions are stored x, y, z, w; a page of the modders' wiki that puts w first is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core import names, rotation, space
+from ....core.model import Clip, Marker, Space
+from ....core.report import Report
+from .document import FRAMES_PER_SECOND, Definition, Motion, MotionSet, Parameters, Track, TrackFlag
+from .quantise import ROTATION_STEP, Translations
+
+Floats = NDArray[np.float64]
+
+COPIED_FRAMES = 1024
+"""Up to here a motion without keys gets a row for each frame; a file may claim four billion frames for nothing."""
+
+
+def track_bones(parameters: Parameters, tracks: int, report: Report, model_bones: Sequence[str] = ()) -> list[str]:
+    """The bone of each track, by partition number; bare numbers and gaps are filled from the model's list by index.
+
+    Where neither knows a bone the track is called ``track_<number>`` and reported.
+    """
+    bones: list[str | None] = [None] * tracks
+    entries = [bone for partition in parameters.partitions for bone in partition.bones]
+    for place, bone in enumerate(entries):
+        track = place if bone.track is None else bone.track
+        if track >= tracks:
+            report.warn(f"a partition names track {track}, the motions have {tracks}", _bone_label(bone.name))
+        elif bone.name is not None:
+            if bones[track] is not None:
+                report.warn(f"track {track} is given to two bones; the last one counts", _bone_label(bone.name))
+            bones[track] = names.decode(bone.name)
+    known = model_bones if len(model_bones) == tracks else ()
+    for track, name in enumerate(bones):
+        if name is None:
+            found = known and known[track] not in bones
+            bones[track] = known[track] if found else f"track_{track}"
+            report.warn(
+                "tracks without a bone's name: "
+                + ("taken from the model by number" if found else "nobody knows their bones"),
+                f"track {track}",
+            )
+    return [name or "" for name in bones]
+
+
+def _bone_label(name: bytes | None) -> str:
+    return names.decode(name) if name is not None else ""
+
+
+def decode(motions: MotionSet, report: Report, model_bones: Sequence[str] = ()) -> list[Clip]:
+    """Every motion as a `Clip`, in the engine's order."""
+    clips = []
+    known: dict[int, list[str]] = {}
+    for place, motion in enumerate(motions.library.motions):
+        if motion.track_count not in known:
+            known[motion.track_count] = track_bones(motions.parameters, motion.track_count, report, model_bones)
+        definitions = motions.parameters.definitions
+        definition = definitions[place] if place < len(definitions) else None
+        clips.append(decode_motion(motion, known[motion.track_count], definition))
+    return clips
+
+
+@dataclass(frozen=True)
+class Tracks:
+    """A motion's tracks side by side in Blender's axes, signs as stored, and the steps of their numbers."""
+
+    rotations: Floats
+    translations: Floats
+    rotation_steps: Floats
+    translation_steps: Floats
+    rotation_keyed: NDArray[np.bool_]
+    translation_keyed: NDArray[np.bool_]
+
+
+def side_by_side(motion: Motion) -> Tracks:
+    """A motion's tracks as arrays.
+
+    Where no track has keys one row stands for all frames: nothing in the file bounds how many those are.
+    """
+    count = motion.track_count
+    flags = np.array([motion.flags(track) for track in range(count)], np.uint8)
+    moves = (flags & (TrackFlag.TRANSLATION_KEYS | TrackFlag.SINGLE_ROTATION)) != TrackFlag.SINGLE_ROTATION
+    frames = max(motion.frames, 1) if moves.any() else 1
+    rotations, translations = np.empty((count, frames, 4)), np.empty((count, frames, 3))
+    rotation_steps, translation_steps = np.full(count, ROTATION_STEP), np.zeros((count, 3))
+    with np.errstate(invalid="ignore"):  # a signalling NaN of a broken file becomes a quiet one
+        for index in range(count):
+            track = motion.track(index)
+            # A motion without frames (broken files) stands still.
+            rotations[index] = track.rotation if len(track.rotation) else (0, 0, 0, 32767)
+            translations[index] = stored_translations(track).decoded() if len(track.translation) else 0
+            if track.size is not None:
+                translation_steps[index] = track.size
+    floats = (flags & TrackFlag.FLOAT_KEYS) != 0
+    rotations *= np.where(floats, 1.0, ROTATION_STEP)[:, None, None]
+    rotation_steps[floats] = 0.0
+    return Tracks(
+        space.xray_bone_rotations(rotations),
+        space.xray_bone_translations(translations),
+        rotation_steps,
+        translation_steps,
+        (flags & TrackFlag.SINGLE_ROTATION) == 0,
+        (flags & TrackFlag.TRANSLATION_KEYS) != 0,
+    )
+
+
+def stored_translations(track: Track) -> Translations:
+    """The translation half of a track."""
+    return Translations(track.translation, bool(track.flags & TrackFlag.TRANSLATION_KEYS), track.size, track.init)
+
+
+def _each_frame(rows: Floats, frames: int) -> Floats:
+    if rows.shape[1] == frames:
+        return rows
+    if frames <= COPIED_FRAMES:
+        return np.repeat(rows, frames, axis=1)
+    return np.broadcast_to(rows, (rows.shape[0], frames, rows.shape[2]))
+
+
+def decode_motion(motion: Motion, bones: list[str], definition: Definition | None = None) -> Clip:
+    """One motion as a `Clip`, parent-local, signs of neighbouring quaternions alike.
+
+    Of a motion without any keys, longer than `COPIED_FRAMES`, the arrays are read-only: each frame is the same row.
+    """
+    tracks = side_by_side(motion)
+    frames = max(motion.frames, 1)
+    return Clip(
+        definition.label if definition else motion.label,
+        list(bones),
+        _each_frame(rotation.continuous(tracks.rotations), frames),
+        _each_frame(tracks.translations, frames),
+        tracks.rotation_keyed,
+        tracks.translation_keyed,
+        FRAMES_PER_SECOND,
+        Space.PARENT_LOCAL,
+        [Marker(mark.label, mark.intervals.astype(np.float64)) for mark in definition.marks] if definition else [],
+    )
