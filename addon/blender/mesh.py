@@ -4,6 +4,10 @@ Every vertex of the model becomes one vertex, so that what nobody touches is fou
 texture coordinates and normals at the corners of faces; a vertex whose corners came to disagree is taken apart on the
 way out, the first corner's values staying under the old number. Vertices without faces have no corners; what they
 carry lies in two attributes of their own.
+
+Before 4.5 Blender holds custom normals as two angles of 16 bits, mostly good to 0.01 degrees, but off by up to 60
+where the surface around a vertex folds up. There the normals that were given are kept beside the ones that Blender
+made of them, and count for every corner that still shows the latter.
 """
 
 from __future__ import annotations
@@ -23,6 +27,9 @@ from . import compat, material
 
 UV_LAYER = "UVMap"
 LOOSE_UV, LOOSE_NORMAL = "loose_uv", "loose_normal"
+GIVEN_NORMAL, SHOWN_NORMAL = "given_normal", "shown_normal"
+FAR_OFF = 0.02
+"""A normal that is shown this far from the given one (about a degree) is worth a word."""
 
 SAME_NORMAL = 2e-4
 """Normals of one vertex that differ by less (0.01 degrees) are one normal: Blender may hold them in 16 bits."""
@@ -52,7 +59,7 @@ def build(mesh: Mesh, materials: Sequence[Any], report: Report) -> Any:
     data.shade_smooth()
     if mesh.normals is not None and len(corners):
         # After everything that could throw them away: edges, smoothness.
-        compat.set_corner_normals(data, mesh.normals[corners])
+        _build_normals(data, mesh.normals[corners], mesh.name, report)
     shown: Any = bpy.data.objects.new(mesh.name, data)
     _build_groups(shown, mesh)
     return shown
@@ -87,6 +94,21 @@ def _keep_loose(data: Any, mesh: Mesh, corners: NDArray[np.int32]) -> None:
             kept.data.foreach_set("vector", np.ascontiguousarray(values, np.float32).ravel())
 
 
+def _build_normals(data: Any, given: NDArray[np.float32], name: str, report: Report) -> None:
+    compat.set_corner_normals(data, given)
+    shown, exact = _corner_normals(data)
+    if exact:
+        return
+    for attribute, values in ((GIVEN_NORMAL, given), (SHOWN_NORMAL, shown)):
+        kept = data.attributes.new(attribute, "FLOAT_VECTOR", "CORNER")
+        kept.data.foreach_set("vector", np.ascontiguousarray(values, np.float32).ravel())
+    length = np.linalg.norm(given, axis=1, keepdims=True)
+    unit = np.divide(given, length, out=shown.copy(), where=length > 0)
+    far = int((np.abs(unit - shown).max(axis=1) > FAR_OFF).sum())
+    if far:
+        report.note(f"this Blender cannot show {far} normals as they are (4.5 and later can); they are kept", name)
+
+
 def _build_groups(shown: Any, mesh: Mesh) -> None:
     """Blender takes many vertices at once, but one weight: a call for each different weight of a group."""
     groups = [shown.vertex_groups.new(name=name) for name in mesh.groups]
@@ -106,7 +128,7 @@ def _build_groups(shown: Any, mesh: Mesh) -> None:
 
 @dataclass(frozen=True)
 class Gathered:
-    """A mesh read from Blender. ``exact_normals`` is False where Blender holds them in 16 bits or works them out."""
+    """A mesh read from Blender. ``exact_normals`` is False where Blender alone had them, in 16 bits or worked out."""
 
     mesh: Mesh
     exact_normals: bool
@@ -179,11 +201,23 @@ def _triangles(data: Any) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
 
 
 def _corner_normals(data: Any) -> tuple[NDArray[np.float32], bool]:
-    """(corners, 3), and whether they are exactly what was once given."""
-    stored = data.attributes.get("custom_normal")
-    if stored is not None and stored.data_type == "FLOAT_VECTOR" and stored.domain == "CORNER":
-        return _column(stored.data, "vector", len(data.loops), 3), True
-    return _column(data.corner_normals, "vector", len(data.loops), 3), False
+    """(corners, 3), and whether what was once given is among them exactly."""
+    exact = _vectors_of_corners(data, "custom_normal")
+    if exact is not None:
+        return exact, True
+    shown = _column(data.corner_normals, "vector", len(data.loops), 3)
+    given, shown_then = _vectors_of_corners(data, GIVEN_NORMAL), _vectors_of_corners(data, SHOWN_NORMAL)
+    if given is None or shown_then is None:
+        return shown, False
+    same = (np.abs(shown - shown_then) <= SAME_NORMAL).all(axis=1, keepdims=True)
+    return np.where(same, given, shown), True
+
+
+def _vectors_of_corners(data: Any, name: str) -> NDArray[np.float32] | None:
+    stored = data.attributes.get(name)
+    if stored is None or stored.data_type != "FLOAT_VECTOR" or stored.domain != "CORNER":
+        return None
+    return _column(stored.data, "vector", len(data.loops), 3)
 
 
 def _corner_uvs(data: Any) -> NDArray[np.float32] | None:

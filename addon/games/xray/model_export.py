@@ -34,7 +34,7 @@ from .model import reference_names
 
 Floats = NDArray[np.float64]
 
-SAME_TURN, SAME_PLACE = 3e-5, 2e-6
+SAME_TURN, SAME_PLACE = 1e-5, 1e-6
 """How far a rest matrix may stray while nobody edits it (elements, metres): Blender makes it from head, tail and roll."""
 NORMAL_STEP = 2e-4
 """How far normals stray that Blender holds in 16 bits."""
