@@ -381,9 +381,10 @@ def test_it_runs_without_blender_from_any_start(samples):
         [sys.executable, "-c", code, samples / "weapon.omf"], cwd=ROOT, capture_output=True, timeout=60, check=False
     )
     assert done.returncode == 0, done.stderr
-    with start("info", samples / "weapon.omf", stdout=subprocess.PIPE) as process:
-        assert process.stdout.readline().endswith("1099 bytes\n")
-    assert process.returncode == 0
+    with start("info", samples / "weapon.omf", stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
+    assert out.splitlines()[0].endswith("1099 bytes")
 
 
 @pure
