@@ -5,11 +5,9 @@ A `Plan` is the whole file in memory with the list of changes; nothing is on dis
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -69,6 +67,7 @@ class Plan:
     changes: Changes
     renamed: list[tuple[str, str]] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
+    reordered: bool = False
     written: list[Any] = field(default_factory=list)
     document: Omf | None = None
 
@@ -79,6 +78,8 @@ class Plan:
             parts.append(f"{len(self.renamed)} renamed")
         if self.deleted:
             parts.append(f"{len(self.deleted)} deleted")
+        if self.reordered:
+            parts.append("in another order")
         return ", ".join(parts)
 
     def write(self, *, backup: bool = False) -> None:
@@ -100,6 +101,22 @@ def plan_export(
     """The file at ``path`` with the actions ``chosen``. Raises `WriteError` or, for the file on disk, `ReadError`."""
     if not chosen:
         raise WriteError("no motion is chosen", remedy="Tick motions in the list, or assign an action to the armature")
+    host = host_on_disk(path) if onto is Onto.FILE else host_as_imported(rig, chosen)
+    return plan_onto(context, rig, chosen, path, host=host, options=options, report=report, progress=progress)
+
+
+def plan_onto(
+    context: Any,
+    rig: Any,
+    chosen: Sequence[Any],
+    path: str,
+    *,
+    host: Host,
+    options: MotionExportOptions,
+    report: Report,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Plan:
+    """The file at ``path``: what ``host`` has, with the actions ``chosen``."""
     _warn_of_transform(rig, report)
     gatherer = _Gatherer(context, rig, options, report)
     clips, definitions = [], {}
@@ -108,11 +125,9 @@ def plan_export(
         clips.append(clip)
         definitions[clip.name] = definition_of(action, clip.name)
         progress(done + 1)
-    host = _host(rig, chosen, path, onto)
-    base = host.motions
     encoded, changes = encode(
         clips,
-        base,
+        host.motions,
         skeleton=gatherer.skeleton,
         definitions=definitions,
         width=options.width,
@@ -193,10 +208,10 @@ class _Gatherer:
                 f"the rest pose was edited after the motions were imported ({', '.join(changed[:6])})",
                 remedy="Choose whether to keep the game's pose or the offsets (option Edited Rest Pose)",
             )
-        return _rest_then(found, self._now)
+        return rest_then(found, self._now)
 
 
-def _rest_then(file: Any, now: Rest) -> Rest:
+def rest_then(file: Any, now: Rest) -> Rest:
     """The rest pose of the import; bones that were not there yet stand as they stand now."""
     kept = motion_files.kept_rest_matrices(file, now)
     local = parent_local(kept, now.parents, now.root_frame)
@@ -221,7 +236,7 @@ def definition_of(action: Any, name: str) -> Definition:
 
 
 @dataclass
-class _Host:
+class Host:
     """What the motions go into: a file of their own, or a model that carries them."""
 
     motions: MotionSet | None
@@ -236,24 +251,26 @@ class _Host:
         return omf.write(document), document
 
 
-def _host(rig: Any, chosen: Sequence[Any], path: str, onto: Onto) -> _Host:
-    if onto is Onto.FILE:
-        data = files.read_file(path)
-        if path.lower().endswith(".ogf"):
-            model = ogf.read(data, path, Report())
-            inside = motion_set_of(model)
-            if inside is None:
-                raise WriteError(
-                    "this model has no motions inside",
-                    file=path,
-                    remedy="Export to a motion file (.omf) that it refers to",
-                )
-            return _Host(inside, model=model)
-        document = omf.read(data, path, Report())
-        return _Host(document.motion_set, document)
-    file = _common_file(rig, chosen)
+def host_on_disk(path: str) -> Host:
+    """The file at ``path``, a motion file or a model with motions inside."""
+    data = files.read_file(path)
+    if path.lower().endswith(".ogf"):
+        model = ogf.read(data, path, Report())
+        inside = motion_set_of(model)
+        if inside is None:
+            raise WriteError(
+                "this model has no motions inside", file=path, remedy="Export to a motion file (.omf) that it refers to"
+            )
+        return Host(inside, model=model)
+    document = omf.read(data, path, Report())
+    return Host(document.motion_set, document)
+
+
+def host_as_imported(rig: Any, chosen: Sequence[Any], file: Any = None) -> Host:
+    """The motions of ``chosen`` as their file had them; of ``file``, or of the file most of them came from."""
+    file = file if file is not None else _common_file(rig, chosen)
     if file is None:
-        return _Host(None)
+        return Host(None)
     originals: dict[int, Motion] = {}
     for action in chosen:
         motion = motion_files.motion_of(action)
@@ -261,7 +278,7 @@ def _host(rig: Any, chosen: Sequence[Any], path: str, onto: Onto) -> _Host:
             originals[action.motionbridge_motion.place] = motion
     document = motion_files.joined(file, originals)
     library, parameters = document.motion_set
-    return _Host(MotionSet(library, motion_files.with_partitions(parameters, file)), document)
+    return Host(MotionSet(library, motion_files.with_partitions(parameters, file)), document)
 
 
 def _common_file(rig: Any, chosen: Sequence[Any]) -> Any:
@@ -281,14 +298,3 @@ def _renamed(
             motions = edit.rename(motions, clip.name, wanted)
             plan.renamed.append((clip.name, wanted))
     return motions
-
-
-def digest_on_disk(path: str) -> str | None:
-    """The digest of a file as it is now; None where there is none."""
-    return hashlib.sha256(files.read_file(path)).hexdigest() if Path(path).is_file() else None
-
-
-def actions_of(rig: Any, file: Any, every_action: Sequence[Any]) -> list[Any]:
-    """The actions that came from a file, in its order."""
-    found = [action for action in every_action if action.motionbridge_motion.file == file.name]
-    return sorted(found, key=lambda action: action.motionbridge_motion.place)

@@ -43,7 +43,16 @@ def attach(rig: Any, document: Omf, path: str, digest: str, *, embedded: bool = 
     taken = {file.name for other in _objects() for file in other.motionbridge_motion_files}
     file = rig.motionbridge_motion_files.add()
     file.name = names.distinct(Path(path).name, taken)
-    file.path, file.sha256, file.embedded = path, digest, embedded
+    file.embedded = embedded
+    refresh(file, document, path, digest)
+    keep_rest(file, rig)
+    return file
+
+
+def refresh(file: Any, document: Omf, path: str, digest: str) -> None:
+    """Let a kept file be ``document``, with the digest of its bytes at ``path``."""
+    file.path, file.sha256 = path, digest
+    file.partitions.clear()
     parameters = document.motion_set.parameters
     file.version = parameters.version
     for partition in parameters.partitions:
@@ -54,8 +63,6 @@ def attach(rig: Any, document: Omf, path: str, digest: str, *, embedded: bool = 
             entry.name = names.decode(bone.name or b"")
             entry.track = -1 if bone.track is None else bone.track
     keep(file, "document", omf.write(_without_keys(document)))
-    keep_rest(file, rig)
-    return file
 
 
 def _objects() -> Iterable[Any]:

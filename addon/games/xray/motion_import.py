@@ -89,14 +89,14 @@ def import_motions(
     motions, parameters = document.motion_set.library.motions, document.motion_set.parameters
     chosen = _chosen(document, options, path)
     result = MotionImport()
-    with _Builders(rig, parameters, path, report) as builders:
+    with Builders(rig, rest_of(rig, space.XRAY_ROOT_FRAME), parameters, path, report) as builders:
         for place in chosen[:1]:
             builders.for_motion(motions[place])  # refuses before anything is made
         result.file = motion_files.attach(rig, document, path, digest, embedded=embedded)
         for done, place in enumerate(chosen):
             definition = parameters.definitions[place] if place < len(parameters.definitions) else None
             action = builders.build(motions[place], definition, options)
-            _describe(action, motions[place], definition, place, result.file)
+            describe(action, motions[place], definition, place, result.file)
             result.actions.append(action)
             progress(done + 1)
         result.missing = builders.missing()
@@ -127,11 +127,11 @@ def _chosen(document: Omf, options: MotionImportOptions, path: str) -> list[int]
     return [place for place, label in enumerate(labels) if label in wanted]
 
 
-class _Builders:
+class Builders:
     """Makers of actions by number of tracks: one for a healthy file, more where motions disagree about the bones."""
 
-    def __init__(self, rig: Any, parameters: Parameters, path: str, report: Report) -> None:
-        self._rest = rest_of(rig, space.XRAY_ROOT_FRAME)
+    def __init__(self, rig: Any, rest: Rest, parameters: Parameters, path: str, report: Report) -> None:
+        self._rest = rest
         self._places = bone_places(rig, self._rest)
         self._rig, self._parameters, self._path, self._report = rig, parameters, path, report
         self._slot_name = compat.slot_name(rig)
@@ -167,15 +167,24 @@ class _Builders:
         marks.store(action, clip.markers)
         return action
 
+    def rebuild(self, action: Any, motion: Motion, definition: Definition | None) -> None:
+        """The keys and marks of ``motion`` on an action that has others."""
+        writer, bones, tracks = self.for_motion(motion)
+        clip = decode_motion(motion, bones, definition)
+        writer.rebuild(action, clip, tracks, actions.frame_range(action)[0])
+        marks.store(action, clip.markers)
+
     def missing(self) -> list[str]:
         named = dict.fromkeys(bone for _, bones, _ in self._made.values() for bone in bones)
         return [bone for bone in named if bone.lower() not in self._places]
 
 
-def _describe(action: Any, motion: Motion, definition: Definition | None, place: int, file: Any) -> None:
+def describe(action: Any, motion: Motion, definition: Definition | None, place: int, file: Any) -> None:
+    """Show on the action how the game plays it, and keep its bytes."""
     properties = action.motionbridge_motion
     properties.is_motion = True
-    properties.file, properties.place = file.name, place
+    properties.file, properties.place, properties.order = file.name, place, place
+    properties.status = "UNTOUCHED"
     properties.motion_name = properties.imported_name = definition.label if definition else motion.label
     keep(properties, "body", write_motion(motion))
     if definition is None:

@@ -36,6 +36,14 @@ FLAG_ITEMS = (
 )
 
 
+STATUS_ITEMS = (
+    ("UNKNOWN", "Not Compared", "Not compared with its file since it was imported", "NONE", 0),
+    ("UNTOUCHED", "Untouched", "Exactly what its file has", "CHECKMARK", 1),
+    ("EDITED", "Edited", "Differs from what its file has", "GREASEPENCIL", 2),
+    ("NEW", "New", "Not in the file yet", "ADD", 3),
+)
+
+
 def _moved(interval: MarkInterval, _context: Any) -> None:
     """A time typed into the panel takes its marker along."""
     marks.show(interval.id_data)
@@ -100,9 +108,15 @@ class MotionProperties(bpy.types.PropertyGroup):
     falloff: FloatProperty(
         name="Falloff", description="How fast the motion fades out", default=2.0, soft_min=0.0, soft_max=100.0
     )
+    order: IntProperty(name="Order", description="Where in the list the motion stands", options={"HIDDEN"})
+    status: EnumProperty(name="Status", items=STATUS_ITEMS, description="Compared with the file the motion came from")
     marks: CollectionProperty(type=MotionMark)
     active_mark: IntProperty(options={"HIDDEN"})
     body: bytes_property("The motion as its file has it")
+
+
+class DeletedMotion(bpy.types.PropertyGroup):
+    """A motion that leaves the file when it is saved next; ``name`` is the motion's."""
 
 
 class PartitionBone(bpy.types.PropertyGroup):
@@ -134,12 +148,14 @@ class MotionFile(bpy.types.PropertyGroup):
     active_partition: IntProperty(options={"HIDDEN"})
     document: bytes_property("The file without its motions' keys")
     rest: CollectionProperty(type=RestBone)
+    deleted: CollectionProperty(type=DeletedMotion)
 
 
 CLASSES = (
     MarkInterval,
     MotionMark,
     MotionProperties,
+    DeletedMotion,
     PartitionBone,
     Partition,
     RestBone,

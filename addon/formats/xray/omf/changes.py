@@ -20,9 +20,13 @@ class TrackChange:
 
 @dataclass(frozen=True)
 class MotionChange:
-    """A motion that is ``new``, or differs in ``tracks`` and in ``fields`` (length, marks, parameters)."""
+    """A motion that is ``new``, or differs in ``tracks`` and in ``fields`` (length, marks, parameters).
+
+    ``clip`` is the number of the clip it was encoded from.
+    """
 
     name: str
+    clip: int
     new: bool = False
     tracks: tuple[TrackChange, ...] = ()
     fields: tuple[str, ...] = ()

@@ -48,12 +48,12 @@ def encode(
     motions = start.library.motions
     definitions_out = list(start.parameters.definitions)
     places: dict[str, list[int]] = {}
-    for number, (_, definition) in enumerate(pairs(start)):
-        places.setdefault(definition.label.lower(), []).append(number)
+    for known, (_, definition) in enumerate(pairs(start)):
+        places.setdefault(definition.label.lower(), []).append(known)
     listed = sum(len(partition.bones) for partition in start.parameters.partitions)
     model_bones = skeleton.bones if skeleton is not None else []
     changes = Changes()
-    for clip in clips:
+    for number, clip in enumerate(clips):
         # A name may be there twice (the game plays the first): clips take the places of their name in turn.
         free = places.get(clip.name.lower())
         place = free.pop(0) if free else None
@@ -65,11 +65,11 @@ def encode(
             definition.motion = len(motions)
             motions.append(motion)
             definitions_out.append(definition)
-            changes.motions.append(MotionChange(clip.name, new=True, tracks=tuple(track_changes)))
+            changes.motions.append(MotionChange(clip.name, number, new=True, tracks=tuple(track_changes)))
             continue
         fields = _changed_fields(old, motion, definitions_out[place], definition)
         if track_changes or fields:
-            changes.motions.append(MotionChange(clip.name, tracks=tuple(track_changes), fields=tuple(fields)))
+            changes.motions.append(MotionChange(clip.name, number, tracks=tuple(track_changes), fields=tuple(fields)))
             motion.name = old.name if old is not None else motion.name
             motions[place], definitions_out[place] = motion, definition
     changes.untouched = len(motions) - len(changes.motions)
