@@ -5,6 +5,9 @@ texture coordinates and normals at the corners of faces; a vertex whose corners 
 way out, the first corner's values staying under the old number. Vertices without faces have no corners; what they
 carry lies in two attributes of their own.
 
+A face with two corners on one vertex shows nothing and brings Blender down when it works out normals; such faces wait
+in a list on the mesh and are put back where they were.
+
 Before 4.5 Blender holds custom normals as two angles of 16 bits, mostly good to 0.01 degrees, but off by up to 60
 where the surface around a vertex folds up. There the normals that were given are kept beside the ones that Blender
 made of them, and count for every corner that still shows the latter.
@@ -14,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import bpy
@@ -27,6 +30,8 @@ from . import compat, material
 
 UV_LAYER = "UVMap"
 LOOSE_UV, LOOSE_NORMAL = "loose_uv", "loose_normal"
+FOLDED = "folded_faces"
+"""Property of a mesh: vertices and faces it had in all, then place, corners and material of each folded face."""
 GIVEN_NORMAL, SHOWN_NORMAL = "given_normal", "shown_normal"
 FAR_OFF = 0.02
 """A normal that is shown this far from the given one (about a degree) is worth a word."""
@@ -39,17 +44,20 @@ def build(mesh: Mesh, materials: Sequence[Any], report: Report) -> Any:
     """A mesh object, linked nowhere yet, with a vertex group for each of ``mesh.groups``, in their order.
 
     ``materials`` are Blender's, one for each of ``mesh.materials``. Faces that point to no vertex are left out and
-    reported; ones without area are kept.
+    reported; ones folded to a line are not shown but kept.
     """
     data: Any = bpy.data.meshes.new(mesh.name)
-    valid = _valid(mesh, report)
-    triangles = np.ascontiguousarray(mesh.triangles[valid], np.int32)
+    mesh = _without_faces_to_nowhere(mesh, report)
+    folded = _folded(mesh.triangles)
+    if folded.any():
+        _keep_folded(data, mesh, folded, report)
+    triangles = np.ascontiguousarray(mesh.triangles[~folded], np.int32)
     _build_topology(data, mesh, triangles)
     for made in materials:
         data.materials.append(made)
     if mesh.material_index is not None and mesh.material_index.any():
         index = data.attributes.new("material_index", "INT", "FACE")
-        index.data.foreach_set("value", np.ascontiguousarray(mesh.material_index[valid], np.int32))
+        index.data.foreach_set("value", np.ascontiguousarray(mesh.material_index[~folded], np.int32))
     corners = triangles.ravel()
     if mesh.uvs is not None:
         layer = data.uv_layers.new(name=UV_LAYER, do_init=False)
@@ -65,13 +73,47 @@ def build(mesh: Mesh, materials: Sequence[Any], report: Report) -> Any:
     return shown
 
 
-def _valid(mesh: Mesh, report: Report) -> NDArray[np.bool_]:
-    """(faces,) which point to vertices that exist: others kill the whole process inside Blender."""
+def _without_faces_to_nowhere(mesh: Mesh, report: Report) -> Mesh:
+    """Without the faces whose vertices do not exist, which kill the whole process inside Blender."""
     triangles = mesh.triangles
     valid: NDArray[np.bool_] = ((triangles >= 0) & (triangles < len(mesh.positions))).all(axis=1)
-    if not valid.all():
-        report.warn(f"{int((~valid).sum())} triangles point to vertices that do not exist; left out", mesh.name)
-    return valid
+    if valid.all():
+        return mesh
+    report.warn(f"{int((~valid).sum())} triangles point to vertices that do not exist; left out", mesh.name)
+    index = None if mesh.material_index is None else mesh.material_index[valid]
+    return replace(mesh, triangles=triangles[valid], material_index=index)
+
+
+def _folded(triangles: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """(faces,) which have two corners on one vertex."""
+    result: NDArray[np.bool_] = (triangles == np.roll(triangles, 1, axis=1)).any(axis=1)
+    return result
+
+
+def _keep_folded(data: Any, mesh: Mesh, folded: NDArray[np.bool_], report: Report) -> None:
+    report.warn(f"{int(folded.sum())} triangles are folded to a line; not shown, but kept", mesh.name)
+    places = np.flatnonzero(folded)
+    index = np.zeros(len(places), np.int64) if mesh.material_index is None else mesh.material_index[folded]
+    rows = np.concatenate([places[:, None], mesh.triangles[folded], index[:, None]], axis=1)
+    data[FOLDED] = [len(mesh.positions), len(mesh.triangles), *rows.ravel().tolist()]
+
+
+def _unfolded(
+    data: Any, triangles: NDArray[np.int32], index: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Triangles and materials with the faces that were kept back, while the mesh still has what it had with them."""
+    kept = np.array(data.get(FOLDED, ()), np.int32)
+    if not len(kept):
+        return triangles, index
+    vertices, faces, rows = kept[0], kept[1], kept[2:].reshape(-1, 5)
+    if len(data.vertices) != vertices or len(triangles) + len(rows) != faces:
+        return triangles, index
+    there = np.ones(faces, np.bool_)
+    there[rows[:, 0]] = False
+    all_triangles, all_index = np.empty((faces, 3), np.int32), np.empty(faces, np.int32)
+    all_triangles[there], all_index[there] = triangles, index
+    all_triangles[~there], all_index[~there] = rows[:, 1:4], rows[:, 4]
+    return all_triangles, all_index
 
 
 def _build_topology(data: Any, mesh: Mesh, triangles: NDArray[np.int32]) -> None:
@@ -150,16 +192,17 @@ def gather(shown: Any) -> Gathered:
         index = np.zeros(len(data.polygons), np.int32)
         data.polygons.foreach_get("material_index", index)
         split = _split(corners, uvs, normals, len(positions))
+        cut, cut_index = _unfolded(data, split.vertex[triangles], index[faces])
         mesh = Mesh(
             shown.name,
             positions[split.source],
-            split.vertex[triangles],
+            cut,
             _of_vertices(data, normals, split, LOOSE_NORMAL),
             None if uvs is None else _of_vertices(data, uvs, split, LOOSE_UV),
             [group.name for group in shown.vertex_groups],
             _split_weights(_weights(data), split, len(positions)) if len(shown.vertex_groups) else None,
             [material.gather(used) for used in data.materials],
-            index[faces] if len(data.materials) else None,
+            cut_index if len(data.materials) else None,
         )
     return Gathered(mesh, exact)
 

@@ -1,0 +1,255 @@
+"""Meshes through Blender: every array comes back, and what the user did to a mesh is seen."""
+
+import bmesh
+import bpy
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from addon.blender import mesh as meshes
+from addon.core.errors import MotionbridgeError
+from addon.core.model import Material, Mesh, VertexWeights
+from addon.core.report import Report
+from addon.formats.xray import ogf
+from addon.formats.xray.ogf.mesh import decode_meshes
+from tests.blender.game_properties import _game_properties  # noqa: F401 - a fixture
+from tests.real_files import corpus_files
+
+
+def made(mesh):
+    from addon.blender import material
+
+    report = Report()
+    shown = meshes.build(mesh, [material.build(one) for one in mesh.materials], report)
+    return shown, report
+
+
+def sorted_weights(mesh):
+    pulls = mesh.weights
+    order = np.lexsort((pulls.groups, pulls.vertices))
+    return pulls.vertices[order], pulls.groups[order], pulls.weights[order]
+
+
+def assert_same(found, mesh):
+    np.testing.assert_array_equal(found.positions, mesh.positions)
+    np.testing.assert_array_equal(found.triangles, mesh.triangles)
+    if mesh.normals is not None:
+        np.testing.assert_array_equal(found.normals, mesh.normals)
+    if mesh.uvs is None:
+        assert found.uvs is None
+    else:
+        np.testing.assert_array_equal(found.uvs, mesh.uvs)
+    assert found.groups == mesh.groups
+    if mesh.weights is None:
+        assert found.weights is None
+    else:
+        for ours, theirs in zip(sorted_weights(found), sorted_weights(mesh), strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+    assert found.materials == mesh.materials
+    if mesh.material_index is not None:
+        np.testing.assert_array_equal(found.material_index, mesh.material_index)
+
+
+@st.composite
+def any_mesh(draw):
+    """Small and nasty: faces without area, twice the same face, vertices without faces."""
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    count, faces, bones = draw(st.integers(1, 12)), draw(st.integers(0, 20)), draw(st.integers(0, 3))
+    normals = random.normal(size=(count, 3))
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    pairs = [(v, g) for v in range(count) for g in range(bones) if random.random() < 0.6]
+    vertices, groups = np.array(pairs, np.int32).reshape(-1, 2).T
+    materials = [Material(f"surface {number}", f"t\\{number}", "s") for number in range(draw(st.integers(0, 3)))]
+    return Mesh(
+        "nasty",
+        random.normal(size=(count, 3)).astype(np.float32),
+        random.integers(0, count, (faces, 3)).astype(np.int32),
+        normals.astype(np.float32),
+        random.uniform(-3, 3, (count, 2)).astype(np.float32) if draw(st.booleans()) else None,
+        [f"bone {number}" for number in range(bones)],
+        VertexWeights(vertices, groups, random.uniform(0.001, 1, len(pairs)).astype(np.float32)) if bones else None,
+        materials,
+        random.integers(0, len(materials), faces).astype(np.int32) if materials else None,
+    )
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@given(any_mesh())
+def test_what_goes_in_comes_out(mesh):
+    shown, report = made(mesh)
+    found = meshes.gather(shown)
+    assert_same(found.mesh, mesh)
+    folded = [len(set(face)) < 3 for face in mesh.triangles.tolist()]
+    assert found.exact_normals or all(folded)
+    assert len(report.warnings) == any(folded)
+    assert len(shown.data.polygons) == len(folded) - sum(folded)
+
+
+@pytest.mark.parametrize("path", corpus_files("ogf"))
+def test_every_real_mesh_comes_out_as_it_went_in(path):
+    try:
+        document = ogf.read(path.read_bytes(), path.name, Report())
+    except MotionbridgeError:
+        pytest.skip("not a model")
+    found = decode_meshes(document, Report())
+    for mesh in found:
+        shown = meshes.build(mesh, [], Report())
+        mesh.materials, mesh.material_index = [], None
+        assert_same(meshes.gather(shown).mesh, mesh)
+    assert found or "odd_" in path.name
+
+
+@pytest.mark.parametrize("path", corpus_files("ogf/human_stalker_hero_1.ogf"))
+def test_it_comes_out_the_same_after_saving_and_editing_nothing(path, tmp_path):
+    document = ogf.read(path.read_bytes(), path.name, Report())
+    originals = decode_meshes(document, Report())
+    for mesh in originals:
+        shown, report = made(mesh)
+        assert not report.warnings
+        bpy.context.collection.objects.link(shown)
+        bpy.context.view_layer.objects.active = shown
+        bpy.ops.object.mode_set(mode="EDIT")
+        bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
+    for mesh in originals:
+        assert_same(meshes.gather(bpy.data.objects[mesh.name]).mesh, mesh)
+
+
+def square(**changes):
+    """Two triangles sharing an edge, normals up."""
+    positions = np.array([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], np.float32)
+    weights = VertexWeights(np.arange(4, dtype=np.int32), np.array([0, 1, 0, 1], np.int32), np.full(4, 0.5, np.float32))
+    parts = {
+        "normals": np.tile(np.array([0, 0, 1], np.float32), (4, 1)),
+        "uvs": positions[:, :2].copy(),
+        "groups": ["left", "right"],
+        "weights": weights,
+    }
+    return Mesh("square", positions, np.array([(0, 1, 2), (0, 2, 3)], np.int32), **(parts | changes))
+
+
+def test_a_vertex_whose_corners_disagree_is_taken_apart_and_the_others_keep_their_numbers():
+    shown, _ = made(square())
+    shown.data.uv_layers[0].uv[3].vector = (0.25, 0.75)  # vertex 0 in the second triangle
+    found = meshes.gather(shown).mesh
+    np.testing.assert_array_equal(found.positions, square().positions[[0, 1, 2, 3, 0]])
+    np.testing.assert_array_equal(found.triangles, [(0, 1, 2), (4, 2, 3)])
+    np.testing.assert_array_equal(found.uvs, [(0, 0), (1, 0), (1, 1), (0, 1), (0.25, 0.75)])
+    np.testing.assert_array_equal(found.weights.vertices, [0, 1, 2, 3, 4])
+    np.testing.assert_array_equal(found.weights.groups, [0, 1, 0, 1, 0])
+    np.testing.assert_array_equal(found.weights.weights, np.full(5, 0.5))
+
+
+def test_a_hard_edge_is_kept_as_two_normals_of_one_place():
+    shown, _ = made(square(normals=None))
+    shown.data.vertices[3].co = (0, 1, 1)
+    shown.data.shade_flat()
+    found = meshes.gather(shown).mesh
+    assert len(found.positions) == 6
+    a, b, c = (found.positions[found.triangles[:, corner]] for corner in range(3))
+    flat = np.cross(b - a, c - a)
+    flat /= np.linalg.norm(flat, axis=1, keepdims=True)
+    for corner in range(3):
+        np.testing.assert_allclose(found.normals[found.triangles[:, corner]], flat, atol=1e-6)
+
+
+def test_quads_are_cut_into_triangles_with_their_materials():
+    data = bpy.data.meshes.new("quads")
+    corners = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (2, 0, 0), (2, 1, 0)]
+    data.from_pydata(corners, [], [(0, 1, 2, 3), (1, 4, 5, 2)])
+    data.materials.append(None)
+    data.materials.append(None)
+    data.polygons[1].material_index = 1
+    found = meshes.gather(bpy.data.objects.new("quads", data)).mesh
+    np.testing.assert_array_equal(found.material_index, [0, 0, 1, 1])
+    a, b, c = (found.positions[found.triangles[:, corner]] for corner in range(3))
+    np.testing.assert_allclose(np.cross(b - a, c - a)[:, 2], 1)
+    assert found.materials == [Material(""), Material("")]
+
+
+def test_faces_that_point_nowhere_are_left_out_and_counted_before_blender_sees_them():
+    bad = np.array([(0, 1, 2), (0, 2, 4), (-1, 2, 3), (0, 2, 3)], np.int32)
+    shown, report = made(Mesh(**{**vars(square()), "triangles": bad}))
+    assert [tuple(face.vertices) for face in shown.data.polygons] == [(0, 1, 2), (0, 2, 3)]
+    assert report.lines() == ["2 triangles point to vertices that do not exist; left out (square)"]
+
+
+def test_a_mesh_that_is_being_edited_is_read_as_it_is_at_this_moment():
+    shown, _ = made(square())
+    bpy.context.collection.objects.link(shown)
+    bpy.context.view_layer.objects.active = shown
+    bpy.ops.object.mode_set(mode="EDIT")
+    edited = bmesh.from_edit_mesh(shown.data)
+    edited.verts.ensure_lookup_table()
+    edited.verts[1].co.x = 5
+    count = len(bpy.data.meshes)
+    found = meshes.gather(shown).mesh
+    assert shown.mode == "EDIT"
+    assert len(bpy.data.meshes) == count
+    np.testing.assert_array_equal(found.positions[1], (5, 0, 0))
+    np.testing.assert_array_equal(found.uvs, square().uvs)
+    np.testing.assert_array_equal(found.weights.weights, np.full(4, 0.5))
+
+
+def test_normals_that_the_user_changed_are_what_blender_shows():
+    leaning = np.tile(np.array([0.6, 0, 0.8], np.float32), (4, 1))
+    turned = np.array([(0, 0.6, 0.8), (0.6, 0, 0.8), (0.6, 0, 0.8), (0.6, 0, 0.8)], np.float32)
+    shown, _ = made(square(normals=leaning))
+    free = shown.data.attributes.get("custom_normal")
+    if free is not None:
+        free.data.foreach_set("vector", turned[square().triangles].ravel())
+    else:
+        shown.data.normals_split_custom_set_from_vertices(turned)
+    np.testing.assert_allclose(meshes.gather(shown).mesh.normals, turned, atol=2e-4)
+
+
+def test_a_vertex_moved_takes_only_its_own_place_along():
+    """Normals are of the surface where Blender works them out anew, and the others stay as they were given."""
+    shown, _ = made(square(normals=np.tile(np.array([0.6, 0, 0.8], np.float32), (4, 1))))
+    shown.data.vertices[1].co.z = 0.5
+    shown.data.update()
+    found = meshes.gather(shown).mesh
+    np.testing.assert_array_equal(found.positions[[0, 2, 3]], square().positions[[0, 2, 3]])
+    np.testing.assert_array_equal(found.uvs, square().uvs)
+    shown_normals = np.array([tuple(one.vector) for one in shown.data.corner_normals], np.float32)
+    np.testing.assert_allclose(found.normals[found.triangles.ravel()], shown_normals, atol=2e-4)
+
+
+def test_a_mesh_without_normals_shows_the_surface_s_own():
+    shown, _ = made(square(normals=None))
+    found = meshes.gather(shown)
+    assert not found.exact_normals
+    np.testing.assert_allclose(found.mesh.normals, square().normals, atol=1e-6)
+
+
+def test_triangles_folded_to_a_line_never_reach_blender_and_come_back_to_their_places():
+    """Working out normals of such faces crashes every Blender."""
+    folded = np.array([(0, 0, 1), (0, 1, 2), (2, 2, 2), (0, 2, 3), (0, 1, 2), (3, 1, 3)], np.int32)
+    mesh = Mesh(**{**vars(square()), "triangles": folded})
+    shown, report = made(mesh)
+    assert report.lines() == ["3 triangles are folded to a line; not shown, but kept (square)"]
+    assert [tuple(face.vertices) for face in shown.data.polygons] == [(0, 1, 2), (0, 2, 3), (0, 1, 2)]
+    assert_same(meshes.gather(shown).mesh, mesh)
+    bpy.context.collection.objects.link(shown)
+    bpy.context.view_layer.objects.active = shown
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="SELECT")
+    bpy.ops.mesh.subdivide()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    found = meshes.gather(shown).mesh
+    assert not any(len(set(face)) < 3 for face in found.triangles.tolist())
+
+
+def test_triangles_without_area_and_twice_the_same_survive_edit_mode():
+    positions = np.array([(0, 0, 0), (1, 0, 0), (2, 0, 0), (0, 1, 0)], np.float32)
+    flat = np.array([(0, 1, 2), (0, 1, 3), (0, 3, 1), (0, 1, 3)], np.int32)
+    mesh = Mesh(**{**vars(square()), "positions": positions, "triangles": flat})
+    shown, report = made(mesh)
+    bpy.context.collection.objects.link(shown)
+    bpy.context.view_layer.objects.active = shown
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert_same(meshes.gather(shown).mesh, mesh)
+    assert not report
