@@ -27,6 +27,7 @@ NOT_CONTENT = {
 OTHER_DOORS = {
     "vertices", "edges", "loops", "polygons", "loop_triangles", "loop_triangle_polygons", "vertex_normals",
     "polygon_normals", "corner_normals", "color_attributes", "vertex_colors", "uv_layers",
+    "uv_layer_stencil", "uv_layer_clone",  # reading them makes Blender 4.5 forget which one it is
 }  # fmt: skip
 
 PLAIN = {"BOOLEAN", "INT", "FLOAT", "ENUM"}

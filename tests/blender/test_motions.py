@@ -1,0 +1,540 @@
+"""The main job: motions of the game onto their skeleton, edited, and back without losing a bit."""
+
+import os
+import shutil
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.blender import compat
+from addon.blender.record import kept
+from addon.core import rotation
+from addon.core.errors import ReadError, WriteError
+from addon.core.report import Report
+from addon.formats.xray import ogf, omf
+from addon.formats.xray.ogf.skeleton import decode_skeleton
+from addon.formats.xray.omf.decoding import decode
+from addon.games.xray import motion_edit, motion_files
+from addon.games.xray.model import ImportOptions, import_model
+from addon.games.xray.motion_edit import OtherBase, motions_of
+from addon.games.xray.motion_export import MotionExportOptions, Onto, RestChange, plan_export
+from addon.games.xray.motion_import import MotionImportOptions, import_motions, list_motions
+from tests.real_files import CORPUS
+from tests.scene import differences, snapshot
+
+# Skeleton -> motions that belong to it, as the corpus' own list says.
+PAIRS = {
+    "coc_detector1_hud": ["coc_detector1", "coc_detector1_16bit"],
+    "coc_detector2_hud": ["coc_detector2_16bit"],
+    "coc_dev_bolt_hud": ["coc_dev_bolt_tiny"],
+    "gwr_beretta_hud": ["gwr_beretta_hud"],
+    "gwr_wpn_hand_04": ["gwr_hand_beretta_marks92", "gwr_hand_pb_v3"],
+    "gwr_knife_hud": ["gwr_knife_tiny_marks"],
+    "headflash_hud": ["headflash_tiny"],
+    "hoc_backpack_hud": ["hoc_backpack_64bones_marks"],
+    "human_stalker_hero_1": ["human_smart_cover"],
+    "ixray_wpn_hand_0": ["coc_hand_bolt_marks"],
+    "medkit_exo_hud": ["medkit_exo"],
+    "nlc_pp91_hud": ["nlc_pp91_hud_v4"],
+    "nlc_walter99_hud": ["nlc_walter99_hud_v3"],
+    "radium_bloodsucker": ["radium_bloodsucker"],
+    "radium_cat": ["radium_cat"],
+    "radium_chimera": ["radium_chimera"],
+    "radium_psevdogigant": ["radium_psevdogigant"],
+    "radium_rat": ["radium_rat"],
+    "radium_zombi_trup": ["radium_zombi_v3"],
+    "soc_bolt_hud": ["soc_bolt_hud"],
+}
+ALL_PAIRS = [(model, motions) for model, files in PAIRS.items() for motions in files]
+needs_corpus = pytest.mark.skipif(CORPUS is None, reason="MOTIONBRIDGE_CORPUS is not set")
+OPTIONS = MotionImportOptions()
+
+
+def load_model(path: Path):
+    return import_model(bpy.context, path, ImportOptions(textures=False), Report()).rig
+
+
+def load_motions(rig, path: Path, options: MotionImportOptions = OPTIONS):
+    return import_motions(bpy.context, rig, str(path), options=options, report=Report())
+
+
+def load_pair(corpus: Path, model: str, motions: str):
+    rig = load_model(corpus / "ogf" / f"{model}.ogf")
+    return rig, load_motions(rig, corpus / "omf" / f"{motions}.omf")
+
+
+def exported(rig, actions, **options) -> bytes:
+    plan = plan_export(
+        bpy.context,
+        rig,
+        actions,
+        "exported.omf",
+        onto=Onto.OWN_FILES,
+        options=MotionExportOptions(**options),
+        report=Report(),
+    )
+    return plan.data
+
+
+def saved_and_reloaded(tmp_path: Path, rig):
+    name = rig.name
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"), compress=False)
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
+    return bpy.data.objects[name]
+
+
+@pytest.fixture
+def humanoid(samples: Path):
+    rig = load_model(samples / "humanoid.ogf")
+    return rig, load_motions(rig, samples / "humanoid.omf")
+
+
+@needs_corpus
+@pytest.mark.parametrize(("model", "motions"), ALL_PAIRS)
+def test_untouched_motions_leave_as_they_came_through_a_saved_file(corpus, tmp_path, model, motions) -> None:
+    rig, _ = load_pair(corpus, model, motions)
+    rig = saved_and_reloaded(tmp_path, rig)
+    (file,) = rig.motionbridge_motion_files
+    assert exported(rig, motions_of(file)) == (corpus / "omf" / f"{motions}.omf").read_bytes()
+
+
+@needs_corpus
+@pytest.mark.parametrize(("model", "motions"), ALL_PAIRS)
+def test_poses_are_those_of_a_chain_that_knows_no_blender(corpus, model, motions) -> None:
+    """200 random (motion, frame, bone): evaluated pose matrices against float64 products of normalised keys."""
+    rig, result = load_pair(corpus, model, motions)
+    skeleton = decode_skeleton(ogf.read((corpus / "ogf" / f"{model}.ogf").read_bytes(), model, Report()), Report())
+    document = omf.read((corpus / "omf" / f"{motions}.omf").read_bytes(), motions, Report())
+    clips = decode(document.motion_set, Report())
+    random = np.random.default_rng(1)
+    names = {bone.motionbridge_xray.index: bone.name for bone in rig.data.bones}
+    slots = random.integers(len(clips), size=20)
+    for number in slots:
+        clip, action = clips[number], result.actions[number]
+        compat.assign(rig, action)
+        frame = int(random.integers(clip.frames))
+        bpy.context.scene.frame_set(frame)
+        tracks = {bone.lower(): track for track, bone in enumerate(clip.bones)}
+        order = [tracks[bone.lower()] for bone in skeleton.bones]
+        pose = skeleton.pose_matrices(
+            rotation.normalised(clip.rotations[order][:, [frame]]), clip.translations[order][:, [frame]]
+        )[:, 0]
+        for bone in random.integers(len(skeleton.bones), size=10):
+            shown = np.array(rig.pose.bones[names[int(bone)]].matrix)
+            assert np.abs(shown[:3, 3] - pose[bone, :3, 3]).max() <= 1e-5
+            turn = rotation.angles_between(
+                rotation.from_matrices(shown[:3, :3]), rotation.from_matrices(pose[bone, :3, :3])
+            )
+            assert turn <= 1e-4
+
+
+@pytest.mark.parametrize("name", ["cat", "human_smart_cover", "coc_detector1_16bit"])
+def test_poses_are_the_engines(corpus, vectors, name) -> None:
+    """The engine never normalises quaternions, Blender does: up to a millimetre at the end of a chain."""
+    file = next((vectors / "xray").glob(f"omf_*{name}.npz"))
+    with np.load(file) as stored:
+        numbers = dict(stored)
+    rig = load_model(corpus / str(numbers["ogf"]))
+    result = load_motions(rig, corpus / str(numbers["omf"]))
+    names = {bone.motionbridge_xray.index: bone.name for bone in rig.data.bones}
+    swap, mirror = np.eye(4)[[0, 2, 1, 3]], np.diag([1.0, 1.0, -1.0, 1.0])
+    worst = worst_unit = 0.0
+    for sample, (motion, frame) in enumerate(zip(numbers["motion"], numbers["frame"], strict=True)):
+        compat.assign(rig, result.actions[motion])
+        bpy.context.scene.frame_set(int(frame))
+        for bone, label in names.items():
+            shown = np.array(rig.pose.bones[label].matrix)
+            engine = swap @ numbers["mat"][sample, bone] @ mirror
+            unit = swap @ numbers["mat_unit"][sample, bone] @ mirror
+            worst = max(worst, np.abs(shown - engine).max())
+            worst_unit = max(worst_unit, np.abs(shown - unit).max())
+    assert worst_unit <= 2e-5
+    assert worst <= 1e-3
+
+
+@needs_corpus
+def test_one_key_touched_changes_its_bytes_and_its_checksum(corpus, tmp_path) -> None:
+    rig, _ = load_pair(corpus, "human_stalker_hero_1", "human_smart_cover")
+    rig = saved_and_reloaded(tmp_path, rig)
+    (file,) = rig.motionbridge_motion_files
+    actions = motions_of(file)
+    action = next(action for action in actions if action.frame_end > 5)
+    curves = [c for c in compat.curve_bag(action).fcurves if c.data_path.endswith("rotation_quaternion")]
+    touched = next(c for c in curves if len(c.keyframe_points) > 4)
+    for index, value in enumerate((0.5, 0.5, -0.5, 0.5)):
+        curve = next(c for c in curves if c.data_path == touched.data_path and c.array_index == index)
+        curve.keyframe_points[3].co[1] = value
+    before = (corpus / "omf" / "human_smart_cover.omf").read_bytes()
+    after = exported(rig, actions)
+    changed = np.flatnonzero(np.frombuffer(before, np.uint8) != np.frombuffer(after, np.uint8))
+    assert len(before) == len(after)
+    assert 1 <= len(changed) <= 8 + 4
+    lines = list(omf.differences(*(omf.read(data, "", Report()) for data in (before, after))))
+    assert len(lines) == 1
+    assert "rotation: frame 3, at most" in lines[0]
+
+
+def test_the_first_motion_plays_and_so_does_any_other_the_user_picks(humanoid) -> None:
+    rig, result = humanoid
+    assert rig.animation_data.action == result.actions[0]
+
+    def moves() -> bool:
+        start, end = (int(edge) for edge in rig.animation_data.action.frame_range)
+        poses = []
+        for frame in range(start, end + 1, max((end - start) // 4, 1)):
+            bpy.context.scene.frame_set(frame)
+            poses.append(np.array([bone.matrix for bone in rig.pose.bones]))
+        return bool(np.ptp(np.stack(poses), axis=0).max() > 1e-3)
+
+    for action in result.actions:
+        rig.animation_data.action = action
+        if any(len(curve.keyframe_points) > 1 for curve in compat.curve_bag(action).fcurves):
+            assert moves(), action.name
+        assert action.use_fake_user
+        assert action.use_frame_range
+
+
+def test_what_a_motion_says_is_on_its_action(humanoid, samples) -> None:
+    _, result = humanoid
+    document = omf.read((samples / "humanoid.omf").read_bytes(), "", Report())
+    definitions = document.motion_set.parameters.definitions
+    assert [action.motionbridge_motion.motion_name for action in result.actions] == [d.label for d in definitions]
+    for action, definition in zip(result.actions, definitions, strict=True):
+        motion = action.motionbridge_motion
+        assert motion_files.flags_of(motion) == definition.flags
+        assert [motion.speed, motion.power, motion.accrue, motion.falloff] == definition.timing.tolist()
+        assert motion.bone_or_part == definition.bone_or_part
+        assert [mark.name for mark in motion.marks] == [mark.label for mark in definition.marks]
+        for shown, mark in zip(motion.marks, definition.marks, strict=True):
+            assert [[i.start, i.end] for i in shown.intervals] == mark.intervals.tolist()
+    parts = [(part.name, len(part.bones)) for part in result.file.partitions]
+    assert parts == [(part.label, len(part.bones)) for part in document.motion_set.parameters.partitions]
+
+
+def test_parameters_edited_in_the_panel_are_the_only_change(humanoid, samples) -> None:
+    rig, result = humanoid
+    motion = result.actions[1].motionbridge_motion
+    motion.speed = 1.25
+    motion.flags = motion.flags ^ {"STOP_AT_END"}
+    before = omf.read((samples / "humanoid.omf").read_bytes(), "", Report())
+    after = omf.read(exported(rig, result.actions), "", Report())
+    lines = list(omf.differences(before, after))
+    assert len(lines) == 2
+    assert all(line.startswith(f"motion {motion.motion_name!r}: ") for line in lines)
+
+
+def marked(result):
+    return next(action for action in result.actions if any(len(m.intervals) for m in action.motionbridge_motion.marks))
+
+
+def test_a_marker_left_alone_never_rounds_its_interval_and_a_moved_one_sets_it(humanoid, samples) -> None:
+    rig, result = humanoid
+    action = marked(result)
+    mark = next(mark for mark in action.motionbridge_motion.marks if len(mark.intervals))
+    before = [(interval.start, interval.end) for interval in mark.intervals]
+    assert exported(rig, result.actions) == (samples / "humanoid.omf").read_bytes()
+    shown = [marker for marker in action.pose_markers if marker.name.startswith(mark.name)]
+    moved = next(marker for marker in shown if marker.name.endswith("start"))
+    moved.frame += 2
+    after = omf.read(exported(rig, result.actions), "", Report())
+    definition = next(
+        d for d in after.motion_set.parameters.definitions if d.label == action.motionbridge_motion.motion_name
+    )
+    stored = next(m for m in definition.marks if m.label == mark.name).intervals
+    assert stored[0, 0] == np.float32((moved.frame - action.frame_start) / 30)
+    assert stored[0, 1] == np.float32(before[0][1])
+    assert stored[1:].tolist() == [list(np.float32(pair)) for pair in before[1:]]
+
+
+def test_a_time_typed_into_the_panel_takes_its_marker_along(humanoid) -> None:
+    _, result = humanoid
+    action = marked(result)
+    mark = next(mark for mark in action.motionbridge_motion.marks if len(mark.intervals))
+    mark.intervals[0].start = 0.41
+    shown = next(marker for marker in action.pose_markers if marker.name.endswith("start"))
+    assert shown.frame == action.frame_start + 12
+
+
+def test_only_chosen_motions_are_imported(humanoid, samples) -> None:
+    rig, _ = humanoid
+    names = [name for name, _ in list_motions(str(samples / "humanoid.omf"))]
+    result = load_motions(rig, samples / "humanoid.omf", MotionImportOptions(motions={names[1].upper()}))
+    assert [action.motionbridge_motion.motion_name for action in result.actions] == [names[1]]
+    with pytest.raises(ReadError, match="no motion called 'nobody'"):
+        load_motions(rig, samples / "humanoid.omf", MotionImportOptions(motions={"nobody"}))
+
+
+def test_five_files_on_one_rig_are_told_apart(humanoid, samples) -> None:
+    rig, first = humanoid
+    second = load_motions(rig, samples / "humanoid.omf")
+    assert first.file.name != second.file.name
+    assert len(motions_of(rig.motionbridge_motion_files[0])) == len(first.actions)
+    assert exported(rig, motions_of(rig.motionbridge_motion_files[1])) == (samples / "humanoid.omf").read_bytes()
+
+
+def test_bones_the_armature_lacks_are_listed_once_and_written_back(humanoid, samples) -> None:
+    rig, _ = humanoid
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    leaf = next(bone for bone in rig.data.edit_bones if not bone.children)
+    gone = leaf.name
+    rig.data.edit_bones.remove(leaf)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    report = Report()
+    result = import_motions(bpy.context, rig, str(samples / "humanoid.omf"), options=OPTIONS, report=report)
+    assert result.missing == [gone]
+    assert sum(gone in line for line in report.lines()) == 1
+    assert exported(rig, result.actions) == (samples / "humanoid.omf").read_bytes()
+
+
+def test_motions_of_another_skeleton_are_refused_before_anything_is_made(humanoid, samples) -> None:
+    rig, _ = humanoid
+    before = snapshot()
+    with pytest.raises(ReadError, match=r"none of the .* bones of the file is in the armature"):
+        load_motions(rig, samples / "weapon.omf")
+    assert differences(before, snapshot()) == []
+
+
+def test_an_armature_of_another_importer_works_by_bone_names(humanoid, samples) -> None:
+    rig, _ = humanoid
+    for bone in rig.data.bones:
+        bone.property_unset("motionbridge_xray")
+    result = load_motions(rig, samples / "humanoid.omf")
+    assert result.missing == []
+    assert exported(rig, result.actions) == (samples / "humanoid.omf").read_bytes()
+
+
+def test_an_edited_rest_pose_is_noticed_and_the_user_chooses(humanoid, samples) -> None:
+    rig, result = humanoid
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    bone = rig.data.edit_bones[3]
+    bone.roll += 0.5
+    bpy.ops.object.mode_set(mode="OBJECT")
+    with pytest.raises(WriteError, match="rest pose was edited"):
+        exported(rig, result.actions)
+    whole = (samples / "humanoid.omf").read_bytes()
+    assert exported(rig, result.actions, rest_change=RestChange.GAME_POSE) == whole
+    assert exported(rig, result.actions, rest_change=RestChange.OFFSETS) != whole
+
+
+def test_constraints_are_sampled_and_the_rest_counts_as_untouched(humanoid, samples) -> None:
+    rig, result = humanoid
+    constraint = rig.pose.bones[-1].constraints.new("LIMIT_LOCATION")  # limits nothing
+    report = Report()
+    plan = plan_export(
+        bpy.context,
+        rig,
+        result.actions,
+        "x.omf",
+        onto=Onto.OWN_FILES,
+        options=MotionExportOptions(),
+        report=report,
+    )
+    assert plan.data == (samples / "humanoid.omf").read_bytes()
+    assert any("sampled frame by frame because of constraints" in line for line in report.lines())
+    constraint.mute = True
+
+
+@pytest.mark.parametrize("state", ["object", "pose", "edit", "hidden", "excluded"])
+def test_an_export_leaves_the_scene_as_it_was(humanoid, state: str) -> None:
+    rig, result = humanoid
+    bpy.context.view_layer.objects.active = rig
+    if state in {"pose", "edit"}:
+        bpy.ops.object.mode_set(mode=state.upper())
+    elif state == "hidden":
+        rig.hide_set(True)
+    elif state == "excluded":
+        apart = bpy.data.collections.new("apart")
+        bpy.context.scene.collection.children.link(apart)
+        for user in list(rig.users_collection):
+            user.objects.unlink(rig)
+        apart.objects.link(rig)
+        bpy.context.view_layer.layer_collection.children["apart"].exclude = True
+    bpy.context.scene.frame_set(3)
+    before = snapshot()
+    exported(rig, result.actions)
+    assert differences(before, snapshot()) == []
+
+
+# Lists --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def on_disk(samples: Path, tmp_path: Path):
+    path = tmp_path / "humanoid.omf"
+    shutil.copy(samples / "humanoid.omf", path)
+    rig = load_model(samples / "humanoid.ogf")
+    result = load_motions(rig, path)
+    return rig, result, path
+
+
+def save_back(rig, file, if_changed=OtherBase.REFUSE, **options):
+    chosen = MotionExportOptions(**options)
+    return motion_edit.plan_save_back(bpy.context, rig, file, options=chosen, if_changed=if_changed, report=Report())
+
+
+def turn(action, frame: int = 0) -> None:
+    for index, value in enumerate((0.5, 0.5, 0.5, 0.5)):
+        curve = next(
+            c
+            for c in compat.curve_bag(action).fcurves
+            if c.data_path.endswith("rotation_quaternion") and c.array_index == index
+        )
+        curve.keyframe_points[frame].co[1] = value
+
+
+def test_badges_tell_edited_from_untouched(on_disk) -> None:
+    rig, result, _ = on_disk
+    turn(result.actions[1])
+    result.actions[2].motionbridge_motion.power = 0.5
+    motion_edit.update_status(bpy.context, rig, result.actions, Report())
+    statuses = [action.motionbridge_motion.status for action in result.actions]
+    assert statuses == ["UNTOUCHED", "EDITED", "EDITED", *["UNTOUCHED"] * (len(statuses) - 3)]
+
+
+def test_reverting_gives_back_what_the_file_said(on_disk, samples) -> None:
+    rig, result, _ = on_disk
+    action = result.actions[1]
+    turn(action)
+    motion = action.motionbridge_motion
+    motion.speed, motion.flags = 9.0, {"FX", "IDLE"}
+    motion.marks.clear()
+    compat.curve_bag(action).fcurves.remove(compat.curve_bag(action).fcurves[-1])
+    motion_edit.revert(rig, action, Report())
+    assert exported(rig, result.actions) == (samples / "humanoid.omf").read_bytes()
+    rig.animation_data.action = action
+    assert motion.status == "UNTOUCHED"
+
+
+def test_saving_back_says_first_what_will_change(on_disk) -> None:
+    rig, result, path = on_disk
+    before = path.read_bytes()
+    turn(result.actions[1])
+    plan = save_back(rig, result.file)
+    assert plan.sentence() == f"1 motion, 1 track changed, {len(result.actions) - 1} untouched"
+    assert path.read_bytes() == before
+    plan.write(backup=True)
+    assert path.with_name("humanoid.omf.bak").read_bytes() == before
+    motion_edit.settle(plan, rig, result.file)
+    again = save_back(rig, result.file)
+    assert again.sentence() == f"{len(result.actions)} untouched"
+    assert again.data == path.read_bytes()
+
+
+def test_renames_deletions_and_order_are_saved_back(on_disk) -> None:
+    rig, result, path = on_disk
+    names = [action.motionbridge_motion.motion_name for action in result.actions]
+    result.actions[0].motionbridge_motion.motion_name = "renamed"
+    motion_edit.move(result.file, result.actions[0], 2)
+    motion_edit.delete(result.file, result.actions[1])
+    plan = save_back(rig, result.file)
+    assert "1 renamed" in plan.sentence()
+    assert "1 deleted" in plan.sentence()
+    plan.write()
+    motion_edit.settle(plan, rig, result.file)
+    document = omf.read(path.read_bytes(), "", Report())
+    there = [d.label for d in document.motion_set.parameters.definitions]
+    assert there == [names[2], "renamed", *names[3:]]
+    assert [a.motionbridge_motion.motion_name for a in motions_of(result.file)] == there
+    assert save_back(rig, result.file).data == path.read_bytes()
+
+
+def test_a_file_that_others_changed_is_not_overwritten_unasked(on_disk, samples) -> None:
+    rig, result, path = on_disk
+    document = omf.read(path.read_bytes(), "", Report())
+    from addon.formats.xray.omf import edit
+
+    first = document.motion_set.parameters.definitions[0].label
+    theirs = omf.write(document.with_motion_set(edit.set_parameters(document.motion_set, first, timing={"speed": 3.0})))
+    path.write_bytes(theirs)
+    turn(result.actions[1])
+    with pytest.raises(WriteError, match="no longer the one that was imported"):
+        save_back(rig, result.file)
+    from_disk = omf.read(save_back(rig, result.file, OtherBase.DISK).data, "", Report())
+    from_import = omf.read(save_back(rig, result.file, OtherBase.IMPORTED).data, "", Report())
+    mine = omf.read((samples / "humanoid.omf").read_bytes(), "", Report())
+    assert len(list(omf.differences(mine, from_import))) == 1
+    assert from_disk.motion_set.library.motions[1].body == from_import.motion_set.library.motions[1].body
+
+
+def test_motions_go_into_an_existing_file_by_name(on_disk, samples, tmp_path) -> None:
+    rig, result, _ = on_disk
+    turn(result.actions[1])
+    target = tmp_path / "target.omf"
+    shutil.copy(samples / "humanoid.omf", target)
+    fresh = result.actions[2].copy()
+    motion = fresh.motionbridge_motion
+    motion.file, motion.imported_name, motion.motion_name = "", "", "brand_new"
+    plan = plan_export(
+        bpy.context,
+        rig,
+        [result.actions[1], fresh],
+        str(target),
+        onto=Onto.FILE,
+        options=MotionExportOptions(),
+        report=Report(),
+    )
+    assert plan.sentence() == f"1 motion, 1 track changed, 1 motion added, {len(result.actions) - 1} untouched"
+    lines = list(omf.differences(omf.read(target.read_bytes(), "", Report()), omf.read(plan.data, "", Report())))
+    assert len(lines) == 2
+    assert lines[1] == "motion 'brand_new' is only in the second"
+
+
+def test_motions_inside_a_model_are_saved_back_into_it(samples, tmp_path) -> None:
+    path = tmp_path / "weapon.ogf"
+    shutil.copy(samples / "weapon_embedded.ogf", path)
+    rig = load_model(path)
+    result = load_motions(rig, path)
+    assert save_back(rig, result.file).data == path.read_bytes()
+    turn(result.actions[0])
+    plan = save_back(rig, result.file)
+    plan.write()
+    before = ogf.read((samples / "weapon_embedded.ogf").read_bytes(), "", Report())
+    after = ogf.read(path.read_bytes(), "", Report())
+    assert len(list(ogf.differences(before, after))) == 1
+
+
+def test_new_actions_become_a_file_that_can_be_saved_back(humanoid, tmp_path) -> None:
+    rig, _ = humanoid
+    fresh = bpy.data.actions.new("Fresh")
+    rig.animation_data.action = fresh
+    rig.pose.bones[0].location = (0, 0.25, 0)
+    rig.pose.bones[0].keyframe_insert("location", frame=1)
+    rig.pose.bones[0].location = (0, 0.5, 0)
+    rig.pose.bones[0].keyframe_insert("location", frame=11)
+    path = tmp_path / "fresh.omf"
+    plan = plan_export(
+        bpy.context, rig, [fresh], str(path), onto=Onto.OWN_FILES, options=MotionExportOptions(), report=Report()
+    )
+    plan.write()
+    file = motion_edit.settle(plan, rig)
+    assert motions_of(file) == [fresh]
+    document = omf.read(path.read_bytes(), "", Report())
+    assert [(m.label, m.frames) for m in document.motion_set.library.motions] == [("Fresh", 11)]
+    assert save_back(rig, file).data == path.read_bytes()
+
+
+def test_nothing_chosen_is_an_error_not_an_empty_file(humanoid) -> None:
+    rig, _ = humanoid
+    with pytest.raises(WriteError, match="no motion is chosen"):
+        exported(rig, [])
+
+
+def test_a_failing_write_leaves_the_old_file(on_disk, monkeypatch) -> None:
+    rig, result, path = on_disk
+    before = path.read_bytes()
+    turn(result.actions[1])
+    plan = save_back(rig, result.file)
+    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError("the disk is full")))
+    with pytest.raises(WriteError, match="disk is full"):
+        plan.write()
+    assert path.read_bytes() == before
+
+
+def test_the_bytes_of_a_motion_travel_with_copies_of_its_action(humanoid) -> None:
+    _, result = humanoid
+    copy = result.actions[0].copy()
+    assert kept(copy.motionbridge_motion, "body") == kept(result.actions[0].motionbridge_motion, "body")
