@@ -13,7 +13,6 @@ from addon.core.model import Material, Mesh, VertexWeights
 from addon.core.report import Report
 from addon.formats.xray import ogf
 from addon.formats.xray.ogf.mesh import decode_meshes
-from tests.blender.game_properties import _game_properties  # noqa: F401 - a fixture
 from tests.real_files import corpus_files
 
 
