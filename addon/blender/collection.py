@@ -8,20 +8,21 @@ from typing import Any
 import bpy
 
 from ..core.report import Report
+from . import scope
 
 
 def target(context: Any, report: Report, name: str = "") -> Any:
     """The collection to link new objects to: the active one, or a new one called ``name`` inside it.
 
-    Objects in a collection that is hidden, excluded or linked from another file could not be shown or selected: then
-    it is the nearest one around it, which is said.
+    Blender itself keeps hidden and excluded collections from being active; one of another file cannot take objects:
+    then it is the nearest one around it, which is said.
     """
     layer = context.view_layer
     chain = list(_chain(layer.layer_collection, layer.active_layer_collection))
     usable = layer.layer_collection
     for inner in chain:
-        if inner.exclude or not inner.is_visible or inner.collection.library is not None:
-            report.note(f"the active collection cannot show new objects; they are in {usable.name!r}", chain[-1].name)
+        if inner.collection.library is not None or inner.collection.override_library is not None:
+            report.note(f"the active collection is of another file; new objects are in {usable.name!r}", chain[-1].name)
             break
         usable = inner
     if not name:
@@ -49,7 +50,7 @@ def make_current(context: Any, objects: Sequence[Any], active: Any) -> None:
     layer = context.view_layer
     if layer.objects.active is not None and layer.objects.active.mode != "OBJECT":
         bpy.ops.object.mode_set(mode="OBJECT")
-    for shown in layer.objects:
+    for shown in scope.objects_of(layer):
         shown.select_set(False)
     for shown in objects:
         shown.select_set(True)

@@ -21,6 +21,9 @@ def editing_armature(context: Any, rig: Any) -> Iterator[Any]:
     context.scene.collection.children.link(scratch)
     scratch.objects.link(rig)
     with object_mode(context), kept_selection(context):
+        # Selected armatures would be edited along with it, and Blender would make their bones anew.
+        for shown in objects_of(layer):
+            shown.select_set(False)
         layer.objects.active = rig
         bpy.ops.object.mode_set(mode="EDIT")
         try:
@@ -46,16 +49,26 @@ def object_mode(context: Any) -> Iterator[None]:
             bpy.ops.object.mode_set(mode=mode)
 
 
+def objects_of(layer: Any) -> list[Any]:
+    """The objects of a view layer as it is now.
+
+    A layer takes note of what was linked or removed when it is asked for its active object, not when it is walked
+    through: selecting on the way would then pull the list from under the walk, and Blender 4.2 crashes.
+    """
+    _ = layer.objects.active
+    return list(layer.objects)
+
+
 @contextmanager
 def kept_selection(context: Any) -> Iterator[None]:
     """The active object and the selected ones are as before afterwards."""
     layer = context.view_layer
     active = layer.objects.active
-    selected = [shown for shown in layer.objects if shown.select_get()]
+    selected = [shown for shown in objects_of(layer) if shown.select_get()]
     try:
         yield
     finally:
-        for shown in layer.objects:
+        for shown in objects_of(layer):
             shown.select_set(shown in selected)
         layer.objects.active = active
 

@@ -64,7 +64,7 @@ def weights(row, number):
     for slot, share in enumerate(shares):
         bone = int(row[f"b{slot}"])
         total[bone] = total.get(bone, 0.0) + share
-    return {bone: share for bone, share in total.items() if share > 1e-6}
+    return total
 
 
 def bone_names(data):

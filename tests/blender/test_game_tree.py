@@ -1,0 +1,122 @@
+"""Names in game files to files on the disk, in any letter case, and never out of the folders."""
+
+import pytest
+
+from addon.games.xray.game_tree import tree_of
+
+
+@pytest.fixture
+def game(tmp_path):
+    for name in (
+        "gamedata/meshes/actors/Stalker_Animation.omf",
+        "gamedata/meshes/actors/Trader/trader_0.omf",
+        "gamedata/meshes/actors/trader/trader_1.omf",
+        "gamedata/meshes/actors/trader/deep/trader_2.omf",
+        "gamedata/meshes/actors/trader/readme.txt",
+        "gamedata/meshes/actors/hero.ogf",
+        "gamedata/textures/act/act_face.dds",
+        "gamedata/textures/act/act_body.tga",
+        "secret.omf",
+        "secret.dds",
+    ):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"x")
+    return tmp_path
+
+
+@pytest.fixture
+def tree(game):
+    return tree_of(game / "gamedata/meshes/actors/hero.ogf")
+
+
+def names(game, paths):
+    return [path.relative_to(game / "gamedata").as_posix() for path in paths]
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        "actors\\stalker_animation",
+        "actors/stalker_animation",
+        "ACTORS\\STALKER_ANIMATION.OMF",
+        "\\actors\\.\\stalker_animation.omf",
+        "stalker_animation",
+        "other\\place\\stalker_animation",  # beside the model, where modders put it
+        " actors\\stalker_animation ",
+    ],
+)
+def test_a_motion_file_is_found_however_it_is_spelled(game, tree, reference):
+    assert names(game, tree.find_motions(reference)) == ["meshes/actors/Stalker_Animation.omf"]
+
+
+def test_masks_stand_for_all_that_fit_in_every_spelling_of_the_folder(game, tree):
+    """On a disk that tells letters apart a folder can be there twice; the first one counts."""
+    found = names(game, tree.find_motions("actors\\trader\\*.omf"))
+    assert found == ["meshes/actors/Trader/trader_0.omf"]
+    (game / "gamedata/meshes/actors/Trader").rename(game / "gamedata/meshes/actors/elsewhere")
+    fresh = tree_of(game / "gamedata/meshes/actors/hero.ogf")
+    found = names(game, fresh.find_motions("ACTORS\\Trader\\TRADER_?.omf"))
+    assert found == ["meshes/actors/trader/trader_1.omf"]
+    # As in the engine a star takes folders in.
+    found = names(game, fresh.find_motions("actors\\trader\\*.omf"))
+    assert found == ["meshes/actors/trader/trader_1.omf", "meshes/actors/trader/deep/trader_2.omf"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "..\\..\\secret",
+        "actors\\..\\..\\..\\secret",
+        "..\\..\\*.omf",
+        "C:\\secret",
+        "a\0b",
+        "",
+        "\\",
+        "..",
+        "*\\..\\secret",
+    ],
+)
+def test_no_name_leads_out_of_the_folders(game, tree, name):
+    assert tree.find_motions(name) == []
+    assert tree.find_texture(name) is None
+
+
+def test_an_absolute_name_is_taken_as_one_below_the_folders(game, tree):
+    assert tree.find_motions(str(game / "secret.omf")) == []
+    assert tree.find_texture(str(game / "secret.dds")) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("act\\act_face", "textures/act/act_face.dds"),
+        ("ACT/ACT_FACE.DDS", "textures/act/act_face.dds"),
+        ("act\\act_face.tga", "textures/act/act_face.dds"),
+        ("act\\act_body", "textures/act/act_body.tga"),
+        ("act", None),
+        ("act\\missing", None),
+    ],
+)
+def test_textures(game, tree, name, found):
+    path = tree.find_texture(name)
+    assert (path and path.relative_to(game / "gamedata").as_posix()) == found
+
+
+def test_a_texture_beside_the_model_is_better_than_none(game):
+    lone = game / "loose"
+    lone.mkdir()
+    (lone / "Act_Face.dds").write_bytes(b"x")
+    assert tree_of(lone / "m.ogf").find_texture("act\\act_face") == lone / "Act_Face.dds"
+
+
+def test_a_masks_square_brackets_are_only_brackets(game, tree):
+    (game / "gamedata/meshes/actors/a[1].omf").write_bytes(b"x")
+    assert names(game, tree.find_motions("actors\\a[1]*")) == ["meshes/actors/a[1].omf"]
+
+
+def test_folders_that_are_not_there_hold_nothing(tmp_path):
+    tree = tree_of(tmp_path / "no" / "meshes" / "m.ogf", tmp_path / "nowhere", tmp_path / "no textures")
+    assert tree.find_texture("a\\b") is None
+    assert tree.find_motions("a\\*.omf") == []
+    assert tree.find_motions("a") == []
