@@ -11,7 +11,6 @@ sampled.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,16 +37,22 @@ def channel_path(bone: str, channel: str) -> str:
 
 def to_basis(rest: Rest, rotations: Floats, translations: Floats) -> tuple[Floats, Floats]:
     """Pose-bone channels (bones, frames, 4) and (bones, frames, 3) of parent-local tracks; w of first keys >= 0."""
-    opposite = rotation.conjugate(rest.rotations)[:, None]
-    turned = rotation.multiply(opposite, rotations)
+    turned, moved = _turned_by(rotation.conjugate(rest.rotations), rotations, translations - rest.translations[:, None])
     turned *= np.where(turned[:, :1, :1] < 0, -1.0, 1.0)
-    return turned, rotation.rotate(opposite, translations - rest.translations[:, None])
+    return turned, moved
 
 
 def from_basis(rest: Rest, rotations: Floats, locations: Floats) -> tuple[Floats, Floats]:
     """The inverse of `to_basis`."""
-    turn = rest.rotations[:, None]
-    return rotation.multiply(turn, rotations), rest.translations[:, None] + rotation.rotate(turn, locations)
+    turned, moved = _turned_by(rest.rotations, rotations, locations)
+    return turned, rest.translations[:, None] + moved
+
+
+def _turned_by(turns: Floats, rotations: Floats, vectors: Floats) -> tuple[Floats, Floats]:
+    """All frames of a bone (bones, frames, 4) and (bones, frames, 3) turned by one rotation a bone (bones, 4)."""
+    # Row vectors: rows @ Mᵀ is M applied to each row.
+    left = rotation.left_matrices(turns).swapaxes(-1, -2)
+    return rotations @ left, vectors @ rotation.matrices(turns).swapaxes(-1, -2)
 
 
 @dataclass
@@ -163,28 +168,34 @@ class ClipReader:
     def gather(self, action: Any, slot: Any = None) -> Gathered:
         """What the keys of ``action`` say on whole frames, parent-local; bones without curves are in rest."""
         first, frames = frame_range(action)
+        bag = compat.curve_bag(action, slot)
+        curves = list(bag.fcurves) if bag is not None else []
+        rows, animated = _sampled(curves, first, frames)
+        places, channels, kept, left_out = [], [], [], []
+        other_rotations: dict[int, Floats] = {}
+        for number, curve in enumerate(curves):
+            path = curve.data_path
+            found = self._paths.get(path)
+            if found is None:
+                left_out.append(path)
+                continue
+            place, kind = found
+            if kind in {"quaternion", "location"}:
+                places.append(place)
+                channels.append(curve.array_index + 4 if kind == "location" else curve.array_index)
+                kept.append(number)
+            else:
+                other_rotations.setdefault(place, np.zeros((frames, 4)))[:, curve.array_index] = rows[number]
         count = len(self.rest.bones)
         values = np.zeros((count, CHANNELS, frames))
         values[:, 0] = 1.0
+        values[places, channels] = rows[kept]
         keyed = np.zeros((count, CHANNELS), np.bool_)
-        left_out = []
-        other_rotations: dict[int, Floats] = {}
-        for curve, row, index, animated in _sampled_curves(compat.curve_bag(action, slot), first, frames):
-            found = self._paths.get(curve)
-            if found is None:
-                left_out.append(curve)
-                continue
-            place, kind = found
-            if kind in {"euler", "axis_angle"}:
-                other_rotations.setdefault(place, np.zeros((frames, 4)))[:, index] = row
-                keyed[place, :4] |= animated
-                continue
-            channel = index + 4 if kind == "location" else index
-            values[place, channel] = row
-            keyed[place, channel] = animated
+        keyed[places, channels] = animated[kept]
         rotations = values[:, :4].transpose(0, 2, 1)
         for place, angles in other_rotations.items():
             rotations[place] = rotation.of_mode(angles, self.modes[place])
+            keyed[place, :4] = True
         turned, moved = from_basis(self.rest, rotations, values[:, 4:].transpose(0, 2, 1))
         clip = Clip(
             action.name,
@@ -199,31 +210,42 @@ class ClipReader:
         return Gathered(clip, sorted(set(left_out)))
 
 
-def _sampled_curves(bag: Any, first: int, frames: int) -> Iterator[tuple[str, Any, int, bool]]:
-    """Data path, values on every frame (or one value), index and whether it is animated, of every curve."""
-    wanted = np.arange(first, first + frames, dtype=np.float32)
-    keys = np.empty(2 * frames, np.float32)
+def _sampled(curves: list[Any], first: int, frames: int) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """What curves say on every whole frame (curves, frames), and which of them are animated.
+
+    Keys that lie on the frames, one each, are taken as they are; a lone key is a constant; anything else is evaluated.
+    """
+    keys = np.zeros((len(curves), 2 * frames), np.float32)
     one = np.empty(2, np.float32)
-    for curve in bag.fcurves if bag is not None else ():
+    complete, constant, others = [], [], []
+    for number, curve in enumerate(curves):
         points = curve.keyframe_points
         count = len(points)
-        if curve.mute or (not count and not len(curve.sampled_points)):
-            continue
-        if count == 1 and not len(curve.modifiers):
+        if curve.mute or len(curve.modifiers):
+            others.append(number)
+        elif count == 1:
             points.foreach_get("co", one)
-            yield curve.data_path, one[1], curve.array_index, False
-            continue
-        if count == frames and not len(curve.modifiers):
-            points.foreach_get("co", keys)
-            if (keys[0::2] == wanted).all():
-                yield curve.data_path, keys[1::2], curve.array_index, True
-                continue
-        yield (
-            curve.data_path,
-            np.fromiter(map(curve.evaluate, wanted.tolist()), np.float64, frames),
-            curve.array_index,
-            True,
-        )
+            keys[number, 1] = one[1]
+            constant.append(number)
+        elif count == frames:
+            points.foreach_get("co", keys[number])
+            complete.append(number)
+        else:
+            others.append(number)
+    wanted = np.arange(first, first + frames, dtype=np.float32)
+    rows = keys[:, 1::2].copy()
+    rows[constant] = keys[constant, 1:2]
+    off_frame = np.flatnonzero((keys[complete, 0::2] != wanted).any(axis=1))
+    others += [complete[place] for place in off_frame]
+    for number in others:
+        curve = curves[number]
+        rest = 1.0 if curve.array_index == 0 and curve.data_path.endswith("rotation_quaternion") else 0.0
+        rows[number] = rest
+        if not curve.mute:
+            rows[number] = np.fromiter(map(curve.evaluate, wanted.tolist()), np.float32, frames)
+    animated = np.ones(len(curves), np.bool_)
+    animated[constant] = False
+    return rows, animated
 
 
 def why_sampled(rig: Any) -> list[str]:

@@ -43,6 +43,13 @@ def multiply(a: Floats, b: Floats) -> Floats:
     )
 
 
+def left_matrices(quaternions: Floats) -> Floats:
+    """(..., 4, 4) matrices L with ``multiply(q, r) = L r``: one rotation applied to many by a matrix product."""
+    w, x, y, z = np.moveaxis(quaternions, -1, 0)
+    rows = ((w, -x, -y, -z), (x, w, -z, y), (y, z, w, -x), (z, -y, x, w))
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
 def rotate(quaternions: Floats, vectors: Floats) -> Floats:
     """Vectors (..., 3) turned by unit quaternions (..., 4)."""
     w = quaternions[..., :1]

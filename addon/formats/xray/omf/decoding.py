@@ -21,6 +21,8 @@ from .quantise import ROTATION_STEP, Translations
 
 Floats = NDArray[np.float64]
 
+_KEYED = int(TrackFlag.TRANSLATION_KEYS)  # IntFlag arithmetic costs a microsecond; this is asked once a track
+
 COPIED_FRAMES = 1024
 """Up to here a motion without keys gets a row for each frame; a file may claim four billion frames for nothing."""
 
@@ -116,7 +118,7 @@ def side_by_side(motion: Motion) -> Tracks:
 
 def stored_translations(track: Track) -> Translations:
     """The translation half of a track."""
-    return Translations(track.translation, bool(track.flags & TrackFlag.TRANSLATION_KEYS), track.size, track.init)
+    return Translations(track.translation, bool(track.flags & _KEYED), track.size, track.init)
 
 
 def _each_frame(rows: Floats, frames: int) -> Floats:

@@ -87,29 +87,30 @@ class Track:
         return writer.getvalue()
 
 
+# Plain numbers: IntFlag arithmetic costs a microsecond, and these are asked once a track.
+_KEYED, _SINGLE, _WIDE, _FLOATS = (int(flag) for flag in TrackFlag)
+_FLOAT32, _INT16, _INT8 = np.dtype("<f4"), np.dtype("<i2"), np.dtype("i1")
+
+
 def rotation_size(flags: int, frames: int) -> int:
     """Bytes of a track's rotation, its checksum included."""
-    key = 16 if flags & TrackFlag.FLOAT_KEYS else 8
-    return key if flags & TrackFlag.SINGLE_ROTATION else 4 + key * frames
-
-
-_FLOAT, _WIDE, _NARROW = np.dtype("<f4"), np.dtype("<i2"), np.dtype("i1")
+    key = 16 if flags & _FLOATS else 8
+    return key if flags & _SINGLE else 4 + key * frames
 
 
 def translation_key(flags: int) -> np.dtype[Any]:
     """The number type of a track's translation keys."""
-    # Plain numbers: IntFlag arithmetic costs a microsecond, and this runs once a track.
-    if flags & 8 or not flags & 1:
-        return _FLOAT
-    return _WIDE if flags & 4 else _NARROW
+    if flags & _FLOATS or not flags & _KEYED:
+        return _FLOAT32
+    return _INT16 if flags & _WIDE else _INT8
 
 
 def track_size(flags: int, frames: int) -> int:
     """Bytes of a whole track, its flag byte included."""
     size = 1 + rotation_size(flags, frames)
-    if not flags & TrackFlag.TRANSLATION_KEYS:
+    if not flags & _KEYED:
         return size + 12
-    ranges = 0 if flags & TrackFlag.FLOAT_KEYS else 24
+    ranges = 0 if flags & _FLOATS else 24
     return size + 4 + 3 * translation_key(flags).itemsize * frames + ranges
 
 
@@ -161,7 +162,7 @@ class Motion:
         """The typed view of a track; its arrays look into the file's bytes, whose layout reading has checked."""
         body, frames, start = self.body, self.frames, self.starts[track]
         flags = body[start]
-        single, keyed, floats = flags & 2, flags & 1, flags & 8
+        single, keyed, floats = flags & _SINGLE, flags & _KEYED, flags & _FLOATS
         place = start + 1
         rotation_crc = translation_crc = None
         if not single:

@@ -79,11 +79,13 @@ def compare(clip: Clip, base: Motion, *, rest: Skeleton | None = None, sampled: 
 def _magnitudes(clip: Clip, rest: Skeleton | None, sampled: bool) -> Floats:
     """(bones, 1, 1) metres: how large the numbers were that a bone's translation was computed from."""
     # A sampled pose went through the whole chain of bones: metres.
-    sizes = dict.fromkeys((bone.lower() for bone in clip.bones), 2.0 if sampled else 0.0)
-    for bone, offset in zip(rest.bones, rest.rest_translation, strict=True) if rest is not None else ():
-        if bone.lower() in sizes:
-            sizes[bone.lower()] = max(sizes[bone.lower()], float(np.abs(offset).max()))
-    return np.array([sizes[bone.lower()] for bone in clip.bones])[:, None, None]
+    smallest = 2.0 if sampled else 0.0
+    if rest is None:
+        return np.full((len(clip.bones), 1, 1), smallest)
+    reach = np.abs(rest.rest_translation).max(axis=1).tolist()
+    sizes = dict(zip(map(str.lower, rest.bones), reach, strict=True))
+    found = np.array([sizes.get(bone.lower(), 0.0) for bone in clip.bones])
+    return np.maximum(found, smallest)[:, None, None]
 
 
 def encode_motion(
