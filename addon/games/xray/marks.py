@@ -19,8 +19,9 @@ def marker_names(mark: str, place: int, interval: int) -> tuple[str, str]:
 
 
 def store(action: Any, markers: list[Marker]) -> None:
-    """Put a clip's markers on the action and show them."""
+    """Put a clip's markers on the action and show them, in the place of those it had."""
     motion = action.motionbridge_motion
+    hide(action)
     motion.marks.clear()
     for marker in markers:
         mark = motion.marks.add()
@@ -38,6 +39,13 @@ def show(action: Any) -> None:
     for name, seconds in wanted.items():
         marker = known.get(name) or action.pose_markers.new(name)
         marker.frame = frame_of(action, seconds)
+
+
+def hide(action: Any) -> None:
+    """Take the pose markers of the marks away; the user's own markers stay."""
+    shown = {name for name, _ in _times(action)}
+    for marker in [marker for marker in action.pose_markers if marker.name in shown]:
+        action.pose_markers.remove(marker)
 
 
 def frame_of(action: Any, seconds: float) -> int:
