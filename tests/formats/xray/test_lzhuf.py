@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import pairwise
 
 import pytest
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 from addon.core.binary import Reader
 from addon.core.errors import ReadError
 from addon.formats.xray.lzhuf import unpack
+from tests.work import lines_run
 
 
 class Node:
@@ -197,14 +197,9 @@ def test_every_truncation_is_refused():
 
 
 def test_time_is_linear_in_the_packed_bytes():
-    def seconds(count):
+    def lines(count):
         packed = Encoder().pack(bytes((i * i * 7 + i // 3) % 256 for i in range(count)), reach=0)
-        best = 1e9
-        for _ in range(3):
-            start = time.perf_counter()
-            unpack(Reader(packed))
-            best = min(best, time.perf_counter() - start)
-        return best
+        return lines_run(lambda: unpack(Reader(packed)))
 
-    times = [seconds(count) for count in (4_000, 8_000, 16_000)]
-    assert all(after < 3.5 * before for before, after in pairwise(times))
+    counts = [lines(count) for count in (2_000, 4_000, 8_000)]
+    assert all(after < 2.2 * before for before, after in pairwise(counts))

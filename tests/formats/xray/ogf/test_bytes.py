@@ -1,9 +1,6 @@
 """Bytes <-> document: annotated bytes, every real file, every broken one with its own verdict, hostile input."""
 
 import struct
-import time
-import tracemalloc
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -28,6 +25,7 @@ from addon.formats.xray.ogf.geometry import (
 from addon.formats.xray.ogf.texts import Description, LodPath, MotionReferences, MotionReferences2, UserData
 from tests.formats.xray.ogf import small_model as small
 from tests.real_files import corpus_files
+from tests.work import lines_run, memory_peak
 
 WELL_FORMED = [p for p in corpus_files("ogf") if "odd_" not in str(p.values[0])]
 
@@ -408,11 +406,8 @@ def test_what_is_no_model_is_refused_with_its_name(data, problem):
 )
 def test_absurd_counts_and_broken_bodies_are_kept_as_bytes_and_cost_nothing(identifier, body):
     data = small.chunk(1, small.HEADER) + small.chunk(identifier, body)
-    tracemalloc.start()
+    assert memory_peak(lambda: read(data)) < 200_000
     document, report = read(data)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 200_000
     assert document.sections[1].value is None
     assert len(report.warnings) == 1
     assert next(iter(report.warnings)).startswith("not readable, kept as it is: ")
@@ -454,26 +449,19 @@ def test_a_child_that_is_no_visual_stays_bytes_beside_the_others():
 
 
 def test_reading_is_linear_in_the_number_of_children():
-    def seconds(count):
+    def both_ways(count):
         data = small.chunk(1, small.HEADER) + small.chunk(9, *(small.chunk(n, small.CHILD) for n in range(count)))
-        best = 1e9
-        for _ in range(3):
-            start = time.perf_counter()
-            ogf.write(read(data)[0])
-            best = min(best, time.perf_counter() - start)
-        return best
+        return lambda: ogf.write(read(data)[0])
 
-    times = [seconds(count) for count in (500, 1000, 2000)]
-    assert all(after < 3.5 * before for before, after in pairwise(times))
+    small_work, large_work = both_ways(50), both_ways(500)
+    assert lines_run(large_work) < 10.5 * lines_run(small_work)
+    assert memory_peak(large_work) < 10.5 * memory_peak(small_work)
 
 
 def test_a_large_model_costs_no_copy_of_its_vertices(corpus):
     data = (corpus / "ogf/hoc_backpack_hud.ogf").read_bytes()
-    tracemalloc.start()
+    assert memory_peak(lambda: read(data)) < 0.5 * len(data)
     document, _ = read(data)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 0.5 * len(data)
     assert not document.children[0].first(Vertices).rows.flags.owndata
 
 
