@@ -8,20 +8,17 @@ partition entry carries the number i: neither the listing order nor the model's 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import names, rotation, space
+from ....core import names, rotation
 from ....core.model import Clip, Marker, Space
 from ....core.report import Report
-from .document import FRAMES_PER_SECOND, Definition, Motion, MotionSet, Parameters, Track, TrackFlag
-from .quantise import ROTATION_STEP, Translations
+from .document import FRAMES_PER_SECOND, Definition, Motion, MotionSet, Parameters
+from .tracks import side_by_side
 
 Floats = NDArray[np.float64]
-
-_KEYED = int(TrackFlag.TRANSLATION_KEYS)  # IntFlag arithmetic costs a microsecond; this is asked once a track
 
 COPIED_FRAMES = 1024
 """Up to here a motion without keys gets a row for each frame; a file may claim four billion frames for nothing."""
@@ -70,55 +67,6 @@ def decode(motions: MotionSet, report: Report, model_bones: Sequence[str] = ()) 
         definition = definitions[place] if place < len(definitions) else None
         clips.append(decode_motion(motion, known[motion.track_count], definition))
     return clips
-
-
-@dataclass(frozen=True)
-class Tracks:
-    """A motion's tracks side by side in Blender's axes, signs as stored, and the steps of their numbers."""
-
-    rotations: Floats
-    translations: Floats
-    rotation_steps: Floats
-    translation_steps: Floats
-    rotation_keyed: NDArray[np.bool_]
-    translation_keyed: NDArray[np.bool_]
-
-
-def side_by_side(motion: Motion) -> Tracks:
-    """A motion's tracks as arrays.
-
-    Where no track has keys one row stands for all frames: nothing in the file bounds how many those are.
-    """
-    count = motion.track_count
-    flags = np.array([motion.flags(track) for track in range(count)], np.uint8)
-    moves = (flags & (TrackFlag.TRANSLATION_KEYS | TrackFlag.SINGLE_ROTATION)) != TrackFlag.SINGLE_ROTATION
-    frames = max(motion.frames, 1) if moves.any() else 1
-    rotations, translations = np.empty((count, frames, 4)), np.empty((count, frames, 3))
-    rotation_steps, translation_steps = np.full(count, ROTATION_STEP), np.zeros((count, 3))
-    with np.errstate(invalid="ignore"):  # a signalling NaN of a broken file becomes a quiet one
-        for index in range(count):
-            track = motion.track(index)
-            # A motion without frames (broken files) stands still.
-            rotations[index] = track.rotation if len(track.rotation) else (0, 0, 0, 32767)
-            translations[index] = stored_translations(track).decoded() if len(track.translation) else 0
-            if track.size is not None:
-                translation_steps[index] = track.size
-    floats = (flags & TrackFlag.FLOAT_KEYS) != 0
-    rotations *= np.where(floats, 1.0, ROTATION_STEP)[:, None, None]
-    rotation_steps[floats] = 0.0
-    return Tracks(
-        space.xray_bone_rotations(rotations),
-        space.xray_bone_translations(translations),
-        rotation_steps,
-        translation_steps,
-        (flags & TrackFlag.SINGLE_ROTATION) == 0,
-        (flags & TrackFlag.TRANSLATION_KEYS) != 0,
-    )
-
-
-def stored_translations(track: Track) -> Translations:
-    """The translation half of a track."""
-    return Translations(track.translation, bool(track.flags & _KEYED), track.size, track.init)
 
 
 def _each_frame(rows: Floats, frames: int) -> Floats:

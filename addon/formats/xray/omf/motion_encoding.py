@@ -12,7 +12,7 @@ from ....core import names, quantum, rotation, space
 from ....core.errors import WriteError
 from ....core.model import Clip, Marker, Skeleton
 from .changes import TrackChange
-from .decoding import decode_motion, side_by_side, stored_translations
+from .decoding import decode_motion
 from .document import Mark, Motion, Track, TrackFlag
 from .quantise import (
     Rotations,
@@ -25,6 +25,7 @@ from .quantise import (
     new_rotations,
     new_translations,
 )
+from .tracks import side_by_side, stored_translations
 
 Floats = NDArray[np.float64]
 
