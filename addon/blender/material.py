@@ -13,6 +13,7 @@ from bpy.props import PointerProperty, StringProperty
 
 from ..core.model import Material
 
+MATERIAL: Any = bpy.types.Material
 NEUTRAL = (0.5, 0.5, 0.5, 1.0)
 ROUGHNESS = 0.8
 
@@ -29,12 +30,12 @@ class MaterialProperties(bpy.types.PropertyGroup):
 def register() -> None:
     """Add the properties to materials."""
     bpy.utils.register_class(MaterialProperties)
-    bpy.types.Material.motionbridge_material = PointerProperty(type=MaterialProperties)
+    MATERIAL.motionbridge_material = PointerProperty(type=MaterialProperties)
 
 
 def unregister() -> None:
     """Take them away."""
-    del bpy.types.Material.motionbridge_material
+    del MATERIAL.motionbridge_material
     bpy.utils.unregister_class(MaterialProperties)
 
 
@@ -59,7 +60,8 @@ def build(material: Material, image: Any = None, *, see_through: bool = False) -
 
 def _existing(material: Material, image: Any) -> Any:
     """One of the same names that shows the same image, if any: whatever the user made of it is his."""
-    for there in bpy.data.materials:
+    materials: Any = bpy.data.materials
+    for there in materials:
         names = there.motionbridge_material
         if (names.texture, names.shader) == (material.texture, material.shader) and there.library is None:
             nodes = there.node_tree.nodes if there.node_tree is not None else ()

@@ -76,7 +76,7 @@ def build(mesh: Mesh, materials: Sequence[Any], report: Report) -> Any:
 def _without_faces_to_nowhere(mesh: Mesh, report: Report) -> Mesh:
     """Without the faces whose vertices do not exist, which kill the whole process inside Blender."""
     triangles = mesh.triangles
-    valid: NDArray[np.bool_] = ((triangles >= 0) & (triangles < len(mesh.positions))).all(axis=1)
+    valid = np.logical_and(triangles >= 0, triangles < len(mesh.positions)).all(axis=1)
     if valid.all():
         return mesh
     report.warn(f"{int((~valid).sum())} triangles point to vertices that do not exist; left out", mesh.name)

@@ -175,6 +175,41 @@ def test_untouched_through_edit_modes_it_is_the_same_file(path, tmp_path):
 
 
 @pytest.mark.parametrize("path", corpus_files("ogf/human_stalker_hero_1.ogf"))
+def test_wherever_it_stands_and_however_it_is_posed_it_is_the_same_file(path, tmp_path):
+    found, _ = imported(path)
+    found.rig.location, found.rig.rotation_euler = (103.7, -51.3, 0.7), (0, 0, 1.1)
+    found.rig.pose.bones["bip01_head"].location = (0.1, 0.2, 0.3)
+    plan, report = exported(found.rig, tmp_path / "out.ogf")
+    assert not plan.changes
+    assert (tmp_path / "out.ogf").read_bytes() == path.read_bytes()
+    assert any("scaled or rotated" in line for line in report.lines())
+
+
+@pytest.mark.parametrize("mode", ["POSE", "EDIT", "mesh EDIT", "mesh WEIGHT_PAINT"])
+def test_exporting_leaves_the_scene_as_it_is_in_every_mode(samples, tmp_path, mode):
+    found, _ = imported(samples / "humanoid.ogf")
+    if mode.startswith("mesh"):
+        bpy.context.view_layer.objects.active = found.meshes[0]
+    bpy.ops.object.mode_set(mode=mode.removeprefix("mesh "))
+    before = snapshot()
+    plan, _ = exported(found.rig, tmp_path / "out.ogf")
+    assert differences(before, snapshot()) == []
+    assert not plan.changes
+    assert (tmp_path / "out.ogf").read_bytes() == (samples / "humanoid.ogf").read_bytes()
+
+
+def test_bones_are_exported_as_they_are_being_edited(samples, tmp_path):
+    found, _ = imported(samples / "humanoid.ogf")
+    bpy.ops.object.mode_set(mode="EDIT")
+    bone = found.rig.data.edit_bones[5]
+    name, up = bone.name, type(bone.head)((0, 0, 0.125))
+    bone.head, bone.tail = bone.head + up, bone.tail + up
+    plan, _ = exported(found.rig, tmp_path / "out.ogf")
+    assert found.rig.mode == "EDIT"
+    assert any(line.startswith(f"{name}: ") for line in plan.changes.bones)
+
+
+@pytest.mark.parametrize("path", corpus_files("ogf/human_stalker_hero_1.ogf"))
 def test_one_vertex_of_the_head_moved_leaves_every_byte_of_the_body_alone(path, tmp_path):
     data = path.read_bytes()
     found, _ = imported(path)
@@ -430,6 +465,15 @@ def test_a_static_model_is_a_mesh_that_remembers_its_file(path, tmp_path):
     assert kept(found.holder.motionbridge_model, "document") == path.read_bytes()
     assert found.holder.motionbridge_model.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     assert [line for line in report.lines() if "texture" not in line] == []
+
+
+@pytest.mark.parametrize("path", corpus_files("ogf/type0_static_puddles.ogf"))
+def test_what_is_not_shown_of_a_tree_is_said_once(path, tmp_path):
+    data = bytearray(path.read_bytes())
+    data[9] = 7
+    (tmp_path / "tree.ogf").write_bytes(data)
+    _, report = imported(tmp_path / "tree.ogf")
+    assert report.warnings["a tree's place and light in its level are not shown"] == ["tree"]
 
 
 def test_without_meshes_only_the_bones_come(samples):

@@ -103,18 +103,19 @@ class BoneProperties(bpy.types.PropertyGroup):
 
 
 CLASSES = (JointLimit, BoneProperties)
+BONE: Any = bpy.types.Bone
 
 
 def register() -> None:
     """Add the properties to bones."""
     for kind in CLASSES:
         bpy.utils.register_class(kind)
-    bpy.types.Bone.motionbridge_xray = PointerProperty(type=BoneProperties)
+    BONE.motionbridge_xray = PointerProperty(type=BoneProperties)
 
 
 def unregister() -> None:
     """Take them away."""
-    del bpy.types.Bone.motionbridge_xray
+    del BONE.motionbridge_xray
     for kind in reversed(CLASSES):
         bpy.utils.unregister_class(kind)
 

@@ -35,6 +35,11 @@ from .model_properties import part_text
 SEE_THROUGH = ("aref", "trans", "glass", "window", "blend")
 """Parts of shader names that take the texture's alpha as transparency; to others it means gloss or nothing."""
 
+_SKELETONS: dict[int, set[int]] = {
+    4: {VisualType.SKELETON_ANIMATED, VisualType.SKELETON_RIGID},
+    3: {OldVisualType.SKELETON_ANIMATED, OldVisualType.SKELETON_RIGID},
+}
+
 _ODD_TYPES: dict[int, dict[int, str]] = {
     4: {
         VisualType.LOD: "the pictures of a distant model are not shown",
@@ -130,11 +135,8 @@ def import_model(context: Any, path: Path | str, options: ImportOptions, report:
 
 def _skeleton(document: Ogf, report: Report) -> tuple[Skeleton | None, ReadError | None]:
     """The bones, or None with the refusal where the model should have some that cannot be read."""
-    skeletal = {
-        4: {VisualType.SKELETON_ANIMATED, VisualType.SKELETON_RIGID},
-        3: {OldVisualType.SKELETON_ANIMATED, OldVisualType.SKELETON_RIGID},
-    }[document.header.version]
-    if document.header.type not in skeletal and document.first(BoneNames) is None:
+    skeletal = document.header.type in _SKELETONS[document.header.version]
+    if not skeletal and document.first(BoneNames) is None:
         return None, None
     try:
         return decode_skeleton(document, report), None
@@ -144,7 +146,7 @@ def _skeleton(document: Ogf, report: Report) -> tuple[Skeleton | None, ReadError
 
 
 def _report_left_out(document: Ogf, report: Report) -> None:
-    for part in [Part((), document), *parts(document)]:
+    for part in {part.path: part for part in [Part((), document), *parts(document)]}.values():
         header = part.visual.header
         odd = _ODD_TYPES[header.version].get(header.type)
         if odd is not None:

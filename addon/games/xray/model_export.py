@@ -75,6 +75,9 @@ def plan_export(context: Any, holder: Any, options: ExportOptions, report: Repor
     The scene stays as it is.
     """
     base = _base_of(holder)
+    if holder.mode == "EDIT":
+        # What is being edited is not in the data yet.
+        holder.update_from_editmode()
     # Matrices of objects moved by a script are only up to date after this.
     context.view_layer.update()
     document, changes = base, Changes()
@@ -154,14 +157,23 @@ def _gather_mesh(shown: Any, holder: Any, report: Report) -> tuple[Mesh, bool]:
         report.warn("shape keys are left out: the game has none", shown.name)
     gathered = meshes.gather(shown)
     mesh = gathered.mesh
-    if shown != holder:
-        place = np.array(holder.matrix_world.inverted_safe() @ shown.matrix_world, np.float64)
-        if np.abs(place - np.eye(4)).max() > 1e-6:
-            mesh = _moved(mesh, place)
+    place = _place(shown, holder)
+    if np.abs(place - np.eye(4)).max() > 1e-6:
+        mesh = _moved(mesh, place)
     if holder.type == "ARMATURE":
         game_names = {bone.name: bone_properties.game_name(bone) for bone in holder.data.bones}
         mesh = replace(mesh, groups=[game_names.get(group, group) for group in mesh.groups])
     return mesh, gathered.exact_normals
+
+
+def _place(shown: Any, holder: Any) -> Floats:
+    """(4, 4) the object's transform in the model."""
+    if shown == holder:
+        return np.eye(4)
+    if shown.parent == holder and shown.parent_type == "OBJECT":
+        # Not through the world, where a model that stands far away or turned would cost digits.
+        return np.array(shown.matrix_parent_inverse @ shown.matrix_basis, np.float64)
+    return np.array(holder.matrix_world.inverted_safe() @ shown.matrix_world, np.float64)
 
 
 def _moved(mesh: Mesh, place: Floats) -> Mesh:

@@ -37,20 +37,21 @@ class MeshProperties(bpy.types.PropertyGroup):
 
 
 CLASSES = (MotionReferenceProperties, ModelProperties, MeshProperties)
+OBJECT: Any = bpy.types.Object
 
 
 def register() -> None:
     """Add the properties to objects."""
     for kind in CLASSES:
         bpy.utils.register_class(kind)
-    bpy.types.Object.motionbridge_model = PointerProperty(type=ModelProperties)
-    bpy.types.Object.motionbridge_mesh = PointerProperty(type=MeshProperties)
+    OBJECT.motionbridge_model = PointerProperty(type=ModelProperties)
+    OBJECT.motionbridge_mesh = PointerProperty(type=MeshProperties)
 
 
 def unregister() -> None:
     """Take them away."""
-    del bpy.types.Object.motionbridge_mesh
-    del bpy.types.Object.motionbridge_model
+    del OBJECT.motionbridge_mesh
+    del OBJECT.motionbridge_model
     for kind in reversed(CLASSES):
         bpy.utils.unregister_class(kind)
 
