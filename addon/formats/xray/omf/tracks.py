@@ -64,7 +64,7 @@ def side_by_side(motion: Motion) -> Tracks:
     rotation_steps = np.where(flags & _FLOATS, 0.0, ROTATION_STEP)
     rotations *= np.where(flags & _FLOATS, 1.0, ROTATION_STEP)[:, None, None]
     return Tracks(
-        space.xray_bone_rotations(rotations),
+        rotations,
         space.xray_bone_translations(translations),
         rotation_steps,
         steps,
@@ -84,8 +84,9 @@ def _joined(motion: Motion, starts: Iterable[int], dtype: str, *shape: int) -> N
 def _read_rotations(motion: Motion, keyed: NDArray[np.bool_], rotations: Floats) -> None:
     starts = np.array(motion.starts[:-1], np.int64)
     if keyed.any():
-        rotations[keyed] = _joined(motion, (starts[keyed] + 5).tolist(), "<i2", motion.frames, 4)
-    rotations[~keyed] = _joined(motion, (starts[~keyed] + 1).tolist(), "<i2", 1, 4)
+        keys = _joined(motion, (starts[keyed] + 5).tolist(), "<i2", motion.frames, 4)
+        rotations[keyed] = space.xray_bone_rotations(keys)
+    rotations[~keyed] = space.xray_bone_rotations(_joined(motion, (starts[~keyed] + 1).tolist(), "<i2", 1, 4))
 
 
 def _read_translations(motion: Motion, flags: NDArray[np.uint8], translations: Floats, steps: Floats) -> None:
@@ -106,7 +107,8 @@ def _read_one_by_one(motion: Motion, rotations: Floats, translations: Floats, st
     """Float keys, and motions without frames (broken files), which stand still."""
     for index in range(motion.track_count):
         track = motion.track(index)
-        rotations[index] = track.rotation if len(track.rotation) else (0, 0, 0, 32767)
+        stored = track.rotation if len(track.rotation) else np.array([[0, 0, 0, 32767]])
+        rotations[index] = space.xray_bone_rotations(stored)
         translations[index] = stored_translations(track).decoded() if len(track.translation) else 0
         if track.size is not None:
             steps[index] = track.size
