@@ -1,16 +1,61 @@
-"""What the user of Blender meets: so far the command `blender --command motionbridge`."""
+"""What the user of Blender meets: operators, menus, file handlers, panels, preferences, translations, a command."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
 
 from .. import games
-from . import command
+from . import (
+    badges,
+    command,
+    export_model,
+    export_motions,
+    import_model,
+    import_motions,
+    mark_operators,
+    menus,
+    model_panels,
+    motion_operators,
+    motion_panels,
+    operation,
+    partition_operators,
+    preferences,
+    save_back,
+    translations,
+)
+
+_WITH_CLASSES: tuple[Any, ...] = (
+    preferences,
+    operation,
+    import_model,
+    import_motions,
+    export_model,
+    export_motions,
+    save_back,
+    motion_operators,
+    mark_operators,
+    partition_operators,
+    motion_panels,
+    model_panels,
+)
+_WITH_MORE: tuple[Any, ...] = (games, operation, motion_panels, menus, badges, translations, command)
+
+CLASSES: list[type] = [kind for part in _WITH_CLASSES for kind in part.CLASSES]
 
 
 def register() -> None:
     """Registers every part, in order."""
-    games.register()
-    command.register()
+    for part in _WITH_MORE:
+        part.register()
+    for kind in CLASSES:
+        bpy.utils.register_class(kind)
 
 
 def unregister() -> None:
     """Unregisters every part, in reverse order."""
-    command.unregister()
-    games.unregister()
+    for kind in reversed(CLASSES):
+        bpy.utils.unregister_class(kind)
+    for part in reversed(_WITH_MORE):
+        part.unregister()

@@ -1,0 +1,60 @@
+"""Keeps the badge of the playing motion true: a moment after an edit it is compared with its file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.app.handlers import persistent
+
+from ..core.errors import MotionbridgeError
+from ..core.report import Report
+from ..games.xray import motion_edit
+from .motion_operators import active_action
+from .target import active_rig
+
+DELAY = 0.4
+"""Seconds without another edit before the comparison, so that dragging a key stays smooth."""
+
+
+def compare(context: Any) -> None:
+    """Compare the playing motion with its file, if it has one and is not being compared by keys that are sampled."""
+    rig, action = active_rig(context), active_action(context)
+    if rig is None or action is None or not action.motionbridge_motion.is_motion:
+        return
+    try:
+        motion_edit.update_status(context, rig, [action], Report())
+    except MotionbridgeError:
+        # What cannot be written cannot be compared; saving says why.
+        action.motionbridge_motion.status = "UNKNOWN"
+
+
+def _compare_later() -> None:
+    compare(bpy.context)
+
+
+def _edited(scene: Any, depsgraph: Any) -> None:
+    action = active_action(bpy.context) if bpy.context.scene == scene else None
+    if action is None or not depsgraph.id_type_updated("ACTION"):
+        return
+    if any(update.id.original == action for update in depsgraph.updates):
+        if bpy.app.timers.is_registered(_compare_later):
+            bpy.app.timers.unregister(_compare_later)
+        bpy.app.timers.register(_compare_later, first_interval=DELAY)
+
+
+persistent(_edited)  # it outlives the file that is open
+
+
+def register() -> None:
+    """Watch edits, where somebody can see the badge."""
+    if not bpy.app.background:
+        bpy.app.handlers.depsgraph_update_post.append(_edited)
+
+
+def unregister() -> None:
+    """Watch no more."""
+    if _edited in bpy.app.handlers.depsgraph_update_post:
+        bpy.app.handlers.depsgraph_update_post.remove(_edited)
+    if bpy.app.timers.is_registered(_compare_later):
+        bpy.app.timers.unregister(_compare_later)

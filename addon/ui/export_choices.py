@@ -1,0 +1,74 @@
+"""Options that every way of writing motions shares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bpy.props import BoolProperty, EnumProperty
+
+from ..formats.xray.omf.quantise import Width
+from ..games.xray import motion_files
+from ..games.xray.motion_export import MotionExportOptions, Plan, RestChange
+from .wording import said
+
+WIDTHS = (
+    ("AUTOMATIC", "Automatic", "8 bits, 16 where a bone travels more than 1.5 m; as the game's editor decides"),
+    ("NARROW", "8 Bit", "Small files, coarse steps"),
+    ("WIDE", "16 Bit", "Twice the size, steps 256 times as fine"),
+)
+REST_CHANGES = (
+    ("REFUSE", "Ask", "Do not write before it is decided"),
+    ("GAME_POSE", "Keep the Game's Pose", "What the game showed before the edit is what it shows afterwards"),
+    ("OFFSETS", "Keep the Offsets", "The motions follow the new rest pose, as Blender shows them"),
+)
+
+
+class ExportChoices:
+    """Mixed into operators that write motions."""
+
+    width: EnumProperty(
+        name="Translation Keys",
+        description="How finely translation keys that changed are stored",
+        items=WIDTHS,
+        default="AUTOMATIC",
+    )
+    rename: BoolProperty(
+        name="Rename Motions",
+        description="A motion whose name was changed in the panel takes its new name into the file",
+        default=True,
+    )
+    rest_change: EnumProperty(
+        name="Edited Rest Pose",
+        description="What it means that the rest pose was edited after the motions were imported",
+        items=REST_CHANGES,
+        default="REFUSE",
+        options={"SKIP_SAVE"},
+    )
+
+    def motion_options(self, *, backup: bool = False) -> MotionExportOptions:
+        """The options as the export takes them."""
+        return MotionExportOptions(Width[self.width], self.rename, RestChange[self.rest_change], backup)
+
+    def draw_choices(self, layout: Any, rig: Any) -> None:
+        """Options; the edited rest pose only where there is one."""
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        if rig is not None and rest_is_edited(rig):
+            column = layout.column()
+            column.alert = self.rest_change == "REFUSE"
+            column.prop(self, "rest_change")
+        layout.prop(self, "width")
+        layout.prop(self, "rename")
+
+
+def rest_is_edited(rig: Any) -> bool:
+    """Whether the rest pose is no longer that of the import, for any file of the rig."""
+    return any(motion_files.rest_changes(file, rig) for file in rig.motionbridge_motion_files)
+
+
+def worst_error_text(plan: Plan) -> str:
+    """Millimetres, bone and motion where storing translation keys moves one most; empty where it moves none."""
+    error, bone, motion = plan.changes.worst_error()
+    if not error:
+        return ""
+    return said("Largest rounding of a translation key: {:.3f} mm ({}, {})").format(1000 * error, bone, motion)

@@ -1,0 +1,190 @@
+"""File > Export > X-Ray Motions (.omf): a new file from actions, or into one that is there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, StringProperty
+
+from ..blender import compat
+from ..blender.scope import progress
+from ..core.errors import WriteError
+from ..core.report import Report
+from ..games.xray import motion_edit
+from ..games.xray.motion_export import Onto, plan_export
+from .bases import BlenderOperator, ExportHelper
+from .export_choices import ExportChoices, worst_error_text
+from .operation import Operation, Outcome
+from .preferences import preferences
+from .target import likely_rig, rig_to_export, rigs_of
+
+ONTO = (
+    ("OWN_FILES", "A New File", "The chosen motions alone; what nobody touched keeps its bytes"),
+    (
+        "FILE",
+        "Into the File",
+        "Motions of the same name are replaced, others added, everything else stays byte for byte",
+    ),
+)
+CHOICES = (
+    ("FILE", "Active Motion File", "Every action of the motion file that is chosen in the Motionbridge tab"),
+    ("ALL", "All of the Armature", "Every action that moves bones of this armature, whatever file it came from"),
+    ("ACTIVE", "Active Action", "The action that plays at the moment"),
+)
+
+
+class EXPORT_SCENE_OT_xray_omf(Operation, ExportChoices, ExportHelper, BlenderOperator):
+    """Export actions as motions of S.T.A.L.K.E.R. (X-Ray), to a new file or into one that is there"""
+
+    bl_idname = "export_scene.xray_omf"
+    bl_label = "Export X-Ray Motions"
+    bl_options = {"PRESET"}
+
+    filename_ext = ".omf"
+    check_extension = None
+    filter_glob: StringProperty(default="*.omf;*.ogf", options={"HIDDEN"})
+    collection: StringProperty(
+        name="Source Collection",
+        description="Export the armature of this collection",
+        options={"HIDDEN"},
+    )
+    onto: EnumProperty(name="Write", description="What the written file starts from", items=ONTO, default="OWN_FILES")
+    choose: EnumProperty(name="Motions", description="Which actions to write", items=CHOICES, default="FILE")
+    motions: StringProperty(
+        name="Names",
+        description="Names of actions or motions to write, separated by semicolons, instead of the choice above",
+        options={"SKIP_SAVE", "HIDDEN"},
+    )
+    remember: BoolProperty(
+        name="Save Back Here",
+        description="From now on these actions belong to the written file, and Save Back writes it",
+        default=False,
+    )
+    backup: BoolProperty(name="Keep a Backup", description="Keep a file that is there beside the new one", default=True)
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """There is an armature."""
+        cls.poll_message_set("There is no armature in the scene")
+        return bool(rigs_of(context))
+
+    def invoke(self, context: Any, event: Any) -> Any:
+        """The file browser, at the file the motions came from."""
+        rig = likely_rig(context)
+        file = active_file(rig)
+        if file is not None:
+            self.filepath = str(Path(bpy.path.abspath(file.path)).with_suffix(".omf"))
+        elif rig is not None and not self.filepath:
+            model = bpy.path.abspath(rig.motionbridge_model.path)
+            self.filepath = str(Path(model).with_suffix(".omf")) if model else f"{bpy.path.clean_name(rig.name)}.omf"
+        self.backup = preferences(context).backup
+        return ExportHelper.invoke(self, context, event)
+
+    def draw(self, context: Any) -> None:
+        """Which, where to, how."""
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        layout.prop(self, "onto")
+        layout.prop(self, "choose")
+        self.draw_choices(layout, likely_rig(context))
+        layout.prop(self, "backup")
+        if not self.collection:
+            layout.prop(self, "remember")
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Plan and write."""
+        if not self.filepath:
+            raise WriteError("no file is named", remedy="Name the file to write (.omf)")
+        path = bpy.path.abspath(self.filepath)
+        rig = rig_to_export(context, self.collection)
+        chosen = self._chosen(rig)
+        options = self.motion_options(backup=self.backup)
+        with progress(context, len(chosen)) as step:
+            plan = plan_export(
+                context,
+                rig,
+                chosen,
+                path,
+                onto=Onto[self.onto],
+                options=options,
+                report=report,
+                progress=step,
+            )
+        plan.write(backup=self.backup)
+        if self.remember:
+            motion_edit.settle(plan, rig, known_file(rig, path), options=options)
+        note = worst_error_text(plan)
+        if note:
+            report.note(note)
+        return Outcome(f"{Path(path).name}: {plan.sentence()}")
+
+    def _chosen(self, rig: Any) -> list[Any]:
+        wanted = [name.strip() for name in self.motions.split(";") if name.strip()]
+        if wanted:
+            return _named(rig, wanted)
+        if self.choose == "ACTIVE":
+            data = rig.animation_data
+            if data is None or data.action is None:
+                raise WriteError(f"{rig.name!r} plays no action", remedy="Choose one in the Action editor")
+            return [data.action]
+        file = active_file(rig)
+        if self.choose == "FILE" and file is not None:
+            return motion_edit.motions_of(file)
+        found = actions_moving(rig)
+        if not found:
+            raise WriteError(f"no action moves the bones of {rig.name!r}", remedy="Import motions, or key some poses")
+        return found
+
+
+def active_file(rig: Any) -> Any:
+    """The motion file that is chosen in the panel, or None."""
+    files = rig.motionbridge_motion_files if rig is not None else ()
+    return files[min(max(rig.motionbridge_motion_file, 0), len(files) - 1)] if len(files) else None
+
+
+def known_file(rig: Any, path: str) -> Any:
+    """The motion file of ``rig`` that lies at ``path``, or None."""
+    target = Path(path).resolve()
+    return next(
+        (file for file in rig.motionbridge_motion_files if Path(bpy.path.abspath(file.path)).resolve() == target), None
+    )
+
+
+def actions_moving(rig: Any) -> list[Any]:
+    """The actions whose first curves are of bones that ``rig`` has, those of its motion files in their order first."""
+    ordered = [action for file in rig.motionbridge_motion_files for action in motion_edit.motions_of(file)]
+    others = [action for action in _actions() if action not in set(ordered) and _moves(action, rig)]
+    return ordered + others
+
+
+def _actions() -> list[Any]:
+    return list(bpy.data.actions)
+
+
+def _moves(action: Any, rig: Any) -> bool:
+    if action.motionbridge_motion.file:
+        return False
+    bag = compat.curve_bag(action)
+    first = next(iter(bag.fcurves), None) if bag is not None else None
+    if first is None or not first.data_path.startswith('pose.bones["'):
+        return False
+    bone = bpy.utils.unescape_identifier(first.data_path[len('pose.bones["') :].rpartition('"]')[0])
+    return bone in rig.data.bones
+
+
+def _named(rig: Any, wanted: list[str]) -> list[Any]:
+    there = actions_moving(rig)
+    by_name = {action.motionbridge_motion.motion_name.lower(): action for action in reversed(there)}
+    by_name |= {action.name.lower(): action for action in reversed(there)}
+    missing = [name for name in wanted if name.lower() not in by_name]
+    if missing:
+        raise WriteError(
+            f"no action of {rig.name!r} is called {missing[0]!r}", remedy="Use the names that the list of motions shows"
+        )
+    return [by_name[name.lower()] for name in wanted]
+
+
+CLASSES = (EXPORT_SCENE_OT_xray_omf,)

@@ -1,0 +1,29 @@
+"""Motion files that a model's references mean on this disk, looked up once: panels are drawn many times a second."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ..games.xray.game_tree import tree_of
+from .preferences import folders
+
+
+def paths_of(holder: Any, reference: str) -> list[str]:
+    """The files one reference of a model means; several where it is a mask."""
+    path = holder.motionbridge_model.path
+    return _look_up(bpy.path.abspath(path), reference, *folders(bpy.context)) if path else []
+
+
+@functools.lru_cache(maxsize=64)
+def _look_up(model: str, reference: str, game: Path | None, textures: Path | None) -> list[str]:
+    tree = tree_of(Path(model), game, textures)
+    return [str(path) for part in reference.split(",") for path in tree.find_motions(part)]
+
+
+def forget() -> None:
+    """Look again: files may have come since."""
+    _look_up.cache_clear()

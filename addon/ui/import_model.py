@@ -1,0 +1,139 @@
+"""File > Import > X-Ray Model (.ogf), and the drop of such files into the viewport."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, StringProperty
+from bpy_extras.io_utils import poll_file_object_drop
+
+from ..blender.record import kept
+from ..blender.scope import progress
+from ..core.errors import ReadError
+from ..core.report import Report
+from ..formats.xray import ogf
+from ..formats.xray.ogf.motions import motion_set_of
+from ..games.xray import model, motion_import
+from .bases import BlenderOperator, ImportHelper
+from .operation import FileChoice, Operation, Outcome
+from .preferences import model_options
+from .wording import said
+
+MOTION_ITEMS = (
+    ("NONE", "None", "The model alone"),
+    ("INSIDE", "Inside the Model", "Motions that lie inside the model's own file"),
+    ("ALL", "All It Refers To", "Motions inside, and those of the motion files the model names, as far as found"),
+)
+
+
+class IMPORT_SCENE_OT_xray_ogf(Operation, FileChoice, ImportHelper, BlenderOperator):
+    """Import models of S.T.A.L.K.E.R. (X-Ray): armature, meshes, materials, and motions if wanted"""
+
+    bl_idname = "import_scene.xray_ogf"
+    bl_label = "Import X-Ray Model"
+    bl_options = {"REGISTER", "UNDO", "PRESET"}
+
+    filename_ext = ".ogf"
+    filter_glob: StringProperty(default="*.ogf", options={"HIDDEN"})
+    meshes: BoolProperty(name="Meshes", description="The meshes, not the armature alone", default=True)
+    textures: BoolProperty(
+        name="Textures",
+        description="Show textures where they are found: in the folders of the preferences, or in the game's folders "
+        "that the model lies in",
+        default=True,
+    )
+    motions: EnumProperty(
+        name="Motions", description="Motions to import with the model", items=MOTION_ITEMS, default="INSIDE"
+    )
+    new_collection: BoolProperty(
+        name="New Collection", description="Put each model into a collection of its own", default=False
+    )
+
+    def invoke(self, context: Any, _event: Any) -> Any:
+        """A dialog with the options for dropped files, else the file browser."""
+        return self.invoke_popup(context)
+
+    def draw(self, _context: Any) -> None:
+        """The options, in browser, dialog and presets alike."""
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        layout.prop(self, "meshes")
+        layout.prop(self, "textures")
+        layout.prop(self, "motions")
+        layout.prop(self, "new_collection")
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Import every file."""
+        paths = self.paths()
+        if not paths:
+            raise ReadError("no file is chosen", remedy="Choose at least one model (.ogf)")
+        made: list[model.ImportedModel] = []
+        with progress(context, len(paths)) as step:
+
+            def one(path: str) -> None:
+                made.append(self._import(context, path, report))
+                step(len(made))
+
+            self.each_file(paths, one, report)
+        return Outcome(_sentence(made))
+
+    def _import(self, context: Any, path: str, report: Report) -> model.ImportedModel:
+        options = model_options(
+            context,
+            meshes=self.meshes,
+            textures=self.textures,
+            collection=Path(path).stem if self.new_collection else "",
+        )
+        imported = model.import_model(context, path, options, report)
+        if imported.rig is not None and self.motions != "NONE":
+            _import_motions(context, imported, path, self.motions == "ALL", report)
+        return imported
+
+
+def _import_motions(context: Any, imported: model.ImportedModel, path: str, referenced: bool, report: Report) -> None:
+    sources = [path] if has_motions_inside(imported.holder) else []
+    if referenced:
+        sources += [str(file) for reference in imported.references for file in reference.files]
+    for number, source in enumerate(dict.fromkeys(sources)):
+        options = motion_import.MotionImportOptions(assign_first=number == 0)
+        result = motion_import.import_motions(context, imported.rig, source, options=options, report=report)
+        report.note(f"{len(result.actions)} motions imported", Path(source).name)
+
+
+def has_motions_inside(holder: Any) -> bool:
+    """Whether a model that was imported carries motions in its own file."""
+    properties = holder.motionbridge_model
+    return motion_set_of(ogf.read(kept(properties, "document"), properties.path, Report())) is not None
+
+
+def _sentence(made: list[model.ImportedModel]) -> str:
+    bones = sum(len(one.rig.data.bones) for one in made if one.rig is not None)
+    meshes = sum(len(one.meshes) for one in made)
+    found = sum(len(reference.files) for one in made for reference in one.references)
+    text = said("Imported models: {} (bones: {}, meshes: {})").format(len(made), bones, meshes)
+    rigs = [one.rig for one in made if one.rig is not None]
+    if found and not any(len(rig.motionbridge_motion_files) for rig in rigs):
+        offer = said("motion files found: {}, see the Motionbridge tab of the sidebar").format(found)
+        text = f"{text}; {offer}"
+    return text
+
+
+class IO_FH_motionbridge_xray_ogf(bpy.types.FileHandler):
+    """Drop of models, and their export by collections."""
+
+    bl_idname = "IO_FH_motionbridge_xray_ogf"
+    bl_label = "X-Ray Model"
+    bl_import_operator = "import_scene.xray_ogf"
+    bl_export_operator = "export_scene.xray_ogf"
+    bl_file_extensions = ".ogf"
+
+    @classmethod
+    def poll_drop(cls, context: Any) -> bool:
+        """Dropped into the viewport or the outliner."""
+        return bool(poll_file_object_drop(context))
+
+
+CLASSES = (IMPORT_SCENE_OT_xray_ogf, IO_FH_motionbridge_xray_ogf)

@@ -1,0 +1,343 @@
+"""File > Import > X-Ray Motions (.omf): the list before the import, the armature they go onto, drops of such files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
+from bpy_extras.io_utils import poll_file_object_drop
+
+from ..blender.scope import progress
+from ..core.errors import MotionbridgeError, ReadError
+from ..core.report import Report
+from ..formats.xray.omf.document import FRAMES_PER_SECOND
+from ..games.xray import model, motion_import
+from .bases import CALL, BlenderList, BlenderOperator, ImportHelper
+from .name_filter import name_filter
+from .operation import FileChoice, Operation, Outcome
+from .preferences import model_options
+from .target import active_rig, likely_rig
+from .wording import said, shown
+
+TICKS = (
+    ("ALL", "All", "Tick every motion that is shown", 1),
+    ("NONE", "None", "Untick every motion that is shown", 2),
+    ("INVERT", "Invert", "Tick what is not ticked among those shown, and the other way round", 3),
+)
+
+
+class ListedMotion(bpy.types.PropertyGroup):
+    """A motion that could be imported; ``name`` is its own."""
+
+    file: StringProperty()
+    frames: IntProperty()
+    ticked: BoolProperty(name="Import", description="Import this motion", default=True)
+
+
+def _tick(choice: Any, value: int) -> None:
+    fits = name_filter(choice.name_filter, choice.regular)
+    for row in choice.listed:
+        if fits(row.name):
+            row.ticked = {1: True, 2: False}.get(value, not row.ticked)
+
+
+class MOTIONBRIDGE_UL_listed_motions(BlenderList):
+    """Motions of the chosen files, with a tick each."""
+
+    def draw_item(
+        self, _context: Any, layout: Any, data: Any, item: Any, _icon: int, _active: Any, _property: str
+    ) -> None:
+        """Tick, name, file where there are several, frames."""
+        row = layout.row(align=True)
+        row.prop(item, "ticked", text="")
+        row.label(text=item.name, translate=False)
+        right = row.row()
+        right.alignment = "RIGHT"
+        right.active = False
+        if data.listed[0].file != data.listed[-1].file:
+            right.label(text=Path(item.file).name, translate=False)
+        right.label(text=shown("{} frames").format(item.frames), translate=False)
+
+    def draw_filter(self, _context: Any, _layout: Any) -> None:
+        """The filter stands above the list, where its buttons are."""
+
+    def filter_items(self, _context: Any, data: Any, _property: str) -> tuple[list[int], list[int]]:
+        """Hide what the filter does not fit."""
+        fits = name_filter(data.name_filter, data.regular)
+        return [self.bitflag_filter_item if fits(row.name) else 0 for row in data.listed], []
+
+
+class IMPORT_SCENE_OT_xray_omf(Operation, FileChoice, BlenderOperator):
+    """Import motions of S.T.A.L.K.E.R. (X-Ray) onto the active armature: one action for each motion"""
+
+    bl_idname = "import_scene.xray_omf"
+    bl_label = "Import X-Ray Motions"
+    bl_options = {"REGISTER", "UNDO", "PRESET"}
+
+    model: StringProperty(
+        name="Model",
+        description="The model (.ogf) to import first and put the motions on; empty for the active armature or, where "
+        "there is none, a model beside the file that refers to it",
+        subtype="FILE_PATH",
+        options={"SKIP_SAVE", "SKIP_PRESET"},
+    )
+    motions: StringProperty(
+        name="Motions",
+        description="Names of the motions to import, separated by semicolons; empty for all",
+        options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"},
+    )
+    first_frame: IntProperty(name="First Frame", description="The frame the first key goes to", default=0)
+    fake_user: BoolProperty(
+        name="Fake User", description="Saving keeps the actions that nothing plays at the moment", default=True
+    )
+    stash: BoolProperty(
+        name="Stash", description="Also put each action on a muted NLA track of the armature", default=False
+    )
+    match_scene: BoolProperty(
+        name="Match Scene",
+        description="Set the scene to the game's 30 frames a second and to the length of the first motion",
+        default=False,
+    )
+    listed: CollectionProperty(type=ListedMotion, options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"})
+    active_listed: IntProperty(options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"})
+    name_filter: StringProperty(
+        name="Filter",
+        description="Show motions with this in their names; * and ? stand for any letters",
+        options={"SKIP_SAVE", "SKIP_PRESET", "TEXTEDIT_UPDATE"},
+    )
+    regular: BoolProperty(
+        name="Regular Expression",
+        description="The filter is a regular expression",
+        options={"SKIP_SAVE", "SKIP_PRESET"},
+    )
+    tick: EnumProperty(name="Tick", items=TICKS, get=lambda _: 0, set=_tick, options={"SKIP_SAVE", "HIDDEN"})
+
+    def invoke(self, context: Any, _event: Any) -> Any:
+        """The file browser, or for files that are known already the list of their motions."""
+        if bpy.app.background:
+            return self.execute(context)
+        if not self.paths():
+            CALL.motionbridge.choose_motion_files("INVOKE_DEFAULT")
+            return {"CANCELLED"}
+        return self.answer(context, self._list)
+
+    def _list(self, context: Any, report: Report) -> None:
+        self.listed.clear()
+
+        def one(path: str) -> None:
+            for name, frames in motion_import.list_motions(path):
+                row = self.listed.add()
+                row.name, row.file, row.frames = name, path, frames
+
+        paths = self.paths()
+        self.each_file(paths, one, report)
+        if likely_rig(context) is None and not self.model:
+            found = model.models_playing(paths[0], model_options(context))
+            self.model = str(found[0]) if found else ""
+        context.window_manager.invoke_props_dialog(
+            self, width=460, title=_title(paths), confirm_text=shown("Import Motions")
+        )
+
+    def check(self, _context: Any) -> bool:
+        """Every change is shown at once."""
+        return True
+
+    def draw(self, context: Any) -> None:
+        """Where to, which, how."""
+        layout = self.layout
+        rig = likely_rig(context)
+        column = layout.column()
+        if rig is not None:
+            text = shown("Onto the armature {}").format(rig.name)
+            column.label(text=text, icon="ARMATURE_DATA", translate=False)
+        else:
+            text = "No armature is active: the motions go onto this model" if self.model else "No armature is active"
+            column.label(text=text, icon="INFO" if self.model else "ERROR")
+            column.prop(self, "model")
+        if len(self.listed):
+            self._draw_list(layout)
+        self._draw_options(layout)
+
+    def _draw_list(self, layout: Any) -> None:
+        row = layout.row(align=True)
+        row.prop(self, "name_filter", text="", icon="VIEWZOOM")
+        row.prop(self, "regular", text="", icon="SORTBYEXT")
+        for identifier, *_ in TICKS:
+            row.prop_enum(self, "tick", identifier)
+        layout.template_list(
+            "MOTIONBRIDGE_UL_listed_motions", "", self, "listed", self, "active_listed", rows=10, maxrows=10
+        )
+        ticked = sum(row.ticked for row in self.listed)
+        layout.label(text=shown("{} of {} motions").format(ticked, len(self.listed)), translate=False)
+
+    def _draw_options(self, layout: Any) -> None:
+        header, body = layout.panel("MOTIONBRIDGE_motion_import_options", default_closed=True)
+        header.label(text="Options")
+        if body is not None:
+            body.use_property_split = True
+            body.use_property_decorate = False
+            for name in ("first_frame", "fake_user", "match_scene", "stash"):
+                body.prop(self, name)
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Import every file."""
+        paths = self.paths()
+        if not paths:
+            raise ReadError("no file is chosen", remedy="Choose at least one file of motions (.omf)")
+        chosen = self._chosen(paths, report)
+        rig, imported = self._target(context, next(iter(chosen)), report)
+        actions: list[Any] = []
+        with progress(context, sum(len(names) for names in chosen.values())) as step:
+
+            def one(path: str) -> None:
+                options = motion_import.MotionImportOptions(
+                    motions=chosen[path],
+                    first_frame=self.first_frame,
+                    fake_user=self.fake_user,
+                    assign_first=not actions,
+                    stash=self.stash,
+                )
+                done = len(actions)
+                result = motion_import.import_motions(
+                    context, rig, path, options=options, report=report, progress=lambda one: step(done + one)
+                )
+                actions.extend(result.actions)
+
+            try:
+                self.each_file(list(chosen), one, report)
+            except MotionbridgeError:
+                if imported is not None:
+                    # Refused means nothing was changed: nobody asked for the model alone.
+                    bpy.data.batch_remove(imported.objects)
+                raise
+        self._after(context, actions, report)
+        return Outcome(
+            said("Imported motions: {} onto {}; {} plays, the others are in the Motionbridge tab").format(
+                len(actions), rig.name, actions[0].name
+            )
+        )
+
+    def _chosen(self, paths: list[str], report: Report) -> dict[str, list[str]]:
+        """Path -> names of the motions to import from it."""
+        wanted = [name.strip() for name in self.motions.split(";") if name.strip()]
+        chosen: dict[str, list[str]] = {}
+
+        def one(path: str) -> None:
+            names = [name for name, _ in motion_import.list_motions(path)]
+            if not names:
+                raise ReadError("there are no motions in this file", file=path, remedy="Choose another file")
+            if wanted:
+                lowered = {name.lower() for name in wanted}
+                names = [name for name in names if name.lower() in lowered]
+            elif len(self.listed):
+                ticked = {row.name for row in self.listed if row.ticked and row.file == path}
+                names = [name for name in names if name in ticked]
+            chosen[path] = names
+
+        self.each_file(paths, one, report)
+        there = {name.lower() for names in chosen.values() for name in names}
+        missing = [name for name in wanted if name.lower() not in there]
+        if missing:
+            raise ReadError(
+                f"there is no motion called {missing[0]!r}", file=paths[0], remedy="Choose from the list of motions"
+            )
+        chosen = {path: names for path, names in chosen.items() if names}
+        if not chosen:
+            raise ReadError("no motion is chosen", file=paths[0], remedy="Tick at least one motion in the list")
+        return chosen
+
+    def _target(self, context: Any, path: str, report: Report) -> tuple[Any, model.ImportedModel | None]:
+        """The armature, and the model that was imported for it."""
+        rig = likely_rig(context)
+        if rig != active_rig(context) and not self.model:
+            report.note("no armature is active: the only one in the scene is used", rig.name)
+        if rig is not None and not self.model:
+            return rig, None
+        found = [bpy.path.abspath(self.model)] if self.model else model.models_playing(path, model_options(context))
+        if not found:
+            raise ReadError(
+                "no armature is active, and no model beside the file refers to it",
+                file=path,
+                remedy="Click the armature these motions belong to, or name their model (.ogf)",
+            )
+        imported = model.import_model(context, found[0], model_options(context), report)
+        if imported.rig is None:
+            bpy.data.batch_remove(imported.objects)
+            raise ReadError("this model has no bones", file=str(found[0]), remedy="Name a model with a skeleton")
+        report.note("the motions are on a model that was imported for them", Path(found[0]).name)
+        return imported.rig, imported
+
+    def _after(self, context: Any, actions: list[Any], report: Report) -> None:
+        if self.match_scene:
+            match_scene(context, actions[0])
+        rate = context.scene.render.fps / context.scene.render.fps_base
+        if abs(rate - FRAMES_PER_SECOND) > 1e-3:
+            report.note(
+                f"the scene plays {rate:g} frames a second, the game {FRAMES_PER_SECOND:g}; a frame is a key of the "
+                "game either way"
+            )
+
+
+def _title(paths: list[str]) -> str:
+    if len(paths) == 1:
+        return Path(paths[0]).name
+    return shown("Import {} files").format(len(paths))
+
+
+def match_scene(context: Any, action: Any) -> None:
+    """Let the scene have the game's rate and the action's length."""
+    scene = context.scene
+    scene.render.fps, scene.render.fps_base = FRAMES_PER_SECOND, 1.0
+    scene.frame_start, scene.frame_end = (round(frame) for frame in action.frame_range)
+
+
+class MOTIONBRIDGE_OT_choose_motion_files(FileChoice, ImportHelper, BlenderOperator):
+    """Choose files of motions (.omf), or models with motions inside (.ogf), and see the list of what is in them"""
+
+    # An operator of its own, without UNDO: the browser would leave an undo step before the list is confirmed.
+    bl_idname = "motionbridge.choose_motion_files"
+    bl_label = "List Motions"
+    bl_options = {"INTERNAL"}
+
+    filename_ext = ".omf"
+    filter_glob: StringProperty(default="*.omf;*.ogf", options={"HIDDEN"})
+
+    def draw(self, context: Any) -> None:
+        """What comes next."""
+        column = self.layout.column()
+        column.label(text="Next: the list of motions", icon="INFO")
+        rig = likely_rig(context)
+        column.label(text=rig.name if rig is not None else "No armature is active", icon="ARMATURE_DATA")
+
+    def execute(self, _context: Any) -> Any:
+        """Hand the files over."""
+        names = [{"name": entry.name} for entry in self.files if entry.name]
+        CALL.import_scene.xray_omf("INVOKE_DEFAULT", filepath=self.filepath, directory=self.directory, files=names)
+        return {"FINISHED"}
+
+
+class IO_FH_motionbridge_xray_omf(bpy.types.FileHandler):
+    """Drop of motion files, and their export by collections."""
+
+    bl_idname = "IO_FH_motionbridge_xray_omf"
+    bl_label = "X-Ray Motions"
+    bl_import_operator = "import_scene.xray_omf"
+    bl_export_operator = "export_scene.xray_omf"
+    bl_file_extensions = ".omf"
+
+    @classmethod
+    def poll_drop(cls, context: Any) -> bool:
+        """Dropped into the viewport or the outliner, or where actions are edited."""
+        area = context.area
+        return bool(poll_file_object_drop(context)) or (area is not None and area.type == "DOPESHEET_EDITOR")
+
+
+CLASSES = (
+    ListedMotion,
+    MOTIONBRIDGE_UL_listed_motions,
+    IMPORT_SCENE_OT_xray_omf,
+    MOTIONBRIDGE_OT_choose_motion_files,
+    IO_FH_motionbridge_xray_omf,
+)

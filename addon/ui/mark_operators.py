@@ -1,0 +1,196 @@
+"""Buttons of the marks: rows of intervals in seconds, shown as pose markers on the nearest frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from bpy.props import FloatProperty, IntProperty, StringProperty
+
+from ..core import names
+from ..core.errors import WriteError
+from ..core.model import Marker
+from ..core.report import Report
+from ..formats.xray.omf.document import FRAMES_PER_SECOND
+from ..games.xray import marks
+from .bases import BlenderOperator
+from .motion_operators import OnMotion
+from .operation import Outcome
+from .wording import said
+
+
+class OnMarks(OnMotion):
+    """Mixed into operators that change the marks of a motion."""
+
+    def changed(self, context: Any, change: Callable[[Any, list[Marker]], str]) -> Outcome:
+        """Let ``change`` work on the marks as they stand, moved markers included, and show what came of it."""
+        _, action = self.chosen(context)
+        markers = marks.gather(action)
+        sentence = change(action, markers)
+        marks.store(action, markers)
+        motion = action.motionbridge_motion
+        motion.is_motion = True
+        motion.active_mark = min(max(motion.active_mark, 0), max(len(markers) - 1, 0))
+        return Outcome(sentence)
+
+
+def _at(markers: list[Marker], place: int) -> Marker:
+    if not 0 <= place < len(markers):
+        raise WriteError("there is no such mark", remedy="Add a mark, or choose one in the list")
+    return markers[place]
+
+
+class MOTIONBRIDGE_OT_marks_add(OnMarks, BlenderOperator):
+    """Add a mark: a named row of intervals"""
+
+    bl_idname = "motionbridge.marks_add"
+    bl_label = "Add Mark"
+    bl_options = {"REGISTER", "UNDO"}
+
+    name: StringProperty(name="Name", description="The mark's name in the game", default="mark")
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Add it behind the others."""
+
+        def add(action: Any, markers: list[Marker]) -> str:
+            name = names.distinct(self.name, {marker.name for marker in markers})
+            markers.append(Marker(name, np.empty((0, 2))))
+            action.motionbridge_motion.active_mark = len(markers) - 1
+            return said("Added the mark {}").format(name)
+
+        return self.changed(context, add)
+
+
+class MOTIONBRIDGE_OT_marks_rename(OnMarks, BlenderOperator):
+    """Give the active mark another name"""
+
+    bl_idname = "motionbridge.marks_rename"
+    bl_label = "Rename Mark"
+    bl_options = {"REGISTER", "UNDO"}
+
+    name: StringProperty(name="Name", description="The mark's name in the game", options={"SKIP_SAVE"})
+
+    def invoke(self, context: Any, _event: Any) -> Any:
+        """Ask for the name."""
+        motion = active_motion(self, context)
+        if motion is not None and 0 <= motion.active_mark < len(motion.marks):
+            self.name = motion.marks[motion.active_mark].name
+        return context.window_manager.invoke_props_dialog(self)
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Rename."""
+
+        def rename(action: Any, markers: list[Marker]) -> str:
+            place = action.motionbridge_motion.active_mark
+            old = _at(markers, place)
+            if not self.name:
+                raise WriteError("a mark needs a name", remedy="Type one")
+            markers[place] = Marker(self.name, old.intervals)
+            return said("Renamed {}").format(old.name)
+
+        return self.changed(context, rename)
+
+
+class MOTIONBRIDGE_OT_marks_remove(OnMarks, BlenderOperator):
+    """Remove the active mark with its intervals"""
+
+    bl_idname = "motionbridge.marks_remove"
+    bl_label = "Remove Mark"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Remove it."""
+
+        def remove(action: Any, markers: list[Marker]) -> str:
+            place = action.motionbridge_motion.active_mark
+            gone = _at(markers, place)
+            del markers[place]
+            return said("Removed the mark {}").format(gone.name)
+
+        return self.changed(context, remove)
+
+
+class MOTIONBRIDGE_OT_marks_add_interval(OnMarks, BlenderOperator):
+    """Add an interval to the active mark, one frame long from the current frame on"""
+
+    bl_idname = "motionbridge.marks_add_interval"
+    bl_label = "Add Interval"
+    bl_options = {"REGISTER", "UNDO"}
+
+    start: FloatProperty(
+        name="Start", description="Seconds; below 0 for the current frame", default=-1.0, options={"SKIP_SAVE"}
+    )
+    end: FloatProperty(
+        name="End", description="Seconds; below 0 for a frame after the start", default=-1.0, options={"SKIP_SAVE"}
+    )
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Add it behind the others."""
+
+        def add(action: Any, markers: list[Marker]) -> str:
+            place = action.motionbridge_motion.active_mark
+            mark = _at(markers, place)
+            frame = context.scene.frame_current_final
+            now = max(frame - marks.first_frame(action), 0.0) / FRAMES_PER_SECOND
+            start = self.start if self.start >= 0 else now
+            end = self.end if self.end >= 0 else start + 1 / FRAMES_PER_SECOND
+            if end < start:
+                raise WriteError("an interval cannot end before it starts", remedy="Choose a later end")
+            markers[place] = Marker(mark.name, np.vstack([mark.intervals, (start, end)]))
+            return said("Added an interval to {}").format(mark.name)
+
+        return self.changed(context, add)
+
+
+class MOTIONBRIDGE_OT_marks_remove_interval(OnMarks, BlenderOperator):
+    """Remove this interval"""
+
+    bl_idname = "motionbridge.marks_remove_interval"
+    bl_label = "Remove Interval"
+    bl_options = {"REGISTER", "UNDO"}
+
+    interval: IntProperty(name="Interval", description="Its place in the active mark", default=-1)
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Remove it."""
+
+        def remove(action: Any, markers: list[Marker]) -> str:
+            place = action.motionbridge_motion.active_mark
+            mark = _at(markers, place)
+            number = self.interval if self.interval >= 0 else len(mark.intervals) - 1
+            if not 0 <= number < len(mark.intervals):
+                raise WriteError("there is no such interval", remedy="Choose one of the list")
+            markers[place] = Marker(mark.name, np.delete(mark.intervals, number, axis=0))
+            return said("Removed an interval of {}").format(mark.name)
+
+        return self.changed(context, remove)
+
+
+class MOTIONBRIDGE_OT_marks_from_markers(OnMarks, BlenderOperator):
+    """Take the times of the pose markers that were moved; saving does the same"""
+
+    bl_idname = "motionbridge.marks_from_markers"
+    bl_label = "Take Times from Markers"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Take them."""
+        return self.changed(context, lambda _action, _markers: said("The marks are where their markers are"))
+
+
+def active_motion(operator: OnMotion, context: Any) -> Any:
+    """The properties of the motion that an operator means, or None."""
+    if not operator.action and not type(operator).poll(context):
+        return None
+    return operator.chosen(context)[1].motionbridge_motion
+
+
+CLASSES = (
+    MOTIONBRIDGE_OT_marks_add,
+    MOTIONBRIDGE_OT_marks_rename,
+    MOTIONBRIDGE_OT_marks_remove,
+    MOTIONBRIDGE_OT_marks_add_interval,
+    MOTIONBRIDGE_OT_marks_remove_interval,
+    MOTIONBRIDGE_OT_marks_from_markers,
+)

@@ -1,0 +1,32 @@
+"""File > Import and File > Export."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+
+def _draw_import(menu: Any, _context: Any) -> None:
+    menu.layout.operator("import_scene.xray_ogf", text="X-Ray Model (.ogf)")
+    menu.layout.operator("import_scene.xray_omf", text="X-Ray Motions (.omf)")
+
+
+def _draw_export(menu: Any, _context: Any) -> None:
+    menu.layout.operator("export_scene.xray_ogf", text="X-Ray Model (.ogf)")
+    menu.layout.operator("export_scene.xray_omf", text="X-Ray Motions (.omf)")
+
+
+MENUS: Any = ((bpy.types.TOPBAR_MT_file_import, _draw_import), (bpy.types.TOPBAR_MT_file_export, _draw_export))
+
+
+def register() -> None:
+    """Add the entries."""
+    for menu, draw in MENUS:
+        menu.append(draw)
+
+
+def unregister() -> None:
+    """Take them away."""
+    for menu, draw in MENUS:
+        menu.remove(draw)

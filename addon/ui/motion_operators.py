@@ -1,0 +1,286 @@
+"""Buttons of the list of motions: play, revert, move, delete, add, compare, and import what a model refers to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, StringProperty
+
+from ..blender import action as actions
+from ..blender.scope import progress
+from ..core.errors import ReadError, WriteError
+from ..core.report import Report
+from ..games.xray import motion_edit, motion_import
+from . import found_motions
+from .bases import CALL, BlenderOperator
+from .export_motions import active_file
+from .import_motions import match_scene
+from .operation import Operation, Outcome
+from .target import active_rig, rig_to_export
+from .wording import said
+
+
+def active_action(context: Any) -> Any:
+    """The action that the active armature plays, or None."""
+    rig = active_rig(context)
+    data = rig.animation_data if rig is not None else None
+    return data.action if data is not None else None
+
+
+class OnMotion(Operation):
+    """Mixed into operators on one motion: the named action, else the active one."""
+
+    action: StringProperty(
+        name="Action",
+        description="Name of the action; empty for the active one",
+        options={"SKIP_SAVE", "HIDDEN"},
+    )
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active armature plays an action."""
+        operator: Any = cls
+        operator.poll_message_set("The active armature plays no action: choose one in the list")
+        return active_action(context) is not None
+
+    def chosen(self, context: Any) -> tuple[Any, Any]:
+        """The armature and the action. Raises `WriteError`."""
+        rig = rig_to_export(context, "")
+        action = bpy.data.actions.get(self.action) if self.action else active_action(context)
+        if action is None:
+            raise WriteError(
+                f"there is no action {self.action!r}" if self.action else f"{rig.name!r} plays no action",
+                remedy="Choose one in the list of motions",
+            )
+        return rig, action
+
+    def chosen_of_file(self, context: Any) -> tuple[Any, Any, Any]:
+        """The armature, the action and its motion file. Raises `WriteError`."""
+        rig, action = self.chosen(context)
+        file = rig.motionbridge_motion_files.get(action.motionbridge_motion.file)
+        if file is None:
+            raise WriteError(
+                f"the action {action.name!r} is of no motion file of {rig.name!r}", remedy="Add it to a file first"
+            )
+        return rig, action, file
+
+
+class MOTIONBRIDGE_OT_revert_motion(OnMotion, BlenderOperator):
+    """Make keys, marks and parameters what the file said"""
+
+    bl_idname = "motionbridge.revert_motion"
+    bl_label = "Revert Motion"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Revert."""
+        rig, action = self.chosen(context)
+        motion_edit.revert(rig, action, report)
+        return Outcome(said("{} is what the file says").format(action.name))
+
+
+class MOTIONBRIDGE_OT_move_motion(OnMotion, BlenderOperator):
+    """Move the motion in the list; the file takes the order of the list when it is saved"""
+
+    bl_idname = "motionbridge.move_motion"
+    bl_label = "Move Motion"
+    bl_options = {"REGISTER", "UNDO"}
+
+    direction: EnumProperty(
+        name="Direction",
+        items=(
+            ("UP", "Up", "One place up"),
+            ("DOWN", "Down", "One place down"),
+            ("TOP", "Top", "To the beginning"),
+            ("BOTTOM", "Bottom", "To the end"),
+        ),
+    )
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Move, unless it is at that end already."""
+        _, action, file = self.chosen_of_file(context)
+        listed = motion_edit.motions_of(file)
+        steps = {"UP": -1, "DOWN": 1, "TOP": -len(listed), "BOTTOM": len(listed)}[self.direction]
+        if listed[0 if steps < 0 else -1] == action:
+            return Outcome(said("{} is at the end of the list").format(action.name), done=False)
+        motion_edit.move(file, action, steps)
+        return Outcome(said("Moved {}").format(action.name))
+
+
+class MOTIONBRIDGE_OT_delete_motion(OnMotion, BlenderOperator):
+    """Delete the action; its motion leaves the file when that is saved"""
+
+    bl_idname = "motionbridge.delete_motion"
+    bl_label = "Delete Motion"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Delete it and play the next of the list."""
+        rig, action, file = self.chosen_of_file(context)
+        name = action.name
+        listed = motion_edit.motions_of(file)
+        place = listed.index(action)
+        others = [other for other in listed if other != action]
+        was_playing = active_action(context) == action
+        motion_edit.delete(file, action)
+        if was_playing and others:
+            actions.play(context, rig, others[min(place, len(others) - 1)])
+        return Outcome(said("Deleted {}; it leaves {} when that is saved").format(name, file.name))
+
+
+class MOTIONBRIDGE_OT_add_motion(OnMotion, BlenderOperator):
+    """Make the active action a motion of the active motion file; saving back writes it"""
+
+    bl_idname = "motionbridge.add_motion"
+    bl_label = "Add Action to File"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Put it at the end of the list."""
+        rig, action = self.chosen(context)
+        file = active_file(rig)
+        if file is None:
+            raise WriteError(f"{rig.name!r} has no motion file", remedy="Export to a new file instead")
+        listed = motion_edit.motions_of(file)
+        if action in listed:
+            return Outcome(said("{} is in the file already").format(action.name), done=False)
+        motion = action.motionbridge_motion
+        motion.is_motion, motion.file, motion.place = True, file.name, -1
+        motion.motion_name, motion.imported_name = action.name, ""
+        motion.order = 1 + max((other.motionbridge_motion.order for other in listed), default=-1)
+        motion.status = "NEW"
+        motion.property_unset("body")
+        action.use_fake_user = True
+        return Outcome(said("{} is a motion of {} now").format(action.name, file.name))
+
+
+class MOTIONBRIDGE_OT_update_status(Operation, BlenderOperator):
+    """Compare every motion of the active file with what the file said"""
+
+    bl_idname = "motionbridge.update_status"
+    bl_label = "Find Edited Motions"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active armature has a motion file."""
+        cls.poll_message_set("No motions were imported onto the active armature")
+        return active_file(active_rig(context)) is not None
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Compare."""
+        rig = rig_to_export(context, "")
+        listed = motion_edit.motions_of(active_file(rig))
+        if not listed:
+            return Outcome(said("The list is empty"), done=False)
+        motion_edit.update_status(context, rig, listed, report)
+        states = [action.motionbridge_motion.status for action in listed]
+        text = said("Edited: {}, new: {}, untouched: {}")
+        return Outcome(text.format(*(states.count(state) for state in ("EDITED", "NEW", "UNTOUCHED"))))
+
+
+class MOTIONBRIDGE_OT_use_action_name(OnMotion, BlenderOperator):
+    """Call the motion what the action is called; the file takes the name when it is saved"""
+
+    bl_idname = "motionbridge.use_action_name"
+    bl_label = "Use as Motion Name"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Take the action's name over."""
+        _, action = self.chosen(context)
+        action.motionbridge_motion.motion_name = action.name
+        return Outcome(said("The motion is called {}").format(action.name))
+
+
+class MOTIONBRIDGE_OT_match_scene(OnMotion, BlenderOperator):
+    """Set the scene to the game's 30 frames a second and to the length of the motion"""
+
+    bl_idname = "motionbridge.match_scene"
+    bl_label = "Match Scene to Motion"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Set rate and range."""
+        _, action = self.chosen(context)
+        match_scene(context, action)
+        scene = context.scene
+        return Outcome(said("Frames {} to {}").format(scene.frame_start, scene.frame_end))
+
+
+class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
+    """Import the motion files that the model refers to"""
+
+    bl_idname = "motionbridge.import_referenced_motions"
+    bl_label = "Import Referenced Motions"
+    bl_options = {"REGISTER", "UNDO"}
+
+    reference: StringProperty(
+        name="Reference",
+        description="One of the model's references; empty for all of them",
+        options={"SKIP_SAVE", "HIDDEN"},
+    )
+    every: BoolProperty(
+        name="All Motions", description="Without showing the list first", options={"SKIP_SAVE", "HIDDEN"}
+    )
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active armature came from a model that refers to motion files."""
+        rig = active_rig(context)
+        cls.poll_message_set("The active armature came from no model that refers to motion files")
+        return rig is not None and len(rig.motionbridge_model.references) > 0
+
+    def invoke(self, context: Any, _event: Any) -> Any:
+        """Show the list of what is in the files."""
+        if bpy.app.background or self.every:
+            return self.execute(context)
+
+        def show(context: Any, _report: Report) -> None:
+            first, *_ = paths = self._paths(rig_to_export(context, ""))
+            CALL.import_scene.xray_omf("INVOKE_DEFAULT", filepath=first, files=[{"name": path} for path in paths])
+
+        answer = self.answer(context, show)
+        return {"CANCELLED"} if answer == {"RUNNING_MODAL"} else answer
+
+    def _paths(self, rig: Any) -> list[str]:
+        found_motions.forget()
+        names = [reference.name for reference in rig.motionbridge_model.references]
+        wanted = [name for name in names if not self.reference or name == self.reference]
+        paths = list(dict.fromkeys(path for name in wanted for path in found_motions.paths_of(rig, name)))
+        if not paths:
+            raise ReadError(
+                f"no motion file was found for {', '.join(wanted) or self.reference!r}",
+                file=Path(rig.motionbridge_model.path).name,
+                remedy="Set the game folder in the preferences of Motionbridge, or put the file beside the model",
+            )
+        return paths
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Import all of them."""
+        rig = rig_to_export(context, "")
+        paths = self._paths(rig)
+        made: list[Any] = []
+        with progress(context, len(paths)) as step:
+
+            def one(path: str) -> None:
+                options = motion_import.MotionImportOptions(assign_first=not made)
+                made.extend(motion_import.import_motions(context, rig, path, options=options, report=report).actions)
+                step(len(made))
+
+            count = self.each_file(paths, one, report)
+        return Outcome(said("Imported motions: {} from {} files").format(len(made), count))
+
+
+CLASSES = (
+    MOTIONBRIDGE_OT_revert_motion,
+    MOTIONBRIDGE_OT_move_motion,
+    MOTIONBRIDGE_OT_delete_motion,
+    MOTIONBRIDGE_OT_add_motion,
+    MOTIONBRIDGE_OT_update_status,
+    MOTIONBRIDGE_OT_use_action_name,
+    MOTIONBRIDGE_OT_match_scene,
+    MOTIONBRIDGE_OT_import_referenced_motions,
+)

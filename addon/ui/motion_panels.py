@@ -1,0 +1,335 @@
+"""The Motionbridge tab beside the viewport and the action editor: motion files, motions, how one plays, partitions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, IntProperty, StringProperty
+
+from ..blender import action as actions
+from ..blender import compat
+from ..core import names
+from ..formats.xray.omf.document import FRAMES_PER_SECOND
+from . import found_motions
+from .bases import BlenderList, BlenderPanel
+from .export_motions import active_file
+from .motion_operators import active_action
+from .name_filter import name_filter
+from .target import active_rig
+from .wording import shown
+
+STATUS_ICONS = {"UNTOUCHED": "BLANK1", "EDITED": "GREASEPENCIL", "NEW": "ADD", "UNKNOWN": "QUESTION"}
+
+
+def _playing(rig: Any) -> int:
+    data = rig.animation_data
+    return bpy.data.actions.find(data.action.name) if data is not None and data.action is not None else -1
+
+
+def _play(rig: Any, number: int) -> None:
+    if 0 <= number < len(bpy.data.actions):
+        actions.play(bpy.context, rig, bpy.data.actions[number])
+
+
+class MOTIONBRIDGE_UL_motion_files(BlenderList):
+    """Motion files of an armature."""
+
+    def draw_item(
+        self, _context: Any, layout: Any, _data: Any, item: Any, _icon: int, _active: Any, _property: str
+    ) -> None:
+        """Name, and whether it lies inside the model."""
+        layout.label(text=item.name, icon="FILE_3D" if item.embedded else "FILE", translate=False)
+
+
+class MOTIONBRIDGE_UL_motions(BlenderList):
+    """Actions of one motion file, in its order."""
+
+    pattern: StringProperty(
+        name="Filter",
+        description="Show motions with this in their names; * and ? stand for any letters",
+        options={"TEXTEDIT_UPDATE"},
+    )
+    regular: BoolProperty(name="Regular Expression", description="The filter is a regular expression")
+    edited: BoolProperty(name="Edited Only", description="Show new and edited motions only")
+
+    def draw_item(
+        self, _context: Any, layout: Any, _data: Any, item: Any, _icon: int, _active: Any, _property: str
+    ) -> None:
+        """Name, then the badge."""
+        motion = item.motionbridge_motion
+        row = layout.row(align=True)
+        row.label(text=motion.motion_name or item.name, translate=False)
+        badge = row.row()
+        badge.alignment = "RIGHT"
+        if motion.status in {"EDITED", "NEW"}:
+            badge.label(text=shown(motion.bl_rna.properties["status"].enum_items[motion.status].name))
+        badge.label(icon=STATUS_ICONS[motion.status])
+
+    def draw_filter(self, _context: Any, layout: Any) -> None:
+        """Filter by name, and by badge."""
+        row = layout.row(align=True)
+        row.prop(self, "pattern", text="", icon="VIEWZOOM")
+        row.prop(self, "regular", text="", icon="SORTBYEXT")
+        row.prop(self, "edited", text="", icon="GREASEPENCIL")
+
+    def filter_items(self, context: Any, data: Any, _property: str) -> tuple[list[int], list[int]]:
+        """The motions of the active file, in the order of the file."""
+        file = active_file(active_rig(context))
+        fits = name_filter(self.pattern, self.regular)
+        flags, keys = [], []
+        for action in data.actions:
+            motion = action.motionbridge_motion
+            listed = file is not None and motion.file == file.name and fits(motion.motion_name or action.name)
+            listed = listed and (not self.edited or motion.status in {"EDITED", "NEW"})
+            flags.append(self.bitflag_filter_item if listed else 0)
+            keys.append((motion.order, motion.place))
+        order = [0] * len(keys)
+        for place, number in enumerate(sorted(range(len(keys)), key=keys.__getitem__)):
+            order[number] = place
+        return flags, order
+
+
+class MotionbridgePanel:
+    """Where the panels are; mixed in twice, for two editors."""
+
+    bl_region_type = "UI"
+    bl_category = "Motionbridge"
+    bl_label = ""
+    layout: Any
+    bl_space_type: str
+
+
+class MotionsPanel(MotionbridgePanel):
+    """Files and motions of the active armature."""
+
+    bl_label = "Motions"
+
+    def draw(self, context: Any) -> None:
+        """What to do first, or the lists."""
+        layout = self.layout
+        rig = active_rig(context)
+        if rig is None:
+            layout.label(text="Click an armature, or import a model", icon="INFO")
+            layout.operator("import_scene.xray_ogf", text="Import Model", icon="IMPORT")
+        elif not len(rig.motionbridge_motion_files):
+            layout.label(text="No motions were imported yet", icon="INFO")
+        else:
+            _draw_files(layout, rig)
+            _draw_motions(layout, rig, context)
+        if rig is not None:
+            _draw_references(layout, rig)
+            layout.operator("import_scene.xray_omf", text="Import Motions", icon="IMPORT")
+        layout.operator("motionbridge.report", icon="TEXT")
+
+
+def _draw_files(layout: Any, rig: Any) -> None:
+    if len(rig.motionbridge_motion_files) > 1:
+        layout.template_list(
+            "MOTIONBRIDGE_UL_motion_files",
+            "",
+            rig,
+            "motionbridge_motion_files",
+            rig,
+            "motionbridge_motion_file",
+            rows=2,
+            maxrows=5,
+        )
+    file = active_file(rig)
+    column = layout.column(align=True)
+    column.prop(file, "path", text="")
+    row = column.row(align=True)
+    row.scale_y = 1.3
+    row.operator("motionbridge.save_back", icon="FILE_TICK")
+    row.operator("export_scene.xray_omf", text="", icon="EXPORT")
+
+
+def _draw_motions(layout: Any, rig: Any, context: Any) -> None:
+    row = layout.row()
+    row.template_list(
+        "MOTIONBRIDGE_UL_motions", "", bpy.data, "actions", rig, "motionbridge_playing", rows=8, sort_lock=True
+    )
+    column = row.column(align=True)
+    column.operator("motionbridge.add_motion", text="", icon="ADD")
+    column.operator("motionbridge.delete_motion", text="", icon="REMOVE")
+    column.separator()
+    column.operator("motionbridge.move_motion", text="", icon="TRIA_UP").direction = "UP"
+    column.operator("motionbridge.move_motion", text="", icon="TRIA_DOWN").direction = "DOWN"
+    column.separator()
+    column.operator("motionbridge.revert_motion", text="", icon="LOOP_BACK")
+    column.operator("motionbridge.update_status", text="", icon="FILE_REFRESH")
+    scene = context.scene
+    action = active_action(context)
+    if action is not None and not _matches(scene, action):
+        layout.operator("motionbridge.match_scene", icon="PREVIEW_RANGE")
+
+
+def _matches(scene: Any, action: Any) -> bool:
+    first, last = (round(frame) for frame in action.frame_range)
+    same_rate = abs(scene.render.fps / scene.render.fps_base - FRAMES_PER_SECOND) < 1e-3
+    return same_rate and (scene.frame_start, scene.frame_end) == (first, last)
+
+
+def _draw_references(layout: Any, rig: Any) -> None:
+    here = {Path(bpy.path.abspath(file.path)) for file in rig.motionbridge_motion_files}
+    for reference in rig.motionbridge_model.references:
+        missing = [path for path in found_motions.paths_of(rig, reference.name) if Path(path) not in here]
+        if missing:
+            text = shown("Import {}").format(reference.name)
+            button = layout.operator("motionbridge.import_referenced_motions", text=text, icon="ANIM", translate=False)
+            button.reference = reference.name
+
+
+class OnActiveMotion(MotionbridgePanel):
+    """Panels below the list that show the active action."""
+
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active armature plays an action that is a motion."""
+        action = active_action(context)
+        return action is not None and action.motionbridge_motion.is_motion
+
+
+class PlayingPanel(OnActiveMotion):
+    """How the game plays the active motion."""
+
+    bl_label = "Motion"
+    bl_options = set()
+
+    def draw(self, context: Any) -> None:
+        """Names, flags, numbers."""
+        layout = self.layout
+        action = active_action(context)
+        motion = action.motionbridge_motion
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        layout.prop(motion, "motion_name")
+        if _was_renamed(action):
+            row = layout.row()
+            text = shown("The action is called {}").format(action.name)
+            row.label(text=text, icon="INFO", translate=False)
+            row.operator("motionbridge.use_action_name")
+        layout.prop(motion, "target")
+        column = layout.column(align=True)
+        for name in ("speed", "power", "accrue", "falloff"):
+            column.prop(motion, name)
+        flags = layout.column(align=True)
+        flags.use_property_split = False
+        flags.label(text="Flags")
+        grid = flags.grid_flow(columns=2, align=True, even_columns=True)
+        grid.prop(motion, "flags")
+
+
+def _was_renamed(action: Any) -> bool:
+    """Whether the action's name says something else than the motion's; Blender's own numbers do not count."""
+    wanted = names.shortened(action.motionbridge_motion.motion_name, compat.DATA_NAME_LIMIT)
+    stem, _, number = action.name.rpartition(".")
+    # Blender shortens a name once more where it puts a number behind it.
+    numbered = len(number) == 3 and number.isdecimal() and bool(stem) and wanted.startswith(stem)
+    return bool(wanted) and action.name != wanted and not numbered
+
+
+class MarksPanel(OnActiveMotion):
+    """Marks of the active motion."""
+
+    bl_label = "Marks"
+
+    def draw(self, context: Any) -> None:
+        """Marks, and the intervals of the active one."""
+        layout = self.layout
+        motion = active_action(context).motionbridge_motion
+        row = layout.row()
+        row.template_list("UI_UL_list", "motionbridge_marks", motion, "marks", motion, "active_mark", rows=3)
+        column = row.column(align=True)
+        column.operator("motionbridge.marks_add", text="", icon="ADD")
+        column.operator("motionbridge.marks_remove", text="", icon="REMOVE")
+        column.operator("motionbridge.marks_rename", text="", icon="GREASEPENCIL")
+        if 0 <= motion.active_mark < len(motion.marks):
+            box = layout.column(align=True)
+            for number, interval in enumerate(motion.marks[motion.active_mark].intervals):
+                line = box.row(align=True)
+                line.prop(interval, "start", text="")
+                line.prop(interval, "end", text="")
+                line.operator("motionbridge.marks_remove_interval", text="", icon="X").interval = number
+            box.operator("motionbridge.marks_add_interval", icon="ADD")
+            layout.operator("motionbridge.marks_from_markers", icon="MARKER")
+        if self.bl_space_type == "DOPESHEET_EDITOR":
+            layout.prop(context.space_data, "show_pose_markers")
+
+
+class PartitionsPanel(MotionbridgePanel):
+    """Partitions of the active motion file."""
+
+    bl_label = "Partitions"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active armature has a motion file."""
+        return active_file(active_rig(context)) is not None
+
+    def draw(self, context: Any) -> None:
+        """Partitions in their order, and the bones of the active one with their tracks."""
+        layout = self.layout
+        file = active_file(active_rig(context))
+        layout.template_list(
+            "UI_UL_list",
+            "motionbridge_partitions",
+            file,
+            "partitions",
+            file,
+            "active_partition",
+            rows=3,
+            sort_lock=True,
+        )
+        if 0 <= file.active_partition < len(file.partitions):
+            partition = file.partitions[file.active_partition]
+            text = shown("Number {}: {} bones").format(file.active_partition, len(partition.bones))
+            layout.label(text=text, translate=False)
+            grid = layout.box().grid_flow(columns=2, align=True, even_columns=True)
+            grid.active = False
+            for bone in partition.bones:
+                grid.label(text=f"{bone.track}  {bone.name}", translate=False)
+        layout.operator("motionbridge.show_partitions", icon="GROUP_BONE")
+
+
+def _panels() -> list[type]:
+    """Each panel in both editors."""
+    made = []
+    for editor, letter in (("VIEW_3D", "v"), ("DOPESHEET_EDITOR", "d")):
+        parent = ""
+        for order, kind in enumerate((MotionsPanel, PlayingPanel, MarksPanel, PartitionsPanel)):
+            name = f"MOTIONBRIDGE_PT_{kind.bl_label.lower()}_{letter}"
+            values = {"bl_idname": name, "bl_space_type": editor, "bl_order": order, "__doc__": kind.__doc__}
+            if parent:
+                values["bl_parent_id"] = parent
+            made.append(type(name, (kind, BlenderPanel), values))
+            parent = parent or name
+    return made
+
+
+CLASSES = (
+    MOTIONBRIDGE_UL_motion_files,
+    MOTIONBRIDGE_UL_motions,
+    *_panels(),
+)
+OBJECT: Any = bpy.types.Object
+
+
+def register() -> None:
+    """Add the number of the playing action, which the list of motions shows and sets."""
+    OBJECT.motionbridge_playing = IntProperty(
+        name="Playing Motion",
+        description="Click a motion to let the armature play it",
+        get=_playing,
+        set=_play,
+        options={"HIDDEN"},
+    )
+
+
+def unregister() -> None:
+    """Take it away."""
+    del OBJECT.motionbridge_playing

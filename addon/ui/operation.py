@@ -1,0 +1,175 @@
+"""What all our operators share: the place where a refusal becomes a sentence, the status line, the report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import CollectionProperty, StringProperty
+
+from ..core.errors import MotionbridgeError
+from ..core.report import Report
+from .bases import BlenderOperator
+from .wording import said
+
+REPORT = "Motionbridge Report"
+LINES_SHOWN = 24
+LETTERS_SHOWN = 110
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an operator did, in one sentence; ``done`` False where there was nothing to do."""
+
+    sentence: str
+    done: bool = True
+
+
+class Operation:
+    """Mixed into operators, before `bpy.types.Operator`. They write `run`, which may raise `MotionbridgeError`.
+
+    A refusal ends in CANCELLED and its sentence; so does having nothing to do, without an error.
+    """
+
+    report: Callable[[set[str], str], None]
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Do the work. Overridden by every operator."""
+        raise NotImplementedError
+
+    def execute(self, context: Any) -> set[str]:
+        """Called by Blender."""
+        return self.answer(context, self.run)
+
+    def answer(self, context: Any, work: Callable[[Any, Report], Outcome | None]) -> set[str]:
+        """Do some work and say what came of it. Work that gives nothing back has handed over to a dialog."""
+        report = Report()
+        try:
+            outcome = work(context, report)
+        except MotionbridgeError as refusal:
+            _keep(context, str(refusal), report)
+            self.report({"ERROR"}, str(refusal))
+            return {"CANCELLED"}
+        if outcome is None:
+            return {"RUNNING_MODAL"}
+        _keep(context, outcome.sentence, report)
+        self.report({"WARNING"} if report.warnings else {"INFO"}, status_line(outcome.sentence, report))
+        return {"FINISHED"} if outcome.done else {"CANCELLED"}
+
+    def each_file(self, paths: Sequence[str], work: Callable[[str], None], report: Report) -> int:
+        """Work on one file after the other and count those that went well. One bad file does not stop the others.
+
+        Raises the refusal where no file went well.
+        """
+        refusals: list[MotionbridgeError] = []
+        for path in paths:
+            try:
+                work(path)
+            except MotionbridgeError as refused:
+                refusals.append(refused)
+        if len(refusals) == len(paths):
+            raise refusals[0]
+        for refusal in refusals:
+            report.warn(f"left out: {str(refusal).rstrip('.')}")
+        return len(paths) - len(refusals)
+
+
+def status_line(sentence: str, report: Report) -> str:
+    """The sentence, and the one warning there is or how many there are."""
+    if not report.warnings:
+        return sentence
+    if len(report.warnings) == 1:
+        return f"{sentence}. {report.lines()[0]}"
+    more = said("{} warnings, see Motionbridge > Report").format(len(report.warnings))
+    return f"{sentence}. {more}"
+
+
+def _keep(context: Any, sentence: str, report: Report) -> None:
+    context.window_manager.motionbridge_report = "\n".join([sentence, *report.lines()])
+
+
+class FileChoice:
+    """The files an operator was given: ``filepath`` alone, or ``files`` in ``directory``."""
+
+    filepath: StringProperty(name="File Path", subtype="FILE_PATH", options={"SKIP_SAVE", "HIDDEN", "SKIP_PRESET"})
+    directory: StringProperty(subtype="DIR_PATH", options={"SKIP_SAVE", "HIDDEN", "SKIP_PRESET"})
+    files: CollectionProperty(type=bpy.types.OperatorFileListElement, options={"SKIP_SAVE", "HIDDEN", "SKIP_PRESET"})
+
+    def paths(self) -> list[str]:
+        """Absolute paths, each once."""
+        chosen: Any = self
+        found = [Path(chosen.directory, entry.name) for entry in chosen.files if entry.name]
+        if not found and chosen.filepath:
+            found = [Path(chosen.filepath)]
+        return list(dict.fromkeys(bpy.path.abspath(str(path)) for path in found))
+
+
+class MOTIONBRIDGE_OT_report(BlenderOperator):
+    """Show what the last operation had to say, in full; confirming keeps it as a text"""
+
+    bl_idname = "motionbridge.report"
+    bl_label = "Report"
+    bl_options = {"INTERNAL"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """There is something to show."""
+        cls.poll_message_set("Nothing was imported or exported yet")
+        return bool(context.window_manager.motionbridge_report)
+
+    def invoke(self, context: Any, _event: Any) -> set[str]:
+        """Show it in a dialog."""
+        return context.window_manager.invoke_props_dialog(
+            self, width=720, title="Motionbridge Report", confirm_text="Keep as Text"
+        )
+
+    def draw(self, context: Any) -> None:
+        """The report's lines, broken where they are too long for the dialog."""
+        lines = broken_lines(context.window_manager.motionbridge_report)
+        column = self.layout.column(align=True)
+        for line in lines[:LINES_SHOWN]:
+            column.label(text=line, translate=False)
+        if len(lines) > LINES_SHOWN:
+            column.label(text=said("{} more lines in the text").format(len(lines) - LINES_SHOWN))
+
+    def execute(self, context: Any) -> set[str]:
+        """Put it into a text."""
+        text = bpy.data.texts.get(REPORT) or bpy.data.texts.new(REPORT)
+        text.clear()
+        text.write(context.window_manager.motionbridge_report)
+        for area in context.screen.areas if context.screen is not None else ():
+            if area.type == "TEXT_EDITOR":
+                area.spaces.active.text = text
+        self.report({"INFO"}, said("The report is in the text '{}'").format(REPORT))
+        return {"FINISHED"}
+
+
+def broken_lines(text: str, letters: int = LETTERS_SHOWN) -> list[str]:
+    """Lines of at most so many letters; Blender's labels do not break theirs."""
+    broken = []
+    for line in text.splitlines():
+        rest = line
+        while len(rest) > letters:
+            cut = rest.rfind(" ", 1, letters + 1)
+            cut = cut if cut > 0 else letters
+            broken.append(rest[:cut])
+            rest = "    " + rest[cut:].strip()
+        broken.append(rest)
+    return broken
+
+
+CLASSES = (MOTIONBRIDGE_OT_report,)
+MANAGER: Any = bpy.types.WindowManager
+
+
+def register() -> None:
+    """Register the operator and the place where the last report is kept."""
+    MANAGER.motionbridge_report = StringProperty(name="Motionbridge Report", options={"HIDDEN"})
+
+
+def unregister() -> None:
+    """Take the place away."""
+    del MANAGER.motionbridge_report

@@ -1,0 +1,66 @@
+"""Preferences: where the game lies on this disk, and what saving does by default."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, StringProperty
+
+from ..games.xray.model import ImportOptions
+
+PACKAGE = (__package__ or "").rpartition(".")[0]
+"""The extension's own name, which begins with the repository the user has it from."""
+
+
+class MotionbridgePreferences(bpy.types.AddonPreferences):
+    """What the user sets once."""
+
+    bl_idname = PACKAGE
+
+    textures_folder: StringProperty(
+        name="Textures Folder",
+        description="The game's unpacked textures folder; models that lie in a meshes folder beside it need none",
+        subtype="DIR_PATH",
+    )
+    game_folder: StringProperty(
+        name="Game Folder",
+        description="The folder that holds meshes and textures (gamedata), searched for what models refer to",
+        subtype="DIR_PATH",
+    )
+    backup: BoolProperty(
+        name="Keep a Backup",
+        description="Saving into a file that is there keeps the old one beside it, with .bak added to its name",
+        default=True,
+    )
+
+    def draw(self, _context: Any) -> None:
+        """Folders, then habits."""
+        layout = self.layout
+        layout.use_property_split = True
+        layout.prop(self, "game_folder")
+        layout.prop(self, "textures_folder")
+        layout.prop(self, "backup")
+
+
+def preferences(context: Any) -> Any:
+    """What the user set."""
+    return context.preferences.addons[PACKAGE].preferences
+
+
+def folders(context: Any) -> tuple[Path | None, Path | None]:
+    """The game folder and the textures folder, None where they are not set."""
+    chosen = preferences(context)
+    found = [bpy.path.abspath(text) if text else "" for text in (chosen.game_folder, chosen.textures_folder)]
+    game, textures = (Path(text) if text else None for text in found)
+    return game, textures
+
+
+def model_options(context: Any, **options: Any) -> ImportOptions:
+    """Options of a model's import with the user's folders."""
+    game, textures = folders(context)
+    return ImportOptions(textures_folder=textures, game_folder=game, **options)
+
+
+CLASSES = (MotionbridgePreferences,)

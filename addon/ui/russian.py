@@ -1,0 +1,3 @@
+"""Russian."""
+
+RUSSIAN: dict[str, str] = {}

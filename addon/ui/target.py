@@ -1,0 +1,90 @@
+"""Which armature is meant: the active one, however the user points at it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from ..core.errors import WriteError
+
+
+def active_rig(context: Any) -> Any:
+    """The active armature object, or that of the active mesh; None where there is none. Hidden ones count."""
+    active = context.view_layer.objects.active
+    if active is None or active.type == "ARMATURE":
+        return active
+    found = active.find_armature()
+    return found if found is not None else (active.parent if _is_rig(active.parent) else None)
+
+
+def _is_rig(shown: Any) -> bool:
+    return shown is not None and shown.type == "ARMATURE"
+
+
+def rigs_of(context: Any) -> list[Any]:
+    """All armature objects of the scene."""
+    return [shown for shown in context.scene.objects if shown.type == "ARMATURE"]
+
+
+def likely_rig(context: Any) -> Any:
+    """The active armature, else the only one of the scene; None where it is not clear."""
+    rig = active_rig(context)
+    rigs = rigs_of(context)
+    return rigs[0] if rig is None and len(rigs) == 1 else rig
+
+
+def rig_to_export(context: Any, collection: str) -> Any:
+    """The armature a motion export means: the only one of ``collection``, else the active, else the scene's only one.
+
+    Raises `WriteError`.
+    """
+    if collection:
+        rigs = [shown for shown in _objects_of(collection) if shown.type == "ARMATURE"]
+        if len(rigs) != 1:
+            raise WriteError(
+                f"the collection {collection!r} holds {len(rigs) or 'no'} armature{'s' if len(rigs) > 1 else ''}",
+                remedy="Keep one armature in a collection that exports motions",
+            )
+        return rigs[0]
+    rig = likely_rig(context)
+    if rig is None:
+        raise WriteError("no armature is active", remedy="Click the armature whose motions are meant")
+    return rig
+
+
+def model_to_export(context: Any, collection: str) -> Any:
+    """The object that remembers the model a model export means. Raises `WriteError`."""
+    if collection:
+        holders = [shown for shown in _objects_of(collection) if shown.motionbridge_model.is_model]
+        if len(holders) != 1:
+            raise WriteError(
+                f"the collection {collection!r} holds {len(holders) or 'no'} imported model"
+                f"{'s' if len(holders) > 1 else ''}",
+                remedy="Keep one model in a collection that exports it",
+            )
+        return holders[0]
+    holder = active_model(context)
+    models = [shown for shown in context.scene.objects if shown.motionbridge_model.is_model]
+    if holder is None and len(models) == 1:
+        return models[0]
+    if holder is None:
+        raise WriteError(
+            "no imported model is active", remedy="Click the armature or a mesh of the model that is meant"
+        )
+    return holder
+
+
+def active_model(context: Any) -> Any:
+    """What remembers the model that the active object is part of, or None."""
+    shown = context.view_layer.objects.active
+    while shown is not None and not shown.motionbridge_model.is_model:
+        shown = shown.parent
+    return shown
+
+
+def _objects_of(collection: str) -> Any:
+    found: Any = bpy.data.collections.get(collection)
+    if found is None:
+        raise WriteError(f"there is no collection {collection!r}", remedy="Choose one of the file's collections")
+    return found.all_objects
