@@ -37,22 +37,17 @@ def channel_path(bone: str, channel: str) -> str:
 
 def to_basis(rest: Rest, rotations: Floats, translations: Floats) -> tuple[Floats, Floats]:
     """Pose-bone channels (bones, frames, 4) and (bones, frames, 3) of parent-local tracks; w of first keys >= 0."""
-    turned, moved = _turned_by(rotation.conjugate(rest.rotations), rotations, translations - rest.translations[:, None])
+    quaternion_turns, vector_turns = rest.turns
+    # The matrices are orthogonal: transposed they turn the other way.
+    turned = rotations @ quaternion_turns.swapaxes(-1, -2)
     turned *= np.where(turned[:, :1, :1] < 0, -1.0, 1.0)
-    return turned, moved
+    return turned, (translations - rest.translations[:, None]) @ vector_turns.swapaxes(-1, -2)
 
 
 def from_basis(rest: Rest, rotations: Floats, locations: Floats) -> tuple[Floats, Floats]:
     """The inverse of `to_basis`."""
-    turned, moved = _turned_by(rest.rotations, rotations, locations)
-    return turned, rest.translations[:, None] + moved
-
-
-def _turned_by(turns: Floats, rotations: Floats, vectors: Floats) -> tuple[Floats, Floats]:
-    """All frames of a bone (bones, frames, 4) and (bones, frames, 3) turned by one rotation a bone (bones, 4)."""
-    # Row vectors: rows @ Mᵀ is M applied to each row.
-    left = rotation.left_matrices(turns).swapaxes(-1, -2)
-    return rotations @ left, vectors @ rotation.matrices(turns).swapaxes(-1, -2)
+    quaternion_turns, vector_turns = rest.turns
+    return rotations @ quaternion_turns, rest.translations[:, None] + locations @ vector_turns
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import bpy
@@ -77,6 +78,15 @@ class Rest:
     rotations: Floats
     translations: Floats
     root_frame: Floats
+
+    @cached_property
+    def turns(self) -> tuple[Floats, Floats]:
+        """What rows of quaternions (bones, 4, 4) and vectors (bones, 3, 3) are multiplied by to turn them by the rest
+        rotation; transposed, by its opposite.
+        """
+        # Row vectors: rows @ Mᵀ is M applied to each row.
+        left = rotation.left_matrices(self.rotations)
+        return left.swapaxes(-1, -2), rotation.matrices(self.rotations).swapaxes(-1, -2)
 
 
 def rest_of(rig: Any, root_frame: Floats) -> Rest:
