@@ -1,7 +1,7 @@
 """What things cost, each figure beside a floor measured in the same run.
 
-`python3 scripts/bench.py [--json] [--only WORD] [--times N]`. A floor is the least that any program would have to do
-(read the file, run one checksum over it); the ratio to it means the same on every machine. Each figure is the minimum
+`python3 scripts/bench.py [--json] [--only WORD] [--times N] [--blender 4.2|4.5|5.0|PATH]`. With a Blender the rows are
+those of import and export, else those that need none. A floor is the least that any program would have to do (read the file, run one checksum over it); the ratio to it means the same on every machine. Each figure is the minimum
 of seven, ours and the floor in turns, each time in a fresh process. Real files come from MOTIONBRIDGE_CORPUS; without
 it files are made from the samples.
 """
@@ -26,6 +26,11 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
+if str(ROOT / "scripts") not in sys.path:
+    sys.path.insert(0, str(ROOT / "scripts"))
+
+from bench_library import made_library
+from environment import blenders
 
 from addon.cli import main as run_command_line
 from addon.core import names
@@ -38,6 +43,7 @@ from addon.formats.xray.omf.motions import numbered
 
 SAMPLES = ROOT / "tests" / "samples"
 MOTIONS_OF_A_MADE_FILE = (300, 3000)
+MOTIONS_OF_A_LIBRARY = (10, 300, 1000)
 LIMIT = 600
 """Seconds for one process."""
 
@@ -165,6 +171,19 @@ class Row:
     unit: str = "ms"
 
 
+@dataclass(frozen=True)
+class BlenderRow:
+    """A line measured inside a Blender, by the names of functions in scripts/bench_blender.py."""
+
+    title: str
+    ours: str
+    floor: str
+    files: list[Path]
+    floor_files: list[Path] | None = None
+    floor_times: float = 1.0
+    unit: str = "ms"
+
+
 UNITS = {"ms": 1e3, "MB": 1e-6}
 MEASUREMENTS: dict[str, Measurement] = {
     measurement.__name__: measurement
@@ -227,6 +246,22 @@ def rows(folder: Path) -> list[Row]:
     return made
 
 
+def rows_in_blender(folder: Path) -> list[BlenderRow]:
+    """The lines that need a Blender: 300 motions of 47 bones and 60 frames, and other numbers of them."""
+    made = {count: folder / f"library_{count}.omf" for count in MOTIONS_OF_A_LIBRARY}
+    for count, path in made.items():
+        path.write_bytes(made_library(count))
+    few, library, many = made.values()
+    return [
+        BlenderRow("import 300 motions", "import_all", "hand_over", [library]),
+        BlenderRow("export them to a new file", "export_new", "read_keys", [library]),
+        BlenderRow("save them back", "save_back", "read_keys", [library]),
+        BlenderRow("list them, nothing imported", "list_names", "list_names", [library]),
+        BlenderRow("memory of importing them", "memory_of_import", "memory_of_keys", [library], unit="MB"),
+        BlenderRow("import 1000 motions / 100 x 10", "import_all", "import_all", [many], [few], 100.0),
+    ]
+
+
 # ---- measuring
 
 
@@ -235,20 +270,31 @@ def command(measurement: Measurement, files: Sequence[Path]) -> list[str]:
     return [sys.executable, os.fspath(Path(__file__).resolve()), "--measure", measurement.__name__, *map(str, files)]
 
 
-def measured_once(measurement: Measurement, files: Sequence[Path]) -> float:
+def command_in_blender(start: Sequence[str], measurement: str, files: Sequence[Path]) -> list[str]:
+    """The same inside the Blender that ``start`` starts."""
+    script = os.fspath(ROOT / "scripts" / "bench_blender.py")
+    options = ["--background", "--factory-startup", "--python-exit-code", "1", "--python", script]
+    return [*start, *options, "--", measurement, *map(str, files)]
+
+
+def measured_once(program: Sequence[str]) -> float:
     """One figure from a fresh process: seconds or bytes."""
-    done = subprocess.run(
-        command(measurement, files), stdout=subprocess.PIPE, text=True, check=True, timeout=LIMIT, cwd=ROOT
-    )
+    done = subprocess.run(program, stdout=subprocess.PIPE, text=True, check=True, timeout=LIMIT, cwd=ROOT)
     return float(done.stdout.splitlines()[-1])
 
 
-def measure(row: Row, times: int) -> tuple[float, float]:
+def measure(row: Row | BlenderRow, times: int, blender: Sequence[str]) -> tuple[float, float]:
     """The least of ours and of the floor, measured in turns."""
+
+    def program(measurement: Measurement | str, files: Sequence[Path]) -> list[str]:
+        if isinstance(measurement, str):
+            return command_in_blender(blender, measurement, files)
+        return command(measurement, files)
+
     ours, floor = [], []
     for _ in range(times):
-        floor.append(measured_once(row.floor, row.floor_files or row.files))
-        ours.append(measured_once(row.ours, row.files))
+        floor.append(measured_once(program(row.floor, row.floor_files or row.files)))
+        ours.append(measured_once(program(row.ours, row.files)))
     return min(ours), min(floor) * row.floor_times
 
 
@@ -258,6 +304,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--only", default="", metavar="WORD", help="only rows whose title holds the word")
     parser.add_argument("--times", type=int, default=7, metavar="N", help="how often each is measured (7)")
+    parser.add_argument("--blender", metavar="WHICH", help="rows inside this Blender instead: 4.2, 4.5, 5.0 or a path")
     parser.add_argument("--measure", choices=MEASUREMENTS, metavar="NAME", help="measure once, in this process")
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="for --measure")
     chosen = parser.parse_args(arguments)
@@ -265,10 +312,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(MEASUREMENTS[chosen.measure](chosen.files))
         return 0
     with tempfile.TemporaryDirectory(prefix="motionbridge-bench-") as folder:
-        for row in rows(Path(folder)):
+        listed: Sequence[Row | BlenderRow] = rows_in_blender(Path(folder)) if chosen.blender else rows(Path(folder))
+        blender = blenders.find(chosen.blender).command if chosen.blender else []
+        for row in listed:
             if chosen.only not in row.title:
                 continue
-            ours, floor = measure(row, chosen.times)
+            ours, floor = measure(row, chosen.times, blender)
             scale = UNITS[row.unit]
             if chosen.json:
                 figures = {"ours": ours * scale, "floor": floor * scale, "ratio": ours / floor, "unit": row.unit}

@@ -44,14 +44,14 @@ def test_the_least_counts_and_both_are_measured_in_turns(monkeypatch):
     numbers = iter([10.0, 5.0, 8.0, 3.0, 9.0, 4.0])  # floor, ours, floor, ours …
     asked = []
 
-    def measured_once(measurement, files):
-        asked.append(measurement)
+    def measured_once(program):
+        asked.append(program[program.index("--measure") + 1])
         return next(numbers)
 
     monkeypatch.setattr(bench, "measured_once", measured_once)
     row = bench.Row("x", bench.read, bench.check_bytes, [], floor_times=2.0)
-    assert bench.measure(row, 3) == (3.0, 16.0)
-    assert asked == [bench.check_bytes, bench.read] * 3
+    assert bench.measure(row, 3, []) == (3.0, 16.0)
+    assert asked == ["check_bytes", "read"] * 3
 
 
 def test_every_measurement_can_be_asked_of_a_fresh_process(samples, tmp_path):
@@ -59,4 +59,4 @@ def test_every_measurement_can_be_asked_of_a_fresh_process(samples, tmp_path):
     assert {row.ours for row in rows} | {row.floor for row in rows} == set(bench.MEASUREMENTS.values())
     for name, measurement in bench.MEASUREMENTS.items():
         files = [samples] if name in ("verify", "check_folders") else [samples / "weapon.omf"]
-        assert bench.measured_once(measurement, files) > 0
+        assert bench.measured_once(bench.command(measurement, files)) > 0

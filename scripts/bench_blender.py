@@ -1,0 +1,220 @@
+"""The part of scripts/bench.py that runs inside a Blender: one measurement, in a process of its own.
+
+    blender --background --factory-startup --python scripts/bench_blender.py -- NAME MOTIONS.omf
+
+The motions are those of scripts/bench_library.py, whose skeleton they go onto. The last line printed is the figure:
+seconds, or bytes.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
+
+import bpy
+import numpy as np
+from bench_library import made_skeleton
+
+from addon import games
+from addon.blender import action as actions
+from addon.blender import armature, compat
+from addon.blender.armature import rest_of
+from addon.core import space
+from addon.core.report import Report
+from addon.formats.xray import omf
+from addon.formats.xray.omf.decoding import decode
+from addon.games.xray import motion_edit
+from addon.games.xray.motion_export import MotionExportOptions, Onto, plan_export
+from addon.games.xray.motion_import import MotionImportOptions, import_motions, list_motions
+
+CONSTANT_KEY = bytes([1])
+
+
+def _rig() -> Any:
+    rig, _ = armature.build(bpy.context, made_skeleton())
+    bpy.context.scene.collection.objects.link(rig)
+    return rig
+
+
+def _import(motions: str) -> Any:
+    rig = _rig()
+    import_motions(bpy.context, rig, motions, options=MotionImportOptions(), report=Report())
+    return rig
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    kept = work()  # freeing what was made is not part of it
+    seconds = time.perf_counter() - start
+    del kept
+    return seconds
+
+
+def _resident() -> float:
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return float(pages * os.sysconf("SC_PAGE_SIZE"))
+
+
+def import_all(motions: str) -> float:
+    """Every motion of a file onto a rig."""
+    rig = _rig()
+    return _seconds(lambda: import_motions(bpy.context, rig, motions, options=MotionImportOptions(), report=Report()))
+
+
+def hand_over(motions: str) -> float:
+    """The floor of importing: the same keys, arrays ready, by the fastest calls known: copies of a key-less action."""
+    rig = _rig()
+    return _seconds(_handing_over(rig, list(_prepared(rig, motions))))
+
+
+def _handing_over(rig: Any, prepared: list[tuple[str, list[Any]]]) -> Callable[[], None]:
+    bones = rest_of(rig, space.XRAY_ROOT_FRAME).bones
+
+    def work() -> None:
+        template, _, bag = compat.new_action("template", "OBJECT", rig.name)
+        make = compat.curve_maker(template, bag)
+        for bone in bones:
+            for channel, size in (("rotation_quaternion", 4), ("location", 3)):
+                for index in range(size):
+                    make(actions.channel_path(bone, channel), index, bone)
+        for name, rows in prepared:
+            action = template.copy()
+            action.name = name
+            action.use_fake_user = True
+            for curve, (count, keys, linear) in zip(compat.curve_bag(action).fcurves, rows, strict=True):
+                points = curve.keyframe_points
+                points.add(count)
+                points.foreach_set("co", keys)
+                points.foreach_set("interpolation", linear)
+
+    return work
+
+
+def _prepared(rig: Any, motions: str) -> Any:
+    """For every motion its name and, for every curve, the number of keys, the keys and their interpolation."""
+    rest = rest_of(rig, space.XRAY_ROOT_FRAME)
+    document = omf.read(Path(motions).read_bytes(), motions, Report())
+    for clip in decode(document.motion_set, Report()):
+        tracks = [clip.bones.index(bone) for bone in rest.bones]
+        turned, moved = actions.to_basis(rest, clip.rotations[tracks], clip.translations[tracks])
+        keys = np.empty((len(tracks), 7, clip.frames, 2), np.float32)
+        keys[..., 0] = np.arange(clip.frames)
+        keys[:, :4, :, 1] = turned.transpose(0, 2, 1)
+        keys[:, 4:, :, 1] = moved.transpose(0, 2, 1)
+        rows = []
+        for place, track in enumerate(tracks):
+            for channel in range(7):
+                keyed = clip.rotation_keyed[track] if channel < 4 else clip.translation_keyed[track]
+                count = clip.frames if keyed else 1
+                rows.append((count, keys[place, channel, :count].ravel(), CONSTANT_KEY * count))
+        yield clip.name, rows
+
+
+def export_new(motions: str) -> float:
+    """Every motion from its F-curves into a new file."""
+    rig = _import(motions)
+    chosen = motion_edit.motions_of(rig.motionbridge_motion_files[0])
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder) / "exported.omf")
+
+        def work() -> None:
+            options = MotionExportOptions()
+            plan = plan_export(bpy.context, rig, chosen, path, onto=Onto.OWN_FILES, options=options, report=Report())
+            plan.write()
+
+        seconds = _seconds(work)
+        if Path(path).read_bytes() != Path(motions).read_bytes():
+            raise ValueError("the exported file is not the imported one")
+    return seconds
+
+
+def save_back(motions: str) -> float:
+    """Every motion compared with its file, and that written again."""
+    rig = _import(motions)
+    file = rig.motionbridge_motion_files[0]
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "motions.omf"
+        copy.write_bytes(Path(motions).read_bytes())
+        file.path = str(copy)
+
+        def work() -> None:
+            plan = motion_edit.plan_save_back(
+                bpy.context,
+                rig,
+                file,
+                options=MotionExportOptions(),
+                if_changed=motion_edit.OtherBase.REFUSE,
+                report=Report(),
+            )
+            plan.write()
+
+        return _seconds(work)
+
+
+def read_keys(motions: str) -> float:
+    """The floor of exporting: every key of every curve read as arrays."""
+    rig = _import(motions)
+    chosen = motion_edit.motions_of(rig.motionbridge_motion_files[0])
+
+    def work() -> None:
+        for action in chosen:
+            for curve in compat.curve_bag(action).fcurves:
+                points = curve.keyframe_points
+                keys = np.empty(2 * len(points), np.float32)
+                points.foreach_get("co", keys)
+
+    return _seconds(work)
+
+
+def list_names(motions: str) -> float:
+    """The names and lengths of a file's motions, nothing imported."""
+    return _seconds(lambda: list_motions(motions))
+
+
+def memory_of_import(motions: str) -> float:
+    """What the process grew by while importing."""
+    rig = _rig()
+    before = _resident()
+    import_motions(bpy.context, rig, motions, options=MotionImportOptions(), report=Report())
+    return _resident() - before
+
+
+def memory_of_keys(motions: str) -> float:
+    """The floor of that: what it grew by when the same keys were handed over (arrays made before)."""
+    rig = _rig()
+    work = _handing_over(rig, list(_prepared(rig, motions)))
+    before = _resident()
+    work()
+    return _resident() - before
+
+
+MEASUREMENTS: dict[str, Callable[[str], float]] = {
+    measurement.__name__: measurement
+    for measurement in (
+        import_all,
+        hand_over,
+        export_new,
+        save_back,
+        read_keys,
+        list_names,
+        memory_of_import,
+        memory_of_keys,
+    )
+}
+
+if __name__ == "__main__":
+    games.register()
+    bpy.context.preferences.edit.use_global_undo = False
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    name, *files = sys.argv[sys.argv.index("--") + 1 :]
+    figure = MEASUREMENTS[name](*files)
+    print(f"\n{figure}", flush=True)
+    os._exit(0)  # a Blender with classes still registered may hang while it shuts down
