@@ -26,7 +26,7 @@ from ...formats.xray.omf.document import FRAMES_PER_SECOND, TIMING, Definition, 
 from ...formats.xray.omf.encoding import encode, new_definition
 from ...formats.xray.omf.quantise import Width
 from . import marks, motion_files
-from .bone_names import bones_in_order, game_name
+from .bone_properties import bones_in_order, game_name
 
 
 class Onto(Enum):

@@ -19,8 +19,9 @@ from ...formats.xray.ogf.motions import motion_set_of
 from ...formats.xray.omf.decoding import decode_motion, track_bones
 from ...formats.xray.omf.document import TIMING, Definition, Motion, MotionFlag, Omf, Parameters
 from ...formats.xray.omf.motions import write_motion
+from ...formats.xray.omf.tracks import refuse_overlong
 from . import marks, motion_files
-from .bone_names import bones_in_order, game_name
+from .bone_properties import bones_in_order, game_name
 
 
 @dataclass(frozen=True)
@@ -83,15 +84,17 @@ def import_motions(
 ) -> MotionImport:
     """One action for each motion of the file at ``path``, on the armature object ``rig``.
 
-    Raises `ReadError` for a file that is none, or of which no bone is in the armature.
+    Raises `ReadError` for a file that is none, of which no bone is in the armature, or where a chosen motion claims
+    more frames than its bytes bear.
     """
     document, digest, embedded = read_motions(path, report)
     motions, parameters = document.motion_set.library.motions, document.motion_set.parameters
     chosen = _chosen(document, options, path)
+    refuse_overlong([motions[place] for place in chosen], path)
     result = MotionImport()
     with Builders(rig, rest_of(rig, space.XRAY_ROOT_FRAME), parameters, path, report) as builders:
-        for place in chosen[:1]:
-            builders.for_motion(motions[place])  # refuses before anything is made
+        for place in chosen:  # refuses before anything is made
+            builders.for_motion(motions[place])
         result.file = motion_files.attach(rig, document, path, digest, embedded=embedded)
         for done, place in enumerate(chosen):
             definition = parameters.definitions[place] if place < len(parameters.definitions) else None
