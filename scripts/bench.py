@@ -1,9 +1,10 @@
 """What things cost, each figure beside a floor measured in the same run.
 
 `python3 scripts/bench.py [--json] [--only WORD] [--times N] [--blender 4.2|4.5|5.0|PATH]`. With a Blender the rows are
-those of import and export, else those that need none. A floor is the least that any program would have to do (read the file, run one checksum over it); the ratio to it means the same on every machine. Each figure is the minimum
-of seven, ours and the floor in turns, each time in a fresh process. Real files come from MOTIONBRIDGE_CORPUS; without
-it files are made from the samples.
+those of import and export, else those that need none. A floor is the least that any program would have to do (read the
+file, run one checksum over it); the ratio to it means the same on every machine. Each figure is the minimum of seven,
+ours and the floor in turns, each time in a fresh process. Real files come from MOTIONBRIDGE_CORPUS; without it files
+are made from the samples.
 """
 
 from __future__ import annotations
