@@ -2,165 +2,204 @@
 
 import contextlib
 import os
+import shutil
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import bpy
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from addon import cli
-from addon.core import rotation
+from addon import cli, games
+from addon.blender import action as actions
+from addon.blender import compat
+from addon.blender.armature import matrices_of, rest_of
+from addon.core import rotation, space
 from addon.core.errors import MotionbridgeError
-from addon.core.files import read_file, write_atomically
-from addon.core.model import Clip, Mesh, Skeleton
+from addon.core.files import read_file
 from addon.core.report import Report
 from addon.formats.xray import ogf, omf
-from addon.formats.xray.ogf.mesh import decode_meshes
 from addon.formats.xray.ogf.skeleton import decode_skeleton
 from addon.formats.xray.omf.decoding import decode
-from addon.formats.xray.omf.encoding import encode
+from addon.games.xray.model import ImportOptions, import_model
+from addon.games.xray.motion_export import MotionExportOptions, Onto, plan_export
+from addon.games.xray.motion_import import MotionImportOptions, import_motions
 
 TURN = np.radians(35.0)
-BEFORE, AFTER, TURNED = (0.35, 0.37, 0.42, 1.0), (0.85, 0.62, 0.25, 1.0), (0.80, 0.12, 0.10, 1.0)
+BEFORE, AFTER, MOVED = (0.35, 0.37, 0.42, 1.0), (0.85, 0.62, 0.25, 1.0), (0.80, 0.12, 0.10, 1.0)
 VIEW = (np.radians(75), 0.0, np.radians(150))  # from the front, a little from above and from the side
 
 
 def main(model: Path, motions: Path, folder: Path) -> int:
-    """Changes, writes, compares and draws; the exit status."""
-    report = Report()
-    document = ogf.read(read_file(model), str(model), report)
-    skeleton, meshes = decode_skeleton(document, report), decode_meshes(document, report)
-    before = omf.read(read_file(motions), str(motions), report)
-    clips = decode(before.motion_set, report, skeleton.bones)
-    print(f"{model.name}: {len(skeleton.bones)} bones, {len(meshes)} meshes. {motions.name}: {len(clips)} motions.")
-
-    clip, bone, frame = _most_moving(clips, skeleton)
-    changed = _turned(clip, clip.bones.index(bone), frame)
-    print(f"Change: in the motion {clip.name}, the bone {bone} is turned by 35 degrees around frame {frame}.")
-    clips[clips.index(clip)] = changed
-    after, changes = encode(clips, before.motion_set, skeleton=skeleton)
+    """Imports, changes one key, exports, compares and draws; the exit status."""
     edited = folder / motions.name
     if edited.resolve() == motions.resolve():
         raise SystemExit(f"{folder} is where the motions lie: name another output folder")
-    write_atomically(edited, omf.write(before.with_motion_set(after)))
-    print(f"Written: {changes.sentence()}.")
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    games.register()
+    report = Report()
+    imported = import_model(bpy.context, model, ImportOptions(), report)
+    if imported.rig is None:
+        raise SystemExit(f"{model} has no bones, so nothing can be moved: name a model with a skeleton")
+    rig = imported.rig
+    made = import_motions(bpy.context, rig, str(motions), options=MotionImportOptions(), report=report)
+    print(f"{model.name}: {len(rig.data.bones)} bones, {len(imported.meshes)} meshes.")
+    print(f"{motions.name}: {len(made.actions)} motions, each an action now.")
+
+    change = _most_moving(rig, made.actions)
+    print(f"What Blender shows is what the files say: no joint is more than {_worst_joint(model, motions, change)}.")
+    before = _figures(rig, imported.meshes, change)
+    _turn(change)
+    print(f"Change: in the motion {change.action.name}, one key of {change.bone} (frame {change.frame}) is turned.")
+    after = _figures(rig, imported.meshes, change)
+
+    shutil.copyfile(motions, edited)
+    options = MotionExportOptions()
+    plan = plan_export(bpy.context, rig, made.actions, str(edited), onto=Onto.FILE, options=options, report=report)
+    plan.write()
+    print(f"Written: {plan.sentence()}.")
     for line in report.lines():
         print(f"  note: {line}")
-
     print("\nThe proof, by comparing the two files:", flush=True)
     if cli.main(["diff", str(motions), str(edited)]) != 1:  # 1 says that they differ
         print("the change cannot be seen in the file")
         return 1
 
     picture = folder / "pose.png"
-    _draw(skeleton, meshes, [_Pose(clip, frame), _Pose(changed, frame, bone)])
+    _draw(before, after)
     with _silence():
         _render(picture)
     print(f"\nThe motions with the change: {edited}")
-    print(f"The pose in frame {frame}, before (grey) and after (the turned bone's part in red): {picture}")
+    print(f"The pose before (left) and after (right, what moved in red): {picture}")
+    games.unregister()
     return 0
 
 
-def _most_moving(clips: list[Clip], skeleton: Skeleton) -> tuple[Clip, str, int]:
-    """The motion with most keys, a bone in it that is keyed and carries a few others, and its middle frame."""
-    clip = max(clips, key=lambda each: (each.frames * int(each.rotation_keyed.sum()), each.frames))
-    carried = np.zeros(len(skeleton.bones), int)
-    for bone in range(len(skeleton.bones)):
-        above = int(skeleton.parents[bone])
-        while above >= 0:
-            carried[above] += 1
-            above = int(skeleton.parents[above])
-    keyed = [
-        name for name, keys in zip(clip.bones, clip.rotation_keyed, strict=True) if keys and name in skeleton.bones
-    ]
-    if not keyed:
+@dataclass(frozen=True)
+class _Change:
+    """One key of one bone: where the demo lays its hand."""
+
+    rig: Any
+    action: Any
+    bone: str
+    frame: int
+
+    def show(self) -> None:
+        """Let the rig stand in the pose of the key."""
+        compat.assign(self.rig, self.action)
+        bpy.context.scene.frame_set(self.frame)
+
+
+def _turning(action: Any) -> dict[str, list[Any]]:
+    """Bone -> the four curves of its rotation, of bones with a key on every frame."""
+    bones: dict[str, list[Any]] = {}
+    for curve in compat.curve_bag(action).fcurves:
+        if curve.data_path.endswith("rotation_quaternion") and len(curve.keyframe_points) > 1:
+            bones.setdefault(curve.data_path.split('"')[1], []).append(curve)
+    return bones
+
+
+def _most_moving(rig: Any, made: list[Any]) -> _Change:
+    """The motion with most keys, in it a limb that carries a few bones, and the middle of its frames."""
+    action = max(made, key=lambda each: (len(_turning(each)), each.frame_range[1]))
+    turning = _turning(action)
+    if not turning:
         raise SystemExit("no bone of the model has rotation keys in these motions")
     # A limb with a few bones below it makes a change that can be seen; a root would turn everything.
-    bone = min(keyed, key=lambda name: abs(int(carried[skeleton.bones.index(name)]) - 2))
-    return clip, bone, clip.frames // 2
+    bone = min(turning, key=lambda name: abs(len(rig.data.bones[name].children_recursive) - 2))
+    return _Change(rig, action, bone, actions.frame_range(action)[1] // 2)
 
 
-def _turned(clip: Clip, bone: int, frame: int) -> Clip:
-    """The clip with one bone turned about its own X axis, most in `frame` and not at all at either end."""
-    moments = np.arange(clip.frames)
-    reach = max(frame, clip.frames - 1 - frame, 1)
-    angles = TURN * 0.5 * (1 + np.cos(np.pi * np.clip((moments - frame) / reach, -1, 1)))
-    rotations = clip.rotations.copy()
-    rotations[bone] = rotation.continuous(rotation.multiply(rotations[bone], rotation.about_axis(0, angles)))
-    return replace(clip, rotations=rotations)
+def _turn(change: _Change) -> None:
+    """One key turned about the bone's own X axis, as a hand in the editor would."""
+    curves = _turning(change.action)[change.bone]
+    key = np.array([curve.keyframe_points[change.frame].co[1] for curve in curves])
+    for curve, value in zip(curves, rotation.multiply(key, rotation.about_axis(0, TURN)), strict=True):
+        curve.keyframe_points[change.frame].co[1] = value
+
+
+def _worst_joint(model: Path, motions: Path, change: _Change) -> str:
+    """How far Blender's pose is from a chain of the file's own keys that knows no Blender, in words."""
+    change.show()
+    skeleton = decode_skeleton(ogf.read(read_file(model), str(model), Report()), Report())
+    clips = decode(omf.read(read_file(motions), str(motions), Report()).motion_set, Report(), skeleton.bones)
+    clip = next(clip for clip in clips if clip.name == change.action.motionbridge_motion.motion_name)
+    tracks = {bone.lower(): track for track, bone in enumerate(clip.bones)}
+    known = [bone.lower() in tracks for bone in skeleton.bones]
+    order = [tracks.get(bone.lower(), 0) for bone in skeleton.bones]
+    turns = np.where(np.array(known)[:, None], clip.rotations[order, change.frame], skeleton.rest_rotation)
+    places = np.where(np.array(known)[:, None], clip.translations[order, change.frame], skeleton.rest_translation)
+    chain = skeleton.pose_matrices(rotation.normalised(turns)[:, None], places[:, None])[:, 0]
+    shown = dict(zip(change.rig.data.bones.keys(), matrices_of(change.rig.pose.bones, "matrix"), strict=True))
+    names = {bone.motionbridge_xray.index: bone.name for bone in change.rig.data.bones}
+    worst = max(
+        float(np.linalg.norm(shown[names[number]][:3, 3] - chain[number, :3, 3])) for number in range(len(chain))
+    )
+    rest = rest_of(change.rig, space.XRAY_ROOT_FRAME)
+    return f"{worst * 1000:.4f} mm off, of {len(rest.bones)}"
 
 
 @dataclass(frozen=True)
-class _Pose:
-    """A frame of a clip, and the bone whose part of the model is to be red."""
+class _Figure:
+    """A mesh as it stands: (vertices, 3) in the world and its faces as Blender lists them."""
 
-    clip: Clip
-    frame: int
-    marked: str = ""
+    points: np.ndarray
+    faces: list[tuple[int, ...]]
 
 
-def _draw(skeleton: Skeleton, meshes: list[Mesh], poses: list[_Pose]) -> None:
-    """The model in each pose, side by side, in an empty file."""
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    posed = [[_posed(mesh, skeleton, pose) for mesh in meshes] for pose in poses]
-    corners = np.concatenate([points for model in posed for points in model])
-    low, high = corners.min(axis=0), corners.max(axis=0)
+def _figures(rig: Any, shown: list[Any], change: _Change) -> list[_Figure]:
+    change.show()
+    graph = bpy.context.evaluated_depsgraph_get()
+    figures = []
+    for each in shown:
+        evaluated = each.evaluated_get(graph)
+        mesh = evaluated.to_mesh()
+        points = np.empty(3 * len(mesh.vertices), np.float32)
+        mesh.vertices.foreach_get("co", points)
+        world = np.array(evaluated.matrix_world)
+        figures.append(
+            _Figure(
+                points.reshape(-1, 3) @ world[:3, :3].T + world[:3, 3],
+                [tuple(face.vertices) for face in mesh.polygons],
+            )
+        )
+        evaluated.to_mesh_clear()
+    return figures
+
+
+def _draw(before: list[_Figure], after: list[_Figure]) -> None:
+    """Both side by side, alone in the scene."""
+    for each in list(bpy.context.scene.objects):
+        bpy.data.objects.remove(each)
+    everything = np.concatenate([figure.points for figure in before + after])
+    low, high = everything.min(axis=0), everything.max(axis=0)
     # To the right as the camera sees it, so that the figures stand level.
     aside = np.array((np.cos(VIEW[2]), np.sin(VIEW[2]), 0.0))
     step = aside * (np.abs(aside) @ (high - low) * 1.1)
-    for place, pose in enumerate(poses):
-        materials = [_material(AFTER if pose.marked else BEFORE), _material(TURNED)]
-        for mesh, points in zip(meshes, posed[place], strict=True):
-            red = _faces_of(mesh, skeleton, pose.marked) if pose.marked else np.zeros(len(mesh.triangles), bool)
-            _object(mesh, points + place * step, materials, red)
-    _look_at((low + high + (len(poses) - 1) * step) / 2, (high - low) + (len(poses) - 1) * np.abs(step))
+    grey, gold, red = _material(BEFORE), _material(AFTER), _material(MOVED)
+    for old, new in zip(before, after, strict=True):
+        moved = np.linalg.norm(new.points - old.points, axis=1) > 1e-3
+        _object(old, old.points, [grey], np.zeros(len(old.faces), np.int32))
+        marked = np.array([moved[list(face)].all() for face in new.faces], np.int32)
+        _object(new, new.points + step, [gold, red], marked)
+    _look_at((low + high + step) / 2, (high - low) + np.abs(step))
 
 
-def _posed(mesh: Mesh, skeleton: Skeleton, pose: _Pose) -> np.ndarray:
-    """(vertices, 3) as the engine skins them: each bone's pose times its inverse rest, weighed."""
-    clip, frame = pose.clip, pose.frame
-    order = [clip.bones.index(name) if name in clip.bones else None for name in skeleton.bones]
-    turns = [skeleton.rest_rotation[i] if o is None else clip.rotations[o, frame] for i, o in enumerate(order)]
-    places = [skeleton.rest_translation[i] if o is None else clip.translations[o, frame] for i, o in enumerate(order)]
-    moved_bones = skeleton.pose_matrices(np.array(turns)[:, None], np.array(places)[:, None])[:, 0]
-    carry = moved_bones @ np.linalg.inv(skeleton.rest_matrices())
-    rest = np.c_[mesh.positions.astype(np.float64), np.ones(len(mesh.positions))]
-    if mesh.weights is None:
-        return rest[:, :3]
-    matrices = carry[[skeleton.bones.index(name) for name in mesh.groups]]
-    pulled = np.einsum("nij,nj->ni", matrices[mesh.weights.groups], rest[mesh.weights.vertices])
-    moved = np.zeros((len(rest), 3))
-    np.add.at(moved, mesh.weights.vertices, pulled[:, :3] * mesh.weights.weights[:, None])
-    return moved
-
-
-def _faces_of(mesh: Mesh, skeleton: Skeleton, bone: str) -> np.ndarray:
-    """(faces,) whether a face follows the bone or one below it."""
-    below = {skeleton.bones.index(bone)}
-    for _ in skeleton.bones:
-        below |= {child for child, parent in enumerate(skeleton.parents) if int(parent) in below}
-    follows = np.zeros(len(mesh.positions), bool)
-    if mesh.weights is not None:
-        inside = np.array([skeleton.bones.index(name) in below for name in mesh.groups])
-        follows[mesh.weights.vertices[inside[mesh.weights.groups]]] = True
-    return follows[mesh.triangles].all(axis=1)
-
-
-def _object(mesh: Mesh, points: np.ndarray, materials: list, red: np.ndarray) -> None:
-    made = bpy.data.meshes.new(mesh.name)
-    made.from_pydata(points.tolist(), [], mesh.triangles.tolist())
+def _object(figure: _Figure, points: np.ndarray, materials: list[Any], which: np.ndarray) -> None:
+    made = bpy.data.meshes.new("figure")
+    made.from_pydata(points.tolist(), [], figure.faces)
     for material in materials:
         made.materials.append(material)
-    made.polygons.foreach_set("material_index", red.astype(np.int32))
+    made.polygons.foreach_set("material_index", which)
     made.validate()
-    bpy.context.collection.objects.link(bpy.data.objects.new(mesh.name, made))
+    bpy.context.scene.collection.objects.link(bpy.data.objects.new("figure", made))
 
 
-def _material(colour: tuple[float, ...]) -> bpy.types.Material:
+def _material(colour: tuple[float, ...]) -> Any:
     material = bpy.data.materials.new("Skin")
     material.diffuse_color = colour
     if material.node_tree is None:  # from Blender 5.0 on every material has one
@@ -183,7 +222,7 @@ def _look_at(centre: np.ndarray, size: np.ndarray) -> None:
     sun.data.energy = 4
     sun.rotation_euler = (np.radians(50), 0, VIEW[2] + np.radians(40))
     for each in (camera, sun):
-        bpy.context.collection.objects.link(each)
+        scene.collection.objects.link(each)
     scene.camera = camera
     scene.world = bpy.data.worlds.new("World")
     scene.world.color = (0.04, 0.05, 0.06)
