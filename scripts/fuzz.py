@@ -45,6 +45,8 @@ HANGS_AFTER = 60
 SECONDS = (1.0, 20e-6)
 MEMORY = (4 << 20, 160.0)
 """What a case may cost: a fixed part, and a part for each byte (an empty chunk is 8 bytes and a few objects)."""
+DECODED_MEMORY = (64 << 20, 4096.0)
+"""What decoding may take: bones that stand still have an array row for each frame (`omf.tracks.POSES_PER_BYTE`)."""
 MOST_MEMORY = 3 << 30
 """The process gets no more: a reader that asks for it gets a `MemoryError`, and the machine lives on."""
 PACKED = 200
@@ -88,7 +90,7 @@ def decode_ogf(document: Any, report: Report) -> None:
 DECODERS: dict[str, Callable[[Any, Report], None]] = {"omf": decode_omf, "ogf": decode_ogf}
 
 
-def judge(known: Format, data: bytes) -> str:
+def judge(known: Format, data: bytes, *, decoding: bool = True) -> str:
     """Give the bytes to one format: "refused" or "kept". Raises `Broken`, or whatever the format wrongly raises."""
     module = known.module
     report = Report()
@@ -111,7 +113,7 @@ def judge(known: Format, data: bytes) -> str:
         same = next(iter(module.differences(document, document)), None)
         if same is not None:
             raise Broken(f"a document differs from itself: {same}")
-    if known.name in DECODERS:
+    if decoding and known.name in DECODERS:
         with contextlib.suppress(MotionbridgeError):
             DECODERS[known.name](document, report)
     return "kept"
@@ -141,29 +143,35 @@ def _time_limit() -> Iterator[None]:
 
 def run_case(known: Format, data: bytes, name: str, tally: Tally, *, measured: bool) -> None:
     """Judge one case and enter it in the tally. Raises what breaks the law, costs out of proportion included."""
+    compressed = PACKED if _holds_packed(known, data) else 1
     if measured:
-        tracemalloc.start()
-    start = time.perf_counter()
-    try:
+        for decoding, (fixed, each) in ((False, MEMORY), (True, DECODED_MEMORY)):
+            outcome, peak = _judged_with_memory(known, data, decoding=decoding)
+            limit = fixed + each * len(data) * compressed
+            tally.hungriest = max(tally.hungriest, (peak / limit, name))
+            if peak > limit:
+                raise Broken(f"{peak} bytes of memory for {len(data)} bytes")
+    else:
+        start = time.perf_counter()
         with _time_limit():
             outcome = judge(known, data)
         seconds = time.perf_counter() - start
-        peak = tracemalloc.get_traced_memory()[1] if measured else 0
-    finally:
-        if measured:
-            tracemalloc.stop()
-    tally.outcomes[f"{known.name} {outcome}"] += 1
-    compressed = PACKED if _holds_packed(known, data) else 1
-    if not measured:
         allowed = SECONDS[0] + SECONDS[1] * len(data) * compressed
         tally.slowest = max(tally.slowest, (seconds / allowed, name))
         if seconds > allowed:
             raise Broken(f"{seconds:.2f} s for {len(data)} bytes")
-    else:
-        limit = MEMORY[0] + MEMORY[1] * len(data) * compressed
-        tally.hungriest = max(tally.hungriest, (peak / limit, name))
-        if peak > limit:
-            raise Broken(f"{peak} bytes of memory for {len(data)} bytes")
+    tally.outcomes[f"{known.name} {outcome}"] += 1
+
+
+def _judged_with_memory(known: Format, data: bytes, *, decoding: bool) -> tuple[str, int]:
+    """The outcome of a case, and the most bytes of memory that were held at once for it."""
+    tracemalloc.start()
+    try:
+        with _time_limit():
+            outcome = judge(known, data, decoding=decoding)
+        return outcome, tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 def _holds_packed(known: Format, data: bytes) -> bool:

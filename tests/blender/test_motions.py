@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import bpy
@@ -16,6 +17,7 @@ from addon.core.report import Report
 from addon.formats.xray import ogf, omf
 from addon.formats.xray.ogf.skeleton import decode_skeleton
 from addon.formats.xray.omf.decoding import decode
+from addon.formats.xray.omf.document import Motion
 from addon.games.xray import motion_edit, motion_files
 from addon.games.xray.model import ImportOptions, import_model
 from addon.games.xray.motion_edit import OtherBase, motions_of
@@ -264,6 +266,25 @@ def test_only_chosen_motions_are_imported(humanoid, samples) -> None:
     assert [action.motionbridge_motion.motion_name for action in result.actions] == [names[1]]
     with pytest.raises(ReadError, match="no motion called 'nobody'"):
         load_motions(rig, samples / "humanoid.omf", MotionImportOptions(motions={"nobody"}))
+
+
+def test_a_motion_that_claims_four_billion_frames_is_named_before_anything_is_made(humanoid, samples, tmp_path) -> None:
+    rig, _ = humanoid
+    document = omf.read((samples / "humanoid.omf").read_bytes(), "", Report())
+    library, parameters = document.motion_set
+    old = library.motions[3]
+    still = [b"\2" + bytes(6) + b"\xff\x7f" + bytes(12)] * old.track_count
+    library.entries[library.entries.index(old)] = replace(
+        Motion.of(old.name, 0xFFFF_FFFF, still), identifier=old.identifier
+    )
+    path = tmp_path / "hostile.omf"
+    path.write_bytes(omf.write(document))
+    before = len(bpy.data.actions)
+    with pytest.raises(ReadError, match=r"hostile\.omf, .* 'jump' claims 4294967295 frames .*Leave this motion out"):
+        load_motions(rig, path)
+    assert (len(bpy.data.actions), len(rig.motionbridge_motion_files)) == (before, 1)
+    others = {definition.label for definition in parameters.definitions} - {"jump"}
+    assert len(load_motions(rig, path, MotionImportOptions(motions=others)).actions) == 4
 
 
 def test_five_files_on_one_rig_are_told_apart(humanoid, samples) -> None:

@@ -82,7 +82,7 @@ def dawdle(monkeypatch):
 
 
 def hang(monkeypatch):
-    def sleep(*_):
+    def sleep(*_, **__):
         time.sleep(30)
 
     monkeypatch.setattr(fuzz, "HANGS_AFTER", 1)

@@ -16,12 +16,9 @@ from ....core import names, rotation
 from ....core.model import Clip, Marker, Space
 from ....core.report import Report
 from .document import FRAMES_PER_SECOND, Definition, Motion, MotionSet, Parameters
-from .tracks import side_by_side
+from .tracks import refuse_overlong, side_by_side
 
 Floats = NDArray[np.float64]
-
-COPIED_FRAMES = 1024
-"""Up to here a motion without keys gets a row for each frame; a file may claim four billion frames for nothing."""
 
 
 def track_bones(parameters: Parameters, tracks: int, report: Report, model_bones: Sequence[str] = ()) -> list[str]:
@@ -57,7 +54,8 @@ def _bone_label(name: bytes | None) -> str:
 
 
 def decode(motions: MotionSet, report: Report, model_bones: Sequence[str] = ()) -> list[Clip]:
-    """Every motion as a `Clip`, in the engine's order."""
+    """Every motion as a `Clip`, in the engine's order. Raises `ReadError` as `refuse_overlong` does."""
+    refuse_overlong(motions.library.motions)
     clips = []
     known: dict[int, list[str]] = {}
     for place, motion in enumerate(motions.library.motions):
@@ -69,26 +67,17 @@ def decode(motions: MotionSet, report: Report, model_bones: Sequence[str] = ()) 
     return clips
 
 
-def _each_frame(rows: Floats, frames: int) -> Floats:
-    if rows.shape[1] == frames:
-        return rows
-    if frames <= COPIED_FRAMES:
-        return np.repeat(rows, frames, axis=1)
-    return np.broadcast_to(rows, (rows.shape[0], frames, rows.shape[2]))
-
-
 def decode_motion(motion: Motion, bones: list[str], definition: Definition | None = None) -> Clip:
     """One motion as a `Clip`, parent-local, signs of neighbouring quaternions alike.
 
-    Of a motion without any keys, longer than `COPIED_FRAMES`, the arrays are read-only: each frame is the same row.
+    Raises `ReadError` for a motion that claims more frames than its bytes bear (`refuse_overlong`).
     """
     tracks = side_by_side(motion)
-    frames = max(motion.frames, 1)
     return Clip(
         definition.label if definition else motion.label,
         list(bones),
-        _each_frame(rotation.continuous(tracks.rotations), frames),
-        _each_frame(tracks.translations, frames),
+        rotation.continuous(tracks.rotations),
+        tracks.translations,
         tracks.rotation_keyed,
         tracks.translation_keyed,
         FRAMES_PER_SECOND,

@@ -25,7 +25,7 @@ from .quantise import (
     new_rotations,
     new_translations,
 )
-from .tracks import side_by_side, stored_translations
+from .tracks import overlong, side_by_side, stored_translations
 
 Floats = NDArray[np.float64]
 
@@ -85,8 +85,8 @@ def _magnitudes(clip: Clip, rest: Skeleton | None, sampled: bool) -> Floats:
         return np.full((len(clip.bones), 1, 1), smallest)
     reach = np.abs(rest.rest_translation).max(axis=1).tolist()
     sizes = dict(zip(map(str.lower, rest.bones), reach, strict=True))
-    found = np.array([sizes.get(bone.lower(), 0.0) for bone in clip.bones])
-    return np.maximum(found, smallest)[:, None, None]
+    found = [max(sizes.get(bone.lower(), 0.0), smallest) for bone in clip.bones]
+    return np.array(found, np.float64)[:, None, None]
 
 
 def encode_motion(
@@ -105,7 +105,7 @@ def encode_motion(
     """
     ordered = in_order(clip, bones, base, rest)
     name = names.encode(clip.name)
-    if base is None or base.track_count != len(bones):
+    if base is None or base.track_count != len(bones) or overlong([base]):
         tracks = _new_tracks(ordered, width)
         return Motion.of(name, ordered.frames, tracks), [
             TrackChange(bone, ordered.frames, ordered.frames, _error(ordered, number, track))

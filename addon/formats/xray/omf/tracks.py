@@ -6,7 +6,7 @@ a track is two slices.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import space
+from ....core.errors import ReadError
 from .document import Motion, Track, TrackFlag
 from .quantise import ROTATION_STEP, Translations
 
 Floats = NDArray[np.float64]
+
+MOST_FRAMES = 1_048_574
+"""Blender numbers no frame higher."""
+FREE_POSES = 1 << 18
+POSES_PER_BYTE = 16
+"""Frames times bones that motions may have: some in any case (64 bones for two minutes), more for each byte of them.
+
+A bone that stands still costs the file the same few bytes for four billion frames as for one, but an array a row a
+frame. Real files have at most 1.3 poses a byte, single motions of them 9.6.
+"""
 
 # Plain numbers: IntFlag arithmetic costs a microsecond, and these are asked once a track.
 _KEYED, _SINGLE, _WIDE, _FLOATS = (int(flag) for flag in TrackFlag)
@@ -44,15 +55,34 @@ def stored_translations(track: Track) -> Translations:
     return Translations(track.translation, bool(track.flags & _KEYED), track.size, track.init)
 
 
-def side_by_side(motion: Motion) -> Tracks:
-    """A motion's tracks as arrays.
+def overlong(motions: Sequence[Motion]) -> Motion | None:
+    """The worst of motions that together claim more frames than their bytes bear, or than Blender can number."""
+    poses = [motion.frames * motion.track_count for motion in motions]
+    allowed = FREE_POSES + POSES_PER_BYTE * sum(len(motion.body) for motion in motions)
+    if sum(poses) > allowed:
+        return motions[poses.index(max(poses))]
+    return next((motion for motion in motions if motion.frames > MOST_FRAMES), None)
 
-    Where no track has keys one row stands for all frames: nothing in the file bounds how many those are.
-    """
+
+def refuse_overlong(motions: Sequence[Motion], file: str = "") -> None:
+    """Raise `ReadError` for motions whose frames would take memory that their bytes do not bear."""
+    worst = overlong(motions)
+    if worst is not None:
+        raise ReadError(
+            f"the motion {worst.label!r} claims {worst.frames} frames of {worst.track_count} bones "
+            f"in {len(worst.body)} bytes",
+            file=file,
+            offset=worst.offset,
+            remedy="Leave this motion out, or delete it from the file",
+        )
+
+
+def side_by_side(motion: Motion) -> Tracks:
+    """A motion's tracks as arrays, a row for each frame. Raises `ReadError` as `refuse_overlong` does."""
+    refuse_overlong([motion])
     flags = np.array([motion.flags(track) for track in range(motion.track_count)], np.uint8)
     rotation_keyed, translation_keyed = (flags & _SINGLE) == 0, (flags & _KEYED) != 0
-    moves = bool(rotation_keyed.any() or translation_keyed.any())
-    frames = max(motion.frames, 1) if moves else 1
+    frames = max(motion.frames, 1)
     rotations, translations = np.empty((len(flags), frames, 4)), np.empty((len(flags), frames, 3))
     steps = np.zeros((len(flags), 3))
     with np.errstate(invalid="ignore"):  # a signalling NaN of a broken file becomes a quiet one

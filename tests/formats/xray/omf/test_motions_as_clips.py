@@ -10,17 +10,19 @@ import pytest
 from hypothesis import given
 
 from addon.core import space
-from addon.core.errors import WriteError
+from addon.core.errors import ReadError, WriteError
 from addon.core.model import Clip, Marker, Skeleton, Space
 from addon.core.report import Report
 from addon.formats.xray import omf
 from addon.formats.xray.omf.decoding import decode, decode_motion, track_bones
-from addon.formats.xray.omf.document import MotionSet, TrackFlag
+from addon.formats.xray.omf.document import Motion, MotionSet, TrackFlag
 from addon.formats.xray.omf.encoding import encode
+from addon.formats.xray.omf.motion_encoding import encode_motion
 from addon.formats.xray.omf.motions import numbered
 from addon.formats.xray.omf.quantise import Width
 from tests.formats.xray.omf.test_bytes import TRACKS, definition, motion, omf_file, parameters
 from tests.real_files import VECTORS, corpus_files
+from tests.work import memory_peak
 
 NO_VECTORS = [pytest.param(None, id="no vectors", marks=pytest.mark.skip("MOTIONBRIDGE_VECTORS is not set"))]
 PAIRS = sorted(VECTORS.glob("xray/omf_*.npz")) if VECTORS else NO_VECTORS
@@ -265,6 +267,51 @@ def test_encoding_twice_changes_nothing_more() -> None:
     third, changes = encode(decode(second, Report()), second)
     assert third is second
     assert not changes.motions
+
+
+@pytest.mark.parametrize(
+    ("frames", "tracks", "keyed"),
+    [(0xFFFF_FFFF, 1, 0), (500_000, 1, 0), (1_048_575, 1, 1), (1001, 5000, 1)],
+)
+def test_frames_that_a_motions_bytes_do_not_bear_are_refused_before_anything_is_made(frames, tracks, keyed) -> None:
+    """Bones that stand still cost the file nothing for a frame; an array row each they would cost us."""
+    animated = b"\x00" + bytes(4) + bytes(8) * frames + bytes(12) if keyed else b""
+    body = animated + (b"\x02" + bytes(20)) * (tracks - keyed)
+    size = 1 + (4 + 8 * frames if keyed else 8) + 12
+    starts = [0, *range(size, len(body) + 1, 21)]
+    claiming = Motion(b"walk", frames, body, starts, offset=77)
+    assert claiming.track_count == tracks
+
+    def refused() -> None:
+        with pytest.raises(ReadError, match=rf"^offset 77: the motion 'walk' claims {frames} frames of {tracks} bones"):
+            decode_motion(claiming, [f"bone{place}" for place in range(tracks)])
+
+    assert memory_peak(refused) < 200_000 + 200 * tracks
+
+
+def test_many_short_claims_are_added_up() -> None:
+    still = b"\x02" + bytes(6) + b"\xff\x7f" + bytes(12)
+    library = numbered([Motion.of(b"idle%d" % number, 60_000, [still]) for number in range(8)])
+    motions = load(omf_file([], parameters(4, [b"a"], []))).motion_set._replace(library=library)
+    with pytest.raises(ReadError, match="'idle0' claims 60000 frames of 1 bones in 21 bytes"):
+        decode(motions, Report())
+    assert len(decode(motions._replace(library=numbered(library.motions[:4])), Report())) == 4
+
+
+def test_still_motions_of_any_usual_length_can_be_edited_in_place() -> None:
+    two_minutes = Motion.of(b"idle", 4_000, [b"\x02" + bytes(6) + b"\xff\x7f" + bytes(12)] * 64)
+    clip = decode_motion(two_minutes, [f"bone{place}" for place in range(64)])
+    clip.rotations[3, 5] = clip.translations[3, 5].sum()
+    assert clip.rotations.shape == (64, 4_000, 4)
+    assert clip.rotations[3, 4].tolist() == [1, 0, 0, 0]
+    assert not clip.rotations[3, 5].any()
+
+
+def test_a_motion_too_long_to_be_read_can_be_replaced() -> None:
+    claiming = Motion.of(b"walk", 0xFFFF_FFFF, [b"\x02" + bytes(20)])
+    made, changes = encode_motion(identity_clip(1, 3), ["bone0"], claiming)
+    assert made.frames == 3
+    assert [change.rotation_keys for change in changes] == [3]
 
 
 def test_a_longer_clip_keeps_what_stands_still() -> None:
