@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from typing import Any
 
@@ -167,17 +167,19 @@ def motion_set_differences(first: MotionSet, second: MotionSet) -> Iterator[str]
     renamed = _renamed(ones, others)
     for old, new in renamed.items():
         yield f"motion {old!r} is now called {new!r}"
-    order = [renamed.get(name, name) for name in ones if renamed.get(name, name) in others]
-    if order != [name for name in others if name in set(order)]:
+    new_names = {name: renamed.get(name, name) for name in ones}
+    order = [name for name in new_names.values() if name in others]
+    shared = set(order)
+    if order != [name for name in others if name in shared]:
         yield "the motions are in another order"
     for name, one in ones.items():
-        other = others.get(renamed.get(name, name))
+        other = others.get(new_names[name])
         if other is None:
             yield f"motion {name!r} is only in the first"
         else:
             yield from _motion_differences(name, one, other, first.parameters)
     for name in others:
-        if name not in ones and name not in renamed.values():
+        if name not in shared:
             yield f"motion {name!r} is only in the second"
 
 
@@ -187,35 +189,36 @@ Named = dict[str, tuple[Motion | None, Definition | None]]
 def _by_name(motions: MotionSet) -> Named:
     """By name, a second one of the same name numbered."""
     result: Named = {}
+    times: Counter[str] = Counter()
     there, definitions = motions.library.motions, motions.parameters.definitions
     for place in range(max(len(there), len(definitions))):
         motion = there[place] if place < len(there) else None
         definition = definitions[place] if place < len(definitions) else None
         label = definition.label if definition is not None else motion.label if motion is not None else ""
-        unique, number = label, 1
-        while unique in result:
-            number += 1
-            unique = f"{label} ({number})"
+        times[label] += 1
+        unique = label if times[label] == 1 else f"{label} ({times[label]})"
+        while unique in result:  # a motion that is really called so
+            unique += "'"
         result[unique] = (motion, definition)
     return result
 
 
 def _renamed(ones: Named, others: Named) -> dict[str, str]:
     """Names that vanished, and what now holds the very same keys."""
-    lost = [name for name in ones if name not in others]
-    found = [name for name in others if name not in ones]
+    found: dict[tuple[int, bytes], deque[str]] = {}
+    for name, (motion, _) in others.items():
+        if name not in ones and motion is not None:
+            found.setdefault(_keys(motion), deque()).append(name)
     result = {}
-    for name in lost:
-        body = _body(ones[name])
-        twin = next((other for other in found if body is not None and _body(others[other]) == body), None)
-        if twin is not None:
-            result[name] = twin
-            found.remove(twin)
+    for name, (motion, _) in ones.items():
+        twins = found.get(_keys(motion)) if name not in others and motion is not None else None
+        if twins:
+            result[name] = twins.popleft()
     return result
 
 
-def _body(pair: tuple[Motion | None, Definition | None]) -> tuple[int, bytes] | None:
-    return (pair[0].frames, bytes(pair[0].body)) if pair[0] is not None else None
+def _keys(motion: Motion) -> tuple[int, bytes]:
+    return motion.frames, bytes(motion.body)
 
 
 def _parameter_differences(one: Parameters, other: Parameters) -> Iterator[str]:

@@ -1,5 +1,7 @@
 """Editing a set of motions as a list, and saying what differs."""
 
+import struct
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,9 @@ from addon.formats.xray.omf import edit
 from addon.formats.xray.omf.decoding import decode
 from addon.formats.xray.omf.document import MotionFlag, MotionSet
 from addon.formats.xray.omf.encoding import encode
+from tests.formats.xray.omf.test_bytes import definition, motion, omf_file, parameters
 from tests.formats.xray.omf.test_motions_as_clips import flat_skeleton, identity_clip, load
+from tests.work import lines_run
 
 HUMAN = "omf/human_smart_cover.omf"
 
@@ -178,6 +182,27 @@ def test_differences_name_motion_bone_frame_and_steps() -> None:
     more = after.with_motion_set(encode([clip], after.motion_set)[0])
     assert list(omf.differences(after, more)) == ["motion 'run': bone 'bone1': rotation: frame 1, at most 33 LSB"]
     assert list(omf.differences(after, after)) == []
+
+
+@pytest.mark.parametrize("renamed", [False, True])
+@pytest.mark.parametrize("distinct", [False, True])
+def test_thousands_of_motions_are_told_apart_in_linear_work(renamed, distinct) -> None:
+    """All of one name or each of its own, the same keys under other names or none in common."""
+
+    def compared(count: int):
+        files = []
+        for side in (b"left", b"right"):
+            named = [side + (str(number).encode() if distinct else b"") for number in range(count)]
+            turn = 0 if renamed or side == b"left" else 1
+            keys = [b"\2" + struct.pack("<4h3f", turn, number, 0, 0, 0, 0, 0) for number in range(count)]
+            definitions = [definition(name, number) for number, name in enumerate(named)]
+            motions = [motion(name, track) for name, track in zip(named, keys, strict=True)]
+            files.append(load(omf_file(motions, parameters(3, [b"a"], definitions))))
+        lines = list(omf.differences(*files))
+        assert len(lines) == (count if renamed else 2 * count)
+        return lambda: list(omf.differences(*files))
+
+    assert lines_run(compared(400)) < 2.1 * lines_run(compared(200))
 
 
 def test_a_dump_tells_two_files_apart_wherever_they_differ(corpus) -> None:
