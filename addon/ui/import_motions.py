@@ -100,6 +100,7 @@ class IMPORT_SCENE_OT_xray_omf(Operation, FileChoice, BlenderOperator):
         description="Set the scene to the game's 30 frames a second and to the length of the first motion",
         default=False,
     )
+    show_options: BoolProperty(name="Options", description="Show the options", options={"SKIP_PRESET", "HIDDEN"})
     listed: CollectionProperty(type=ListedMotion, options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"})
     active_listed: IntProperty(options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"})
     name_filter: StringProperty(
@@ -173,9 +174,13 @@ class IMPORT_SCENE_OT_xray_omf(Operation, FileChoice, BlenderOperator):
         layout.label(text=shown("{} of {} motions").format(ticked, len(self.listed)), translate=False)
 
     def _draw_options(self, layout: Any) -> None:
-        header, body = layout.panel("MOTIONBRIDGE_motion_import_options", default_closed=True)
-        header.label(text="Options")
-        if body is not None:
+        # No layout.panel: the dialog opens from the file browser, without a region, where that crashes Blender.
+        icon = "DOWNARROW_HLT" if self.show_options else "RIGHTARROW"
+        row = layout.row()
+        row.alignment = "LEFT"
+        row.prop(self, "show_options", icon=icon, emboss=False)
+        if self.show_options:
+            body = layout.column()
             body.use_property_split = True
             body.use_property_decorate = False
             for name in ("first_frame", "fake_user", "match_scene", "stash"):
@@ -213,11 +218,10 @@ class IMPORT_SCENE_OT_xray_omf(Operation, FileChoice, BlenderOperator):
                     bpy.data.batch_remove(imported.objects)
                 raise
         self._after(context, actions, report)
-        return Outcome(
-            said("Imported motions: {} onto {}; {} plays, the others are in the Motionbridge tab").format(
-                len(actions), rig.name, actions[0].name
-            )
-        )
+        text = said("Motions imported onto {}: {}; {} plays").format(rig.name, len(actions), actions[0].name)
+        if len(actions) > 1:
+            text = f"{text}, {said('the others are in the Motionbridge tab and the Action editor')}"
+        return Outcome(text)
 
     def _chosen(self, paths: list[str], report: Report) -> dict[str, list[str]]:
         """Path -> names of the motions to import from it."""

@@ -112,7 +112,7 @@ class MotionsPanel(MotionbridgePanel):
         rig = active_rig(context)
         if rig is None:
             layout.label(text="Click an armature, or import a model", icon="INFO")
-            layout.operator("import_scene.xray_ogf", text="Import Model", icon="IMPORT")
+            layout.operator("import_scene.xray_ogf", text="Import Model", icon="ARMATURE_DATA")
         elif not len(rig.motionbridge_motion_files):
             layout.label(text="No motions were imported yet", icon="INFO")
         else:
@@ -120,7 +120,7 @@ class MotionsPanel(MotionbridgePanel):
             _draw_motions(layout, rig, context)
         if rig is not None:
             _draw_references(layout, rig)
-            layout.operator("import_scene.xray_omf", text="Import Motions", icon="IMPORT")
+        layout.operator("import_scene.xray_omf", text="Import Motions", icon="IMPORT")
         layout.operator("motionbridge.report", icon="TEXT")
 
 
