@@ -359,6 +359,47 @@ def test_constraints_are_sampled_and_the_rest_counts_as_untouched(humanoid, samp
     constraint.mute = True
 
 
+def test_what_constraints_do_is_what_leaves(humanoid) -> None:
+    """The exported keys, put through a chain that knows no Blender, give the pose that was seen."""
+    rig, result = humanoid
+    target = bpy.data.objects.new("target", None)
+    target.location = (0.5, 0.5, 2.0)
+    bpy.context.scene.collection.objects.link(target)
+    bone = next(bone for bone in rig.pose.bones if bone.parent and bone.children)
+    constraint = bone.constraints.new("TRACK_TO")
+    constraint.target = target
+    action = result.actions[0]
+    frame = 3
+    document = omf.read(exported(rig, [action]), "", Report())
+    (clip,) = decode(document.motion_set, Report())
+    compat.assign(rig, action)
+    bpy.context.scene.frame_set(frame)
+    bones = sorted(rig.data.bones, key=lambda bone: bone.motionbridge_xray.index)
+    order = [clip.bones.index(bone.motionbridge_xray.game_name) for bone in bones]
+    world: dict[str, np.ndarray] = {}
+    for place, track in enumerate(order):
+        local = np.eye(4)
+        local[:3, :3] = rotation.matrices(rotation.normalised(clip.rotations[track, frame]))
+        local[:3, 3] = clip.translations[track, frame]
+        parent = bones[place].parent
+        above = world[parent.name] if parent else np.array([[1.0, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
+        world[bones[place].name] = above @ local
+    for name, matrix in world.items():
+        np.testing.assert_allclose(np.array(rig.pose.bones[name].matrix), matrix, atol=3e-4)
+    constraint.mute = True
+    bpy.context.scene.frame_set(frame)
+    assert np.abs(np.array(bone.matrix) - world[bone.name]).max() > 0.01  # the constraint had something to do
+
+
+def test_keys_outside_the_range_are_said_to_stay_behind(humanoid) -> None:
+    rig, result = humanoid
+    action = next(action for action in result.actions if action.frame_end > 4)
+    action.frame_end -= 2
+    report = Report()
+    plan_export(bpy.context, rig, [action], "x.omf", onto=Onto.OWN_FILES, options=MotionExportOptions(), report=report)
+    assert any("outside the action's frame range" in line for line in report.lines())
+
+
 @pytest.mark.parametrize("state", ["object", "pose", "edit", "hidden", "excluded"])
 def test_an_export_leaves_the_scene_as_it_was(humanoid, state: str) -> None:
     rig, result = humanoid

@@ -187,10 +187,19 @@ class _Gatherer:
             clip = gathered.clip
             for path in gathered.left_out:
                 self._report.warn("the game has no place for these curves; left out", f"{action.name}: {path}")
+        self._warn_of_keys_outside(action)
         clip.bones = list(self._labels)
         clip.name = motion.imported_name or motion.motion_name or action.name
         clip.markers = marks.gather(action)
         return clip
+
+    def _warn_of_keys_outside(self, action: Any) -> None:
+        first, frames = actions.frame_range(action)
+        start, end = action.curve_frame_range
+        if action.use_frame_range and end > start and (start < first - 1e-3 or end > first + frames - 1 + 1e-3):
+            self._report.warn(
+                "keys lie outside the action's frame range and are left out; widen the range to have them", action.name
+            )
 
     def _reader_for(self, action: Any) -> actions.ClipReader:
         key = action.motionbridge_motion.file
