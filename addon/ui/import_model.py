@@ -73,8 +73,8 @@ class IMPORT_SCENE_OT_xray_ogf(Operation, FileChoice, ImportHelper, BlenderOpera
         made: list[model.ImportedModel] = []
         with progress(context, len(paths)) as step:
 
-            def one(path: str) -> None:
-                made.append(self._import(context, path, report))
+            def one(path: str, found: Report) -> None:
+                made.append(self._import(context, path, found))
                 step(len(made))
 
             self.each_file(paths, one, report)

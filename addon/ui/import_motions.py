@@ -127,7 +127,7 @@ class IMPORT_SCENE_OT_xray_omf(Operation, FileChoice, BlenderOperator):
     def _list(self, context: Any, report: Report) -> None:
         self.listed.clear()
 
-        def one(path: str) -> None:
+        def one(path: str, _found: Report) -> None:
             for name, frames in motion_import.list_motions(path):
                 row = self.listed.add()
                 row.name, row.file, row.frames = name, path, frames
@@ -196,7 +196,7 @@ class IMPORT_SCENE_OT_xray_omf(Operation, FileChoice, BlenderOperator):
         actions: list[Any] = []
         with progress(context, sum(len(names) for names in chosen.values())) as step:
 
-            def one(path: str) -> None:
+            def one(path: str, found: Report) -> None:
                 options = motion_import.MotionImportOptions(
                     motions=chosen[path],
                     first_frame=self.first_frame,
@@ -206,7 +206,7 @@ class IMPORT_SCENE_OT_xray_omf(Operation, FileChoice, BlenderOperator):
                 )
                 done = len(actions)
                 result = motion_import.import_motions(
-                    context, rig, path, options=options, report=report, progress=lambda one: step(done + one)
+                    context, rig, path, options=options, report=found, progress=lambda one: step(done + one)
                 )
                 actions.extend(result.actions)
 
@@ -228,7 +228,7 @@ class IMPORT_SCENE_OT_xray_omf(Operation, FileChoice, BlenderOperator):
         wanted = [name.strip() for name in self.motions.split(";") if name.strip()]
         chosen: dict[str, list[str]] = {}
 
-        def one(path: str) -> None:
+        def one(path: str, _found: Report) -> None:
             names = [name for name, _ in motion_import.list_motions(path)]
             if not names:
                 raise ReadError("there are no motions in this file", file=path, remedy="Choose another file")
@@ -293,7 +293,7 @@ def _title(paths: list[str]) -> str:
 def match_scene(context: Any, action: Any) -> None:
     """Let the scene have the game's rate and the action's length."""
     scene = context.scene
-    scene.render.fps, scene.render.fps_base = FRAMES_PER_SECOND, 1.0
+    scene.render.fps, scene.render.fps_base = round(FRAMES_PER_SECOND), 1.0
     scene.frame_start, scene.frame_end = (round(frame) for frame in action.frame_range)
 
 

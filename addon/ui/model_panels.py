@@ -31,7 +31,6 @@ class PropertiesPanel:
 
     bl_space_type = "PROPERTIES"
     bl_region_type = "WINDOW"
-    bl_options = {"DEFAULT_CLOSED"}
     layout: Any
 
     def fields(self) -> Any:
@@ -85,6 +84,7 @@ class MOTIONBRIDGE_PT_bone_shape(PropertiesPanel, BlenderPanel):
     bl_label = "Shape"
     bl_context = "bone"
     bl_parent_id = "MOTIONBRIDGE_PT_bone"
+    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Any) -> None:
         """The shape that counts, and its flags."""
@@ -104,6 +104,7 @@ class MOTIONBRIDGE_PT_bone_joint(PropertiesPanel, BlenderPanel):
     bl_label = "Joint"
     bl_context = "bone"
     bl_parent_id = "MOTIONBRIDGE_PT_bone"
+    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Any) -> None:
         """Kind, limits where the kind has them, forces."""

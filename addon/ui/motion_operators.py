@@ -144,9 +144,11 @@ class MOTIONBRIDGE_OT_add_motion(OnMotion, BlenderOperator):
         if file is None:
             raise WriteError(f"{rig.name!r} has no motion file", remedy="Export to a new file instead")
         listed = motion_edit.motions_of(file)
-        if action in listed:
-            return Outcome(said("{} is in the file already").format(action.name), done=False)
         motion = action.motionbridge_motion
+        # A copy that was made in Blender says that it is the motion it was copied from.
+        twins = [one for one in listed if one != action and one.motionbridge_motion.place == motion.place >= 0]
+        if action in listed and not twins:
+            return Outcome(said("{} is in the file already").format(action.name), done=False)
         motion.is_motion, motion.file, motion.place = True, file.name, -1
         motion.motion_name, motion.imported_name = action.name, ""
         motion.order = 1 + max((other.motionbridge_motion.order for other in listed), default=-1)
@@ -252,7 +254,7 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
         paths = list(dict.fromkeys(path for name in wanted for path in found_motions.paths_of(rig, name)))
         if not paths:
             raise ReadError(
-                f"no motion file was found for {', '.join(wanted) or self.reference!r}",
+                f"no motion file was found for {', '.join(wanted) or self.reference}",
                 file=Path(rig.motionbridge_model.path).name,
                 remedy="Set the game folder in the preferences of Motionbridge, or put the file beside the model",
             )
@@ -265,9 +267,9 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
         made: list[Any] = []
         with progress(context, len(paths)) as step:
 
-            def one(path: str) -> None:
+            def one(path: str, found: Report) -> None:
                 options = motion_import.MotionImportOptions(assign_first=not made)
-                made.extend(motion_import.import_motions(context, rig, path, options=options, report=report).actions)
+                made.extend(motion_import.import_motions(context, rig, path, options=options, report=found).actions)
                 step(len(made))
 
             count = self.each_file(paths, one, report)

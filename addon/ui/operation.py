@@ -59,17 +59,20 @@ class Operation:
         self.report({"WARNING"} if report.warnings else {"INFO"}, status_line(outcome.sentence, report))
         return {"FINISHED"} if outcome.done else {"CANCELLED"}
 
-    def each_file(self, paths: Sequence[str], work: Callable[[str], None], report: Report) -> int:
+    def each_file(self, paths: Sequence[str], work: Callable[[str, Report], None], report: Report) -> int:
         """Work on one file after the other and count those that went well. One bad file does not stop the others.
 
-        Raises the refusal where no file went well.
+        Of a bad file only its refusal is reported. Raises it where no file went well.
         """
         refusals: list[MotionbridgeError] = []
         for path in paths:
+            found = Report()
             try:
-                work(path)
+                work(path, found)
             except MotionbridgeError as refused:
                 refusals.append(refused)
+            else:
+                report.include(found)
         if len(refusals) == len(paths):
             raise refusals[0]
         for refusal in refusals:

@@ -1,0 +1,307 @@
+"""What `scripts/pictures.py` plays inside Blender's window: clicks, keys, and a photograph after each scene.
+
+A scene is a generator that yields the seconds Blender gets to draw; each begins in an empty file.
+"""
+
+import os
+import subprocess
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import addon_utils
+import bpy
+
+HERE = Path(__file__).resolve().parent
+SAMPLES = HERE / "gamedata" / "meshes" / "samples"
+ONLY = os.environ.get("ONLY", "")
+Steps = Iterator[float]
+
+
+def prepare() -> None:
+    """The extension enabled; nothing that moves by itself or opens a second window."""
+    preferences = bpy.context.preferences
+    preferences.use_preferences_save = False
+    preferences.view.show_splash = False
+    preferences.view.filebrowser_display_type = "SCREEN"
+    preferences.view.smooth_view = 0
+    repositories = preferences.extensions.repos
+    repositories.new(name="Dev", module="dev", custom_directory=str(HERE / "extensions"), remote_url="")
+    if addon_utils.enable("bl_ext.dev.motionbridge", default_set=True) is None:
+        raise SystemExit("the extension could not be enabled")
+    picture = bpy.data.images.new("humanoid", 64, 64)
+    shades = [0.35, 0.42, 0.36, 1.0], [0.27, 0.33, 0.28, 1.0]
+    picture.pixels = [value for y in range(64) for x in range(64) for value in shades[(x // 8 + y // 8) % 2]]
+    picture.filepath_raw = str(HERE / "gamedata" / "textures" / "samples" / "humanoid.png")
+    picture.file_format = "PNG"
+    picture.save()
+
+
+def window() -> bpy.types.Window:
+    """The only one."""
+    return bpy.context.window_manager.windows[0]
+
+
+def area(kind: str = "VIEW_3D") -> bpy.types.Area:
+    """The largest area of a kind."""
+    return max((a for a in window().screen.areas if a.type == kind), key=lambda a: a.width * a.height)
+
+
+def there(kind: str = "VIEW_3D"):
+    """A context in which operators see an area of a kind."""
+    found = area(kind)
+    return bpy.context.temp_override(
+        window=window(), area=found, region=next(region for region in found.regions if region.type == "WINDOW")
+    )
+
+
+def shot(name: str) -> Steps:
+    """A photograph of the whole window."""
+    yield 0.4
+    subprocess.run(["import", "-window", "root", str(HERE / "taken" / f"{name}.png")], check=True)
+
+
+def click(x: int, y: int, button: str = "LEFTMOUSE") -> Steps:
+    """Move there and click; y from the top."""
+    y = window().height - y
+    window().event_simulate(type="MOUSEMOVE", value="NOTHING", x=x, y=y)
+    yield 0.3
+    for value in ("PRESS", "RELEASE"):
+        window().event_simulate(type=button, value=value, x=x, y=y)
+        yield 0.2
+    yield 0.3
+
+
+def hover(x: int, y: int) -> Steps:
+    """Move the mouse; y from the top."""
+    window().event_simulate(type="MOUSEMOVE", value="NOTHING", x=x, y=window().height - y)
+    yield 0.3
+
+
+def key(name: str) -> Steps:
+    """Press a key."""
+    for value in ("PRESS", "RELEASE"):
+        window().event_simulate(type=name, value=value, x=window().width // 2, y=window().height // 2)
+        yield 0.2
+
+
+def sidebar(kind: str = "VIEW_3D", tab: str = "Motionbridge") -> Steps:
+    """Open an editor's sidebar at a tab."""
+    found = area(kind)
+    found.spaces.active.show_region_ui = True
+    yield 0.5
+    region = next(region for region in found.regions if region.type == "UI")
+    region.active_panel_category = tab
+    found.tag_redraw()
+    yield 0.5
+
+
+def load(*names: str) -> None:
+    """Import samples."""
+    for name in names:
+        kind = name.rpartition(".")[2]
+        operator = bpy.ops.import_scene.xray_ogf if kind == "ogf" else bpy.ops.import_scene.xray_omf
+        with there():
+            operator(filepath=str(SAMPLES / name))
+    with there():
+        bpy.ops.view3d.view_selected()
+    area().spaces.active.shading.color_type = "TEXTURE"
+    area().spaces.active.overlay.show_floor = True
+
+
+def drop(*names: str) -> None:
+    """What a drop of files from the system's file manager calls."""
+    with there():
+        bpy.ops.wm.drop_import_file("INVOKE_DEFAULT", directory=str(SAMPLES), files=[{"name": n} for n in names])
+
+
+def menu() -> Steps:
+    """File > Import."""
+    yield from click(47, 14)
+    yield from hover(75, 311)
+    yield from shot("menu")
+    yield from key("ESC")
+
+
+def browser() -> Steps:
+    """The file browser with the options of a model."""
+    with there():
+        bpy.ops.import_scene.xray_ogf("INVOKE_DEFAULT")
+    yield 1.5
+    found = area("FILE_BROWSER")
+    found.spaces.active.params.directory = bytes(SAMPLES)
+    yield 1.0
+    yield from shot("browser")
+    with bpy.context.temp_override(window=window(), area=found, region=found.regions[0]):
+        bpy.ops.file.cancel()
+    yield 1.0
+
+
+def model_drop() -> Steps:
+    """The pop-up of a dropped model."""
+    drop("humanoid.ogf")
+    yield 1.0
+    yield from shot("drop")
+
+
+def motion_list() -> Steps:
+    """The list before motions are imported."""
+    load("humanoid.ogf")
+    yield 0.5
+    drop("humanoid.omf")
+    yield 1.0
+    yield from shot("list")
+
+
+def panel() -> Steps:
+    """Motions of a rig in the sidebar."""
+    load("humanoid.ogf", "humanoid.omf")
+    yield from sidebar()
+    yield from shot("panel")
+
+
+def no_armature() -> Steps:
+    """Motions dropped where there is no armature: the model beside them is found."""
+    yield from sidebar()
+    drop("humanoid.omf")
+    yield 1.0
+    yield from shot("no_armature")
+
+
+def no_model() -> Steps:
+    """Motions without armature and without a model."""
+    drop("weapon_alone.omf")
+    yield 1.0
+    yield from key("RET")
+    yield 0.5
+    yield from shot("no_model")
+
+
+def wrong_file() -> Steps:
+    """A file that was cut off."""
+    drop("broken.omf")
+    yield 1.0
+    yield from shot("wrong_file")
+
+
+def edit() -> None:
+    """Turn the head at one frame."""
+    rig = bpy.context.view_layer.objects.active
+    bpy.context.scene.frame_set(5)
+    bone = next(bone for bone in rig.pose.bones if "head" in bone.name)
+    bone.rotation_quaternion = (0.9, 0.0, 0.0, 0.43)
+    bone.keyframe_insert("rotation_quaternion", frame=5)
+
+
+def save_back() -> Steps:
+    """The sentence before saving."""
+    load("humanoid.ogf", "humanoid.omf")
+    edit()
+    yield from sidebar()
+    yield 1.0
+    with there():
+        bpy.ops.motionbridge.save_back("INVOKE_DEFAULT")
+    yield 1.0
+    yield from shot("save_back")
+
+
+def action_editor() -> Steps:
+    """Marks beside the keys."""
+    load("humanoid.ogf", "humanoid.omf")
+    found = area()
+    found.type = "DOPESHEET_EDITOR"
+    found.spaces.active.mode = "ACTION"
+    found.spaces.active.show_pose_markers = True
+    bpy.context.scene.frame_end = 30
+    yield 0.5
+    with bpy.context.temp_override(window=window(), area=found, region=found.regions[-1]):
+        bpy.ops.action.view_all()
+    yield from sidebar("DOPESHEET_EDITOR")
+    yield from shot("marks")
+
+
+def bone() -> Steps:
+    """A bone's panel."""
+    load("humanoid.ogf")
+    rig = bpy.context.view_layer.objects.active
+    rig.data.bones.active = rig.data.bones[3]
+    found = area("PROPERTIES")
+    yield 0.5
+    found.spaces.active.context = "BONE"
+    yield 0.5
+    yield from shot("bone")
+    found.spaces.active.context = "OBJECT"
+    yield 0.5
+    yield from shot("object")
+
+
+def report() -> Steps:
+    """The report in full."""
+    with there():
+        bpy.ops.import_scene.xray_ogf(files=[{"name": "weapon.ogf"}, {"name": "cut.ogf"}], directory=str(SAMPLES))
+    yield 0.5
+    with there():
+        bpy.ops.motionbridge.report("INVOKE_DEFAULT")
+    yield 1.0
+    yield from shot("report")
+
+
+def preferences() -> Steps:
+    """The folders."""
+    with there():
+        bpy.ops.screen.userpref_show("INVOKE_DEFAULT")
+    bpy.context.preferences.active_section = "ADDONS"
+    bpy.context.window_manager.addon_search = "Motionbridge"
+    yield 1.0
+    yield from shot("preferences")
+
+
+def russian() -> Steps:
+    """The panel in Russian."""
+    view = bpy.context.preferences.view
+    view.language = "ru_RU"
+    view.use_translate_interface = view.use_translate_tooltips = True
+    load("humanoid.ogf", "humanoid.omf")
+    yield from sidebar()
+    yield from shot("russian")
+    view.language = "en_US"
+
+
+SCENES: list[Callable[[], Steps]] = [
+    menu, browser, model_drop, motion_list, panel, no_armature, no_model, wrong_file, save_back, action_editor, bone,
+    report, russian, preferences,
+]  # fmt: skip
+
+
+def play() -> Steps:
+    """One scene after the other."""
+    for scene in SCENES:
+        if not scene.__name__.startswith(ONLY):
+            continue
+        bpy.ops.wm.read_homefile(use_empty=False, use_factory_startup=True, app_template="")
+        bpy.data.batch_remove(list(bpy.data.objects))
+        yield 0.7
+        yield from scene()
+        print("took", scene.__name__, flush=True)
+        yield from key("ESC")
+        yield 0.3
+
+
+steps = play()
+
+
+def tick() -> float | None:
+    """Called by Blender's timer."""
+    try:
+        return next(steps)
+    except StopIteration:
+        os._exit(0)
+    except Exception:
+        traceback.print_exc()
+        sys.stdout.flush()
+        os._exit(1)
+
+
+prepare()
+bpy.app.timers.register(tick, first_interval=2.0, persistent=True)

@@ -1,0 +1,110 @@
+"""Makes the pictures of `docs/`: a real Blender window without a screen, photographed while events are played to it.
+
+    python3 scripts/pictures.py [--folder docs] [--chroot FOLDER] [--only NAME]
+
+Needs root on Debian: Blender, a virtual screen and software rendering run in the chroot that the tests use too
+(`--chroot` names another). What is shown are the samples of `tests/samples` and nothing else.
+"""
+
+import argparse
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from environment import ROOT, Unavailable, chroot
+
+PACKAGES = [
+    "xvfb", "xauth", "imagemagick", "libgl1-mesa-dri", "libglx-mesa0", "libegl1", "libegl-mesa0", "fonts-dejavu-core",
+]  # fmt: skip
+WINDOW = (1280, 800)
+LIMIT = 300  # seconds
+LARGEST = 150_000  # bytes of a picture
+
+
+def main() -> int:
+    """Photographs, shrinks and copies the pictures; the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--folder", type=Path, default=ROOT / "docs", help="where the pictures go")
+    parser.add_argument("--chroot", type=Path, help="a chroot with Blender in it")
+    parser.add_argument("--only", default="", help="photograph only pictures whose name begins like this")
+    parser.add_argument("--samples", type=Path, default=ROOT / "tests" / "samples", help="models and motions to show")
+    arguments = parser.parse_args()
+    try:
+        chroot.possible()
+        place = arguments.chroot or chroot.ready()
+    except Unavailable as lacking:
+        print(lacking, file=sys.stderr)
+        return 1
+    _install(place)
+    studio = place / "tmp" / "pictures"
+    shutil.rmtree(studio, ignore_errors=True)
+    _furnish(studio, arguments.samples)
+    status = _photograph(place, arguments.only)
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    for picture in sorted((studio / "taken").glob("*.png")):
+        _shrink(place, picture)
+        shutil.copy(picture, arguments.folder / picture.name)
+        print(f"{arguments.folder / picture.name}: {picture.stat().st_size} bytes")
+    return status
+
+
+def _install(place: Path) -> None:
+    if not (place / "usr/bin/Xvfb").exists():
+        inside = chroot.entering(place, {})
+        subprocess.run([*inside, "apt-get", "update", "-q"], check=True)
+        subprocess.run([*inside, "apt-get", "install", "-y", "-q", "--no-install-recommends", *PACKAGES], check=True)
+
+
+def _furnish(studio: Path, samples: Path) -> None:
+    """The extension, a small game folder, and a file that is no model."""
+    package = studio / "extensions" / "motionbridge"
+    shutil.copytree(ROOT / "addon", package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "blender_manifest.toml", package)
+    meshes = studio / "gamedata" / "meshes" / "samples"
+    meshes.mkdir(parents=True)
+    for sample in samples.iterdir():
+        shutil.copy(sample, meshes)
+    (meshes / "broken.omf").write_bytes((samples / "humanoid.omf").read_bytes()[:777])
+    (meshes / "cut.ogf").write_bytes((samples / "humanoid.ogf").read_bytes()[:7777])
+    (meshes / "weapon_alone.omf").write_bytes((samples / "weapon.omf").read_bytes())
+    (studio / "gamedata" / "textures" / "samples").mkdir(parents=True)
+    (studio / "taken").mkdir()
+    shutil.copy(ROOT / "scripts" / "picture_session.py", studio)
+
+
+def _photograph(place: Path, only: str) -> int:
+    width, height = WINDOW
+    surroundings = {"LIBGL_ALWAYS_SOFTWARE": "1", "ONLY": only}
+    screen = ["xvfb-run", "-a", "-s", f"-screen 0 {width}x{height}x24"]
+    blender = ["blender", "--factory-startup", "--enable-event-simulate", "--python-exit-code", "1"]
+    blender += ["--window-geometry", "0", "0", str(width), str(height), "--python", "/tmp/pictures/picture_session.py"]
+    command = [*chroot.entering(place, surroundings), "timeout", str(LIMIT), *screen, *blender]
+    return subprocess.run(command, check=False, timeout=LIMIT + 30).returncode
+
+
+def _shrink(place: Path, picture: Path) -> None:
+    """Few colours: a window has no more."""
+    inside = "/" + str(picture.relative_to(place))
+    for colours in (256, 128, 64):
+        # Dithering would be noise on the flat colours of a window, and noise does not compress.
+        command = [
+            "convert",
+            inside,
+            "-strip",
+            "+dither",
+            "-colors",
+            str(colours),
+            "-define",
+            "png:compression-level=9",
+        ]
+        subprocess.run([*chroot.entering(place, {}), *command, f"png8:{inside}"], check=True)
+        if picture.stat().st_size <= LARGEST:
+            return
+    raise SystemExit(f"{picture.name} is larger than {LARGEST} bytes")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
