@@ -32,13 +32,14 @@ ROOT = Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
+from mutation import mutated
+
 from addon.core.errors import MotionbridgeError, ReadError
 from addon.core.report import Report
 from addon.formats import FORMATS, HEAD_SIZE, Format, detect
 from addon.formats.xray.ogf.mesh import decode_meshes
 from addon.formats.xray.ogf.skeleton import decode_skeleton
 from addon.formats.xray.omf.decoding import decode
-from scripts.mutation import mutated
 
 HANGS_AFTER = 60
 """Seconds."""

@@ -64,7 +64,7 @@ def test_info_of_several_files(run, samples, omf):
     status, out, err = run("info", samples / "humanoid.omf", omf)
     assert status == 0
     assert err == ""
-    assert out[0] == f"{samples / 'humanoid.omf'}: X-Ray skeletal motions (omf), 5121 bytes"
+    assert out[0] == f"{samples / 'humanoid.omf'}: X-Ray skeletal motions (omf), 8759 bytes"
     assert f"{omf}: X-Ray skeletal motions (omf), {len(omf_bytes())} bytes" in out
 
 

@@ -3,10 +3,14 @@
 import struct
 import zlib
 
+import make_samples
 import numpy as np
 import pytest
+from samples.bones import HUMANOID, WEAPON, skeleton_of
 
-from scripts import make_samples
+from addon.core.report import Report
+from addon.formats.xray import omf
+from addon.formats.xray.omf.decoding import decode
 
 MADE = make_samples.samples()
 
@@ -72,7 +76,7 @@ def motions(data, bones):
     return found
 
 
-BONES = [bone.name for bone in make_samples.HUMANOID]
+BONES = [bone.name for bone in HUMANOID]
 
 
 def test_the_humanoid_has_twenty_bones_and_five_motions():
@@ -86,6 +90,41 @@ def test_loops_end_on_the_key_they_begin_with(name):
     for _, rotation, translation in motions(MADE["humanoid.omf"], 20)[name]:
         np.testing.assert_array_equal(rotation[0], rotation[-1])
         np.testing.assert_array_equal(translation[0], translation[-1])
+
+
+def places(name, bone):
+    """(frames, 3) where a joint of the humanoid is, metres in Blender's axes."""
+    document = omf.read(MADE["humanoid.omf"], "humanoid.omf", Report())
+    clip = next(clip for clip in decode(document.motion_set, Report()) if clip.name == name)
+    poses = skeleton_of("humanoid", HUMANOID).pose_matrices(clip.rotations, clip.translations)
+    return poses[BONES.index(bone), :, :3, 3]
+
+
+def test_the_walk_is_a_walk():
+    thighs, knees, feet = (
+        {side: places("walk", f"{bone}_{side}") for side in "lr"} for bone in ("thigh", "calf", "foot")
+    )
+    for side, sign in (("l", -1), ("r", 1)):
+        assert (np.abs(feet[side][:, 0] - sign * 0.1) < 0.03).all(), "legs swing forwards and back, not aside"
+        assert np.ptp(feet[side][:, 1]) > 0.5
+        straight = (thighs[side] + feet[side]) / 2
+        assert (knees[side][:, 1] > straight[:, 1] - 0.01).all(), "knees bend one way"
+        assert np.ptp(feet[side][:, 2]) > 0.1, "each foot is lifted"
+    assert np.corrcoef(feet["l"][:, 1], feet["r"][:, 1])[0, 1] < -0.8
+    lower = np.minimum(feet["l"][:, 2], feet["r"][:, 2])
+    assert (lower > 0.05).all()
+    assert (lower < 0.2).all()
+    assert np.ptp(places("walk", "head")[:, 2]) < 0.08
+    assert np.corrcoef(places("walk", "hand_l")[:, 1], feet["l"][:, 1])[0, 1] < -0.8, "arms swing against the legs"
+
+
+def test_the_hand_that_waves_is_raised():
+    hand, shoulder, elbow = (places("wave", f"{bone}_r") for bone in ("hand", "upperarm", "forearm"))
+    assert hand[0, 2] < shoulder[0, 2] - 0.4
+    middle = slice(len(hand) // 4, 3 * len(hand) // 4)
+    assert (hand[middle, 2] > elbow[middle, 2]).all()
+    assert np.ptp(hand[middle, 0]) > 0.15
+    np.testing.assert_allclose(hand[-1], hand[0], atol=0.01)
 
 
 def test_translation_keys_are_8_bits_wide_and_16_beyond_one_and_a_half_metres():
@@ -134,7 +173,7 @@ def model_bones(data):
 
 
 def test_the_weapons_motions_number_its_bones_otherwise_than_the_model():
-    names = [bone.name for bone in make_samples.WEAPON]
+    names = [bone.name for bone in WEAPON]
     assert model_bones(MADE["weapon.ogf"]) == model_bones(MADE["weapon_embedded.ogf"]) == names
     assert model_bones(MADE["humanoid.ogf"]) == BONES
     parameters = chunks(MADE["weapon.omf"])[0x0F]

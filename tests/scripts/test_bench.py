@@ -5,10 +5,10 @@ import os
 import subprocess
 import sys
 
+import bench
 import pytest
 
 from addon.formats.verification import Status, verify
-from scripts import bench
 
 
 @pytest.mark.parametrize("count", [0, 1, 7])

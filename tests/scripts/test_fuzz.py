@@ -4,11 +4,12 @@ import random
 import struct
 import time
 
+import fuzz
+import mutation
 import pytest
 
 from addon.core.errors import ReadError
 from addon.formats import format_named
-from scripts import fuzz, mutation
 
 OMF = format_named("omf")
 

@@ -1,0 +1,1 @@
+"""What the committed samples are made of: bones, boxes about them, and how they move."""

@@ -1,0 +1,159 @@
+"""The models of the samples: a box about each bone, in the vertex formats of one to four bones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from addon.formats.xray.chunks import Chunk
+from addon.formats.xray.ogf import bones as ogf_bones
+from addon.formats.xray.ogf import document as ogf_document
+from addon.formats.xray.ogf import geometry, texts
+from samples.bones import Bone, Rest, rest_of
+
+MADE = 1_704_067_200
+"""The first second of 2024: a time stamp of today would change the bytes."""
+
+Floats = NDArray[np.float64]
+Numbered = tuple[int, ogf_document.Value]
+"""A chunk's id and what it holds."""
+
+
+def _box(bone: Bone) -> tuple[Floats, Floats, Floats, Floats]:
+    """A box about the bone: positions and normals (24, 3), texture coordinates, 1 where nearer to the joint (24,)."""
+    joint, end = np.array(bone.joint), np.array(bone.end)
+    low, high = np.minimum(joint, end), np.maximum(joint, end)
+    thin = high - low < 2 * bone.thickness
+    low, high = np.where(thin, low - bone.thickness, low), np.where(thin, high + bone.thickness, high)
+    positions, normals, uvs = [], [], []
+    for axis in range(3):
+        # In the engine's left-handed numbers the cross product of a face's first two edges points outwards.
+        across, along = (axis + 1) % 3, (axis + 2) % 3
+        for outward in (-1.0, 1.0):
+            for u, v in ((0, 0), (1, 0), (1, 1), (0, 1)) if outward > 0 else ((0, 0), (0, 1), (1, 1), (1, 0)):
+                corner = np.zeros(3)
+                corner[axis] = high[axis] if outward > 0 else low[axis]
+                corner[across] = high[across] if u else low[across]
+                corner[along] = high[along] if v else low[along]
+                positions.append(corner)
+                normals.append(np.eye(3)[axis] * outward)
+                uvs.append((u, v))
+    points = np.array(positions)
+    near = np.linalg.norm(points - joint, axis=1) < np.linalg.norm(points - end, axis=1)
+    return points, np.array(normals), np.array(uvs, np.float64), near.astype(np.float64)
+
+
+def _followed(bone: int, links: int, rest: Rest) -> list[int]:
+    """The bones the vertices of a box follow: its own, its parent, and so on upwards, then its first child."""
+    line = [bone]
+    while rest.parents[line[-1]] >= 0 and len(line) < links:
+        line.append(rest.parents[line[-1]])
+    line += [child for child, parent in enumerate(rest.parents) if parent == bone][: links - len(line)]
+    return line
+
+
+SHARES = {1: (1.0,), 2: (0.625, 0.375), 3: (0.5, 0.3125, 0.1875), 4: (0.5, 0.25, 0.15625, 0.09375)}
+"""Weights at the joint, heaviest first; the other end of a box follows its own bone alone."""
+
+
+def _rows(links: int, bones: list[Bone], rest: Rest) -> NDArray[np.void]:
+    """The vertices of all boxes with this many links."""
+    parts = []
+    for place, bone in enumerate(bones):
+        if bone.links != links or not bone.thickness:
+            continue
+        points, normals, uvs, near = _box(bone)
+        rows = np.zeros(len(points), geometry.SKINNED[links])
+        rows["position"], rows["normal"], rows["uv"] = points, normals, uvs
+        rows["tangent"], rows["binormal"] = np.roll(normals, 1, axis=1), np.roll(normals, 2, axis=1)
+        line = _followed(place, links, rest)
+        rows["bones"] = np.where(near[:, None] > 0, line + [place] * (links - len(line)), place)
+        if links == 2:
+            # The one weight stored is the second bone's; where both are the same bone it is 1.
+            rows["weights"] = np.where(near > 0, SHARES[2][1], 1.0)[:, None]
+        elif links > 2:
+            rows["weights"] = np.where(near[:, None] > 0, SHARES[links][:-1], [1.0, *[0.0] * (links - 2)])
+        parts.append(rows)
+    return np.concatenate(parts)
+
+
+def _child(links: int, bones: list[Bone], rest: Rest, formats: dict[int, int], texture: bytes) -> ogf_document.Ogf:
+    rows = _rows(links, bones, rest)
+    faces = np.arange(0, len(rows), 4)[:, None] + np.array([0, 1, 2, 0, 2, 3])
+    values: list[Numbered] = [
+        (1, _header(ogf_document.VisualType.SKINNED_STRIP, rows["position"])),
+        (2, geometry.Texture(texture, b"models\\model")),
+        (3, geometry.Vertices(formats[links], rows)),
+        (4, geometry.Indices(faces.reshape(-1).astype("<u2"))),
+    ]
+    return _visual(values)
+
+
+def _header(kind: ogf_document.VisualType, positions: NDArray[np.float32]) -> geometry.Header:
+    low, high = positions.min(axis=0), positions.max(axis=0)
+    centre = (low + high) / 2
+    radius = np.sqrt(((positions - centre) ** 2).sum(axis=1).max())
+    return geometry.Header(4, int(kind), 0, np.array([low, high], "<f4"), np.array([*centre, radius], "<f4"))
+
+
+def _visual(values: Iterable[Numbered]) -> ogf_document.Ogf:
+    return ogf_document.Ogf([ogf_document.Section(Chunk(number, b""), value) for number, value in values])
+
+
+def _bone_values(bones: list[Bone], rest: Rest) -> tuple[ogf_bones.BoneNames, ogf_bones.IkData]:
+    names, physics = [], []
+    for place, bone in enumerate(bones):
+        middle = (np.array(bone.end) - np.array(bone.joint)) / 2
+        centre = np.round(rest.globals[place].T @ middle, 5) + 0.0
+        half = np.maximum(np.abs(centre), bone.thickness or 0.01).astype("<f4")
+        identity = np.eye(3, dtype="<f4")
+        names.append(ogf_bones.BoneName(bone.name.encode(), bone.parent.encode(), identity, centre.astype("<f4"), half))
+        shape = ogf_bones.Shape(
+            1 if bone.thickness else 0,
+            0,
+            np.array([*identity.ravel(), *centre, *half], "<f4"),
+            np.array([*centre, np.float32(0.1)], "<f4"),
+            np.array([*centre, 0, 1, 0, 0.2, 0.05], "<f4"),
+        )
+        limits = np.array([[-0.5, 0.75, 1, 1], [-0.25, 0.25, 1, 1], [-0.125, 1.5, 1, 1]], "<f4")
+        joint = ogf_bones.Joint(
+            2 if bone.parent else 0, limits, np.float32(1), np.float32(1), 0, np.zeros(2, "<f4"), np.float32(0.5)
+        )
+        physics.append(
+            ogf_bones.IkBone(
+                b"creatures\\human" if len(bones) > 4 else b"default_object",
+                shape,
+                joint,
+                rest.angles[place],
+                rest.offsets[place],
+                np.float32(2.5),
+                centre.astype("<f4"),
+                1,
+            )
+        )
+    return ogf_bones.BoneNames(names), ogf_bones.IkData(physics)
+
+
+def model(
+    name: str, bones: list[Bone], formats: dict[int, int], tail: Sequence[Numbered], user_data: bytes = b""
+) -> ogf_document.Ogf:
+    """A skinned model; ``tail`` are its last chunks: references or motions."""
+    rest = rest_of(bones)
+    links = sorted({bone.links for bone in bones if bone.thickness})
+    children = [_child(count, bones, rest, formats, f"samples\\{name}".encode()) for count in links]
+    positions = np.concatenate([_rows(count, bones, rest)["position"] for count in links])
+    bone_names, physics = _bone_values(bones, rest)
+    nested = [ogf_document.Section(Chunk(number, b""), child) for number, child in enumerate(children)]
+    maker = b"motionbridge"
+    values: list[Numbered] = [
+        (1, _header(ogf_document.VisualType.SKELETON_ANIMATED, positions)),
+        (18, texts.Description(f"{name}.blend".encode(), maker, MADE, maker, MADE, maker, MADE)),
+        (9, ogf_document.Children(nested)),
+        (13, bone_names),
+        (16, physics),
+    ]
+    if user_data:
+        values.append((17, texts.UserData(user_data)))
+    return _visual([*values, *tail])
