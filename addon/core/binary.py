@@ -17,6 +17,8 @@ from .errors import ReadError, WriteError
 
 Bytes = bytes | bytearray | memoryview
 
+_GIT_POINTER = b"version https://git-lfs"
+
 _U16 = struct.Struct("<H")
 _U32 = struct.Struct("<I")
 _I32 = struct.Struct("<i")
@@ -113,6 +115,14 @@ class Reader:
             raise self.error(f"{what} has no end (no zero byte in the {len(window)} bytes that are left)")
         self.position += length + 1
         return bytes(window[:length])
+
+    def refuse_git_pointer(self) -> None:
+        """Refuse the few lines of text that git-lfs leaves in the place of a file it has not fetched."""
+        if bytes(self.data[: len(_GIT_POINTER)]) == _GIT_POINTER:
+            raise self.error(
+                "this is a git-lfs pointer, a text that stands for the file, not the file itself",
+                "Fetch the file with `git lfs pull`",
+            )
 
     def expect_end(self, what: str) -> None:
         """Refuse bytes left over behind ``what``."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,6 +119,25 @@ class VertexWeights:
     weights: NDArray[np.float32]
 
 
+class Domain(Enum):
+    """What a mesh's `Attribute` has a row for."""
+
+    VERTEX = "vertex"
+    FACE = "face"
+
+
+@dataclass
+class Attribute:
+    """Named values of a mesh: ``values`` one row a vertex or face, bool, int32 or float32, (n,) or (n, width)."""
+
+    domain: Domain
+    values: NDArray[Any]
+
+
+FILE_VERTEX, FILE_FACE = "file_vertex", "file_face"
+"""Attributes (int32) that name the row of the file a vertex or face came from, -1 for none."""
+
+
 @dataclass
 class Material:
     """How a surface looks, by the game's names: ``texture`` path without extension, ``shader``."""
@@ -133,7 +153,8 @@ class Mesh:
 
     ``positions`` (vertices, 3) float32 metres; ``triangles`` (faces, 3) int32, counter-clockwise seen from outside;
     ``normals`` and ``uvs`` one row a vertex ((vertices, 3), (vertices, 2) float32) or None; ``weights`` index
-    ``groups``; ``material_index`` (faces,) int32 into ``materials``.
+    ``groups``; ``material_index`` (faces,) int32 into ``materials``. ``attributes`` by name: what the format says of
+    vertices and faces besides. ``edges`` (edges, 2) int32: lines that belong to no triangle.
     """
 
     name: str
@@ -145,3 +166,10 @@ class Mesh:
     weights: VertexWeights | None = None
     materials: list[Material] = field(default_factory=list)
     material_index: NDArray[np.int32] | None = None
+    attributes: dict[str, Attribute] = field(default_factory=dict)
+    edges: NDArray[np.int32] | None = None
+
+    def values(self, name: str, domain: Domain) -> NDArray[Any] | None:
+        """The values of an attribute; None where the mesh has none of that name on vertices or faces as asked."""
+        found = self.attributes.get(name)
+        return found.values if found is not None and found.domain is domain else None

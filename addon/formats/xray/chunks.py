@@ -8,7 +8,7 @@ plain bodies, and declared sizes lie in broken files: both are kept as they are,
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -53,6 +53,15 @@ class ChunkRun:
     chunks: list[Chunk]
     tail: Bytes = b""
 
+    def first(self, identifier: int) -> Chunk | None:
+        """The chunk the engine finds under an id, which is the first; None where there is none."""
+        return next((chunk for chunk in self.chunks if chunk.plain_id == identifier), None)
+
+    def others(self, identifiers: Iterable[int]) -> list[Chunk]:
+        """The chunks that are not the first of any of these ids."""
+        known = [id(chunk) for chunk in map(self.first, identifiers) if chunk is not None]
+        return [chunk for chunk in self.chunks if id(chunk) not in known]
+
 
 @dataclass(slots=True)
 class Section(Generic[Value]):
@@ -75,6 +84,8 @@ def read_chunks(reader: Reader, report: Report) -> ChunkRun:
     """
     if reader.chunk.count("/") >= DEEPEST:
         raise reader.error(f"chunks are nested more than {DEEPEST} deep", "The file is damaged or made to do harm")
+    if not reader.chunk:
+        reader.refuse_git_pointer()
     chunks: list[Chunk] = []
     data = reader.data
     while reader.remaining >= _HEADER.size:
@@ -151,6 +162,19 @@ def with_body(chunk: Chunk, body: bytes) -> Chunk:
         return chunk
     identifier = chunk.id if chunk.packed is None else chunk.plain_id
     return Chunk(identifier, body, chunk.offset)
+
+
+def with_bodies(run: ChunkRun, bodies: Mapping[int, bytes]) -> ChunkRun:
+    """The same run with other bodies in the first chunk of each of these ids; everything else, and the order, stays."""
+    changed = {id(run.first(identifier)): body for identifier, body in bodies.items()}
+    return ChunkRun(
+        [with_body(chunk, changed[id(chunk)]) if id(chunk) in changed else chunk for chunk in run.chunks], run.tail
+    )
+
+
+def stored_size(chunk: Chunk) -> int:
+    """How many bytes of the file its body takes."""
+    return len(chunk.body if chunk.packed is None else chunk.packed)
 
 
 def starts_like_chunks(*identifiers: int) -> Callable[[bytes], bool]:

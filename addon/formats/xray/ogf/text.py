@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ....core import names
+from ....core.text import array_differences, array_lines, scalar
 from ..chunks import Chunk
 from ..omf.document import MotionLibrary, MotionSet, Parameters
 from ..omf.text import describe_motions, dump_library, dump_parameters, motion_set_differences
@@ -30,8 +30,6 @@ _WORDS: dict[type, str] = {BoneNames: "bones", IkData: "physics", Ogf: "model"}
 """Kinds of chunks whose class name is not the word for it."""
 _UNSAID = ("bones", "names", "rows")
 """Fields that the kind's word already says."""
-_FEW = 16
-"""Numbers that are shown whole when they differ."""
 
 
 def type_name(header: Header) -> str:
@@ -134,7 +132,7 @@ def _dump_section(section: Section, model: Ogf, indent: str) -> Iterator[str]:
 def _dump_value(label: str, value: Any) -> Iterator[str]:
     """Lines of any typed value; ``label`` is the path of field names to it."""
     if isinstance(value, np.ndarray):
-        yield from _dump_array(label, value)
+        yield from array_lines(label, value)
     elif isinstance(value, list):
         yield f"{label} count {len(value)}"
         for number, entry in enumerate(value):
@@ -143,48 +141,7 @@ def _dump_value(label: str, value: Any) -> Iterator[str]:
         for field in dataclasses.fields(value):
             yield from _dump_value(f"{label} {field.name}".strip(), getattr(value, field.name))
     else:
-        yield f"{label} {_scalar(value)}"
-
-
-def _dump_array(label: str, values: NDArray[Any]) -> Iterator[str]:
-    if values.dtype.names:
-        flat = values.ravel()
-        columns = [_rows(flat[name].reshape(len(flat), -1)) for name in values.dtype.names] if len(flat) else []
-        titles = " | ".join(values.dtype.names)
-        yield f"{label} count {len(flat)}: {titles}"
-        for number, fields in enumerate(zip(*columns, strict=True)):
-            yield f"{label} {number} {' | '.join(fields)}"
-    elif values.ndim == 1 and len(values) > _FEW:
-        yield f"{label} count {len(values)}"
-        whole = len(values) // 3 * 3
-        for number, row in enumerate(_rows(values[:whole].reshape(-1, 3))):
-            yield f"{label} {3 * number} {row}"
-        if whole < len(values):
-            yield f"{label} {whole} {_rows(values[None, whole:])[0]}"
-    elif values.ndim == 1:
-        yield f"{label} {_rows(values[None])[0]}"
-    else:
-        for number, row in enumerate(_rows(values.reshape(len(values), -1))):
-            yield f"{label} {number} {row}"
-
-
-def _rows(values: NDArray[Any]) -> list[str]:
-    """A text for every row of (rows, columns). Floats are the shortest text that names this float32 and no other."""
-    texts = values.astype(str)
-    if values.dtype.kind == "f" and np.isnan(values).any():
-        texts = texts.astype(object)
-        for place in zip(*np.nonzero(np.isnan(values)), strict=True):
-            texts[place] = _scalar(values[place])
-    return [" ".join(row) for row in texts.tolist()]
-
-
-def _scalar(value: Any) -> str:
-    if isinstance(value, np.floating):
-        # All NaNs look alike; their bits do not.
-        return f"nan:{value.tobytes().hex()}" if np.isnan(value) else str(value)
-    if isinstance(value, bytes | bytearray | memoryview):
-        return repr(names.decode(bytes(value)))
-    return "-" if value is None else str(value)
+        yield f"{label} {scalar(value)}"
 
 
 # What differs --------------------------------------------------------------------------------------------------------
@@ -274,9 +231,9 @@ def _motion_differences(
 
 def _value_differences(place: str, a: Any, b: Any, labels: list[str]) -> Iterator[str]:
     if type(a) is not type(b):
-        yield f"{place}: {_scalar(a)} / {_scalar(b)}"
+        yield f"{place}: {scalar(a)} / {scalar(b)}"
     elif isinstance(a, np.ndarray):
-        yield from _array_differences(place, a, b)
+        yield from array_differences(place, a, b)
     elif isinstance(a, list):
         if len(a) != len(b):
             yield f"{place}: {len(a)} / {len(b)}"
@@ -288,9 +245,9 @@ def _value_differences(place: str, a: Any, b: Any, labels: list[str]) -> Iterato
             yield from _value_differences(f"{place}{word}", getattr(a, field.name), getattr(b, field.name), labels)
     elif isinstance(a, np.floating):
         if a.tobytes() != b.tobytes():
-            yield f"{place}: {_scalar(a)} / {_scalar(b)}"
+            yield f"{place}: {scalar(a)} / {scalar(b)}"
     elif a != b:
-        yield f"{place}: {_scalar(a)} / {_scalar(b)}"
+        yield f"{place}: {scalar(a)} / {scalar(b)}"
 
 
 def _label(entry: Any, number: int, labels: list[str]) -> str:
@@ -299,25 +256,3 @@ def _label(entry: Any, number: int, labels: list[str]) -> str:
     if dataclasses.is_dataclass(entry) and number < len(labels):
         return repr(labels[number])
     return str(number)
-
-
-def _array_differences(place: str, a: NDArray[Any], b: NDArray[Any]) -> Iterator[str]:
-    if a.dtype != b.dtype or a.shape != b.shape:
-        fields = [" ".join(values.dtype.names or (str(values.dtype),)) for values in (a, b)]
-        layout = f", {fields[0]} / {fields[1]}" if a.dtype != b.dtype else ""
-        yield f"{place}: {len(a)} / {len(b)}{layout}"
-        return
-    for name in a.dtype.names or ("",):
-        mine, theirs = (a[name], b[name]) if name else (a, b)
-        if mine.tobytes() != theirs.tobytes():
-            yield f"{place}{f' {name}' if name else ''}: {_which_differ(mine, theirs)}"
-
-
-def _which_differ(mine: NDArray[Any], theirs: NDArray[Any]) -> str:
-    if mine.size <= _FEW:
-        return f"{_rows(mine.reshape(1, -1))[0]} / {_rows(theirs.reshape(1, -1))[0]}"
-    ones, others = (np.ascontiguousarray(values).reshape(len(values), -1) for values in (mine, theirs))
-    # Compared as bits: a NaN is equal to itself, 0 and -0 are not equal.
-    rows = np.flatnonzero((ones.view(f"u{ones.itemsize}") != others.view(f"u{others.itemsize}")).any(axis=1))
-    first = rows[0]
-    return f"{len(rows)} of {len(ones)} differ, first {first}: {_rows(ones[[first]])[0]} / {_rows(others[[first]])[0]}"
