@@ -62,6 +62,8 @@ def _jobs(blender: str | None, arguments: Sequence[str], *, fast: bool) -> list[
     if blender == "all":
         wheels = [version for version in settings()["tool"]["motionbridge"]["wheels"] if version in _stubs()]
         chosen: list[Job] = [lambda: _debian(arguments), *(_in_wheel(version, arguments) for version in wheels)]
+        if not arguments:
+            chosen.append(lambda: _across(wheels))
     else:
         chosen = [lambda: _inside(lambda: blenders.find(blender), blender or "Blender", arguments, zip_too=not fast)]
     # What takes longest begins first.
@@ -131,7 +133,7 @@ def _of_this_ring(arguments: Sequence[str], foreign: Sequence[str]) -> list[str]
 
 
 def _pure(given: Sequence[str]) -> Iterator[Outcome]:
-    arguments = _of_this_ring(given, ["tests/blender", "tests/package"])
+    arguments = _of_this_ring(given, ["tests/blender", "tests/package", "tests/across"])
     if arguments is None:
         return
     with TemporaryDirectory() as folder:
@@ -166,14 +168,44 @@ def _inside(
             session.variables["MOTIONBRIDGE_TEST_PACKAGES"] = str(
                 virtual.packages("test-packages", virtual.group("test"))
             )
-        own = _of_this_ring(arguments, ["tests/scripts", "tests/package"])
+        own = _of_this_ring(arguments, ["tests/scripts", "tests/package", "tests/across"])
         if own is not None:
-            yield _run_in_blender(session, own)
+            yield _run_in_blender(session, own, narrowed=bool(own))
         if zip_too and not arguments:
             yield _run_on_zip(session)
 
 
-def _run_in_blender(session: blenders.Session, arguments: Sequence[str]) -> Outcome:
+def _across(wheels: Sequence[str]) -> Iterator[Outcome]:
+    """Files saved in each Blender, opened and exported in each newer one; oldest first."""
+    try:
+        found = [blenders.wheel(version) for version in wheels]
+    except Unavailable as lacking:
+        yield Outcome("across", "saved by one Blender, opened in another", NOT_RUN, note=str(lacking))
+        return
+    for number, older in enumerate(found[:-1]):
+        with TemporaryDirectory(prefix="motionbridge-") as folder:
+            saved = _one_side(older, folder, "tests/across/test_saving.py", f"saved in {older.label}")
+            yield saved
+            if saved.status == PASSED:
+                for newer in found[number + 1 :]:
+                    place = f"{older.label} -> {newer.label}"
+                    yield _one_side(newer, folder, "tests/across/test_opening.py", place)
+
+
+def _one_side(blender: blenders.Blender, folder: str, tests: str, place: str) -> Outcome:
+    with blenders.session(blender, _game_files()) as session:
+        session.variables["MOTIONBRIDGE_ACROSS"] = folder
+        return _run_in_blender(session, [tests], ring="across", place=place)
+
+
+def _run_in_blender(
+    session: blenders.Session,
+    arguments: Sequence[str],
+    *,
+    ring: str = "Blender",
+    place: str = "",
+    narrowed: bool = False,
+) -> Outcome:
     results = session.scratch / "results.xml"
     command = session.blender_call(
         "--background", "--factory-startup", "--python-exit-code", "1", "--python", str(session.root / "tests/run.py"),
@@ -183,7 +215,7 @@ def _run_in_blender(session: blenders.Session, arguments: Sequence[str]) -> Outc
     ended = session.run(command, LIMIT)
     seconds = time.monotonic() - began
     seen = session.seen_from_outside(results)
-    return _tests("Blender", session.blender.label, ended, seen, seconds, narrowed=bool(arguments))
+    return _tests(ring, place or session.blender.label, ended, seen, seconds, narrowed=narrowed)
 
 
 def _run_on_zip(session: blenders.Session) -> Outcome:

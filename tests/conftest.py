@@ -2,7 +2,7 @@
 
 Three rings share these tests. Plain pytest runs the pure ones. Inside a Blender (`tests/run.py`) the same ones run
 again, for its Python and numpy differ, and those of `tests/blender` with them. `tests/package` looks at the built zip
-from outside, with the Blender named in MOTIONBRIDGE_BLENDER.
+from outside, with the Blender named in MOTIONBRIDGE_BLENDER. `tests/across` needs two Blenders, one after the other.
 """
 
 import os
@@ -24,6 +24,8 @@ else:
     collect_ignore += ["blender"]
 if "MOTIONBRIDGE_BLENDER" not in os.environ:
     collect_ignore += ["package"]
+if "MOTIONBRIDGE_ACROSS" not in os.environ:
+    collect_ignore += ["across"]
 
 # A slow machine is no failure, and what CI found must be found again by whoever looks after it.
 hypothesis.settings.register_profile("here", deadline=None)

@@ -32,3 +32,39 @@ def corpus_files(*parts: str) -> list:
             raise FileNotFoundError(f"no file matches {part} in the corpus {CORPUS}")
         files += found
     return [pytest.param(file, id=f"{file.parent.name}/{file.name}") for file in files]
+
+
+# Skeleton -> motions that belong to it, as the corpus' own list says.
+REAL_MOTIONS_OF_MODELS = {
+    "coc_detector1_hud": ["coc_detector1", "coc_detector1_16bit"],
+    "coc_detector2_hud": ["coc_detector2_16bit"],
+    "coc_dev_bolt_hud": ["coc_dev_bolt_tiny"],
+    "gwr_beretta_hud": ["gwr_beretta_hud"],
+    "gwr_wpn_hand_04": ["gwr_hand_beretta_marks92", "gwr_hand_pb_v3"],
+    "gwr_knife_hud": ["gwr_knife_tiny_marks"],
+    "headflash_hud": ["headflash_tiny"],
+    "hoc_backpack_hud": ["hoc_backpack_64bones_marks"],
+    "human_stalker_hero_1": ["human_smart_cover"],
+    "ixray_wpn_hand_0": ["coc_hand_bolt_marks"],
+    "medkit_exo_hud": ["medkit_exo"],
+    "nlc_pp91_hud": ["nlc_pp91_hud_v4"],
+    "nlc_walter99_hud": ["nlc_walter99_hud_v3"],
+    "radium_bloodsucker": ["radium_bloodsucker"],
+    "radium_cat": ["radium_cat"],
+    "radium_chimera": ["radium_chimera"],
+    "radium_psevdogigant": ["radium_psevdogigant"],
+    "radium_rat": ["radium_rat"],
+    "radium_zombi_trup": ["radium_zombi_v3"],
+    "soc_bolt_hud": ["soc_bolt_hud"],
+}
+SAMPLES = Path(__file__).resolve().parent / "samples"
+MOTIONS_OF_MODELS = {"humanoid": ["humanoid"], "weapon": ["weapon"]} | (REAL_MOTIONS_OF_MODELS if CORPUS else {})
+"""The same with our samples; real files where they are there."""
+
+
+def motions_of_model(model: str) -> tuple[Path, list[Path]]:
+    """The files of a model of `MOTIONS_OF_MODELS` and of its motions."""
+    if (SAMPLES / f"{model}.ogf").is_file():
+        return SAMPLES / f"{model}.ogf", [SAMPLES / f"{name}.omf" for name in MOTIONS_OF_MODELS[model]]
+    corpus = Path(os.environ["MOTIONBRIDGE_CORPUS"])
+    return corpus / "ogf" / f"{model}.ogf", [corpus / "omf" / f"{name}.omf" for name in MOTIONS_OF_MODELS[model]]

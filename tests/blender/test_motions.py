@@ -23,33 +23,10 @@ from addon.games.xray.model import ImportOptions, import_model
 from addon.games.xray.motion_edit import OtherBase, motions_of
 from addon.games.xray.motion_export import MotionExportOptions, Onto, RestChange, plan_export
 from addon.games.xray.motion_import import MotionImportOptions, import_motions, list_motions
-from tests.real_files import CORPUS
+from tests.real_files import CORPUS, REAL_MOTIONS_OF_MODELS
 from tests.scene import differences, snapshot
 
-# Skeleton -> motions that belong to it, as the corpus' own list says.
-PAIRS = {
-    "coc_detector1_hud": ["coc_detector1", "coc_detector1_16bit"],
-    "coc_detector2_hud": ["coc_detector2_16bit"],
-    "coc_dev_bolt_hud": ["coc_dev_bolt_tiny"],
-    "gwr_beretta_hud": ["gwr_beretta_hud"],
-    "gwr_wpn_hand_04": ["gwr_hand_beretta_marks92", "gwr_hand_pb_v3"],
-    "gwr_knife_hud": ["gwr_knife_tiny_marks"],
-    "headflash_hud": ["headflash_tiny"],
-    "hoc_backpack_hud": ["hoc_backpack_64bones_marks"],
-    "human_stalker_hero_1": ["human_smart_cover"],
-    "ixray_wpn_hand_0": ["coc_hand_bolt_marks"],
-    "medkit_exo_hud": ["medkit_exo"],
-    "nlc_pp91_hud": ["nlc_pp91_hud_v4"],
-    "nlc_walter99_hud": ["nlc_walter99_hud_v3"],
-    "radium_bloodsucker": ["radium_bloodsucker"],
-    "radium_cat": ["radium_cat"],
-    "radium_chimera": ["radium_chimera"],
-    "radium_psevdogigant": ["radium_psevdogigant"],
-    "radium_rat": ["radium_rat"],
-    "radium_zombi_trup": ["radium_zombi_v3"],
-    "soc_bolt_hud": ["soc_bolt_hud"],
-}
-ALL_PAIRS = [(model, motions) for model, files in PAIRS.items() for motions in files]
+ALL_PAIRS = [(model, motions) for model, files in REAL_MOTIONS_OF_MODELS.items() for motions in files]
 needs_corpus = pytest.mark.skipif(CORPUS is None, reason="MOTIONBRIDGE_CORPUS is not set")
 OPTIONS = MotionImportOptions()
 

@@ -96,6 +96,36 @@ def test_chroot_is_excused_without_root_but_a_failing_set_up_is_not(monkeypatch)
     assert [(found.status, found.excused) for found in rings._debian([])] == [(rings.NOT_RUN, False)]
 
 
+def test_files_go_from_each_blender_to_every_newer_one(monkeypatch):
+    made = {version: rings.blenders.Blender(f"{version} wheel", ("false",)) for version in ("1.0", "1.5", "2.0")}
+    monkeypatch.setattr(rings.blenders, "wheel", made.__getitem__)
+    ran = []
+
+    def one_side(blender, folder, tests, place):
+        ran.append((blender.label, folder, tests.rpartition("_")[2]))
+        failed = place == "saved in 1.5 wheel"
+        return rings.Outcome("across", place, rings.FAILED if failed else rings.PASSED, passed=1)
+
+    monkeypatch.setattr(rings, "_one_side", one_side)
+    outcomes = list(rings._across(list(made)))
+    assert [found.place for found in outcomes] == [
+        "saved in 1.0 wheel", "1.0 wheel -> 1.5 wheel", "1.0 wheel -> 2.0 wheel", "saved in 1.5 wheel"
+    ]  # fmt: skip
+    assert [(label, tests) for label, _, tests in ran] == [
+        ("1.0 wheel", "saving.py"), ("1.5 wheel", "opening.py"), ("2.0 wheel", "opening.py"), ("1.5 wheel", "saving.py")
+    ]  # fmt: skip
+    assert len({folder for _, folder, _ in ran[:3]}) == 1
+
+
+def test_a_blender_that_cannot_be_had_is_said_for_the_whole_ring(monkeypatch):
+    def lacking(version):
+        raise Unavailable(f"{version} is not there")
+
+    monkeypatch.setattr(rings.blenders, "wheel", lacking)
+    (found,) = rings._across(["4.2", "5.0"])
+    assert (found.status, found.excused, found.note) == (rings.NOT_RUN, False, "4.2 is not there")
+
+
 def test_trouble_in_a_ring_is_its_outcome():
     def job():
         raise OSError("disk full")

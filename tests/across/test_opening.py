@@ -1,0 +1,68 @@
+"""Files saved by an older Blender: what nobody touched leaves this one as it came, and every motion plays."""
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.core import rotation
+from addon.core.report import Report
+from addon.formats.xray import ogf, omf
+from addon.formats.xray.ogf.skeleton import decode_skeleton
+from addon.formats.xray.omf.decoding import decode
+from addon.games.xray import model_export, motion_edit, motion_export
+from addon.games.xray.bone_properties import game_name
+from tests.real_files import MOTIONS_OF_MODELS, motions_of_model
+
+PLAYED = 6  # motions of each file, spread over it
+
+
+@pytest.fixture(params=MOTIONS_OF_MODELS)
+def model(request, between):
+    bpy.ops.wm.open_mainfile(filepath=str(between / f"{request.param}.blend"))
+    assert bpy.data.version[:2] < bpy.app.version[:2], "the file was saved by an older Blender"
+    return request.param
+
+
+def test_what_an_older_blender_saved_leaves_this_one_as_it_came(model, tmp_path) -> None:
+    rig = bpy.data.objects["rig"]
+    model_path, motion_paths = motions_of_model(model)
+    assert len(rig.motionbridge_motion_files) == len(motion_paths)
+    for file, path in zip(rig.motionbridge_motion_files, motion_paths, strict=True):
+        plan = motion_export.plan_export(
+            bpy.context,
+            rig,
+            motion_edit.motions_of(file),
+            str(tmp_path / path.name),
+            onto=motion_export.Onto.OWN_FILES,
+            options=motion_export.MotionExportOptions(),
+            report=Report(),
+        )
+        assert plan.changes.motions == []
+        assert plan.data == path.read_bytes()
+    plan = model_export.plan_export(bpy.context, rig, model_export.ExportOptions(), Report())
+    assert not plan.changes
+    assert plan.data == model_path.read_bytes()
+
+
+def test_any_motion_the_user_picks_is_shown_as_the_files_say(model) -> None:
+    """Assigned as the action's menu does it: which slot plays is left to Blender."""
+    rig = bpy.data.objects["rig"]
+    model_path, motion_paths = motions_of_model(model)
+    skeleton = decode_skeleton(ogf.read(model_path.read_bytes(), "", Report()), Report())
+    shown_names = {game_name(bone).lower(): bone.name for bone in rig.data.bones}
+    for file, path in zip(rig.motionbridge_motion_files, motion_paths, strict=True):
+        clips = decode(omf.read(path.read_bytes(), "", Report()).motion_set, Report())
+        actions = motion_edit.motions_of(file)
+        assert len(actions) == len(clips)
+        for number in np.unique(np.linspace(0, len(clips) - 1, PLAYED).astype(int)):
+            clip, action = clips[number], actions[number]
+            rig.animation_data.action = action
+            frame = clip.frames // 2
+            bpy.context.scene.frame_set(round(action.frame_start) + frame)
+            tracks = {bone.lower(): track for track, bone in enumerate(clip.bones)}
+            order = [tracks[bone.lower()] for bone in skeleton.bones]
+            pose = skeleton.pose_matrices(
+                rotation.normalised(clip.rotations[order][:, [frame]]), clip.translations[order][:, [frame]]
+            )[:, 0]
+            shown = np.array([rig.pose.bones[shown_names[bone.lower()]].matrix for bone in skeleton.bones])
+            assert np.abs(shown - pose).max() < 1e-4, (path.name, clip.name)

@@ -1,0 +1,20 @@
+"""Models and their motions, imported, untouched and saved by this Blender."""
+
+import bpy
+import pytest
+
+from addon.core.report import Report
+from addon.games.xray.model import ImportOptions, import_model
+from addon.games.xray.motion_import import MotionImportOptions, import_motions
+from tests.real_files import MOTIONS_OF_MODELS, motions_of_model
+
+
+@pytest.mark.parametrize("model", MOTIONS_OF_MODELS)
+def test_an_untouched_import_is_saved(between, model) -> None:
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    model_path, motion_paths = motions_of_model(model)
+    rig = import_model(bpy.context, model_path, ImportOptions(textures=False), Report()).rig
+    for path in motion_paths:
+        import_motions(bpy.context, rig, str(path), options=MotionImportOptions(), report=Report())
+    rig.name = "rig"
+    bpy.ops.wm.save_as_mainfile(filepath=str(between / f"{model}.blend"))
