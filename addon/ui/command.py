@@ -1,4 +1,4 @@
-"""`blender --command motionbridge …`: the command line of `cli`, for those who have Blender and no Python."""
+"""`blender --command motionbridge …`: the command line of `cli`, and `scene`, which works in Blender itself."""
 
 from typing import Any
 
@@ -9,8 +9,14 @@ _handles: list[object] = []
 
 def _execute(arguments: list[str]) -> int:
     from .. import cli  # noqa: PLC0415 - Blender's start does not wait for what few will call
+    from . import scene_command  # noqa: PLC0415 - as above
 
-    return cli.main(arguments)
+    if arguments[:1] == [scene_command.NAME]:
+        return scene_command.main(arguments[1:])
+    status = cli.main(arguments)
+    if arguments[:1] in ([], ["-h"], ["--help"]):
+        print("\nIn Blender there is also: scene (open, import, export, save; see scene --help)")
+    return status
 
 
 def register() -> None:

@@ -1,0 +1,82 @@
+"""`blender --command motionbridge scene …`: import, export and save without a window, for scripts."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+NAME = "scene"
+IMPORTERS = {".ogf": "xray_ogf", ".omf": "xray_omf"}
+EXPORTERS = {".ogf": "xray_ogf", ".omf": "xray_omf"}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Carry out the steps in order; 0, or 2 and one sentence where a step was refused."""
+    chosen = _parser().parse_args(arguments)
+    try:
+        _run(chosen)
+    except RuntimeError as refusal:  # how an operator that reported an error ends when a script called it
+        print(f"motionbridge: {str(refusal).removeprefix('Error: ').strip()}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="motionbridge scene", description="Open, import, export, save: in this order, what is named."
+    )
+    parser.add_argument(
+        "--open", type=Path, metavar="FILE.blend", help="begin with this file instead of an empty scene"
+    )
+    parser.add_argument(
+        "--import", dest="imports", type=Path, nargs="+", default=[], metavar="FILE", help="models, then their motions"
+    )
+    parser.add_argument("--motions", default="", metavar="A;B", help="names of motions; all where this is not given")
+    parser.add_argument(
+        "--export", type=Path, metavar="FILE", help="write the armature's motions (.omf) or model (.ogf)"
+    )
+    parser.add_argument("--into", action="store_true", help="--export puts motions into the file that is there")
+    parser.add_argument("--save", type=Path, metavar="FILE.blend", help="save the scene at the end")
+    return parser
+
+
+def _run(chosen: argparse.Namespace) -> None:
+    if chosen.open is not None:
+        bpy.ops.wm.open_mainfile(filepath=_absolute(chosen.open))
+    else:
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    for path in chosen.imports:
+        options = {"motions": chosen.motions} if path.suffix.lower() == ".omf" else {}
+        _operator(bpy.ops.import_scene, IMPORTERS, path)(filepath=_absolute(path), **options)
+        _say()
+    if chosen.export is not None:
+        options = {"motions": chosen.motions} if chosen.export.suffix.lower() == ".omf" else {}
+        if chosen.into:
+            options["onto"] = "FILE"
+        _operator(bpy.ops.export_scene, EXPORTERS, chosen.export)(filepath=_absolute(chosen.export), **options)
+        _say()
+    if chosen.save is not None:
+        bpy.ops.wm.save_as_mainfile(filepath=_absolute(chosen.save))
+
+
+def _operator(rooms: Any, known: dict[str, str], path: Path) -> Callable[..., Any]:
+    name = known.get(path.suffix.lower())
+    if name is None:
+        raise RuntimeError(f"{path} has none of the suffixes that are known here: {', '.join(known)}")
+    operator: Callable[..., Any] = getattr(rooms, name)
+    return operator
+
+
+def _absolute(path: Path) -> str:
+    return str(path.absolute())
+
+
+def _say() -> None:
+    """What the operator had to say: its sentence and everything it noticed."""
+    manager: Any = bpy.context.window_manager
+    print(manager.motionbridge_report, flush=True)

@@ -1,0 +1,47 @@
+"""`blender --command motionbridge scene …`: import, export, save without a window."""
+
+import bpy
+import pytest
+
+from addon.ui import command, scene_command
+
+
+def test_a_model_and_its_motions_go_through_a_saved_scene(samples, tmp_path, capfd) -> None:
+    saved, written = tmp_path / "scene.blend", tmp_path / "humanoid.omf"
+    files = [str(samples / name) for name in ("humanoid.ogf", "humanoid.omf")]
+    assert scene_command.main(["--import", *files, "--save", str(saved)]) == 0
+    assert "Motions imported onto" in capfd.readouterr().out
+    assert scene_command.main(["--open", str(saved), "--export", str(written)]) == 0
+    assert written.read_bytes() == (samples / "humanoid.omf").read_bytes()
+
+
+def test_chosen_motions_go_into_a_file_that_is_there(samples, tmp_path) -> None:
+    target = tmp_path / "target.omf"
+    target.write_bytes((samples / "humanoid.omf").read_bytes())
+    files = [str(samples / name) for name in ("humanoid.ogf", "humanoid.omf")]
+    assert scene_command.main(["--import", *files, "--motions", "walk", "--export", str(target), "--into"]) == 0
+    assert len(bpy.data.actions) == 1
+    assert target.read_bytes() == (samples / "humanoid.omf").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--import", "nowhere.omf"], "nowhere.omf"),
+        (["--import", "picture.png"], "none of the suffixes"),
+        (["--export", "x.omf"], "armature"),
+        (["--open", "nowhere.blend"], "nowhere.blend"),
+    ],
+)
+def test_a_refusal_is_one_sentence_and_a_status(arguments, sentence, capfd) -> None:
+    assert scene_command.main(arguments) == 2
+    said = capfd.readouterr().err
+    assert sentence in said
+    assert "Traceback" not in said
+
+
+def test_the_command_knows_both_halves(samples, capfd) -> None:
+    assert command._execute(["info", str(samples / "weapon.omf")]) == 0
+    assert "X-Ray skeletal motions" in capfd.readouterr().out
+    assert command._execute(["scene", "--import", str(samples / "weapon.ogf")]) == 0
+    assert "weapon" in capfd.readouterr().out
