@@ -154,8 +154,10 @@ class IMPORT_SCENE_OT_xray_omf(Operation, FileChoice, BlenderOperator):
             text = shown("Onto the armature {}").format(rig.name)
             column.label(text=text, icon="ARMATURE_DATA", translate=False)
         else:
-            text = "No armature is active: the motions go onto this model" if self.model else "No armature is active"
-            column.label(text=text, icon="INFO" if self.model else "ERROR")
+            column.label(
+                text="No armature is active: the motions go onto this model" if self.model else "No armature is active",
+                icon="INFO" if self.model else "ERROR",
+            )
             column.prop(self, "model")
         if len(self.listed):
             self._draw_list(layout)

@@ -29,6 +29,15 @@ def active_action(context: Any) -> Any:
     return data.action if data is not None else None
 
 
+def twins(action: Any, file: Any) -> list[Any]:
+    """Other actions that say they are the same motion: a copy that was made in Blender is one of them."""
+    place = action.motionbridge_motion.place
+    if place < 0 or action.motionbridge_motion.file != file.name:
+        return []
+    listed = motion_edit.motions_of(file)
+    return [other for other in listed if other != action and other.motionbridge_motion.place == place]
+
+
 class OnMotion(Operation):
     """Mixed into operators on one motion: the named action, else the active one."""
 
@@ -145,9 +154,7 @@ class MOTIONBRIDGE_OT_add_motion(OnMotion, BlenderOperator):
             raise WriteError(f"{rig.name!r} has no motion file", remedy="Export to a new file instead")
         listed = motion_edit.motions_of(file)
         motion = action.motionbridge_motion
-        # A copy that was made in Blender says that it is the motion it was copied from.
-        twins = [one for one in listed if one != action and one.motionbridge_motion.place == motion.place >= 0]
-        if action in listed and not twins:
+        if action in listed and not twins(action, file):
             return Outcome(said("{} is in the file already").format(action.name), done=False)
         motion.is_motion, motion.file, motion.place = True, file.name, -1
         motion.motion_name, motion.imported_name = action.name, ""

@@ -15,7 +15,7 @@ from ..formats.xray.omf.document import FRAMES_PER_SECOND
 from . import found_motions
 from .bases import BlenderList, BlenderPanel
 from .export_motions import active_file
-from .motion_operators import active_action
+from .motion_operators import active_action, twins
 from .name_filter import name_filter
 from .target import active_rig
 from .wording import shown
@@ -212,6 +212,10 @@ class PlayingPanel(OnActiveMotion):
             text = shown("The action is called {}").format(action.name)
             row.label(text=text, icon="INFO", translate=False)
             row.operator("motionbridge.use_action_name")
+        file = active_file(active_rig(context))
+        if file is not None and twins(action, file):
+            layout.label(text="This is a copy of another motion", icon="INFO")
+            layout.operator("motionbridge.add_motion", icon="ADD")
         layout.prop(motion, "target")
         column = layout.column(align=True)
         for name in ("speed", "power", "accrue", "falloff"):

@@ -1,0 +1,124 @@
+"""Everything the user reads has a Russian translation, and Blender finds it."""
+
+import ast
+import inspect
+from pathlib import Path
+
+import addon_utils
+import bpy
+import pytest
+
+import addon.ui
+from addon.blender import material
+from addon.games.xray import bone_properties, model_properties, motion_properties
+from addon.ui.russian import RUSSIAN
+
+FOLDER = Path(addon.ui.__file__).parent
+PROPERTIES = (
+    *motion_properties.CLASSES,
+    *model_properties.CLASSES,
+    *bone_properties.CLASSES,
+    material.MaterialProperties,
+)
+DRAWN = {"text", "title", "confirm_text"}
+ASKED = {"said", "shown", "poll_message_set"}
+
+# The same in every language, or Blender's own and translated by it.
+SAME = {
+    *("", "FX", "Motionbridge", "Motionbridge Report", "X-Ray Model (.ogf)", "X-Ray Motions (.omf)"),
+    *("file", "frames", "matrix", "File Path", "Filepath used for exporting the file"),
+    *("Check Existing", "Check and warn on overwriting existing files"),
+}
+
+
+def registered() -> set[str]:
+    """Labels, descriptions and items of every class and property that is ours."""
+    found = set()
+    for kind in (*addon.ui.CLASSES, *PROPERTIES):
+        found.add(getattr(kind, "bl_label", ""))
+        if issubclass(kind, bpy.types.Operator):
+            found.add(inspect.cleandoc(kind.__doc__))
+        for prop in properties_of(kind):
+            found |= {prop.name, prop.description}
+            if prop.type == "ENUM":
+                found |= {text for item in prop.enum_items for text in (item.name, item.description)}
+    return found
+
+
+def properties_of(kind: type) -> list:
+    """What a class of ours declares and shows."""
+    if issubclass(kind, bpy.types.Panel | bpy.types.FileHandler):
+        return []
+    rna = kind.bl_rna
+    if issubclass(kind, bpy.types.Operator):
+        group, name = kind.bl_idname.split(".")
+        rna = getattr(getattr(bpy.ops, group), name).get_rna_type()
+    declared = {name for base in kind.__mro__ for name in vars(base).get("__annotations__", {})}
+    drawn = {"ENUM", "BOOLEAN"}  # a hidden one of these may still be drawn
+    shown = [
+        prop for prop in rna.properties if prop.identifier in declared and (not prop.is_hidden or prop.type in drawn)
+    ]
+    return [prop for prop in shown if prop.type not in {"POINTER", "COLLECTION"}]
+
+
+def written() -> set[str]:
+    """Texts that our code draws or reports."""
+    found = set()
+    for file in FOLDER.glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+            values = [keyword.value for keyword in node.keywords if keyword.arg in DRAWN]
+            values += node.args if name in ASKED else []
+            for value in values:
+                ends = (value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,)
+                found |= {end.value for end in ends if isinstance(end, ast.Constant) and isinstance(end.value, str)}
+    return found
+
+
+def test_every_text_has_a_translation():
+    wanted = {text for text in registered() | written() if text not in SAME}
+    assert len(wanted) > 200
+    assert sorted(wanted - RUSSIAN.keys()) == []
+
+
+def test_no_translation_is_left_of_a_text_that_is_gone():
+    assert sorted(RUSSIAN.keys() - registered() - written()) == []
+
+
+def test_translations_have_the_same_places_to_fill():
+    wrong = [english for english, russian in RUSSIAN.items() if english.count("{") != russian.count("{")]
+    assert wrong == []
+    assert all(any("а" <= letter.lower() <= "я" for letter in russian) for russian in RUSSIAN.values())
+
+
+def test_descriptions_end_as_blenders_own_do():
+    assert [text for text in registered() if text.endswith(".") and not text.endswith("...")] == []
+
+
+@pytest.fixture
+def russian_interface():
+    view = bpy.context.preferences.view
+    before = view.language
+    try:
+        view.language = "ru_RU"
+    except TypeError:
+        pytest.skip("this Blender has no translations")
+    view.use_translate_interface = True
+    yield
+    view.language = before
+
+
+def test_blender_finds_them(russian_interface):
+    assert bpy.app.translations.pgettext_iface("Save Back") == RUSSIAN["Save Back"]
+    assert bpy.app.translations.pgettext_iface("Save Back", "Operator") == RUSSIAN["Save Back"]
+
+
+def test_they_go_with_the_extension(russian_interface):
+    module = "bl_ext.dev.motionbridge"
+    addon_utils.disable(module)
+    try:
+        assert bpy.app.translations.pgettext_iface("Save Back") == "Save Back"
+    finally:
+        addon_utils.enable(module)
