@@ -13,6 +13,7 @@ from ....core.errors import ReadError
 from ....core.report import Report
 from ..chunks import Chunk, ChunkRun, open_chunk, read_chunks, write_chunks
 from .document import Motion, MotionLibrary, TrackFlag, rotation_size, track_size, translation_key
+from .tracks import overlong
 
 COUNT = 0
 _U32 = struct.Struct("<I")
@@ -91,9 +92,14 @@ def _check_count(library: MotionLibrary, reader: Reader, report: Report) -> None
         report.warn(f"{_U32.unpack(counts[0].body)[0]} motions are announced, {len(motions)} are there", reader.chunk)
     if len({motion.track_count for motion in motions}) > 1:
         report.warn("the motions have different numbers of tracks", reader.chunk)
+    if not motions:
+        report.warn("there are no motions in it", reader.chunk)
     for motion in motions:
         if not motion.frames:
             report.warn("a motion without frames", motion.label)
+    worst = overlong(motions)
+    if worst is not None:
+        report.warn("motions claim more frames than their bytes bear; they cannot be imported", worst.label)
 
 
 def write_motions(library: MotionLibrary, *, recompose: bool = False) -> bytes:

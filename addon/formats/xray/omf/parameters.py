@@ -39,10 +39,11 @@ def read_parameters(reader: Reader, report: Report) -> Parameters:
         except ReadError:
             pass
         else:
-            report.warn(
-                "partitions list bones without names (an editor's bug): the game cannot read this", reader.chunk
-            )
-            return parameters
+            if not len(parameters.tail):  # anything may look like a few numbers and a rest
+                report.warn(
+                    "partitions list bones without names (an editor's bug): the game cannot read this", reader.chunk
+                )
+                return parameters
         reader.position = start + 2
         return _read_body(reader, report, version, named=True, numbered=True)
 

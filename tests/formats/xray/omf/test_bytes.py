@@ -67,6 +67,9 @@ TRACKS = {
 }
 
 
+HUGE = struct.pack("<I", 0xFFFFFFFF)
+
+
 def motion(name: bytes, *tracks: bytes, frames: int = 2) -> bytes:
     return name + b"\0" + struct.pack("<I", frames) + b"".join(tracks)
 
@@ -187,6 +190,20 @@ def test_partitions_without_names_are_read_and_reported() -> None:
     assert omf.write(document) == data
 
 
+def test_a_broken_definition_is_not_taken_for_a_partition_without_names() -> None:
+    """Read as bare numbers, nearly anything is a few partitions and a rest: the rest gives it away."""
+    data = omf_file([motion(b"run", TRACKS[2])], parameters(4, [b"b"], [definition(b"run", 0, HUGE)]))
+    with pytest.raises(ReadError, match="4294967295 entries of at least 5 bytes are announced, 0 bytes are left"):
+        read(data)
+
+
+def test_frames_that_no_memory_holds_are_reported_and_kept() -> None:
+    data = omf_file([motion(b"run", TRACKS[2], frames=0xFFFF_FFFF)], parameters(3, [b"b"], [definition(b"run", 0)]))
+    document, report = read(data)
+    assert report.lines() == ["motions claim more frames than their bytes bear; they cannot be imported (run)"]
+    assert omf.write(document) == data
+
+
 def test_chunks_in_another_order_and_unknown_ones_stay_where_they_are() -> None:
     motions = chunk(
         0xE,
@@ -263,10 +280,12 @@ def test_a_file_whose_motions_have_more_tracks_than_its_bones_says_so(corpus) ->
     assert any("42 tracks for 1 bones" in line for line in report.lines())
 
 
-def test_a_file_without_motions_is_in_order(corpus) -> None:
-    document, report = read((corpus / "omf" / "odd_unarmed_empty_v3.omf").read_bytes())
+def test_a_file_without_motions_is_kept_and_says_so(corpus) -> None:
+    data = (corpus / "omf" / "odd_unarmed_empty_v3.omf").read_bytes()
+    document, report = read(data)
     assert document.motion_set.library.motions == []
-    assert not report.warnings
+    assert report.lines() == ["there are no motions in it (0xE)"]
+    assert omf.write(document) == data
 
 
 def test_both_wrong_checksums_of_a_real_file(corpus) -> None:
@@ -290,9 +309,6 @@ def test_cut_off_anywhere() -> None:
             continue
         assert omf.write(document) == data
         assert omf.recompose(document) == data
-
-
-HUGE = struct.pack("<I", 0xFFFFFFFF)
 
 
 @pytest.mark.parametrize(
