@@ -1,0 +1,35 @@
+"""Keyed curves: what the game evaluates (`Envelope`), what an F-curve can hold (`Curve`), and the way between them.
+
+An `Envelope` has keys with shapes, tensions and parameters, of which the *end* key names the segment. A `Curve` has
+keys with two handles each, of which the *start* key names the segment. Every kind of segment is a cubic Bezier in
+(time, value), so that nothing has to be sampled. `display` shows an envelope as a curve an F-curve draws exactly;
+`keys_of_curve` takes a curve back, starting from the envelope it came from.
+
+No file format is known here. The formulas are those of the X-Ray engine's ``interp.cpp``.
+"""
+
+from __future__ import annotations
+
+from .curve import Curve, Interpolation, control_points, evaluate_curve
+from .display import Display, display
+from .evaluation import evaluate, extrapolation_slopes
+from .keys import Behaviour, Envelope, Shape, tangents
+from .matching import unchanged
+from .writing import keys_of_curve
+
+__all__ = [
+    "Behaviour",
+    "Curve",
+    "Display",
+    "Envelope",
+    "Interpolation",
+    "Shape",
+    "control_points",
+    "display",
+    "evaluate",
+    "evaluate_curve",
+    "extrapolation_slopes",
+    "keys_of_curve",
+    "tangents",
+    "unchanged",
+]

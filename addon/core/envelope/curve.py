@@ -1,0 +1,164 @@
+"""Curves as an F-curve holds them: a key has two handles and says how the segment *after* it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .evaluation import bernstein, bezier_controls, solve
+from .keys import Behaviour, Envelope, Floats, Shape, tangents
+
+
+class Interpolation(IntEnum):
+    """How the segment after a key runs; the numbers are Blender's."""
+
+    CONSTANT = 0
+    LINEAR = 1
+    BEZIER = 2
+
+
+@dataclass
+class Curve:
+    """One channel, a row a key, times rising.
+
+    ``keys``, ``left`` and ``right`` (keys, 2): time in seconds and value of the key and of its handles (absolute);
+    ``interpolation`` (keys,) uint8 of `Interpolation`; ``before`` and ``after`` a `Behaviour`, where linear follows the
+    outer handles. ``source`` (keys,) int32: which key of the curve that a file decodes to this one is, -1 for a new
+    one; None where nobody knows (they are then found again by their times).
+    """
+
+    keys: Floats
+    left: Floats
+    right: Floats
+    interpolation: NDArray[np.uint8]
+    before: int = Behaviour.CONSTANT
+    after: int = Behaviour.CONSTANT
+    source: NDArray[np.int32] | None = None
+
+    @property
+    def count(self) -> int:
+        """How many keys there are."""
+        return len(self.keys)
+
+    def signed(self, sign: float) -> Curve:
+        """The curve, its values times ``sign``."""
+        factor = np.array([1.0, sign])
+        return Curve(
+            self.keys * factor,
+            self.left * factor,
+            self.right * factor,
+            self.interpolation,
+            self.before,
+            self.after,
+            self.source,
+        )
+
+
+def empty_curve(before: int = Behaviour.CONSTANT, after: int = Behaviour.CONSTANT) -> Curve:
+    """A curve without keys."""
+    none = np.zeros((0, 2))
+    return Curve(none, none, none, np.zeros(0, np.uint8), before, after, np.zeros(0, np.int32))
+
+
+def control_points(envelope: Envelope) -> tuple[NDArray[np.uint8], Floats]:
+    """Each segment as a cubic Bezier: its `Interpolation` (keys - 1,) and its points (keys - 1, 4, 2), time and value.
+
+    A Hermite segment (1 - h2)·v0 + h2·v1 + h3·out + h4·in with h2 = 3s² - 2s³, h3 = s³ - 2s² + s, h4 = s³ - s² has the
+    slopes out at s = 0 and in at s = 1. A cubic Bezier's slope at its ends is three times the difference of the outer
+    control values, so these are v0, v0 + out/3, v1 - in/3, v1; and with control times at thirds x(u) = t0 + u·dt,
+    so that u = s: the same polynomial. Stepped and linear segments get the handles of a straight line.
+    """
+    starts = np.arange(envelope.count - 1)
+    shapes = envelope.shapes[1:]
+    points = np.empty((len(starts), 4, 2))
+    points[:, 0, 0], points[:, 0, 1] = envelope.times[:-1], envelope.values[:-1]
+    points[:, 3, 0], points[:, 3, 1] = envelope.times[1:], envelope.values[1:]
+    with np.errstate(all="ignore"):
+        third = (points[:, 3] - points[:, 0]) / 3
+        points[:, 1], points[:, 2] = points[:, 0] + third, points[:, 3] - third
+        cubic = shapes <= Shape.BEZIER_1D
+        if cubic.any():
+            leaving, arriving = tangents(envelope)
+            points[:, 1, 1] = np.where(cubic, points[:, 0, 1] + leaving / 3, points[:, 1, 1])
+            points[:, 2, 1] = np.where(cubic, points[:, 3, 1] - arriving / 3, points[:, 2, 1])
+        flat = shapes == Shape.BEZIER_2D
+        if flat.any():
+            points[flat] = bezier_controls(envelope, starts[flat])
+    kinds = np.where(
+        cubic | flat,
+        np.uint8(Interpolation.BEZIER),
+        np.where(shapes == Shape.LINEAR, np.uint8(Interpolation.LINEAR), np.uint8(Interpolation.CONSTANT)),
+    )
+    return kinds, points
+
+
+def evaluate_curve(curve: Curve, times: ArrayLike) -> Floats:
+    """Values of a curve between its keys; before the first and after the last one those keys' own."""
+    wanted = np.asarray(times, np.float64)
+    if not curve.count:
+        return np.zeros_like(wanted)
+    flat = np.clip(np.atleast_1d(wanted).ravel(), curve.keys[0, 0], curve.keys[-1, 0])
+    if curve.count == 1:
+        return np.full(wanted.shape, curve.keys[0, 1])
+    starts = np.clip(np.searchsorted(curve.keys[:, 0], flat, "right") - 1, 0, curve.count - 2)
+    begin, end = curve.keys[starts], curve.keys[starts + 1]
+    with np.errstate(all="ignore"):
+        share = (flat - begin[:, 0]) / (end[:, 0] - begin[:, 0])
+        result = begin[:, 1] + share * (end[:, 1] - begin[:, 1])
+        cubic = curve.interpolation[starts] == Interpolation.BEZIER
+        if cubic.any():
+            chosen = starts[cubic]
+            points = np.stack(
+                (curve.keys[chosen], curve.right[chosen], curve.left[chosen + 1], curve.keys[chosen + 1]), axis=1
+            )
+            result[cubic] = bernstein(points[:, :, 1], solve(points[:, :, 0], flat[cubic]))
+    held = (curve.interpolation[starts] == Interpolation.CONSTANT) & (flat < end[:, 0])
+    result = np.where(held, begin[:, 1], result)
+    return np.where(flat == end[:, 0], end[:, 1], result).reshape(wanted.shape)
+
+
+def part_of(points: Floats, begin: Floats, end: Floats) -> Floats:
+    """The control points (n, 4, 2) of cubics cut down to the parameters ``begin`` ... ``end`` (n,).
+
+    The cut keeps the polynomial: its ends are B(u0) and B(u1), and its slopes there B' times the new length.
+    """
+    result = np.empty_like(points)
+    width = ((end - begin) / 3)[:, None]
+    for place, u in ((0, begin), (3, end)):
+        for axis in (0, 1):
+            result[:, place, axis] = bernstein(points[:, :, axis], u)
+    result[:, 1] = result[:, 0] + width * _slopes(points, begin)
+    result[:, 2] = result[:, 3] - width * _slopes(points, end)
+    whole = (begin == 0) & (end == 1)
+    result[whole] = points[whole]
+    return result
+
+
+def _slopes(points: Floats, u: Floats) -> Floats:
+    u = u[:, None]
+    first, second, third = (points[:, place + 1] - points[:, place] for place in range(3))
+    slope: Floats = 3 * ((1 - u) * (1 - u) * first + 2 * u * (1 - u) * second + u * u * third)
+    return slope
+
+
+def halved(points: Floats) -> tuple[Floats, Floats]:
+    """Both halves of cubics (n, 4, 2), cut at u = 1/2 (de Casteljau)."""
+    a, b, c = ((points[:, place] + points[:, place + 1]) / 2 for place in range(3))
+    d, e = (a + b) / 2, (b + c) / 2
+    middle = (d + e) / 2
+    return np.stack((points[:, 0], a, d, middle), axis=1), np.stack((middle, e, c, points[:, 3]), axis=1)
+
+
+def folds_back(times: Floats) -> NDArray[np.bool_]:
+    """Whether cubics with control times (n, 4) run backwards anywhere between their ends.
+
+    The slope is a quadratic with Bernstein coefficients a, b, c; with a, c >= 0 it falls below 0 only where b < -√(ac).
+    """
+    a, b, c = (times[:, place + 1] - times[:, place] for place in range(3))
+    slack = -1e-9 * np.abs(times[:, 3] - times[:, 0])
+    outward = (a < slack) | (c < slack)
+    inside: NDArray[np.bool_] = b < -np.sqrt(np.maximum(a, 0) * np.maximum(c, 0)) + 10 * slack
+    return outward | inside

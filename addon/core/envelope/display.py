@@ -1,0 +1,330 @@
+"""An envelope as a curve that an F-curve draws as the game plays it.
+
+Nearly always this is the envelope key by key, each segment with its own Bezier handles. What an F-curve cannot hold is
+cut so that it can, without leaving the polynomial:
+
+- Blender shortens a handle that is longer than its whole segment: such a segment is halved until none is.
+- Blender keeps handles on their own side of their keys, games do not: only the part of such a cubic that lies between
+  the two keys is ever played, so that part is cut out, which points inwards by itself.
+- A cubic whose time runs backwards has several answers, of which the game's search finds one: it leaps, and the two
+  parts it does find are shown.
+- Blender sorts keys and merges near ones; a file may have several at one time or one out of order, where the game
+  jumps. The value before the jump is held by one key, the curve after it begins at another a fiftieth of a frame later.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .curve import Curve, Interpolation, control_points, empty_curve, folds_back, halved, part_of
+from .evaluation import HALVINGS, bernstein, extrapolation_slopes, solve
+from .keys import Envelope, Floats
+
+NEAR = 0.02
+"""Frames between the two keys of a jump; Blender merges keys less than 0.01 apart."""
+SPACING = 3 * NEAR
+"""Frames that keys of a file must be apart to be shown as keys: a jump at either end must fit between them."""
+JUMP = 5e-6
+"""Share of the envelope's range below which two values are one."""
+MOST_HALVINGS = 10
+
+Indices = NDArray[np.intp]
+Flags = NDArray[np.bool_]
+
+
+@dataclass
+class Display:
+    """How an envelope is shown.
+
+    For each key of ``curve``: ``base_key`` the envelope's key it is, -1 where there is none; ``segment`` which of the
+    envelope's segments runs (or is waited for) after it, -1 after the last; ``exact`` whether that is the segment as it
+    is, from key to key. ``folded``: segments whose time runs backwards, which no F-curve can draw.
+    """
+
+    curve: Curve
+    base_key: Indices
+    segment: Indices
+    exact: Flags
+    folded: int = 0
+
+    @property
+    def added(self) -> int:
+        """Keys that the envelope has not."""
+        return int((self.base_key < 0).sum())
+
+    def hidden(self, envelope: Envelope) -> int:
+        """Keys of the envelope that are not shown as keys."""
+        return envelope.count - int((self.base_key >= 0).sum())
+
+
+@dataclass
+class _Played:
+    """Segments that are played for a while: which, of what kind, their control points, from when to when."""
+
+    segment: Indices
+    kinds: NDArray[np.uint8]
+    points: Floats
+    begin: Floats
+    end: Floats
+
+
+@dataclass
+class _Pieces:
+    """Cubics in the order of time: ``points`` (n, 4, 2), ``kinds``, the ``segment`` each shows and from which ``u``.
+
+    ``jump_before`` and ``jump_after``: whether the value leaps there.
+    """
+
+    points: Floats
+    kinds: NDArray[np.uint8]
+    segment: Indices
+    u: Floats
+    jump_before: Flags
+    jump_after: Flags
+
+
+def display(envelope: Envelope, frame: float) -> Display:
+    """An envelope of finite numbers as a curve; ``frame`` is the length of a frame in seconds."""
+    count = envelope.count
+    everything = np.arange(count)
+    if not count:
+        return Display(empty_curve(envelope.before, envelope.after), everything, everything, np.zeros(0, np.bool_))
+    kinds, points = control_points(envelope)
+    if _plain(kinds, points, frame):
+        key = np.stack((envelope.times, envelope.values), axis=1)
+        interpolation = np.append(kinds, np.uint8(Interpolation.BEZIER))
+        curve = Curve(key, key.copy(), key.copy(), interpolation, envelope.before, envelope.after)
+        curve.right[:-1], curve.left[1:] = points[:, 1], points[:, 2]
+        segment = np.append(everything[:-1], -1)
+        result = Display(curve, everything, segment, segment >= 0)
+    else:
+        result = _cut(envelope, kinds, points, frame)
+    _point_outwards(result.curve, envelope, frame)
+    result.curve.source = np.arange(result.curve.count, dtype=np.int32)
+    return result
+
+
+def _plain(kinds: NDArray[np.uint8], points: Floats, frame: float) -> bool:
+    """Whether every segment can be drawn as it is."""
+    times = points[:, :, 0]
+    start, end = times[:, 0], times[:, 3]
+    if not (end - start >= SPACING * frame).all():
+        return False
+    drawn = (times[:, 1] >= start) & (times[:, 2] <= end) & (times[:, 1] <= end) & (times[:, 2] >= start)
+    return bool((drawn | (kinds != Interpolation.BEZIER)).all())
+
+
+def _point_outwards(curve: Curve, envelope: Envelope, frame: float) -> None:
+    """The outer handles along the slopes with which a linear behaviour goes on."""
+    slopes = np.nan_to_num(np.array(extrapolation_slopes(envelope)), nan=0.0, posinf=0.0, neginf=0.0)
+    reach = [10 * frame / 3] * 2
+    if curve.count > 1:
+        reach = [(curve.keys[1, 0] - curve.keys[0, 0]) / 3, (curve.keys[-1, 0] - curve.keys[-2, 0]) / 3]
+    curve.left[0] = curve.keys[0] - reach[0] * np.array([1.0, slopes[0]])
+    curve.right[-1] = curve.keys[-1] + reach[1] * np.array([1.0, slopes[1]])
+
+
+def _cut(envelope: Envelope, kinds: NDArray[np.uint8], points: Floats, frame: float) -> Display:
+    shown, begin, end = _when_played(envelope.times, SPACING * frame)
+    played = _parted_at_folds(_Played(shown, kinds[shown], points[shown], begin, end), SPACING * frame)
+    pieces = _played_parts(envelope, played, NEAR * frame)
+    times = pieces.points[:, :, 0]
+    cubic = pieces.kinds == Interpolation.BEZIER
+    folded = cubic & folds_back(times)
+    # A handle a rounding error past its key is on it; one of a cubic that runs backwards cannot be helped.
+    inwards = np.clip(times[:, 1:3], times[:, :1], times[:, 3:])
+    slack = 1e-7 * (times[:, 3:] - times[:, :1])
+    beside = (inwards != times[:, 1:3]) & ((np.abs(inwards - times[:, 1:3]) < slack) | folded[:, None])
+    pieces.points[:, 1:3, 0] = np.where(beside & cubic[:, None], inwards, times[:, 1:3])
+    pieces = _halved_where_long(pieces, SPACING * frame)
+    result = _with_end(envelope, _joined(envelope, pieces, points), NEAR * frame)
+    result.folded = int(folded.sum())
+    return result
+
+
+def _when_played(times: Floats, spacing: float) -> tuple[Indices, Floats, Floats]:
+    """The segments that are played for a while, and from when to when; none ends within ``spacing`` of another.
+
+    The segment that ends at a key is played from the latest time of all keys before it (`evaluation.segment_ends`) to
+    its own key, or to the time of the file's last key, where playing ends.
+    """
+    begin, end = np.maximum.accumulate(times)[:-1], np.minimum(times[1:], times[-1])
+    shown = np.flatnonzero(end > begin)
+    # Keys too close to one another make room for the last of them: counted from the end, one in each bin of this width
+    # stays, and of two in neighbouring bins that are still too close the later one.
+    if len(shown):
+        bins = np.floor((end[shown[-1]] - end[shown]) / spacing)
+        shown = shown[np.append(bins[:-1] != bins[1:], True)]
+        shown = shown[np.append(np.diff(end[shown]) >= spacing, True)]
+        shown = shown[end[shown] - times[0] >= spacing]
+    return shown, begin[shown], end[shown]
+
+
+def _parted_at_folds(played: _Played, spacing: float) -> _Played:
+    """Segments whose time runs backwards in their middle as two: before the engine's answer leaps, and after.
+
+    The slope of time is A·u² + 2(b - a)·u + a; where A > 0 it is negative between its roots. The answer of a search by
+    halving never lies there and never falls as time goes on, so it leaps once over the middle between them: the time
+    of the leap is found by halving too.
+    """
+    points, begin, end = played.points, played.begin, played.end
+    a, b, c = (points[:, place + 1, 0] - points[:, place, 0] for place in range(3))
+    bend = a - 2 * b + c
+    root = np.sqrt(np.maximum((b - a) ** 2 - bend * a, 0))
+    with np.errstate(all="ignore"):
+        middle = (a - b) / bend
+        inside = (bend > 0) & (root > 0) & (middle - root / bend > 0) & (middle + root / bend < 1)
+    folding = np.flatnonzero(inside & (played.kinds == Interpolation.BEZIER))
+    if not len(folding):
+        return played
+    times, over = points[folding, :, 0], middle[folding]
+    low, high = begin[folding], end[folding]
+    for _ in range(HALVINGS):
+        between = (low + high) / 2
+        behind = solve(times, between) > over
+        low, high = np.where(behind, low, between), np.where(behind, between, high)
+    early, late = low - begin[folding] < spacing, end[folding] - low < spacing
+    # A part too short to be shown is left out.
+    begin[folding[early]], end[folding[late & ~early]] = high[early], low[late & ~early]
+    fits = ~early & ~late
+    folding, low, high = folding[fits], low[fits], high[fits]
+    return _Played(
+        np.insert(played.segment, folding, played.segment[folding]),
+        np.insert(played.kinds, folding, played.kinds[folding]),
+        np.insert(points, folding, points[folding], axis=0),
+        np.insert(begin, folding + 1, high),
+        np.insert(end, folding, low),
+    )
+
+
+def _played_parts(envelope: Envelope, played: _Played, near: float) -> _Pieces:
+    """The part of each segment that is played, and where values leap."""
+    kinds, points, begin, end = played.kinds, played.points, played.begin, played.end
+    same = JUMP * np.ptp(envelope.values) + 4 * np.spacing(np.abs(envelope.values).max().astype(np.float32))
+    own_end = end == envelope.times[played.segment + 1]
+    finish = np.where(own_end, envelope.values[played.segment + 1], _values(kinds, points, end)[0])
+    before_time = np.concatenate((envelope.times[:1], end[:-1]))
+    before = np.concatenate((envelope.values[:1], finish[:-1]))
+    value = _values(kinds, points, begin)[0]
+    jump_before = (begin > before_time) | (np.abs(value - before) > same)
+    begin = np.where(jump_before, np.minimum(np.maximum(begin, before_time + near), end - 2 * near), begin)
+    first, u0 = _values(kinds, points, begin)
+    last = _values(kinds, points, end)[0]
+    jump_after = own_end & (kinds != Interpolation.CONSTANT) & (np.abs(last - finish) > same)
+    end = np.where(jump_after, end - near, end)
+    last, u1 = _values(kinds, points, end)
+    parts = part_of(points, u0, u1)
+    start_point = np.stack((begin, np.where(jump_before, first, before)), axis=1)
+    end_point = np.stack((end, np.where(jump_after, last, finish)), axis=1)
+    straight = kinds != Interpolation.BEZIER
+    third = (end_point - start_point) / 3
+    parts[straight, 1], parts[straight, 2] = (start_point + third)[straight], (end_point - third)[straight]
+    parts[:, 0], parts[:, 3] = start_point, end_point
+    return _Pieces(parts, kinds, played.segment, u0, jump_before, jump_after)
+
+
+def _values(kinds: NDArray[np.uint8], points: Floats, times: Floats) -> tuple[Floats, Floats]:
+    """Values of segments at a time each, a held one's being its first, and the cubics' parameters there."""
+    start, end = points[:, 0], points[:, 3]
+    share = (times - start[:, 0]) / (end[:, 0] - start[:, 0])
+    cubic = kinds == Interpolation.BEZIER
+    u = share.copy()
+    # Of a cubic that leaves the time between its keys the search finds where it first does; of others ends are ends.
+    known = ((times == start[:, 0]) | (times == end[:, 0])) & ~folds_back(points[:, :, 0])
+    sought = cubic & ~known
+    u[sought] = solve(points[sought, :, 0], times[sought])
+    value = np.where(cubic, bernstein(points[:, :, 1], u), start[:, 1] + share * (end[:, 1] - start[:, 1]))
+    return np.where(kinds == Interpolation.CONSTANT, start[:, 1], value), u
+
+
+def _halved_where_long(pieces: _Pieces, shortest: float) -> _Pieces:
+    """Every cubic with a handle longer than itself cut in halves, and those again."""
+    for _ in range(MOST_HALVINGS):
+        times = pieces.points[:, :, 0]
+        length = times[:, 3] - times[:, 0]
+        reach = np.maximum(times[:, 1] - times[:, 0], times[:, 3] - times[:, 2])
+        long = (pieces.kinds == Interpolation.BEZIER) & (reach > length * (1 + 1e-9)) & (length > 2 * shortest)
+        if not long.any():
+            break
+        left, right = halved(pieces.points[long])
+        fits = (left[:, 3, 0] - left[:, 0, 0] > shortest) & (right[:, 3, 0] - right[:, 0, 0] > shortest)
+        long[np.flatnonzero(long)[~fits]] = False
+        if not long.any():
+            break
+        left, right = left[fits], right[fits]
+        place = np.repeat(np.arange(len(long)), 1 + long)
+        first, second = np.cumsum(1 + long) - 1 - long, np.cumsum(1 + long) - 1
+        doubled = _Pieces(
+            pieces.points[place],
+            pieces.kinds[place],
+            pieces.segment[place],
+            pieces.u[place],
+            pieces.jump_before[place],
+            pieces.jump_after[place],
+        )
+        doubled.points[first[long]], doubled.points[second[long]] = left, right
+        doubled.u[second[long]] = np.nan  # not from the segment's start
+        doubled.jump_before[second[long]], doubled.jump_after[first[long]] = False, False
+        pieces = doubled
+    return pieces
+
+
+def _joined(envelope: Envelope, pieces: _Pieces, points: Floats) -> Display:
+    """Pieces as keys: the first key of the file, the end of each piece, and both sides of every leap."""
+    count = len(pieces.segment)
+    number = np.arange(count)
+    last_of_segment = np.append(pieces.segment[:-1] != pieces.segment[1:], True)[:count]
+    ends_on_key = last_of_segment & (envelope.times[pieces.segment + 1] == pieces.points[:, 3, 0])
+    end_key = np.where(ends_on_key, pieces.segment + 1, -1)
+    leaps, lands = np.flatnonzero(pieces.jump_before), np.flatnonzero(pieces.jump_after)
+    after = pieces.segment[lands] + 1
+    rank = np.concatenate(([-1.0], number + 0.5, number[leaps].astype(np.float64), lands + 0.75))
+    keys = np.concatenate(
+        (
+            [[envelope.times[0], envelope.values[0]]],
+            pieces.points[:, 3],
+            pieces.points[leaps, 0],
+            np.stack((envelope.times[after], envelope.values[after]), axis=1),
+        )
+    )
+    base_key = np.concatenate(([0], end_key, np.full(len(leaps), -1), after))
+    order = np.argsort(rank, kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    keys, base_key = keys[order], base_key[order]
+    ends = place[1 : count + 1]
+    curve = Curve(keys, keys.copy(), keys.copy(), np.zeros(len(keys), np.uint8), envelope.before, envelope.after)
+    segment = np.full(len(keys), -1)
+    curve.interpolation[ends - 1], segment[ends - 1] = pieces.kinds, pieces.segment
+    curve.right[ends - 1], curve.left[ends] = pieces.points[:, 1], pieces.points[:, 2]
+    # What is held before a leap belongs to the segment that follows, after one to the segment it ended.
+    segment[place[count + 1 : count + 1 + len(leaps)] - 1] = pieces.segment[leaps]
+    segment[ends[lands]] = pieces.segment[lands]
+    whole = (pieces.points == points[pieces.segment]).all(axis=(1, 2)) & ends_on_key
+    exact = np.zeros(len(keys), np.bool_)
+    exact[ends - 1] = whole & (base_key[ends - 1] == pieces.segment)
+    return Display(curve, base_key, segment, exact)
+
+
+def _with_end(envelope: Envelope, shown: Display, near: float) -> Display:
+    """Where the file's last key is not the last one shown, its value, which is held from there on, is added."""
+    curve = shown.curve
+    if shown.base_key[-1] == envelope.count - 1 or curve.keys[-1, 1] == envelope.values[-1]:
+        curve.interpolation[-1] = Interpolation.BEZIER
+        return shown
+    key = np.array([[curve.keys[-1, 0] + near, envelope.values[-1]]])
+    shown.curve = Curve(
+        np.concatenate((curve.keys, key)),
+        np.concatenate((curve.left, key)),
+        np.concatenate((curve.right, key)),
+        np.append(curve.interpolation, np.uint8(Interpolation.BEZIER)),
+        curve.before,
+        curve.after,
+    )
+    shown.base_key, shown.exact = np.append(shown.base_key, -1), np.append(shown.exact, False)
+    shown.segment = np.append(shown.segment, -1)
+    shown.segment[-2] = envelope.count - 2
+    return shown

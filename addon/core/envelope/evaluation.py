@@ -1,0 +1,166 @@
+"""The value of an envelope at any time, by the engine's formulas in float64.
+
+Departures of the engine from what one would expect are kept, for they are what the game plays: repeating folds time
+about 0 instead of about the first key, and the mirror image of an oscillation is taken about half the length. Only its
+search of a Bezier segment's parameter, which stops at 0.1 ms, is carried on to the end.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .keys import Behaviour, Envelope, Floats, Shape, tangents
+
+HALVINGS = 54
+"""Steps of bisection after which [0, 1] is as narrow as a float64 can tell."""
+
+
+def evaluate(envelope: Envelope, times: ArrayLike) -> Floats:
+    """Values at ``times`` (any shape), seconds. Without keys 0; a single key counts everywhere."""
+    wanted = np.asarray(times, np.float64)
+    flat = np.atleast_1d(wanted).ravel()
+    if envelope.count < 2:
+        result = np.full(flat.shape, envelope.values[0] if envelope.count else 0.0)
+    else:
+        with np.errstate(all="ignore"):  # NaN and infinities of broken files
+            result = _with_behaviours(envelope, flat)
+    return result.reshape(wanted.shape)
+
+
+def extrapolation_slopes(envelope: Envelope) -> tuple[float, float]:
+    """Value per second with which a linear behaviour goes on before the first and after the last key.
+
+    0 where the keys at that end share one time: the engine divides by 0 there.
+    """
+    if envelope.count < 2:
+        return 0.0, 0.0
+    leaving, arriving = tangents(envelope)
+    lengths = np.diff(envelope.times)
+    first = float(leaving[0] / lengths[0]) if lengths[0] else 0.0
+    return first, float(arriving[-1] / lengths[-1]) if lengths[-1] else 0.0
+
+
+def _with_behaviours(envelope: Envelope, times: Floats) -> Floats:
+    start, end = envelope.times[0], envelope.times[-1]
+    inner = times.copy()
+    added = np.zeros_like(times)
+    settled: list[tuple[NDArray[np.bool_], Floats | float]] = []
+    slopes = extrapolation_slopes(envelope)
+    for outside, behaviour, edge in ((times < start, envelope.before, 0), (times > end, envelope.after, -1)):
+        if not outside.any():
+            continue
+        if behaviour in (Behaviour.REPEAT, Behaviour.OSCILLATE, Behaviour.OFFSET):
+            folded, rounds = _folded(times[outside], start, end)
+            if behaviour == Behaviour.OSCILLATE:
+                # Right only where the first key lies at 0. Behind the last key the engine reads past its keys and has
+                # no value: there the last key is taken.
+                mirrored = np.minimum(end - start - folded, end)
+                folded = np.where(rounds % 2 != 0, mirrored, folded)
+            elif behaviour == Behaviour.OFFSET:
+                added[outside] = rounds * (envelope.values[-1] - envelope.values[0])
+            inner[outside] = folded
+        elif behaviour == Behaviour.LINEAR:
+            settled.append((outside, envelope.values[edge] + slopes[edge] * (times[outside] - envelope.times[edge])))
+        else:
+            settled.append((outside, 0.0 if behaviour == Behaviour.RESET else envelope.values[edge]))
+    result = _between_keys(envelope, inner) + added
+    for outside, value in settled:
+        result[outside] = value
+    return result
+
+
+def _folded(times: Floats, start: float, end: float) -> tuple[Floats, Floats]:
+    """Times folded into the keys, and how many rounds away they were (halves away from 0).
+
+    The fold is relative to time 0: keys at 1 to 3 s give at 3.5 s what they give at 2.5 s, not at 1.5 s.
+    """
+    length = end - start
+    if not length:
+        return np.full_like(times, start), np.zeros_like(times)
+    folded = times - length * np.floor(times / length) + start
+    away = (times - folded) / length
+    return folded, np.copysign(np.floor(np.abs(away) + 0.5), away)
+
+
+def segment_ends(envelope: Envelope, times: Floats) -> NDArray[np.intp]:
+    """For each time the key that ends its segment: the first of the file, from the second on, that is not earlier.
+
+    Of several keys at one time the first counts at that time and the last right after it; a key out of order is
+    only ever the start of a segment. The first key that is not earlier is where the running maximum first is not.
+    """
+    latest = np.fmax.accumulate(envelope.times[1:])
+    return np.minimum(np.searchsorted(latest, times, "left") + 1, envelope.count - 1)
+
+
+def _between_keys(envelope: Envelope, times: Floats) -> Floats:
+    ends = segment_ends(envelope, times)
+    starts = ends - 1
+    key_times, values, shapes = envelope.times, envelope.values, envelope.shapes[ends]
+    begin, finish = values[starts], values[ends]
+    share = (times - key_times[starts]) / (key_times[ends] - key_times[starts])
+    result = np.where(shapes == Shape.LINEAR, begin + share * (finish - begin), begin)
+    cubic = shapes <= Shape.BEZIER_1D
+    if cubic.any():
+        leaving, arriving = tangents(envelope)
+        square, cube = share * share, share * share * share
+        blend = 3 * square - 2 * cube
+        hermite = (
+            (1 - blend) * begin
+            + blend * finish
+            + (cube - 2 * square + share) * leaving[starts]
+            + (cube - square) * arriving[starts]
+        )
+        result = np.where(cubic, hermite, result)
+    flat = shapes == Shape.BEZIER_2D
+    if flat.any():
+        result[flat] = _bezier(envelope, starts[flat], times[flat])
+    result = np.where(times == key_times[ends], finish, result)
+    return np.where(times == key_times[starts], begin, result)
+
+
+def bezier_controls(envelope: Envelope, starts: NDArray[np.intp]) -> Floats:
+    """(segments, 4, 2) control points (time, value) of Bezier 2D segments that begin at these keys.
+
+    A start key of another shape lends its parameter 1 as the slope, over a third of the segment.
+    """
+    ends = starts + 1
+    points = np.empty((len(starts), 4, 2))
+    points[:, 0, 0], points[:, 0, 1] = envelope.times[starts], envelope.values[starts]
+    points[:, 3, 0], points[:, 3, 1] = envelope.times[ends], envelope.values[ends]
+    third = np.stack(((points[:, 3, 0] - points[:, 0, 0]) / 3, envelope.parameters[starts, 1] / 3), axis=1)
+    own = envelope.shapes[starts] == Shape.BEZIER_2D
+    points[:, 1] = points[:, 0] + np.where(own[:, None], envelope.parameters[starts, 2:], third)
+    points[:, 2] = points[:, 3] + envelope.parameters[ends, :2]
+    return points
+
+
+def _bezier(envelope: Envelope, starts: NDArray[np.intp], times: Floats) -> Floats:
+    points = bezier_controls(envelope, starts)
+    return bernstein(points[:, :, 1], solve(points[:, :, 0], times))
+
+
+def bernstein(controls: Floats, u: Floats) -> Floats:
+    """Cubics with (n, 4) control numbers at (n,) parameters."""
+    rest = 1 - u
+    result: Floats = (
+        rest * rest * rest * controls[:, 0]
+        + 3 * rest * rest * u * controls[:, 1]
+        + 3 * rest * u * u * controls[:, 2]
+        + u * u * u * controls[:, 3]
+    )
+    return result
+
+
+def solve(controls: Floats, times: Floats) -> Floats:
+    """The parameters in [0, 1] at which cubics with (n, 4) control times reach (n,) ``times``.
+
+    By halving, as the engine does: where a cubic that folds back has several answers, this finds the engine's. A time
+    it never reaches gives the nearer end.
+    """
+    low, high = np.zeros_like(times), np.ones_like(times)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        beyond = bernstein(controls, middle) > times
+        high, low = np.where(beyond, middle, high), np.where(beyond, low, middle)
+    return (low + high) / 2
