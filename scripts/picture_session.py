@@ -8,6 +8,7 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import addon_utils
@@ -17,6 +18,7 @@ HERE = Path(__file__).resolve().parent
 SAMPLES = HERE / "gamedata" / "meshes" / "samples"
 ONLY = os.environ.get("ONLY", "")
 Steps = Iterator[float]
+MARKS_HEADER = (820, 655)
 
 
 def prepare() -> None:
@@ -48,7 +50,7 @@ def area(kind: str = "VIEW_3D") -> bpy.types.Area:
     return max((a for a in window().screen.areas if a.type == kind), key=lambda a: a.width * a.height)
 
 
-def there(kind: str = "VIEW_3D"):
+def there(kind: str = "VIEW_3D") -> AbstractContextManager[object]:
     """A context in which operators see an area of a kind."""
     found = area(kind)
     return bpy.context.temp_override(
@@ -213,12 +215,15 @@ def action_editor() -> Steps:
     found.type = "DOPESHEET_EDITOR"
     found.spaces.active.mode = "ACTION"
     found.spaces.active.show_pose_markers = True
+    bpy.context.preferences.view.ui_scale = 0.8
     bpy.context.scene.frame_end = 30
     yield 0.5
     with bpy.context.temp_override(window=window(), area=found, region=found.regions[-1]):
         bpy.ops.action.view_all()
     yield from sidebar("DOPESHEET_EDITOR")
+    yield from click(*MARKS_HEADER)
     yield from shot("marks")
+    bpy.context.preferences.view.ui_scale = 1.0
 
 
 def bone() -> Steps:
@@ -253,6 +258,7 @@ def preferences() -> Steps:
         bpy.ops.screen.userpref_show("INVOKE_DEFAULT")
     bpy.context.preferences.active_section = "ADDONS"
     bpy.context.window_manager.addon_search = "Motionbridge"
+    bpy.ops.preferences.addon_expand(module="bl_ext.dev.motionbridge")
     yield 1.0
     yield from shot("preferences")
 
@@ -297,7 +303,7 @@ def tick() -> float | None:
         return next(steps)
     except StopIteration:
         os._exit(0)
-    except Exception:
+    except Exception:  # noqa: BLE001 - Blender would only print it and go on waiting
         traceback.print_exc()
         sys.stdout.flush()
         os._exit(1)

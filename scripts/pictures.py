@@ -20,6 +20,7 @@ PACKAGES = [
     "xvfb", "xauth", "imagemagick", "libgl1-mesa-dri", "libglx-mesa0", "libegl1", "libegl-mesa0", "fonts-dejavu-core",
 ]  # fmt: skip
 WINDOW = (1280, 800)
+STUDIO = "/opt/pictures"  # inside the chroot
 LIMIT = 300  # seconds
 LARGEST = 150_000  # bytes of a picture
 
@@ -39,7 +40,7 @@ def main() -> int:
         print(lacking, file=sys.stderr)
         return 1
     _install(place)
-    studio = place / "tmp" / "pictures"
+    studio = place / STUDIO.lstrip("/")
     shutil.rmtree(studio, ignore_errors=True)
     _furnish(studio, arguments.samples)
     status = _photograph(place, arguments.only)
@@ -80,9 +81,14 @@ def _photograph(place: Path, only: str) -> int:
     surroundings = {"LIBGL_ALWAYS_SOFTWARE": "1", "ONLY": only}
     screen = ["xvfb-run", "-a", "-s", f"-screen 0 {width}x{height}x24"]
     blender = ["blender", "--factory-startup", "--enable-event-simulate", "--python-exit-code", "1"]
-    blender += ["--window-geometry", "0", "0", str(width), str(height), "--python", "/tmp/pictures/picture_session.py"]
+    blender += ["--window-geometry", "0", "0", str(width), str(height), "--python", f"{STUDIO}/picture_session.py"]
     command = [*chroot.entering(place, surroundings), "timeout", str(LIMIT), *screen, *blender]
-    return subprocess.run(command, check=False, timeout=LIMIT + 30).returncode
+    done = subprocess.run(
+        command, check=False, timeout=LIMIT + 30, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    print(done.stdout)
+    # What goes wrong while a panel is drawn is only printed.
+    return done.returncode or int("Traceback" in done.stdout)
 
 
 def _shrink(place: Path, picture: Path) -> None:

@@ -207,7 +207,7 @@ class PlayingPanel(OnActiveMotion):
         layout.use_property_split = True
         layout.use_property_decorate = False
         layout.prop(motion, "motion_name")
-        if _was_renamed(action):
+        if was_renamed(action):
             row = layout.row()
             text = shown("The action is called {}").format(action.name)
             row.label(text=text, icon="INFO", translate=False)
@@ -227,7 +227,7 @@ class PlayingPanel(OnActiveMotion):
         grid.prop(motion, "flags")
 
 
-def _was_renamed(action: Any) -> bool:
+def was_renamed(action: Any) -> bool:
     """Whether the action's name says something else than the motion's; Blender's own numbers do not count."""
     wanted = names.shortened(action.motionbridge_motion.motion_name, compat.DATA_NAME_LIMIT)
     stem, _, number = action.name.rpartition(".")

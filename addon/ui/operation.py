@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -152,16 +153,8 @@ class MOTIONBRIDGE_OT_report(BlenderOperator):
 
 def broken_lines(text: str, letters: int = LETTERS_SHOWN) -> list[str]:
     """Lines of at most so many letters; Blender's labels do not break theirs."""
-    broken = []
-    for line in text.splitlines():
-        rest = line
-        while len(rest) > letters:
-            cut = rest.rfind(" ", 1, letters + 1)
-            cut = cut if cut > 0 else letters
-            broken.append(rest[:cut])
-            rest = "    " + rest[cut:].strip()
-        broken.append(rest)
-    return broken
+    lines = text.splitlines()
+    return [part for line in lines for part in textwrap.wrap(line, letters, subsequent_indent="    ") or [""]]
 
 
 CLASSES = (MOTIONBRIDGE_OT_report,)

@@ -1,0 +1,335 @@
+"""The interface around the operators: registration, reasons for grey buttons, lists, marks, texts, the report."""
+
+import json
+
+import addon_utils
+import bpy
+import numpy as np
+import pytest
+
+import addon.ui
+from addon.core.errors import ReadError
+from addon.core.report import Report
+from addon.games.xray import marks
+from addon.ui import badges, found_motions
+from addon.ui.motion_panels import MOTIONBRIDGE_UL_motions, was_renamed
+from addon.ui.name_filter import name_filter
+from addon.ui.operation import Operation, Outcome, broken_lines, status_line
+from tests.blender.test_ui import game_folder, last_report, load, refusal, turn_a_key
+
+OPERATORS = [kind for kind in addon.ui.CLASSES if issubclass(kind, bpy.types.Operator)]
+
+
+@pytest.fixture
+def game(tmp_path, samples):
+    return game_folder(tmp_path, samples)
+
+
+def known_types() -> set[str]:
+    """What of ours Blender has: classes, and properties on its own types."""
+    found = {name for name in dir(bpy.types) if "motionbridge" in name.lower() or "xray" in name.lower()}
+    for kind in ("Action", "Object", "Bone", "Material", "WindowManager", "Scene"):
+        properties = getattr(bpy.types, kind).bl_rna.properties.keys()
+        found |= {f"{kind}.{name}" for name in properties if name.startswith("motionbridge")}
+    return found
+
+
+def test_what_is_registered_is_taken_away_again():
+    there = known_types()
+    menus = len(bpy.types.TOPBAR_MT_file_import.draw._draw_funcs)
+    assert len(there) > 30
+    addon_utils.disable("bl_ext.dev.motionbridge", default_set=True)
+    try:
+        assert known_types() == set()
+        assert len(bpy.types.TOPBAR_MT_file_import.draw._draw_funcs) == menus - 1
+    finally:
+        addon_utils.enable("bl_ext.dev.motionbridge", default_set=True)
+    assert known_types() == there
+
+
+@pytest.mark.parametrize("kind", OPERATORS, ids=lambda kind: kind.bl_idname)
+def test_operators_are_named_and_described(kind):
+    group, name = kind.bl_idname.split(".")
+    rna = getattr(getattr(bpy.ops, group), name).get_rna_type()
+    assert rna.description
+    assert rna.name
+    changes = {"UNDO", "INTERNAL"} if group in {"motionbridge", "import_scene"} else {"PRESET"}
+    assert changes & kind.bl_options
+    if group in {"import_scene", "export_scene"}:
+        assert "PRESET" in kind.bl_options
+
+
+@pytest.mark.parametrize("kind", OPERATORS, ids=lambda kind: kind.bl_idname)
+def test_in_an_empty_scene_every_operator_refuses_with_a_reason(kind):
+    group, name = kind.bl_idname.split(".")
+    operator = getattr(getattr(bpy.ops, group), name)
+    bpy.context.window_manager.motionbridge_report = ""
+    if kind.bl_idname == "motionbridge.choose_motion_files":
+        pytest.skip("it opens a file browser")
+    said = refusal(operator)
+    if group == "import_scene":
+        assert "no file is chosen" in said
+    else:
+        assert "poll() " in said
+        assert "context is incorrect" not in said, "the reason is missing"
+
+
+def test_drops_and_collections_know_the_operators():
+    for suffix in ("ogf", "omf"):
+        handler = getattr(bpy.types, f"IO_FH_motionbridge_xray_{suffix}")
+        assert handler.bl_file_extensions == f".{suffix}"
+        for name in (handler.bl_import_operator, handler.bl_export_operator):
+            group, operator = name.split(".")
+            properties = getattr(getattr(bpy.ops, group), operator).get_rna_type().properties
+            assert "filepath" in properties
+            assert ("collection" if group == "export_scene" else "files") in properties
+
+
+FILTERS = [
+    ("", False, ["walk_0", "Walk_1", "run(2)"]),
+    ("WALK", False, ["walk_0", "Walk_1"]),
+    ("w*_0", False, ["walk_0"]),
+    ("_?", False, ["walk_0", "Walk_1"]),
+    ("(", False, ["run(2)"]),
+    ("^walk_[0-9]$", True, ["walk_0", "Walk_1"]),
+    ("0|2", True, ["walk_0", "run(2)"]),
+    ("(2", True, ["run(2)"]),
+]
+
+
+@pytest.mark.parametrize(("pattern", "regular", "expected"), FILTERS)
+def test_names_are_filtered(pattern, regular, expected):
+    fits = name_filter(pattern, regular)
+    assert [name for name in ("walk_0", "Walk_1", "run(2)") if fits(name)] == expected
+
+
+def listed_rows(filepath, **filters) -> dict[str, bool]:
+    """What the buttons of the list do, on the properties of an operator that is not called."""
+    properties = bpy.context.window_manager.operator_properties_last("import_scene.xray_omf")
+    properties.listed.clear()
+    for name in ("walk_0", "walk_1", "run"):
+        row = properties.listed.add()
+        row.name, row.file, row.ticked = name, filepath, True
+    properties.name_filter, properties.regular = filters.get("name_filter", ""), filters.get("regular", False)
+    properties.tick = filters["tick"]
+    return {row.name: row.ticked for row in properties.listed}
+
+
+def test_all_none_and_invert_act_on_what_the_filter_shows():
+    assert listed_rows("a", tick="NONE") == {"walk_0": False, "walk_1": False, "run": False}
+    assert listed_rows("a", tick="NONE", name_filter="walk") == {"walk_0": False, "walk_1": False, "run": True}
+    ticked = listed_rows("a", tick="INVERT", name_filter="k_1$", regular=True)
+    assert ticked == {"walk_0": True, "walk_1": False, "run": True}
+
+
+def test_only_ticked_motions_are_imported(game):
+    load(game, motions="")
+    path = str(game / "humanoid.omf")
+    listed = [{"name": name, "file": path, "frames": 1, "ticked": name != "idle"} for name in ("walk", "idle", "nod")]
+    bpy.ops.import_scene.xray_omf(filepath=path, listed=listed)
+    assert sorted(action.name for action in bpy.data.actions) == ["nod", "walk"]
+
+
+def test_the_list_of_motions_has_the_order_of_the_file(game):
+    rig = load(game)
+    bpy.data.actions.new("another")
+    drawn = type("Drawn", (), {"pattern": "", "regular": False, "edited": False, "bitflag_filter_item": 1 << 30})()
+    flags, order = MOTIONBRIDGE_UL_motions.filter_items(drawn, bpy.context, bpy.data, "actions")
+    shown = sorted(
+        (place, action.name) for action, flag, place in zip(bpy.data.actions, flags, order, strict=True) if flag
+    )
+    assert [name for _, name in shown] == ["walk", "idle", "wave", "jump", "nod"]
+    assert sorted(order) == list(range(len(bpy.data.actions)))
+    drawn.pattern = "a*"
+    flags, _ = MOTIONBRIDGE_UL_motions.filter_items(drawn, bpy.context, bpy.data, "actions")
+    assert sum(map(bool, flags)) == 2
+    assert rig.motionbridge_playing == bpy.data.actions.find("walk")
+
+
+def test_a_renamed_action_is_noticed_and_blenders_numbers_are_not(game):
+    load(game)
+    action = bpy.data.actions["walk"]
+    assert not was_renamed(action)
+    action.name = "walk.001"
+    assert not was_renamed(action)
+    action.name = "stroll"
+    assert was_renamed(action)
+    action.name = "walk_fast"
+    assert was_renamed(action)
+
+
+def test_the_badge_follows_an_edit(game):
+    load(game)
+    action = bpy.data.actions["walk"]
+    badges.compare(bpy.context)
+    assert action.motionbridge_motion.status == "UNTOUCHED"
+    turn_a_key(action)
+    badges.compare(bpy.context)
+    assert action.motionbridge_motion.status == "EDITED"
+
+
+def test_marks_are_added_changed_and_removed(game):
+    load(game, motions="")
+    bpy.ops.import_scene.xray_omf(filepath=str(game / "humanoid.omf"), motions="nod")
+    action = bpy.data.actions["nod"]
+    motion = action.motionbridge_motion
+    assert "no such mark" in refusal(bpy.ops.motionbridge.marks_add_interval)
+    bpy.ops.motionbridge.marks_add(name="Left")
+    bpy.ops.motionbridge.marks_add(name="Left")
+    assert [mark.name for mark in motion.marks] == ["Left", "Left.001"]
+    bpy.ops.motionbridge.marks_rename(name="Right")
+    bpy.context.scene.frame_set(3)
+    bpy.ops.motionbridge.marks_add_interval()
+    bpy.ops.motionbridge.marks_add_interval(start=0.01, end=0.123)
+    (first, second) = motion.marks[1].intervals
+    assert (round(first.start, 4), round(first.end, 4)) == (0.1, 0.1333)
+    assert (np.float32(second.start), np.float32(second.end)) == (np.float32(0.01), np.float32(0.123))
+    shown = {marker.name: marker.frame for marker in action.pose_markers}
+    assert shown == {"Right 1.0 start": 3, "Right 1.0 end": 4, "Right 1.1 start": 0, "Right 1.1 end": 4}
+    assert "cannot end before" in refusal(bpy.ops.motionbridge.marks_add_interval, start=0.2, end=0.1)
+    bpy.ops.motionbridge.marks_remove_interval(interval=0)
+    assert len(motion.marks[1].intervals) == 1
+    bpy.ops.motionbridge.marks_remove()
+    assert [mark.name for mark in motion.marks] == ["Left"]
+    assert len(action.pose_markers) == 0
+
+
+def test_a_marker_that_was_moved_moves_its_time_and_no_other(game):
+    load(game)
+    action = bpy.data.actions["walk"]
+    motion = action.motionbridge_motion
+    before = [(interval.start, interval.end) for mark in motion.marks for interval in mark.intervals]
+    marker = action.pose_markers[0]
+    assert marker.name.endswith("start")
+    marker.frame += 2
+    bpy.ops.motionbridge.marks_from_markers()
+    after = [(interval.start, interval.end) for mark in motion.marks for interval in mark.intervals]
+    assert after[1:] == before[1:]
+    assert after[0][1] == before[0][1]
+    assert after[0][0] == pytest.approx((marker_frame(action) - marks.first_frame(action)) / 30)
+    assert len(action.pose_markers) == 2 * len(after)
+
+
+def marker_frame(action) -> int:
+    return min(marker.frame for marker in action.pose_markers if marker.name == action.pose_markers[0].name)
+
+
+def test_partitions_are_shown_as_bone_collections(game):
+    rig = load(game)
+    assert bpy.ops.motionbridge.show_partitions() == {"FINISHED"}
+    assert bpy.ops.motionbridge.show_partitions() == {"FINISHED"}
+    file = rig.motionbridge_motion_files[0]
+    for partition in file.partitions:
+        shown = {bone.name for bone in rig.data.collections_all[partition.name].bones}
+        assert shown == {bone.name for bone in partition.bones}
+
+
+def test_references_and_user_data_are_edited(game, tmp_path):
+    rig = load(game, motions="")
+    model = rig.motionbridge_model
+    bpy.ops.motionbridge.add_reference()
+    model.references[1].name = "samples\\more"
+    bpy.ops.export_scene.xray_ogf(filepath=str(tmp_path / "new.ogf"))
+    assert "motion references changed" in last_report()[0]
+    bpy.ops.motionbridge.remove_reference()
+    assert [reference.name for reference in model.references] == ["samples\\humanoid"]
+    assert "Edit as Text" in refusal(bpy.ops.motionbridge.user_data_from_text)
+    bpy.ops.motionbridge.user_data_to_text()
+    assert bpy.ops.motionbridge.user_data_from_text() == {"CANCELLED"}
+    bpy.data.texts[f"{rig.name} User Data"].write("[bloodmarks]\nsize = 1")
+    bpy.ops.motionbridge.user_data_from_text()
+    assert "size = 1" in model.user_data
+    assert "\r\n" in model.user_data
+
+
+def test_references_are_looked_up_once_and_again_when_asked(game):
+    rig = load(game, motions="")
+    assert found_motions.paths_of(rig, "samples\\humanoid") == [str(game / "humanoid.omf")]
+    (game / "humanoid.omf").unlink()
+    assert len(found_motions.paths_of(rig, "samples\\humanoid")) == 1
+    found_motions.forget()
+    assert found_motions.paths_of(rig, "samples\\humanoid") == []
+
+
+def test_the_report_is_kept_as_a_text(game):
+    (game / "cut.ogf").write_bytes((game / "humanoid.ogf").read_bytes()[:200])
+    bpy.ops.import_scene.xray_ogf(directory=str(game), files=[{"name": "cut.ogf"}, {"name": "weapon.ogf"}])
+    assert bpy.ops.motionbridge.report() == {"FINISHED"}
+    assert bpy.data.texts["Motionbridge Report"].as_string().splitlines() == last_report()
+    assert len(last_report()) > 1
+
+
+def test_the_status_line_counts_warnings():
+    report = Report()
+    assert status_line("Done", report) == "Done"
+    report.warn("odd", "here")
+    assert status_line("Done", report) == "Done. odd (here)"
+    report.warn("odd", "there")
+    report.warn("strange")
+    assert status_line("Done", report) == "Done. 2 warnings, see Motionbridge > Report"
+
+
+def test_long_lines_are_broken_at_spaces():
+    assert broken_lines("aaa bbb ccc", 7) == ["aaa bbb", "    ccc"]
+    assert broken_lines("a" * 9 + " b", 7) == ["a" * 7, "    aa", "    b"]
+    assert broken_lines("one\ntwo", 10) == ["one", "two"]
+
+
+class Asked(Operation):
+    """An operator without Blender around it."""
+
+    def __init__(self, outcome):
+        self.outcome, self.said = outcome, []
+
+    def report(self, kinds, text):
+        self.said.append((kinds, text))
+
+    def run(self, context, report):
+        if isinstance(self.outcome, Exception):
+            raise self.outcome
+        return self.outcome
+
+
+def test_a_refusal_is_cancelled_and_one_sentence():
+    asked = Asked(ReadError("it is torn", file="a.omf", offset=3, remedy="Mend it"))
+    assert asked.execute(bpy.context) == {"CANCELLED"}
+    assert asked.said == [({"ERROR"}, "a.omf, offset 3: it is torn. Mend it.")]
+
+
+def test_nothing_done_is_cancelled_and_no_error():
+    asked = Asked(Outcome("Nothing to do", done=False))
+    assert asked.execute(bpy.context) == {"CANCELLED"}
+    assert asked.said == [({"INFO"}, "Nothing to do")]
+
+
+def test_a_fault_of_ours_is_not_hidden():
+    with pytest.raises(ZeroDivisionError):
+        Asked(ZeroDivisionError()).execute(bpy.context)
+
+
+def test_several_files_count_what_went_well_and_report_only_that():
+    report = Report()
+
+    def work(path, found):
+        found.warn("odd", path)
+        if path == "bad":
+            raise ReadError("torn", file=path)
+
+    assert Asked(None).each_file(["good", "bad", "better"], work, report) == 2
+    assert report.warnings == {"odd": ["good", "better"], "left out: bad: torn": [""]}
+    with pytest.raises(ReadError):
+        Asked(None).each_file(["bad", "bad"], work, Report())
+
+
+def test_preferences_are_kept_under_the_extensions_own_name():
+    from addon.ui.preferences import PACKAGE, preferences
+
+    assert PACKAGE == "bl_ext.dev.motionbridge"
+    assert preferences(bpy.context).backup is True
+
+
+def test_the_command_is_there():
+    from addon.ui import command
+
+    assert len(command._handles) == 1
+    assert json.dumps([command._execute(["info"])])
