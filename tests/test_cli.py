@@ -142,8 +142,8 @@ def mistakes(tmp_path):
     return {
         "missing.omf": "there is no such file",
         "empty.omf": "the file is empty",
-        "text.omf": "not a chunked file",
-        "text.ogf": "not a chunked file",
+        "text.omf": "cut off, or no chunked file",
+        "text.ogf": "cut off, or no chunked file",
         "notes.txt": "no file of a known format",
         "short.omf": "no chunk 0xe",
         "folder.omf": "this is a folder",
@@ -252,7 +252,7 @@ def test_verify_judges_every_file_of_a_tree_as_json(run, tmp_path, samples, jobs
     assert found["below/warned.omf"]["raw_bytes"] == pytest.approx(3 / (len(omf_bytes()) + 3))
     assert "3 bytes are left over" in found["below/warned.omf"]["detail"]
     assert found["broken.omf"]["raw_bytes"] is None
-    assert "not a chunked file" in found["broken.omf"]["detail"]
+    assert "cut off, or no chunked file" in found["broken.omf"]["detail"]
     assert "empty" in found["empty.ogf"]["detail"]
     assert found["good.omf"]["detail"] == found["readme.txt"]["detail"] == ""
 

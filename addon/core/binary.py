@@ -50,7 +50,7 @@ class Reader:
         """Where in the file the next byte lies."""
         return self.start + self.position
 
-    def error(self, problem: str, remedy: str = "") -> ReadError:
+    def error(self, problem: str, remedy: str = "The file is damaged: copy it again from its source") -> ReadError:
         """A `ReadError` for this place, to be raised by the caller."""
         return ReadError(problem, file=self.file, chunk=self.chunk, offset=self.offset, remedy=remedy)
 

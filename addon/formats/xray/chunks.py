@@ -95,7 +95,8 @@ def read_chunks(reader: Reader, report: Report) -> ChunkRun:
             declared, size = size, reader.remaining - _HEADER.size
             if not chunks and not reader.chunk:
                 raise reader.error(
-                    f"the first chunk ({identifier:#x}) claims {declared} bytes, {size} follow: not a chunked file",
+                    f"the first chunk ({identifier:#x}) claims {declared} bytes, {size} follow: "
+                    "cut off, or no chunked file",
                     "Check that this is a file of S.T.A.L.K.E.R. and that it was copied whole",
                 )
             report.warn(

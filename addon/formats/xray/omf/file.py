@@ -44,7 +44,13 @@ def _read_value(chunk: Chunk, chunks: list[Chunk], parent: Reader, report: Repor
 
 
 def _missing(identifier: int, what: str, chunks: list[Chunk], reader: Reader) -> ReadError:
-    there = ", ".join(f"{chunk.id:#x}" for chunk in chunks[:6])
+    there = ", ".join(f"{chunk.id:#x}" for chunk in chunks[:6]) or "none"
+    if any(chunk.plain_id == identifier for chunk in chunks):
+        return ReadError(
+            f"chunk {identifier:#x} ({what}) is empty",
+            file=reader.file,
+            remedy="The file is damaged: copy it again from its source",
+        )
     if any(chunk.plain_id & 0xFFFF == identifier for chunk in chunks):
         remedy = "A mod's own tool has encrypted it: get the unprotected file from its author"
     else:

@@ -376,7 +376,7 @@ def test_the_description_a_test_file_breaks_is_read_as_far_as_it_goes(corpus):
     [
         (b"", "the file is empty"),
         (b"\x01", "there is no header"),
-        (b"[section]\r\nkey = value\r\n" * 20, "not a chunked file"),
+        (b"[section]\r\nkey = value\r\n" * 20, "cut off, or no chunked file"),
         (small.chunk(2, small.TEXTURE), "there is no header"),
         (small.chunk(1, b""), "there is no header"),
         (small.chunk(1, b"\x04\x03"), "the model's shader needs 2 bytes"),

@@ -1,5 +1,6 @@
 """Bytes <-> document: annotated bytes, every real file, and bytes that are no motions at all."""
 
+import re
 import struct
 import zlib
 
@@ -261,7 +262,7 @@ def test_byte_law(file) -> None:
 
 ODD = {
     "odd_bm16_text_mangled.omf": "no chunk 0xf (motion parameters)",
-    "odd_d3_script_not_xray.omf": "not a chunked file",
+    "odd_d3_script_not_xray.omf": "cut off, or no chunked file",
     "odd_gunslinger_encrypted.omf": "encrypted",
 }
 
@@ -298,6 +299,24 @@ def test_no_motions_at_all(data: bytes) -> None:
     with pytest.raises(ReadError) as refusal:
         read(data)
     assert str(refusal.value).startswith("test.omf")
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (chunk(0xE, b""), "chunk 0xe (motions) is empty. The file is damaged"),
+        (chunk(0xF, parameters(3, [b"a"], [])), "no chunk 0xe (motions); found: 0xf. The file is damaged"),
+        (
+            chunk(0xE, chunk(0, bytes(4))) + chunk(0xF, b""),
+            "chunk 0xf (motion parameters) is empty. The file is damaged",
+        ),
+        (chunk(0x80000E, bytes(9)), "no chunk 0xe (motions); found: 0x80000e. A mod's own tool has encrypted it"),
+        (b"\x0e\0\0", "no chunk 0xe (motions); found: none"),
+    ],
+)
+def test_what_is_missing_is_said(data: bytes, words: str) -> None:
+    with pytest.raises(ReadError, match=re.escape(words)):
+        read(data)
 
 
 def test_cut_off_anywhere() -> None:
