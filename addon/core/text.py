@@ -26,6 +26,16 @@ def scalar(value: Any) -> str:
     return "-" if value is None else str(value)
 
 
+def counted(count: int, noun: str, nouns: str = "") -> str:
+    """``1 motion``, ``2 motions``, ``2 meshes`` (``nouns`` where an s is not enough)."""
+    return f"{count} {noun if count == 1 else nouns or f'{noun}s'}"
+
+
+def row(values: NDArray[Any]) -> str:
+    """The text of one row (columns,)."""
+    return rows(values[None])[0]
+
+
 def rows(values: NDArray[Any]) -> list[str]:
     """A text for every row of (rows, columns)."""
     texts = values.astype(str)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ....core.text import counted
+
 
 @dataclass
 class Changes:
@@ -29,8 +31,8 @@ class Changes:
     def sentence(self) -> str:
         """``2 bones, 1 mesh changed``, or ``nothing changed``."""
         parts = [
-            f"{len(lines)} {noun if len(lines) == 1 else plural}"
-            for lines, noun, plural in ((self.bones, "bone", "bones"), (self.children, "mesh", "meshes"))
+            counted(len(lines), noun, nouns)
+            for lines, noun, nouns in ((self.bones, "bone", "bones"), (self.children, "mesh", "meshes"))
             if lines
         ]
         return f"{', '.join(parts)} changed" if parts else "nothing changed"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ....core.text import counted
+
 
 @dataclass(frozen=True)
 class TrackChange:
@@ -51,12 +53,8 @@ class Changes:
         tracks = sum(len(motion.tracks) for motion in changed)
         parts = []
         if changed:
-            parts.append(f"{_counted(len(changed), 'motion')}, {_counted(tracks, 'track')} changed")
+            parts.append(f"{counted(len(changed), 'motion')}, {counted(tracks, 'track')} changed")
         if added:
-            parts.append(f"{_counted(added, 'motion')} added")
+            parts.append(f"{counted(added, 'motion')} added")
         parts.append(f"{self.untouched} untouched")
         return ", ".join(parts)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ....core import names
 from ....core.report import Report
+from ....core.text import counted, row, rows
 from ..chunks import Chunk, chunk_heading
 from .decoding import track_bones
 from .document import (
@@ -45,9 +46,10 @@ def describe_motions(motions: MotionSet) -> list[str]:
     frames = sum(motion.frames for motion in there)
     marks = sum(len(definition.marks) for definition in parameters.definitions)
     kinds = Counter(motion.flags(track) for motion in there for track in range(motion.track_count))
-    parts = ", ".join(f"{part.label} ({len(part.bones)} bones)" for part in parameters.partitions)
+    parts = ", ".join(f"{part.label} ({counted(len(part.bones), 'bone')})" for part in parameters.partitions)
+    counts = f"{counted(len(there), 'motion')}, {counted(frames, 'frame')}, {counted(marks, 'mark')}"
     return [
-        f"{len(there)} motions, {frames} frames, {marks} marks, parameters version {parameters.version}",
+        f"{counts}, parameters version {parameters.version}",
         f"partitions: {parts or 'none'}",
         f"track flags: {', '.join(f'{flags} ({count}x)' for flags, count in sorted(kinds.items())) or 'no tracks'}",
     ]
@@ -60,7 +62,7 @@ def list_motions(motions: MotionSet) -> list[str]:
         zip(motions.library.motions, motions.parameters.definitions, strict=False)
     ):
         timing = " ".join(f"{name} {value:g}" for name, value in zip(TIMING, definition.timing, strict=True))
-        marks = f", {len(definition.marks)} marks" if definition.marks else ""
+        marks = f", {counted(len(definition.marks), 'mark')}" if definition.marks else ""
         lines.append(
             f"{place:4}  {definition.label}  {motion.frames} frames ({motion.frames / 30:.2f} s)  "
             f"{flag_names(definition.flags)}  {timing}{marks}"
@@ -107,18 +109,11 @@ def _dump_track(track: Track, bone: str) -> Iterator[str]:
     ):
         if crc is not None:
             yield f"      {what} crc {crc:08x}"
-        for frame, row in enumerate(keys):
-            yield f"      {what} {frame} {_row(row)}"
+        for frame, key in enumerate(rows(keys)):
+            yield f"      {what} {frame} {key}"
     if track.size is not None and track.init is not None:
-        yield f"      size {_row(track.size)}"
-        yield f"      init {_row(track.init)}"
-
-
-def _row(values: NDArray[Any]) -> str:
-    if values.dtype.kind == "f":
-        # The shortest text that names this float32 and no other; for NaN the bits tell.
-        return " ".join(f"nan:{value.tobytes().hex()}" if np.isnan(value) else str(value) for value in values)
-    return " ".join(str(int(value)) for value in values)
+        yield f"      size {row(track.size)}"
+        yield f"      init {row(track.init)}"
 
 
 def dump_parameters(parameters: Parameters) -> Iterator[str]:
@@ -134,11 +129,11 @@ def dump_parameters(parameters: Parameters) -> Iterator[str]:
         yield f"    flags {definition.flags} ({flag_names(definition.flags)})"
         yield f"    bone or part {definition.bone_or_part}"
         yield f"    motion {definition.motion}"
-        yield f"    timing {_row(definition.timing)}"
+        yield f"    timing {row(definition.timing)}"
         for mark in definition.marks:
             yield f"    mark {mark.label!r} line end {mark.line_end!r}"
-            for interval in mark.intervals:
-                yield f"      interval {_row(interval)}"
+            for interval in rows(mark.intervals):
+                yield f"      interval {interval}"
     if len(parameters.tail):
         yield f"  tail {bytes(parameters.tail).hex()}"
 
@@ -288,7 +283,9 @@ def _definition_differences(one: Definition | None, other: Definition | None) ->
 
 
 def _mark_text(definition: Definition) -> str:
-    return ", ".join(f"{mark.label} ({len(mark.intervals)} intervals)" for mark in definition.marks) or "none"
+    return (
+        ", ".join(f"{mark.label} ({counted(len(mark.intervals), 'interval')})" for mark in definition.marks) or "none"
+    )
 
 
 def _track_differences(one: Track, other: Track) -> Iterator[str]:
@@ -298,7 +295,7 @@ def _track_differences(one: Track, other: Track) -> Iterator[str]:
     yield from _key_differences("translation", one.translation, other.translation)
     for what, a, b in (("size", one.size, other.size), ("init", one.init, other.init)):
         if (a is None) != (b is None) or (a is not None and b is not None and a.tobytes() != b.tobytes()):
-            yield f"translation {what}: {_row(a) if a is not None else '-'} / {_row(b) if b is not None else '-'}"
+            yield f"translation {what}: {row(a) if a is not None else '-'} / {row(b) if b is not None else '-'}"
     if one.rotation_crc != other.rotation_crc and one.rotation.tobytes() == other.rotation.tobytes():
         yield "rotation crc differs, the keys do not"
     if one.translation_crc != other.translation_crc and one.translation.tobytes() == other.translation.tobytes():
