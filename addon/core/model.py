@@ -6,7 +6,7 @@ unless said otherwise, one row a bone, a frame, a vertex.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import rotation
+from .envelope import Curve
 
 Floats = NDArray[np.float64]
 
@@ -108,6 +109,49 @@ class Clip:
     def frames(self) -> int:
         """How many frames the clip has."""
         return int(self.rotations.shape[1])
+
+
+@dataclass
+class Channels:
+    """Location and Euler rotation as curves, three each (x, y, z): metres and radians over seconds."""
+
+    location: list[Curve]
+    rotation: list[Curve]
+
+    def __iter__(self) -> Iterator[Curve]:
+        return iter((*self.location, *self.rotation))
+
+
+@dataclass
+class Path:
+    """How one object moves, as curves with their keys kept.
+
+    ``first`` and ``last`` frame that is played, at ``fps`` (the curves may reach further, either way).
+    """
+
+    name: str
+    fps: float
+    first: int
+    last: int
+    channels: Channels
+    rotation_order: str = "YXZ"
+
+
+@dataclass
+class CurveClip:
+    """One motion of a skeleton as curves with their keys kept: `Channels` for each bone, parent-local.
+
+    ``first`` and ``last`` frame that is played, at ``fps``.
+    """
+
+    name: str
+    bones: list[str]
+    tracks: list[Channels]
+    fps: float
+    first: int
+    last: int
+    rotation_order: str = "ZXY"
+    markers: list[Marker] = field(default_factory=list)
 
 
 @dataclass

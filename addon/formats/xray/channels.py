@@ -1,0 +1,211 @@
+"""Channels of keys to curves and back: what camera paths and skeletal motions do alike.
+
+An X-Ray channel and a Blender channel differ by a sign at most (`core.space`), so curves carry over key by key. A
+channel nobody touched goes back as the bytes it came from, whatever happens to the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.envelope import (
+    Behaviour,
+    Curve,
+    Display,
+    Envelope,
+    display,
+    evaluate,
+    evaluate_curve,
+    extrapolation_slopes,
+    keys_of_curve,
+    unchanged,
+)
+from ...core.envelope.curve import empty_curve
+from ...core.envelope.display import SPACING
+from ...core.errors import WriteError
+from ...core.report import Report
+from .envelopes import StoredEnvelope, as_old, as_packed, stored
+
+NAMES = ("X", "Y", "Z", "H", "P", "B")
+"""The channels in the order of the engine's numbers: metres, then radians about Y (H), X (P) and Z (B)."""
+
+SAMPLES = 8
+"""Times a segment at which what was asked for is compared with what is stored."""
+NEW = Envelope.of(np.zeros(0), np.zeros(0), np.zeros(0, np.uint8))
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """Which of the six channels each of Blender's is (location x, y, z, rotation x, y, z), and with what sign."""
+
+    channels: tuple[int, ...]
+    signs: tuple[float, ...]
+
+
+OBJECT = Mapping((0, 2, 1, 4, 5, 3), (1.0, 1.0, 1.0, -1.0, -1.0, -1.0))
+"""Objects: location (x, z, y), Euler YXZ of x = -P, y = -B, z = -H."""
+BONE = Mapping((0, 1, 2, 4, 3, 5), (1.0, 1.0, -1.0, -1.0, -1.0, 1.0))
+"""Bones: location (x, y, -z), Euler ZXY of x = -P, y = -H, z = B."""
+
+
+@dataclass(frozen=True)
+class ChannelChange:
+    """A channel that is not the base's: its name in the file, how many of its keys are new or differ.
+
+    ``error``: how far what is stored lies from what was asked for between the keys, at most, metres or radians;
+    ``slope_error`` the same of the slopes with which a linear behaviour goes on, a second.
+    """
+
+    channel: str
+    keys: int
+    error: float = 0.0
+    slope_error: float = 0.0
+
+
+def decode_channel(envelope: StoredEnvelope, sign: float, frame: float, place: str, report: Report) -> Curve:
+    """A channel as a curve; ``frame`` in seconds. What cannot be shown as it is, is told."""
+    decoded = envelope.decoded()
+    shown = _shown(decoded, frame)
+    if decoded.count and not shown.curve.count:
+        report.warn("keys hold what is no number: shown without keys, kept while no key is added", place)
+    elif hidden := shown.hidden(decoded):
+        report.warn(
+            f"{hidden} keys at the time of others or out of order: the jump is shown a fiftieth of a frame later; "
+            "kept while nothing beside it is changed",
+            place,
+        )
+    if shown.folded:
+        report.warn(
+            "the time of a segment runs backwards, which no curve can show; kept while it is not changed", place
+        )
+    elif shown.added and not shown.hidden(decoded):
+        report.note(f"{shown.added} keys more than in the file, for handles that Blender would shorten", place)
+    return shown.curve if sign > 0 else shown.curve.signed(sign)
+
+
+def _shown(envelope: Envelope, frame: float) -> Display:
+    numbers = (envelope.times, envelope.values, envelope.tcb, envelope.parameters)
+    if all(np.isfinite(part).all() for part in numbers):
+        return display(envelope, frame)
+    nothing = display(NEW, frame)
+    nothing.curve = empty_curve(envelope.before, envelope.after)
+    return nothing
+
+
+def encode_channel(
+    curve: Curve, base: StoredEnvelope | None, frame: float, place: str, *, to_packed: bool
+) -> tuple[StoredEnvelope, ChannelChange | None]:
+    """A channel to be stored, signs as in the file, and what in it is not the base's (None where it is untouched).
+
+    Raises `WriteError` for what the game or the layout cannot take.
+    """
+    _refuse_odd(curve, place)
+    decoded = base.decoded() if base is not None else None
+    shown = _shown(decoded, frame) if decoded is not None else None
+    if base is not None and shown is not None and unchanged(curve, shown, frame):
+        return _in_layout(base, to_packed, curve, frame, place)
+    known = decoded if shown is not None and shown.curve.count else None
+    keys, source = keys_of_curve(curve, known, shown if known else None, frame, stepped_parameters=not to_packed)
+    result = stored(keys, place, to_packed=to_packed)
+    if base is not None and not base.packed and not to_packed:
+        _keep_high_bytes(result, base, source)
+    differing = _differing(result, base, source)
+    return result, ChannelChange(place, differing, *_cost(result, curve, frame))
+
+
+def _in_layout(
+    base: StoredEnvelope, to_packed: bool, curve: Curve, frame: float, place: str
+) -> tuple[StoredEnvelope, ChannelChange | None]:
+    if base.packed == to_packed:
+        return base, None
+    result = as_packed(base, place) if to_packed else as_old(base)
+    if not to_packed:
+        return result, None
+    error, slope = _cost(result, curve, frame)
+    return result, ChannelChange(place, len(result.keys), error, slope) if error or slope else None
+
+
+def _refuse_odd(curve: Curve, place: str) -> None:
+    if not all(np.isfinite(part).all() for part in (curve.keys, curve.left, curve.right)):
+        raise WriteError(f"{place}: a key or handle is no number (NaN or infinite)", remedy="Delete that key")
+    if (np.diff(curve.keys[:, 0]) <= 0).any():
+        raise WriteError(f"{place}: keys are not in the order of their times", remedy="Sort them")
+
+
+def _keep_high_bytes(result: StoredEnvelope, base: StoredEnvelope, source: NDArray[np.intp]) -> None:
+    """The old layout has four bytes for a shape, of which the game reads one."""
+    same = np.flatnonzero(source >= 0)
+    old = base.keys["shape"][source[same]]
+    ours = result.keys["shape"][same]
+    result.keys["shape"][same] = np.where((old & 0xFF) == ours, old, ours)
+
+
+def _differing(result: StoredEnvelope, base: StoredEnvelope | None, source: NDArray[np.intp]) -> int:
+    if base is None or base.packed != result.packed:
+        return len(result.keys)
+    known = source >= 0
+    rows = [np.ascontiguousarray(keys).view(np.uint8).reshape(len(keys), -1) for keys in (result.keys, base.keys)]
+    same = (rows[0][known] == rows[1][source[known]]).all(axis=1)
+    # Keys that went count as well, where none came in their place.
+    return max(len(result.keys) - int(same.sum()), len(base.keys) - int(same.sum()))
+
+
+def _cost(result: StoredEnvelope, curve: Curve, frame: float) -> tuple[float, float]:
+    """What storing loses: of values between the keys, and of the slopes outside."""
+    keys = curve.keys
+    if not curve.count:
+        return 0.0, 0.0
+    envelope = result.decoded()
+    length = np.diff(keys[:, 0])
+    wide = length >= SPACING * frame
+    shares = (np.arange(SAMPLES) + 0.5) / SAMPLES
+    times = np.concatenate((keys[:1, 0], (keys[:-1, 0][wide, None] + length[wide, None] * shares).ravel()))
+    error = float(np.abs(evaluate(envelope, times) - evaluate_curve(curve, times)).max(initial=0.0))
+    slope = 0.0
+    for side, behaviour, handle, key in (
+        (0, curve.before, curve.left[0], keys[0]),
+        (1, curve.after, curve.right[-1], keys[-1]),
+    ):
+        if behaviour == Behaviour.LINEAR and handle[0] != key[0]:
+            wanted = float((handle[1] - key[1]) / (handle[0] - key[0]))
+            slope = max(slope, abs(extrapolation_slopes(envelope)[side] - wanted))
+    return error, slope
+
+
+def decode_channels(
+    envelopes: Sequence[StoredEnvelope], mapping: Mapping, frame: float, place: str, report: Report
+) -> list[Curve]:
+    """Six channels in the file's order as Blender's: location x, y, z, then rotation x, y, z."""
+    return [
+        decode_channel(envelopes[channel], sign, frame, f"{place}{NAMES[channel]}", report)
+        for channel, sign in zip(mapping.channels, mapping.signs, strict=True)
+    ]
+
+
+def encode_channels(
+    curves: Sequence[Curve],
+    base: Sequence[StoredEnvelope] | None,
+    mapping: Mapping,
+    frame: float,
+    place: str,
+    *,
+    to_packed: bool,
+) -> tuple[list[StoredEnvelope], list[ChannelChange]]:
+    """Blender's six channels as the file's, and those that changed."""
+    results: dict[int, StoredEnvelope] = {}
+    changes = []
+    for curve, channel, sign in zip(curves, mapping.channels, mapping.signs, strict=True):
+        results[channel], change = encode_channel(
+            curve if sign > 0 else curve.signed(sign),
+            base[channel] if base is not None else None,
+            frame,
+            f"{place}{NAMES[channel]}",
+            to_packed=to_packed,
+        )
+        if change is not None:
+            changes.append(change)
+    return [results[channel] for channel in range(len(NAMES))], changes

@@ -1,0 +1,312 @@
+"""One channel of keys as X-Ray files store it, in `.anm` camera paths and in the editor's skeletal motions.
+
+Known from the engine's ``Envelope.cpp``. There are two layouts: the old one has 40 bytes a key, all floats; the packed
+one 23 bytes, tensions and parameters as 16-bit numbers of -32 ... 32, and 9 bytes for a stepped key, which has none.
+In 16 bits 0 lies between two steps: what was 0 reads as ±0.000488.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.binary import Reader, Writer
+from ...core.envelope import Behaviour, Envelope, Shape
+from ...core.errors import WriteError
+from ...core.report import Report
+
+OLD = np.dtype([("value", "<f4"), ("time", "<f4"), ("shape", "<u4"), ("tcb", "<f4", (3,)), ("parameters", "<f4", (4,))])
+"""40 bytes; of the shape only the lowest byte counts."""
+PACKED = np.dtype(
+    [("value", "<f4"), ("time", "<f4"), ("shape", "u1"), ("tcb", "<u2", (3,)), ("parameters", "<u2", (4,))]
+)
+"""23 bytes."""
+STEPPED_SIZE = 9
+LIMIT = 32.0
+STEPS = 65535
+STEP = 2 * LIMIT / STEPS
+"""How far 16-bit numbers are apart: 0.98 ms of a handle's time, 0.98 mm or 0.056° of its value."""
+MOST_PACKED_KEYS = 0xFFFF
+
+_BEHAVIOURS = {member.value: member.name.lower() for member in Behaviour}
+_SHAPES = {member.value: member.name.lower() for member in Shape}
+
+
+@dataclass(slots=True)
+class StoredEnvelope:
+    """``before`` and ``after`` as stored (`Behaviour`); ``keys`` (keys,) of `OLD` or `PACKED`.
+
+    In packed ones the tensions and parameters of stepped keys are not in the file; they are 0 here.
+    """
+
+    before: int
+    after: int
+    keys: NDArray[np.void]
+
+    @property
+    def packed(self) -> bool:
+        """Which of the two layouts it has."""
+        return self.keys.dtype == PACKED
+
+    @property
+    def shapes(self) -> NDArray[np.uint8]:
+        """(keys,) of `Shape`."""
+        return self.keys["shape"].astype(np.uint8)  # of the old layout's four bytes this takes the lowest
+
+    def decoded(self) -> Envelope:
+        """The channel in float64, as the engine has it after loading."""
+        keys, shapes = self.keys, self.shapes
+        with np.errstate(invalid="ignore"):  # a signalling NaN of a broken file becomes a quiet one
+            times, values = keys["time"].astype(np.float64), keys["value"].astype(np.float64)
+            if self.packed:
+                stepped = (shapes == Shape.STEPPED)[:, None]
+                tcb = np.where(stepped, 0.0, unpacked(keys["tcb"]))
+                parameters = np.where(stepped, 0.0, unpacked(keys["parameters"]))
+            else:
+                tcb, parameters = keys["tcb"].astype(np.float64), keys["parameters"].astype(np.float64)
+        return Envelope(times, values, shapes, tcb, parameters, self.before, self.after)
+
+    def same_as(self, other: StoredEnvelope) -> bool:
+        """Whether both say the same, to the bit."""
+        same = self.keys.dtype == other.keys.dtype and self.keys.tobytes() == other.keys.tobytes()
+        return same and (self.before, self.after) == (other.before, other.after)
+
+
+def unpacked(numbers: NDArray[Any]) -> NDArray[np.float64]:
+    """16-bit numbers as -32 ... 32."""
+    result: NDArray[np.float64] = numbers * STEP - LIMIT
+    return result
+
+
+def packed(numbers: NDArray[Any]) -> NDArray[np.uint16]:
+    """Numbers of -32 ... 32, others held at these, in 16 bits; gives back what `unpacked` was given."""
+    steps = np.floor((np.clip(numbers, -LIMIT, LIMIT) + LIMIT) / (2 * LIMIT) * STEPS + 0.5)
+    result: NDArray[np.uint16] = np.nan_to_num(steps, nan=STEPS / 2).astype("<u2")
+    return result
+
+
+def read_old(reader: Reader, what: str) -> StoredEnvelope:
+    """An envelope of the old layout. Raises `ReadError`."""
+    before, after = reader.i32(f"what comes before {what}"), reader.i32(f"what comes after {what}")
+    count = reader.u32(f"the number of keys of {what}")
+    return StoredEnvelope(before, after, reader.array(OLD, count, what=f"the {count} keys of {what}"))
+
+
+def read_packed(reader: Reader, what: str) -> StoredEnvelope:
+    """An envelope of the packed layout. Raises `ReadError`."""
+    before, after = reader.u8(f"what comes before {what}"), reader.u8(f"what comes after {what}")
+    return StoredEnvelope(before, after, _read_packed_keys(reader, reader.u16(f"the number of keys of {what}"), what))
+
+
+def _read_packed_keys(reader: Reader, count: int, what: str) -> NDArray[np.void]:
+    needed, data = f"the {count} keys of {what}", reader.data[reader.position :]
+    if count * STEPPED_SIZE > len(data):
+        reader.take(count * STEPPED_SIZE, needed)
+    shape_at = STEPPED_SIZE - 1
+    if count * PACKED.itemsize <= len(data):
+        alike = np.frombuffer(data, PACKED, count)
+        if not (alike["shape"] == Shape.STEPPED).any():
+            reader.take(alike.nbytes)
+            return alike
+    rows = np.zeros((count, PACKED.itemsize), np.uint8)
+    stepped = np.frombuffer(data, np.uint8, count * STEPPED_SIZE).reshape(count, STEPPED_SIZE)
+    if (stepped[:, shape_at] == Shape.STEPPED).all():
+        rows[:, :STEPPED_SIZE] = stepped
+        reader.take(stepped.size)
+    else:
+        starts = _mixed_starts(reader, count, needed)
+        source = np.frombuffer(reader.take(starts.pop()), np.uint8)
+        begin = np.array(starts, np.intp)[:, None]
+        rows[:, :STEPPED_SIZE] = source[begin + np.arange(STEPPED_SIZE)]
+        long = rows[:, shape_at] != Shape.STEPPED
+        rows[long, STEPPED_SIZE:] = source[begin[long] + np.arange(STEPPED_SIZE, PACKED.itemsize)]
+    return rows.view(PACKED)[:, 0]
+
+
+def _mixed_starts(reader: Reader, count: int, needed: str) -> list[int]:
+    """Where each key begins, and where the last one ends: their sizes differ, so one leads to the next."""
+    data = reader.data[reader.position :]
+    starts, place, limit = [0], 0, len(data)
+    for _ in range(count):
+        if place + STEPPED_SIZE > limit:
+            break
+        place += STEPPED_SIZE if data[place + STEPPED_SIZE - 1] == Shape.STEPPED else PACKED.itemsize
+        starts.append(place)
+    if len(starts) <= count or place > limit:
+        raise reader.error(f"{needed} need more than the {limit} bytes that are left")
+    return starts
+
+
+def write_envelope(writer: Writer, envelope: StoredEnvelope) -> None:
+    """An envelope in its own layout. Raises `WriteError`."""
+    count = len(envelope.keys)
+    if not envelope.packed:
+        writer.i32(envelope.before)
+        writer.i32(envelope.after)
+        writer.u32(count)
+        writer.raw(envelope.keys.tobytes())
+        return
+    if count > MOST_PACKED_KEYS:
+        raise WriteError(
+            f"a channel has {count} keys, the file's version holds {MOST_PACKED_KEYS}", remedy="Write version 3"
+        )
+    writer.u8(envelope.before)
+    writer.u8(envelope.after)
+    writer.u16(count)
+    rows = np.frombuffer(envelope.keys.tobytes(), np.uint8).reshape(count, PACKED.itemsize)
+    kept = np.ones(rows.shape, np.bool_)
+    kept[envelope.keys["shape"] == Shape.STEPPED, STEPPED_SIZE:] = False
+    writer.raw(rows[kept].tobytes())
+
+
+def check(envelope: StoredEnvelope, place: str, report: Report) -> None:
+    """Report what the game would not play as it looks."""
+    for behaviour in (envelope.before, envelope.after):
+        if behaviour not in _BEHAVIOURS:
+            report.warn(f"the behaviour {behaviour} outside the keys is unknown; kept", place)
+    keys = envelope.keys
+    if not len(keys):
+        return
+    shapes = envelope.shapes
+    if shapes.max() > max(_SHAPES):
+        report.warn(f"the shape {shapes.max()} of a key is unknown; kept, shown as stepped", place)
+    if not all(np.isfinite(keys[name]).all() for name in ("value", "time")):
+        report.warn("keys hold what is no number; kept", place)
+    elif len(keys) > 1:
+        steps = np.diff(keys["time"])
+        if steps.min() < 0:
+            report.warn("keys are out of order in time: the game jumps there", place)
+        elif steps.min() == 0:
+            report.note("several keys at one time: the game jumps there", place)
+
+
+# ---- from one layout to the other
+
+
+def as_old(envelope: StoredEnvelope) -> StoredEnvelope:
+    """The same channel in the old layout; nothing is lost."""
+    if not envelope.packed:
+        return envelope
+    decoded = envelope.decoded()
+    keys = np.zeros(decoded.count, OLD)
+    for name in ("value", "time", "shape"):
+        keys[name] = envelope.keys[name]
+    keys["tcb"], keys["parameters"] = decoded.tcb, decoded.parameters
+    return StoredEnvelope(envelope.before, envelope.after, keys)
+
+
+def as_packed(envelope: StoredEnvelope, place: str = "") -> StoredEnvelope:
+    """The same channel in the packed layout. Raises `WriteError` where a number that counts does not fit it."""
+    if envelope.packed:
+        return envelope
+    return stored(envelope.decoded(), place, to_packed=True)
+
+
+def stored(envelope: Envelope, place: str = "", *, to_packed: bool) -> StoredEnvelope:
+    """A channel in one of the layouts; numbers that `StoredEnvelope.decoded` gave come back as they were.
+
+    Raises `WriteError` for what the layout cannot hold.
+    """
+    keys = np.zeros(envelope.count, PACKED if to_packed else OLD)
+    with np.errstate(over="ignore", invalid="ignore"):
+        keys["value"], keys["time"], keys["shape"] = envelope.values, envelope.times, envelope.shapes
+        if not to_packed:
+            keys["tcb"], keys["parameters"] = envelope.tcb, envelope.parameters
+            return StoredEnvelope(envelope.before, envelope.after, keys)
+    if not (0 <= envelope.before <= 0xFF and 0 <= envelope.after <= 0xFF):
+        raise WriteError(f"{place}: the behaviour outside the keys does not fit one byte", remedy="Write version 3")
+    _refuse_far(envelope, place)
+    with np.errstate(invalid="ignore"):
+        keys["tcb"], parameters = packed(envelope.tcb), packed(envelope.parameters)
+    # A handle of less than a step must not come out on the other side of its key.
+    flat = envelope.shapes == Shape.BEZIER_2D
+    middle = STEPS // 2
+    inwards = flat & (envelope.parameters[:, 0] <= 0) & (parameters[:, 0] > middle)
+    parameters[inwards, 0] = middle
+    keys["parameters"] = parameters
+    stepped = envelope.shapes == Shape.STEPPED
+    keys["tcb"][stepped], keys["parameters"][stepped] = 0, 0
+    return StoredEnvelope(envelope.before, envelope.after, keys)
+
+
+def _refuse_far(envelope: Envelope, place: str) -> None:
+    """Numbers beyond 32 cannot be packed, where the game looks at them."""
+    shapes, parameters = envelope.shapes, envelope.parameters
+    counts = np.zeros(parameters.shape, np.bool_)
+    counts[:, :2] = ((shapes == Shape.HERMITE) | (shapes == Shape.BEZIER_1D))[:, None]
+    counts[shapes == Shape.BEZIER_2D] = True
+    counts[:-1, 1] |= (shapes[1:] == Shape.BEZIER_2D) & (shapes[:-1] != Shape.STEPPED)
+    far = counts & ~(np.abs(parameters) <= LIMIT)
+    far_tcb = (shapes == Shape.TCB)[:, None] & ~(np.abs(envelope.tcb) <= LIMIT)
+    if far.any() or far_tcb.any():
+        worst = parameters[far][0] if far.any() else envelope.tcb[far_tcb][0]
+        raise WriteError(
+            f"{place}: a handle or tension of {worst:g} does not fit this version (-32 to 32)",
+            remedy="Write version 3, or add keys so that the handles are shorter",
+        )
+
+
+# ---- in words
+
+
+def dump_envelope(envelope: StoredEnvelope) -> Iterator[str]:
+    """A key a line, numbers as stored."""
+    before, after = (_BEHAVIOURS.get(number, str(number)) for number in (envelope.before, envelope.after))
+    yield f"before {before} after {after} keys {len(envelope.keys)}"
+    for number, key in enumerate(envelope.keys):
+        shape = _SHAPES.get(int(key["shape"]), str(int(key["shape"])))
+        line = f"  key {number} time {_number(key['time'])} value {_number(key['value'])} {shape}"
+        if not envelope.packed or key["shape"] != Shape.STEPPED:
+            line += f" tcb {_row(key['tcb'])} parameters {_row(key['parameters'])}"
+        yield line
+
+
+def _row(numbers: NDArray[Any]) -> str:
+    return " ".join(_number(number) for number in numbers)
+
+
+def _number(value: Any) -> str:
+    # The shortest text that names this float32 and no other; for NaN the bits tell.
+    return f"nan:{value.tobytes().hex()}" if value != value else str(value)  # noqa: PLR0124 (true of NaN alone)
+
+
+def shape_counts(envelopes: list[StoredEnvelope]) -> str:
+    """``tcb 27, linear 1``."""
+    counts = np.zeros(256, np.intp)
+    for envelope in envelopes:
+        counts += np.bincount(envelope.shapes, minlength=256)
+    there = [(shape, int(count)) for shape, count in enumerate(counts) if count]
+    return ", ".join(f"{_SHAPES.get(shape, shape)} {count}" for shape, count in there) or "none"
+
+
+def envelope_differences(one: StoredEnvelope, other: StoredEnvelope) -> Iterator[str]:
+    """In what two channels differ, in the layouts they have."""
+    for side in ("before", "after"):
+        a, b = getattr(one, side), getattr(other, side)
+        if a != b:
+            yield f"{side} the keys: {_BEHAVIOURS.get(a, a)} / {_BEHAVIOURS.get(b, b)}"
+    if len(one.keys) != len(other.keys):
+        yield f"{len(one.keys)} / {len(other.keys)} keys"
+        return
+    # Compared in the layout of both: floats where they differ.
+    if one.packed != other.packed:
+        one, other = as_old(one), as_old(other)
+    names = one.keys.dtype.names or ()
+    different = {name: _rows_differ(one.keys[name], other.keys[name]) for name in names}
+    places = np.flatnonzero(np.logical_or.reduce(list(different.values()))) if len(one.keys) else np.zeros(0)
+    if not len(places):
+        return
+    which = ", ".join(name for name in names if different[name].any())
+    where = f"key {places[0]}" if len(places) == 1 else f"{len(places)} keys, {places[0]} to {places[-1]}"
+    gap = np.abs(one.keys["value"].astype(np.float64) - other.keys["value"].astype(np.float64)).max()
+    yield f"{where}: {which}" + (f", values by at most {gap:.3g}" if different["value"].any() else "")
+
+
+def _rows_differ(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
+    first, second = (np.ascontiguousarray(part).reshape(len(part), -1).view(np.uint8) for part in (one, other))
+    result: NDArray[np.bool_] = (first != second).any(axis=1)
+    return result
