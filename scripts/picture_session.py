@@ -18,7 +18,7 @@ HERE = Path(__file__).resolve().parent
 SAMPLES = HERE / "gamedata" / "meshes" / "samples"
 ONLY = os.environ.get("ONLY", "")
 Steps = Iterator[float]
-MARKS_HEADER = (820, 655)
+MARKS_HEADER = (872, 582)
 
 
 def prepare() -> None:
@@ -33,7 +33,7 @@ def prepare() -> None:
     if addon_utils.enable("bl_ext.dev.motionbridge", default_set=True) is None:
         raise SystemExit("the extension could not be enabled")
     picture = bpy.data.images.new("humanoid", 64, 64)
-    shades = [0.35, 0.42, 0.36, 1.0], [0.27, 0.33, 0.28, 1.0]
+    shades = [0.72, 0.74, 0.66, 1.0], [0.58, 0.61, 0.54, 1.0]
     picture.pixels = [value for y in range(64) for x in range(64) for value in shades[(x // 8 + y // 8) % 2]]
     picture.filepath_raw = str(HERE / "gamedata" / "textures" / "samples" / "humanoid.png")
     picture.file_format = "PNG"

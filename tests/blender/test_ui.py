@@ -260,7 +260,7 @@ def test_complaint_11_cyrillic_names_of_folders_files_and_motions(game, tmp_path
 WRONG = {
     "not_there.omf": (None, "there is no such file"),
     "empty.omf": (b"", "the file is empty"),
-    "text.omf": (b"version https://git-lfs.github.com/spec/v1\n" * 4, "cut off, or no chunked file"),
+    "text.omf": (b"this is a text and nothing else\n" * 4, "chunked file"),
     "cut.omf": ("half", "cut.omf"),
     "model.omf": ("model", "model.omf"),
 }
@@ -313,6 +313,14 @@ def test_without_an_armature_the_model_beside_the_file_is_found(game):
     assert rig.name == "humanoid"
     assert rig.animation_data.action.name == "walk"
     assert any("a model that was imported for them (humanoid.ogf)" in line for line in last_report())
+
+
+def test_without_an_armature_a_model_in_a_folder_below_is_found(game):
+    (game / "character").mkdir()
+    (game / "humanoid.ogf").rename(game / "character" / "humanoid.ogf")
+    (game / "character" / "another.ogf").write_bytes(b"broken")
+    assert bpy.ops.import_scene.xray_omf(filepath=str(game / "humanoid.omf")) == {"FINISHED"}
+    assert bpy.context.view_layer.objects.active.name == "humanoid"
 
 
 def test_without_an_armature_the_model_can_be_named(game, tmp_path):

@@ -7,6 +7,7 @@ where there are several.
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -32,6 +33,9 @@ from . import bone_properties
 from .game_tree import GameTree, tree_of
 from .model_properties import part_text
 
+MODELS = "*.[oO][gG][fF]"
+MOST_MODELS = 200
+"""Models below a motion file's folder that are looked into; reading a whole game would take minutes."""
 SEE_THROUGH = ("aref", "trans", "glass", "window", "blend")
 """Parts of shader names that take the texture's alpha as transparency; to others it means gloss or nothing."""
 
@@ -243,17 +247,24 @@ def references_of(document: Ogf, tree: GameTree) -> list[MotionReference]:
 
 
 def models_playing(motions: Path | str, options: ImportOptions | None = None) -> list[Path]:
-    """The models in the folder of a motion file that name it, the one called most like it first."""
+    """The models in the folder of a motion file that name it, the one called most like it first.
+
+    Where there is none, the first one below that folder: characters that share motions lie in folders of their own.
+    """
     motions = Path(motions).absolute()
     options = options or ImportOptions()
     tree = tree_of(motions, options.game_folder)
-    playing = []
-    for path in sorted(motions.parent.glob("*.[oO][gG][fF]")):
-        try:
-            document = ogf.read(files.read_file(path), str(path), Report())
-        except MotionbridgeError:
-            # A broken neighbour is no reason to say anything: nobody asked for it.
-            continue
-        if any(motions in reference.files for reference in references_of(document, tree)):
-            playing.append(path)
+    playing = [path for path in sorted(motions.parent.glob(MODELS)) if _plays(path, motions, tree)]
+    if not playing:
+        below = itertools.islice(motions.parent.glob(f"*/**/{MODELS}"), MOST_MODELS)
+        playing = list(itertools.islice((path for path in sorted(below) if _plays(path, motions, tree)), 1))
     return sorted(playing, key=lambda path: (not motions.stem.lower().startswith(path.stem.lower()), path.name))
+
+
+def _plays(path: Path, motions: Path, tree: GameTree) -> bool:
+    try:
+        document = ogf.read(files.read_file(path), str(path), Report())
+    except MotionbridgeError:
+        # A broken neighbour is no reason to say anything: nobody asked for it.
+        return False
+    return any(motions in reference.files for reference in references_of(document, tree))
