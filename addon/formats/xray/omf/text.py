@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -172,13 +172,21 @@ def motion_set_differences(first: MotionSet, second: MotionSet) -> Iterator[str]
         if other is None:
             yield f"motion {name!r} is only in the first"
         else:
-            yield from _motion_differences(name, one, other, first.parameters)
+            yield from (f"motion {name!r}: {line}" for line in _motion_differences(one, other, first.parameters))
     for name in others:
         if name not in shared:
             yield f"motion {name!r} is only in the second"
 
 
-Named = dict[str, tuple[Motion | None, Definition | None]]
+class _Pair(NamedTuple):
+    """A motion and its definition, and which of the file's they are, counted from 0."""
+
+    motion: Motion | None
+    definition: Definition | None
+    place: int
+
+
+Named = dict[str, _Pair]
 
 
 def _by_name(motions: MotionSet) -> Named:
@@ -194,19 +202,19 @@ def _by_name(motions: MotionSet) -> Named:
         unique = label if times[label] == 1 else f"{label} ({times[label]})"
         while unique in result:  # a motion that is really called so
             unique += "'"
-        result[unique] = (motion, definition)
+        result[unique] = _Pair(motion, definition, place)
     return result
 
 
 def _renamed(ones: Named, others: Named) -> dict[str, str]:
     """Names that vanished, and what now holds the very same keys."""
     found: dict[tuple[int, bytes], deque[str]] = {}
-    for name, (motion, _) in others.items():
-        if name not in ones and motion is not None:
-            found.setdefault(_keys(motion), deque()).append(name)
+    for name, pair in others.items():
+        if name not in ones and pair.motion is not None:
+            found.setdefault(_keys(pair.motion), deque()).append(name)
     result = {}
-    for name, (motion, _) in ones.items():
-        twins = found.get(_keys(motion)) if name not in others and motion is not None else None
+    for name, pair in ones.items():
+        twins = found.get(_keys(pair.motion)) if name not in others and pair.motion is not None else None
         if twins:
             result[name] = twins.popleft()
     return result
@@ -233,34 +241,31 @@ def _parts(parameters: Parameters) -> str:
     return ", ".join(f"{part.label} {len(part.bones)}" for part in parameters.partitions)
 
 
-def _motion_differences(
-    name: str,
-    one: tuple[Motion | None, Definition | None],
-    other: tuple[Motion | None, Definition | None],
-    parameters: Parameters,
-) -> Iterator[str]:
-    yield from (f"motion {name!r}: {line}" for line in _definition_differences(one[1], other[1]))
-    first, second = one[0], other[0]
+def _motion_differences(one: _Pair, other: _Pair, parameters: Parameters) -> Iterator[str]:
+    yield from _definition_differences(one, other)
+    first, second = one.motion, other.motion
     if first is None or second is None:
         if first is not second:
-            yield f"motion {name!r}: keys only in the {'first' if first else 'second'}"
+            yield f"keys only in the {'first' if first else 'second'}"
         return
     if first.frames != second.frames:
-        yield f"motion {name!r}: frames: {first.frames} / {second.frames}"
+        yield f"frames: {first.frames} / {second.frames}"
     if first.track_count != second.track_count:
-        yield f"motion {name!r}: tracks: {first.track_count} / {second.track_count}"
-    if first.identifier != second.identifier:
-        yield f"motion {name!r}: chunk {first.identifier} / {second.identifier}"
+        yield f"tracks: {first.track_count} / {second.track_count}"
+    # A motion that comes later because others came before it has not changed.
+    if first.identifier - one.place != second.identifier - other.place:
+        yield f"chunk {first.identifier} / {second.identifier}"
     bones = track_bones(parameters, first.track_count, Report())
     for track in range(min(first.track_count, second.track_count)):
         if first.track_bytes(track) != second.track_bytes(track):
             lines = _track_differences(first.track(track), second.track(track))
-            yield from (f"motion {name!r}: bone {bones[track]!r}: {line}" for line in lines)
+            yield from (f"bone {bones[track]!r}: {line}" for line in lines)
     if first.body[first.starts[-1] :] != second.body[second.starts[-1] :]:
-        yield f"motion {name!r}: bytes behind the tracks differ"
+        yield "bytes behind the tracks differ"
 
 
-def _definition_differences(one: Definition | None, other: Definition | None) -> Iterator[str]:
+def _definition_differences(first: _Pair, second: _Pair) -> Iterator[str]:
+    one, other = first.definition, second.definition
     if one is None or other is None:
         if one is not other:
             yield f"defined only in the {'first' if one else 'second'}"
@@ -269,7 +274,7 @@ def _definition_differences(one: Definition | None, other: Definition | None) ->
         yield f"flags: {flag_names(one.flags)} / {flag_names(other.flags)}"
     if one.bone_or_part != other.bone_or_part:
         yield f"bone or part: {one.bone_or_part} / {other.bone_or_part}"
-    if one.motion != other.motion:
+    if one.motion - first.place != other.motion - second.place:
         yield f"motion number: {one.motion} / {other.motion}"
     for field, a, b in zip(TIMING, one.timing, other.timing, strict=True):
         if a.tobytes() != b.tobytes():

@@ -184,6 +184,22 @@ def test_differences_name_motion_bone_frame_and_steps() -> None:
     assert list(omf.differences(after, after)) == []
 
 
+def test_motions_that_only_moved_up_are_not_listed(corpus) -> None:
+    before = load((corpus / HUMAN).read_bytes())
+    first = before.motion_set.parameters.definitions[0].label
+    after = before.with_motion_set(edit.delete(before.motion_set, [first]))
+    assert list(omf.differences(before, after)) == [f"motion {first!r} is only in the first"]
+    moved = before.with_motion_set(edit.reorder(before.motion_set, ["lead_0_idle_0"]))
+    assert list(omf.differences(before, moved)) == ["the motions are in another order"]
+
+
+def test_a_number_that_does_not_count_the_motions_is_a_difference() -> None:
+    before, after = omf.new_omf(made("walk", "run")), omf.new_omf(made("walk", "run"))
+    after.motion_set.parameters.definitions[1].motion = 7
+    after.motion_set.library.motions[1].identifier = 9
+    assert list(omf.differences(before, after)) == ["motion 'run': motion number: 1 / 7", "motion 'run': chunk 2 / 9"]
+
+
 @pytest.mark.parametrize("renamed", [False, True])
 @pytest.mark.parametrize("distinct", [False, True])
 def test_thousands_of_motions_are_told_apart_in_linear_work(renamed, distinct) -> None:
