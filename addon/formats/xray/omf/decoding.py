@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import names, rotation
-from ....core.model import Clip, Marker, Space
+from ....core.model import Clip, Space
 from ....core.report import Report
+from ..marks import decode_marks
 from .document import FRAMES_PER_SECOND, Definition, Motion, MotionSet, Parameters
 from .tracks import refuse_overlong, side_by_side
 
@@ -82,5 +83,5 @@ def decode_motion(motion: Motion, bones: list[str], definition: Definition | Non
         tracks.translation_keyed,
         FRAMES_PER_SECOND,
         Space.PARENT_LOCAL,
-        [Marker(mark.label, mark.intervals.astype(np.float64)) for mark in definition.marks] if definition else [],
+        decode_marks(definition.marks) if definition else [],
     )

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from ....core import names
 from ....core.binary import Bytes, Writer
 from ..chunks import Chunk, Section
+from ..marks import Mark
 
 _U32 = struct.Struct("<I")
 
@@ -221,20 +222,6 @@ class Partition:
 
     name: bytes
     bones: list[PartitionBone]
-
-    @property
-    def label(self) -> str:
-        """The name as text."""
-        return names.decode(self.name)
-
-
-@dataclass(slots=True)
-class Mark:
-    """A named row of time intervals: ``intervals`` (n, 2) float32 seconds; ``line_end`` as the file ends the name."""
-
-    name: bytes
-    intervals: NDArray[np.float32]
-    line_end: bytes = b"\r\n"
 
     @property
     def label(self) -> str:

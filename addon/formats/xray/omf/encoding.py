@@ -10,6 +10,7 @@ import numpy as np
 from ....core import names
 from ....core.model import Clip, Skeleton
 from ....core.report import Report
+from ..marks import encode_marks
 from .changes import Changes, MotionChange
 from .decoding import track_bones
 from .document import (
@@ -24,7 +25,7 @@ from .document import (
 )
 from .edit import pairs
 from .limits import refuse_new_problems
-from .motion_encoding import encode_marks, encode_motion
+from .motion_encoding import encode_motion
 from .motions import numbered
 from .quantise import Width
 

@@ -6,8 +6,8 @@ from collections import Counter
 
 from ....core import names
 from ....core.errors import WriteError
+from ..marks import SWALLOWED
 from .document import Definition, MotionSet, Parameters
-from .parameters import SWALLOWED
 
 MOST_BONES = 64
 MOST_PARTITIONS = 4

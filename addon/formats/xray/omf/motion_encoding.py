@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from ....core import names, quantum, rotation, space
 from ....core.errors import WriteError
-from ....core.model import Clip, Marker, Skeleton
+from ....core.model import Clip, Skeleton
 from .changes import TrackChange
 from .decoding import decode_motion
-from .document import Mark, Motion, Track, TrackFlag
+from .document import Motion, Track, TrackFlag
 from .quantise import (
     Rotations,
     Width,
@@ -228,16 +228,3 @@ def _edited_track(clip: Clip, index: int, base: Motion, kept: Untouched, width: 
         else:
             translations = new_translations(metres, width)
     return composed(rotations, translations, old.flags)
-
-
-def encode_marks(markers: list[Marker], base: list[Mark]) -> list[Mark]:
-    """The marks of a definition; those that still say the same keep their bytes. Raises `WriteError`."""
-    marks = []
-    for place, marker in enumerate(markers):
-        old = base[place] if place < len(base) else None
-        intervals = marker.intervals.astype("<f4").reshape(-1, 2)
-        if old is not None and old.label == marker.name and np.array_equal(old.intervals, intervals, equal_nan=True):
-            marks.append(old)
-        else:
-            marks.append(Mark(names.encode(marker.name), intervals, old.line_end if old is not None else b"\r\n"))
-    return marks

@@ -5,17 +5,14 @@ Versions 1 to 4 are read and written; the engines of the released games read 3 a
 
 from __future__ import annotations
 
-import numpy as np
-
 from ....core.binary import Reader, Writer
 from ....core.errors import ReadError
 from ....core.report import Report
-from .document import Definition, Mark, Parameters, Partition, PartitionBone
+from ..marks import read_marks, write_marks
+from .document import Definition, Parameters, Partition, PartitionBone
 
 VERSIONS = (1, 2, 3, 4)
 MARKS_SINCE = 4
-SWALLOWED = (10, 13)
-"""After a mark's name the engine skips every byte of these values, also when they begin the number of intervals."""
 
 
 def read_parameters(reader: Reader, report: Report) -> Parameters:
@@ -72,31 +69,8 @@ def _read_definition(reader: Reader, report: Report, version: int) -> Definition
     bone_or_part, motion = reader.u16(), reader.u16()
     definition = Definition(name, flags, bone_or_part, motion, reader.array("<f4", 4, what="a motion's timing"))
     if version >= MARKS_SINCE:
-        count = reader.u32("a motion's number of marks")
-        definition.marks = [_read_mark(reader, report, definition) for _ in range(_bounded(reader, count, 5))]
+        definition.marks = read_marks(reader, report, definition.label)
     return definition
-
-
-def _bounded(reader: Reader, count: int, smallest: int) -> int:
-    """Refuse a count that the bytes left cannot hold before anything is made for it."""
-    if count * smallest > reader.remaining:
-        raise reader.error(
-            f"{count} entries of at least {smallest} bytes are announced, {reader.remaining} bytes are left"
-        )
-    return count
-
-
-def _read_mark(reader: Reader, report: Report, definition: Definition) -> Mark:
-    line = bytes(reader.data[reader.position : reader.position + 4096]).partition(b"\n")
-    if not line[1]:
-        raise reader.error("a mark's name does not end")
-    reader.take(len(line[0]) + 1)
-    line_end = b"\r\n" if line[0].endswith(b"\r") else b"\n"
-    count = reader.u32("a mark's number of intervals")
-    intervals = reader.array("<f4", count, 2, what="a mark's intervals")
-    if count & 0xFF in SWALLOWED:
-        report.warn(f"a mark has {count} intervals, a number the game misreads", definition.label)
-    return Mark(line[0].removesuffix(b"\r"), intervals, line_end)
 
 
 def write_parameters(parameters: Parameters) -> bytes:
@@ -125,10 +99,5 @@ def _write_definition(writer: Writer, definition: Definition, version: int) -> N
     writer.u16(definition.bone_or_part)
     writer.u16(definition.motion)
     writer.array(definition.timing, "<f4")
-    if version < MARKS_SINCE:
-        return
-    writer.u32(len(definition.marks))
-    for mark in definition.marks:
-        writer.raw(mark.name + mark.line_end)
-        writer.u32(len(mark.intervals))
-        writer.array(np.asarray(mark.intervals), "<f4")
+    if version >= MARKS_SINCE:
+        write_marks(writer, definition.marks)

@@ -1,0 +1,86 @@
+"""Marks: named rows of time intervals in a motion, such as the moments a foot is on the ground.
+
+Known from the engine's ``SkeletonMotions.cpp``; `.omf` since parameters version 4 and the editor's motions since
+version 7 have them in the same bytes: the name ends in a line break, not in a zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import names
+from ...core.binary import Reader, Writer
+from ...core.model import Marker
+from ...core.report import Report
+
+SWALLOWED = (10, 13)
+"""After a mark's name the engine skips every byte of these values, also when they begin the number of intervals."""
+SMALLEST = 5
+"""Bytes of the shortest mark."""
+
+
+@dataclass(slots=True)
+class Mark:
+    """A named row of time intervals: ``intervals`` (n, 2) float32 seconds; ``line_end`` as the file ends the name."""
+
+    name: bytes
+    intervals: NDArray[np.float32]
+    line_end: bytes = b"\r\n"
+
+    @property
+    def label(self) -> str:
+        """The name as text."""
+        return names.decode(self.name)
+
+
+def read_marks(reader: Reader, report: Report, motion: str) -> list[Mark]:
+    """A motion's marks, their number first. Raises `ReadError`."""
+    count = reader.u32("a motion's number of marks")
+    if count * SMALLEST > reader.remaining:
+        raise reader.error(
+            f"{count} entries of at least {SMALLEST} bytes are announced, {reader.remaining} bytes are left"
+        )
+    return [_read_mark(reader, report, motion) for _ in range(count)]
+
+
+def _read_mark(reader: Reader, report: Report, motion: str) -> Mark:
+    line = bytes(reader.data[reader.position : reader.position + 4096]).partition(b"\n")
+    if not line[1]:
+        raise reader.error("a mark's name does not end")
+    reader.take(len(line[0]) + 1)
+    line_end = b"\r\n" if line[0].endswith(b"\r") else b"\n"
+    count = reader.u32("a mark's number of intervals")
+    intervals = reader.array("<f4", count, 2, what="a mark's intervals")
+    if count & 0xFF in SWALLOWED:
+        report.warn(f"a mark has {count} intervals, a number the game misreads", motion)
+    return Mark(line[0].removesuffix(b"\r"), intervals, line_end)
+
+
+def write_marks(writer: Writer, marks: list[Mark]) -> None:
+    """A motion's marks, their number first."""
+    writer.u32(len(marks))
+    for mark in marks:
+        writer.raw(mark.name + mark.line_end)
+        writer.u32(len(mark.intervals))
+        writer.array(np.asarray(mark.intervals), "<f4")
+
+
+def decode_marks(marks: list[Mark]) -> list[Marker]:
+    """The marks as an animator has them."""
+    return [Marker(mark.label, mark.intervals.astype(np.float64)) for mark in marks]
+
+
+def encode_marks(markers: list[Marker], base: list[Mark]) -> list[Mark]:
+    """The marks of a motion; those that still say the same keep their bytes. Raises `WriteError`."""
+    marks = []
+    for place, marker in enumerate(markers):
+        old = base[place] if place < len(base) else None
+        intervals = marker.intervals.astype("<f4").reshape(-1, 2)
+        if old is not None and old.label == marker.name and np.array_equal(old.intervals, intervals, equal_nan=True):
+            marks.append(old)
+        else:
+            marks.append(Mark(names.encode(marker.name), intervals, old.line_end if old is not None else b"\r\n"))
+    return marks
