@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from ..core.errors import ReadError
 from ..core.report import Report
-from .xray import ogf, omf
+from .xray import cform, details, dm, err, gamemtl, hom, ogf, omf, som
 from .xray.chunks import starts_like_chunks
 
 HEAD_SIZE = 64
@@ -57,7 +57,14 @@ class Format:
 
 FORMATS: tuple[Format, ...] = (
     Format("omf", "X-Ray skeletal motions", (".omf",), starts_like_chunks(omf.MOTIONS, omf.PARAMETERS), omf),
+    Format("details", "X-Ray detail objects", (".details",), details.starts_like, details),
+    Format("hom", "X-Ray occluders", (".hom",), hom.starts_like, hom),
+    Format("som", "X-Ray sound occluders", (".som",), som.starts_like, som),
+    Format("cform", "X-Ray collision", (".cform",), cform.starts_like, cform),
+    Format("err", "X-Ray level errors", (".err",), err.starts_like, err),
+    Format("gamemtl", "X-Ray game materials", (".xr",), gamemtl.starts_like, gamemtl),
     Format("ogf", "X-Ray model", (".ogf",), starts_like_chunks(ogf.HEADER), ogf),
+    Format("dm", "X-Ray detail model", (".dm",), dm.starts_like, dm),
 )
 
 

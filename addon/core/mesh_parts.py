@@ -1,0 +1,133 @@
+"""A mesh in parts that come together again: every part knows which vertices and faces of the whole it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Mesh
+from .triangles import row_groups
+
+_LAST = np.iinfo(np.int64).max
+
+
+def split(mesh: Mesh, keys: NDArray[Any]) -> list[tuple[int, Mesh]]:
+    """The faces of each different key (faces,) as a mesh of their own, in ascending order of keys.
+
+    A vertex of several parts is in each; one of no face is in the first. The attributes `FILE_VERTEX` and `FILE_FACE`
+    say what was where, for `join`. Weights, normals and texture coordinates are not taken along.
+    """
+    different = np.unique(keys)
+    loose = np.ones(len(mesh.positions), np.bool_)
+    loose[mesh.triangles.ravel()] = False
+    parts = []
+    for number, key in enumerate(different):
+        faces = np.flatnonzero(keys == key)
+        used = loose.copy() if number == 0 else np.zeros(len(loose), np.bool_)
+        used[mesh.triangles[faces].ravel()] = True
+        parts.append((int(key), _part(mesh, np.flatnonzero(used), faces)))
+    return parts
+
+
+def _part(mesh: Mesh, vertices: NDArray[np.int64], faces: NDArray[np.int64]) -> Mesh:
+    number = np.empty(len(mesh.positions), np.int32)
+    number[vertices] = np.arange(len(vertices), dtype=np.int32)
+    rows = {Domain.VERTEX: vertices, Domain.FACE: faces}
+    attributes = {
+        name: Attribute(attribute.domain, attribute.values[rows[attribute.domain]])
+        for name, attribute in mesh.attributes.items()
+    }
+    attributes.setdefault(FILE_VERTEX, Attribute(Domain.VERTEX, vertices.astype(np.int32)))
+    attributes.setdefault(FILE_FACE, Attribute(Domain.FACE, faces.astype(np.int32)))
+    index = None if mesh.material_index is None else mesh.material_index[faces]
+    return replace(
+        mesh,
+        positions=mesh.positions[vertices],
+        triangles=number[mesh.triangles[faces]],
+        normals=None,
+        uvs=None,
+        groups=[],
+        weights=None,
+        material_index=index,
+        attributes=attributes,
+        edges=None,
+    )
+
+
+def join(parts: Sequence[Mesh], name: str) -> Mesh:
+    """The whole of parts, vertices and faces back in the order of the file, what is new behind them.
+
+    Copies of a vertex that stand where one of them does become one again; a copy that was moved is a vertex of its
+    own. An attribute that a part lacks is 0 there. Materials are not taken along.
+    """
+    starts = np.cumsum([0, *(len(part.positions) for part in parts)])
+    positions = np.concatenate([part.positions for part in parts] or [np.zeros((0, 3), np.float32)])
+    triangles = np.concatenate(
+        [part.triangles + start for part, start in zip(parts, starts, strict=False)] or [np.zeros((0, 3), np.int32)]
+    )
+    attributes = _joint_attributes(parts)
+    faces = _file_order(attributes.get(FILE_FACE), len(triangles))
+    vertices, number = _joint_vertices(positions, attributes.get(FILE_VERTEX))
+    rows = {Domain.VERTEX: vertices, Domain.FACE: faces}
+    return Mesh(
+        name,
+        positions[vertices],
+        number[triangles[faces]].astype(np.int32),
+        attributes={
+            title: Attribute(attribute.domain, attribute.values[rows[attribute.domain]])
+            for title, attribute in attributes.items()
+        },
+    )
+
+
+def _joint_attributes(parts: Sequence[Mesh]) -> dict[str, Attribute]:
+    counts = {Domain.VERTEX: [len(part.positions) for part in parts], Domain.FACE: [len(p.triangles) for p in parts]}
+    result: dict[str, Attribute] = {}
+    for name, like in {name: found for part in reversed(parts) for name, found in part.attributes.items()}.items():
+        columns = []
+        for part, count in zip(parts, counts[like.domain], strict=True):
+            values = part.values(name, like.domain)
+            empty = -1 if name in (FILE_VERTEX, FILE_FACE) else 0
+            missing = np.full((count, *like.values.shape[1:]), empty, like.values.dtype)
+            columns.append(missing if values is None else values)
+        result[name] = Attribute(like.domain, np.concatenate(columns))
+    return result
+
+
+def first_of_each(rows: NDArray[Any]) -> NDArray[np.bool_]:
+    """(n,) whether a row of the file is named here for the first time: what a user duplicated is new."""
+    result = np.zeros(len(rows), np.bool_)
+    result[np.unique(rows, return_index=True)[1]] = True
+    return np.logical_and(result, rows >= 0)
+
+
+def _file_order(attribute: Attribute | None, count: int) -> NDArray[np.int64]:
+    if attribute is None:
+        return np.arange(count)
+    rows = attribute.values.astype(np.int64)
+    return np.argsort(np.where(first_of_each(rows), rows, _LAST), kind="stable")
+
+
+def _joint_vertices(
+    positions: NDArray[np.float32], attribute: Attribute | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Which of all vertices stay, in order, and (all vertices,) the number each has then."""
+    count = len(positions)
+    if attribute is None:
+        return np.arange(count), np.arange(count)
+    rows = attribute.values.astype(np.int64)
+    # New vertices are never joined: each has a key of its own.
+    keys = np.where(rows < 0, -1 - np.arange(count), rows)
+    bits = np.ascontiguousarray(positions, np.float32).view(np.int32)
+    group = row_groups(np.concatenate([keys[:, None], bits], axis=1))
+    _, first = np.unique(group, return_index=True)
+    stays = np.sort(first)
+    # Of several places that copies stand at, the first one's is the file's; the others come behind as new ones.
+    ordered = stays[np.argsort(np.where(first_of_each(rows[stays]), rows[stays], _LAST), kind="stable")]
+    number = np.empty(len(first), np.int64)
+    number[group[ordered]] = np.arange(len(ordered))
+    return ordered, number[group]

@@ -1,0 +1,297 @@
+"""`level.cform`: what a level collides with, one indexed mesh in world space; not chunked.
+
+A face of version 4 has 16 bytes: three vertices, then game material (14 bits), suppress shadows, suppress wallmarks and
+the sector (``FMesh.hpp`` and the level compiler). The engine works both suppress bits out anew from the material
+when it loads a level, and compilers disagree on them: they are values of their own here. Versions 2 and 3 (old builds,
+known from tools for them, no sample) have 32 bytes: vertices, faces beside it, something unknown, sector, material.
+
+The SDK's `build.cform` is a chunk container: chunk 0 is such a mesh whose last four bytes a face are an address in the
+compiler's memory; chunk 1 holds 36 bytes a face, which the compiler lights by: its own material, the game material,
+and three texture coordinates; the rest is unknown (0 in the one real file).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core import text, triangles
+from ....core.binary import Reader, Writer
+from ....core.report import Report
+from ..chunks import ChunkRun, chunk_heading, open_chunk, read_chunks, stored_size, with_bodies, write_chunks
+
+HEADER_SIZE = 36
+NEWEST = 4
+MOST_MATERIAL, MOST_SECTOR = 0x3FFF, 0xFFFF
+SHADOWS_BIT, WALLMARKS_BIT = 14, 15
+
+FACE = np.dtype([("vertices", "<u4", 3), ("material_bits", "<u2"), ("sector", "<u2")])
+OLD_FACE = np.dtype(
+    [("vertices", "<u4", 3), ("adjacent", "<u4", 3), ("unknown", "<u2"), ("sector", "<u2"), ("material", "<u4")]
+)
+FACES: dict[int, np.dtype[Any]] = {2: OLD_FACE, 3: OLD_FACE, 4: FACE}
+"""Version -> layout of a face."""
+
+LIT_FACE = np.dtype(
+    [("build_material", "<u2"), ("material", "<u2"), ("unknown", "<u4"), ("uv", "<f4", (3, 2)), ("unknown_2", "<u4")]
+)
+"""What `build.cform` says of a face besides."""
+_MESH, _LIT_FACES = 0, 1
+
+
+@dataclass(slots=True, eq=False)
+class Build:
+    """The container of a `build.cform`: its chunks in order, and ``faces`` (faces,) of `LIT_FACE`."""
+
+    run: ChunkRun
+    faces: NDArray[Any]
+
+
+@dataclass(slots=True, eq=False)
+class Cform:
+    """What the file says, in its own axes.
+
+    ``box`` (2, 3) and ``vertices`` (vertices, 3) float32; ``faces`` (faces,) of the version's layout. ``build`` the
+    container it came in, None for a `level.cform`.
+    """
+
+    version: int
+    box: NDArray[np.float32]
+    vertices: NDArray[np.float32]
+    faces: NDArray[Any]
+    build: Build | None = None
+    file: str = field(default="", compare=False)
+
+    @property
+    def name(self) -> str:
+        """The file's name without folders."""
+        return PurePath(self.file.replace("\\", "/")).name or "level.cform"
+
+    @property
+    def materials(self) -> NDArray[Any]:
+        """(faces,) ids of game materials."""
+        if self.build is not None:
+            return self.build.faces["material"]
+        return self.faces["material"] if self.version < NEWEST else self.faces["material_bits"] & MOST_MATERIAL
+
+    @property
+    def suppressed(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
+        """(faces,) whether shadows and wallmarks are suppressed; None where the file does not say."""
+        if self.build is not None or self.version < NEWEST:
+            return None
+        word = self.faces["material_bits"]
+        return (word >> SHADOWS_BIT & 1).astype(np.bool_), word >= 1 << WALLMARKS_BIT
+
+    @property
+    def sectors(self) -> NDArray[Any] | None:
+        """(faces,) numbers of sectors; None where the file does not say."""
+        return None if self.build is not None else self.faces["sector"]
+
+    def valid_faces(self) -> NDArray[np.bool_]:
+        """(faces,) whether all vertices of a face exist."""
+        if not len(self.faces) or int(self.faces["vertices"].max()) < len(self.vertices):
+            return np.ones(len(self.faces), np.bool_)
+        result: NDArray[np.bool_] = np.all(self.faces["vertices"] < len(self.vertices), axis=1)
+        return result
+
+
+def material_bits(
+    materials: NDArray[Any], shadows: NDArray[np.bool_], wallmarks: NDArray[np.bool_]
+) -> NDArray[np.uint16]:
+    """(faces,) the word that holds all three."""
+    result: NDArray[np.uint16] = materials.astype(np.uint16)
+    for flags, bit in ((shadows, SHADOWS_BIT), (wallmarks, WALLMARKS_BIT)):
+        result |= flags.astype(np.uint16) << np.uint16(bit)
+    return result
+
+
+def starts_like(head: bytes) -> bool:
+    """Whether a file's first bytes are a header of collision with a box that is one, or a container that holds one."""
+    if len(head) >= 8 and head[:4] == bytes(4):
+        size = int.from_bytes(head[4:8], "little")
+        return _is_header(head[8:]) and _image_size(head[8:]) == size
+    return _is_header(head)
+
+
+def _is_header(head: bytes) -> bool:
+    if len(head) < HEADER_SIZE or int.from_bytes(head[:4], "little") not in FACES:
+        return False
+    low, high = np.frombuffer(head[12:HEADER_SIZE], "<f4").reshape(2, 3)
+    return bool((low <= high).all())
+
+
+def _image_size(head: bytes) -> int:
+    version, vertices, faces = (int.from_bytes(head[at : at + 4], "little") for at in (0, 4, 8))
+    return HEADER_SIZE + 12 * vertices + FACES[version].itemsize * faces
+
+
+def read(data: bytes, file: str, report: Report) -> Cform:
+    """The document; nothing is copied. Raises `ReadError` where the size is not what the counts ask for."""
+    reader = Reader(data, file)
+    if not len(data):
+        raise reader.error("the file is empty", "Copy it again")
+    reader.refuse_git_pointer()
+    if data[:4] == bytes(4):
+        return _read_build(reader, report)
+    return _read_image(reader, report)
+
+
+def _read_image(reader: Reader, report: Report) -> Cform:
+    size = reader.remaining
+    version = reader.u32("the version")
+    if version not in FACES:
+        reader.position = 0
+        raise reader.error(
+            f"collision of version {version} is not known (known: 2, 3, 4)",
+            "Check that this is a level.cform of S.T.A.L.K.E.R.",
+        )
+    vertices, faces = reader.u32("the number of vertices"), reader.u32("the number of faces")
+    layout = FACES[version]
+    wanted = HEADER_SIZE + 12 * vertices + layout.itemsize * faces
+    if wanted != size:
+        how = "cut off" if size < wanted else "too long"
+        raise reader.error(
+            f"{how}: {vertices} vertices and {faces} faces of version {version} take {wanted} bytes, there are {size}",
+            "Copy the file again or compile the level anew",
+        )
+    document = Cform(
+        version,
+        reader.array("<f4", 2, 3, what="the bounding box"),
+        reader.array("<f4", vertices, 3, what=f"{vertices} vertices"),
+        reader.array(layout, faces, what=f"{faces} faces"),
+        file=reader.file,
+    )
+    lost = len(document.faces) - int(np.count_nonzero(document.valid_faces()))
+    if lost:
+        report.warn(f"{lost} of {faces} faces point behind the last vertex")
+    return document
+
+
+def _read_build(reader: Reader, report: Report) -> Cform:
+    run = read_chunks(reader, report)
+    body = run.first(_MESH)
+    if body is None or not len(body.body):
+        raise reader.error("there is no collision mesh (chunk 0x0)", "Check that this is a build.cform of the SDK")
+    document = _read_image(open_chunk(body, reader), report)
+    lit = run.first(_LIT_FACES)
+    if lit is None:
+        raise reader.error("the faces' materials (chunk 0x1) are missing", "Check that it was copied whole")
+    inside = open_chunk(lit, reader)
+    document.build = Build(run, inside.array(LIT_FACE, len(document.faces), what="the faces' materials"))
+    inside.expect_end("the faces' materials")
+    report.note("a build.cform, the SDK's input for its compiler; sectors are not in it")
+    for chunk in run.others((_MESH, _LIT_FACES)):
+        report.note(f"a chunk of unknown meaning ({chunk.id:#x}), kept as it is")
+    return document
+
+
+def write(document: Cform) -> bytes:
+    """The file's bytes."""
+    return _write(document, document.faces)
+
+
+def recompose(document: Cform) -> bytes:
+    """The file's bytes with every face's word put together from its separate values."""
+    faces, suppressed = document.faces, document.suppressed
+    if suppressed is not None:
+        faces = np.empty(len(document.faces), FACE)
+        faces["vertices"], faces["sector"] = document.faces["vertices"], document.sectors
+        faces["material_bits"] = material_bits(document.materials, *suppressed)
+    return _write(document, faces)
+
+
+def _write(document: Cform, faces: NDArray[Any]) -> bytes:
+    writer = Writer()
+    for number in (document.version, len(document.vertices), len(faces)):
+        writer.u32(number)
+    writer.array(document.box, "<f4")
+    # Views, joined once: files have tens of megabytes.
+    for rows in (document.vertices, faces):
+        writer.raw(np.ascontiguousarray(rows).reshape(-1).view(np.uint8).data)
+    image = writer.getvalue()
+    if document.build is None:
+        return image
+    bodies = {_MESH: image, _LIT_FACES: document.build.faces.tobytes()}
+    return write_chunks(with_bodies(document.build.run, bodies))
+
+
+def raw_size(document: Cform) -> int:
+    """Bytes kept without knowing what they mean."""
+    if document.build is None:
+        return 2 * len(document.faces) if document.version < NEWEST else 0
+    unknown = document.build.run.others((_MESH, _LIT_FACES))
+    # The compiler's address and what its faces say besides.
+    return 12 * len(document.faces) + sum(map(stored_size, unknown)) + len(document.build.run.tail)
+
+
+def describe(document: Cform) -> list[str]:
+    """Counts and bounds."""
+    valid = document.valid_faces()
+    kind = ", a build.cform" if document.build else ""
+    area = triangles.areas(document.vertices, document.faces["vertices"][valid])
+    lines = [
+        f"version {document.version}{kind}, {len(document.vertices)} vertices, {len(document.faces)} faces",
+        f"{int((area == 0).sum())} faces without area, {int((~valid).sum())} that point behind the last vertex",
+        f"bounds (file axes): {text.extent(document.box)}, of the vertices {text.extent(document.vertices)}",
+        _counted(document.materials, "materials"),
+    ]
+    if document.sectors is not None:
+        lines.append(_counted(document.sectors, "sectors"))
+    if document.suppressed is not None:
+        shadows, wallmarks = document.suppressed
+        lines.append(f"{int(shadows.sum())} faces suppress shadows, {int(wallmarks.sum())} suppress wallmarks")
+    return lines
+
+
+def _counted(values: NDArray[Any], noun: str) -> str:
+    different = np.unique(values)
+    shown = ", ".join(map(str, different[: text.FEW].tolist()))
+    word = noun.removesuffix("s") if len(different) == 1 else noun
+    return f"{len(different)} {word}: {shown}{', ...' if len(different) > text.FEW else ''}"
+
+
+def dump(document: Cform) -> Iterator[str]:
+    """Everything, a vertex or face a line. Equal texts are equal bytes."""
+    yield f"version {document.version}"
+    yield from text.array_lines("box", document.box)
+    yield f"vertices count {len(document.vertices)}"
+    yield from text.array_lines("vertex", document.vertices)
+    yield from text.array_lines("faces", _spelled(document))
+    if document.build is not None:
+        for chunk in document.build.run.chunks:
+            yield chunk_heading(chunk)
+        for chunk in document.build.run.others((_MESH, _LIT_FACES)):
+            yield f"  {bytes(chunk.body).hex()}"
+        yield from text.array_lines("compiler's faces", document.build.faces)
+        if len(document.build.run.tail):
+            yield f"tail {bytes(document.build.run.tail).hex()}"
+
+
+def _spelled(document: Cform) -> NDArray[Any]:
+    """Faces with material and flags as separate columns."""
+    if document.suppressed is None or document.sectors is None:
+        return document.faces
+    columns = [("vertices", "<u4", 3), ("material", "<u2"), ("shadows", "u1"), ("wallmarks", "u1"), ("sector", "<u2")]
+    rows = np.empty(len(document.faces), columns)
+    rows["vertices"], rows["material"] = document.faces["vertices"], document.materials
+    rows["shadows"], rows["wallmarks"] = document.suppressed
+    rows["sector"] = document.sectors
+    return rows
+
+
+def differences(first: Cform, second: Cform) -> Iterator[str]:
+    """What differs, by field."""
+    if first.version != second.version:
+        yield f"version {first.version} / {second.version}"
+    if (first.build is None) != (second.build is None):
+        yield "one is a build.cform, the other is not"
+    yield from text.array_differences("bounding box", first.box, second.box)
+    yield from text.array_differences("vertices", first.vertices, second.vertices)
+    yield from text.array_differences("faces", _spelled(first), _spelled(second))
+    if first.build is not None and second.build is not None:
+        yield from text.array_differences("compiler's faces", first.build.faces, second.build.faces)

@@ -1,0 +1,264 @@
+"""The `.details` file as a whole: header (chunk 0), detail models (1), slots (2).
+
+Version 3 files have their chunks in the order 1, 2, 0, version 2 in the order of their numbers; the engine finds them
+by number. Slot z · size_x + x lies with its corner at ((x - offset_x) · 2, (z - offset_z) · 2) metres.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core import names, text
+from ....core.binary import Bytes, Reader, Writer
+from ....core.report import Report
+from .. import dm
+from ..chunks import Chunk, ChunkRun, chunk_heading, open_chunk, read_chunks, stored_size, with_bodies, write_chunks
+from ..dm import Dm
+from .slots import EMPTY, SLOTS, SlotValues, pack, unpack
+
+HEADER, MODEL_LIST, SLOT_LIST = 0, 1, 2
+SLOT_SIZE = 2.0
+"""Metres along x and z."""
+NEWEST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """``models`` how many the file says it has; ``offset`` and ``size`` of the grid in slots, x and z."""
+
+    version: int
+    models: int
+    offset: tuple[int, int]
+    size: tuple[int, int]
+
+    @classmethod
+    def read(cls, reader: Reader) -> Header:
+        """Raises `ReadError` for a version whose slots are not known."""
+        version = reader.u32("the version")
+        if version not in SLOTS:
+            raise reader.error(f"details of version {version} are not known (known: 2 and 3)")
+        models = reader.u32("the number of models")
+        offset = reader.i32("the grid's offset"), reader.i32("the grid's offset")
+        return cls(version, models, offset, (reader.u32("the grid's size"), reader.u32("the grid's size")))
+
+    def write(self, writer: Writer) -> None:
+        for number in (self.version, self.models):
+            writer.u32(number)
+        for signed in self.offset:
+            writer.i32(signed)
+        for number in self.size:
+            writer.u32(number)
+
+    @property
+    def slots(self) -> int:
+        """How many slots the grid has."""
+        return self.size[0] * self.size[1]
+
+
+@dataclass(slots=True, eq=False)
+class Details:
+    """``models`` by number; ``slots`` (slots,) packed (`slots.SLOTS`).
+
+    ``run`` the file's chunks in order and ``model_run`` those of the models; ``header_rest`` and ``slots_rest`` the
+    bytes behind what is known (broken files only).
+    """
+
+    header: Header
+    models: dict[int, Dm]
+    slots: NDArray[Any]
+    run: ChunkRun
+    model_run: ChunkRun
+    header_rest: Bytes = b""
+    slots_rest: Bytes = b""
+    file: str = field(default="", compare=False)
+
+    @property
+    def name(self) -> str:
+        """The file's name without folders."""
+        return PurePath(self.file.replace("\\", "/")).name or "level.details"
+
+
+def new(models: Sequence[Dm], slots: NDArray[Any], size: tuple[int, int], offset: tuple[int, int]) -> Details:
+    """A file of version 3: ``slots`` (size x · size z,), ``offset`` of the world's origin from the grid's corner."""
+    header = Header(NEWEST, len(models), offset, size)
+    if len(slots) != header.slots:
+        raise ValueError(f"{len(slots)} slots for a grid of {header.slots}")
+    model_run = ChunkRun([Chunk(number, dm.write(model)) for number, model in enumerate(models)])
+    run = ChunkRun([Chunk(number, b"") for number in (MODEL_LIST, SLOT_LIST, HEADER)])
+    return Details(header, dict(enumerate(models)), slots, run, model_run)
+
+
+def starts_like(head: bytes) -> bool:
+    """Whether a file's first bytes are a header of details, or a chunk 1 that holds a model 0."""
+    if len(head) < 16:
+        return False
+    identifier, size, first, second = np.frombuffer(head[:16], "<u4").tolist()
+    if identifier == HEADER:
+        return size == 24 and first in SLOTS
+    # A model begins with the name of its shader; a header of an .ogf, chunk 1 as well, with its version.
+    return identifier == MODEL_LIST and first == 0 and second <= size - 8 and (second == 0 or dm.starts_like(head[16:]))
+
+
+def read(data: bytes, file: str, report: Report) -> Details:
+    """The document. Raises `ReadError` where a chunk is missing or has fewer slots than the header says."""
+    reader = Reader(data, file)
+    if not len(data):
+        raise reader.error("the file is empty", "Copy it again")
+    run = read_chunks(reader, report)
+    head_chunk, slot_chunk, model_list = (run.first(number) for number in (HEADER, SLOT_LIST, MODEL_LIST))
+    if head_chunk is None or slot_chunk is None:
+        what = "header (chunk 0x0)" if head_chunk is None else "list of slots (chunk 0x2)"
+        raise reader.error(f"there is no {what}", "Check that this is a level.details, copied whole")
+    head, slot_body = open_chunk(head_chunk, reader), open_chunk(slot_chunk, reader)
+    header = Header.read(head)
+    slots = slot_body.array(SLOTS[header.version], header.slots, what=f"{header.slots} slots")
+    model_run = ChunkRun([])
+    models: dict[int, Dm] = {}
+    if model_list is not None:
+        inside = open_chunk(model_list, reader)
+        model_run = read_chunks(inside, report)
+        for chunk in model_run.chunks:
+            if chunk.plain_id not in models:
+                models[chunk.plain_id] = dm.read_model(open_chunk(chunk, inside), report)
+    if sorted(models) != list(range(header.models)):
+        report.warn(f"the header says {header.models} models, the file has {len(models)}")
+    document = Details(header, models, slots, run, model_run, head.rest(), slot_body.rest(), file)
+    for rest, what in ((document.header_rest, "header"), (document.slots_rest, "slots")):
+        if len(rest):
+            report.warn(f"{len(rest)} bytes are left over behind the {what}; kept")
+    for chunk in run.others((HEADER, MODEL_LIST, SLOT_LIST)):
+        report.note(f"a chunk of unknown meaning ({chunk.id:#x}), kept as it is")
+    return document
+
+
+def write(document: Details) -> bytes:
+    """The file's bytes."""
+    return _write(document, document.slots)
+
+
+def recompose(document: Details) -> bytes:
+    """The file's bytes with every slot packed anew from its separate values."""
+    values = unpack(document.slots)
+    old = document.header.version == 2
+    rows = pack(values, document.header.version, document.slots["unknown"] if old else None)
+    if old:
+        # Bottom and top are plain floats, of which `height` is only the difference.
+        rows["bottom"], rows["top"] = document.slots["bottom"], document.slots["top"]
+    return _write(document, rows)
+
+
+def _write(document: Details, slots: NDArray[Any]) -> bytes:
+    writer = Writer()
+    document.header.write(writer)
+    models = {number: dm.write(model) for number, model in document.models.items()}
+    bodies = {
+        HEADER: writer.getvalue() + bytes(document.header_rest),
+        SLOT_LIST: slots.tobytes() + bytes(document.slots_rest),
+        MODEL_LIST: write_chunks(with_bodies(document.model_run, models)),
+    }
+    return write_chunks(with_bodies(document.run, bodies))
+
+
+def raw_size(document: Details) -> int:
+    """Bytes kept without knowing what they mean."""
+    size = len(document.header_rest) + len(document.slots_rest) + len(document.run.tail) + len(document.model_run.tail)
+    size += sum(map(stored_size, document.run.others((HEADER, MODEL_LIST, SLOT_LIST))))
+    size += sum(map(stored_size, document.model_run.others(document.models)))
+    size += sum(dm.raw_size(model) for model in document.models.values())
+    return size + (2 * len(document.slots) if document.header.version == 2 else 0)
+
+
+def describe(document: Details) -> list[str]:
+    """Counts and bounds."""
+    header, values = document.header, unpack(document.slots)
+    corner = [-offset * SLOT_SIZE for offset in header.offset]
+    far = [start + size * SLOT_SIZE for start, size in zip(corner, header.size, strict=True)]
+    planted = int((values.models != EMPTY).any(axis=1).sum())
+    lines = [
+        f"version {header.version}, {header.size[0]} x {header.size[1]} slots, {planted} with models",
+        f"bounds (file axes): x {corner[0]:g} to {far[0]:g}, z {corner[1]:g} to {far[1]:g}",
+    ]
+    ground = values.ground[np.isfinite(values.ground)]
+    if len(ground):
+        lines.append(f"ground from {ground.min():.1f} to {ground.max():.1f} m")
+    for number, model in document.models.items():
+        used = int((values.models == number).sum())
+        counts = f"{len(model.vertices)} vertices, {len(model.triangles)} triangles"
+        lines.append(f"model {number}: {counts}, {names.decode(model.texture)}, in {used} places")
+    return lines
+
+
+def dump(document: Details) -> Iterator[str]:
+    """Everything, a value or a slot a line. Equal texts are equal bytes."""
+    for chunk in document.run.chunks:
+        yield chunk_heading(chunk)
+        if chunk is document.run.first(HEADER):
+            yield f"  version {document.header.version} models {document.header.models}"
+            yield f"  offset {document.header.offset} size {document.header.size} {bytes(document.header_rest).hex()}"
+        elif chunk is document.run.first(SLOT_LIST):
+            yield from text.array_lines("  slots", spelled(document.slots))
+            yield f"  rest {bytes(document.slots_rest).hex()}"
+        elif chunk is document.run.first(MODEL_LIST):
+            yield from _dump_models(document)
+        else:
+            yield f"  {bytes(chunk.body).hex()}"
+    if len(document.run.tail):
+        yield f"tail {bytes(document.run.tail).hex()}"
+
+
+def _dump_models(document: Details) -> Iterator[str]:
+    for chunk in document.model_run.chunks:
+        yield f"  {chunk_heading(chunk)}"
+        if chunk is document.model_run.first(chunk.plain_id):
+            yield from (f"    {line}" for line in dm.dump(document.models[chunk.plain_id]))
+        else:
+            yield f"    {bytes(chunk.body).hex()}"
+    if len(document.model_run.tail):
+        yield f"  tail {bytes(document.model_run.tail).hex()}"
+
+
+def spelled(slots: NDArray[Any]) -> NDArray[Any]:
+    """Packed slots as columns of whole numbers (version 2: and floats), for texts."""
+    if "word" not in (slots.dtype.names or ()):
+        return _spelled_old(slots)
+    values: SlotValues = unpack(slots)
+    columns = [
+        ("ground", "<u2"),
+        ("height", "u1"),
+        ("models", "<i4", 4),
+        ("density", "u1", (4, 4)),
+        ("shades", "u1", 5),
+    ]
+    rows = np.empty(len(slots), columns)
+    rows["ground"], rows["height"] = slots["word"] & np.uint64(0xFFF), slots["word"] >> np.uint64(12) & np.uint64(0xFF)
+    rows["models"], rows["density"], rows["shades"] = values.models, values.density, values.shades
+    return rows
+
+
+def _spelled_old(slots: NDArray[Any]) -> NDArray[Any]:
+    values = unpack(slots)
+    columns = [("bottom", "<f4"), ("top", "<f4"), ("models", "<i4", 4), ("density", "u1", (4, 4)), ("unknown", "<u2")]
+    rows = np.empty(len(slots), columns)
+    for name in ("bottom", "top", "unknown"):
+        rows[name] = slots[name]
+    rows["models"], rows["density"] = values.models, values.density
+    return rows
+
+
+def differences(first: Details, second: Details) -> Iterator[str]:
+    """What differs: header, models by number, slots by field."""
+    if first.header != second.header:
+        yield f"header: {first.header} / {second.header}"
+    for number in sorted(first.models.keys() | second.models.keys()):
+        mine, theirs = first.models.get(number), second.models.get(number)
+        if mine is None or theirs is None:
+            yield f"model {number} is only in the {'second' if mine is None else 'first'}"
+        else:
+            yield from (f"model {number}: {line}" for line in dm.differences(mine, theirs))
+    yield from text.array_differences("slots", spelled(first.slots), spelled(second.slots))

@@ -1,0 +1,210 @@
+"""The slots of `.details` as points with attributes, and back: what nobody changed keeps its bits, value by value.
+
+A point stands in the middle of each slot, at the height of its ground.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core import problems, quantum
+from ....core.errors import WriteError
+from ....core.model import Attribute, Domain, Mesh
+from ....core.problems import Problem
+from ....core.report import Report
+from .. import dm
+from ..changes import Changes
+from ..chunks import Chunk, ChunkRun
+from ..dm import Dm
+from .document import SLOT_SIZE, Details
+from .slots import (
+    EMPTY,
+    GROUND_STEP,
+    HEIGHT_STEP,
+    MODELS,
+    MOST_SHADE,
+    SlotValues,
+    pack,
+    shade_steps,
+    unpack,
+)
+
+HEIGHT, SUN, SKY, COLOUR = "height", "sun", "sky", "colour"
+MODEL = tuple(f"model_{place}" for place in range(4))
+DENSITY = tuple(f"density_{place}" for place in range(4))
+_MOST_MODEL = {2: 254, 3: MODELS - 1}
+
+
+def decode(document: Details, report: Report) -> Mesh:
+    """A point a slot (slots, 3), in the file's order, no faces; what it says as attributes of the points.
+
+    `HEIGHT` metres; each of `MODEL` int32, `EMPTY` for none; each of `DENSITY` (slots, 4) how dense that model stands
+    at the corners (x0, y0), (x1, y0), (x0, y1), (x1, y1), 0 to 1. Version 3 also: `SUN` and `SKY` 0 to 1, `COLOUR`
+    (slots, 4) red, green, blue and 1.
+    """
+    values = unpack(document.slots)
+    missing = sorted(set(np.unique(values.models).tolist()) - {EMPTY} - set(document.models))
+    if missing:
+        report.warn(f"slots name models that the file has not: {', '.join(map(str, missing))}", document.name)
+    mesh = Mesh(document.name, _points(document, values), np.zeros((0, 3), np.int32))
+    columns: dict[str, NDArray[Any]] = {HEIGHT: values.height.astype(np.float32)}
+    for place in range(4):
+        columns[MODEL[place]] = np.ascontiguousarray(values.models[:, place])
+        columns[DENSITY[place]] = _shares(values.density[:, place])
+    if values.shades is not None:
+        shades = _shares(values.shades)
+        columns[SUN], columns[SKY] = np.ascontiguousarray(shades[:, 0]), np.ascontiguousarray(shades[:, 1])
+        columns[COLOUR] = np.concatenate([shades[:, 2:], np.ones((len(shades), 1), np.float32)], axis=1)
+    mesh.attributes = {name: Attribute(Domain.VERTEX, column) for name, column in columns.items()}
+    return mesh
+
+
+def decode_models(document: Details, report: Report) -> list[Mesh]:
+    """The detail models, in the order of their numbers, each named by it."""
+    return [dm.decode(document.models[number], report, f"detail_{number:02}") for number in sorted(document.models)]
+
+
+def _shares(steps: NDArray[np.uint8]) -> NDArray[np.float32]:
+    return (steps / MOST_SHADE).astype(np.float32)
+
+
+def _points(document: Details, values: SlotValues) -> NDArray[np.float32]:
+    (width, depth), (x, z) = document.header.size, document.header.offset
+    middles = [(np.arange(size) - start + 0.5) * SLOT_SIZE for size, start in ((width, x), (depth, z))]
+    points = np.empty((depth, width, 3), np.float32)
+    points[..., 0], points[..., 1] = middles[0], middles[1][:, None]
+    points[..., 2] = values.ground.reshape(depth, width)
+    return points.reshape(-1, 3)
+
+
+def encode(ground: Mesh, base: Details, models: Sequence[Dm] | None = None) -> tuple[Details, Changes]:
+    """The base with the points' values and, where given, these models, and what changed.
+
+    Only heights of points count: their places are the grid's. An attribute that is missing is the base's. Raises
+    `WriteError` where the points are not as many as the slots, or hold what a slot cannot.
+    """
+    if len(ground.positions) != len(base.slots):
+        raise WriteError(
+            f"{ground.name!r} has {len(ground.positions)} points, the grid has {len(base.slots)} slots",
+            remedy="Import the grid again: its points must not be deleted, joined or added to",
+        )
+    problems.refuse(_out_of_range(ground, base), ground.name)
+    changes = Changes()
+    document = replace(base, slots=_encode_slots(ground, base, changes))
+    if models is not None:
+        _encode_models(document, base, models, changes)
+    return (document if changes else base), changes
+
+
+def _encode_slots(ground: Mesh, base: Details, changes: Changes) -> NDArray[Any]:
+    version, values = base.header.version, unpack(base.slots)
+    exact = version == 2
+    heights = _column(ground, HEIGHT, values.height)
+    grounds = ground.positions[:, 2].astype(np.float64)
+    reach = np.abs(values.ground) + np.abs(values.height)
+    raised = np.logical_not(
+        quantum.untouched(grounds, values.ground, 0 if exact else GROUND_STEP, magnitude=values.ground)
+    )
+    stretched = np.logical_not(quantum.untouched(heights, values.height, 0 if exact else HEIGHT_STEP, magnitude=reach))
+    for numbers, touched in ((grounds, raised), (heights, stretched)):
+        if not np.isfinite(numbers[touched]).all():
+            raise WriteError(f"a height of {ground.name!r} is no number", remedy="Set it again")
+    new = SlotValues(
+        np.where(raised, grounds, values.ground),
+        np.where(stretched, heights, values.height),
+        values.models.copy(),
+        values.density.copy(),
+        None if values.shades is None else values.shades.copy(),
+    )
+    changes.count(raised, "heights of the ground")
+    changes.count(stretched, "heights of slots")
+    for place in range(4):
+        new.models[:, place] = _column(ground, MODEL[place], values.models[:, place])
+        shares = _column(ground, DENSITY[place], _shares(values.density[:, place]))
+        new.density[:, place] = _steps(shares, values.density[:, place], np.rint(np.nan_to_num(shares) * MOST_SHADE))
+    changes.count((new.models != values.models).any(axis=1), "slots with other models")
+    changes.count((new.density != values.density).any(axis=(1, 2)), "slots with other densities")
+    if new.shades is not None and values.shades is not None:
+        shares = _shades(ground, _shares(values.shades))
+        new.shades[:] = _steps(shares, values.shades, shade_steps(shares))
+        changes.count((new.shades != values.shades).any(axis=1), "slots with other light or colour")
+    if not changes:
+        return base.slots
+    rows = pack(new, version, base.slots["unknown"] if exact else None)
+    if exact:
+        still = ~(raised | stretched)
+        rows["bottom"][still], rows["top"][still] = base.slots["bottom"][still], base.slots["top"][still]
+    return rows
+
+
+def _column(ground: Mesh, name: str, otherwise: NDArray[Any]) -> NDArray[Any]:
+    found = ground.values(name, Domain.VERTEX)
+    return otherwise if found is None else found
+
+
+def _shades(ground: Mesh, otherwise: NDArray[np.float32]) -> NDArray[np.float32]:
+    """(slots, 5) sun, sky, red, green, blue."""
+    sun, sky = (_column(ground, name, otherwise[:, place]) for place, name in enumerate((SUN, SKY)))
+    colour = _column(ground, COLOUR, otherwise[:, 2:])[:, :3]
+    return np.concatenate([sun[:, None], sky[:, None], colour], axis=1)
+
+
+def _steps(shares: NDArray[Any], base: NDArray[np.uint8], wanted: NDArray[Any]) -> NDArray[np.uint8]:
+    """The base's steps where ``shares`` still mean them, else the wanted ones."""
+    same = quantum.untouched(shares, base / MOST_SHADE, 1 / MOST_SHADE)
+    return np.where(same, base, np.clip(wanted, 0, MOST_SHADE)).astype(np.uint8)
+
+
+def _encode_models(document: Details, base: Details, models: Sequence[Dm], changes: Changes) -> None:
+    """Put these models, numbered in their order, into the document, which is the base's copy."""
+    if len(models) > MODELS:
+        raise WriteError(f"{len(models)} detail models, the game takes {MODELS}", remedy="Leave some out")
+    numbered = dict(enumerate(models))
+    if len(models) != len(base.models):
+        changes.lines.append(f"models {len(base.models)} -> {len(models)}")
+    different = [
+        number
+        for number, model in numbered.items()
+        if number in base.models and dm.write(model) != dm.write(base.models[number])
+    ]
+    if different:
+        changes.lines.append(f"{len(different)} models")
+    if numbered.keys() == base.models.keys():
+        document.models = numbered
+        return
+    document.header = replace(base.header, models=len(models))
+    document.models = numbered
+    document.model_run = ChunkRun([Chunk(number, dm.write(model)) for number, model in numbered.items()])
+    if base.run.first(1) is None:
+        document.run = ChunkRun([Chunk(1, b""), *base.run.chunks], base.run.tail)
+
+
+def _out_of_range(ground: Mesh, base: Details) -> Iterator[Problem]:
+    highest = _MOST_MODEL[base.header.version]
+    for name in MODEL:
+        values = ground.values(name, Domain.VERTEX)
+        if values is not None:
+            wrong = np.logical_or(values < EMPTY, values > highest)
+            remedy = f"Give them a number from 0 to {highest}, or {EMPTY} for none"
+            yield from problems.some(
+                wrong, "slots", f"have a {name} the file cannot hold", remedy, Domain.VERTEX, fatal=True
+            )
+
+
+def find_problems(ground: Mesh, base: Details, models: int | None = None) -> Iterator[Problem]:
+    """What the file cannot hold, and slots that name none of its ``models`` (None: as many as the base has)."""
+    yield from _out_of_range(ground, base)
+    count = len(base.models) if models is None else models
+    if count > MODELS:
+        yield problems.whole(f"it has {count} detail models, the game takes {MODELS}", "Leave some out")
+    for name in MODEL:
+        values = ground.values(name, Domain.VERTEX)
+        if values is not None:
+            wrong = np.logical_and(values >= count, values <= _MOST_MODEL[base.header.version])
+            what = f"have a {name} that is none of the file's {count} models"
+            yield from problems.some(wrong, "slots", what, "Choose another, or add the model", Domain.VERTEX)

@@ -1,0 +1,314 @@
+"""`.dm`: a detail model, grass and litter scattered around the camera, or rain and lightning; also inside `.details`.
+
+Not chunked: shader, texture, flags, range of random scale, vertices of 20 bytes, 16-bit indices. Known from the
+engine's ``DetailModel.cpp`` and the editor's ``EDetailModel.cpp``. Flag 1 stops it waving in the wind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import names, problems, quantum, space, text, triangles
+from ...core.binary import Bytes, Reader, Writer
+from ...core.errors import WriteError
+from ...core.model import FILE_VERTEX, Domain, Material, Mesh
+from ...core.problems import Problem
+from ...core.report import Report
+from .changes import Changes
+
+VERTEX = np.dtype([("position", "<f4", 3), ("uv", "<f4", 2)])
+NO_WAVING = 1
+MOST_VERTICES = 0xFFFF
+DEFAULT_MATERIAL = Material("build_details", "build_details", "details\\blend")
+"""What the detail models of real levels are drawn with."""
+
+
+@dataclass(frozen=True)
+class Properties:
+    """What a detail model has besides its mesh: whether it waves, and between which sizes it is scattered."""
+
+    waving: bool = True
+    min_scale: float = 0.5
+    max_scale: float = 2.0
+
+
+@dataclass(slots=True, eq=False)
+class Dm:
+    """``scale`` (2,) float32 least and greatest; ``vertices`` (vertices,) of `VERTEX`; ``corners`` (indices,) uint16.
+
+    ``tail`` holds bytes behind the model (broken files only).
+    """
+
+    shader: bytes
+    texture: bytes
+    flags: int
+    scale: NDArray[np.float32]
+    vertices: NDArray[Any]
+    corners: NDArray[np.uint16]
+    tail: Bytes = b""
+    file: str = field(default="", compare=False)
+
+    @property
+    def properties(self) -> Properties:
+        """Waving and scale, for people."""
+        return Properties(not self.flags & NO_WAVING, float(self.scale[0]), float(self.scale[1]))
+
+    @property
+    def triangles(self) -> NDArray[np.uint16]:
+        """(triangles, 3) the whole ones."""
+        return self.corners[: len(self.corners) // 3 * 3].reshape(-1, 3)
+
+
+_TWO_NAMES = re.compile(rb"[^\x00-\x1f]+\x00[^\x00-\x1f]+\x00([\x00-\xff])\x00\x00\x00")
+
+
+def starts_like(head: bytes) -> bool:
+    """Whether a file's first bytes are two names and small flags."""
+    found = _TWO_NAMES.match(head)
+    return found is not None and found[1][0] < 4
+
+
+def read(data: bytes, file: str, report: Report) -> Dm:
+    """The document of a `.dm`. Raises `ReadError` where it is cut off."""
+    reader = Reader(data, file)
+    if not len(data):
+        raise reader.error("the file is empty", "Copy it again")
+    reader.refuse_git_pointer()
+    return read_model(reader, report)
+
+
+def read_model(reader: Reader, report: Report) -> Dm:
+    """The model that the rest of ``reader`` holds. Raises `ReadError` where it is cut off."""
+    shader, texture = reader.string("the shader's name"), reader.string("the texture's name")
+    flags = reader.u32("the flags")
+    scale = reader.array("<f4", 2, what="the scale")
+    vertices, corners = reader.u32("the number of vertices"), reader.u32("the number of indices")
+    document = Dm(
+        shader,
+        texture,
+        flags,
+        scale,
+        reader.array(VERTEX, vertices, what=f"{vertices} vertices"),
+        reader.array("<u2", corners, what=f"{corners} indices"),
+        file=reader.file,
+    )
+    document.tail = reader.rest()
+    place = reader.chunk
+    if len(document.tail):
+        report.warn(f"{len(document.tail)} bytes are left over behind the model; kept", place)
+    if corners % 3:
+        report.warn(f"{corners} indices are no whole triangles", place)
+    if corners and int(document.corners.max()) >= vertices:
+        report.warn("triangles point behind the last vertex", place)
+    return document
+
+
+def write(document: Dm) -> bytes:
+    """The file's bytes, from the typed values."""
+    writer = Writer()
+    writer.string(document.shader)
+    writer.string(document.texture)
+    writer.u32(document.flags)
+    writer.array(document.scale, "<f4")
+    writer.u32(len(document.vertices))
+    writer.u32(len(document.corners))
+    writer.raw(document.vertices.tobytes())
+    writer.array(document.corners, "<u2")
+    writer.raw(document.tail)
+    return writer.getvalue()
+
+
+recompose = write
+
+
+def raw_size(document: Dm) -> int:
+    """Bytes kept without knowing what they mean."""
+    return len(document.tail)
+
+
+def describe(document: Dm) -> list[str]:
+    """Counts and bounds."""
+    shown = document.properties
+    return [
+        f"{len(document.vertices)} vertices, {len(document.triangles)} triangles",
+        f"texture {names.decode(document.texture)}, shader {names.decode(document.shader)}",
+        f"{'waves' if shown.waving else 'does not wave'}, scale {shown.min_scale:g} to {shown.max_scale:g}",
+        f"bounds (file axes): {text.extent(document.vertices['position'])}",
+    ]
+
+
+def dump(document: Dm) -> Iterator[str]:
+    """Everything, a vertex or a triangle a line. Equal texts are equal bytes."""
+    yield f"shader {text.scalar(document.shader)}"
+    yield f"texture {text.scalar(document.texture)}"
+    yield f"flags {document.flags}"
+    yield from text.array_lines("scale", document.scale)
+    yield from text.array_lines("vertices", document.vertices)
+    yield from text.array_lines("indices", document.corners)
+    if len(document.tail):
+        yield f"tail {bytes(document.tail).hex()}"
+
+
+def differences(first: Dm, second: Dm) -> Iterator[str]:
+    """What differs, by field."""
+    for name in ("shader", "texture", "flags"):
+        mine, theirs = getattr(first, name), getattr(second, name)
+        if mine != theirs:
+            yield f"{name}: {text.scalar(mine)} / {text.scalar(theirs)}"
+    for name in ("scale", "vertices"):
+        yield from text.array_differences(name, getattr(first, name), getattr(second, name))
+    yield from text.array_differences("indices", first.corners, second.corners)
+
+
+# Document <-> mesh ---------------------------------------------------------------------------------------------------
+
+
+def decode(document: Dm, report: Report, name: str = "") -> Mesh:
+    """The mesh with its texture coordinates and its one material; `Dm.properties` has the rest.
+
+    ``name`` of the mesh, else the file's. Triangles that point behind the last vertex are left out and reported.
+    """
+    name = name or PurePath(document.file.replace("\\", "/")).stem or "detail"
+    faces = document.triangles
+    valid = (faces < len(document.vertices)).all(axis=1)
+    if not valid.all():
+        report.warn(f"{int((~valid).sum())} triangles point behind the last vertex; left out", name)
+        faces = faces[valid]
+    texture, shader = names.decode(document.texture), names.decode(document.shader)
+    return Mesh(
+        name,
+        space.xray_points(document.vertices["position"]),
+        space.xray_triangles(faces).astype(np.int32),
+        uvs=space.xray_uvs(document.vertices["uv"]),
+        materials=[Material(texture.replace("/", "\\").rpartition("\\")[2] or shader, texture, shader)],
+        material_index=np.zeros(len(faces), np.int32),
+    )
+
+
+def with_corner_uvs(mesh: Mesh, uvs: NDArray[np.float32]) -> Mesh:
+    """The mesh with texture coordinates given by corner (faces, 3, 2), vertices split just where theirs differ."""
+    split = triangles.split_corners(mesh.triangles, uvs, len(mesh.positions))
+    flat = uvs.reshape(-1, 2)
+    by_vertex = np.zeros((len(split.source), 2), np.float32)
+    used = split.corner >= 0
+    by_vertex[used] = flat[split.corner[used]]
+    if mesh.uvs is not None:
+        by_vertex[~used] = mesh.uvs[split.source[~used]]
+    attributes = {
+        name: replace(found, values=found.values[split.source]) if found.domain is Domain.VERTEX else found
+        for name, found in mesh.attributes.items()
+    }
+    return replace(
+        mesh,
+        positions=mesh.positions[split.source],
+        triangles=split.triangles,
+        uvs=by_vertex,
+        normals=None,
+        weights=None,
+        groups=[],
+        attributes=attributes,
+    )
+
+
+def encode(mesh: Mesh, base: Dm | None = None, properties: Properties | None = None) -> tuple[Dm, Changes]:
+    """The base, or a new model, with the mesh, its material and ``properties`` (None: the base's), and what changed.
+
+    Raises `WriteError` for what the game cannot take.
+    """
+    problems.refuse(_fatal_problems(mesh, None if base is None else len(base.triangles)), mesh.name)
+    changes = Changes()
+    material = _material_of(mesh)
+    if base is None:
+        material = material or DEFAULT_MATERIAL
+        base = Dm(b"", b"", 0, np.zeros(2, "<f4"), np.zeros(0, VERTEX), np.zeros(0, "<u2"))
+        properties = properties or Properties()
+    document = replace(base)
+    if material is not None:
+        document.shader, document.texture = (
+            stored if names.decode(stored) == wanted else names.encode(wanted)
+            for stored, wanted in ((base.shader, material.shader), (base.texture, material.texture))
+        )
+        if (document.shader, document.texture) != (base.shader, base.texture):
+            changes.lines.append("texture or shader")
+    if properties is not None and properties != base.properties:
+        document.flags = base.flags & ~NO_WAVING | (0 if properties.waving else NO_WAVING)
+        document.scale = np.array([properties.min_scale, properties.max_scale], "<f4")
+        changes.lines.append("waving or scale")
+    document.vertices = _encode_vertices(mesh, base, changes)
+    document.corners = _encode_corners(mesh, base, changes)
+    return (document if changes else base), changes
+
+
+def _material_of(mesh: Mesh) -> Material | None:
+    if not mesh.materials:
+        return None
+    index = mesh.material_index
+    return mesh.materials[int(index[0]) if index is not None and len(index) else 0]
+
+
+def _encode_vertices(mesh: Mesh, base: Dm, changes: Changes) -> NDArray[Any]:
+    """Each vertex that the file knows keeps its bits while it is where it was, whatever comes or goes around it."""
+    count = len(mesh.positions)
+    said = mesh.values(FILE_VERTEX, Domain.VERTEX)
+    source = np.arange(count) if said is None else said.astype(np.int64)
+    known = np.flatnonzero((source >= 0) & (source < len(base.vertices)))
+    old = base.vertices[source[known]]
+    rows = np.zeros(count, VERTEX)
+    rows["position"] = space.xray_points(mesh.positions)
+    rows["position"][known], moved = quantum.kept(rows["position"][known], old["position"])
+    uvs = np.zeros((count, 2), np.float32) if mesh.uvs is None else mesh.uvs
+    rows["uv"] = space.xray_uvs(uvs.astype("<f4"))
+    # Compared as they are shown: turning v over and back costs its last bit.
+    _, changed = quantum.kept(uvs[known].astype(np.float32), space.xray_uvs(old["uv"]))
+    rows["uv"][known[~changed]] = old["uv"][~changed]
+    fresh = np.ones(count, np.bool_)
+    fresh[known] = moved | changed
+    finite = np.isfinite(rows["position"]).all(axis=1) & np.isfinite(rows["uv"]).all(axis=1)
+    if not finite[fresh].all():
+        raise WriteError(f"a vertex of {mesh.name!r} holds a number that is none", remedy="Clean the mesh up")
+    if count != len(base.vertices):
+        changes.lines.append(f"vertices {len(base.vertices)} -> {count}")
+        return rows
+    changes.fields(rows, base.vertices, {"position": "positions", "uv": "texture coordinates"})
+    return rows
+
+
+def _encode_corners(mesh: Mesh, base: Dm, changes: Changes) -> NDArray[np.uint16]:
+    """The base's indices, those of broken triangles included, unless the triangles are others."""
+    corners = space.xray_triangles(mesh.triangles)
+    valid = (base.triangles < len(base.vertices)).all(axis=1)
+    if np.array_equal(corners, base.triangles[valid]):
+        return base.corners
+    changes.lines.append(f"triangles {int(np.count_nonzero(valid))} -> {len(corners)}")
+    if 3 * int(np.count_nonzero(valid)) < len(base.corners):
+        changes.left_out.append("indices of the old file that are no triangles")
+    return corners.ravel().astype("<u2")
+
+
+def _fatal_problems(mesh: Mesh, base_triangles: int | None = None) -> Iterator[Problem]:
+    if base_triangles != 0:
+        yield from problems.no_faces(mesh)
+    yield from problems.points_to_nowhere(mesh)
+    count = len(mesh.positions)
+    if count > MOST_VERTICES:
+        yield problems.whole(
+            f"it has {count} vertices, the game takes {MOST_VERTICES}",
+            "Make it coarser, or join what the texture seams cut apart",
+        )
+    if mesh.material_index is not None and len(np.unique(mesh.material_index)) > 1:
+        yield problems.whole("it has several materials, the game takes one", "Separate it by material")
+
+
+def find_problems(mesh: Mesh) -> Iterator[Problem]:
+    """What the game would not take, and what is worth a look."""
+    yield from _fatal_problems(mesh)
+    yield from problems.not_finite(mesh)
+    yield from problems.small_faces(mesh, 0)
+    yield from problems.repeated_faces(mesh)

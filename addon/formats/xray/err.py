@@ -1,0 +1,186 @@
+"""`.err`: what a level compiler or the editor found wrong, as points, edges and triangles to look at.
+
+Chunked; every body is a count and items. 0, 1, 2 are the level compiler's points, edges, triangles; 10, 11, 12 the
+level editor's, whose triangle has 8 bytes more: a colour, two flags of unknown meaning, two bytes of padding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import space, text
+from ...core.binary import Bytes, Reader
+from ...core.model import Attribute, Domain, Mesh
+from ...core.report import Report
+from .chunks import ChunkRun, chunk_heading, open_chunk, read_chunks, stored_size, with_bodies, write_chunks
+
+POINT = np.dtype([("positions", "<f4", (1, 3))])
+EDGE = np.dtype([("positions", "<f4", (2, 3))])
+TRIANGLE = np.dtype([("positions", "<f4", (3, 3))])
+EDITOR_TRIANGLE = np.dtype([("positions", "<f4", (3, 3)), ("colour", "<u4"), ("flags", "u1", 2), ("padding", "u1", 2)])
+KINDS: dict[int, tuple[str, np.dtype[Any]]] = {
+    0: ("points", POINT),
+    1: ("edges", EDGE),
+    2: ("triangles", TRIANGLE),
+    10: ("editor's points", POINT),
+    11: ("editor's edges", EDGE),
+    12: ("editor's triangles", EDITOR_TRIANGLE),
+}
+"""Chunk id -> what it holds, layout of an item."""
+COLOUR = "colour"
+
+
+@dataclass(slots=True, eq=False)
+class Err:
+    """``found`` chunk id -> (items,) of that kind's layout; ``rests`` the bytes behind the items, by chunk id."""
+
+    found: dict[int, NDArray[Any]]
+    run: ChunkRun
+    rests: dict[int, Bytes]
+    file: str = field(default="", compare=False)
+
+    @property
+    def name(self) -> str:
+        """The file's name without folders."""
+        return PurePath(self.file.replace("\\", "/")).name or "level.err"
+
+
+def starts_like(head: bytes) -> bool:
+    """Whether a file's first bytes are a chunk of points whose size is what its count asks for, and edges behind it."""
+    if len(head) < 12:
+        return False
+    identifier, size, count = np.frombuffer(head[:12], "<u4").tolist()
+    if identifier not in (0, 10) or size != 4 + POINT.itemsize * count:
+        return False
+    if count or len(head) == 12:
+        return True
+    if len(head) < 24:
+        return False
+    # No points: the same twelve bytes begin .hom and .som.
+    identifier, size, count = np.frombuffer(head[12:24], "<u4").tolist()
+    return identifier in (1, 11) and bool(size == 4 + EDGE.itemsize * count)
+
+
+def read(data: bytes, file: str, report: Report) -> Err:
+    """The document. Raises `ReadError` where none of the six chunks is in it."""
+    reader = Reader(data, file)
+    if not len(data):
+        raise reader.error("the file is empty", "Copy it again")
+    run = read_chunks(reader, report)
+    document = Err({}, run, {}, file)
+    for number, (what, layout) in KINDS.items():
+        chunk = run.first(number)
+        if chunk is None or not len(chunk.body):
+            continue
+        inside = open_chunk(chunk, reader)
+        count = inside.u32(f"the number of {what}")
+        whole = inside.remaining // layout.itemsize
+        if count > whole:
+            report.warn(f"{count} {what} are announced, {whole} are there", inside.chunk)
+            # The count is not the truth: the whole body stays bytes.
+            continue
+        document.found[number] = inside.array(layout, count, what=what)
+        document.rests[number] = inside.rest()
+        if len(document.rests[number]):
+            report.warn(f"{len(document.rests[number])} bytes are left over behind the {what}; kept", inside.chunk)
+    if not document.found:
+        raise reader.error("there are no errors of a level in it", "Check that this is an .err of a level compiler")
+    for chunk in run.others(document.found):
+        if len(chunk.body):
+            report.note(f"a chunk of unknown meaning ({chunk.id:#x}), kept as it is")
+    return document
+
+
+def write(document: Err) -> bytes:
+    """The file's bytes."""
+    bodies = {
+        number: len(rows).to_bytes(4, "little") + rows.tobytes() + bytes(document.rests.get(number, b""))
+        for number, rows in document.found.items()
+    }
+    return write_chunks(with_bodies(document.run, bodies))
+
+
+recompose = write
+
+
+def raw_size(document: Err) -> int:
+    """Bytes kept without knowing what they mean."""
+    unknown = sum(map(stored_size, document.run.others(document.found)))
+    flags = sum(4 * len(rows) for number, rows in document.found.items() if number == 12)
+    return unknown + flags + sum(map(len, document.rests.values())) + len(document.run.tail)
+
+
+def describe(document: Err) -> list[str]:
+    """Counts and bounds."""
+    points = [rows["positions"].reshape(-1, 3) for rows in document.found.values()]
+    return [
+        ", ".join(f"{len(rows)} {KINDS[number][0]}" for number, rows in document.found.items()),
+        f"bounds (file axes): {text.extent(np.concatenate(points))}",
+    ]
+
+
+def dump(document: Err) -> Iterator[str]:
+    """Everything, an item a line. Equal texts are equal bytes."""
+    for chunk in document.run.chunks:
+        yield chunk_heading(chunk)
+        number = chunk.plain_id
+        if number in document.found and chunk is document.run.first(number):
+            yield from text.array_lines(f"  {KINDS[number][0]}", document.found[number])
+            yield f"  rest {bytes(document.rests.get(number, b'')).hex()}"
+        else:
+            yield f"  {bytes(chunk.body).hex()}"
+    if len(document.run.tail):
+        yield f"tail {bytes(document.run.tail).hex()}"
+
+
+def differences(first: Err, second: Err) -> Iterator[str]:
+    """What differs, by kind and field."""
+    for number in sorted(first.found.keys() | second.found.keys()):
+        what = KINDS[number][0]
+        mine, theirs = first.found.get(number), second.found.get(number)
+        if mine is None or theirs is None:
+            yield f"{what} are only in the {'second' if mine is None else 'first'}"
+        else:
+            yield from text.array_differences(what, mine, theirs)
+
+
+def decode(document: Err, report: Report) -> list[Mesh]:
+    """Up to three meshes, points, edges and triangles, of what both programs found; kinds without items are left out.
+
+    Nothing is joined: item i of a kind is vertex, edge or face i, the compiler's before the editor's. The triangles
+    have the face attribute `COLOUR` (faces, 4) where any came from the editor.
+    """
+    meshes = []
+    for numbers in ((0, 10), (1, 11), (2, 12)):
+        parts = [(number, document.found[number]) for number in numbers if number in document.found]
+        rows = [part["positions"] for _, part in parts]
+        positions = np.concatenate(rows) if rows else np.zeros((0, 1, 3), np.float32)
+        if not len(positions):
+            continue
+        corners = np.arange(positions.shape[0] * positions.shape[1], dtype=np.int32).reshape(len(positions), -1)
+        title = f"{document.name} {KINDS[numbers[0]][0]}"
+        mesh = Mesh(title, space.xray_points(positions.reshape(-1, 3)), np.zeros((0, 3), np.int32))
+        if corners.shape[1] == 2:
+            mesh.edges = corners
+        elif corners.shape[1] == 3:
+            mesh.triangles = space.xray_triangles(corners)
+            if any("colour" in (part.dtype.names or ()) for _, part in parts):
+                mesh.attributes[COLOUR] = Attribute(Domain.FACE, np.concatenate([_colours(part) for _, part in parts]))
+        meshes.append(mesh)
+    if not meshes:
+        report.note("nothing was found wrong", document.name)
+    return meshes
+
+
+def _colours(rows: NDArray[Any]) -> NDArray[np.float32]:
+    """(items, 4) red, green, blue, alpha; the compiler's are white."""
+    if "colour" not in (rows.dtype.names or ()):
+        return np.ones((len(rows), 4), np.float32)
+    bytes_of = np.ascontiguousarray(rows["colour"]).view(np.uint8).reshape(-1, 4)
+    return (bytes_of[:, [2, 1, 0, 3]] / 255).astype(np.float32)

@@ -1,0 +1,308 @@
+"""`gamemtl.xr`: the game materials, what things are made of: concrete, glass, water.
+
+Collision names a material by its id, which is not its place in the list. Chunk 0x1002 holds a chunk for each material,
+0x1003 what happens where two of them touch (kept as it is). Known from the engine's ``GameMtlLib.h`` / ``.cpp``; no
+real file was at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import IntFlag
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import names, text
+from ...core.binary import Reader, Writer
+from ...core.errors import ReadError
+from ...core.report import Report
+from .chunks import (
+    Chunk,
+    ChunkRun,
+    chunk_heading,
+    open_chunk,
+    read_chunks,
+    starts_like_chunks,
+    stored_size,
+    with_bodies,
+    write_chunks,
+)
+
+VERSION, NEXT_IDS, MATERIALS, PAIRS = 0x1000, 0x1001, 0x1002, 0x1003
+NAME, FLAGS, PHYSICS, FACTORS, FLOTATION, DESCRIPTION = 0x1000, 0x1001, 0x1002, 0x1003, 0x1004, 0x1005
+INJURIOUS_SPEED, DENSITY, SHOOT_FACTOR = 0x1006, 0x1007, 0x1008
+
+FLOATS = {PHYSICS: 5, FACTORS: 4, FLOTATION: 1, INJURIOUS_SPEED: 1, DENSITY: 1, SHOOT_FACTOR: 1}
+"""Chunk id of a material -> how many floats it holds."""
+WORDS = {
+    NAME: "name",
+    FLAGS: "flags",
+    PHYSICS: "friction, damping, spring, bounce start velocity, bouncing",
+    FACTORS: "shoot, bounce damage, visual transparency, sound occlusion",
+    FLOTATION: "flotation",
+    DESCRIPTION: "description",
+    INJURIOUS_SPEED: "injurious speed",
+    DENSITY: "density",
+    SHOOT_FACTOR: "shoot factor in multiplayer",
+}
+
+
+class Flag(IntFlag):
+    """What a material does."""
+
+    BREAKABLE = 1 << 0
+    BOUNCEABLE = 1 << 2
+    SKID_MARKS = 1 << 3
+    BLOOD_MARKS = 1 << 4
+    CLIMBABLE = 1 << 5
+    PASSABLE = 1 << 7
+    DYNAMIC = 1 << 8
+    LIQUID = 1 << 9
+    SUPPRESS_SHADOWS = 1 << 10
+    SUPPRESS_WALLMARKS = 1 << 11
+    ACTOR_OBSTACLE = 1 << 12
+    NO_RICOCHET = 1 << 13
+    INJURIOUS = 1 << 28
+    SHOOTABLE = 1 << 29
+    TRANSPARENT = 1 << 30
+    SLOWS_DOWN = 1 << 31
+
+
+@dataclass(slots=True, eq=False)
+class Material:
+    """``id`` and ``name`` by which the game knows it; ``floats`` by chunk id (`FLOATS`), ``flags`` as stored.
+
+    ``run`` its chunks in order; ``description`` None where there is none.
+    """
+
+    id: int
+    name: bytes
+    run: ChunkRun
+    flags: int = 0
+    description: bytes | None = None
+    floats: dict[int, NDArray[np.float32]] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """The name as text, such as ``materials/concrete`` with a backslash."""
+        return names.decode(self.name)
+
+    @property
+    def sound_occlusion(self) -> float | None:
+        """The share of the volume that is left behind it, None where the file does not say."""
+        factors = self.floats.get(FACTORS)
+        return None if factors is None else float(factors[3])
+
+    @property
+    def known(self) -> list[int]:
+        """Ids of the chunks that are typed."""
+        said = [NAME, *self.floats]
+        if self.run.first(FLAGS) is not None:
+            said.append(FLAGS)
+        if self.description is not None:
+            said.append(DESCRIPTION)
+        return said
+
+
+@dataclass(slots=True, eq=False)
+class GameMaterials:
+    """``materials`` chunk number in the list -> what it holds; ``run`` and ``list_run`` the chunks in order."""
+
+    version: int
+    next_ids: NDArray[np.uint32] | None
+    materials: dict[int, Material]
+    run: ChunkRun
+    list_run: ChunkRun
+    file: str = field(default="", compare=False)
+
+    def by_id(self) -> dict[int, Material]:
+        """The materials by the id that collision names; the first counts."""
+        result: dict[int, Material] = {}
+        for material in self.materials.values():
+            result.setdefault(material.id, material)
+        return result
+
+
+starts_like = starts_like_chunks(VERSION)
+
+
+def read(data: bytes, file: str, report: Report) -> GameMaterials:
+    """The document. Raises `ReadError` where there is no list of materials, as in the other `.xr` files."""
+    reader = Reader(data, file)
+    if not len(data):
+        raise reader.error("the file is empty", "Copy it again")
+    run = read_chunks(reader, report)
+    version, listed, ids = run.first(VERSION), run.first(MATERIALS), run.first(NEXT_IDS)
+    if version is None or listed is None:
+        raise reader.error("there are no game materials in it", "Choose the gamemtl.xr of the game's gamedata folder")
+    head = open_chunk(version, reader)
+    number = head.u16("the version")
+    head.expect_end("the version")
+    if number != 1:
+        report.warn(f"game materials of version {number}, only 1 is known", head.chunk)
+    next_ids = None
+    if ids is not None:
+        inside = open_chunk(ids, reader)
+        next_ids = inside.array("<u4", 2, what="the next ids")
+        inside.expect_end("the next ids")
+    inside = open_chunk(listed, reader)
+    list_run = read_chunks(inside, report)
+    materials: dict[int, Material] = {}
+    for place, chunk in enumerate(list_run.chunks):
+        body = open_chunk(chunk, inside)
+        try:
+            materials[place] = _read_material(body, report)
+        except ReadError as wrong:
+            report.warn(f"a material is not readable, kept as it is: {wrong.problem}", body.chunk)
+    document = GameMaterials(number, next_ids, materials, run, list_run, file)
+    if len(document.by_id()) < len(materials):
+        report.warn("several materials have one id; the first counts")
+    return document
+
+
+def _read_material(body: Reader, report: Report) -> Material:
+    run = read_chunks(body, report)
+    head = run.first(NAME)
+    if head is None:
+        raise body.error("it has no name")
+    inside = open_chunk(head, body)
+    material = Material(inside.u32("the id"), inside.string("the name"), run)
+    inside.expect_end("the name")
+    for number, count in FLOATS.items():
+        chunk = run.first(number)
+        if chunk is not None and len(chunk.body) == 4 * count:
+            material.floats[number] = open_chunk(chunk, body).array("<f4", count)
+    flags, description = run.first(FLAGS), run.first(DESCRIPTION)
+    if flags is not None:
+        inside = open_chunk(flags, body)
+        material.flags = inside.u32("the flags")
+        inside.expect_end("the flags")
+    if description is not None:
+        inside = open_chunk(description, body)
+        material.description = inside.string("the description")
+        inside.expect_end("the description")
+    return material
+
+
+def write(document: GameMaterials) -> bytes:
+    """The file's bytes, from the typed values; what is not typed as it was."""
+    chunks = [_with_value(chunk, document.materials.get(place)) for place, chunk in enumerate(document.list_run.chunks)]
+    bodies = {
+        VERSION: document.version.to_bytes(2, "little"),
+        MATERIALS: write_chunks(ChunkRun(chunks, document.list_run.tail)),
+    }
+    if document.next_ids is not None:
+        bodies[NEXT_IDS] = document.next_ids.astype("<u4").tobytes()
+    return write_chunks(with_bodies(document.run, bodies))
+
+
+recompose = write
+
+
+def _with_value(chunk: Chunk, material: Material | None) -> Chunk:
+    if material is None:
+        return chunk
+    body = _write_material(material)
+    return chunk if body == chunk.body else Chunk(chunk.plain_id, body, chunk.offset)
+
+
+def _write_material(material: Material) -> bytes:
+    head = Writer()
+    head.u32(material.id)
+    head.string(material.name)
+    bodies = {number: values.astype("<f4").tobytes() for number, values in material.floats.items()}
+    bodies[NAME] = head.getvalue()
+    bodies[FLAGS] = material.flags.to_bytes(4, "little")
+    if material.description is not None:
+        bodies[DESCRIPTION] = material.description + b"\0"
+    return write_chunks(with_bodies(material.run, bodies))
+
+
+def raw_size(document: GameMaterials) -> int:
+    """Bytes kept without knowing what they mean: the pairs, and what materials hold besides."""
+    size = len(document.run.tail) + len(document.list_run.tail)
+    size += sum(map(stored_size, document.run.others((VERSION, NEXT_IDS, MATERIALS))))
+    for place, chunk in enumerate(document.list_run.chunks):
+        material = document.materials.get(place)
+        if material is None:
+            size += stored_size(chunk)
+        else:
+            size += sum(map(stored_size, material.run.others(material.known))) + len(material.run.tail)
+    return size
+
+
+def flag_names(flags: int) -> str:
+    """``liquid, passable``; bits without a name as a number."""
+    said = [flag.name.lower().replace("_", " ") for flag in Flag if flags & flag and flag.name]
+    rest = flags & ~sum(Flag)
+    return ", ".join([*said, *([f"{rest:#x}"] if rest else [])]) or "none"
+
+
+def describe(document: GameMaterials) -> list[str]:
+    """A line for each material: id, name, flags, sound occlusion."""
+    return [
+        f"version {document.version}, {len(document.materials)} materials",
+        *(
+            f"{material.id}: {material.label}, flags {flag_names(material.flags)}, "
+            f"sound occlusion {text.scalar(material.sound_occlusion)}"
+            for material in document.materials.values()
+        ),
+    ]
+
+
+def dump(document: GameMaterials) -> Iterator[str]:
+    """Everything. Equal texts are equal bytes."""
+    for chunk in document.run.chunks:
+        yield chunk_heading(chunk)
+        if chunk is document.run.first(MATERIALS):
+            for place, listed in enumerate(document.list_run.chunks):
+                yield f"  {chunk_heading(listed)}"
+                material = document.materials.get(place)
+                lines = [bytes(listed.body).hex()] if material is None else _dump_material(material)
+                yield from (f"    {line}" for line in lines)
+            yield f"  tail {bytes(document.list_run.tail).hex()}"
+        else:
+            yield f"  {bytes(chunk.body).hex()}"
+    yield f"tail {bytes(document.run.tail).hex()}"
+
+
+def _dump_material(material: Material) -> Iterator[str]:
+    for chunk in material.run.chunks:
+        yield chunk_heading(chunk)
+        number = chunk.plain_id
+        if chunk is not material.run.first(number) or number not in material.known:
+            yield f"  {bytes(chunk.body).hex()}"
+        elif number in material.floats:
+            yield from text.array_lines(f"  {WORDS[number]}", material.floats[number])
+        else:
+            yield f"  {WORDS[number]} {_said(material, number)}"
+    yield f"tail {bytes(material.run.tail).hex()}"
+
+
+def _said(material: Material, number: int) -> str:
+    if number == NAME:
+        return f"{material.id} {text.scalar(material.name)}"
+    return text.scalar(material.description) if number == DESCRIPTION else f"{material.flags:#010x}"
+
+
+def differences(first: GameMaterials, second: GameMaterials) -> Iterator[str]:
+    """What differs, by material id and field."""
+    if first.version != second.version:
+        yield f"version {first.version} / {second.version}"
+    ones, others = first.by_id(), second.by_id()
+    for number in sorted(ones.keys() | others.keys()):
+        mine, theirs = ones.get(number), others.get(number)
+        if mine is None or theirs is None:
+            there: Any = mine or theirs
+            yield f"material {number} ({there.label}) is only in the {'second' if mine is None else 'first'}"
+            continue
+        for field_number in (NAME, FLAGS, DESCRIPTION):
+            one, other = _said(mine, field_number), _said(theirs, field_number)
+            if one != other:
+                yield f"material {number}: {WORDS[field_number]} {one} / {other}"
+        for field_number in sorted(mine.floats.keys() & theirs.floats.keys()):
+            place = f"material {number}: {WORDS[field_number]}"
+            yield from text.array_differences(place, mine.floats[field_number], theirs.floats[field_number])

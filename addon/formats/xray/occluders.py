@@ -1,0 +1,206 @@
+"""What `.hom` and `.som` have in common: loose triangles in world space, each with a few values, behind a version.
+
+Chunk 0 holds a version (0), chunk 1 the triangles, back to back. No vertices are shared: the engine merges those within
+0.01 m when it loads them (``HOM.cpp``, ``SoundRender_Scene.cpp``). Everything else in the file is kept as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import problems, quantum, space, text, triangles
+from ...core.binary import Bytes, Reader
+from ...core.errors import WriteError
+from ...core.model import FILE_FACE, Domain, Mesh
+from ...core.report import Report
+from .changes import Changes
+from .chunks import Chunk, ChunkRun, chunk_heading, open_chunk, read_chunks, stored_size, with_bodies, write_chunks
+
+VERSION, TRIANGLES = 0, 1
+ENGINE_MERGES_WITHIN = 0.01
+"""Metres: vertices nearer than this are one for the engine, and a good tolerance for welding."""
+
+TWO_SIDED = "two_sided"
+
+
+@dataclass(slots=True, eq=False)
+class Occluders:
+    """``rows`` (triangles,) with ``positions`` (3, 3) in the file's axes and the format's own values.
+
+    ``run`` the file's chunks in order; ``rest`` the bytes behind the last whole triangle (broken files only).
+    """
+
+    rows: NDArray[Any]
+    run: ChunkRun
+    rest: Bytes = b""
+    file: str = field(default="", compare=False)
+
+
+def new(rows: NDArray[Any]) -> Occluders:
+    """A file of these triangles alone."""
+    return Occluders(rows, ChunkRun([Chunk(VERSION, bytes(4)), Chunk(TRIANGLES, rows.tobytes())]))
+
+
+def read(data: bytes, file: str, report: Report, layout: np.dtype[Any]) -> Occluders:
+    """The document. Raises `ReadError` without a chunk of triangles, or of a version that is not known."""
+    reader = Reader(data, file)
+    if not len(data):
+        raise reader.error("the file is empty", "Copy it again")
+    run = read_chunks(reader, report)
+    version, body = run.first(VERSION), run.first(TRIANGLES)
+    if version is not None and len(version.body):
+        head = open_chunk(version, reader)
+        number = head.u32("the version")
+        if number:
+            raise head.error(f"version {number} is not known (known: 0)", "Check that the file is of this format")
+        if head.remaining:
+            report.warn(f"{head.remaining} bytes are left over behind the version; kept", head.chunk)
+    if body is None:
+        raise reader.error("there are no triangles (chunk 0x1)", "Check that the file is of this format")
+    inside = open_chunk(body, reader)
+    count = inside.remaining // layout.itemsize
+    rows = inside.array(layout, count, what=f"{count} triangles")
+    rest = inside.rest()
+    if len(rest):
+        report.warn(f"{len(rest)} bytes are left over behind the last whole triangle; kept", inside.chunk)
+    if not count:
+        report.warn("there is no triangle in it; the game takes it for missing")
+    for chunk in run.others((VERSION, TRIANGLES)):
+        report.note(f"a chunk of unknown meaning ({chunk.id:#x}), kept as it is")
+    return Occluders(rows, run, rest, file)
+
+
+def write(document: Occluders) -> bytes:
+    """The file's bytes."""
+    rows = document.rows.tobytes()
+    body = rows + bytes(document.rest) if len(document.rest) else rows
+    return write_chunks(with_bodies(document.run, {TRIANGLES: body}))
+
+
+def raw_size(document: Occluders) -> int:
+    """Bytes kept without knowing what they mean."""
+    kept = sum(stored_size(chunk) for chunk in document.run.others((VERSION, TRIANGLES)))
+    version = document.run.first(VERSION)
+    behind_version = max(stored_size(version) - 4, 0) if version is not None else 0
+    return kept + behind_version + len(document.rest) + len(document.run.tail)
+
+
+def describe(document: Occluders) -> list[str]:
+    """Counts and bounds."""
+    rows = document.rows
+    area = triangles.areas(*_soup(rows))
+    return [
+        f"{len(rows)} triangles, {int((area == 0).sum())} without area",
+        f"{int((rows['two_sided'] != 0).sum())} two-sided, {int((rows['two_sided'] == 0).sum())} one-sided",
+        f"bounds (file axes): {text.extent(rows['positions'].reshape(-1, 3))}",
+    ]
+
+
+def dump(document: Occluders) -> Iterator[str]:
+    """Everything, a triangle a line. Equal texts are equal bytes."""
+    for chunk in document.run.chunks:
+        yield chunk_heading(chunk)
+        if chunk is document.run.first(TRIANGLES):
+            yield from text.array_lines("triangles", document.rows)
+            if len(document.rest):
+                yield f"rest {bytes(document.rest).hex()}"
+        else:
+            yield f"  {bytes(chunk.body).hex()}"
+    if len(document.run.tail):
+        yield f"tail {bytes(document.run.tail).hex()}"
+
+
+def differences(first: Occluders, second: Occluders) -> Iterator[str]:
+    """What differs, by field."""
+    yield from text.array_differences("triangles", first.rows, second.rows)
+
+
+def decode(document: Occluders, name: str, weld: float | None = None) -> Mesh:
+    """The triangles as a mesh without attributes: three vertices each, in the file's order, or welded.
+
+    ``weld`` the tolerance in metres, 0 for vertices that are equal to the bit, None for none.
+    """
+    points, corners = _soup(document.rows)
+    positions = space.xray_points(points)
+    if weld is not None:
+        found = triangles.weld(points, weld)
+        positions, corners = positions[found.source], found.vertex[corners]
+    return Mesh(name, positions, space.xray_triangles(corners))
+
+
+def _soup(rows: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+    """Positions (3 * triangles, 3) and triangles, in the file's axes and order."""
+    return rows["positions"].reshape(-1, 3), np.arange(3 * len(rows), dtype=np.int32).reshape(-1, 3)
+
+
+def encode_positions(
+    mesh: Mesh, base: Occluders | None, layout: np.dtype[Any], weld: float | None
+) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.bool_]]:
+    """New rows with the mesh's corners, the base's row of each (-1 for none), and which rows moved.
+
+    Rows that have one are copies of the base's, but for the positions of corners that are no longer where the base
+    has them: welding with a tolerance, which must be given again, moves none. Raises `WriteError`.
+    """
+    problems.refuse([*problems.no_faces(mesh), *problems.points_to_nowhere(mesh)], mesh.name)
+    corners = space.xray_points(mesh.positions)[space.xray_triangles(mesh.triangles)].astype("<f4")
+    source = source_rows(mesh, 0 if base is None else len(base.rows))
+    rows = np.zeros(len(corners), layout)
+    moved = np.ones(len(corners), np.bool_)
+    known = np.flatnonzero(source >= 0)
+    if base is not None and len(known):
+        rows[known] = base.rows[source[known]]
+        points = base.rows["positions"].reshape(-1, 3)
+        if weld:
+            found = triangles.weld(points, weld)
+            points = points[found.source][found.vertex]
+        shown = points.reshape(-1, 3, 3)[source[known]].reshape(-1, 3)
+        _, touched = quantum.kept(corners[known].reshape(-1, 3), shown)
+        touched = touched.reshape(-1, 3)
+        stored = rows["positions"][known]
+        stored[touched] = corners[known][touched]
+        corners[known] = stored
+        moved[known] = touched.any(axis=1)
+    rows["positions"] = corners
+    if not np.isfinite(corners[moved]).all():
+        raise WriteError(f"a vertex of {mesh.name!r} stands at no finite place", remedy="Clean the mesh up")
+    return rows, source, moved
+
+
+def source_rows(mesh: Mesh, count: int) -> NDArray[np.int64]:
+    """(faces,) the file's row of each face, -1 for none: by `FILE_FACE`, else in order where the number is the same."""
+    said = mesh.values(FILE_FACE, Domain.FACE)
+    if said is not None:
+        rows = said.astype(np.int64)
+        return np.where(rows < count, np.maximum(rows, -1), -1)
+    faces = len(mesh.triangles)
+    return np.arange(faces) if faces == count else np.full(faces, -1, np.int64)
+
+
+def with_rows(rows: NDArray[Any], base: Occluders | None, words: dict[str, str]) -> tuple[Occluders, Changes]:
+    """The base, or a new file, with these rows, and what of it changed."""
+    changes = Changes()
+    if base is None:
+        changes.lines.append(f"{len(rows)} triangles, new")
+        return new(rows), changes
+    if len(rows) != len(base.rows):
+        changes.lines.append(f"triangles {len(base.rows)} -> {len(rows)}")
+    else:
+        changes.fields(rows, base.rows, words)
+    if not changes:
+        return base, changes
+    if len(base.rest):
+        changes.left_out.append(f"{len(base.rest)} bytes behind the last whole triangle of the old file")
+    return Occluders(rows, base.run, b"", base.file), changes
+
+
+def starts_like(head: bytes, layout: np.dtype[Any]) -> bool:
+    """Whether a file's first bytes are a version 0 and a chunk of whole triangles of this layout."""
+    if len(head) < 20:
+        return False
+    identifier, size, version, second, length = np.frombuffer(head[:20], "<u4").tolist()
+    return (identifier, size, version, second) == (VERSION, 4, 0, TRIANGLES) and length % layout.itemsize == 0

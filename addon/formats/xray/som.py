@@ -1,0 +1,105 @@
+"""`level.som`: the triangles that muffle sound (sound occlusion model).
+
+Each triangle has 44 bytes: three corners, two-sided (u32) and the share of the volume that is left behind it (f32, 0
+silences). Where two-sided is set the engine adds the triangle turned over (``SoundRender_Scene.cpp``). The SDK takes
+the share from the game material; 0, 0.05 and 0.6 were seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePath
+
+import numpy as np
+
+from ...core import problems, quantum, text
+from ...core.errors import WriteError
+from ...core.model import Attribute, Domain, Mesh
+from ...core.problems import Problem
+from ...core.report import Report
+from . import occluders
+from .changes import Changes
+from .occluders import TWO_SIDED, Occluders, differences, dump, raw_size, write
+
+__all__ = [
+    "decode",
+    "describe",
+    "differences",
+    "dump",
+    "encode",
+    "find_problems",
+    "raw_size",
+    "read",
+    "recompose",
+    "starts_like",
+    "write",
+]
+
+TRIANGLE = np.dtype([("positions", "<f4", (3, 3)), ("two_sided", "<u4"), ("occlusion", "<f4")])
+OCCLUSION = "occlusion"
+DEFAULT_OCCLUSION = 0.05
+"""What the walls of real levels let through."""
+
+_WORDS = {"positions": "triangles moved", "two_sided": "two-sided flags", "occlusion": "occlusion factors"}
+
+
+def starts_like(head: bytes) -> bool:
+    """Whether a file's first bytes are a version and a chunk of whole triangles."""
+    return occluders.starts_like(head, TRIANGLE)
+
+
+def read(data: bytes, file: str, report: Report) -> Occluders:
+    """The document of a `.som`. Raises `ReadError`."""
+    return occluders.read(data, file, report, TRIANGLE)
+
+
+recompose = write
+
+
+def describe(document: Occluders) -> list[str]:
+    """Counts, bounds and how much sound is let through."""
+    values, counts = np.unique(document.rows["occlusion"], return_counts=True)
+    shares = [f"{text.scalar(value)} ({count})" for value, count in zip(values, counts, strict=True)][: text.FEW]
+    return [*occluders.describe(document), f"occlusion: {', '.join(shares) or 'none'}"]
+
+
+def decode(document: Occluders, report: Report, weld: float | None = None) -> Mesh:
+    """The triangles with the face attributes `TWO_SIDED` and `OCCLUSION`; ``weld`` as in `occluders.decode`."""
+    mesh = occluders.decode(document, PurePath(document.file.replace("\\", "/")).name or "level.som", weld)
+    mesh.attributes[TWO_SIDED] = Attribute(Domain.FACE, document.rows["two_sided"] != 0)
+    mesh.attributes[OCCLUSION] = Attribute(Domain.FACE, np.ascontiguousarray(document.rows["occlusion"]))
+    if not len(document.rows):
+        report.warn("there are no triangles in it", mesh.name)
+    return mesh
+
+
+def encode(mesh: Mesh, base: Occluders | None = None, weld: float | None = None) -> tuple[Occluders, Changes]:
+    """The base, or a new file, with the mesh's triangles, and what changed; ``weld`` as it was given to `decode`.
+
+    Where nothing says otherwise faces are two-sided and let through `DEFAULT_OCCLUSION`. Raises `WriteError`.
+    """
+    rows, source, _ = occluders.encode_positions(mesh, base, TRIANGLE, weld)
+    said = mesh.values(TWO_SIDED, Domain.FACE)
+    wanted = said.astype(np.bool_) if said is not None else np.where(source >= 0, rows["two_sided"] != 0, True)
+    changed = wanted != (rows["two_sided"] != 0)
+    rows["two_sided"][changed] = wanted[changed]
+    share = mesh.values(OCCLUSION, Domain.FACE)
+    if share is None:
+        share = np.where(source >= 0, rows["occlusion"], np.float32(DEFAULT_OCCLUSION))
+    rows["occlusion"], touched = quantum.kept(share.astype("<f4"), rows["occlusion"])
+    if not np.isfinite(rows["occlusion"][touched | (source < 0)]).all():
+        raise WriteError(f"an occlusion of {mesh.name!r} is no number", remedy="Set it again")
+    return occluders.with_rows(rows, base, _WORDS)
+
+
+def find_problems(mesh: Mesh) -> Iterator[Problem]:
+    """What the game would not take, and what is worth a look."""
+    yield from problems.no_faces(mesh)
+    yield from problems.points_to_nowhere(mesh)
+    yield from problems.not_finite(mesh)
+    yield from problems.small_faces(mesh, 0)
+    yield from problems.repeated_faces(mesh)
+    share = mesh.values(OCCLUSION, Domain.FACE)
+    if share is not None:
+        wrong = np.logical_not((share >= 0) & (share <= 1))
+        yield from problems.some(wrong, "faces", "have an occlusion outside 0 to 1", "0 silences, 1 lets all through")
