@@ -239,7 +239,10 @@ EXPECTED = {
 }
 
 
-@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.skipif(IN_BLENDER, reason="processes"))])
+@pytest.mark.parametrize(
+    "jobs",
+    [1, pytest.param(2, marks=pytest.mark.skipif(IN_BLENDER, reason="other processes would need a Blender each"))],
+)
 def test_verify_judges_every_file_of_a_tree_as_json(run, tmp_path, samples, jobs):
     folder = tree(tmp_path, samples)
     status, out, err = run("verify", "--json", "--jobs", jobs, folder)
@@ -602,7 +605,7 @@ def test_a_real_file_loses_nothing_but_a_name(run, corpus, tmp_path):
     assert renamed.read_bytes() == source.read_bytes()
 
 
-@pytest.mark.skipif(IN_BLENDER, reason="judged once")
+@pytest.mark.skipif(IN_BLENDER, reason="real files are verified once, outside of Blender")
 def test_every_real_file_is_identical_or_refused(run, corpus):
     status, out, _ = run("verify", "--json", corpus / "omf", corpus / "ogf")
     assert status == 0

@@ -15,7 +15,7 @@ from addon.formats.verification import Status, verify
 def test_a_made_file_is_a_true_file_of_so_many_motions(count):
     data = bench.made_omf(count)
     assert verify(data, "made.omf").status is Status.IDENTICAL
-    assert verify(data, "made.omf").warnings == ()
+    assert verify(data, "made.omf").warnings == (() if count else ("there are no motions in it (0xE)",))
     assert data.count(b"motion_0") == 2 * count
 
 
