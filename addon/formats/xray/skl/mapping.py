@@ -1,0 +1,242 @@
+"""The editor's motions as curves for each bone, and back.
+
+A track is the bone's whole parent-local transform, ``setXYZi`` of P, H, B: in column form Ry(H)·Rx(P)·Rz(B). Mirrored
+along z on both sides (`core.space`) that is Ry(-H)·Rx(-P)·Rz(B), Blender's Euler order ZXY with x = -P, y = -H, z = B.
+
+Bones that a motion lacks are given their rest pose as one key. The editor puts the rest rotation about x into H and
+that about y into P there, which turns such bones round; here each goes where it belongs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ....core import names, space
+from ....core.envelope import Envelope, Shape
+from ....core.errors import WriteError
+from ....core.model import Channels, CurveClip, Skeleton
+from ....core.report import Report
+from ..channels import BONE, NAMES, ChannelChange, decode_channels, encode_channels
+from ..envelopes import StoredEnvelope, stored
+from ..marks import decode_marks, encode_marks
+from .document import (
+    ALL_PARTS,
+    MARKS_SINCE,
+    NAMED_SINCE,
+    PACKED_SINCE,
+    VERSIONS,
+    BoneTrack,
+    SkeletalMotion,
+    Skl,
+    new_skls,
+)
+
+
+@dataclass(frozen=True)
+class MotionChange:
+    """A motion that is ``new``, or differs in ``channels`` (named ``bone X``) and in ``fields``."""
+
+    name: str
+    new: bool = False
+    channels: tuple[ChannelChange, ...] = ()
+    fields: tuple[str, ...] = ()
+
+
+@dataclass
+class Changes:
+    """The motions that changed, and how many did not."""
+
+    motions: list[MotionChange] = field(default_factory=list)
+    untouched: int = 0
+
+    def sentence(self) -> str:
+        """``1 motion changed (3 channels), 1 added, 2 untouched``."""
+        changed = [motion for motion in self.motions if not motion.new]
+        parts = []
+        if changed:
+            channels = sum(len(motion.channels) for motion in changed)
+            noun = "motion" if len(changed) == 1 else "motions"
+            parts.append(f"{len(changed)} {noun} changed ({channels} channels)")
+        if added := len(self.motions) - len(changed):
+            parts.append(f"{added} added")
+        return ", ".join([*parts, f"{self.untouched} untouched"])
+
+
+def bone_names(motion: SkeletalMotion, bones: Sequence[str] = ()) -> list[str]:
+    """The bone of each track; version 4 has no names, there a skeleton's are taken in order."""
+    return [
+        names.decode(track.name)
+        if track.name is not None
+        else bones[number]
+        if number < len(bones)
+        else f"bone_{number}"
+        for number, track in enumerate(motion.tracks)
+    ]
+
+
+def decode(document: Skl, report: Report, bones: Sequence[str] = ()) -> list[CurveClip]:
+    """Every motion as curves in Blender's axes; ``bones`` of the skeleton, for versions without names."""
+    return [decode_motion(motion, report, bones) for motion in document.motions]
+
+
+def decode_motion(motion: SkeletalMotion, report: Report, bones: Sequence[str] = ()) -> CurveClip:
+    """One motion as curves in Blender's axes."""
+    labels = bone_names(motion, bones)
+    if motion.version < NAMED_SINCE and len(labels) != len(bones):
+        report.warn(f"{len(labels)} tracks without bones' names; the skeleton has {len(bones)} bones", motion.label)
+    tracks = []
+    for label, track in zip(labels, motion.tracks, strict=True):
+        if track.flags & 1:
+            report.warn("a bone is turned in world space, which is shown as parent-local; kept", label)
+        curves = decode_channels(track.envelopes, BONE, motion.frame, f"{label} ", report)
+        tracks.append(Channels(curves[:3], curves[3:]))
+    return CurveClip(
+        motion.label,
+        labels,
+        tracks,
+        1.0 / motion.frame,
+        motion.first,
+        motion.last,
+        markers=decode_marks(motion.marks),
+    )
+
+
+def encode(
+    clips: Sequence[CurveClip],
+    base: Skl | None = None,
+    *,
+    skeleton: Skeleton | None = None,
+    version: int | None = None,
+) -> tuple[Skl, Changes]:
+    """``base`` with each clip put in the place of the motion of its name, or added behind the last; and what changed.
+
+    Without ``base`` a new `.skls`. ``version`` of new motions: 6, or 7 where they have marks. Bones of ``skeleton``
+    that a new motion lacks stand in its rest pose. Raises `WriteError`.
+    """
+    motions = list(base.motions) if base is not None else []
+    places: dict[str, list[int]] = {}
+    for place, motion in enumerate(motions):
+        places.setdefault(motion.label.lower(), []).append(place)
+    changes = Changes()
+    for clip in clips:
+        free = places.get(clip.name.lower())
+        if free:
+            place = free.pop(0)
+            motions[place], change = _edited(clip, motions[place], skeleton)
+            if change is not None:
+                changes.motions.append(change)
+            continue
+        motions.append(_new(clip, skeleton, version))
+        changes.motions.append(MotionChange(clip.name, new=True))
+    if base is not None and base.sections is not None and len(motions) != 1:
+        raise WriteError(f"a .skl holds one motion, not {len(motions)}", remedy="Write a .skls")
+    changes.untouched = len(motions) - len(changes.motions)
+    if base is None:
+        return new_skls(motions), changes
+    return (base.with_motions(motions) if changes.motions else base), changes
+
+
+def _edited(
+    clip: CurveClip, base: SkeletalMotion, skeleton: Skeleton | None
+) -> tuple[SkeletalMotion, MotionChange | None]:
+    """A motion of the file with a clip in it; the very same object where nothing changed."""
+    labels = bone_names(base, skeleton.bones if skeleton is not None else ())
+    given = {bone.lower(): track for bone, track in zip(clip.bones, clip.tracks, strict=True)}
+    tracks = []
+    changed: list[ChannelChange] = []
+    for label, old in zip(labels, base.tracks, strict=True):
+        curves = given.pop(label.lower(), None)
+        if curves is None:
+            tracks.append(old)
+            continue
+        envelopes, differing = encode_channels(
+            list(curves), old.envelopes, BONE, base.frame, f"{label} ", to_packed=base.version >= PACKED_SINCE
+        )
+        changed += differing
+        tracks.append(BoneTrack(old.name, old.flags, envelopes) if differing else old)
+    fields = []
+    for bone, curves in zip(clip.bones, clip.tracks, strict=True):
+        if bone.lower() in given:
+            if base.version < NAMED_SINCE:
+                raise WriteError(f"bone {bone!r} is none of the motion's", file=base.label)
+            tracks.append(_new_track(bone, curves, base.frame, base.version))
+            fields.append(f"bone {bone}")
+    marks = encode_marks(clip.markers, base.marks)
+    if len(marks) != len(base.marks) or any(one is not other for one, other in zip(marks, base.marks, strict=True)):
+        if base.version < MARKS_SINCE:
+            raise WriteError(
+                f"the motion is of version {base.version}, which has no marks",
+                file=base.label,
+                remedy="Delete its marks, or write it as a new motion",
+            )
+        fields.append("marks")
+    fps = base.fps
+    if (clip.first, clip.last) != (base.first, base.last):
+        fields.append("frames")
+    if np.float32(clip.fps) not in (base.fps, np.float32(1.0 / base.frame)):
+        fps = _rate(clip)
+        fields.append("fps")
+    if not changed and not fields:
+        return base, None
+    result = replace(base, first=clip.first, last=clip.last, fps=fps, tracks=tracks, marks=marks)
+    return result, MotionChange(clip.name, channels=tuple(changed), fields=tuple(fields))
+
+
+def _rate(clip: CurveClip) -> np.float32:
+    if not (np.isfinite(clip.fps) and clip.fps >= 1e-3):
+        raise WriteError(f"{clip.fps} frames a second cannot be written", file=clip.name)
+    return np.float32(clip.fps)
+
+
+def _new(clip: CurveClip, skeleton: Skeleton | None, version: int | None) -> SkeletalMotion:
+    version = version or (MARKS_SINCE if clip.markers else PACKED_SINCE)
+    if version not in VERSIONS or version < NAMED_SINCE:
+        raise WriteError(f"new motions of version {version} are not written", remedy="Known: 5, 6, 7")
+    if clip.markers and version < MARKS_SINCE:
+        raise WriteError(f"version {version} has no marks", file=clip.name, remedy="Write version 7")
+    fps = _rate(clip)
+    given = {bone.lower(): track for bone, track in zip(clip.bones, clip.tracks, strict=True)}
+    tracks = []
+    for number, bone in enumerate(skeleton.bones if skeleton is not None else ()):
+        curves = given.pop(bone.lower(), None)
+        if curves is not None:
+            tracks.append(_new_track(bone, curves, 1.0 / float(fps), version))
+        elif skeleton is not None:
+            tracks.append(still_track(skeleton, number, version))
+    for bone, curves in zip(clip.bones, clip.tracks, strict=True):
+        if bone.lower() in given:
+            tracks.append(_new_track(bone, curves, 1.0 / float(fps), version))
+    return SkeletalMotion(
+        names.encode(clip.name),
+        clip.first,
+        clip.last,
+        fps,
+        version,
+        0,
+        ALL_PARTS,
+        np.array([1.0, 2.0, 2.0, 1.0], "<f4"),
+        tracks,
+        encode_marks(clip.markers, []),
+    )
+
+
+def _new_track(bone: str, curves: Channels, frame: float, version: int) -> BoneTrack:
+    packed = version >= PACKED_SINCE
+    envelopes, _ = encode_channels(list(curves), None, BONE, frame, f"{bone} ", to_packed=packed)
+    return BoneTrack(names.encode(bone.lower()), 0, envelopes)
+
+
+def still_track(skeleton: Skeleton, bone: int, version: int = PACKED_SINCE) -> BoneTrack:
+    """A bone that stands in its rest pose, one key a channel: x to P, y to H, z to B."""
+    x, y, z = space.xray_bone_angles_back(skeleton.rest_rotation[bone])
+    offset = space.xray_bone_translations(skeleton.rest_translation[bone])
+    values = dict(zip(NAMES, (*offset, y, x, z), strict=True))
+    return BoneTrack(names.encode(skeleton.bones[bone].lower()), 0, [_one_key(values[name], version) for name in NAMES])
+
+
+def _one_key(value: float, version: int) -> StoredEnvelope:
+    key = Envelope.of(np.zeros(1), np.array([value]), np.array([Shape.STEPPED], np.uint8))
+    return stored(key, to_packed=version >= PACKED_SINCE)
