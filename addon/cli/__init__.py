@@ -1,4 +1,4 @@
-"""The command line: what a file is, what it says, whether we keep it, what differs, and editing sets of motions.
+"""The command line: what a file is, what it says, whether we keep it, what differs, editing and converting.
 
 `python3 -m addon.cli COMMAND` needs no Blender; `blender --command motionbridge COMMAND` is the same.
 
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from ..core.errors import MotionbridgeError
-from . import editing, inspection, verification
+from . import conversion, editing, inspection, verification
 from .output import TROUBLE, abandon_output, complain, make_printable, pipe_was_closed
 
 INTERRUPTED = 130
@@ -35,6 +35,7 @@ def parser() -> argparse.ArgumentParser:
     inspection.add_commands(commands)
     verification.add_command(commands)
     editing.add_command(commands)
+    conversion.add_command(commands)
     return top
 
 

@@ -5,14 +5,14 @@ A format is a module with the functions of `FormatModule`. Nothing here knows Bl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, Protocol
 
 from ..core.errors import ReadError
 from ..core.report import Report
-from .xray import cform, details, dm, err, gamemtl, hom, ogf, omf, som
+from .xray import anm, bones, cform, details, dm, err, gamemtl, hom, ogf, omf, skl, som
 from .xray.chunks import starts_like_chunks
 
 HEAD_SIZE = 64
@@ -46,13 +46,18 @@ class FormatModule(Protocol):
 
 @dataclass(frozen=True)
 class Format:
-    """A format: its short ``name``, what it is in the game, its file suffixes, how a file of it begins."""
+    """A format: its short ``name``, what it is in the game, its file suffixes, how a file of it begins.
+
+    ``conversions`` by the name of what comes out (a version): each takes a document and gives another of this format,
+    tells a report what that costs, and raises `WriteError` for what cannot be.
+    """
 
     name: str
     title: str
     suffixes: tuple[str, ...]
     starts_like: Callable[[bytes], bool]
     module: FormatModule
+    conversions: Mapping[str, Callable[[Any, Report], Any]] = field(default_factory=dict)
 
 
 FORMATS: tuple[Format, ...] = (
@@ -64,6 +69,9 @@ FORMATS: tuple[Format, ...] = (
     Format("err", "X-Ray level errors", (".err",), err.starts_like, err),
     Format("gamemtl", "X-Ray game materials", (".xr",), gamemtl.starts_like, gamemtl),
     Format("ogf", "X-Ray model", (".ogf",), starts_like_chunks(ogf.HEADER), ogf),
+    Format("anm", "X-Ray object animation", (".anm",), starts_like_chunks(anm.ANIMATION), anm, anm.CONVERSIONS),
+    Format("skl", "X-Ray editor motions", (".skl", ".skls"), starts_like_chunks(skl.MOTION), skl),
+    Format("bones", "X-Ray bone properties", (".bones",), bones.starts_like, bones),
     Format("dm", "X-Ray detail model", (".dm",), dm.starts_like, dm),
 )
 

@@ -1,4 +1,4 @@
-"""What a `.bones` says: what the game's editor knows of a skeleton's bones beside their motions: shapes, joints, masses, parts.
+"""What a `.bones` says: what the editor knows of bones beside their motions: shapes, joints, masses, parts.
 
 A chunk for each bone, numbered from 0, with nested chunks for each kind of property, then chunk 0x923, the parts that
 can play motions of their own. Known from the editor's ``bone.cpp`` and ``EditObjectIO.cpp``. Joint limits are as the

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -46,6 +47,14 @@ READERS: dict[int, Callable[[Reader], Value]] = {
     9: Breaking.read,
     0x10: Friction.read,
 }
+
+
+def starts_like(head: bytes) -> bool:
+    """Whether a file's first bytes are a chunk 0 that begins with a bone's property."""
+    if len(head) < 16:
+        return False
+    bone, size, number, inner = struct.unpack_from("<4I", head)
+    return bone == 0 and number in READERS and 0 < inner <= size - 8
 
 
 def read(data: bytes, file: str, report: Report) -> Bones:
