@@ -562,6 +562,33 @@ def test_nothing_chosen_is_an_error_not_an_empty_file(humanoid) -> None:
         exported(rig, [])
 
 
+def test_a_copy_made_in_blender_is_a_new_motion(on_disk) -> None:
+    rig, result, path = on_disk
+    copy = result.actions[1].copy()
+    copy.name = "second_walk"
+    turn(copy)
+    motion_edit.update_status(bpy.context, rig, motions_of(result.file), Report())
+    assert copy.motionbridge_motion.status == "NEW"
+    assert result.actions[1].motionbridge_motion.status == "UNTOUCHED"
+    plan = save_back(rig, result.file)
+    assert plan.sentence() == f"1 motion added, {len(result.actions)} untouched"
+    plan.write()
+    motion_edit.settle(plan, rig, result.file)
+    assert copy.motionbridge_motion.motion_name == "second_walk"
+    assert save_back(rig, result.file).data == path.read_bytes()
+
+
+def test_a_time_typed_into_the_panel_leaves_moved_markers_alone(humanoid) -> None:
+    _, result = humanoid
+    action = marked(result)
+    mark = next(mark for mark in action.motionbridge_motion.marks if len(mark.intervals))
+    end = next(marker for marker in action.pose_markers if marker.name.endswith("end"))
+    end.frame += 3
+    moved = end.frame
+    mark.intervals[0].start = 0.2
+    assert end.frame == moved
+
+
 def test_a_failing_write_leaves_the_old_file(on_disk, monkeypatch) -> None:
     rig, result, path = on_disk
     before = path.read_bytes()

@@ -41,6 +41,17 @@ def show(action: Any) -> None:
         marker.frame = frame_of(action, seconds)
 
 
+def show_typed(interval: Any, which: int) -> None:
+    """Take the pose marker of an interval's start (0) or end (1) along; markers the user moved stay where they are."""
+    action = interval.id_data
+    for place, mark in enumerate(action.motionbridge_motion.marks):
+        for number, known in enumerate(mark.intervals):
+            if known == interval:
+                marker = action.pose_markers.get(marker_names(mark.name, place, number)[which])
+                if marker is not None:
+                    marker.frame = frame_of(action, (interval.start, interval.end)[which])
+
+
 def hide(action: Any) -> None:
     """Take the pose markers of the marks away; the user's own markers stay."""
     shown = {name for name, _ in _times(action)}

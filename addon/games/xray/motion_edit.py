@@ -24,6 +24,7 @@ from .motion_export import (
     MotionExportOptions,
     Plan,
     RestChange,
+    copied,
     host_as_imported,
     host_on_disk,
     plan_onto,
@@ -66,8 +67,12 @@ def update_status(context: Any, rig: Any, chosen: Sequence[Any], report: Report)
         host = host_as_imported(rig, of_file, rig.motionbridge_motion_files[key])
         plan = plan_onto(context, rig, of_file, key, host=host, options=options, report=report)
         edited = {change.clip for change in plan.changes.motions}
+        copies = copied(of_file)
         for number, action in enumerate(of_file):
             motion = action.motionbridge_motion
+            if action in copies:
+                motion.status = "NEW"
+                continue
             renamed = motion.motion_name != motion.imported_name
             motion.status = "EDITED" if number in edited or renamed else "UNTOUCHED"
 
@@ -135,7 +140,7 @@ def plan_save_back(
     plan.deleted = [entry.name for entry in file.deleted if entry.name.lower() in there]
     if plan.deleted:
         motions = edit.delete(motions, plan.deleted)
-    listed = [action.motionbridge_motion.motion_name for action in chosen]
+    listed = [name for _, name in plan.written]
     places = [action.motionbridge_motion.place for action in chosen if action.motionbridge_motion.place >= 0]
     if places != sorted(places) and len(set(listed)) == len(listed):
         motions = edit.reorder(motions, listed)
@@ -185,9 +190,9 @@ def settle(plan: Plan, rig: Any, file: Any = None, *, options: MotionExportOptio
             motion_files.keep_rest(file, rig)
     file.deleted.clear()
     free = _places(plan.document)
-    for action in plan.written:
+    for action, name in plan.written:
         motion = action.motionbridge_motion
-        place, stored = free[(motion.motion_name or motion.imported_name or action.name).lower()].pop(0)
+        place, stored = free[name.lower()].pop(0)
         motion.is_motion = True
         motion.file, motion.place, motion.order, motion.status = file.name, place, place, "UNTOUCHED"
         motion.motion_name = motion.imported_name = names.decode(stored.name)

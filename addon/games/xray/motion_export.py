@@ -14,7 +14,7 @@ import numpy as np
 
 from ...blender import action as actions
 from ...blender.armature import Rest, parent_local, rest_of
-from ...core import files, rotation, space
+from ...core import files, names, rotation, space
 from ...core.errors import WriteError
 from ...core.model import Clip, Skeleton
 from ...core.report import Report
@@ -24,6 +24,7 @@ from ...formats.xray.omf import edit
 from ...formats.xray.omf.changes import Changes
 from ...formats.xray.omf.document import FRAMES_PER_SECOND, TIMING, Definition, Motion, MotionSet, Omf
 from ...formats.xray.omf.encoding import encode, new_definition
+from ...formats.xray.omf.limits import LONGEST_NAME
 from ...formats.xray.omf.quantise import Width
 from . import marks, motion_files
 from .bone_properties import bones_in_order, game_name
@@ -68,7 +69,8 @@ class Plan:
     renamed: list[tuple[str, str]] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
     reordered: bool = False
-    written: list[Any] = field(default_factory=list)
+    written: list[tuple[Any, str]] = field(default_factory=list)
+    """The actions, each with the name its motion has in the file."""
     document: Omf | None = None
 
     def sentence(self) -> str:
@@ -120,8 +122,12 @@ def plan_onto(
     _warn_of_transform(rig, report)
     gatherer = _Gatherer(context, rig, options, report)
     clips, definitions = [], {}
+    copies = copied(chosen)
     for done, action in enumerate(chosen):
         clip = gatherer.clip(action)
+        if action in copies:
+            clip.name = names.shortened(action.name, LONGEST_NAME)
+            report.note("a copy of another motion, written as a new one under the action's name", action.name)
         clips.append(clip)
         definitions[clip.name] = definition_of(action, clip.name)
         progress(done + 1)
@@ -133,10 +139,25 @@ def plan_onto(
         width=options.width,
         sampled=gatherer.sampled,
     )
-    plan = Plan(path, b"", changes, written=list(chosen))
-    encoded = _renamed(encoded, chosen, clips, options, plan)
+    plan = Plan(path, b"", changes)
+    own = [place for place, action in enumerate(chosen) if action not in copies]
+    encoded = _renamed(encoded, [chosen[place] for place in own], [clips[place] for place in own], options, plan)
+    renamed = dict(plan.renamed)
+    plan.written = [(action, renamed.get(clip.name, clip.name)) for action, clip in zip(chosen, clips, strict=True)]
     plan.data, plan.document = host.written(encoded)
     return plan
+
+
+def copied(chosen: Sequence[Any]) -> set[Any]:
+    """The actions that were duplicated in Blender from another of ``chosen``: they say they are the same motion."""
+    seen: set[tuple[str, int]] = set()
+    copies = set()
+    for action in chosen:
+        motion = action.motionbridge_motion
+        if motion.file and motion.place >= 0 and (motion.file, motion.place) in seen:
+            copies.add(action)
+        seen.add((motion.file, motion.place))
+    return copies
 
 
 def _warn_of_transform(rig: Any, report: Report) -> None:
@@ -300,7 +321,7 @@ def _common_file(rig: Any, chosen: Sequence[Any]) -> Any:
 def _renamed(
     motions: MotionSet, chosen: Sequence[Any], clips: list[Clip], options: MotionExportOptions, plan: Plan
 ) -> MotionSet:
-    """Carry out the renames the user made in the panel."""
+    """Carry out the renames the user made in the panel; ``clips`` belong to ``chosen``."""
     for action, clip in zip(chosen, clips, strict=True):
         wanted = action.motionbridge_motion.motion_name or clip.name
         if wanted != clip.name and options.rename:

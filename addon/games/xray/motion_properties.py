@@ -44,16 +44,19 @@ STATUS_ITEMS = (
 )
 
 
-def _moved(interval: MarkInterval, _context: Any) -> None:
-    """A time typed into the panel takes its marker along."""
-    marks.show(interval.id_data)
+def _start_typed(interval: MarkInterval, _context: Any) -> None:
+    marks.show_typed(interval, 0)
+
+
+def _end_typed(interval: MarkInterval, _context: Any) -> None:
+    marks.show_typed(interval, 1)
 
 
 class MarkInterval(bpy.types.PropertyGroup):
     """One interval of a mark, in seconds."""
 
-    start: FloatProperty(name="Start", description="Seconds from the first frame", precision=4, update=_moved)
-    end: FloatProperty(name="End", description="Seconds from the first frame", precision=4, update=_moved)
+    start: FloatProperty(name="Start", description="Seconds from the first frame", precision=4, update=_start_typed)
+    end: FloatProperty(name="End", description="Seconds from the first frame", precision=4, update=_end_typed)
 
 
 class MotionMark(bpy.types.PropertyGroup):
