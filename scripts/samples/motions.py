@@ -177,7 +177,9 @@ def humanoid_motions() -> MotionSet:
         "nod": _played(MotionFlag.FX, tracks["head"], power=0.75),
     }
     start = MotionSet(numbered([]), Parameters(4, partitions, []))
-    return encode(clips, start, skeleton=skeleton, definitions=played)[0]
+    usual = _played(0, ALL_PARTITIONS)
+    definitions = [played.get(clip.name, usual) for clip in clips]
+    return encode(clips, start, skeleton=skeleton, definitions=definitions)[0]
 
 
 def _played(flags: int, bone_or_part: int, speed: float = 1.0, power: float = 1.0) -> Definition:
@@ -199,6 +201,6 @@ def weapon_motions(*, as_the_model: bool) -> MotionSet:
     clips = [idle.clip(), shoot.clip(), reload.clip(Marker("Left", np.array([[0.2, 0.5], [0.8, 1.1]])))]
     order = [0, 1, 2, 3] if as_the_model else [2, 0, 3, 1]
     bones = [PartitionBone(skeleton.bones[bone].encode(), track) for track, bone in enumerate(order)]
-    once = {name: _played(MotionFlag.STOP_AT_END, ALL_PARTITIONS) for name in ("shoot", "reload")}
+    looping, once = _played(0, ALL_PARTITIONS), _played(MotionFlag.STOP_AT_END, ALL_PARTITIONS)
     start = MotionSet(numbered([]), Parameters(4, [Partition(b"default", bones)], []))
-    return encode(clips, start, skeleton=skeleton, definitions=once)[0]
+    return encode(clips, start, skeleton=skeleton, definitions=[looping, once, once])[0]

@@ -398,6 +398,16 @@ def test_an_export_leaves_the_scene_as_it_was(humanoid, state: str) -> None:
     assert differences(before, snapshot()) == []
 
 
+@needs_corpus
+def test_motions_of_one_name_each_keep_what_is_theirs(corpus, tmp_path) -> None:
+    """The game plays the first of them; nothing of the others may be lost all the same."""
+    rig = load_model(corpus / "ogf" / "ixray_wpn_hand_0.ogf")
+    result = load_motions(rig, corpus / "omf" / "usable_items_big.omf")
+    names = [action.motionbridge_motion.motion_name for action in result.actions]
+    assert len(set(names)) < len(names)
+    assert exported(rig, result.actions) == (corpus / "omf" / "usable_items_big.omf").read_bytes()
+
+
 # Lists --------------------------------------------------------------------------------------------------------------
 
 

@@ -121,7 +121,7 @@ def plan_onto(
     """The file at ``path``: what ``host`` has, with the actions ``chosen``."""
     _warn_of_transform(rig, report)
     gatherer = _Gatherer(context, rig, options, report)
-    clips, definitions = [], {}
+    clips, definitions = [], []
     copies = copied(chosen)
     for done, action in enumerate(chosen):
         clip = gatherer.clip(action)
@@ -129,7 +129,7 @@ def plan_onto(
             clip.name = names.shortened(action.name, LONGEST_NAME)
             report.note("a copy of another motion, written as a new one under the action's name", action.name)
         clips.append(clip)
-        definitions[clip.name] = definition_of(action, clip.name)
+        definitions.append(definition_of(action, clip.name))
         progress(done + 1)
     encoded, changes = encode(
         clips,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -35,14 +35,14 @@ def encode(
     base: MotionSet | None = None,
     *,
     skeleton: Skeleton | None = None,
-    definitions: Mapping[str, Definition] | None = None,
+    definitions: Sequence[Definition] | None = None,
     width: Width = Width.AUTOMATIC,
     sampled: bool = False,
 ) -> tuple[MotionSet, Changes]:
     """``base`` with each clip put in the place of the motion of its name, or added behind the last; and what changed.
 
-    Without ``base`` a new set for ``skeleton`` (one partition ``default``). ``definitions`` by clip name say how
-    motions play; marks come from the clips. Raises `WriteError` for what the game cannot take, unless the base has
+    Without ``base`` a new set for ``skeleton`` (one partition ``default``). ``definitions``, one for each clip,
+    say how motions play; marks come from the clips. Raises `WriteError` for what the game cannot take, unless the base has
     it already.
     """
     start = base if base is not None else _empty_set(skeleton, clips)
@@ -61,7 +61,8 @@ def encode(
         old = motions[place] if place is not None else None
         bones = track_bones(start.parameters, old.track_count if old is not None else listed, Report(), model_bones)
         motion, track_changes = encode_motion(clip, bones, old, rest=skeleton, width=width, sampled=sampled)
-        definition = _definition(clip, definitions, definitions_out[place] if place is not None else None)
+        given = definitions[number] if definitions is not None else None
+        definition = _definition(clip, given, definitions_out[place] if place is not None else None)
         if place is None:
             definition.motion = len(motions)
             motions.append(motion)
@@ -93,8 +94,8 @@ def new_definition(name: str) -> Definition:
     return Definition(names.encode(name), 0, ALL_PARTITIONS, 0, np.array(DEFAULT_TIMING, "<f4"))
 
 
-def _definition(clip: Clip, given: Mapping[str, Definition] | None, old: Definition | None) -> Definition:
-    chosen = (given or {}).get(clip.name) or old or new_definition(clip.name)
+def _definition(clip: Clip, given: Definition | None, old: Definition | None) -> Definition:
+    chosen = given or old or new_definition(clip.name)
     marks = encode_marks(clip.markers, old.marks if old is not None else [])
     return Definition(
         old.name if old is not None else names.encode(clip.name),
