@@ -152,6 +152,28 @@ def of_mode(channels: Floats, mode: str) -> Floats:
     return multiply(about_axis(third, channels[..., third]), turn)
 
 
+def euler_yxz(turns: Floats) -> Floats:
+    """Continuous Euler angles (frames, 3), about x, y, z, of rotation matrices (frames, 3, 3) in the order YXZ.
+
+    With M = Rz(c)·Rx(a)·Ry(b): M[2,1] = sin a, M[0,1]/M[1,1] = -tan c, M[2,0]/M[2,2] = -tan b. Upright (|a| = 90°) only
+    a sum of b and c is known; c is then 0. Of the two answers of every frame, (a, b, c) and (pi - a, b + pi, c + pi),
+    and their full turns, the one nearest to the frame before is taken.
+    """
+    sine = np.clip(turns[:, 2, 1], -1.0, 1.0)
+    upright = np.abs(sine) > 1 - 1e-12
+    a = np.arcsin(sine)
+    b = np.where(upright, np.arctan2(turns[:, 0, 2], turns[:, 0, 0]), np.arctan2(-turns[:, 2, 0], turns[:, 2, 2]))
+    c = np.where(upright, 0.0, np.arctan2(-turns[:, 0, 1], turns[:, 1, 1]))
+    one = np.stack((a, b, c), axis=-1)
+    other = np.stack((np.pi - a, b + np.pi, c + np.pi), axis=-1)
+    result = one.copy()
+    for frame in range(1, len(result)):
+        before = result[frame - 1]
+        near = [answer[frame] + 2 * np.pi * np.rint((before - answer[frame]) / (2 * np.pi)) for answer in (one, other)]
+        result[frame] = min(near, key=lambda answer: float(np.abs(answer - before).sum()))
+    return result
+
+
 def angles_between(a: Floats, b: Floats) -> Floats:
     """Radians between two rotations, 0 ... pi, precise for small ones."""
     difference = multiply(conjugate(normalised(a)), normalised(b))

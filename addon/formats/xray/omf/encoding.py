@@ -41,9 +41,9 @@ def encode(
 ) -> tuple[MotionSet, Changes]:
     """``base`` with each clip put in the place of the motion of its name, or added behind the last; and what changed.
 
-    Without ``base`` a new set for ``skeleton`` (one partition ``default``). ``definitions``, one for each clip,
-    say how motions play; marks come from the clips. Raises `WriteError` for what the game cannot take, unless the base has
-    it already.
+    Without ``base`` a new set for ``skeleton`` (one partition ``default``). ``definitions``, one for each clip, say how
+    motions play; marks come from the clips. Raises `WriteError` for what the game cannot take, unless the base has it
+    already.
     """
     start = base if base is not None else _empty_set(skeleton, clips)
     motions = start.library.motions

@@ -1,0 +1,208 @@
+"""`Path` -> an object's action and back, key by key: handles and interpolation as they are, nothing sampled.
+
+What an F-curve says otherwise than the game is said here once: an F-curve has one extrapolation for both ends (a
+constant end beside a linear one gets a flat outer handle), repeating is a Cycles modifier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import rotation
+from ..core.envelope import Behaviour, Curve, Interpolation
+from ..core.envelope.curve import empty_curve
+from ..core.envelope.fitting import fitted
+from ..core.model import Channels, Path
+from . import compat, scope
+
+Floats = NDArray[np.float64]
+
+LOCATION, ROTATION = "location", "rotation_euler"
+_FREE = 0
+CYCLES = {Behaviour.REPEAT: "REPEAT", Behaviour.OFFSET: "REPEAT_OFFSET", Behaviour.OSCILLATE: "MIRROR"}
+EASINGS = {"CONSTANT": Interpolation.CONSTANT, "LINEAR": Interpolation.LINEAR, "BEZIER": Interpolation.BEZIER}
+
+
+def build(path: Path, name: str, slot_name: str) -> Any:
+    """A new action that moves an object along ``path``: a key for each key of the curves, frames at its own rate."""
+    action, _, bag = compat.new_action(name, "OBJECT", slot_name)
+    make = compat.curve_maker(action, bag)
+    for channel, curves in ((LOCATION, path.channels.location), (ROTATION, path.channels.rotation)):
+        for index, curve in enumerate(curves):
+            _fill(make(channel, index, "Object Transforms"), curve, path.fps)
+    action.use_frame_range = True
+    action.frame_start, action.frame_end = path.first, path.last
+    return action
+
+
+def _fill(made: Any, curve: Curve, fps: float) -> None:
+    count = curve.count
+    if not count:
+        return
+    points = made.keyframe_points
+    points.add(count)
+    scale = np.array([fps, 1.0])
+    left, right = curve.left.copy(), curve.right.copy()
+    linear = Behaviour.LINEAR in (curve.before, curve.after)
+    if linear and curve.before != Behaviour.LINEAR:
+        left[0, 1] = curve.keys[0, 1]
+    if linear and curve.after != Behaviour.LINEAR:
+        right[-1, 1] = curve.keys[-1, 1]
+    for name, numbers in (("co", curve.keys), ("handle_left", left), ("handle_right", right)):
+        points.foreach_set(name, (numbers * scale).astype(np.float32).ravel())
+    free = bytes([_FREE]) * count
+    points.foreach_set("handle_left_type", free)
+    points.foreach_set("handle_right_type", free)
+    points.foreach_set("interpolation", curve.interpolation.astype(np.uint8))
+    made.extrapolation = "LINEAR" if linear else "CONSTANT"
+    if curve.before in CYCLES or curve.after in CYCLES:
+        cycles = made.modifiers.new("CYCLES")
+        cycles.mode_before = CYCLES.get(Behaviour(curve.before), "NONE")
+        cycles.mode_after = CYCLES.get(Behaviour(curve.after), "NONE")
+
+
+def not_shown(path: Path) -> list[str]:
+    """What of the curves' behaviour outside their keys Blender shows otherwise than the game plays it."""
+    found = []
+    for curve in path.channels:
+        for behaviour in {curve.before, curve.after}:
+            if curve.count < 2:
+                continue
+            if behaviour == Behaviour.RESET:
+                found.append("reset (the game goes to 0)")
+            elif behaviour in CYCLES and curve.keys[0, 0] != 0.0:
+                found.append("repeating of keys that do not begin at 0 (the game counts from there)")
+    return sorted(set(found))
+
+
+def why_sampled(owner: Any, action: Any) -> list[str]:
+    """Why the keys are not the whole truth about how ``owner`` moves; empty where they are."""
+    reasons = []
+    if owner.parent is not None:
+        reasons.append("a parent")
+    if any(not constraint.mute for constraint in owner.constraints):
+        reasons.append("constraints")
+    data = owner.animation_data
+    if data is not None and any(not curve.mute for curve in data.drivers):
+        reasons.append("drivers")
+    if data is not None and data.use_nla and any(not track.mute and len(track.strips) for track in data.nla_tracks):
+        reasons.append("NLA tracks")
+    bag = compat.curve_bag(action, compat.suitable_slot(action, owner)) if action is not None else None
+    curves = list(bag.fcurves) if bag is not None else []
+    turned = {curve.data_path for curve in curves if curve.data_path.startswith("rotation_")}
+    if (turned and turned != {ROTATION}) or (turned and owner.rotation_mode != "YXZ"):
+        reasons.append("a rotation that is not Euler YXZ")
+    if any(_is_odd(curve) for curve in curves if curve.data_path in (LOCATION, ROTATION)):
+        reasons.append("easing or modifiers the game lacks")
+    if any(abs(value) > 1e-6 for value in (*owner.delta_location, *owner.delta_rotation_euler)):
+        reasons.append("delta transforms")
+    return reasons
+
+
+def _is_odd(curve: Any) -> bool:
+    if any(modifier.type != "CYCLES" for modifier in curve.modifiers):
+        return True
+    used = np.empty(len(curve.keyframe_points), np.uint8)
+    curve.keyframe_points.foreach_get("interpolation", used)
+    return bool((used > Interpolation.BEZIER).any())
+
+
+def gather(owner: Any, action: Any, name: str, fps: float) -> Path:
+    """What the keys of ``action`` say, channels without keys standing where the object stands."""
+    found: dict[tuple[str, int], Curve] = {}
+    bag = compat.curve_bag(action, compat.suitable_slot(action, owner)) if action is not None else None
+    for curve in bag.fcurves if bag is not None else ():
+        if curve.data_path in (LOCATION, ROTATION) and not curve.mute:
+            found[curve.data_path, curve.array_index] = _read(curve, fps)
+    start, end = (action.frame_start, action.frame_end) if action.use_frame_range else action.frame_range
+    stands = {LOCATION: owner.location, ROTATION: owner.rotation_euler}
+    channels = {
+        channel: [found.get((channel, index)) or _still(float(stands[channel][index])) for index in range(3)]
+        for channel in (LOCATION, ROTATION)
+    }
+    return Path(name, fps, round(start), round(end), Channels(channels[LOCATION], channels[ROTATION]))
+
+
+def _still(value: float) -> Curve:
+    key = np.array([[0.0, value]])
+    return Curve(key, key.copy(), key.copy(), np.array([Interpolation.BEZIER], np.uint8))
+
+
+def _read(curve: Any, fps: float) -> Curve:
+    points = curve.keyframe_points
+    count = len(points)
+    if not count:
+        return empty_curve()
+    numbers = {}
+    for name in ("co", "handle_left", "handle_right"):
+        flat = np.empty(2 * count, np.float32)
+        points.foreach_get(name, flat)
+        numbers[name] = flat.reshape(-1, 2).astype(np.float64) / np.array([fps, 1.0])
+    interpolation = np.empty(count, np.uint8)
+    points.foreach_get("interpolation", interpolation)
+    result = Curve(numbers["co"], numbers["handle_left"], numbers["handle_right"], interpolation)
+    result.before, result.after = _behaviours(curve, result)
+    return result
+
+
+def _behaviours(curve: Any, read: Curve) -> tuple[int, int]:
+    behaviours = [Behaviour.CONSTANT, Behaviour.CONSTANT]
+    if curve.extrapolation == "LINEAR":
+        # A flat outer handle at a Bezier end is a constant end.
+        flat_left = read.interpolation[0] == Interpolation.BEZIER and read.left[0, 1] == read.keys[0, 1]
+        flat_right = read.interpolation[-1] == Interpolation.BEZIER and read.right[-1, 1] == read.keys[-1, 1]
+        behaviours = [
+            Behaviour.CONSTANT if flat_left and not flat_right else Behaviour.LINEAR,
+            Behaviour.CONSTANT if flat_right and not flat_left else Behaviour.LINEAR,
+        ]
+    names = {mode: behaviour for behaviour, mode in CYCLES.items()}
+    for modifier in curve.modifiers:
+        if modifier.type == "CYCLES" and not modifier.mute:
+            behaviours[0] = names.get(modifier.mode_before, behaviours[0])
+            behaviours[1] = names.get(modifier.mode_after, behaviours[1])
+    return int(behaviours[0]), int(behaviours[1])
+
+
+def sample(
+    context: Any,
+    owner: Any,
+    action: Any,
+    name: str,
+    fps: float,
+    *,
+    frames: tuple[int, int],
+    tolerance: tuple[float, float],
+    appended: Floats | None = None,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Path:
+    """Where ``owner`` really is on every frame, fitted with as few keys as keep ``tolerance`` (metres, radians).
+
+    ``appended`` (3, 3) turns the object's own axes first (a camera looks along another axis than the game's objects).
+    """
+    first, last = frames
+    places = np.empty((last - first + 1, 4, 4))
+    with scope.kept_frame(context) as scene, scope.playing(owner, action):
+        for number in range(len(places)):
+            scene.frame_set(first + number)
+            graph = context.evaluated_depsgraph_get()
+            places[number] = np.array(owner.evaluated_get(graph).matrix_world)
+            progress(number)
+    turns = places[:, :3, :3] / np.linalg.norm(places[:, :3, :3], axis=1, keepdims=True)
+    if appended is not None:
+        turns = turns @ appended
+    angles = rotation.euler_yxz(turns)
+    times = np.arange(first, last + 1) / fps
+    return Path(
+        name,
+        fps,
+        first,
+        last,
+        Channels(
+            [fitted(times, places[:, axis, 3], tolerance[0]) for axis in range(3)],
+            [fitted(times, angles[:, axis], tolerance[1]) for axis in range(3)],
+        ),
+    )

@@ -1,0 +1,123 @@
+"""Curve objects and paths: a path drawn as a curve, and a drawn curve as a path."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import rotation
+from ..core.envelope import evaluate_curve
+from ..core.envelope.fitting import fitted
+from ..core.errors import WriteError
+from ..core.model import Channels, Path
+from . import compat
+
+Floats = NDArray[np.float64]
+
+
+def draw(path: Path, name: str) -> list[Any]:
+    """A curve object along the path, a point a frame, and a mesh of points where its location has keys."""
+    times = np.arange(path.first, path.last + 1) / path.fps
+    marked = np.unique(np.concatenate([curve.keys[:, 0] for curve in path.channels.location]))
+    made = bpy.data.curves.new(f"{name} path", "CURVE")
+    made.dimensions = "3D"
+    spline = made.splines.new("POLY")
+    spline.points.add(len(times) - 1)
+    spline.points.foreach_set("co", np.c_[_places(path, times), np.ones(len(times))].astype(np.float32).ravel())
+    keys = bpy.data.meshes.new(f"{name} keys")
+    keys.vertices.add(len(marked))
+    keys.attributes["position"].data.foreach_set("vector", _places(path, marked).astype(np.float32).ravel())
+    keys.update()
+    return [bpy.data.objects.new(made.name, made), bpy.data.objects.new(keys.name, keys)]
+
+
+def _places(path: Path, times: Floats) -> Floats:
+    return np.stack([evaluate_curve(curve, times) for curve in path.channels.location], axis=1)
+
+
+def along(
+    context: Any, shown: Any, name: str, fps: float, tolerance: tuple[float, float], *, banked: bool = True
+) -> Path:
+    """The path along a curve object's first spline, in as many frames as its path animation has.
+
+    Speed is even, or what the curve's own evaluation time says where that is animated. Objects head along the curve
+    with their tops up; ``banked``: tilted as the curve is. Raises `WriteError` for a curve without length.
+    """
+    points, tilts = _polyline(context, shown)
+    steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    length = float(steps.sum())
+    if len(points) < 2 or length < 1e-9:
+        raise WriteError(f"the curve {shown.name!r} has no length", remedy="Draw at least two points")
+    frames = max(int(shown.data.path_duration), 1)
+    times = np.arange(frames + 1) / fps
+    passed = np.concatenate(([0.0], np.cumsum(steps)))
+    wanted = _shares(shown, frames) * length
+    places = np.stack([np.interp(wanted, passed, points[:, axis]) for axis in range(3)], axis=1)
+    turns = _headings(points, passed, wanted)
+    if banked:
+        bank = np.interp(wanted, passed, tilts)
+        turns = turns @ rotation.matrices(rotation.about_axis(1, bank))
+    angles = rotation.euler_yxz(turns)
+    return Path(
+        name,
+        fps,
+        0,
+        frames,
+        Channels(
+            [fitted(times, places[:, axis], tolerance[0]) for axis in range(3)],
+            [fitted(times, angles[:, axis], tolerance[1]) for axis in range(3)],
+        ),
+    )
+
+
+def _shares(shown: Any, frames: int) -> Floats:
+    """(frames + 1,) how much of the curve's length has been passed, 0 to 1."""
+    data = shown.data.animation_data
+    if data is not None and data.action is not None:
+        for curve in _curves_of(data):
+            if curve.data_path == "eval_time":
+                values = np.fromiter(map(curve.evaluate, range(frames + 1)), np.float64, frames + 1)
+                return np.clip(values / frames, 0.0, 1.0)
+    return np.linspace(0.0, 1.0, frames + 1)
+
+
+def _curves_of(data: Any) -> Any:
+    bag = compat.curve_bag(data.action, compat.suitable_slot(data.action, data.id_data))
+    return bag.fcurves if bag is not None else ()
+
+
+def _polyline(context: Any, shown: Any) -> tuple[Floats, Floats]:
+    """World points (n, 3) along the first spline, as finely as the curve is drawn, and the tilt at each."""
+    evaluated = shown.evaluated_get(context.evaluated_depsgraph_get())
+    bevel = shown.data
+    if bevel.bevel_depth or bevel.extrude or bevel.bevel_object:
+        raise WriteError(
+            f"the curve {shown.name!r} has a thickness", remedy="Set its bevel and extrusion to 0, so that it is a line"
+        )
+    mesh = evaluated.to_mesh()
+    points = np.empty(3 * len(mesh.vertices), np.float32)
+    mesh.vertices.foreach_get("co", points)
+    evaluated.to_mesh_clear()
+    world = np.array(shown.matrix_world)
+    places = points.reshape(-1, 3) @ world[:3, :3].T + world[:3, 3]
+    spline = shown.data.splines[0] if len(shown.data.splines) else None
+    if spline is None:
+        return places, np.zeros(len(places))
+    controls = spline.bezier_points if spline.type == "BEZIER" else spline.points
+    tilts = np.empty(len(controls), np.float32)
+    controls.foreach_get("tilt", tilts)
+    return places, np.interp(np.linspace(0, 1, len(places)), np.linspace(0, 1, len(tilts)), tilts)
+
+
+def _headings(points: Floats, passed: Floats, wanted: Floats) -> Floats:
+    """(frames, 3, 3) rotations whose y axis lies along the curve and whose z axis is as far up as it can be."""
+    place = np.clip(np.searchsorted(passed, wanted, "right") - 1, 0, len(points) - 2)
+    forward = points[place + 1] - points[place]
+    forward /= np.maximum(np.linalg.norm(forward, axis=1, keepdims=True), 1e-12)
+    up = np.where(np.abs(forward[:, 2:]) > 0.9999, np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0]))
+    right = np.cross(forward, up)
+    right /= np.linalg.norm(right, axis=1, keepdims=True)
+    return np.stack((right, forward, np.cross(right, forward)), axis=-1)

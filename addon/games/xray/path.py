@@ -1,0 +1,300 @@
+"""Motion paths of X-Ray (`.anm`) onto objects and back, curves kept: cameras, anomalies, weapons' inertia."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path as FilePath
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+
+from ...blender import action as actions
+from ...blender import collection, compat, path_curve
+from ...blender import path as paths
+from ...blender import scope
+from ...blender.record import bytes_property, keep, kept
+from ...core import files
+from ...core.errors import WriteError
+from ...core.report import Report
+from ...formats.xray import anm
+
+FRAMES_PER_SECOND = 30.0
+CAMERA_TURN = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+"""Rx(90°): a Blender camera looks along its -Z, an object of the game along what becomes Blender's +Y."""
+VERSIONS = (
+    ("AUTOMATIC", "As It Came", "The version the path came in; for new paths version 3, which stores handles exactly"),
+    ("3", "3", "Full numbers; every engine and editor reads it"),
+    ("4", "4", "Handles in steps of 0.98 ms; only old builds write it"),
+    ("5", "5", "Handles in steps of 0.98 ms, as the last editors write it"),
+)
+
+
+class Target(Enum):
+    """What an imported path moves."""
+
+    EMPTY = "empty"
+    CAMERA = "camera"
+    """A new empty with a camera below it that looks where the game's camera looks."""
+    ACTIVE = "active"
+    """The active object; an active camera gets the empty that moves it."""
+
+
+@dataclass(frozen=True)
+class PathImportOptions:
+    """What moves; whether the path is drawn as a curve object too.
+
+    ``play`` False: an active object gets the action made, but goes on with what it plays.
+    """
+
+    target: Target = Target.EMPTY
+    draw: bool = False
+    fake_user: bool = True
+    play: bool = True
+
+
+@dataclass(frozen=True)
+class PathExportOptions:
+    """``version`` 3, 4, 5 or None for the one it came in; tolerances (metres, radians) of what has to be sampled.
+
+    ``banked``: what moves along a curve object tilts as the curve does.
+    """
+
+    version: int | None = None
+    tolerance: tuple[float, float] = (1e-4, np.radians(0.01))
+    banked: bool = True
+
+
+@dataclass
+class PathPlan:
+    """A file that could be written, and what is different from what it starts from."""
+
+    path: str
+    data: bytes
+    changes: Any
+    sampled: list[str]
+
+    def sentence(self) -> str:
+        """What will change, in one sentence."""
+        how = f", sampled because of {', '.join(self.sampled)}" if self.sampled else ""
+        return f"{self.changes.sentence()}{how}"
+
+    def write(self, *, backup: bool = False) -> None:
+        """Put the file on disk in one step."""
+        files.write_atomically(self.path, self.data, backup=backup)
+
+
+class PathProperties(bpy.types.PropertyGroup):
+    """What an action keeps of the path it came from."""
+
+    is_path: BoolProperty(name="Path", description="This action is a motion path of the game")
+    path_name: StringProperty(name="Name", description="The path's name in the game")
+    path: StringProperty(name="File", description="Where the path was read", subtype="FILE_PATH")
+    version: EnumProperty(name="Version", description="Version of the file to write", items=VERSIONS)
+    came_as: IntProperty(name="File Version", description="Version of the file that was read", options={"HIDDEN"})
+    fps: FloatProperty(name="Frame Rate", description="Frames a second in the game", options={"HIDDEN"})
+    not_shown: StringProperty(
+        name="Not Shown", description="What Blender does not show and the file keeps", options={"HIDDEN"}
+    )
+    document: bytes_property("The file as it was read")
+
+
+# Any: no stub knows the property that is added here.
+ACTION: Any = bpy.types.Action
+
+
+def register() -> None:
+    """Add the properties to actions."""
+    bpy.utils.register_class(PathProperties)
+    ACTION.motionbridge_path = PointerProperty(type=PathProperties)
+
+
+def unregister() -> None:
+    """Take them away."""
+    del ACTION.motionbridge_path
+    bpy.utils.unregister_class(PathProperties)
+
+
+def import_path(context: Any, file: str, options: PathImportOptions, report: Report) -> Any:
+    """The object that moves along the path of a file, its action assigned. Raises `ReadError`, `WriteError`."""
+    data = files.read_file(file)
+    document = anm.read(data, file, report)
+    path = anm.decode(document, report)
+    name = FilePath(file).stem
+    owner = _owner(context, name, options, report)
+    action = paths.build(path, name, compat.slot_name(owner))
+    action.use_fake_user = options.fake_user
+    _remember(action, path, document, file, data)
+    for oddity in paths.not_shown(path):
+        report.warn(f"outside its keys Blender does not show {oddity}; kept while it is not changed", name)
+    if options.play:
+        _keep_played(owner, report)
+        owner.rotation_mode = path.rotation_order
+        actions.play(context, owner, action)
+    if options.draw:
+        drawn = path_curve.draw(path, name)
+        for made in drawn:
+            collection.target(context, report).objects.link(made)
+    return owner
+
+
+def _remember(action: Any, path: Path, document: Any, file: str, data: bytes) -> None:
+    properties = action.motionbridge_path
+    properties.is_path, properties.path_name, properties.path = True, path.name, file
+    properties.came_as, properties.fps = document.animation.version, path.fps
+    properties.not_shown = "; ".join(paths.not_shown(path))
+    keep(properties, "document", data)
+
+
+def _keep_played(owner: Any, report: Report) -> None:
+    """What an object played before is no longer used by it: a fake user keeps it in the file."""
+    data = owner.animation_data
+    played = data.action if data is not None else None
+    if played is not None and played.library is None and not played.use_fake_user:
+        played.use_fake_user = True
+        report.note("what the object played before is kept with a fake user", played.name)
+
+
+def _owner(context: Any, name: str, options: PathImportOptions, report: Report) -> Any:
+    if options.target is not Target.ACTIVE:
+        camera = None
+        if options.target is Target.CAMERA:
+            camera = bpy.data.objects.new(f"{name} camera", bpy.data.cameras.new(name))
+            collection.target(context, report).objects.link(camera)
+        return _new_owner(context, name, camera, report)
+    active = context.view_layer.objects.active
+    if active is None:
+        raise WriteError("no object is active", remedy="Click the object that is to move, or import onto a new one")
+    if active.library is not None:
+        raise WriteError(
+            f"{active.name!r} lies in another file", remedy="Make a library override of it, or import onto a new one"
+        )
+    if active.type != "CAMERA":
+        return active
+    carrier = moved_object(active)
+    if carrier is not active:
+        return carrier
+    if active.parent is not None or _plays(active):
+        raise WriteError(
+            f"the camera {active.name!r} is moved already, by its keys or its parent",
+            remedy="Clear its animation and its parent, or import onto a new camera",
+        )
+    return _new_owner(context, name, active, report)
+
+
+def _new_owner(context: Any, name: str, camera: Any, report: Report) -> Any:
+    """A new empty, and below it the camera if there is one, looking where the game's cameras look."""
+    into = collection.target(context, report)
+    owner = bpy.data.objects.new(name, None)
+    owner.empty_display_type, owner.empty_display_size = "ARROWS", 0.5
+    into.objects.link(owner)
+    made = [owner]
+    if camera is not None:
+        camera.parent = owner
+        camera.location, camera.rotation_mode, camera.rotation_euler = (0.0, 0.0, 0.0), "XYZ", (np.pi / 2, 0.0, 0.0)
+        made.append(camera)
+    collection.make_current(context, made, owner)
+    return owner
+
+
+def _plays(shown: Any) -> bool:
+    return shown.animation_data is not None and shown.animation_data.action is not None
+
+
+def followed_action(active: Any) -> Any:
+    """The action of the path that ``active`` follows, a camera's through the empty that moves it; None without one."""
+    owner = moved_object(active) if active is not None else None
+    return owner.animation_data.action if owner is not None and _is_followed(owner) else None
+
+
+def moved_object(active: Any) -> Any:
+    """What is exported for the active object: of a camera that hangs on a moving empty, the empty."""
+    above = active.parent
+    if active.type == "CAMERA" and not _plays(active) and above is not None and _is_followed(above):
+        return above
+    return active
+
+
+def _is_followed(shown: Any) -> bool:
+    return _plays(shown) and bool(shown.animation_data.action.motionbridge_path.is_path)
+
+
+def plan_export(
+    context: Any,
+    active: Any,
+    file: str,
+    *,
+    options: PathExportOptions,
+    report: Report,
+    progress: Callable[[int], None] = lambda _: None,
+) -> PathPlan:
+    """The path of the active object, or along it where it is a curve. Raises `WriteError`."""
+    rate = context.scene.render.fps / context.scene.render.fps_base
+    if active.type == "CURVE" and not _plays(active):
+        with scope.object_mode(context):  # what is being edited is not in the curve's data yet
+            path = path_curve.along(
+                context, active, FilePath(file).stem, rate, options.tolerance, banked=options.banked
+            )
+        document, changes = anm.encode(path, version=options.version)
+        _warn_of_cost(changes, options, report)
+        return PathPlan(file, anm.write(document), changes, ["the curve's shape"])
+    owner = moved_object(active)
+    data = owner.animation_data
+    action = data.action if data is not None else None
+    if action is None and not paths.why_sampled(owner, None):
+        raise WriteError(f"{owner.name!r} does not move", remedy="Key it, let constraints move it, or import a path")
+    base = _base(action)
+    fps = float(base.animation.fps) if base is not None else rate
+    name = action.motionbridge_path.path_name if base is not None and action is not None else owner.name
+    reasons = paths.why_sampled(owner, action)
+    if owner.type == "CAMERA":
+        reasons.append("a camera of its own, which looks along another axis")
+    if reasons:
+        path = paths.sample(
+            context,
+            owner,
+            action,
+            name,
+            fps,
+            frames=_frames(context, action),
+            tolerance=options.tolerance,
+            appended=CAMERA_TURN.T if owner.type == "CAMERA" else None,
+            progress=progress,
+        )
+        report.note(f"sampled frame by frame because of {', '.join(reasons)}", owner.name)
+    else:
+        path = paths.gather(owner, action, name, fps)
+    document, changes = anm.encode(path, base, version=_version(action, options))
+    _warn_of_cost(changes, options, report)
+    return PathPlan(file, anm.write(document), changes, reasons)
+
+
+def _base(action: Any) -> Any:
+    document = kept(action.motionbridge_path, "document") if action is not None else b""
+    return anm.read(document, action.name, Report()) if document else None
+
+
+def _version(action: Any, options: PathExportOptions) -> int | None:
+    if options.version is not None or action is None:
+        return options.version
+    chosen = action.motionbridge_path.version
+    return None if chosen == "AUTOMATIC" else int(chosen)
+
+
+def _frames(context: Any, action: Any) -> tuple[int, int]:
+    if action is None:
+        return context.scene.frame_start, context.scene.frame_end
+    start, end = action.frame_range
+    return int(np.floor(start)), int(np.ceil(end))
+
+
+def _warn_of_cost(changes: Any, options: PathExportOptions, report: Report) -> None:
+    metres, radians = changes.worst_errors()
+    if metres > options.tolerance[0] or radians > options.tolerance[1]:
+        report.warn(
+            "this version stores handles in steps of 0.98 ms, which moves the path by up to "
+            f"{1000 * metres:.3g} mm and {np.degrees(radians):.3g}°; version 3 stores them exactly"
+        )

@@ -1,0 +1,254 @@
+"""Motion paths: curves kept both ways, what Blender draws is what the game plays, the rest is sampled and fitted."""
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix
+
+from addon.blender import compat
+from addon.core.envelope import Shape, evaluate
+from addon.core.errors import MotionbridgeError, WriteError
+from addon.core.report import Report
+from addon.formats.xray import anm
+from addon.games.xray.path import (
+    FRAMES_PER_SECOND,
+    PathExportOptions,
+    PathImportOptions,
+    Target,
+    import_path,
+    plan_export,
+)
+from tests.real_files import corpus_files
+
+WELL_FORMED = corpus_files("anm/[!o]*")
+OPTIONS = PathExportOptions()
+# Blender's channel -> the game's, and the sign between them.
+CHANNELS = {
+    ("location", 0): (0, 1.0),
+    ("location", 1): (2, 1.0),
+    ("location", 2): (1, 1.0),
+    ("rotation_euler", 0): (4, -1.0),
+    ("rotation_euler", 1): (5, -1.0),
+    ("rotation_euler", 2): (3, -1.0),
+}
+
+
+def load(file, target: Target = Target.EMPTY, *, draw: bool = False):
+    return import_path(bpy.context, str(file), PathImportOptions(target, draw=draw), Report())
+
+
+def exported(owner, options: PathExportOptions = OPTIONS) -> bytes:
+    return plan_export(bpy.context, owner, "x.anm", options=options, report=Report()).data
+
+
+def curves_of(owner) -> dict:
+    bag = compat.curve_bag(owner.animation_data.action)
+    return {(curve.data_path, curve.array_index): curve for curve in bag.fcurves}
+
+
+@pytest.mark.parametrize("file", WELL_FORMED)
+def test_untouched_paths_leave_as_they_came_through_a_saved_file(file, tmp_path) -> None:
+    owner = load(file)
+    name = owner.name
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
+    assert exported(bpy.data.objects[name]) == file.read_bytes()
+
+
+@pytest.mark.parametrize("file", WELL_FORMED)
+def test_blender_draws_what_the_formula_says(file) -> None:
+    """A thousand times a channel inside the keys, against the engine's formula solved to convergence."""
+    owner = load(file)
+    animation = anm.read(file.read_bytes(), file.name, Report()).animation
+    shown = curves_of(owner)
+    fps = 1.0 / animation.frame
+    for channel, (number, sign) in CHANNELS.items():
+        envelope = animation.envelopes[number].decoded()
+        if envelope.count < 2 or (np.diff(envelope.times) < 0.06 / fps).any():
+            continue  # jumps are shown a fiftieth of a frame later
+        times = np.linspace(envelope.times[0], envelope.times[-1], 1000)
+        expected = sign * evaluate(envelope, times)
+        got = np.array([shown[channel].evaluate(frame) for frame in times * fps])
+        reach = max(float(np.ptp(expected)), 1e-9)
+        on_frames = np.abs(envelope.times * fps - np.rint(envelope.times * fps)).max() < 1e-3
+        on_frames &= not (envelope.shapes == Shape.BEZIER_2D).any()  # Blender solves these for time in 32 bits
+        ulp = 4 * np.spacing(np.float32(np.abs(expected).max()))
+        assert np.abs(got - expected).max() <= (1e-5 if on_frames else 1e-4) * reach + ulp, channel
+
+
+@pytest.mark.parametrize("file", WELL_FORMED)
+def test_objects_stand_where_the_engine_has_them(file, corpus, vectors) -> None:
+    with np.load(vectors / "xray" / "anm_files.npz") as stored:
+        numbers = dict(stored)
+    place = list(numbers["name"]).index(f"anm/{file.name}") if f"anm/{file.name}" in numbers["name"] else None
+    if place is None:
+        pytest.skip("the engine's numbers lack this file")
+    owner = load(file)
+    swap = np.eye(4)[[0, 2, 1, 3]]
+    fps = float(numbers["fps"][place])
+    scene = bpy.context.scene
+    for time, expected in zip(numbers["xform_time"][place][::4], numbers["xform"][place][::4], strict=True):
+        frame = float(time) * fps
+        scene.frame_set(int(np.floor(frame)), subframe=frame - np.floor(frame))
+        # The engine's search of a Bezier stops 0.1 ms early, which shows where a curve is steep.
+        np.testing.assert_allclose(np.array(owner.matrix_world), swap @ expected @ swap, atol=2e-2)
+
+
+@pytest.mark.parametrize("file", WELL_FORMED)
+def test_editing_one_channel_leaves_the_others_byte_for_byte(file) -> None:
+    owner = load(file)
+    curve = curves_of(owner)["location", 0]
+    if not len(curve.keyframe_points):
+        pytest.skip("this channel has no keys")
+    curve.keyframe_points[0].co[1] += 0.25
+    before = anm.read(file.read_bytes(), "", Report()).animation
+    after = anm.read(exported(owner), "", Report()).animation
+    assert after.version == before.version
+    for number in range(1, 6):
+        assert after.envelopes[number].keys.tobytes() == before.envelopes[number].keys.tobytes()
+    assert after.envelopes[0].keys.tobytes() != before.envelopes[0].keys.tobytes()
+    assert len(exported(owner)) <= len(file.read_bytes()) + 14  # a stepped key grows when its handle matters
+
+
+@pytest.mark.parametrize("file", WELL_FORMED)
+def test_after_moving_a_key_the_game_plays_what_blender_shows(file) -> None:
+    owner = load(file)
+    animation = anm.read(file.read_bytes(), "", Report()).animation
+    fps = 1.0 / animation.frame
+    envelope = animation.envelopes[0].decoded()
+    if envelope.count < 3 or (np.diff(envelope.times) < 0.06 / fps).any():
+        pytest.skip("too few keys in this channel, or jumps")
+    curve = curves_of(owner)["location", 0]
+    middle = len(curve.keyframe_points) // 2
+    point = curve.keyframe_points[middle]
+    for part in (point.co, point.handle_left, point.handle_right):
+        part[1] += 0.5
+    curve.update()
+    written = anm.read(exported(owner, PathExportOptions(version=3)), "", Report()).animation.envelopes[0].decoded()
+    times = np.linspace(envelope.times[0], envelope.times[-1], 500)
+    shown = np.array([curve.evaluate(frame) for frame in times * fps])
+    reach = float(np.ptp(shown))
+    assert np.abs(evaluate(written, times) - shown).max() <= 2e-4 * reach
+
+
+def test_keys_after_import_are_the_files_keys(corpus) -> None:
+    file = corpus / "anm" / "bx_bezier_2d.anm"
+    if not file.exists():
+        pytest.skip("the corpus lacks this file")
+    animation = anm.read(file.read_bytes(), "", Report()).animation
+    shown = curves_of(load(file))
+    for channel, (number, _) in CHANNELS.items():
+        assert len(shown[channel].keyframe_points) >= animation.envelopes[number].decoded().count
+
+
+def test_the_camera_looks_where_the_games_camera_looks(corpus) -> None:
+    file = next(iter(sorted((corpus / "anm").glob("[!o]*.anm"))))
+    owner = load(file, Target.CAMERA)
+    (camera,) = owner.children
+    bpy.context.view_layer.update()
+    forward = np.array(owner.matrix_world.to_3x3() @ Matrix.Identity(3).col[1])
+    looks = np.array(camera.matrix_world.to_3x3().normalized() @ -Matrix.Identity(3).col[2])
+    np.testing.assert_allclose(looks, forward / np.linalg.norm(forward), atol=1e-6)
+    assert exported(camera) == file.read_bytes()
+
+
+def keyed_object(mode: str = "YXZ"):
+    made = bpy.data.objects.new("mover", None)
+    bpy.context.scene.collection.objects.link(made)
+    made.rotation_mode = mode
+    for frame, (x, angle) in {1: (0.0, 0.0), 20: (2.0, 1.0), 41: (1.0, -0.5)}.items():
+        made.location, made.rotation_euler = (x, x / 2, 0.0), (0.0, 0.0, angle)
+        made.keyframe_insert("location", frame=frame)
+        made.keyframe_insert("rotation_euler", frame=frame)
+    return made
+
+
+def test_a_new_animation_leaves_as_its_keys_in_version_3() -> None:
+    made = keyed_object()
+    document = anm.read(exported(made), "", Report()).animation
+    assert document.version == 3
+    assert document.envelopes[0].decoded().count == 3
+    fps = bpy.context.scene.render.fps
+    times = np.arange(1, 42) / fps
+    curve = curves_of(made)["location", 0]
+    shown = [curve.evaluate(frame) for frame in range(1, 42)]
+    np.testing.assert_allclose(evaluate(document.envelopes[0].decoded(), times), shown, atol=2e-5)
+
+
+@pytest.mark.parametrize("reason", ["order", "constraint", "parent", "easing"])
+def test_what_is_no_curve_of_the_game_is_sampled_and_fitted(reason: str) -> None:
+    made = keyed_object("XYZ" if reason == "order" else "YXZ")
+    if reason == "constraint":
+        made.constraints.new("LIMIT_LOCATION").use_max_x = True
+    elif reason == "parent":
+        above = bpy.data.objects.new("above", None)
+        bpy.context.scene.collection.objects.link(above)
+        above.location = (1, 2, 3)
+        made.parent = above
+    elif reason == "easing":
+        for point in curves_of(made)["location", 0].keyframe_points:
+            point.interpolation = "BOUNCE"
+    plan = plan_export(bpy.context, made, "x.anm", options=OPTIONS, report=Report())
+    assert plan.sampled
+    animation = anm.read(plan.data, "", Report()).animation
+    fps = bpy.context.scene.render.fps
+    for frame in range(1, 42, 5):
+        bpy.context.scene.frame_set(frame)
+        x, z, y = (float(evaluate(animation.envelopes[axis].decoded(), frame / fps)) for axis in range(3))
+        np.testing.assert_allclose((x, y, z), made.matrix_world.translation, atol=1.1e-4)
+        angles = [float(evaluate(animation.envelopes[axis].decoded(), frame / fps)) for axis in (4, 5, 3)]
+        turn = (
+            Matrix.Rotation(-angles[2], 3, "Z")
+            @ Matrix.Rotation(-angles[0], 3, "X")
+            @ Matrix.Rotation(-angles[1], 3, "Y")
+        )
+        assert turn.to_quaternion().rotation_difference(made.matrix_world.to_quaternion()).angle < 5e-4
+    if reason != "easing":
+        assert animation.envelopes[0].decoded().count < 20
+
+
+def test_a_curve_object_becomes_a_path_along_it() -> None:
+    data = bpy.data.curves.new("track", "CURVE")
+    data.dimensions = "3D"
+    data.path_duration = 60
+    spline = data.splines.new("POLY")
+    spline.points.add(1)
+    spline.points[1].co = (0, 6, 0, 1)
+    made = bpy.data.objects.new("track", data)
+    bpy.context.scene.collection.objects.link(made)
+    bpy.context.view_layer.update()
+    animation = anm.read(exported(made), "", Report()).animation
+    assert (animation.first, animation.last) == (0, 60)
+    half = 30 / bpy.context.scene.render.fps
+    x, z, y = (float(evaluate(animation.envelopes[axis].decoded(), half)) for axis in range(3))
+    np.testing.assert_allclose((x, y, z), (0, 3, 0), atol=1e-4)
+
+
+def test_a_path_can_be_drawn_with_its_keys_marked(corpus) -> None:
+    before = set(bpy.data.objects)
+    load(next(iter(sorted((corpus / "anm").glob("[!o]*.anm")))), draw=True)
+    kinds = sorted(made.type for made in set(bpy.data.objects) - before)
+    assert kinds == ["CURVE", "EMPTY", "MESH"]
+
+
+@pytest.mark.parametrize("file", corpus_files("anm/odd_*"))
+def test_broken_files_are_refused_before_anything_is_made(file) -> None:
+    before = set(bpy.data.objects)
+    with pytest.raises(MotionbridgeError) as refusal:
+        load(file)
+    assert refusal.value.remedy
+    assert set(bpy.data.objects) == before
+
+
+def test_an_object_that_does_not_move_is_refused() -> None:
+    still = bpy.data.objects.new("still", None)
+    bpy.context.scene.collection.objects.link(still)
+    with pytest.raises(WriteError, match="does not move"):
+        exported(still)
+
+
+def test_the_rate_of_new_paths_is_the_scenes() -> None:
+    bpy.context.scene.render.fps = 25
+    animation = anm.read(exported(keyed_object()), "", Report()).animation
+    assert float(animation.fps) == 25.0
+    assert FRAMES_PER_SECOND == 30.0
