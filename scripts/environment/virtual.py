@@ -58,6 +58,11 @@ def dev() -> Path:
     return environment("dev", group("dev"))
 
 
+def plot() -> Path:
+    """The Python with which pictures of curves are drawn."""
+    return environment("plot", group("plot"))
+
+
 def stubs(version: str) -> Path:
     """A Python that sees the API of that Blender as type stubs, and numpy's types."""
     numpy = [requirement for requirement in group("dev") if requirement.startswith("numpy")]
