@@ -6,7 +6,7 @@ way out, the first corner's values staying under the old number. Vertices withou
 carry lies in two attributes of their own.
 
 A face with two corners on one vertex shows nothing and brings Blender down when it works out normals; such faces wait
-in a list on the mesh and are put back where they were.
+in a list on the mesh, with their attributes, and are put back where they were.
 
 Before 4.5 Blender holds custom normals as two angles of 16 bits, mostly good to 0.01 degrees, but off by up to 60
 where the surface around a vertex folds up. There the normals that were given are kept beside the ones that Blender
@@ -24,14 +24,16 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.model import Mesh, VertexWeights
+from ..core.model import Attribute, Domain, Mesh
 from ..core.report import Report
-from . import compat, material
+from . import attributes, compat, material, vertex_groups
 
 UV_LAYER = "UVMap"
 LOOSE_UV, LOOSE_NORMAL = "loose_uv", "loose_normal"
 FOLDED = "folded_faces"
 """Property of a mesh: vertices and faces it had in all, then place, corners and material of each folded face."""
+FOLDED_VALUES = "folded_values"
+"""Property of a mesh: name of an attribute -> its values on the folded faces, as bits."""
 GIVEN_NORMAL, SHOWN_NORMAL = "given_normal", "shown_normal"
 FAR_OFF = 0.02
 """A normal that is shown this far from the given one (about a degree) is worth a word."""
@@ -40,53 +42,63 @@ SAME_NORMAL = 2e-4
 """Normals of one vertex that differ by less (0.01 degrees) are one normal: Blender may hold them in 16 bits."""
 
 
-def build(mesh: Mesh, materials: Sequence[Any], report: Report) -> Any:
+def build(mesh: Mesh, materials: Sequence[Any], report: Report, *, flat: bool = False) -> Any:
     """A mesh object, linked nowhere yet, with a vertex group for each of ``mesh.groups``, in their order.
 
-    ``materials`` are Blender's, one for each of ``mesh.materials``. Faces that point to no vertex are left out and
-    reported; ones folded to a line are not shown but kept.
+    ``materials`` are Blender's, one for each of ``mesh.materials``; ``flat`` shows the faces without smoothing. Faces
+    that point to no vertex are left out and reported; ones folded to a line are not shown but kept.
     """
     data: Any = bpy.data.meshes.new(mesh.name)
     mesh = _without_faces_to_nowhere(mesh, report)
-    folded = _folded(mesh.triangles)
+    shown_faces, triangles = None, np.ascontiguousarray(mesh.triangles, np.int32)
+    folded = _folded(triangles)
     if folded.any():
         _keep_folded(data, mesh, folded, report)
-    triangles = np.ascontiguousarray(mesh.triangles[~folded], np.int32)
+        shown_faces, triangles = ~folded, triangles[~folded]
     _build_topology(data, mesh, triangles)
     for made in materials:
         data.materials.append(made)
+    faces = dict(mesh.attributes)
     if mesh.material_index is not None and mesh.material_index.any():
-        index = data.attributes.new("material_index", "INT", "FACE")
-        index.data.foreach_set("value", np.ascontiguousarray(mesh.material_index[~folded], np.int32))
+        faces["material_index"] = Attribute(Domain.FACE, mesh.material_index.astype(np.int32, copy=False))
+    attributes.build(data, faces, shown_faces)
     corners = triangles.ravel()
     if mesh.uvs is not None:
         layer = data.uv_layers.new(name=UV_LAYER, do_init=False)
         layer.uv.foreach_set("vector", np.ascontiguousarray(mesh.uvs[corners], np.float32).ravel())
     _keep_loose(data, mesh, corners)
     data.update(calc_edges=True)
-    data.shade_smooth()
+    if flat and len(triangles):
+        attributes.build(data, {"sharp_face": Attribute(Domain.FACE, np.ones(len(triangles), np.bool_))})
+    else:
+        data.shade_smooth()
     if mesh.normals is not None and len(corners):
         # After everything that could throw them away: edges, smoothness.
         _build_normals(data, mesh.normals[corners], mesh.name, report)
     shown: Any = bpy.data.objects.new(mesh.name, data)
-    _build_groups(shown, mesh)
+    vertex_groups.build(shown, mesh)
     return shown
 
 
 def _without_faces_to_nowhere(mesh: Mesh, report: Report) -> Mesh:
     """Without the faces whose vertices do not exist, which kill the whole process inside Blender."""
     triangles = mesh.triangles
-    valid = np.logical_and(triangles >= 0, triangles < len(mesh.positions)).all(axis=1)
-    if valid.all():
+    if not len(triangles) or (int(triangles.min()) >= 0 and int(triangles.max()) < len(mesh.positions)):
         return mesh
+    valid = np.logical_and(triangles >= 0, triangles < len(mesh.positions)).all(axis=1)
     report.warn(f"{int((~valid).sum())} triangles point to vertices that do not exist; left out", mesh.name)
     index = None if mesh.material_index is None else mesh.material_index[valid]
-    return replace(mesh, triangles=triangles[valid], material_index=index)
+    kept = {
+        name: replace(found, values=found.values[valid]) if found.domain is Domain.FACE else found
+        for name, found in mesh.attributes.items()
+    }
+    return replace(mesh, triangles=triangles[valid], material_index=index, attributes=kept)
 
 
 def _folded(triangles: NDArray[np.int32]) -> NDArray[np.bool_]:
     """(faces,) which have two corners on one vertex."""
-    result: NDArray[np.bool_] = (triangles == np.roll(triangles, 1, axis=1)).any(axis=1)
+    a, b, c = triangles[:, 0], triangles[:, 1], triangles[:, 2]
+    result: NDArray[np.bool_] = (a == b) | (b == c) | (c == a)
     return result
 
 
@@ -96,24 +108,31 @@ def _keep_folded(data: Any, mesh: Mesh, folded: NDArray[np.bool_], report: Repor
     index = np.zeros(len(places), np.int64) if mesh.material_index is None else mesh.material_index[folded]
     rows = np.concatenate([places[:, None], mesh.triangles[folded], index[:, None]], axis=1)
     data[FOLDED] = [len(mesh.positions), len(mesh.triangles), *rows.ravel().tolist()]
+    data[FOLDED_VALUES] = {
+        name: np.ascontiguousarray(found.values[folded]).view(np.uint8).astype(np.int32).ravel().tolist()
+        for name, found in mesh.attributes.items()
+        if found.domain is Domain.FACE
+    }
 
 
-def _unfolded(
-    data: Any, triangles: NDArray[np.int32], index: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Triangles and materials with the faces that were kept back, while the mesh still has what it had with them."""
-    kept = np.array(data.get(FOLDED, ()), np.int32)
-    if not len(kept):
-        return triangles, index
-    vertices, faces, rows = kept[0], kept[1], kept[2:].reshape(-1, 5)
-    if len(data.vertices) != vertices or len(triangles) + len(rows) != faces:
-        return triangles, index
-    there = np.ones(faces, np.bool_)
-    there[rows[:, 0]] = False
-    all_triangles, all_index = np.empty((faces, 3), np.int32), np.empty(faces, np.int32)
-    all_triangles[there], all_index[there] = triangles, index
-    all_triangles[~there], all_index[~there] = rows[:, 1:4], rows[:, 4]
-    return all_triangles, all_index
+def _folded_rows(data: Any, faces: int) -> NDArray[np.int32]:
+    """(faces kept back, 5), while the mesh still has as many vertices and faces (``faces``) as it had with them."""
+    kept = np.array(data.get(FOLDED, (0, 0)), np.int32)
+    rows = kept[2:].reshape(-1, 5)
+    same = len(data.vertices) == kept[0] and faces + len(rows) == kept[1]
+    return rows if same else rows[:0]
+
+
+def _put_back(values: NDArray[Any], places: NDArray[np.int32], kept: Any) -> NDArray[Any]:
+    """Values of faces with those of the faces that were kept back at their places."""
+    if not len(places):
+        return values
+    result = np.empty((len(values) + len(places), *values.shape[1:]), values.dtype)
+    there = np.ones(len(result), np.bool_)
+    there[places] = False
+    result[there] = values
+    result[places] = kept
+    return result
 
 
 def _build_topology(data: Any, mesh: Mesh, triangles: NDArray[np.int32]) -> None:
@@ -125,9 +144,14 @@ def _build_topology(data: Any, mesh: Mesh, triangles: NDArray[np.int32]) -> None
         data.attributes[".corner_vert"].data.foreach_set("value", triangles.ravel())
         data.polygons.add(count)
         data.polygons.foreach_set("loop_start", np.arange(0, 3 * count, 3, dtype=np.int32))
+    if mesh.edges is not None and len(mesh.edges):
+        data.edges.add(len(mesh.edges))
+        data.edges.foreach_set("vertices", np.ascontiguousarray(mesh.edges, np.int32).ravel())
 
 
 def _keep_loose(data: Any, mesh: Mesh, corners: NDArray[np.int32]) -> None:
+    if mesh.uvs is None and mesh.normals is None:
+        return
     if np.bincount(corners, minlength=len(mesh.positions)).all():
         return
     for name, kind, values in ((LOOSE_UV, "FLOAT2", mesh.uvs), (LOOSE_NORMAL, "FLOAT_VECTOR", mesh.normals)):
@@ -149,23 +173,6 @@ def _build_normals(data: Any, given: NDArray[np.float32], name: str, report: Rep
     far = int((np.abs(unit - shown).max(axis=1) > FAR_OFF).sum())
     if far:
         report.note(f"this Blender cannot show {far} normals as they are (4.5 and later can); they are kept", name)
-
-
-def _build_groups(shown: Any, mesh: Mesh) -> None:
-    """Blender takes many vertices at once, but one weight: a call for each different weight of a group."""
-    groups = [shown.vertex_groups.new(name=name) for name in mesh.groups]
-    pulls = mesh.weights
-    if pulls is None or not len(pulls.weights):
-        return
-    order = np.lexsort((pulls.vertices, pulls.weights, pulls.groups))
-    group, weight, vertex = pulls.groups[order], pulls.weights[order], pulls.vertices[order]
-    starts = np.flatnonzero(np.append(True, (np.diff(group) != 0) | (np.diff(weight) != 0)))
-    ends = [*starts[1:].tolist(), len(order)]
-    vertices = vertex.tolist()
-    for start, end, number, value in zip(
-        starts.tolist(), ends, group[starts].tolist(), weight[starts].tolist(), strict=True
-    ):
-        groups[number].add(vertices[start:end], value, "REPLACE")
 
 
 @dataclass(frozen=True)
@@ -192,7 +199,9 @@ def gather(shown: Any) -> Gathered:
         index = np.zeros(len(data.polygons), np.int32)
         data.polygons.foreach_get("material_index", index)
         split = _split(corners, uvs, normals, len(positions))
-        cut, cut_index = _unfolded(data, split.vertex[triangles], index[faces])
+        folded = _folded_rows(data, len(triangles))
+        cut = _put_back(split.vertex[triangles], folded[:, 0], folded[:, 1:4])
+        cut_index = _put_back(index[faces], folded[:, 0], folded[:, 4])
         mesh = Mesh(
             shown.name,
             positions[split.source],
@@ -200,11 +209,58 @@ def gather(shown: Any) -> Gathered:
             _of_vertices(data, normals, split, LOOSE_NORMAL),
             None if uvs is None else _of_vertices(data, uvs, split, LOOSE_UV),
             [group.name for group in shown.vertex_groups],
-            _split_weights(_weights(data), split, len(positions)) if len(shown.vertex_groups) else None,
+            vertex_groups.gather(data, split.source[len(positions) :]) if len(shown.vertex_groups) else None,
             [material.gather(used) for used in data.materials],
             cut_index if len(data.materials) else None,
         )
     return Gathered(mesh, exact)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Geometry and attributes alone. ``faces`` (triangles,) the polygon each was cut from, -1 for one kept back."""
+
+    mesh: Mesh
+    faces: NDArray[np.int32]
+
+
+def gather_shape(shown: Any, wanted: attributes.Wanted, report: Report, evaluated: Any = None) -> Shape:
+    """Vertices, triangles, Blender's material slots and the ``wanted`` attributes that are there; nothing is split.
+
+    ``evaluated`` is the mesh to read instead, such as the one modifiers make.
+    """
+    with _outside_edit_mode(shown) as own:
+        data = own if evaluated is None else evaluated
+        positions = _column(data.attributes["position"].data, "vector", len(data.vertices), 3)
+        corners = np.empty(len(data.loops), np.int32)
+        if len(corners):
+            data.attributes[".corner_vert"].data.foreach_get("value", corners)
+        cut, faces = _triangles(data)
+        whole = len(faces) == len(data.polygons)
+        folded = _folded_rows(data, len(faces))
+        lost = (len(data.get(FOLDED, (0, 0))) - 2) // 5 - len(folded)
+        if lost:
+            report.warn(f"{lost} folded triangles of the file are left out, as the mesh is another now", shown.name)
+        places = folded[:, 0]
+        triangles = corners.reshape(-1, 3) if whole else corners[cut]
+        index = attributes.gather(data, "material_index", Domain.FACE, np.int32)
+        if index is None:
+            index = np.zeros(len(data.polygons), np.int32)
+        mesh = Mesh(
+            shown.name,
+            positions,
+            _put_back(triangles, places, folded[:, 1:4]),
+            material_index=_put_back(index if whole else index[faces], places, folded[:, 4]),
+        )
+        for name, (domain, kind) in wanted.items():
+            values = attributes.gather(data, name, domain, kind)
+            if values is None:
+                continue
+            if domain is Domain.FACE:
+                kept = np.array(data.get(FOLDED_VALUES, {}).get(name, ()), np.uint8).view(values.dtype)
+                values = _put_back(values if whole else values[faces], places, kept)
+            mesh.attributes[name] = Attribute(domain, values)
+        return Shape(mesh, _put_back(faces, places, -1))
 
 
 @contextmanager
@@ -322,29 +378,3 @@ def _of_vertices(data: Any, values: NDArray[np.float32], split: _Split, loose_na
         given = _column(kept.data, "vector", len(data.vertices), values.shape[1])
         result[loose] = given[split.source[loose]]
     return result
-
-
-def _weights(data: Any) -> VertexWeights:
-    """By vertex, then in Blender's order.
-
-    Blender has no array of weights to hand out; this walk of its members is the fastest door there is (2 µs each).
-    """
-    members = [(vertex.index, member.group, member.weight) for vertex in data.vertices for member in vertex.groups]
-    rows = np.array(members, np.float64).reshape(-1, 3)
-    return VertexWeights(rows[:, 0].astype(np.int32), rows[:, 1].astype(np.int32), rows[:, 2].astype(np.float32))
-
-
-def _split_weights(pulls: VertexWeights, split: _Split, count: int) -> VertexWeights:
-    """Vertices that were taken apart follow the same bones."""
-    extra = split.source[count:]
-    if not len(extra):
-        return pulls
-    starts = np.searchsorted(pulls.vertices, extra)
-    counts = np.searchsorted(pulls.vertices, extra, side="right") - starts
-    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    members = np.repeat(starts, counts) + within
-    return VertexWeights(
-        np.concatenate([pulls.vertices, np.repeat(count + np.arange(len(extra)), counts).astype(np.int32)]),
-        np.concatenate([pulls.groups, pulls.groups[members]]),
-        np.concatenate([pulls.weights, pulls.weights[members]]),
-    )
