@@ -57,8 +57,8 @@ class Poses:
         place = self.skeleton.bones.index(bone)
         parent = int(self.skeleton.parents[place])
         frame = self.skeleton.root_frame if parent < 0 else self._rest[parent]
-        # Rounded, so that what stands still on an axis does so to the last bit.
-        self._translations[place] += np.round(np.multiply.outer(metres, frame[axis, :3]), 6)
+        # Rounded, and no zero negative, so that what stands still on an axis does so to the last bit on every machine.
+        self._translations[place] += np.round(np.multiply.outer(metres, frame[axis, :3]), 6) + 0.0
         return self
 
     def rotations(self) -> Floats:
