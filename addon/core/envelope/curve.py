@@ -63,13 +63,14 @@ def empty_curve(before: int = Behaviour.CONSTANT, after: int = Behaviour.CONSTAN
     return Curve(none, none, none, np.zeros(0, np.uint8), before, after, np.zeros(0, np.int32))
 
 
-def control_points(envelope: Envelope) -> tuple[NDArray[np.uint8], Floats]:
+def control_points(envelope: Envelope, known: tuple[Floats, Floats] | None = None) -> tuple[NDArray[np.uint8], Floats]:
     """Each segment as a cubic Bezier: its `Interpolation` (keys - 1,) and its points (keys - 1, 4, 2), time and value.
 
     A Hermite segment (1 - h2)·v0 + h2·v1 + h3·out + h4·in with h2 = 3s² - 2s³, h3 = s³ - 2s² + s, h4 = s³ - s² has the
     slopes out at s = 0 and in at s = 1. A cubic Bezier's slope at its ends is three times the difference of the outer
     control values, so these are v0, v0 + out/3, v1 - in/3, v1; and with control times at thirds x(u) = t0 + u·dt,
-    so that u = s: the same polynomial. Stepped and linear segments get the handles of a straight line.
+    so that u = s: the same polynomial. Stepped and linear segments get the handles of a straight line. ``known``: the
+    envelope's `tangents`.
     """
     starts = np.arange(envelope.count - 1)
     shapes = envelope.shapes[1:]
@@ -81,7 +82,7 @@ def control_points(envelope: Envelope) -> tuple[NDArray[np.uint8], Floats]:
         points[:, 1], points[:, 2] = points[:, 0] + third, points[:, 3] - third
         cubic = shapes <= Shape.BEZIER_1D
         if cubic.any():
-            leaving, arriving = tangents(envelope)
+            leaving, arriving = known if known is not None else tangents(envelope)
             points[:, 1, 1] = np.where(cubic, points[:, 0, 1] + leaving / 3, points[:, 1, 1])
             points[:, 2, 1] = np.where(cubic, points[:, 3, 1] - arriving / 3, points[:, 2, 1])
         flat = shapes == Shape.BEZIER_2D

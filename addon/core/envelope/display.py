@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from .curve import Curve, Interpolation, control_points, empty_curve, folds_back, halved, part_of
 from .evaluation import HALVINGS, bernstein, extrapolation_slopes, solve
-from .keys import Envelope, Floats
+from .keys import Envelope, Floats, tangents
 
 NEAR = 0.02
 """Frames between the two keys of a jump; Blender merges keys less than 0.01 apart."""
@@ -93,7 +93,8 @@ def display(envelope: Envelope, frame: float) -> Display:
     everything = np.arange(count)
     if not count:
         return Display(empty_curve(envelope.before, envelope.after), everything, everything, np.zeros(0, np.bool_))
-    kinds, points = control_points(envelope)
+    slopes = tangents(envelope)
+    kinds, points = control_points(envelope, slopes)
     if _plain(kinds, points, frame):
         key = np.stack((envelope.times, envelope.values), axis=1)
         interpolation = np.append(kinds, np.uint8(Interpolation.BEZIER))
@@ -103,7 +104,7 @@ def display(envelope: Envelope, frame: float) -> Display:
         result = Display(curve, everything, segment, segment >= 0)
     else:
         result = _cut(envelope, kinds, points, frame)
-    _point_outwards(result.curve, envelope, frame)
+    _point_outwards(result.curve, extrapolation_slopes(envelope, slopes), frame)
     result.curve.source = np.arange(result.curve.count, dtype=np.int32)
     return result
 
@@ -118,14 +119,15 @@ def _plain(kinds: NDArray[np.uint8], points: Floats, frame: float) -> bool:
     return bool((drawn | (kinds != Interpolation.BEZIER)).all())
 
 
-def _point_outwards(curve: Curve, envelope: Envelope, frame: float) -> None:
+def _point_outwards(curve: Curve, slopes: tuple[float, float], frame: float) -> None:
     """The outer handles along the slopes with which a linear behaviour goes on."""
-    slopes = np.nan_to_num(np.array(extrapolation_slopes(envelope)), nan=0.0, posinf=0.0, neginf=0.0)
+    first, last = (slope if np.isfinite(slope) else 0.0 for slope in slopes)
+    keys = curve.keys
     reach = [10 * frame / 3] * 2
     if curve.count > 1:
-        reach = [(curve.keys[1, 0] - curve.keys[0, 0]) / 3, (curve.keys[-1, 0] - curve.keys[-2, 0]) / 3]
-    curve.left[0] = curve.keys[0] - reach[0] * np.array([1.0, slopes[0]])
-    curve.right[-1] = curve.keys[-1] + reach[1] * np.array([1.0, slopes[1]])
+        reach = [(keys[1, 0] - keys[0, 0]) / 3, (keys[-1, 0] - keys[-2, 0]) / 3]
+    curve.left[0] = keys[0, 0] - reach[0], keys[0, 1] - reach[0] * first
+    curve.right[-1] = keys[-1, 0] + reach[1], keys[-1, 1] + reach[1] * last
 
 
 def _cut(envelope: Envelope, kinds: NDArray[np.uint8], points: Floats, frame: float) -> Display:

@@ -14,6 +14,8 @@ from .keys import Behaviour, Envelope, Floats, Shape, tangents
 
 HALVINGS = 54
 """Steps of bisection after which [0, 1] is as narrow as a float64 can tell."""
+HALVINGS_FIRST = 10
+"""Steps after which slopes are tried."""
 
 
 def evaluate(envelope: Envelope, times: ArrayLike) -> Floats:
@@ -28,17 +30,17 @@ def evaluate(envelope: Envelope, times: ArrayLike) -> Floats:
     return result.reshape(wanted.shape)
 
 
-def extrapolation_slopes(envelope: Envelope) -> tuple[float, float]:
+def extrapolation_slopes(envelope: Envelope, known: tuple[Floats, Floats] | None = None) -> tuple[float, float]:
     """Value per second with which a linear behaviour goes on before the first and after the last key.
 
-    0 where the keys at that end share one time: the engine divides by 0 there.
+    0 where the keys at that end share one time: the engine divides by 0 there. ``known``: its `tangents`.
     """
     if envelope.count < 2:
         return 0.0, 0.0
-    leaving, arriving = tangents(envelope)
-    lengths = np.diff(envelope.times)
-    first = float(leaving[0] / lengths[0]) if lengths[0] else 0.0
-    return first, float(arriving[-1] / lengths[-1]) if lengths[-1] else 0.0
+    leaving, arriving = known if known is not None else tangents(envelope)
+    times = envelope.times
+    first, last = times[1] - times[0], times[-1] - times[-2]
+    return float(leaving[0] / first) if first else 0.0, float(arriving[-1] / last) if last else 0.0
 
 
 def _with_behaviours(envelope: Envelope, times: Floats) -> Floats:
@@ -158,9 +160,26 @@ def solve(controls: Floats, times: Floats) -> Floats:
     By halving, as the engine does: where a cubic that folds back has several answers, this finds the engine's. A time
     it never reaches gives the nearer end.
     """
-    low, high = np.zeros_like(times), np.ones_like(times)
-    for _ in range(HALVINGS):
+    low, high = _halved(controls, times, np.zeros_like(times), np.ones_like(times), HALVINGS_FIRST)
+    # Between so close bounds Newton's steps arrive in no time, unless time stands still there.
+    result = (low + high) / 2
+    steps = np.diff(controls, axis=1)
+    with np.errstate(all="ignore"):
+        for _ in range(5):
+            rest = 1 - result
+            slope = rest * rest * steps[:, 0] + 2 * rest * result * steps[:, 1] + result * result * steps[:, 2]
+            result = np.clip(result - (bernstein(controls, result) - times) / (3 * slope), low, high)
+        reached = np.abs(bernstein(controls, result) - times) <= 1e-15 * np.abs(controls).max(axis=1)
+        far = ~(reached & (slope > 1e-3 * np.abs(steps).max(axis=1)))
+    if far.any():
+        low, high = _halved(controls[far], times[far], low[far], high[far], HALVINGS - HALVINGS_FIRST)
+        result[far] = (low + high) / 2
+    return result
+
+
+def _halved(controls: Floats, times: Floats, low: Floats, high: Floats, steps: int) -> tuple[Floats, Floats]:
+    for _ in range(steps):
         middle = (low + high) / 2
         beyond = bernstein(controls, middle) > times
         high, low = np.where(beyond, middle, high), np.where(beyond, low, middle)
-    return (low + high) / 2
+    return low, high

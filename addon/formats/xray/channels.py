@@ -26,6 +26,7 @@ from ...core.envelope import (
 )
 from ...core.envelope.curve import empty_curve
 from ...core.envelope.display import SPACING
+from ...core.envelope.matching import match
 from ...core.errors import WriteError
 from ...core.report import Report
 from .envelopes import StoredEnvelope, as_old, as_packed, stored
@@ -33,6 +34,8 @@ from .envelopes import StoredEnvelope, as_old, as_packed, stored
 NAMES = ("X", "Y", "Z", "H", "P", "B")
 """The channels in the order of the engine's numbers: metres, then radians about Y (H), X (P) and Z (B)."""
 
+REACH = 3
+"""Keys on either side of an edited one whose numbers may change with it."""
 SAMPLES = 8
 """Times a segment at which what was asked for is compared with what is stored."""
 NEW = Envelope.of(np.zeros(0), np.zeros(0), np.zeros(0, np.uint8))
@@ -113,8 +116,23 @@ def encode_channel(
     result = stored(keys, place, to_packed=to_packed)
     if base is not None and not base.packed and not to_packed:
         _keep_high_bytes(result, base, source)
-    differing = _differing(result, base, source)
-    return result, ChannelChange(place, differing, *_cost(result, curve, frame))
+    touched = _near_edits(curve, shown, frame) if known else np.ones(max(curve.count - 1, 0), np.bool_)
+    return result, ChannelChange(place, _differing(result, base, source), *_cost(result, curve, frame, touched))
+
+
+def _near_edits(curve: Curve, shown: Display | None, frame: float) -> NDArray[np.bool_]:
+    """Segments (keys - 1,) so close to an edit that they may be written in another way than the base's."""
+    if shown is None:
+        return np.ones(max(curve.count - 1, 0), np.bool_)
+    matched = match(curve, shown, frame)
+    edited = ~(matched.key & matched.left & matched.right & matched.interpolation)
+    edited |= np.diff(matched.place, prepend=-1) != 1  # keys before it are gone
+    for _ in range(REACH):
+        wider = edited.copy()
+        wider[1:] |= edited[:-1]
+        wider[:-1] |= edited[1:]
+        edited = wider
+    return edited[:-1] | edited[1:]
 
 
 def _in_layout(
@@ -125,7 +143,7 @@ def _in_layout(
     result = as_packed(base, place) if to_packed else as_old(base)
     if not to_packed:
         return result, None
-    error, slope = _cost(result, curve, frame)
+    error, slope = _cost(result, curve, frame, np.ones(max(curve.count - 1, 0), np.bool_))
     return result, ChannelChange(place, len(result.keys), error, slope) if error or slope else None
 
 
@@ -154,14 +172,14 @@ def _differing(result: StoredEnvelope, base: StoredEnvelope | None, source: NDAr
     return max(len(result.keys) - int(same.sum()), len(base.keys) - int(same.sum()))
 
 
-def _cost(result: StoredEnvelope, curve: Curve, frame: float) -> tuple[float, float]:
-    """What storing loses: of values between the keys, and of the slopes outside."""
+def _cost(result: StoredEnvelope, curve: Curve, frame: float, segments: NDArray[np.bool_]) -> tuple[float, float]:
+    """What storing loses: of values within ``segments`` (keys - 1,), and of the slopes outside."""
     keys = curve.keys
     if not curve.count:
         return 0.0, 0.0
     envelope = result.decoded()
     length = np.diff(keys[:, 0])
-    wide = length >= SPACING * frame
+    wide = segments & (length >= SPACING * frame)
     shares = (np.arange(SAMPLES) + 0.5) / SAMPLES
     times = np.concatenate((keys[:1, 0], (keys[:-1, 0][wide, None] + length[wide, None] * shares).ravel()))
     error = float(np.abs(evaluate(envelope, times) - evaluate_curve(curve, times)).max(initial=0.0))
