@@ -7,6 +7,8 @@
 - `weapon.ogf`, `weapon.omf`: Shadow of Chernobyl's vertex formats and references; the motions number the bones
   otherwise than the model does, as real files do
 - `weapon_embedded.ogf`: the same with the motions inside
+- `camera.anm`: a camera's path of version 5, keys of every shape
+- `level`: a hut in a yard, in every kind of file that says something of a level's shape; `samples/level.py` has more
 """
 
 from __future__ import annotations
@@ -20,10 +22,12 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 from samples.bones import HUMANOID, WEAPON
+from samples.level import level
 from samples.models import Numbered, model
 from samples.motions import humanoid_motions, weapon_motions
+from samples.paths import camera_path
 
-from addon.formats.xray import ogf, omf
+from addon.formats.xray import anm, ogf, omf
 from addon.formats.xray.ogf import geometry, texts
 from addon.formats.xray.omf.document import new_omf
 
@@ -43,7 +47,9 @@ def samples() -> dict[str, bytes]:
         "humanoid.omf": omf.write(new_omf(humanoid_motions())),
         "weapon.ogf": ogf.write(model("weapon", WEAPON, long, old_references)),
         "weapon.omf": omf.write(new_omf(weapon_motions(as_the_model=False))),
+        "camera.anm": anm.write(camera_path()),
         "weapon_embedded.ogf": ogf.write(model("weapon", WEAPON, short, embedded)),
+        **{f"level/{name}": data for name, data in level().items()},
     }
 
 
@@ -60,6 +66,7 @@ def main() -> int:
         return int(bool(wrong))
     chosen.folder.mkdir(parents=True, exist_ok=True)
     for name, data in made.items():
+        (chosen.folder / name).parent.mkdir(exist_ok=True)
         (chosen.folder / name).write_bytes(data)
         print(f"{chosen.folder / name}: {len(data)} bytes")
     return 0

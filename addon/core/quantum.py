@@ -61,6 +61,8 @@ def kept(values: NDArray[np.float32], base: NDArray[np.float32]) -> tuple[NDArra
 
     Rows that are equal to the bit cost one comparison: that is nearly all of them, in meshes of millions.
     """
+    if not values.size:
+        return values, np.zeros(len(values), np.bool_)
     ours, theirs = (np.ascontiguousarray(side, np.float32).reshape(len(side), -1) for side in (values, base))
     touched: NDArray[np.bool_] = np.any(ours.view(np.int32) != theirs.view(np.int32), axis=1)
     result = ours

@@ -168,7 +168,7 @@ def split_corners(triangles: NDArray[Any], values: NDArray[np.float32], count: i
     vertex and values gets one number behind them. 0 and -0 are equal, and so is a NaN to itself.
     """
     corners = triangles.ravel().astype(np.int64)
-    bits = (values.reshape(len(corners), -1) + np.float32(0)).view(np.int32)
+    bits = (values.reshape(len(corners), values.shape[-1]) + np.float32(0)).view(np.int32)
     first = np.full(count, -1, np.int64)
     first[corners[::-1]] = np.arange(len(corners))[::-1]
     other = np.flatnonzero((bits != bits[first[corners]]).any(axis=1))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addon.core.quantum import KEYED, SAMPLED, quantised, tolerance, untouched, untouched_rotations
+from addon.core.quantum import KEYED, SAMPLED, kept, quantised, tolerance, untouched, untouched_rotations
 
 RANDOM = np.random.default_rng(22)
 Q = 1 / 32767
@@ -162,3 +162,25 @@ def test_a_scale_of_zero_gives_zero_whatever_the_key():
 
 def test_nothing_is_clamped():
     np.testing.assert_array_equal(quantised(np.array([10.0, -10.0]), 0.01), [1000, -1000])
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_kept_rows_have_the_bases_bits_and_touched_rows_their_own(seed):
+    chance = np.random.default_rng(seed)
+    base = chance.normal(0, 100, (40, 3)).astype(np.float32)
+    base[0] = 0
+    base.view(np.uint32)[1, 0] = 0x7FC01234  # a NaN with a payload
+    values = np.nextafter(base, np.float32(np.inf), dtype=np.float32)
+    values[0] = -0.0
+    values[10:20, 1] += np.float32(0.5)
+    result, touched = kept(values, base)
+    assert touched.tolist() == [10 <= row < 20 for row in range(40)]
+    assert result[~touched].tobytes() == base[~touched].tobytes()
+    assert result[touched].tobytes() == values[touched].tobytes()
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (0,), (4, 0)])
+def test_nothing_is_kept_of_nothing(shape):
+    result, touched = kept(np.zeros(shape, np.float32), np.zeros(shape, np.float32))
+    assert result.shape == shape
+    assert not touched.any()

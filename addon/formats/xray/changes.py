@@ -44,7 +44,7 @@ class Changes:
 
 
 def _field_lines(rows: NDArray[Any], base: NDArray[Any], words: dict[str, str]) -> Iterator[str]:
-    for name, word in words.items():
+    for name, word in words.items() if len(rows) else ():
         mine, theirs = (np.ascontiguousarray(side[name]).reshape(len(side), -1) for side in (rows, base))
         differ = (mine.view(np.uint8) != theirs.view(np.uint8)).any(axis=1)
         if differ.any():

@@ -66,13 +66,12 @@ class Dm:
         return self.corners[: len(self.corners) // 3 * 3].reshape(-1, 3)
 
 
-_TWO_NAMES = re.compile(rb"[^\x00-\x1f]+\x00[^\x00-\x1f]+\x00([\x00-\xff])\x00\x00\x00")
+_TWO_NAMES_AND_FLAGS = re.compile(rb"[^\x00-\x1f]+\x00[^\x00-\x1f]+\x00[\x00-\xff]\x00\x00\x00", re.DOTALL)
 
 
 def starts_like(head: bytes) -> bool:
     """Whether a file's first bytes are two names and small flags."""
-    found = _TWO_NAMES.match(head)
-    return found is not None and found[1][0] < 4
+    return _TWO_NAMES_AND_FLAGS.match(head) is not None
 
 
 def read(data: bytes, file: str, report: Report) -> Dm:

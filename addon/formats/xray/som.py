@@ -44,8 +44,12 @@ _WORDS = {"positions": "triangles moved", "two_sided": "two-sided flags", "occlu
 
 
 def starts_like(head: bytes) -> bool:
-    """Whether a file's first bytes are a version and a chunk of whole triangles."""
-    return occluders.starts_like(head, TRIANGLE)
+    """Whether a file's first bytes are a version and a chunk of whole triangles, the first with an occlusion."""
+    first = 20 + TRIANGLE.itemsize
+    if len(head) < first or not occluders.starts_like(head, TRIANGLE):
+        return False
+    # Eleven occluders take as many bytes as ten of sound; these have a coordinate here.
+    return bool(0 <= np.frombuffer(head, "<f4", 1, first - 4)[0] <= 1)
 
 
 def read(data: bytes, file: str, report: Report) -> Occluders:
@@ -67,7 +71,7 @@ def decode(document: Occluders, report: Report, weld: float | None = None) -> Me
     """The triangles with the face attributes `TWO_SIDED` and `OCCLUSION`; ``weld`` as in `occluders.decode`."""
     mesh = occluders.decode(document, PurePath(document.file.replace("\\", "/")).name or "level.som", weld)
     mesh.attributes[TWO_SIDED] = Attribute(Domain.FACE, document.rows["two_sided"] != 0)
-    mesh.attributes[OCCLUSION] = Attribute(Domain.FACE, np.ascontiguousarray(document.rows["occlusion"]))
+    mesh.attributes[OCCLUSION] = Attribute(Domain.FACE, document.rows["occlusion"].copy())
     if not len(document.rows):
         report.warn("there are no triangles in it", mesh.name)
     return mesh

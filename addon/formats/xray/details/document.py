@@ -126,7 +126,7 @@ def read(data: bytes, file: str, report: Report) -> Details:
         for chunk in model_run.chunks:
             if chunk.plain_id not in models:
                 models[chunk.plain_id] = dm.read_model(open_chunk(chunk, inside), report)
-    if sorted(models) != list(range(header.models)):
+    if len(models) != header.models or any(number >= header.models for number in models):
         report.warn(f"the header says {header.models} models, the file has {len(models)}")
     document = Details(header, models, slots, run, model_run, head.rest(), slot_body.rest(), file)
     for rest, what in ((document.header_rest, "header"), (document.slots_rest, "slots")):

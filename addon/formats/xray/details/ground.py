@@ -74,6 +74,8 @@ def _shares(steps: NDArray[np.uint8]) -> NDArray[np.float32]:
 
 
 def _points(document: Details, values: SlotValues) -> NDArray[np.float32]:
+    if not len(document.slots):
+        return np.zeros((0, 3), np.float32)  # one side may claim billions where the other has none
     (width, depth), (x, z) = document.header.size, document.header.offset
     middles = [(np.arange(size) - start + 0.5) * SLOT_SIZE for size, start in ((width, x), (depth, z))]
     points = np.empty((depth, width, 3), np.float32)

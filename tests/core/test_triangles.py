@@ -1,0 +1,144 @@
+"""Areas, repeated faces, welding and splitting, against plain Python."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from addon.core import triangles
+from tests.work import lines_run
+
+ROWS = arrays.arrays(np.int64, st.tuples(st.integers(0, 30), st.just(3)), elements=st.integers(-2, 2))
+
+
+def test_areas_are_herons():
+    positions = np.array([[0, 0, 0], [3, 0, 0], [0, 4, 0], [3, 0, 0], [1, 1, 1], [2, 2, 2], [3, 3, 3]], np.float32)
+    corners = np.array([[0, 1, 2], [0, 1, 3], [4, 5, 6], [2, 1, 6]])
+    sides = [[np.linalg.norm(positions[t[k]].astype(float) - positions[t[k - 1]]) for k in range(3)] for t in corners]
+    half = [sum(three) / 2 for three in sides]
+    heron = [max(s * (s - a) * (s - b) * (s - c), 0) ** 0.5 for s, (a, b, c) in zip(half, sides, strict=True)]
+    np.testing.assert_allclose(triangles.areas(positions, corners), heron, atol=1e-6)
+    assert triangles.areas(positions, corners)[:3].tolist() == [6, 0, 0]
+
+
+def test_an_area_of_no_number_is_none_and_raises_no_alarm():
+    positions = np.array([[np.nan, 0, 0], [3e38, -3e38, 3e38], [-3e38, 3e38, 0]], np.float32)
+    assert not np.isfinite(triangles.areas(positions, np.array([[0, 1, 2]]))).any()
+
+
+@given(ROWS)
+def test_row_groups_are_the_places_among_the_sorted_different_rows(rows):
+    different = sorted({tuple(row) for row in rows.tolist()})
+    assert triangles.row_groups(rows).tolist() == [different.index(tuple(row)) for row in rows.tolist()]
+
+
+@given(arrays.arrays(np.int32, st.tuples(st.integers(0, 30), st.just(3)), elements=st.integers(0, 3)))
+def test_repeated_faces_are_those_seen_before_in_any_order(corners):
+    seen, wanted = set(), []
+    for number, face in enumerate(corners.tolist()):
+        key = tuple(sorted(face))
+        if key in seen:
+            wanted.append(number)
+        seen.add(key)
+    assert triangles.repeated(corners).tolist() == wanted
+
+
+POINTS = arrays.arrays(
+    np.float32,
+    st.tuples(st.integers(0, 40), st.just(3)),
+    elements=st.sampled_from([0.0, -0.0, 1.0, 1.5, float("nan"), float("inf")]),
+)
+
+
+@given(POINTS)
+def test_welding_by_bits_gives_every_point_back_in_its_place(points):
+    found = triangles.weld(points)
+    assert points[found.source][found.vertex].tobytes() == points.tobytes()
+    assert len(found.source) == len({row.tobytes() for row in points})
+    assert (np.diff(found.source) > 0).all()
+
+
+def test_a_nan_of_other_bits_is_another_point():
+    points = np.zeros((3, 3), np.float32)
+    points.view(np.uint32)[:, 0] = [0x7FC00001, 0x7FC00002, 0x7FC00001]
+    assert triangles.weld(points).vertex.tolist() == [0, 1, 0]
+
+
+def greedy(points, tolerance):
+    """Every point goes to the first one that stayed, if that is near along each axis."""
+    stayed, result = [], []
+    for number, point in enumerate(points):
+        near = [other for other in stayed if (abs(points[other] - point) <= tolerance).all()]
+        if not near:
+            stayed.append(number)
+        result.append(near[0] if near else number)
+    return result
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 60))
+def test_points_in_clusters_go_to_the_first_of_their_cluster(seed, count):
+    """Clusters 1 m apart, 5 mm wide, on every side of the cells' borders."""
+    chance = np.random.default_rng(seed)
+    centres = chance.integers(-4, 4, (count, 3)) + chance.random(3)
+    points = (centres + chance.uniform(-0.0024, 0.0024, (count, 3))).astype(np.float32)
+    found = triangles.weld(points, 0.005)
+    assert found.source[found.vertex].tolist() == greedy(points, 0.005)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_no_point_moves_by_more_than_twice_the_tolerance(seed):
+    points = np.random.default_rng(seed).uniform(0, 0.1, (200, 3)).astype(np.float32)
+    found = triangles.weld(points, 0.01)
+    moved = np.abs(points[found.source][found.vertex].astype(float) - points)
+    assert moved.max() <= 0.02 + 1e-7
+    assert len(found.source) < 200
+
+
+def test_a_long_row_of_near_points_does_not_shrink_to_one():
+    points = np.zeros((1000, 3), np.float32)
+    points[:, 0] = np.arange(1000) * 0.004
+    found = triangles.weld(points, 0.005)
+    assert len(found.source) > 300
+    work = [lines_run(lambda many=many: triangles.weld(points[:many], 0.005)) for many in (500, 1000)]
+    assert work[1] < 1.1 * work[0]
+
+
+@pytest.mark.parametrize("far", [np.nan, np.inf, 3e38])
+def test_a_point_that_is_nowhere_stays_alone_and_hinders_nobody(far):
+    points = np.array([[far, 0, 0], [0.001, 0, 0], [-0.001, 0, 0], [far, 0, 0]], np.float32)
+    assert triangles.weld(points, 0.01).vertex.tolist() == [0, 1, 1, 0]
+
+
+def test_no_points_are_welded_to_none():
+    found = triangles.weld(np.zeros((0, 3), np.float32), 0.1)
+    assert len(found.vertex) == len(found.source) == 0
+
+
+CORNERS = st.integers(1, 8).flatmap(
+    lambda count: st.tuples(
+        st.just(count),
+        arrays.arrays(np.int32, st.tuples(st.integers(0, 12), st.just(3)), elements=st.integers(0, count - 1)),
+        st.integers(0, 2**32 - 1),
+    )
+)
+
+
+@given(CORNERS)
+def test_vertices_are_split_exactly_where_corners_differ(case):
+    count, corners, seed = case
+    values = np.random.default_rng(seed).choice(np.float32([0.0, -0.0, 0.5, np.nan]), (*corners.shape, 2))
+    split = triangles.split_corners(corners, values, count)
+
+    def bits(value):
+        return tuple((np.asarray(value, np.float32) + np.float32(0)).view(np.int32).tolist())
+
+    different = {(v, bits(values[f, c])) for f, face in enumerate(corners.tolist()) for c, v in enumerate(face)}
+    unused = count - len({vertex for vertex, _ in different})
+    assert len(split.source) == len(different) + unused
+    assert split.source[:count].tolist() == list(range(count))
+    assert (split.source[split.triangles] == corners).all()
+    for face in range(len(corners)):
+        for corner in range(3):
+            spoken = values.reshape(-1, 2)[split.corner[split.triangles[face, corner]]]
+            assert bits(spoken) == bits(values[face, corner])
