@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import bpy
-from bpy.props import PointerProperty, StringProperty
+from bpy.props import IntProperty, PointerProperty, StringProperty
 
 from ..core.model import Material
 
 MATERIAL: Any = bpy.types.Material
 NEUTRAL = (0.5, 0.5, 0.5, 1.0)
 ROUGHNESS = 0.8
+TITLE = "motionbridge_title"
+"""Property of a coloured material: the name it was made under."""
 
 
 class MaterialProperties(bpy.types.PropertyGroup):
@@ -25,6 +27,9 @@ class MaterialProperties(bpy.types.PropertyGroup):
         name="Texture", description="The texture as the game names it: below its textures folder, without suffix"
     )
     shader: StringProperty(name="Shader", description="The shader as the game names it")
+    number: IntProperty(
+        name="Game Material Number", description="The game material of collision faces, -1 for none", default=-1, min=-1
+    )
 
 
 def register() -> None:
@@ -58,12 +63,45 @@ def build(material: Material, image: Any = None, *, see_through: bool = False) -
     return made
 
 
+def build_coloured(
+    name: str, colour: tuple[float, ...], *, number: int = -1, back: tuple[float, ...] | None = None
+) -> Any:
+    """A plain material of one colour, the one that is there where name and ``number`` are the same.
+
+    ``back`` is another colour for the side that faces turn away.
+    """
+    materials: Any = bpy.data.materials
+    for there in materials:
+        # Blender numbers a name that is taken; what was made under this name is known by its title.
+        if there.motionbridge_material.number == number and there.get(TITLE) == name and there.library is None:
+            return there
+    made: Any = materials.new(name)
+    made[TITLE] = name
+    made.motionbridge_material.number = number
+    made.diffuse_color = colour
+    if made.node_tree is None:
+        made.use_nodes = True
+    _build_nodes(made.node_tree, None, see_through=False)
+    tree = made.node_tree
+    surface = next(node for node in tree.nodes if node.type == "BSDF_PRINCIPLED")
+    surface.inputs["Base Color"].default_value = colour
+    if back is not None:
+        side = tree.nodes.new("ShaderNodeNewGeometry")
+        mix = tree.nodes.new("ShaderNodeMixRGB")
+        side.location, mix.location = (-500, 0), (-250, 0)
+        mix.inputs["Color1"].default_value, mix.inputs["Color2"].default_value = colour, back
+        tree.links.new(side.outputs["Backfacing"], mix.inputs["Fac"])
+        tree.links.new(mix.outputs["Color"], surface.inputs["Base Color"])
+    return made
+
+
 def _existing(material: Material, image: Any) -> Any:
     """One of the same names that shows the same image, if any: whatever the user made of it is his."""
     materials: Any = bpy.data.materials
     for there in materials:
         names = there.motionbridge_material
-        if (names.texture, names.shader) == (material.texture, material.shader) and there.library is None:
+        same = (names.texture, names.shader) == (material.texture, material.shader)
+        if same and there.library is None and there.get(TITLE) is None:
             nodes = there.node_tree.nodes if there.node_tree is not None else ()
             if image is None or any(node.type == "TEX_IMAGE" and node.image == image for node in nodes):
                 return there

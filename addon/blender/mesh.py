@@ -15,8 +15,7 @@ made of them, and count for every corner that still shows the latter.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,13 +26,21 @@ from numpy.typing import NDArray
 from ..core.model import Attribute, Domain, Mesh
 from ..core.report import Report
 from . import attributes, compat, material, vertex_groups
+from .mesh_arrays import (
+    LOOSE_UV,
+    column,
+    corner_uvs,
+    folded_faces,
+    folded_rows,
+    keep_folded,
+    outside_edit_mode,
+    positions_of,
+    put_back,
+    triangles_of,
+)
 
 UV_LAYER = "UVMap"
-LOOSE_UV, LOOSE_NORMAL = "loose_uv", "loose_normal"
-FOLDED = "folded_faces"
-"""Property of a mesh: vertices and faces it had in all, then place, corners and material of each folded face."""
-FOLDED_VALUES = "folded_values"
-"""Property of a mesh: name of an attribute -> its values on the folded faces, as bits."""
+LOOSE_NORMAL = "loose_normal"
 GIVEN_NORMAL, SHOWN_NORMAL = "given_normal", "shown_normal"
 FAR_OFF = 0.02
 """A normal that is shown this far from the given one (about a degree) is worth a word."""
@@ -51,9 +58,9 @@ def build(mesh: Mesh, materials: Sequence[Any], report: Report, *, flat: bool = 
     data: Any = bpy.data.meshes.new(mesh.name)
     mesh = _without_faces_to_nowhere(mesh, report)
     shown_faces, triangles = None, np.ascontiguousarray(mesh.triangles, np.int32)
-    folded = _folded(triangles)
+    folded = folded_faces(triangles)
     if folded.any():
-        _keep_folded(data, mesh, folded, report)
+        keep_folded(data, mesh, folded, report)
         shown_faces, triangles = ~folded, triangles[~folded]
     _build_topology(data, mesh, triangles)
     for made in materials:
@@ -95,50 +102,11 @@ def _without_faces_to_nowhere(mesh: Mesh, report: Report) -> Mesh:
     return replace(mesh, triangles=triangles[valid], material_index=index, attributes=kept)
 
 
-def _folded(triangles: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """(faces,) which have two corners on one vertex."""
-    a, b, c = triangles[:, 0], triangles[:, 1], triangles[:, 2]
-    result: NDArray[np.bool_] = (a == b) | (b == c) | (c == a)
-    return result
-
-
-def _keep_folded(data: Any, mesh: Mesh, folded: NDArray[np.bool_], report: Report) -> None:
-    report.warn(f"{int(folded.sum())} triangles are folded to a line; not shown, but kept", mesh.name)
-    places = np.flatnonzero(folded)
-    index = np.zeros(len(places), np.int64) if mesh.material_index is None else mesh.material_index[folded]
-    rows = np.concatenate([places[:, None], mesh.triangles[folded], index[:, None]], axis=1)
-    data[FOLDED] = [len(mesh.positions), len(mesh.triangles), *rows.ravel().tolist()]
-    data[FOLDED_VALUES] = {
-        name: np.ascontiguousarray(found.values[folded]).view(np.uint8).astype(np.int32).ravel().tolist()
-        for name, found in mesh.attributes.items()
-        if found.domain is Domain.FACE
-    }
-
-
-def _folded_rows(data: Any, faces: int) -> NDArray[np.int32]:
-    """(faces kept back, 5), while the mesh still has as many vertices and faces (``faces``) as it had with them."""
-    kept = np.array(data.get(FOLDED, (0, 0)), np.int32)
-    rows = kept[2:].reshape(-1, 5)
-    same = len(data.vertices) == kept[0] and faces + len(rows) == kept[1]
-    return rows if same else rows[:0]
-
-
-def _put_back(values: NDArray[Any], places: NDArray[np.int32], kept: Any) -> NDArray[Any]:
-    """Values of faces with those of the faces that were kept back at their places."""
-    if not len(places):
-        return values
-    result = np.empty((len(values) + len(places), *values.shape[1:]), values.dtype)
-    there = np.ones(len(result), np.bool_)
-    there[places] = False
-    result[there] = values
-    result[places] = kept
-    return result
-
-
 def _build_topology(data: Any, mesh: Mesh, triangles: NDArray[np.int32]) -> None:
     count = len(triangles)
-    data.vertices.add(len(mesh.positions))
-    data.attributes["position"].data.foreach_set("vector", np.ascontiguousarray(mesh.positions, np.float32).ravel())
+    if len(mesh.positions):
+        data.vertices.add(len(mesh.positions))
+        data.attributes["position"].data.foreach_set("vector", np.ascontiguousarray(mesh.positions, np.float32).ravel())
     if count:
         data.loops.add(3 * count)
         data.attributes[".corner_vert"].data.foreach_set("value", triangles.ravel())
@@ -175,6 +143,13 @@ def _build_normals(data: Any, given: NDArray[np.float32], name: str, report: Rep
         report.note(f"this Blender cannot show {far} normals as they are (4.5 and later can); they are kept", name)
 
 
+def select_loose_edges(data: Any) -> None:
+    """Select the edges of a new mesh that has no faces, as its vertices and faces are from the start."""
+    # Since 5.0 they are selected, by one value for all, which cannot be written at once: it crashes.
+    if len(data.edges) and not data.edges[0].select:
+        data.edges.foreach_set("select", np.ones(len(data.edges), np.bool_))
+
+
 @dataclass(frozen=True)
 class Gathered:
     """A mesh read from Blender. ``exact_normals`` is False where Blender alone had them, in 16 bits or worked out."""
@@ -188,20 +163,20 @@ def gather(shown: Any) -> Gathered:
 
     Normals are those that Blender shows, custom ones as they were given.
     """
-    with _outside_edit_mode(shown) as data:
-        positions = _column(data.attributes["position"].data, "vector", len(data.vertices), 3)
-        triangles, faces = _triangles(data)
+    with outside_edit_mode(shown) as data:
+        positions = positions_of(data)
+        triangles, faces = triangles_of(data)
         corners = np.empty(len(data.loops), np.int32)
         if len(corners):
             data.attributes[".corner_vert"].data.foreach_get("value", corners)
         normals, exact = _corner_normals(data)
-        uvs = _corner_uvs(data)
+        uvs = corner_uvs(data)
         index = np.zeros(len(data.polygons), np.int32)
         data.polygons.foreach_get("material_index", index)
         split = _split(corners, uvs, normals, len(positions))
-        folded = _folded_rows(data, len(triangles))
-        cut = _put_back(split.vertex[triangles], folded[:, 0], folded[:, 1:4])
-        cut_index = _put_back(index[faces], folded[:, 0], folded[:, 4])
+        folded = folded_rows(data, len(triangles))
+        cut = put_back(split.vertex[triangles], folded[:, 0], folded[:, 1:4])
+        cut_index = put_back(index[faces], folded[:, 0], folded[:, 4])
         mesh = Mesh(
             shown.name,
             positions[split.source],
@@ -216,95 +191,12 @@ def gather(shown: Any) -> Gathered:
     return Gathered(mesh, exact)
 
 
-@dataclass(frozen=True)
-class Shape:
-    """Geometry and attributes alone. ``faces`` (triangles,) the polygon each was cut from, -1 for one kept back."""
-
-    mesh: Mesh
-    faces: NDArray[np.int32]
-
-
-def gather_shape(shown: Any, wanted: attributes.Wanted, report: Report, evaluated: Any = None) -> Shape:
-    """Vertices, triangles, Blender's material slots and the ``wanted`` attributes that are there; nothing is split.
-
-    ``evaluated`` is the mesh to read instead, such as the one modifiers make.
-    """
-    with _outside_edit_mode(shown) as own:
-        data = own if evaluated is None else evaluated
-        positions = _column(data.attributes["position"].data, "vector", len(data.vertices), 3)
-        corners = np.empty(len(data.loops), np.int32)
-        if len(corners):
-            data.attributes[".corner_vert"].data.foreach_get("value", corners)
-        cut, faces = _triangles(data)
-        whole = len(faces) == len(data.polygons)
-        folded = _folded_rows(data, len(faces))
-        lost = (len(data.get(FOLDED, (0, 0))) - 2) // 5 - len(folded)
-        if lost:
-            report.warn(f"{lost} folded triangles of the file are left out, as the mesh is another now", shown.name)
-        places = folded[:, 0]
-        triangles = corners.reshape(-1, 3) if whole else corners[cut]
-        index = attributes.gather(data, "material_index", Domain.FACE, np.int32)
-        if index is None:
-            index = np.zeros(len(data.polygons), np.int32)
-        mesh = Mesh(
-            shown.name,
-            positions,
-            _put_back(triangles, places, folded[:, 1:4]),
-            material_index=_put_back(index if whole else index[faces], places, folded[:, 4]),
-        )
-        for name, (domain, kind) in wanted.items():
-            values = attributes.gather(data, name, domain, kind)
-            if values is None:
-                continue
-            if domain is Domain.FACE:
-                kept = np.array(data.get(FOLDED_VALUES, {}).get(name, ()), np.uint8).view(values.dtype)
-                values = _put_back(values if whole else values[faces], places, kept)
-            mesh.attributes[name] = Attribute(domain, values)
-        return Shape(mesh, _put_back(faces, places, -1))
-
-
-@contextmanager
-def _outside_edit_mode(shown: Any) -> Iterator[Any]:
-    """The mesh, or while it is being edited a copy of what it is at this moment: edited meshes hide their arrays."""
-    if shown.mode != "EDIT":
-        yield shown.data
-        return
-    shown.update_from_editmode()
-    copy = shown.data.copy()
-    try:
-        yield copy
-    finally:
-        bpy.data.meshes.remove(copy)
-
-
-def _column(values: Any, name: str, count: int, width: int) -> NDArray[np.float32]:
-    flat = np.empty(count * width, np.float32)
-    if count:
-        values.foreach_get(name, flat)
-    return flat.reshape(count, width)
-
-
-def _triangles(data: Any) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """(triangles, 3) corner numbers and (triangles,) the polygon each is of."""
-    count = len(data.polygons)
-    sizes = np.empty(count, np.int32)
-    data.polygons.foreach_get("loop_total", sizes)
-    if (sizes == 3).all():
-        return np.arange(3 * count, dtype=np.int32).reshape(-1, 3), np.arange(count, dtype=np.int32)
-    data.calc_loop_triangles()
-    cut = len(data.loop_triangles)
-    corners, faces = np.empty(3 * cut, np.int32), np.empty(cut, np.int32)
-    data.loop_triangles.foreach_get("loops", corners)
-    data.loop_triangles.foreach_get("polygon_index", faces)
-    return corners.reshape(-1, 3), faces
-
-
 def _corner_normals(data: Any) -> tuple[NDArray[np.float32], bool]:
     """(corners, 3), and whether what was once given is among them exactly."""
     exact = _vectors_of_corners(data, "custom_normal")
     if exact is not None:
         return exact, True
-    shown = _column(data.corner_normals, "vector", len(data.loops), 3)
+    shown = column(data.corner_normals, "vector", len(data.loops), 3)
     given, shown_then = _vectors_of_corners(data, GIVEN_NORMAL), _vectors_of_corners(data, SHOWN_NORMAL)
     if given is None or shown_then is None:
         return shown, False
@@ -316,13 +208,7 @@ def _vectors_of_corners(data: Any, name: str) -> NDArray[np.float32] | None:
     stored = data.attributes.get(name)
     if stored is None or stored.data_type != "FLOAT_VECTOR" or stored.domain != "CORNER":
         return None
-    return _column(stored.data, "vector", len(data.loops), 3)
-
-
-def _corner_uvs(data: Any) -> NDArray[np.float32] | None:
-    """(corners, 2) of the layer that is rendered; None where there is none."""
-    layer = next((layer for layer in data.uv_layers if layer.active_render), None)
-    return None if layer is None else _column(layer.uv, "vector", len(data.loops), 2)
+    return column(stored.data, "vector", len(data.loops), 3)
 
 
 @dataclass(frozen=True)
@@ -375,6 +261,6 @@ def _of_vertices(data: Any, values: NDArray[np.float32], split: _Split, loose_na
     result[~loose] = values[split.corner[~loose]]
     kept = data.attributes.get(loose_name)
     if kept is not None and kept.domain == "POINT":
-        given = _column(kept.data, "vector", len(data.vertices), values.shape[1])
+        given = column(kept.data, "vector", len(data.vertices), values.shape[1])
         result[loose] = given[split.source[loose]]
     return result

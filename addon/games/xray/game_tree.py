@@ -16,6 +16,7 @@ from pathlib import Path, PurePath
 
 TEXTURE_SUFFIXES = (".dds", ".tga", ".png")
 MOTION_SUFFIX = ".omf"
+GAME_MATERIALS = "gamemtl.xr"
 MOST_FILES = 20_000
 """Files that a mask looks at in one folder; a mask that names no folder must not read a whole disk."""
 
@@ -44,6 +45,10 @@ class GameTree:
         )
         near = (self._find(self.beside, [parts[-1] + suffix]) for suffix in TEXTURE_SUFFIXES)
         return next((path for path in (*found, *near) if path is not None), None)
+
+    def find_file(self, name: str) -> Path | None:
+        """The file of this name beside the file itself, in any letter case."""
+        return self._find(self.beside, [name])
 
     def find_motions(self, reference: str) -> list[Path]:
         """The motion files that one reference of a model means; none where it is not there."""
@@ -148,6 +153,18 @@ def tree_of(file: Path, game_folder: Path | None = None, textures_folder: Path |
     for root in roots:
         textures += _named(root, "textures")
     return GameTree(file.parent, _distinct(meshes), _distinct(textures))
+
+
+def find_game_materials(file: Path, game_folder: Path | None = None) -> Path | None:
+    """The `gamemtl.xr` for a file of a level: beside it, in the folder that holds ``levels``, or in the game's."""
+    file = file.absolute()
+    above = next((folder.parent for folder in file.parents if folder.name.lower() == "levels"), None)
+    for folder in (file.parent, above, game_folder):
+        if folder is not None:
+            found = GameTree(folder).find_file(GAME_MATERIALS)
+            if found is not None:
+                return found
+    return None
 
 
 def _named(folder: Path, name: str) -> list[Path]:

@@ -19,6 +19,7 @@ from ...blender import mesh as meshes
 from ...blender.record import kept
 from ...core import files, names, space
 from ...core.errors import WriteError
+from ...core.mesh_transform import transformed
 from ...core.model import Mesh, Skeleton
 from ...core.report import Report
 from ...formats.xray import ogf
@@ -159,7 +160,7 @@ def _gather_mesh(shown: Any, holder: Any, report: Report) -> tuple[Mesh, bool]:
     mesh = gathered.mesh
     place = _place(shown, holder)
     if np.abs(place - np.eye(4)).max() > 1e-6:
-        mesh = _moved(mesh, place)
+        mesh = transformed(mesh, place)
     if holder.type == "ARMATURE":
         game_names = {bone.name: bone_properties.game_name(bone) for bone in holder.data.bones}
         mesh = replace(mesh, groups=[game_names.get(group, group) for group in mesh.groups])
@@ -174,21 +175,6 @@ def _place(shown: Any, holder: Any) -> Floats:
         # Not through the world, where a model that stands far away or turned would cost digits.
         return np.array(shown.matrix_parent_inverse @ shown.matrix_basis, np.float64)
     return np.array(holder.matrix_world.inverted_safe() @ shown.matrix_world, np.float64)
-
-
-def _moved(mesh: Mesh, place: Floats) -> Mesh:
-    """The mesh with its object's transform applied."""
-    turn = place[:3, :3]
-    positions = mesh.positions @ turn.T + place[:3, 3]
-    normals = mesh.normals
-    if normals is not None:
-        # Normals stand on surfaces, which a stretched space tilts the other way.
-        turned = normals @ np.linalg.pinv(turn)
-        length = np.linalg.norm(turned, axis=1, keepdims=True)
-        normals = np.divide(turned, length, out=np.zeros_like(turned), where=length > 0).astype(np.float32)
-    mirrored = np.linalg.det(turn) < 0
-    triangles = mesh.triangles[:, [0, 2, 1]] if mirrored else mesh.triangles
-    return replace(mesh, positions=positions.astype(np.float32), normals=normals, triangles=triangles)
 
 
 def _with_skeleton(rig: Any, base: Ogf, _options: ExportOptions, report: Report) -> tuple[Ogf, Changes]:

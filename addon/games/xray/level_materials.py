@@ -1,0 +1,160 @@
+"""How a level's collision, occluders and sound occluders are coloured: stable colours that tell things apart.
+
+Collision has one Blender material for each game material, and assigning another one to a face is how a face gets
+another game material. What occluders are shown in only repeats what their attributes say.
+"""
+
+from __future__ import annotations
+
+import colorsys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...blender import material
+from ...core import files
+from ...core.errors import MotionbridgeError
+from ...core.model import Material
+from ...core.report import Report
+from ...formats.xray import gamemtl
+from .game_tree import GameTree
+
+MOST_MATERIALS = 512
+"""Of collision; a real game has about a hundred. What is more stays grey, with its numbers in the attribute."""
+MOST_SHARES = 16
+"""Different occlusion factors that are shown each in a colour of its own; of more the nearest tenth."""
+ONE_SIDED, TWO_SIDED = (0.95, 0.45, 0.08, 1.0), (0.15, 0.55, 0.85, 1.0)
+BACK = (0.06, 0.06, 0.07, 1.0)
+
+Slots = tuple[list[Any], NDArray[np.int32]]
+"""Blender materials, and the number of one of them for each face."""
+
+
+def game_colour(number: int) -> tuple[float, float, float, float]:
+    """The colour of a game material: always the same for a number, and far from those of the numbers beside it."""
+    hue = number * 0.618033988749895 % 1.0
+    saturation, value = ((0.75, 0.8), (0.45, 0.9), (0.85, 0.5))[number % 3]
+    return (*colorsys.hsv_to_rgb(hue, saturation, value), 1.0)
+
+
+def read_names(path: Path | None, report: Report) -> dict[int, str]:
+    """Number -> name of the game materials of a `gamemtl.xr`; none without a file, or with one that is not readable."""
+    if path is None:
+        return {}
+    try:
+        document = gamemtl.read(files.read_file(path), str(path), report)
+    except MotionbridgeError as refusal:
+        report.warn(f"game materials have numbers for names: {refusal}")
+        return {}
+    return {number: found.label for number, found in document.by_id().items()}
+
+
+def collision(values: NDArray[np.int32], names: Mapping[int, str]) -> Slots:
+    """A Blender material for each game material (faces,) that occurs, in ascending order."""
+    if not len(values):
+        return [], np.zeros(0, np.int32)
+    numbers, index = _distinct(values)
+    if len(numbers) > MOST_MATERIALS:
+        index = np.minimum(index, MOST_MATERIALS)
+        numbers = numbers[:MOST_MATERIALS]
+        others = [material.build_coloured("other game materials", material.NEUTRAL)]
+    else:
+        others = []
+    made = [game_material(number, names.get(number, "")) for number in numbers.tolist()]
+    return [*made, *others], index
+
+
+def _distinct(values: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    if int(values.min()) < 0 or int(values.max()) > 0xFFFF:
+        different, places = np.unique(values, return_inverse=True)
+        return different.astype(np.int64), places.ravel().astype(np.int32)
+    # Looked up in a table: a million faces need no sorting.
+    numbers = np.flatnonzero(np.bincount(values)).astype(np.int64)
+    place = np.zeros(int(numbers[-1]) + 1, np.int32)
+    place[numbers] = np.arange(len(numbers), dtype=np.int32)
+    index: NDArray[np.int32] = place[values]
+    return numbers, index
+
+
+def game_material(number: int, name: str) -> Any:
+    """The Blender material of a game material, made where it is not there yet."""
+    return material.build_coloured(name or f"game material {number}", game_colour(number), number=number)
+
+
+def game_numbers(data: Any) -> NDArray[np.int64]:
+    """(slots,) the game material that each of a mesh's slots stands for, -1 where it stands for none."""
+    slots = [made.motionbridge_material.number if made is not None else -1 for made in data.materials]
+    return np.array(slots, np.int64)
+
+
+def occluders(two_sided: NDArray[np.bool_]) -> Slots:
+    """One- and two-sided faces in a colour each; the back of one-sided ones, which hides nothing, is dark."""
+    made = [
+        material.build_coloured("occluder, two-sided", TWO_SIDED),
+        material.build_coloured("occluder, one-sided", ONE_SIDED, back=BACK),
+    ]
+    return made, (~two_sided).astype(np.int32)
+
+
+def share_colour(share: float) -> tuple[float, float, float, float]:
+    """From red, which silences, over yellow to green, which lets all sound through."""
+    return (*colorsys.hsv_to_rgb(min(max(share, 0.0), 1.0) / 3, 0.85, 0.85), 1.0)
+
+
+def sound_occluders(occlusion: NDArray[np.float32], two_sided: NDArray[np.bool_]) -> Slots:
+    """A colour for each share of the volume that is let through, darker-backed where one-sided."""
+    shown = np.nan_to_num(occlusion.astype(np.float64), nan=0.0, posinf=1.0, neginf=0.0)
+    if len(np.unique(shown)) > MOST_SHARES:
+        shown = np.round(np.clip(shown, 0.0, 1.0), 1).astype(np.float64)
+    keys, index = np.unique(np.stack([shown, ~two_sided], axis=1), axis=0, return_inverse=True)
+    made = [
+        material.build_coloured(
+            f"lets {share:.0%} of sound through{', one-sided' if one_sided else ''}",
+            share_colour(share),
+            back=BACK if one_sided else None,
+        )
+        for share, one_sided in keys.tolist()
+    ]
+    return made, index.ravel().astype(np.int32)
+
+
+def textured(surface: Material, tree: GameTree, textures: bool, report: Report) -> Any:
+    """The material of a detail model, with its texture where that is found."""
+    image = None
+    if textures and surface.texture:
+        path = tree.find_texture(surface.texture)
+        image = material.load_image(path) if path is not None else None
+        if path is None:
+            report.warn("a texture is not there; set the textures folder to see it", surface.texture)
+        elif image is None:
+            report.warn("Blender cannot show a texture", str(path))
+    return material.build(surface, image, see_through=True)
+
+
+def clear_slots(data: Any, slots: Slots) -> None:
+    """Give a mesh these materials instead of those it has."""
+    made, index = slots
+    data.materials.clear()
+    for one in made:
+        data.materials.append(one)
+    data.polygons.foreach_set("material_index", index)
+
+
+def legend(data: Any) -> list[tuple[Any, str]]:
+    """The materials of a mesh with what each stands for."""
+    found: Any = data.materials
+    return [(made, made.name) for made in found if made is not None]
+
+
+def known_materials() -> list[Any]:
+    """The Blender materials of this file that stand for game materials, by their numbers."""
+    made: Any = bpy.data.materials
+    return sorted((one for one in made if one.motionbridge_material.number >= 0), key=_number)
+
+
+def _number(made: Any) -> int:
+    return int(made.motionbridge_material.number)

@@ -1,0 +1,73 @@
+"""What X-Ray adds to objects that came from a level's files, or are to become one: collision, occluders, sound
+occluders, errors, detail models.
+
+The file is remembered on its mesh, or on the empty above the meshes it was split into.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty, StringProperty
+
+from ...blender.record import bytes_property
+
+NOT_WELDED = -1.0
+KINDS = (
+    ("NONE", "None", "Nothing of a level"),
+    ("CFORM", "Collision", "What the level collides with (level.cform)"),
+    ("HOM", "Occluders", "Triangles that hide what lies behind them (level.hom)"),
+    ("SOM", "Sound Occluders", "Triangles that muffle sound (level.som)"),
+    ("DM", "Detail Model", "Grass or litter that is scattered around (.dm)"),
+    ("ERR", "Level Errors", "What a level compiler complained of (.err)"),
+)
+
+
+class LevelProperties(bpy.types.PropertyGroup):
+    """What of a level an object is."""
+
+    kind: EnumProperty(name="Kind", description="What of a level this is", items=KINDS, default="NONE")
+    is_part: BoolProperty(name="Part", description="One of the meshes that a file was split into")
+    path: StringProperty(name="Path", description="Where the file was read", subtype="FILE_PATH")
+    document: bytes_property("The file as it was read")
+    weld: FloatProperty(options={"HIDDEN"}, default=NOT_WELDED)
+    waving: BoolProperty(name="Waving", description="It waves in the wind", default=True)
+    min_scale: FloatProperty(name="Least Scale", description="The smallest it is scattered at", default=0.5, min=0)
+    max_scale: FloatProperty(name="Greatest Scale", description="The largest it is scattered at", default=2.0, min=0)
+
+
+CLASSES = (LevelProperties,)
+OBJECT: Any = bpy.types.Object
+
+
+def register() -> None:
+    """Add the properties to objects."""
+    for kind in CLASSES:
+        bpy.utils.register_class(kind)
+    OBJECT.motionbridge_level = PointerProperty(type=LevelProperties)
+
+
+def unregister() -> None:
+    """Take them away."""
+    del OBJECT.motionbridge_level
+    for kind in reversed(CLASSES):
+        bpy.utils.unregister_class(kind)
+
+
+def holder_of(shown: Any) -> Any:
+    """The object that remembers the file which an object is of, or is to become; None where it is of none."""
+    if shown is None or shown.motionbridge_level.kind == "NONE":
+        return None
+    parent = shown.parent
+    if shown.motionbridge_level.is_part and parent is not None and parent.motionbridge_level.kind != "NONE":
+        return parent
+    return shown
+
+
+def meshes_of(holder: Any) -> list[Any]:
+    """The meshes that a file is made of: the holder itself, or the parts below it."""
+    if holder.type == "MESH":
+        return [holder]
+    parts = [shown for shown in holder.children_recursive if shown.type == "MESH"]
+    return [shown for shown in parts if shown.motionbridge_level.is_part]

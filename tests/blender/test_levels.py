@@ -1,0 +1,378 @@
+"""Files of a level into Blender and back, judged by their bytes and by a reader of the test's own."""
+
+import struct
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.core.errors import ReadError, WriteError
+from addon.core.report import Report
+from addon.games.xray import level, level_export
+from tests.real_files import corpus_files
+from tests.scene import differences, snapshot
+
+KINDS = {".cform": "CFORM", ".hom": "HOM", ".som": "SOM", ".dm": "DM"}
+ALL = [parameter for parameter in corpus_files("cform", "hom", "som", "dm") if "odd_" not in str(parameter.id)]
+
+
+def imported(path, **options):
+    report = Report()
+    return level.import_file(bpy.context, path, level.LevelOptions(**options), report), report
+
+
+def planned(holder, **options):
+    report = Report()
+    return level_export.plan_export(bpy.context, holder, level_export.ExportOptions(**options), report), report
+
+
+def positions_of(shown):
+    flat = np.empty(3 * len(shown.data.vertices), np.float32)
+    shown.data.attributes["position"].data.foreach_get("vector", flat)
+    return flat.reshape(-1, 3)
+
+
+def corners_of(shown):
+    flat = np.empty(len(shown.data.loops), np.int32)
+    shown.data.loops.foreach_get("vertex_index", flat)
+    return flat.reshape(-1, 3)
+
+
+def face_values(shown, name, kind):
+    values = np.empty(len(shown.data.polygons), kind)
+    shown.data.attributes[name].data.foreach_get("value", values)
+    return values
+
+
+def is_kept(path, **options):
+    """Import, save, load again, export: the bytes."""
+    made, _ = imported(path, **options)
+    name = made.holder.name
+    before = snapshot()
+    plan, _ = planned(made.holder)
+    assert differences(before, snapshot()) == []
+    assert plan.data == path.read_bytes()
+    assert plan.sentence() == "nothing changed"
+    return name
+
+
+# Every byte ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ALL)
+def test_what_nobody_touched_leaves_byte_for_byte_through_a_saved_scene(path, tmp_path):
+    name = is_kept(path)
+    saved = str(tmp_path / "scene.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=saved)
+    bpy.ops.wm.open_mainfile(filepath=saved)
+    target = tmp_path / path.name
+    level_export.export_file(bpy.context, bpy.data.objects[name], target, level_export.ExportOptions(), Report())
+    assert target.read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("weld", [0.0, 0.01])
+@pytest.mark.parametrize("path", [parameter for parameter in ALL if str(parameter.id).startswith(("hom", "som"))])
+def test_welded_soup_comes_back_in_its_order(path, weld):
+    is_kept(path, weld=weld)
+
+
+@pytest.mark.parametrize("split", [level.BY_SECTOR, level.BY_MATERIAL])
+@pytest.mark.parametrize("path", [parameter for parameter in ALL if str(parameter.id).startswith("cform")])
+def test_collision_in_parts_comes_back_as_one(path, split):
+    is_kept(path, split=split)
+
+
+@pytest.mark.parametrize("path", corpus_files("cform/odd_mp_test_build.cform"))
+def test_a_build_cform_is_opened_as_what_it_is(path):
+    is_kept(path)
+
+
+# What is seen -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", [parameter for parameter in ALL if str(parameter.id).startswith("cform")])
+def test_collision_shows_what_its_bytes_say(path):
+    data = path.read_bytes()
+    made, _ = imported(path)
+    _, vertices, faces = struct.unpack_from("<3I", data)
+    points = np.frombuffer(data, "<f4", 3 * vertices, 36).reshape(-1, 3)
+    rows = np.frombuffer(data, [("v", "<u4", 3), ("m", "<u2"), ("s", "<u2")], faces, 36 + 12 * vertices)
+    (shown,) = made.meshes
+    np.testing.assert_array_equal(positions_of(shown), points[:, [0, 2, 1]])
+    np.testing.assert_array_equal(corners_of(shown), rows["v"][:, [0, 2, 1]])
+    np.testing.assert_array_equal(face_values(shown, "material", np.int32), rows["m"] & 0x3FFF)
+    np.testing.assert_array_equal(face_values(shown, "suppress_shadows", np.bool_), rows["m"] >> 14 & 1)
+    np.testing.assert_array_equal(face_values(shown, "suppress_wallmarks", np.bool_), rows["m"] >> 15)
+    np.testing.assert_array_equal(face_values(shown, "sector", np.int32), rows["s"])
+    numbers = [made.motionbridge_material.number for made in shown.data.materials]
+    assert numbers == sorted(set((rows["m"] & 0x3FFF).tolist()))
+    slots = np.empty(faces, np.int32)
+    shown.data.polygons.foreach_get("material_index", slots)
+    np.testing.assert_array_equal(np.array(numbers)[slots], rows["m"] & 0x3FFF)
+
+
+@pytest.mark.parametrize("path", corpus_files("hom/l01_escape.hom"))
+def test_occluders_show_which_faces_are_two_sided(path):
+    made, _ = imported(path)
+    (shown,) = made.meshes
+    rows = np.frombuffer(path.read_bytes(), [("p", "<f4", 9), ("f", "<u4")], offset=20)
+    two_sided = face_values(shown, "two_sided", np.bool_)
+    np.testing.assert_array_equal(two_sided, rows["f"] != 0)
+    slots = np.empty(len(two_sided), np.int32)
+    shown.data.polygons.foreach_get("material_index", slots)
+    names = np.array([one.name for one in shown.data.materials])
+    assert set(names[slots[two_sided]]) == {"occluder, two-sided"}
+    assert len(shown.data.vertices) == 3 * len(rows)
+    assert face_values(shown, "sharp_face", np.bool_).all()
+
+
+@pytest.mark.parametrize("path", corpus_files("som/l05_bar.som"))
+def test_sound_occluders_show_how_much_they_let_through(path):
+    made, _ = imported(path)
+    (shown,) = made.meshes
+    rows = np.frombuffer(path.read_bytes(), [("p", "<f4", 9), ("t", "<u4"), ("o", "<f4")], offset=20)
+    np.testing.assert_array_equal(face_values(shown, "occlusion", np.float32), rows["o"])
+    assert len(shown.data.materials) == len(np.unique(np.stack([rows["o"], rows["t"] != 0]), axis=1).T)
+
+
+@pytest.mark.parametrize(("path", "items"), [*zip(["bx_test.err", "bx_test_sdk.err"], [(1, 1, 1)] * 2, strict=True)])
+def test_errors_are_points_edges_and_triangles_that_are_selected(corpus, path, items):
+    data = (corpus / "err" / path).read_bytes()
+    counts, at = [], 0
+    while at < len(data):
+        _, size, count = struct.unpack_from("<3I", data, at)
+        counts.append(count)
+        at += 8 + size
+    made, _ = imported(corpus / "err" / path)
+    meshes = {shown.name.rpartition(" ")[2]: shown.data for shown in made.meshes}
+    for noun, count, elements in zip(
+        ("points", "edges", "triangles"), counts, ("vertices", "edges", "polygons"), strict=True
+    ):
+        if count:
+            found = getattr(meshes[noun], elements)
+            assert len(found) == count
+            assert all(element.select for element in found)
+    assert len(meshes) == sum(count > 0 for count in counts)
+
+
+# What is edited -----------------------------------------------------------------------------------------------------
+
+FACE = np.dtype([("v", "<u4", 3), ("m", "<u2"), ("s", "<u2")])
+
+
+def drawn(name, vertices, faces, kind):
+    data = bpy.data.meshes.new(name)
+    data.from_pydata(vertices, [], faces)
+    shown = bpy.data.objects.new(name, data)
+    bpy.context.scene.collection.objects.link(shown)
+    shown.motionbridge_level.kind = kind
+    return shown
+
+
+def read_cform(data):
+    _, vertices, faces = struct.unpack_from("<3I", data)
+    assert len(data) == 36 + 12 * vertices + 16 * faces
+    points = np.frombuffer(data, "<f4", 3 * vertices, 36).reshape(-1, 3)
+    return points, np.frombuffer(data, FACE, faces, 36 + 12 * vertices)
+
+
+SQUARE = [(0, 0, 0), (2, 0, 0), (2, 1, 0), (0, 1, 0)]
+
+
+@pytest.mark.parametrize("path", corpus_files("cform/tss_level.cform"))
+@pytest.mark.parametrize("split", [level.WHOLE, level.BY_MATERIAL])
+def test_another_material_of_a_face_is_the_only_byte_that_changes(path, split):
+    made, _ = imported(path, split=split)
+    shown = made.meshes[0]
+    from addon.games.xray import level_materials
+
+    shown.data.materials.append(level_materials.game_material(777, "materials\\test"))
+    shown.data.polygons[3].material_index = len(shown.data.materials) - 1
+    plan, _ = planned(made.holder)
+    assert plan.sentence() == "1 materials changed"
+    points, before = read_cform(path.read_bytes())
+    same_points, after = read_cform(plan.data)
+    np.testing.assert_array_equal(points, same_points)
+    (changed,) = np.flatnonzero(before["m"] != after["m"])
+    assert after["m"][changed] & 0x3FFF == 777
+    assert (after["m"] >> 14 == before["m"] >> 14).all()
+    assert (after["v"] == before["v"]).all()
+    assert (after["s"] == before["s"]).all()
+
+
+@pytest.mark.parametrize("path", corpus_files("hom/l01_escape.hom"))
+def test_deleted_occluders_leave_the_others_bytes_alone(path):
+    made, _ = imported(path)
+    import bmesh
+
+    work = bmesh.new()
+    work.from_mesh(made.holder.data)
+    work.faces.ensure_lookup_table()
+    bmesh.ops.delete(work, geom=[work.faces[5], work.faces[9]], context="FACES")
+    work.to_mesh(made.holder.data)
+    work.free()
+    plan, _ = planned(made.holder)
+    data = path.read_bytes()
+    rows = [data[at : at + 40] for at in range(20, len(data), 40)]
+    assert plan.data[20:] == b"".join(row for number, row in enumerate(rows) if number not in (5, 9))
+
+
+@pytest.mark.parametrize("kind", ["CFORM", "HOM", "SOM", "DM"])
+def test_a_mesh_drawn_from_nothing_is_exported_with_defaults_and_leaves_the_scene_alone(kind):
+    shown = drawn("square", SQUARE, [(0, 1, 2, 3)], kind)
+    shown.location = (10, 20, 30)
+    before = snapshot()
+    plan, _ = planned(shown)
+    assert differences(before, snapshot()) == []
+    assert plan.faces == 2
+    if kind == "CFORM":
+        points, faces = read_cform(plan.data)
+        np.testing.assert_array_equal(points, np.array(SQUARE)[:, [0, 2, 1]] + (10, 30, 20))
+        assert not faces["m"].any()
+        corners = points[faces["v"].astype(int)]
+    elif kind == "DM":
+        head = plan.data.index(b"\0", plan.data.index(b"\0") + 1) + 1
+        _, low, high, vertices, indices = struct.unpack_from("<I2f2I", plan.data, head)
+        assert (low, high, vertices, indices) == (0.5, 2.0, 4, 6)
+        points = np.frombuffer(plan.data, "<f4", 20, head + 20).reshape(-1, 5)[:, :3]
+        corners = points[np.frombuffer(plan.data, "<u2", 6, head + 20 + 80).reshape(-1, 3)]
+    else:
+        size = 40 if kind == "HOM" else 44
+        rows = [plan.data[at : at + size] for at in range(20, len(plan.data), size)]
+        assert [struct.unpack_from("<I", row, 36)[0] for row in rows] == [1, 1]
+        corners = np.array([struct.unpack_from("<9f", row) for row in rows]).reshape(-1, 3, 3)
+        if kind == "SOM":
+            assert [struct.unpack_from("<f", row, 40)[0] for row in rows] == [pytest.approx(0.05)] * 2
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    assert (normals[:, 1] > 0).all()  # outward is up, as in Blender
+    assert np.linalg.norm(normals, axis=1).sum() / 2 == pytest.approx(2.0)
+
+
+def test_a_mirrored_object_keeps_its_outside_outside():
+    shown = drawn("square", SQUARE, [(0, 1, 2, 3)], "CFORM")
+    shown.scale = (-1, 1, 1)
+    points, faces = read_cform(planned(shown)[0].data)
+    corners = points[faces["v"].astype(int)]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    assert (normals[:, 1] > 0).all()
+    assert points[:, 0].min() == -2
+
+
+def test_an_n_gon_that_turns_back_on_itself_keeps_its_area():
+    ring = [
+        (0, 0, 0),
+        (3, 0, 0),
+        (3, 3, 0),
+        (0, 3, 0),
+        (0, 0, 0.0),
+        (1, 1, 0),
+        (1, 2, 0),
+        (2, 2, 0),
+        (2, 1, 0),
+        (1, 1, 0),
+    ]
+    shown = drawn("frame", ring, [tuple(range(10))], "CFORM")
+    points, faces = read_cform(planned(shown)[0].data)
+    corners = points[faces["v"].astype(int)]
+    area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1).sum() / 2
+    assert area == pytest.approx(8.0)
+
+
+def test_modifiers_are_applied_when_asked_and_said_when_not():
+    shown = drawn("square", SQUARE, [(0, 1, 2, 3)], "HOM")
+    shown.modifiers.new("Array", "ARRAY").count = 3
+    before = snapshot()
+    plan, report = planned(shown)
+    assert plan.faces == 2
+    assert any("modifiers are not applied (Array)" in line for line in report.warnings)
+    plan, report = planned(shown, modifiers=True)
+    assert plan.faces == 6
+    assert report.warnings == {}
+    assert differences(before, snapshot()) == []
+
+
+# What is wrong ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", corpus_files("cform/odd_truncated_header.cform", "hom/odd_git_lfs_pointer.hom"))
+def test_broken_files_are_refused_before_anything_is_made(path):
+    before = snapshot()
+    with pytest.raises(ReadError, match=path.name):
+        imported(path)
+    assert differences(before, snapshot()) == []
+
+
+def cform_bytes(vertices, faces, count=None):
+    points = np.array(vertices, "<f4")
+    rows = np.zeros(len(faces), FACE)
+    rows["v"] = faces
+    rows["m"] = np.arange(len(faces)) % 3
+    finite = points[np.isfinite(points).all(axis=1)]
+    head = struct.pack("<3I", 4, len(points) if count is None else count, len(faces))
+    return head + finite.min(axis=0).tobytes() + finite.max(axis=0).tobytes() + points.tobytes() + rows.tobytes()
+
+
+TRIANGLE = [(0, 0, 0), (1, 0, 0), (0, 0, 1)]
+
+
+def test_folded_faces_repeated_faces_and_no_numbers_survive(tmp_path):
+    path = tmp_path / "level.cform"
+    faces = [(0, 1, 2), (1, 1, 2), (0, 1, 2), (2, 1, 0), (0, 0, 0), (0, 1, 3)]
+    path.write_bytes(cform_bytes([*TRIANGLE, (np.nan, 0, 0)], faces))
+    for split in (level.WHOLE, level.BY_MATERIAL):
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        is_kept(path, split=split)
+
+
+def test_folded_faces_keep_their_values_when_another_face_changes(tmp_path):
+    path = tmp_path / "level.cform"
+    path.write_bytes(cform_bytes(TRIANGLE, [(0, 1, 2), (1, 1, 2), (0, 1, 2)]))
+    made, report = imported(path)
+    assert any("folded" in line for line in report.warnings)
+    made.holder.data.attributes["sector"].data[1].value = 9
+    _, rows = read_cform(planned(made.holder)[0].data)
+    assert rows["s"].tolist() == [0, 0, 9]
+    assert rows["m"].tolist() == [0, 1, 2]
+    assert rows["v"].tolist() == [[0, 1, 2], [1, 1, 2], [0, 1, 2]]
+
+
+def test_faces_that_point_past_the_vertices_are_left_out_and_said(tmp_path):
+    path = tmp_path / "level.cform"
+    path.write_bytes(cform_bytes(TRIANGLE, [(0, 1, 2), (0, 1, 0xFFFFFFFF), (0, 1, 3)]))
+    made, report = imported(path)
+    assert len(made.holder.data.polygons) == 1
+    assert any("point behind the last vertex" in line for line in report.warnings)
+    assert planned(made.holder)[0].data == path.read_bytes()
+
+
+def test_counts_of_four_billion_are_refused(tmp_path):
+    path = tmp_path / "level.cform"
+    path.write_bytes(cform_bytes(TRIANGLE, [(0, 1, 2)], count=0xFFFFFFFF))
+    with pytest.raises(ReadError, match="4294967295"):
+        imported(path)
+
+
+def test_an_empty_hom_opens_and_cannot_be_written_anew(tmp_path):
+    path = tmp_path / "level.hom"
+    path.write_bytes(struct.pack("<5I", 0, 4, 0, 1, 0))
+    made, report = imported(path)
+    assert report.warnings
+    with pytest.raises(WriteError, match="no faces"):
+        planned(made.holder)
+
+
+def test_a_mesh_without_faces_and_one_that_is_nothing_are_refused():
+    with pytest.raises(WriteError, match="no faces"):
+        planned(drawn("points", SQUARE, [], "CFORM"))
+    with pytest.raises(WriteError, match="nothing that a level"):
+        planned(drawn("cube", SQUARE, [(0, 1, 2)], "NONE"))
+
+
+def test_what_the_game_rejects_is_said_with_the_faces():
+    shown = drawn("thin", [*SQUARE, (0, 0.0001, 0)], [(0, 1, 2), (0, 1, 4), (0, 1, 2)], "HOM")
+    report = Report()
+    found = {one.problem.sentence: one.faces.tolist() for one in level_export.find_problems(bpy.context, shown, report)}
+    assert found["1 of 3 faces have an area below 0.001 m²"] == [1]
+    assert found["1 of 3 faces lie exactly on another face"] == [2]
+    _, said = planned(shown)
+    assert any("area below 0.001" in line for line in said.warnings)
