@@ -30,7 +30,7 @@ if str(ROOT) not in sys.path:
 if str(ROOT / "scripts") not in sys.path:
     sys.path.insert(0, str(ROOT / "scripts"))
 
-from bench_library import made_library
+from bench_library import made_library, made_path
 from environment import blenders
 
 from addon.cli import main as run_command_line
@@ -134,7 +134,7 @@ def check_folders(paths: list[Path]) -> float:
 
     def work() -> None:
         for folder in paths:
-            for path in folder.iterdir():
+            for path in filter(Path.is_file, folder.rglob("*")):
                 data = path.read_bytes()
                 zlib.crc32(data)
                 zlib.crc32(data)
@@ -248,11 +248,13 @@ def rows(folder: Path) -> list[Row]:
 
 
 def rows_in_blender(folder: Path) -> list[BlenderRow]:
-    """The lines that need a Blender: 300 motions of 47 bones and 60 frames, and other numbers of them."""
+    """The lines that need a Blender: 300 motions of 47 bones and 60 frames, other numbers of them, and a path."""
     made = {count: folder / f"library_{count}.omf" for count in MOTIONS_OF_A_LIBRARY}
     for count, path in made.items():
         path.write_bytes(made_library(count))
     few, library, many = made.values()
+    path = folder / "path.anm"
+    path.write_bytes(made_path())
     return [
         BlenderRow("import 300 motions", "import_all", "hand_over", [library]),
         BlenderRow("export them to a new file", "export_new", "read_keys", [library]),
@@ -260,6 +262,9 @@ def rows_in_blender(folder: Path) -> list[BlenderRow]:
         BlenderRow("list them, nothing imported", "list_names", "list_names", [library]),
         BlenderRow("memory of importing them", "memory_of_import", "memory_of_keys", [library], unit="MB"),
         BlenderRow("import 1000 motions / 100 x 10", "import_all", "import_all", [many], [few], 100.0),
+        BlenderRow("import a path of 6 x 200 TCB keys", "import_a_path", "hand_over_path", [path]),
+        BlenderRow("export the path to a new file", "export_a_path", "read_path_keys", [path]),
+        BlenderRow("export the path, all channels edited", "export_an_edited_path", "read_path_keys", [path]),
     ]
 
 
