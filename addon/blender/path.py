@@ -7,6 +7,7 @@ constant end beside a linear one gets a flat outer handle), repeating is a Cycle
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,11 @@ Floats = NDArray[np.float64]
 
 LOCATION, ROTATION = "location", "rotation_euler"
 _FREE = 0
-CYCLES = {Behaviour.REPEAT: "REPEAT", Behaviour.OFFSET: "REPEAT_OFFSET", Behaviour.OSCILLATE: "MIRROR"}
-EASINGS = {"CONSTANT": Interpolation.CONSTANT, "LINEAR": Interpolation.LINEAR, "BEZIER": Interpolation.BEZIER}
+CYCLES: dict[int, str] = {
+    Behaviour.REPEAT: "REPEAT",
+    Behaviour.OFFSET: "REPEAT_OFFSET",
+    Behaviour.OSCILLATE: "MIRROR",
+}
 
 
 def build(path: Path, name: str, slot_name: str) -> Any:
@@ -46,23 +50,31 @@ def _fill(made: Any, curve: Curve, fps: float) -> None:
     points = made.keyframe_points
     points.add(count)
     scale = np.array([fps, 1.0])
-    left, right = curve.left.copy(), curve.right.copy()
-    linear = Behaviour.LINEAR in (curve.before, curve.after)
-    if linear and curve.before != Behaviour.LINEAR:
-        left[0, 1] = curve.keys[0, 1]
-    if linear and curve.after != Behaviour.LINEAR:
-        right[-1, 1] = curve.keys[-1, 1]
-    for name, numbers in (("co", curve.keys), ("handle_left", left), ("handle_right", right)):
+    shown = _with_flat_ends(curve)
+    for name, numbers in (("co", shown.keys), ("handle_left", shown.left), ("handle_right", shown.right)):
         points.foreach_set(name, (numbers * scale).astype(np.float32).ravel())
     free = bytes([_FREE]) * count
     points.foreach_set("handle_left_type", free)
     points.foreach_set("handle_right_type", free)
     points.foreach_set("interpolation", curve.interpolation.astype(np.uint8))
-    made.extrapolation = "LINEAR" if linear else "CONSTANT"
+    made.extrapolation = "LINEAR" if _is_extrapolated(curve) else "CONSTANT"
     if curve.before in CYCLES or curve.after in CYCLES:
         cycles = made.modifiers.new("CYCLES")
-        cycles.mode_before = CYCLES.get(Behaviour(curve.before), "NONE")
-        cycles.mode_after = CYCLES.get(Behaviour(curve.after), "NONE")
+        cycles.mode_before, cycles.mode_after = (CYCLES.get(end, "NONE") for end in (curve.before, curve.after))
+
+
+def _is_extrapolated(curve: Curve) -> bool:
+    return Behaviour.LINEAR in (curve.before, curve.after)
+
+
+def _with_flat_ends(curve: Curve) -> Curve:
+    """The curve with a flat outer handle where one end is linear and this one is not."""
+    shown = replace(curve, left=curve.left.copy(), right=curve.right.copy())
+    if _is_extrapolated(curve) and curve.before != Behaviour.LINEAR:
+        shown.left[0, 1] = curve.keys[0, 1]
+    if _is_extrapolated(curve) and curve.after != Behaviour.LINEAR:
+        shown.right[-1, 1] = curve.keys[-1, 1]
+    return shown
 
 
 def not_shown(path: Path) -> list[str]:
@@ -76,6 +88,9 @@ def not_shown(path: Path) -> list[str]:
                 found.append("reset (the game goes to 0)")
             elif behaviour in CYCLES and curve.keys[0, 0] != 0.0:
                 found.append("repeating of keys that do not begin at 0 (the game counts from there)")
+        linear_after = curve.after == Behaviour.LINEAR and curve.before == Behaviour.CONSTANT
+        if curve.count > 1 and linear_after and curve.interpolation[0] == Interpolation.LINEAR:
+            found.append("standing still before a straight line (it goes on behind the last key)")
     return sorted(set(found))
 
 
@@ -150,21 +165,36 @@ def _read(curve: Any, fps: float) -> Curve:
 
 
 def _behaviours(curve: Any, read: Curve) -> tuple[int, int]:
-    behaviours = [Behaviour.CONSTANT, Behaviour.CONSTANT]
-    if curve.extrapolation == "LINEAR":
-        # A flat outer handle at a Bezier end is a constant end.
-        flat_left = read.interpolation[0] == Interpolation.BEZIER and read.left[0, 1] == read.keys[0, 1]
-        flat_right = read.interpolation[-1] == Interpolation.BEZIER and read.right[-1, 1] == read.keys[-1, 1]
-        behaviours = [
-            Behaviour.CONSTANT if flat_left and not flat_right else Behaviour.LINEAR,
-            Behaviour.CONSTANT if flat_right and not flat_left else Behaviour.LINEAR,
-        ]
+    behaviours = _ends(read, curve.extrapolation == "LINEAR")
     names = {mode: behaviour for behaviour, mode in CYCLES.items()}
     for modifier in curve.modifiers:
         if modifier.type == "CYCLES" and not modifier.mute:
             behaviours[0] = names.get(modifier.mode_before, behaviours[0])
             behaviours[1] = names.get(modifier.mode_after, behaviours[1])
     return int(behaviours[0]), int(behaviours[1])
+
+
+def _ends(read: Curve, extrapolated: bool) -> list[Behaviour]:
+    """What an F-curve's extrapolation says of its two ends: at a Bezier end, a flat outer handle is a constant end."""
+    if not extrapolated or not read.count:
+        return [Behaviour.CONSTANT, Behaviour.CONSTANT]
+    flat_left = read.interpolation[0] == Interpolation.BEZIER and read.left[0, 1] == read.keys[0, 1]
+    flat_right = read.interpolation[-1] == Interpolation.BEZIER and read.right[-1, 1] == read.keys[-1, 1]
+    return [
+        Behaviour.CONSTANT if flat_left and not flat_right else Behaviour.LINEAR,
+        Behaviour.CONSTANT if flat_right and not flat_left else Behaviour.LINEAR,
+    ]
+
+
+def keep_not_shown(path: Path, base: Path) -> None:
+    """Give curves the behaviours of ``base`` that no F-curve shows, where they read as its curves would untouched."""
+    for curve, old in zip(path.channels, base.channels, strict=True):
+        if old.count and curve.count:
+            ends = _ends(_with_flat_ends(old), _is_extrapolated(old))
+            if old.before not in CYCLES and curve.before == ends[0]:
+                curve.before = old.before
+            if old.after not in CYCLES and curve.after == ends[1]:
+                curve.after = old.after
 
 
 def sample(

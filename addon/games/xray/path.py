@@ -13,9 +13,8 @@ import numpy as np
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 from ...blender import action as actions
-from ...blender import collection, compat, path_curve
+from ...blender import collection, compat, path_curve, scope
 from ...blender import path as paths
-from ...blender import scope
 from ...blender.record import bytes_property, keep, kept
 from ...core import files
 from ...core.errors import WriteError
@@ -54,6 +53,14 @@ class PathImportOptions:
     draw: bool = False
     fake_user: bool = True
     play: bool = True
+
+
+@dataclass(frozen=True)
+class ImportedPath:
+    """The object that moves, and the action of the path."""
+
+    owner: Any
+    action: Any
 
 
 @dataclass(frozen=True)
@@ -118,8 +125,8 @@ def unregister() -> None:
     bpy.utils.unregister_class(PathProperties)
 
 
-def import_path(context: Any, file: str, options: PathImportOptions, report: Report) -> Any:
-    """The object that moves along the path of a file, its action assigned. Raises `ReadError`, `WriteError`."""
+def import_path(context: Any, file: str, options: PathImportOptions, report: Report) -> ImportedPath:
+    """The path of a file as an action, and the object that plays it. Raises `ReadError`, `WriteError`."""
     data = files.read_file(file)
     document = anm.read(data, file, report)
     path = anm.decode(document, report)
@@ -138,10 +145,10 @@ def import_path(context: Any, file: str, options: PathImportOptions, report: Rep
         drawn = path_curve.draw(path, name)
         for made in drawn:
             collection.target(context, report).objects.link(made)
-    return owner
+    return ImportedPath(owner, action)
 
 
-def _remember(action: Any, path: Path, document: Any, file: str, data: bytes) -> None:
+def _remember(action: Any, path: Any, document: Any, file: str, data: bytes) -> None:
     properties = action.motionbridge_path
     properties.is_path, properties.path_name, properties.path = True, path.name, file
     properties.came_as, properties.fps = document.animation.version, path.fps
@@ -211,11 +218,13 @@ def followed_action(active: Any) -> Any:
 
 
 def moved_object(active: Any) -> Any:
-    """What is exported for the active object: of a camera that hangs on a moving empty, the empty."""
+    """What is exported for the active object: of a camera that hangs on a path's empty as imported, the empty."""
     above = active.parent
-    if active.type == "CAMERA" and not _plays(active) and above is not None and _is_followed(above):
-        return above
-    return active
+    if active.type != "CAMERA" or _plays(active) or above is None or not _is_followed(above):
+        return active
+    hangs = np.array(active.matrix_parent_inverse @ active.matrix_basis)
+    straight = np.allclose(hangs[:3, :3], CAMERA_TURN, atol=1e-5) and np.allclose(hangs[:3, 3], 0.0, atol=1e-5)
+    return above if straight and not len(active.constraints) else active
 
 
 def _is_followed(shown: Any) -> bool:
@@ -267,6 +276,8 @@ def plan_export(
         report.note(f"sampled frame by frame because of {', '.join(reasons)}", owner.name)
     else:
         path = paths.gather(owner, action, name, fps)
+        if base is not None:
+            paths.keep_not_shown(path, anm.decode(base, Report()))
     document, changes = anm.encode(path, base, version=_version(action, options))
     _warn_of_cost(changes, options, report)
     return PathPlan(file, anm.write(document), changes, reasons)
