@@ -10,11 +10,13 @@ import bpy
 def _draw_import(menu: Any, _context: Any) -> None:
     menu.layout.operator("import_scene.xray_ogf", text="X-Ray Model (.ogf)")
     menu.layout.operator("import_scene.xray_omf", text="X-Ray Motions (.omf)")
+    menu.layout.operator("import_scene.xray_anm", text="X-Ray Motion Path (.anm)")
 
 
 def _draw_export(menu: Any, _context: Any) -> None:
     menu.layout.operator("export_scene.xray_ogf", text="X-Ray Model (.ogf)")
     menu.layout.operator("export_scene.xray_omf", text="X-Ray Motions (.omf)")
+    menu.layout.operator("export_scene.xray_anm", text="X-Ray Motion Path (.anm)")
 
 
 MENUS: Any = ((bpy.types.TOPBAR_MT_file_import, _draw_import), (bpy.types.TOPBAR_MT_file_export, _draw_export))

@@ -13,6 +13,12 @@ RUSSIAN: dict[str, str] = TOOLTIPS | {
     "X-Ray Model": "Модель X-Ray",
     "X-Ray Motions": "Анимации X-Ray",
     "X-Ray Bone": "Кость X-Ray",
+    "X-Ray Motion Path": "Путь движения X-Ray",
+    "Import X-Ray Motion Path": "Импорт пути движения X-Ray",
+    "Export X-Ray Motion Path": "Экспорт пути движения X-Ray",
+    "Import Path": "Импорт пути",
+    "Export Path": "Экспорт пути",
+    "Match Scene to Path": "Настроить сцену под путь",
     "X-Ray Material": "Материал X-Ray",
     "List Motions": "Показать список анимаций",
     "Import": "Импорт",
@@ -45,6 +51,7 @@ RUSSIAN: dict[str, str] = TOOLTIPS | {
     # Properties
     "Name": "Имя",
     "Path": "Путь",
+    "File": "Файл",
     "Model": "Модель",
     "Part": "Часть",
     "Motion": "Анимация",
@@ -167,6 +174,15 @@ RUSSIAN: dict[str, str] = TOOLTIPS | {
     "Down": "Вниз",
     "Top": "В начало",
     "Bottom": "В конец",
+    "Moves": "Что движется",
+    "A New Empty": "Новая пустышка",
+    "A New Camera": "Новая камера",
+    "The Active Object": "Активный объект",
+    "Draw as Curve": "Нарисовать кривой",
+    "As It Came": "Как пришёл",
+    "Tolerance (mm)": "Допуск (мм)",
+    "Tolerance (°)": "Допуск (°)",
+    "Bank with the Curve": "Крен по кривой",
     "Game Folder": "Папка игры",
     "Textures Folder": "Папка текстур",
     # What panels and dialogs say
@@ -192,7 +208,12 @@ RUSSIAN: dict[str, str] = TOOLTIPS | {
     "Largest rounding of a translation key: {:.3f} mm ({}, {})": (
         "Наибольшее округление ключа смещения: {:.3f} мм ({}, {})"
     ),
+    "Frames {} to {}, {:g} a second": "Кадры с {} по {}, {:g} в секунду",
+    "{}, version {}": "{}, версия {}",
+    "Not shown outside the keys, kept in the file:": "Не показано за ключами, сохранено в файле:",
     # Why a button is grey
+    "There is no object in the scene": "В сцене нет объекта",
+    "The active object follows no path of the game": "Активный объект не следует пути игры",
     "Nothing was imported or exported yet": "Ещё ничего не импортировано и не экспортировано",
     "There is no armature in the scene": "В сцене нет арматуры",
     "No model that was imported from the game is in the scene": "В сцене нет модели, импортированной из игры",
@@ -215,6 +236,7 @@ RUSSIAN: dict[str, str] = TOOLTIPS | {
     "the others are in the Motionbridge tab and the Action editor": (
         "остальные на вкладке Motionbridge и в редакторе действий"
     ),
+    "Imported paths: {}; {} moves": "Импортировано путей: {}; движется {}",
     "Imported motions: {} from {} files": "Импортировано анимаций: {}, файлов: {}",
     "{} warnings, see Motionbridge > Report": "Предупреждений: {}, см. Motionbridge > Отчёт",
     "{}: nothing was changed, nothing to save": "{}: ничего не изменено, сохранять нечего",

@@ -201,6 +201,51 @@ TOOLTIPS: dict[str, str] = {
     "Where the file was read or last written": "Откуда файл прочитан или куда записан последний раз",
     "The motions lie inside the model's own file": "Анимации лежат в файле самой модели",
     "Version of the motion parameters": "Версия параметров анимаций",
+    # Tooltips of paths
+    "Import motion paths of S.T.A.L.K.E.R. (X-Ray), of cameras and objects: a key for each key of the file": (
+        "Импорт путей движения S.T.A.L.K.E.R. (X-Ray), для камер и объектов: по ключу на каждый ключ файла"
+    ),
+    "Export the active object, camera or curve as a motion path of S.T.A.L.K.E.R. (X-Ray), its keys as they are": (
+        "Экспорт активного объекта, камеры или кривой как пути движения S.T.A.L.K.E.R. (X-Ray), ключи как есть"
+    ),
+    "Set the scene to the frame rate and the length of the path that the active object follows": (
+        "Задать сцене частоту кадров и длину пути, которому следует активный объект"
+    ),
+    "What moves along the path": "Что движется по пути",
+    "Each path moves an empty of its own": "Каждый путь движет собственную пустышку",
+    "Each path moves an empty with a camera below it that looks where the game looks": (
+        "Каждый путь движет пустышку с камерой, которая смотрит туда же, куда игра"
+    ),
+    "The first path plays on the active object, the others are actions to choose from": (
+        "Первый путь играет на активном объекте, остальные — действия на выбор"
+    ),
+    "Also draw each path as a curve object, with points where the location has keys": (
+        "Нарисовать каждый путь ещё и кривой, с точками там, где у положения есть ключи"
+    ),
+    "Set the scene to the frame rate and the length of the first path": (
+        "Задать сцене частоту кадров и длину первого пути"
+    ),
+    "Version of the file to write": "Версия записываемого файла",
+    "The version the path came in; for new paths version 3, which stores handles exactly": (
+        "Версия, в которой путь пришёл; для новых путей версия 3, где рукоятки хранятся точно"
+    ),
+    "Full numbers; every engine and editor reads it": "Полные числа; читают все движки и редакторы",
+    "Handles in steps of 0.98 ms; only old builds write it": (
+        "Рукоятки с шагом 0,98 мс; эту версию пишут только старые сборки"
+    ),
+    "Handles in steps of 0.98 ms, as the last editors write it": (
+        "Рукоятки с шагом 0,98 мс, как пишут последние редакторы"
+    ),
+    "How far the fitted curve may lie from where the object is, where it has to be sampled; also when steps of stored "
+    "handles are worth a warning": (
+        "Насколько подобранная кривая может отстоять от объекта там, где нужна выборка; и когда предупреждать о шаге "
+        "хранимых рукояток"
+    ),
+    "The same for rotations, in degrees": "То же для поворотов, в градусах",
+    "What moves along a curve object tilts as the curve does": "Движущееся по кривой наклоняется вместе с ней",
+    "This action is a motion path of the game": "Это действие — путь движения игры",
+    "The path's name in the game": "Имя пути в игре",
+    "Where the path was read": "Откуда прочитан путь",
     # Tooltips of models
     "This object came from a model of the game": "Этот объект — из модели игры",
     "Where the model was read": "Откуда прочитана модель",

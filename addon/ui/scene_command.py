@@ -11,8 +11,8 @@ from typing import Any
 import bpy
 
 NAME = "scene"
-IMPORTERS = {".ogf": "xray_ogf", ".omf": "xray_omf"}
-EXPORTERS = {".ogf": "xray_ogf", ".omf": "xray_omf"}
+IMPORTERS = {".ogf": "xray_ogf", ".omf": "xray_omf", ".anm": "xray_anm"}
+EXPORTERS = {".ogf": "xray_ogf", ".omf": "xray_omf", ".anm": "xray_anm"}
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -34,11 +34,20 @@ def _parser() -> argparse.ArgumentParser:
         "--open", type=Path, metavar="FILE.blend", help="begin with this file instead of an empty scene"
     )
     parser.add_argument(
-        "--import", dest="imports", type=Path, nargs="+", default=[], metavar="FILE", help="models, then their motions"
+        "--import",
+        dest="imports",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="models, then their motions; motion paths",
     )
     parser.add_argument("--motions", default="", metavar="A;B", help="names of motions; all where this is not given")
     parser.add_argument(
-        "--export", type=Path, metavar="FILE", help="write the armature's motions (.omf) or model (.ogf)"
+        "--export",
+        type=Path,
+        metavar="FILE",
+        help="write the armature's motions (.omf) or model (.ogf), or the active object's path (.anm)",
     )
     parser.add_argument("--into", action="store_true", help="--export puts motions into the file that is there")
     parser.add_argument("--save", type=Path, metavar="FILE.blend", help="save the scene at the end")

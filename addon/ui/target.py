@@ -75,6 +75,33 @@ def model_to_export(context: Any, collection: str) -> Any:
     return holder
 
 
+def mover_to_export(context: Any, collection: str) -> Any:
+    """The object whose path is meant: the only one that moves (else the only curve) of ``collection``, else the active.
+
+    Raises `WriteError`.
+    """
+    if not collection:
+        active = context.view_layer.objects.active
+        if active is None:
+            raise WriteError(
+                "no object is active", remedy="Click the object, camera or curve that is to become a motion path"
+            )
+        return active
+    inside = list(_objects_of(collection))
+    animated = [
+        shown for shown in inside if shown.animation_data is not None and shown.animation_data.action is not None
+    ]
+    followers = [shown for shown in animated if shown.animation_data.action.motionbridge_path.is_path]
+    curves = [shown for shown in inside if shown.type == "CURVE"]
+    found = followers or animated or curves
+    if len(found) != 1:
+        raise WriteError(
+            f"the collection {collection!r} holds {len(found) or 'no'} moving object{'s' if len(found) > 1 else ''}",
+            remedy="Keep one object that moves, or one curve, in a collection that exports a path",
+        )
+    return found[0]
+
+
 def active_model(context: Any) -> Any:
     """What remembers the model that the active object is part of, or None."""
     shown = context.view_layer.objects.active

@@ -77,7 +77,7 @@ def test_in_an_empty_scene_every_operator_refuses_with_a_reason(kind):
 
 
 def test_drops_and_collections_know_the_operators():
-    for suffix in ("ogf", "omf"):
+    for suffix in ("ogf", "omf", "anm"):
         handler = getattr(bpy.types, f"IO_FH_motionbridge_xray_{suffix}")
         assert handler.bl_file_extensions == f".{suffix}"
         for name in (handler.bl_import_operator, handler.bl_export_operator):

@@ -10,7 +10,7 @@ import pytest
 
 import addon.ui
 from addon.blender import material
-from addon.games.xray import bone_properties, model_properties, motion_properties
+from addon.games.xray import bone_properties, model_properties, motion_properties, path
 from addon.ui.russian import RUSSIAN
 
 FOLDER = Path(addon.ui.__file__).parent
@@ -18,6 +18,7 @@ PROPERTIES = (
     *motion_properties.CLASSES,
     *model_properties.CLASSES,
     *bone_properties.CLASSES,
+    path.PathProperties,
     material.MaterialProperties,
 )
 DRAWN = {"text", "title", "confirm_text"}
@@ -26,6 +27,7 @@ ASKED = {"said", "shown", "poll_message_set"}
 # The same in every language, or Blender's own and translated by it.
 SAME = {
     *("", "FX", "Motionbridge", "Motionbridge Report", "X-Ray Model (.ogf)", "X-Ray Motions (.omf)"),
+    *("X-Ray Motion Path (.anm)", "3", "4", "5"),
     *("file", "frames", "matrix", "File Path", "Filepath used for exporting the file"),
     *("Check Existing", "Check and warn on overwriting existing files"),
 }

@@ -1,0 +1,72 @@
+"""The path that the active object follows, in the Motionbridge tab beside the viewport and the action editor."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from typing import Any
+
+from .bases import BlenderPanel
+from .import_path import active_path
+from .motion_panels import MotionbridgePanel
+from .wording import shown
+
+LETTERS_SHOWN = 40
+
+
+class PathPanel(MotionbridgePanel):
+    """Name, version, frames, rate and file of the path, and what of it Blender does not show."""
+
+    bl_label = "X-Ray Motion Path"
+    bl_options = {"DEFAULT_CLOSED"}
+    bl_order = 10
+
+    def draw(self, context: Any) -> None:
+        """The path, or how to get one."""
+        layout = self.layout
+        action = active_path(context)
+        if action is None:
+            layout.label(text="The active object follows no path of the game", icon="INFO")
+        else:
+            _draw_path(layout, action)
+        layout.operator("import_scene.xray_anm", text="Import Path", icon="IMPORT")
+        layout.operator("export_scene.xray_anm", text="Export Path", icon="EXPORT")
+
+
+def _draw_path(layout: Any, action: Any) -> None:
+    path = action.motionbridge_path
+    column = layout.column()
+    column.use_property_split = True
+    column.use_property_decorate = False
+    column.prop(path, "path_name")
+    column.prop(path, "version")
+    facts = layout.column(align=True)
+    start, end = (round(frame) for frame in action.frame_range)
+    facts.label(text=shown("Frames {} to {}, {:g} a second").format(start, end, path.fps), translate=False)
+    facts.label(text=shown("{}, version {}").format(Path(path.path).name, path.came_as), icon="FILE", translate=False)
+    if path.not_shown:
+        _draw_not_shown(layout.box(), path.not_shown.split("; "))
+    layout.operator("motionbridge.match_scene_to_path", icon="TIME")
+
+
+def _draw_not_shown(box: Any, oddities: list[str]) -> None:
+    column = box.column(align=True)
+    column.label(text="Not shown outside the keys, kept in the file:", icon="ERROR")
+    for oddity in oddities:
+        for line in textwrap.wrap(oddity, LETTERS_SHOWN):
+            column.label(text=line, translate=False)
+
+
+class MOTIONBRIDGE_PT_path_v(PathPanel, BlenderPanel):
+    """The active object's path, beside the viewport."""
+
+    bl_space_type = "VIEW_3D"
+
+
+class MOTIONBRIDGE_PT_path_d(PathPanel, BlenderPanel):
+    """The active object's path, beside the action editor."""
+
+    bl_space_type = "DOPESHEET_EDITOR"
+
+
+CLASSES = (MOTIONBRIDGE_PT_path_v, MOTIONBRIDGE_PT_path_d)
