@@ -2,8 +2,8 @@
 
     blender --background --factory-startup --python scripts/bench_blender.py -- NAME MOTIONS.omf
 
-The motions are those of scripts/bench_library.py, whose skeleton they go onto. The last line printed is the figure:
-seconds, or bytes.
+The motions are those of scripts/bench_library.py, whose skeleton they go onto, or its path. The last line printed is
+the figure: seconds, or bytes.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ from addon.formats.xray.omf.decoding import decode
 from addon.games.xray import motion_edit
 from addon.games.xray.motion_export import MotionExportOptions, Onto, plan_export
 from addon.games.xray.motion_import import MotionImportOptions, import_motions, list_motions
+from addon.games.xray.path import PathExportOptions, PathImportOptions, import_path
+from addon.games.xray.path import plan_export as plan_path
 
 CONSTANT_KEY = bytes([1])
 
@@ -196,6 +198,80 @@ def memory_of_keys(motions: str) -> float:
     return _resident() - before
 
 
+def import_a_path(path: str) -> float:
+    """A path from its file onto a new empty."""
+    return _seconds(lambda: import_path(bpy.context, path, PathImportOptions(), Report()))
+
+
+def _curves_of_path(path: str) -> tuple[Any, list[Any]]:
+    owner = import_path(bpy.context, path, PathImportOptions(), Report()).owner
+    return owner, list(compat.curve_bag(owner.animation_data.action).fcurves)
+
+
+CURVE_FIELDS = ("co", "handle_left", "handle_right")
+
+
+def hand_over_path(path: str) -> float:
+    """The floor of importing it: the same keys and handles, arrays ready, onto a new empty."""
+    prepared = []
+    for curve in _curves_of_path(path)[1]:
+        arrays = [np.empty(2 * len(curve.keyframe_points), np.float32) for _ in CURVE_FIELDS]
+        for name, array in zip(CURVE_FIELDS, arrays, strict=True):
+            curve.keyframe_points.foreach_get(name, array)
+        prepared.append((curve.data_path, curve.array_index, arrays))
+
+    def work() -> None:
+        owner = bpy.data.objects.new("floor", None)
+        bpy.context.scene.collection.objects.link(owner)
+        bpy.context.view_layer.update()
+        action, slot, bag = compat.new_action("floor", "OBJECT", compat.slot_name(owner))
+        make = compat.curve_maker(action, bag)
+        for channel, index, arrays in prepared:
+            points = make(channel, index, "Object Transforms").keyframe_points
+            points.add(len(arrays[0]) // 2)
+            for name, array in zip(CURVE_FIELDS, arrays, strict=True):
+                points.foreach_set(name, array)
+        compat.assign(owner, action, slot)
+
+    return _seconds(work)
+
+
+def export_a_path(path: str) -> float:
+    """The path into a new file, nothing edited."""
+    return _exporting(_curves_of_path(path)[0])
+
+
+def export_an_edited_path(path: str) -> float:
+    """The same, a key of every channel moved."""
+    owner, curves = _curves_of_path(path)
+    for curve in curves:
+        curve.keyframe_points[len(curve.keyframe_points) // 2].co[1] += 0.1
+    return _exporting(owner)
+
+
+def _exporting(owner: Any) -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        target = str(Path(folder) / "exported.anm")
+
+        def work() -> None:
+            plan_path(bpy.context, owner, target, options=PathExportOptions(), report=Report()).write()
+
+        return _seconds(work)
+
+
+def read_path_keys(path: str) -> float:
+    """The floor of exporting it: its keys and handles read as arrays."""
+    _, curves = _curves_of_path(path)
+
+    def work() -> None:
+        for curve in curves:
+            array = np.empty(2 * len(curve.keyframe_points), np.float32)
+            for name in CURVE_FIELDS:
+                curve.keyframe_points.foreach_get(name, array)
+
+    return _seconds(work)
+
+
 MEASUREMENTS: dict[str, Callable[[str], float]] = {
     measurement.__name__: measurement
     for measurement in (
@@ -207,6 +283,11 @@ MEASUREMENTS: dict[str, Callable[[str], float]] = {
         list_names,
         memory_of_import,
         memory_of_keys,
+        import_a_path,
+        hand_over_path,
+        export_a_path,
+        export_an_edited_path,
+        read_path_keys,
     )
 }
 
