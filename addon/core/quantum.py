@@ -56,6 +56,7 @@ def untouched(
     return near
 
 
+@np.errstate(invalid="ignore")  # signalling NaNs of broken files
 def kept(values: NDArray[np.float32], base: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """``values`` (rows, ...) with the bits of ``base`` where a whole row is untouched, and which rows (rows,) are not.
 

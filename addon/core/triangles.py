@@ -60,7 +60,9 @@ def weld(points: NDArray[np.float32], tolerance: float = 0.0) -> Weld:
     exact = _numbered_by_appearance(row_groups(bits))
     if tolerance <= 0 or len(exact.source) < 2:
         return exact
-    near = _near(np.asarray(points, np.float64).reshape(-1, 3)[exact.source], tolerance)
+    with np.errstate(invalid="ignore"):  # a signalling NaN of a broken file stays one
+        exact_points = np.asarray(points, np.float64).reshape(-1, 3)[exact.source]
+    near = _near(exact_points, tolerance)
     return _numbered_by_appearance(near[exact.vertex])
 
 

@@ -282,6 +282,17 @@ def test_faces_that_hold_more_than_a_mesh_says_are_not_made_anew(data):
         cform.encode(mesh, document)
 
 
+def test_a_material_of_a_build_has_16_bits():
+    document, _ = read(build())
+    mesh = cform.decode(document, Report())
+    mesh.attributes[MATERIAL].values[1] = 0xFFFF
+    again, _ = cform.encode(mesh, document)
+    assert again.materials.tolist() == [5, 0xFFFF]
+    mesh.attributes[MATERIAL].values[1] = 0x10000
+    with pytest.raises(WriteError, match="Give them a number from 0 to 65535"):
+        cform.encode(mesh, document)
+
+
 def test_an_old_material_of_32_bits_is_changed_alone():
     document, _ = read(old(3))
     mesh = cform.decode(document, Report())

@@ -162,6 +162,17 @@ def test_any_bits_go_through_a_mesh(numbers, weld):
     assert hom.write(hom.encode(mesh, document, weld)[0]) == data
 
 
+@pytest.mark.parametrize("weld", [None, 0.0, 0.01])
+def test_a_signalling_nan_goes_through_without_an_alarm(weld):
+    broken = SMALL[:20] + b"\x01\0\xa0\x7f" + SMALL[24:]
+    document, _ = read(broken)
+    mesh = hom.decode(document, Report(), weld)
+    mesh.attributes[TWO_SIDED].values[1] = True
+    assert hom.write(hom.encode(mesh, document, weld)[0]) == broken[:96] + b"\1\0\0\0"
+    assert hom.describe(document)
+    assert list(hom.find_problems(mesh))
+
+
 def test_an_empty_file_of_occluders_is_read_and_said():
     data = chunk(0, bytes(4)) + chunk(1, b"")
     document, report = read(data)

@@ -86,9 +86,12 @@ def encode(mesh: Mesh, base: Cform | None = None) -> tuple[Cform, Changes]:
 
 
 def _out_of_range(mesh: Mesh, base: Cform | None) -> Iterator[Problem]:
-    if base is not None and base.version < NEWEST:
-        return  # materials of 32 bits
-    for name, highest in _HIGHEST.items():
+    limits = _HIGHEST
+    if base is not None and base.build is not None:
+        limits = {MATERIAL: 0xFFFF}
+    elif base is not None and base.version < NEWEST:
+        limits = {SECTOR: MOST_SECTOR}  # materials have 32 bits
+    for name, highest in limits.items():
         values = mesh.values(name, Domain.FACE)
         if values is not None:
             yield from problems.out_of_range(values, highest, name)

@@ -65,10 +65,11 @@ def version_of(rows: NDArray[Any]) -> int:
 def unpack(rows: NDArray[Any]) -> SlotValues:
     """What packed slots mean."""
     if version_of(rows) == 2:
-        with np.errstate(over="ignore", invalid="ignore"):
-            height = rows["top"].astype(np.float64) - rows["bottom"]
+        with np.errstate(over="ignore", invalid="ignore"):  # floats of broken files
+            ground = rows["bottom"].astype(np.float64)
+            height = rows["top"].astype(np.float64) - ground
         models = _models(rows["plants"]["model"], 2)
-        return SlotValues(rows["bottom"].astype(np.float64), height, models, _corners(rows["plants"]["density"]), None)
+        return SlotValues(ground, height, models, _corners(rows["plants"]["density"]), None)
     word = rows["word"]
     ground = _bits(word, 0, 12).astype(np.float64) * GROUND_STEP + LOWEST
     models = np.stack([_bits(word, at, 6) for at in range(20, 44, 6)], axis=1)
