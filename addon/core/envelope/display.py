@@ -142,7 +142,7 @@ def _cut(envelope: Envelope, kinds: NDArray[np.uint8], points: Floats, frame: fl
     slack = 1e-7 * (times[:, 3:] - times[:, :1])
     beside = (inwards != times[:, 1:3]) & ((np.abs(inwards - times[:, 1:3]) < slack) | folded[:, None])
     pieces.points[:, 1:3, 0] = np.where(beside & cubic[:, None], inwards, times[:, 1:3])
-    pieces = _halved_where_long(pieces, SPACING * frame)
+    pieces = _halved_where_long(pieces, NEAR * frame)
     result = _with_end(envelope, _joined(envelope, pieces, points), NEAR * frame)
     result.folded = int(folded.sum())
     return result

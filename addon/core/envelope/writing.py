@@ -151,7 +151,7 @@ def _decided(planned: Plan, old: NDArray[np.uint8], fits: _Fits) -> _Decision:
         new = np.where(kinds == Interpolation.CONSTANT, np.uint8(Shape.STEPPED), np.uint8(Shape.BEZIER_2D))
         new = np.where((kinds == Interpolation.LINEAR) & linear_does, np.uint8(Shape.LINEAR), new)
         free = np.where(line_after[:1], np.uint8(Shape.LINEAR), np.uint8(Shape.STEPPED))
-        new[:1] = np.where(needs[:1], np.uint8(Shape.BEZIER_2D), free)
+        new[:1] = np.where(needs[:1] & ~line_after[:1], np.uint8(Shape.BEZIER_2D), free)
         chosen.append((kept, np.where(kept, old, new)))
     flat = [
         (shapes == Shape.BEZIER_2D)

@@ -1,0 +1,38 @@
+"""Envelopes for the tests of curves: every shape, unequal spacing, numbers over their whole range."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from addon.core.envelope import Envelope, Shape
+
+FRAME = 1 / 30
+SHAPES = [int(shape) for shape in Shape]
+
+
+@st.composite
+def envelopes(draw, most=50, odd=False, handles=1.0):
+    """1 ... ``most`` keys; ``odd``: some at one time or out of order; ``handles``: how long, in lengths of a segment."""
+    count = draw(st.integers(1, most))
+    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    kinds = draw(st.lists(st.sampled_from(SHAPES), min_size=1, max_size=6))
+    whole = draw(st.booleans())
+    frames = random.integers(1, 40, count) if whole else random.uniform(0.5, 40, count)
+    times = (np.cumsum(frames) - frames[0] + draw(st.integers(-40, 40))) * FRAME
+    values = random.normal(size=count) * draw(st.sampled_from([1e-3, 1.0, 100.0]))
+    made = Envelope.of(times, values, random.choice(kinds, count).astype(np.uint8))
+    made.tcb[:] = random.uniform(-1, 1, (count, 3))
+    made.parameters[:] = random.normal(size=(count, 4)) * np.abs(values).max(initial=1e-3)
+    flat = made.shapes == Shape.BEZIER_2D
+    length = np.append(np.diff(times), 1.0)
+    made.parameters[flat, 0] = (-np.roll(length, 1) * random.uniform(0, handles, count))[flat]
+    made.parameters[flat, 2] = (length * random.uniform(0, handles, count))[flat]
+    if odd and count > 3:
+        place = int(random.integers(1, count - 1))
+        made.times[place] = made.times[place - 1] - random.choice([0.0, random.uniform(0, 1)])
+    return made
+
+
+def same(one, other):
+    """Whether two envelopes have the same keys to the bit."""
+    names = ("times", "values", "shapes", "tcb", "parameters")
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)

@@ -1,0 +1,180 @@
+"""Bytes <-> document: annotated bytes of the three versions, every real file, and bytes that are no animation."""
+
+import struct
+
+import numpy as np
+import pytest
+
+from addon.core.errors import ReadError, WriteError
+from addon.core.report import Report
+from addon.formats.xray import anm
+from addon.formats.xray.envelopes import OLD
+from tests.real_files import corpus_files
+
+
+def chunk(number, body):
+    return struct.pack("<II", number, len(body)) + body
+
+
+def head(version, name=b"camera", first=-1, last=60, fps=34.0):
+    return (
+        name
+        + b"\0"
+        + struct.pack("<ii", first, last)  # frames
+        + struct.pack("<f", fps)
+        + struct.pack("<H", version)
+    )
+
+
+def old(value, shape=0):
+    return (
+        struct.pack("<iiI", 1, 1, 1)  # constant before and after, one key
+        + struct.pack("<2f", value, 0.5)  # value, seconds
+        + struct.pack("<I", shape)
+        + struct.pack("<3f", 0.1, 0.2, 0.3)  # tension, continuity, bias
+        + struct.pack("<4f", 1, 2, 3, 4)  # parameters
+    )
+
+
+def new(value, shape=0):
+    key = struct.pack("<2fB", value, 0.5, shape)
+    key += b"" if shape == 4 else struct.pack("<7H", 0, 1, 2, 3, 4, 5, 65535)
+    return struct.pack("<BBH", 1, 1, 1) + key
+
+
+EMPTY = {3: struct.pack("<iiI", 1, 1, 0), 4: struct.pack("<BBH", 1, 1, 0), 5: struct.pack("<BBH", 1, 1, 0)}
+VERSION_3 = chunk(0x1100, head(3) + b"".join(old(value) for value in range(6)))
+VERSION_4 = chunk(0x1100, head(4) + b"".join(new(value, 4 if value % 2 else 5) for value in range(6)))
+VERSION_5 = chunk(0x1100, head(5) + b"".join(new(value, 4 if value % 2 else 0) for value in range(6)))
+
+
+def read(data, name="test.anm"):
+    report = Report()
+    return anm.read(data, name, report), report
+
+
+@pytest.mark.parametrize(
+    ("data", "version", "order"),
+    [
+        (VERSION_3, 3, [0, 1, 2, 3, 4, 5]),
+        (VERSION_4, 4, [0, 1, 2, 4, 3, 5]),  # X Y Z P H B: the engine really exchanges them
+        (VERSION_5, 5, [0, 1, 2, 3, 4, 5]),
+    ],
+)
+def test_every_field_of_each_version(data, version, order):
+    document, report = read(data)
+    assert not report
+    found = document.animation
+    assert (found.name, found.first, found.last, found.fps, found.version) == (b"camera", -1, 60, 34.0, version)
+    assert [envelope.keys["value"][0] for envelope in found.envelopes] == order
+    assert anm.write(document) == anm.recompose(document) == data
+    assert anm.raw_size(document) == 0
+    assert found.frame == pytest.approx(1 / 34)
+
+
+def test_old_keys_field_by_field():
+    key = read(VERSION_3)[0].animation.envelopes[2].decoded()
+    assert key.tcb[0] == pytest.approx([0.1, 0.2, 0.3])
+    assert key.parameters[0].tolist() == [1, 2, 3, 4]
+    assert key.times.tolist() == [0.5]
+
+
+def test_stepped_keys_are_nine_bytes():
+    assert len(new(0, 4)) - len(new(0, 5)) == 9 - 23
+
+
+@pytest.mark.parametrize("version", [3, 4, 5])
+def test_without_keys_and_without_a_name(version):
+    data = chunk(0x1100, head(version, name=b"") + EMPTY[version] * 6)
+    document, report = read(data)
+    assert not report
+    assert [len(envelope.keys) for envelope in document.animation.envelopes] == [0] * 6
+    assert anm.write(document) == data
+
+
+def test_unknown_chunks_and_bytes_behind_stay():
+    data = chunk(0x77, b"?") + chunk(0x1100, VERSION_5[8:] + b"more") + chunk(0x1100, b"second") + b"end"
+    document, report = read(data)
+    assert anm.write(document) == data
+    assert anm.raw_size(document) == len(b"?moresecondend")
+    assert len(report.lines()) == 2
+
+
+@pytest.mark.parametrize("file", corpus_files("anm/[!o]*"))
+def test_byte_law(file):
+    data = file.read_bytes()
+    document, report = read(data, file.name)
+    assert not report.warnings
+    assert anm.write(document) == data
+    assert anm.recompose(document) == data
+    assert anm.raw_size(document) == 0
+
+
+def test_a_file_damaged_by_a_text_tool_is_refused_with_the_reason(corpus):
+    name = "odd_strafe_right_text_mangled.anm"
+    with pytest.raises(ReadError) as refusal:
+        read((corpus / "anm" / name).read_bytes(), name)
+    assert name in str(refusal.value)
+    assert "slipped" in str(refusal.value)
+    assert refusal.value.remedy
+
+
+@pytest.mark.parametrize("data", [VERSION_3, VERSION_4, VERSION_5], ids=["3", "4", "5"])
+def test_cut_off_anywhere(data):
+    for size in range(len(data)):
+        with pytest.raises(ReadError) as refusal:
+            read(data[:size])
+        assert str(refusal.value).startswith("test.anm")
+
+
+@pytest.mark.parametrize("data", [b"", b"text\n" * 40, bytes(64), b"\xff" * 64, chunk(0x1100, head(6) + bytes(99))])
+def test_no_animation_at_all(data):
+    with pytest.raises(ReadError):
+        read(data)
+
+
+@pytest.mark.parametrize("fps", [0.0, -30.0, float("nan"), float("inf")])
+def test_a_senseless_rate_is_told_and_kept(fps):
+    data = chunk(0x1100, head(5, fps=fps) + EMPTY[5] * 6)
+    document, report = read(data)
+    assert "30 are taken" in report.lines()[0]
+    assert document.animation.frame == pytest.approx(1 / 30)
+    assert anm.write(document) == data
+
+
+def test_ten_thousand_keys():
+    keys = np.zeros(10_000, OLD)
+    keys["time"] = np.arange(10_000) / 30
+    data = chunk(0x1100, head(3) + (struct.pack("<iiI", 1, 1, 10_000) + keys.tobytes()) * 6)
+    assert anm.write(read(data)[0]) == data
+
+
+def test_channels_of_another_layout_are_not_written():
+    document, _ = read(VERSION_5)
+    document.animation.version = 3
+    with pytest.raises(WriteError, match="channel X"):
+        anm.write(document)
+
+
+def test_text_of_a_file():
+    document, _ = read(VERSION_4)
+    assert anm.describe(document) == [
+        "'camera', version 4, frames -1 to 60 at 34 a second (1.79 s)",
+        "keys: X 1  Y 1  Z 1  H 1  P 1  B 1",
+        "shapes: stepped 3, bezier_2d 3",
+    ]
+    lines = list(anm.dump(document))
+    assert [line.split()[1] for line in lines if line.strip().startswith("channel")] == list("XYZPHB")
+    assert len([line for line in lines if " key " in line]) == 6
+
+
+def test_what_differs():
+    one, _ = read(VERSION_5)
+    changed = chunk(
+        0x1100, head(5, name=b"other", last=61) + VERSION_5[8 + len(head(5)) :].replace(b"\xff\xff", b"\1\1")
+    )
+    other, _ = read(changed)
+    assert list(anm.differences(one, one)) == []
+    lines = list(anm.differences(one, other))
+    assert lines[:2] == ["name: 'camera' / 'other'", "last: 60 / 61"]
+    assert [line.split(":")[0] for line in lines[2:]] == ["channel X", "channel Z", "channel P"]
