@@ -63,8 +63,8 @@ class Format:
 FORMATS: tuple[Format, ...] = (
     Format("omf", "X-Ray skeletal motions", (".omf",), starts_like_chunks(omf.MOTIONS, omf.PARAMETERS), omf),
     Format("details", "X-Ray detail objects", (".details",), details.starts_like, details),
-    Format("hom", "X-Ray occluders", (".hom",), hom.starts_like, hom),
     Format("som", "X-Ray sound occluders", (".som",), som.starts_like, som),
+    Format("hom", "X-Ray occluders", (".hom",), hom.starts_like, hom),
     Format("cform", "X-Ray collision", (".cform",), cform.starts_like, cform),
     Format("err", "X-Ray level errors", (".err",), err.starts_like, err),
     Format("gamemtl", "X-Ray game materials", (".xr",), gamemtl.starts_like, gamemtl),

@@ -14,7 +14,7 @@ from addon.formats.xray import cform, details, dm, err, gamemtl, hom, som
 from addon.formats.xray.chunks import Chunk, ChunkRun
 from addon.formats.xray.dm import Dm
 from addon.formats.xray.gamemtl import FACTORS, Flag, GameMaterials
-from addon.formats.xray.occluders import TWO_SIDED
+from addon.formats.xray.occluders import TWO_SIDED, Occluders
 
 EARTH, BRICKS, TIN, GRILLE = 5, 12, 31, 40
 """Ids of the game materials; not dense, as in the games."""
@@ -84,7 +84,7 @@ def _collision() -> cform.Cform:
     return cform.encode(mesh)[0]
 
 
-def _occluders() -> hom.Occluders:
+def _occluders() -> Occluders:
     # The last is smaller than a level compiler accepts.
     tiny = [(4.0, 4.0, 0.0), (4.03125, 4.0, 0.0), (4.03125, 4.0, 0.03125), (4.0, 4.0, 0.03125)]
     positions, triangles = _quads(*_walls(-2, 2, 2.5), _flat(-2, 2, 2.5), tiny)
@@ -92,7 +92,7 @@ def _occluders() -> hom.Occluders:
     return hom.encode(_faces(Mesh("level.hom", positions, triangles), **{TWO_SIDED: two_sided}))[0]
 
 
-def _sound_occluders() -> hom.Occluders:
+def _sound_occluders() -> Occluders:
     positions, triangles = _quads(*_walls(-2, 2, 2.5), _flat(-2, 2, 2.5))
     occlusion = np.repeat(np.array([0.05, 0.05, 0.05, 0.6, 0.0], np.float32), 2)
     two_sided = np.repeat([True, True, True, True, False], 2)
@@ -125,7 +125,8 @@ def _details(models: list[Dm]) -> details.Details:
     density[:, 0] = np.stack([x, x + 1, x + y, x + y + 1], axis=1)
     density[:, 2] = 15
     shades = np.stack([x * 3, y * 3, x, y, 15 - x], axis=1).astype(np.uint8)
-    values = details.SlotValues(y * 0.2 - 0.2, 0.3 + x * 0.1, planted, density, shades)
+    ground, height = (y * 0.2 - 0.2).astype(np.float64), (0.3 + x * 0.1).astype(np.float64)
+    values = details.SlotValues(ground, height, planted, density, shades)
     return details.new(models, details.pack(values, 3), (size, size), (size // 2, size // 2))
 
 
