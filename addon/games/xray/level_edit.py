@@ -1,0 +1,124 @@
+"""Editing what a level's files say of faces: for the selected ones, for new meshes, and showing it again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...blender import attributes, scope
+from ...core.model import Domain
+from ...formats.xray import cform, occluders, som
+from . import level_materials
+from .level_export import WANTED
+
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "CFORM": {cform.MATERIAL: 0, cform.SUPPRESS_SHADOWS: False, cform.SUPPRESS_WALLMARKS: False, cform.SECTOR: 0},
+    "HOM": {occluders.TWO_SIDED: True},
+    "SOM": {occluders.TWO_SIDED: True, som.OCCLUSION: som.DEFAULT_OCCLUSION},
+    "DM": {},
+}
+"""Kind -> what faces of a mesh that was drawn from nothing are given."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many faces were changed, of how many that are selected."""
+
+    changed: int
+    selected: int
+
+
+def begin(context: Any, shown: Any, kind: str) -> None:
+    """Make a mesh what a file of this kind holds: attributes that it lacks are added, materials show them."""
+    with scope.object_mode(context):
+        shown.motionbridge_level.kind = kind
+        for name, value in DEFAULTS[kind].items():
+            if attributes.gather(shown.data, name, *WANTED[kind][name]) is None:
+                values = np.full(len(shown.data.polygons), value, WANTED[kind][name][1])
+                attributes.write(shown.data, name, Domain.FACE, values)
+        show(shown, kind)
+
+
+def selected_faces(data: Any) -> NDArray[np.bool_]:
+    """(faces,) which are selected, outside edit mode."""
+    selected = np.zeros(len(data.polygons), np.bool_)
+    if len(selected):
+        data.polygons.foreach_get("select", selected)
+    return selected
+
+
+def set_values(context: Any, shown: Any, kind: str, values: Mapping[str, Any]) -> Counts:
+    """Give the selected faces these values; in object and edit mode alike."""
+    with scope.object_mode(context):
+        data = shown.data
+        selected = selected_faces(data)
+        changed = np.zeros(len(selected), np.bool_)
+        for name, value in values.items():
+            domain, dtype = WANTED[kind][name]
+            now = attributes.gather(data, name, domain, dtype)
+            if now is None:
+                now = np.full(len(selected), DEFAULTS[kind][name], dtype)
+            if kind == "CFORM" and name == cform.MATERIAL:
+                _assign_material(data, selected, value)
+            changed |= selected & (now != dtype(value))
+            now[selected] = value
+            attributes.write(data, name, domain, now)
+        show(shown, kind)
+    return Counts(int(changed.sum()), int(selected.sum()))
+
+
+def _assign_material(data: Any, selected: NDArray[np.bool_], number: int) -> None:
+    """The Blender material of a game material onto faces: the slot is what counts for collision."""
+    slots = level_materials.game_numbers(data).tolist()
+    if number not in slots:
+        known = [one for one in level_materials.known_materials() if one.motionbridge_material.number == number]
+        data.materials.append(known[0] if known else level_materials.game_material(number, ""))
+        slots.append(number)
+    index = np.zeros(len(data.polygons), np.int32)
+    data.polygons.foreach_get("material_index", index)
+    index[selected] = slots.index(number)
+    data.polygons.foreach_set("material_index", index)
+
+
+def show(shown: Any, kind: str) -> None:
+    """Colour the faces by what their attributes say."""
+    data = shown.data
+    found = {name: attributes.gather(data, name, *wanted) for name, wanted in WANTED[kind].items()}
+    if kind == "CFORM":
+        if not len(data.materials) and found[cform.MATERIAL] is not None:
+            level_materials.clear_slots(data, level_materials.collision(found[cform.MATERIAL], {}))
+    elif kind in ("HOM", "SOM"):
+        two_sided = found[occluders.TWO_SIDED]
+        if two_sided is None:
+            two_sided = np.ones(len(data.polygons), np.bool_)
+        slots = level_materials.occluders(two_sided)
+        if kind == "SOM":
+            share = found[som.OCCLUSION]
+            if share is None:
+                share = np.full(len(two_sided), som.DEFAULT_OCCLUSION, np.float32)
+            slots = level_materials.sound_occluders(share, two_sided)
+        level_materials.clear_slots(data, slots)
+    data.update()
+
+
+def select(shown: Any, faces: NDArray[np.int64], vertices: NDArray[np.int64]) -> None:
+    """Select these faces or vertices of a mesh alone, outside edit mode."""
+    data = shown.data
+    of_vertices = np.zeros(len(data.vertices), np.bool_)
+    of_vertices[vertices] = True
+    of_faces = np.zeros(len(data.polygons), np.bool_)
+    of_faces[faces] = True
+    if len(faces):
+        corners, starts, totals = (np.empty(count, np.int32) for count in (len(data.loops), *[len(of_faces)] * 2))
+        data.attributes[".corner_vert"].data.foreach_get("value", corners)
+        data.polygons.foreach_get("loop_start", starts)
+        data.polygons.foreach_get("loop_total", totals)
+        of_vertices[corners[np.repeat(of_faces, totals)]] = True
+    data.vertices.foreach_set("select", of_vertices)
+    if len(of_faces):
+        data.polygons.foreach_set("select", of_faces)
+    data.update()
