@@ -141,8 +141,8 @@ def test_the_last_key_of_a_tcb_channel_keeps_its_shape_where_its_tangent_does_no
 
 def line_then_bezier():
     keys = np.array([[0.0, 0], [1, 2], [2, 1]])
-    curve = Curve(keys, keys - [0.2, 0], keys + [0.2, 0.4], np.array([1, 2, 2], np.uint8))
-    return curve
+    before, after = np.array([0.2, 0.0]), np.array([0.2, 0.4])
+    return Curve(keys, keys - before, keys + after, np.array([1, 2, 2], np.uint8))
 
 
 def test_a_line_before_a_bezier_segment_is_written_as_one_with_handles_at_thirds():

@@ -321,7 +321,7 @@ def test_text_and_differences():
     assert list(skl.differences(one, one)) == []
     assert list(skl.differences(one, other)) == ["motion 'walk (3)': bones: root, arm / root, leg"]
     single_one, _ = read(single(7))
-    assert list(skl.dump(single_one))[0].startswith("chunk 0x1200")
+    assert next(skl.dump(single_one)).startswith("chunk 0x1200")
     changed, _ = read(single(7).replace(struct.pack("<2f", 0.25, 0.5), struct.pack("<2f", 0.25, 0.75)))
     assert list(skl.differences(single_one, changed)) == [
         "motion 'walk': marks: Left (1 intervals) / Left (1 intervals)"
