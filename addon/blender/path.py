@@ -174,7 +174,7 @@ def _behaviours(curve: Any, read: Curve) -> tuple[int, int]:
     return int(behaviours[0]), int(behaviours[1])
 
 
-def _ends(read: Curve, extrapolated: bool) -> list[Behaviour]:
+def _ends(read: Curve, extrapolated: bool) -> list[int]:
     """What an F-curve's extrapolation says of its two ends: at a Bezier end, a flat outer handle is a constant end."""
     if not extrapolated or not read.count:
         return [Behaviour.CONSTANT, Behaviour.CONSTANT]
@@ -189,7 +189,9 @@ def _ends(read: Curve, extrapolated: bool) -> list[Behaviour]:
 def keep_not_shown(path: Path, base: Path) -> None:
     """Give curves the behaviours of ``base`` that no F-curve shows, where they read as its curves would untouched."""
     for curve, old in zip(path.channels, base.channels, strict=True):
-        if old.count and curve.count:
+        if not old.count and not curve.count:
+            curve.before, curve.after = old.before, old.after
+        elif old.count and curve.count:
             ends = _ends(_with_flat_ends(old), _is_extrapolated(old))
             if old.before not in CYCLES and curve.before == ends[0]:
                 curve.before = old.before

@@ -27,7 +27,7 @@ def draw(path: Path, name: str) -> list[Any]:
     spline = made.splines.new("POLY")
     spline.points.add(len(times) - 1)
     spline.points.foreach_set("co", np.c_[_places(path, times), np.ones(len(times))].astype(np.float32).ravel())
-    keys = bpy.data.meshes.new(f"{name} keys")
+    keys: Any = bpy.data.meshes.new(f"{name} keys")
     keys.vertices.add(len(marked))
     keys.attributes["position"].data.foreach_set("vector", _places(path, marked).astype(np.float32).ravel())
     keys.update()

@@ -334,10 +334,11 @@ def test_the_command_imports_saves_opens_and_exports(tmp_path, capfd):
     assert written.read_bytes() == (PATHS / MIXED).read_bytes()
 
 
-def path_with(before: Behaviour, after: Behaviour, shape: Shape) -> bytes:
-    """A path whose X has three keys, of which the first is not at 0."""
-    times, values = np.array([0.5, 1.0, 2.0]), np.array([0.0, 1.0, 3.0])
-    moving = Envelope(times, values, np.full(3, shape, np.uint8), np.zeros((3, 3)), np.zeros((3, 4)), before, after)
+def path_with(before: Behaviour, after: Behaviour, shape: Shape, keys: int = 3) -> bytes:
+    """A path whose X has three keys or fewer, of which the first is not at 0."""
+    times, values = np.array([0.5, 1.0, 2.0])[:keys], np.array([0.0, 1.0, 3.0])[:keys]
+    shapes = np.full(keys, shape, np.uint8)
+    moving = Envelope(times, values, shapes, np.zeros((keys, 3)), np.zeros((keys, 4)), before, after)
     still = Envelope.of(np.zeros(1), np.zeros(1), np.zeros(1, np.uint8))
     envelopes = [stored(moving, to_packed=False), *(stored(still, to_packed=False) for _ in range(5))]
     return anm.write(new_anm(Animation(b"made", 15, 60, np.float32(30), 3, envelopes)))
@@ -371,6 +372,28 @@ def test_what_happens_outside_the_keys_is_shown_or_said_and_kept(before, after, 
     curve.keyframe_points[1].co[1] += 0.5  # an edit in the middle leaves the ends as they are
     changed = animation_of(export(tmp_path / "new.anm")).envelopes[0]
     assert (changed.before, changed.after) == (before, after)
+
+
+@pytest.mark.parametrize("keys", [0, 1, 2])
+@pytest.mark.parametrize("before", list(Behaviour))
+@pytest.mark.parametrize("after", list(Behaviour))
+def test_every_pair_of_ends_leaves_as_it_came(keys, before, after, tmp_path):
+    data = path_with(before, after, Shape.TCB, keys)
+    (tmp_path / "made.anm").write_bytes(data)
+    bpy.ops.import_scene.xray_anm(filepath=str(tmp_path / "made.anm"))
+    assert export(tmp_path / "new.anm") == data
+
+
+def test_a_channel_without_keys_can_be_given_some(tmp_path):
+    (tmp_path / "made.anm").write_bytes(path_with(Behaviour.CONSTANT, Behaviour.CONSTANT, Shape.TCB, 0))
+    bpy.ops.import_scene.xray_anm(filepath=str(tmp_path / "made.anm"))
+    for frame, x in ((15, 1.0), (30, 2.0)):
+        active().location.x = x
+        active().keyframe_insert("location", index=0, frame=frame)
+    changed = animation_of(export(tmp_path / "new.anm")).envelopes[0].decoded()
+    np.testing.assert_allclose(changed.times, [0.5, 1.0], atol=1e-6)
+    np.testing.assert_allclose(changed.values, [1.0, 2.0], atol=1e-6)
+    assert last_report()[0] == "new.anm: channel X changed (2 keys); 5 channels untouched"
 
 
 def check_outside(curve, data: bytes) -> None:

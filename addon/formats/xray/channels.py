@@ -166,7 +166,8 @@ def _differing(result: StoredEnvelope, base: StoredEnvelope | None, source: NDAr
     if base is None or base.packed != result.packed:
         return len(result.keys)
     known = source >= 0
-    rows = [np.ascontiguousarray(keys).view(np.uint8).reshape(len(keys), -1) for keys in (result.keys, base.keys)]
+    size = result.keys.dtype.itemsize
+    rows = [np.ascontiguousarray(keys).view(np.uint8).reshape(-1, size) for keys in (result.keys, base.keys)]
     same = (rows[0][known] == rows[1][source[known]]).all(axis=1)
     # Keys that went count as well, where none came in their place.
     return max(len(result.keys) - int(same.sum()), len(base.keys) - int(same.sum()))

@@ -17,6 +17,7 @@ from ...blender import collection, compat, path_curve, scope
 from ...blender import path as paths
 from ...blender.record import bytes_property, keep, kept
 from ...core import files
+from ...core.envelope import Behaviour
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.xray import anm
@@ -276,11 +277,16 @@ def plan_export(
         report.note(f"sampled frame by frame because of {', '.join(reasons)}", owner.name)
     else:
         path = paths.gather(owner, action, name, fps)
-        if base is not None:
+        if base is not None and any(map(_ends_oddly, base.animation.envelopes)):
             paths.keep_not_shown(path, anm.decode(base, Report()))
     document, changes = anm.encode(path, base, version=_version(action, options))
     _warn_of_cost(changes, options, report)
     return PathPlan(file, anm.write(document), changes, reasons)
+
+
+def _ends_oddly(envelope: Any) -> bool:
+    ends = {envelope.before, envelope.after}
+    return ends != {Behaviour.CONSTANT} and not (ends == {Behaviour.LINEAR} and len(envelope.keys))
 
 
 def _base(action: Any) -> Any:
