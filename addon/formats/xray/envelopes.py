@@ -307,6 +307,8 @@ def envelope_differences(one: StoredEnvelope, other: StoredEnvelope) -> Iterator
 
 
 def _rows_differ(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
+    if not len(one):
+        return np.zeros(0, np.bool_)
     first, second = (np.ascontiguousarray(part).reshape(len(part), -1).view(np.uint8) for part in (one, other))
     result: NDArray[np.bool_] = (first != second).any(axis=1)
     return result
