@@ -10,12 +10,15 @@ from .. import games
 from . import (
     badges,
     command,
+    export_level,
     export_model,
     export_motions,
     export_path,
+    import_level,
     import_model,
     import_motions,
     import_path,
+    level_panels,
     mark_operators,
     menus,
     model_panels,
@@ -38,6 +41,8 @@ _WITH_CLASSES: tuple[Any, ...] = (
     export_model,
     export_motions,
     export_path,
+    import_level,
+    export_level,
     save_back,
     motion_operators,
     mark_operators,
@@ -45,6 +50,7 @@ _WITH_CLASSES: tuple[Any, ...] = (
     motion_panels,
     path_panels,
     model_panels,
+    level_panels,
 )
 _WITH_MORE: tuple[Any, ...] = (games, operation, motion_panels, menus, badges, translations, command)
 

@@ -11,12 +11,15 @@ def _draw_import(menu: Any, _context: Any) -> None:
     menu.layout.operator("import_scene.xray_ogf", text="X-Ray Model (.ogf)")
     menu.layout.operator("import_scene.xray_omf", text="X-Ray Motions (.omf)")
     menu.layout.operator("import_scene.xray_anm", text="X-Ray Motion Path (.anm)")
+    menu.layout.operator("import_scene.xray_level_geometry", text="X-Ray Level Geometry (.cform, .hom, .som …)")
+    menu.layout.operator("import_scene.xray_level", text="X-Ray Level Folder")
 
 
 def _draw_export(menu: Any, _context: Any) -> None:
     menu.layout.operator("export_scene.xray_ogf", text="X-Ray Model (.ogf)")
     menu.layout.operator("export_scene.xray_omf", text="X-Ray Motions (.omf)")
     menu.layout.operator("export_scene.xray_anm", text="X-Ray Motion Path (.anm)")
+    menu.layout.operator("export_scene.xray_level_geometry", text="X-Ray Level Geometry (.cform, .hom, .som …)")
 
 
 MENUS: Any = ((bpy.types.TOPBAR_MT_file_import, _draw_import), (bpy.types.TOPBAR_MT_file_export, _draw_export))

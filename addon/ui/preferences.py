@@ -29,6 +29,11 @@ class MotionbridgePreferences(bpy.types.AddonPreferences):
         description="The folder that holds meshes and textures (gamedata), searched for what models refer to",
         subtype="DIR_PATH",
     )
+    game_materials: StringProperty(
+        name="Game Materials",
+        description="The game's gamemtl.xr, for the names of collision's materials; files in a levels folder need none",
+        subtype="FILE_PATH",
+    )
     backup: BoolProperty(
         name="Keep a Backup",
         description="Saving into a file that is there keeps the old one beside it, with .bak added to its name",
@@ -41,6 +46,7 @@ class MotionbridgePreferences(bpy.types.AddonPreferences):
         layout.use_property_split = True
         layout.prop(self, "game_folder")
         layout.prop(self, "textures_folder")
+        layout.prop(self, "game_materials")
         layout.prop(self, "backup")
 
 
@@ -55,6 +61,12 @@ def folders(context: Any) -> tuple[Path | None, Path | None]:
     found = [bpy.path.abspath(text) if text else "" for text in (chosen.game_folder, chosen.textures_folder)]
     game, textures = (Path(text) if text else None for text in found)
     return game, textures
+
+
+def game_materials(context: Any) -> Path | None:
+    """The file of game materials, None where it is not set."""
+    chosen = preferences(context).game_materials
+    return Path(bpy.path.abspath(chosen)) if chosen else None
 
 
 def model_options(context: Any, **options: Any) -> ImportOptions:

@@ -11,8 +11,13 @@ from typing import Any
 import bpy
 
 NAME = "scene"
-IMPORTERS = {".ogf": "xray_ogf", ".omf": "xray_omf", ".anm": "xray_anm"}
-EXPORTERS = {".ogf": "xray_ogf", ".omf": "xray_omf", ".anm": "xray_anm"}
+_LEVEL = "xray_level_geometry"
+IMPORTERS = {".ogf": "xray_ogf", ".omf": "xray_omf", ".anm": "xray_anm"} | dict.fromkeys(
+    (".cform", ".hom", ".som", ".err", ".dm"), _LEVEL
+)
+EXPORTERS = {".ogf": "xray_ogf", ".omf": "xray_omf", ".anm": "xray_anm"} | dict.fromkeys(
+    (".cform", ".hom", ".som", ".dm"), _LEVEL
+)
 
 
 def main(arguments: Sequence[str]) -> int:

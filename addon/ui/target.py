@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 
 from ..core.errors import WriteError
+from ..games.xray.level_properties import holder_of
 
 
 def active_rig(context: Any) -> Any:
@@ -98,6 +99,26 @@ def mover_to_export(context: Any, collection: str) -> Any:
         raise WriteError(
             f"the collection {collection!r} holds {len(found) or 'no'} moving object{'s' if len(found) > 1 else ''}",
             remedy="Keep one object that moves, or one curve, in a collection that exports a path",
+        )
+    return found[0]
+
+
+def level_holder_to_export(context: Any, collection: str) -> Any:
+    """What remembers the file of a level that an export means: the only one of ``collection``, else the active's.
+
+    Else the scene's only one. Raises `WriteError`.
+    """
+    inside = _objects_of(collection) if collection else context.scene.objects
+    holders = [holder_of(shown) for shown in inside if shown.motionbridge_level.kind not in ("NONE", "ERR")]
+    found = list(dict.fromkeys(holders))
+    active = None if collection else holder_of(context.view_layer.objects.active)
+    if active is not None:
+        return active
+    if len(found) != 1:
+        where = f"the collection {collection!r}" if collection else "the scene, where none is active,"
+        raise WriteError(
+            f"{where} holds {len(found) or 'no'} file{'s' if len(found) > 1 else ''} of a level",
+            remedy="Click the mesh that is meant" if not collection else "Keep one in a collection that exports it",
         )
     return found[0]
 

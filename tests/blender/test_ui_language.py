@@ -10,13 +10,14 @@ import pytest
 
 import addon.ui
 from addon.blender import material
-from addon.games.xray import bone_properties, model_properties, motion_properties, path
+from addon.games.xray import bone_properties, level_properties, model_properties, motion_properties, path
 from addon.ui.russian import RUSSIAN
 
 FOLDER = Path(addon.ui.__file__).parent
 PROPERTIES = (
     *motion_properties.CLASSES,
     *model_properties.CLASSES,
+    *level_properties.CLASSES,
     *bone_properties.CLASSES,
     path.PathProperties,
     material.MaterialProperties,

@@ -53,8 +53,8 @@ def import_folder(
         found = Report()
         try:
             made.append(level.read_file(path, options, found))
-        except MotionbridgeError as refusal:
-            refusals.append(refusal)
+        except MotionbridgeError as refused:
+            refusals.append(refused)
         else:
             report.include(found)
         step(number + 1)

@@ -1,0 +1,86 @@
+"""File > Export > X-Ray Level Geometry: the collision, occluders, sound occluders or detail model that is active."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, StringProperty
+
+from ..core.errors import WriteError
+from ..core.report import Report
+from ..games.xray import level_export
+from ..games.xray.level_properties import holder_of
+from .bases import BlenderOperator, ExportHelper
+from .operation import Operation, Outcome
+from .preferences import preferences
+from .target import level_holder_to_export
+
+
+class EXPORT_SCENE_OT_xray_level_geometry(Operation, ExportHelper, BlenderOperator):
+    """Export what the active object is to a level of S.T.A.L.K.E.R. (X-Ray): collision, occluders, detail model"""
+
+    bl_idname = "export_scene.xray_level_geometry"
+    bl_label = "Export X-Ray Level Geometry"
+    bl_options = {"PRESET"}
+
+    filename_ext = ""
+    filter_glob: StringProperty(default="*.cform;*.hom;*.som;*.dm", options={"HIDDEN"})
+    collection: StringProperty(
+        name="Source Collection", description="Export what of a level is in this collection", options={"HIDDEN"}
+    )
+    modifiers: BoolProperty(name="Apply Modifiers", description="Export what modifiers make of it", default=False)
+    anew: BoolProperty(
+        name="A New File",
+        description="Write a file of the newest version from the mesh alone, not into what was imported",
+        default=False,
+    )
+    backup: BoolProperty(name="Keep a Backup", description="Keep a file that is there beside the new one", default=True)
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """There is something of a level."""
+        cls.poll_message_set("Nothing of a level is in the scene; the X-Ray Level panel makes a mesh such")
+        return any(shown.motionbridge_level.kind in level_export.SUFFIXES for shown in context.scene.objects)
+
+    def invoke(self, context: Any, event: Any) -> Any:
+        """The file browser, at the file it came from."""
+        holder = holder_of(context.view_layer.objects.active)
+        if holder is not None and holder.motionbridge_level.kind in level_export.SUFFIXES:
+            came_from = holder.motionbridge_level.path
+            suffix = level_export.SUFFIXES[holder.motionbridge_level.kind]
+            name = bpy.path.clean_name(holder.name)
+            self.filepath = bpy.path.abspath(came_from) if came_from else f"{name}{suffix}"
+        self.backup = preferences(context).backup
+        return ExportHelper.invoke(self, context, event)
+
+    def check(self, _context: Any) -> bool:
+        """The suffix is that of the kind, and is not forced while a name is typed."""
+        return False
+
+    def draw(self, _context: Any) -> None:
+        """The options."""
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        for name in ("modifiers", "anew", "backup"):
+            layout.prop(self, name)
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Plan and write."""
+        if not self.filepath:
+            raise WriteError("no file is named", remedy="Name the file to write (.cform, .hom, .som or .dm)")
+        path = Path(bpy.path.abspath(self.filepath))
+        holder = level_holder_to_export(context, self.collection)
+        suffix = level_export.SUFFIXES[holder.motionbridge_level.kind]
+        if not path.suffix:
+            path = path.with_suffix(suffix)
+        if path.suffix.lower() != suffix:
+            raise WriteError(f"{holder.name!r} goes into a file of {suffix}, not {path.suffix}", remedy="Name it so")
+        options = level_export.ExportOptions(self.modifiers, self.anew, self.backup)
+        plan = level_export.export_file(context, holder, path, options, report)
+        return Outcome(f"{path.name}: {plan.sentence()}")
+
+
+CLASSES = (EXPORT_SCENE_OT_xray_level_geometry,)

@@ -1,0 +1,156 @@
+"""File > Import > X-Ray Level Geometry (.cform, .hom, .som, .err, .dm) and X-Ray Level Folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
+from bpy_extras.io_utils import poll_file_object_drop
+
+from ..blender.scope import progress
+from ..core.errors import ReadError
+from ..core.report import Report
+from ..formats.xray.occluders import ENGINE_MERGES_WITHIN
+from ..games.xray import level, level_folder
+from ..games.xray.level import LevelOptions
+from .bases import BlenderOperator, ImportHelper
+from .operation import FileChoice, Operation, Outcome
+from .preferences import folders, game_materials
+from .wording import said
+
+SPLIT_ITEMS = (
+    (level.WHOLE, "One Mesh", "The collision as one mesh"),
+    (level.BY_SECTOR, "By Sector", "A mesh for each sector; they are exported as one"),
+    (level.BY_MATERIAL, "By Game Material", "A mesh for each game material; they are exported as one"),
+)
+
+
+class LevelChoices:
+    """The options that a file and a folder have in common."""
+
+    split: EnumProperty(name="Collision", description="How collision is taken apart", items=SPLIT_ITEMS)
+    weld: BoolProperty(
+        name="Weld Occluders",
+        description="Join corners of occluders that lie together; what is not edited is exported as it was",
+        default=False,
+    )
+    weld_distance: FloatProperty(
+        name="Weld Distance",
+        description="Corners nearer than this are joined; the engine joins within a centimetre",
+        default=ENGINE_MERGES_WITHIN,
+        min=0.0,
+        max=1.0,
+        precision=3,
+        subtype="DISTANCE",
+    )
+    textures: BoolProperty(name="Textures", description="Show textures of detail models", default=True)
+
+    def draw(self, _context: Any) -> None:
+        """The options, in browser, dialog and presets alike."""
+        chosen: Any = self
+        layout = chosen.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        layout.prop(self, "split")
+        layout.prop(self, "weld")
+        distance = layout.column()
+        distance.enabled = chosen.weld
+        distance.prop(self, "weld_distance")
+        layout.prop(self, "textures")
+
+    def level_options(self, context: Any, collection: str = "") -> LevelOptions:
+        """What was chosen, with the user's folders."""
+        chosen: Any = self
+        game, textures = folders(context)
+        return LevelOptions(
+            split=chosen.split,
+            weld=chosen.weld_distance if chosen.weld else None,
+            textures=chosen.textures,
+            game_materials=game_materials(context),
+            game_folder=game,
+            textures_folder=textures,
+            collection=collection,
+        )
+
+
+class IMPORT_SCENE_OT_xray_level_geometry(Operation, LevelChoices, FileChoice, ImportHelper, BlenderOperator):
+    """Import collision, occluders, sound occluders, errors or detail models of a S.T.A.L.K.E.R. (X-Ray) level"""
+
+    bl_idname = "import_scene.xray_level_geometry"
+    bl_label = "Import X-Ray Level Geometry"
+    bl_options = {"REGISTER", "UNDO", "PRESET"}
+
+    filename_ext = ".cform"
+    filter_glob: StringProperty(default="*.cform;*.hom;*.som;*.err;*.dm", options={"HIDDEN"})
+
+    def invoke(self, context: Any, _event: Any) -> Any:
+        """A dialog with the options for dropped files, else the file browser."""
+        return self.invoke_popup(context)
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Import every file."""
+        paths = self.paths()
+        if not paths:
+            raise ReadError("no file is chosen", remedy=f"Choose at least one of {', '.join(level.SUFFIXES)}")
+        made: list[level.ImportedLevelFile] = []
+        with progress(context, len(paths)) as step:
+
+            def one(path: str, found: Report) -> None:
+                made.append(level.import_file(context, path, self.level_options(context), found))
+                found.note(made[-1].counts, made[-1].name)
+                step(len(made))
+
+            self.each_file(paths, one, report)
+        if len(made) == 1:
+            return Outcome(f"{made[0].name}: {made[0].counts}")
+        return Outcome(said("Imported files: {}").format(len(made)))
+
+
+class IMPORT_SCENE_OT_xray_level(Operation, LevelChoices, BlenderOperator):
+    """Import every file of a S.T.A.L.K.E.R. (X-Ray) level folder that can be shown, each kind into a collection"""
+
+    bl_idname = "import_scene.xray_level"
+    bl_label = "Import X-Ray Level Folder"
+    bl_options = {"REGISTER", "UNDO", "PRESET"}
+
+    directory: StringProperty(name="Level Folder", description="The folder that holds level.cform", subtype="DIR_PATH")
+    filter_glob: StringProperty(default="*.cform;*.hom;*.som;*.err;*.dm", options={"HIDDEN"})
+
+    def invoke(self, context: Any, _event: Any) -> Any:
+        """The file browser."""
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Import what the folder holds."""
+        if not self.directory:
+            raise ReadError("no folder is chosen", remedy="Choose the folder that holds level.cform")
+        folder = Path(bpy.path.abspath(self.directory))
+        with progress(context, len(level_folder.files_in(folder))) as step:
+            made = level_folder.import_folder(context, folder, self.level_options(context), report, step)
+        names = ", ".join(one.name for one in made)
+        return Outcome(said("Imported files: {}").format(f"{len(made)} ({names})"))
+
+
+class IO_FH_motionbridge_xray_level_geometry(bpy.types.FileHandler):
+    """Drop of a level's files, and their export by collections."""
+
+    bl_idname = "IO_FH_motionbridge_xray_level_geometry"
+    bl_label = "X-Ray Level Geometry"
+    bl_import_operator = "import_scene.xray_level_geometry"
+    bl_export_operator = "export_scene.xray_level_geometry"
+    bl_file_extensions = ".cform;.hom;.som;.err;.dm"
+
+    @classmethod
+    def poll_drop(cls, context: Any) -> bool:
+        """Dropped into the viewport or the outliner."""
+        return bool(poll_file_object_drop(context))
+
+
+CLASSES = (
+    IMPORT_SCENE_OT_xray_level_geometry,
+    IMPORT_SCENE_OT_xray_level,
+    IO_FH_motionbridge_xray_level_geometry,
+)

@@ -1,0 +1,245 @@
+"""The X-Ray Level panel of the sidebar: what the active object is to a level, its legend, its faces, its problems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
+
+from ..core.errors import WriteError
+from ..core.report import Report
+from ..games.xray import level_edit, level_export, level_materials
+from ..games.xray.level_properties import KINDS, holder_of
+from .bases import CALL, BlenderOperator, BlenderPanel
+from .operation import Operation, Outcome
+from .wording import said, shown
+
+LEGEND_SHOWN = 24
+NEW_KINDS = tuple(item for item in KINDS if item[0] in level_edit.DEFAULTS)
+
+
+def _kind(context: Any) -> str:
+    active = context.active_object
+    return active.motionbridge_level.kind if active is not None and active.type == "MESH" else "NONE"
+
+
+class MOTIONBRIDGE_OT_level_begin(Operation, BlenderOperator):
+    """Make the active mesh something of a level: adds the attributes of its faces that are missing"""
+
+    bl_idname = "motionbridge.level_begin"
+    bl_label = "Use in Level"
+    bl_options = {"REGISTER", "UNDO"}
+
+    kind: EnumProperty(
+        name="Kind",
+        description="What of a level this is",
+        items=NEW_KINDS,
+    )
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """A mesh is active."""
+        cls.poll_message_set("The active object is no mesh")
+        return context.active_object is not None and context.active_object.type == "MESH"
+
+    def run(self, context: Any, _report: Report) -> Outcome:
+        """Add the attributes."""
+        level_edit.begin(context, context.active_object, self.kind)
+        return Outcome(said("{} can be exported for a level now").format(context.active_object.name))
+
+
+class FaceValues(Operation):
+    """Sets what the file says of the selected faces."""
+
+    kinds: tuple[str, ...] = ()
+    poll_message_set: Callable[[str], None]
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active mesh is of a kind whose faces have the value."""
+        cls.poll_message_set("The active object is no mesh whose faces have this value")
+        return _kind(context) in cls.kinds
+
+    def set_values(self, context: Any, **values: Any) -> Outcome:
+        """Give the selected faces these values."""
+        counts = level_edit.set_values(context, context.active_object, _kind(context), values)
+        if not counts.selected:
+            raise WriteError("no face is selected", remedy="Select the faces that are meant, in edit mode")
+        return Outcome(said("Changed faces: {} of {} selected").format(counts.changed, counts.selected))
+
+
+class MOTIONBRIDGE_OT_level_two_sided(FaceValues, BlenderOperator):
+    """Let the selected occluders work from both sides, or from their front alone"""
+
+    bl_idname = "motionbridge.level_two_sided"
+    bl_label = "Two-Sided"
+    kinds = ("HOM", "SOM")
+
+    two_sided: BoolProperty(name="Two-Sided", description="From both sides, not the front alone", default=True)
+
+    def run(self, context: Any, _report: Report) -> Outcome:
+        """Set it."""
+        return self.set_values(context, two_sided=self.two_sided)
+
+
+class MOTIONBRIDGE_OT_level_occlusion(FaceValues, BlenderOperator):
+    """Set how much sound the selected faces let through"""
+
+    bl_idname = "motionbridge.level_occlusion"
+    bl_label = "Set Sound Occlusion"
+    kinds = ("SOM",)
+
+    occlusion: FloatProperty(
+        name="Occlusion",
+        description="Share of the volume that is left behind it: 0 silences",
+        default=0.05,
+        min=0,
+        max=1,
+    )
+
+    def run(self, context: Any, _report: Report) -> Outcome:
+        """Set it."""
+        return self.set_values(context, occlusion=self.occlusion)
+
+
+class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
+    """Set game material, sector and flags of the selected collision faces"""
+
+    bl_idname = "motionbridge.level_collision"
+    bl_label = "Set Collision Values"
+    kinds = ("CFORM",)
+
+    use_material: BoolProperty(name="Set Game Material", description="Change the game material")
+    material: IntProperty(name="Game Material Number", description="As in gamemtl.xr", min=0, max=16383)
+    use_sector: BoolProperty(name="Set Sector", description="Change the sector")
+    sector: IntProperty(name="Sector", description="Number of the level's sector", min=0, max=65535)
+    use_flags: BoolProperty(name="Set Flags", description="Change both flags")
+    suppress_shadows: BoolProperty(name="Suppress Shadows", description="They cast no shadow")
+    suppress_wallmarks: BoolProperty(name="Suppress Wallmarks", description="They take no marks of shots")
+
+    def invoke(self, context: Any, _event: Any) -> Any:
+        """A dialog."""
+        return context.window_manager.invoke_props_dialog(self)
+
+    def run(self, context: Any, _report: Report) -> Outcome:
+        """Set what is ticked."""
+        values: dict[str, Any] = {}
+        if self.use_material:
+            values["material"] = self.material
+        if self.use_sector:
+            values["sector"] = self.sector
+        if self.use_flags:
+            values |= {"suppress_shadows": self.suppress_shadows, "suppress_wallmarks": self.suppress_wallmarks}
+        return self.set_values(context, **values)
+
+
+class MOTIONBRIDGE_OT_level_check(Operation, BlenderOperator):
+    """Find what the game would reject or what is worth a look, and select the first such faces or vertices"""
+
+    bl_idname = "motionbridge.level_check"
+    bl_label = "Select Offending Faces"
+    bl_options = {"REGISTER", "UNDO"}
+
+    number: IntProperty(name="Finding", description="Which of the findings is selected", default=0, min=0)
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active object is of a file that can be exported."""
+        cls.poll_message_set("The active object is nothing of a level")
+        holder = holder_of(context.active_object)
+        return holder is not None and holder.motionbridge_level.kind in level_export.SUFFIXES
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Report everything, select the elements of one finding."""
+        if context.active_object.mode != "OBJECT":
+            CALL.object.mode_set(mode="OBJECT")
+        found = level_export.find_problems(context, holder_of(context.active_object), report)
+        if not found:
+            return Outcome(said("Nothing is wrong"))
+        for one in found:
+            report.warn(f"{one.problem.sentence}; {one.problem.remedy.lower()}", one.shown.name)
+        selectable = [one for one in found if len(one.faces) or len(one.vertices)]
+        if selectable:
+            chosen = selectable[min(self.number, len(selectable) - 1)]
+            level_edit.select(chosen.shown, chosen.faces, chosen.vertices)
+            context.view_layer.objects.active = chosen.shown
+            chosen.shown.select_set(True)
+            context.tool_settings.mesh_select_mode = (not len(chosen.faces), False, bool(len(chosen.faces)))
+            CALL.object.mode_set(mode="EDIT")
+        return Outcome(said("Findings: {}").format(len(found)))
+
+
+class MOTIONBRIDGE_PT_level(BlenderPanel):
+    """What the active object is to a level."""
+
+    bl_label = "X-Ray Level"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Motionbridge"
+    bl_order = 10
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """A mesh is active, or what holds the meshes of a file."""
+        active = context.active_object
+        return active is not None and (active.type == "MESH" or holder_of(active) is not None)
+
+    def draw(self, context: Any) -> None:
+        """Kind, legend, faces, problems."""
+        layout = self.layout
+        active = context.active_object
+        holder = holder_of(active)
+        if holder is None:
+            layout.operator_menu_enum("motionbridge.level_begin", "kind", icon="ADD")
+            return
+        properties = holder.motionbridge_level
+        layout.label(text=shown(next(label for key, label, _ in KINDS if key == properties.kind)))
+        if properties.kind == "DM":
+            column = layout.column()
+            column.use_property_split = True
+            for name in ("waving", "min_scale", "max_scale"):
+                column.prop(properties, name)
+        if active.type == "MESH":
+            self._draw_legend(active)
+            self._draw_faces(properties.kind)
+        if properties.kind in level_export.SUFFIXES:
+            layout.operator("motionbridge.level_check", icon="VIEWZOOM")
+            layout.operator("export_scene.xray_level_geometry", text="Export", icon="EXPORT")
+
+    def _draw_legend(self, active: Any) -> None:
+        column = self.layout.column(align=True)
+        found = level_materials.legend(active.data)
+        for made, name in found[:LEGEND_SHOWN]:
+            row = column.row(align=True)
+            colour = row.row()
+            colour.ui_units_x = 1.5
+            colour.prop(made, "diffuse_color", text="")
+            row.label(text=name, translate=False)
+        if len(found) > LEGEND_SHOWN:
+            column.label(text=shown("and {} more").format(len(found) - LEGEND_SHOWN))
+
+    def _draw_faces(self, kind: str) -> None:
+        column = self.layout.column(align=True)
+        if kind in ("HOM", "SOM"):
+            row = column.row(align=True)
+            row.operator("motionbridge.level_two_sided", text="Two-Sided").two_sided = True
+            row.operator("motionbridge.level_two_sided", text="One-Sided").two_sided = False
+        if kind == "SOM":
+            row = column.row(align=True)
+            for share in (0.0, 0.05, 0.6, 1.0):
+                row.operator("motionbridge.level_occlusion", text=f"{share:g}").occlusion = share
+        if kind == "CFORM":
+            column.operator("motionbridge.level_collision", icon="MATERIAL")
+
+
+CLASSES = (
+    MOTIONBRIDGE_OT_level_begin,
+    MOTIONBRIDGE_OT_level_two_sided,
+    MOTIONBRIDGE_OT_level_occlusion,
+    MOTIONBRIDGE_OT_level_collision,
+    MOTIONBRIDGE_OT_level_check,
+    MOTIONBRIDGE_PT_level,
+)

@@ -1,0 +1,112 @@
+"""The operators for a level's files, called as a user calls them."""
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.blender.test_levels import SQUARE, drawn, face_values
+from tests.real_files import corpus_files
+from tests.scene import differences, snapshot
+
+
+@pytest.fixture
+def level_folder(tmp_path, corpus):
+    folder = tmp_path / "levels" / "l01_test"
+    folder.mkdir(parents=True)
+    for source, name in (
+        ("cform/tss_level.cform", "level.cform"),
+        ("hom/l01_escape.hom", "level.hom"),
+        ("som/l01_escape.som", "level.som"),
+        ("err/bx_test.err", "level.err"),
+        ("cform/odd_truncated_header.cform", "build.cform"),
+    ):
+        (folder / name).write_bytes((corpus / source).read_bytes())
+    return folder
+
+
+def test_a_level_folder_becomes_coloured_collections_and_a_report(level_folder):
+    assert bpy.ops.import_scene.xray_level(directory=str(level_folder)) == {"FINISHED"}
+    whole = bpy.context.scene.collection.children["l01_test"]
+    assert [below.name for below in whole.children] == [
+        f"l01_test {name}" for name in ("Collision", "Occluders", "Sound Occluders", "Errors")
+    ]
+    assert len({below.color_tag for below in whole.children}) == 4
+    said = bpy.context.window_manager.motionbridge_report
+    for words in ("faces", "materials", "sectors", "two-sided", "left out", "build.cform"):
+        assert words in said
+
+
+def test_a_folder_without_a_level_is_refused(tmp_path):
+    with pytest.raises(RuntimeError, match="no file in it that can be shown"):
+        bpy.ops.import_scene.xray_level(directory=str(tmp_path))
+
+
+@pytest.mark.parametrize("path", corpus_files("cform/tss_level.cform", "som/l05_bar.som", "dm/bx_test.dm"))
+def test_a_file_goes_through_the_operators_unchanged(path, tmp_path):
+    assert bpy.ops.import_scene.xray_level_geometry(filepath=str(path)) == {"FINISHED"}
+    target = tmp_path / f"out{path.suffix}"
+    before = snapshot()
+    assert bpy.ops.export_scene.xray_level_geometry(filepath=str(target)) == {"FINISHED"}
+    assert differences(before, snapshot()) == []
+    assert target.read_bytes() == path.read_bytes()
+    with pytest.raises(RuntimeError, match="goes into a file of"):
+        bpy.ops.export_scene.xray_level_geometry(filepath=str(tmp_path / "out.ogf"))
+
+
+def test_a_collection_exports_what_it_holds(corpus, tmp_path):
+    source = corpus / "hom" / "l05_bar.hom"
+    bpy.ops.import_scene.xray_level_geometry(filepath=str(source))
+    made = bpy.data.collections.new("occluders")
+    bpy.context.scene.collection.children.link(made)
+    made.objects.link(bpy.context.active_object)
+    bpy.context.view_layer.objects.active = None
+    target = tmp_path / "level.hom"
+    assert bpy.ops.export_scene.xray_level_geometry(filepath=str(target), collection="occluders") == {"FINISHED"}
+    assert target.read_bytes() == source.read_bytes()
+
+
+def test_faces_are_edited_by_selection_in_edit_mode():
+    shown = drawn("walls", [*SQUARE, (4, 0, 0), (4, 1, 0)], [(0, 1, 2, 3), (1, 4, 5, 2)], "NONE")
+    bpy.context.view_layer.objects.active = shown
+    assert bpy.ops.motionbridge.level_begin(kind="SOM") == {"FINISHED"}
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="DESELECT")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    shown.data.polygons[1].select = True
+    bpy.ops.object.mode_set(mode="EDIT")
+    assert bpy.ops.motionbridge.level_occlusion(occlusion=0.5) == {"FINISHED"}
+    assert bpy.ops.motionbridge.level_two_sided(two_sided=False) == {"FINISHED"}
+    assert shown.mode == "EDIT"
+    bpy.ops.object.mode_set(mode="OBJECT")
+    np.testing.assert_allclose(face_values(shown, "occlusion", np.float32), [0.05, 0.5])
+    assert face_values(shown, "two_sided", np.bool_).tolist() == [True, False]
+    assert [made.name for made in shown.data.materials] == [
+        "lets 5% of sound through",
+        "lets 50% of sound through, one-sided",
+    ]
+
+
+def test_collision_values_of_selected_faces():
+    shown = drawn("walls", [*SQUARE, (4, 0, 0), (4, 1, 0)], [(0, 1, 2, 3), (1, 4, 5, 2)], "NONE")
+    bpy.context.view_layer.objects.active = shown
+    bpy.ops.motionbridge.level_begin(kind="CFORM")
+    shown.data.polygons.foreach_set("select", [False, True])
+    assert bpy.ops.motionbridge.level_collision(
+        use_material=True, material=7, use_sector=True, sector=3, use_flags=True, suppress_shadows=True
+    ) == {"FINISHED"}
+    assert face_values(shown, "material", np.int32).tolist() == [0, 7]
+    assert face_values(shown, "sector", np.int32).tolist() == [0, 3]
+    assert face_values(shown, "suppress_shadows", np.bool_).tolist() == [False, True]
+    shown.data.polygons.foreach_set("select", [False, False])
+    with pytest.raises(RuntimeError, match="no face is selected"):
+        bpy.ops.motionbridge.level_collision(use_sector=True, sector=1)
+
+
+def test_offending_faces_are_selected():
+    shown = drawn("thin", [*SQUARE, (0, 0.0001, 0)], [(0, 1, 2), (0, 1, 4), (0, 2, 3)], "HOM")
+    bpy.context.view_layer.objects.active = shown
+    assert bpy.ops.motionbridge.level_check() == {"FINISHED"}
+    assert shown.mode == "EDIT"
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert [face.select for face in shown.data.polygons] == [False, True, False]
+    assert "area below" in bpy.context.window_manager.motionbridge_report
