@@ -408,6 +408,43 @@ def test_motions_of_one_name_each_keep_what_is_theirs(corpus, tmp_path) -> None:
     assert exported(rig, result.actions) == (corpus / "omf" / "usable_items_big.omf").read_bytes()
 
 
+def test_an_export_with_nla_active_leaves_the_scene_as_it_was(humanoid) -> None:
+    rig, result = humanoid
+    track = rig.animation_data.nla_tracks.new()
+    track.strips.new("idle", 1, result.actions[1])
+    bpy.context.scene.frame_set(3)
+    before = snapshot()
+    report = Report()
+    plan_export(
+        bpy.context,
+        rig,
+        result.actions[:2],
+        "x.omf",
+        onto=Onto.OWN_FILES,
+        options=MotionExportOptions(),
+        report=report,
+    )
+    assert differences(before, snapshot()) == []
+    assert any("because of NLA tracks" in line for line in report.lines())
+
+
+def test_a_linked_armature_is_exported_and_left_alone(humanoid, samples, tmp_path) -> None:
+    rig, _ = humanoid
+    name = rig.name
+    library = tmp_path / "library.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(library))
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with bpy.data.libraries.load(str(library), link=True) as (there, wanted):
+        wanted.objects, wanted.actions = [name], list(there.actions)
+    linked = bpy.data.objects[name]
+    bpy.context.scene.collection.objects.link(linked)
+    assert linked.library is not None
+    before = snapshot()
+    (file,) = linked.motionbridge_motion_files
+    assert exported(linked, motions_of(file)) == (samples / "humanoid.omf").read_bytes()
+    assert differences(before, snapshot()) == []
+
+
 # Lists --------------------------------------------------------------------------------------------------------------
 
 
