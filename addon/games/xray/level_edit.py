@@ -89,8 +89,9 @@ def show(shown: Any, kind: str) -> None:
     data = shown.data
     found = {name: attributes.gather(data, name, *wanted) for name, wanted in WANTED[kind].items()}
     if kind == "CFORM":
-        if not len(data.materials) and found[cform.MATERIAL] is not None:
-            level_materials.clear_slots(data, level_materials.collision(found[cform.MATERIAL], {}))
+        numbers = found[cform.MATERIAL]
+        if not len(data.materials) and numbers is not None:
+            level_materials.clear_slots(data, level_materials.collision(numbers, {}))
     elif kind in ("HOM", "SOM"):
         two_sided = found[occluders.TWO_SIDED]
         if two_sided is None:
