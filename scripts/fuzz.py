@@ -37,6 +37,7 @@ from mutation import mutated
 from addon.core.errors import MotionbridgeError, ReadError
 from addon.core.report import Report
 from addon.formats import FORMATS, HEAD_SIZE, Format, detect
+from addon.formats.xray import anm, skl
 from addon.formats.xray.ogf.mesh import decode_meshes
 from addon.formats.xray.ogf.skeleton import decode_skeleton
 from addon.formats.xray.omf.decoding import decode
@@ -88,7 +89,26 @@ def decode_ogf(document: Any, report: Report) -> None:
             part(document, report)
 
 
-DECODERS: dict[str, Callable[[Any, Report], None]] = {"omf": decode_omf, "ogf": decode_ogf}
+def decode_anm(document: Any, report: Report) -> None:
+    """What an import and an export do with a path: it must leave as it came."""
+    again, changes = anm.encode(anm.decode(document, report), document)
+    if again is not document:
+        raise Broken(f"a path nobody touched is changed: {changes.sentence()}")
+
+
+def decode_skl(document: Any, report: Report) -> None:
+    """The same for the editor's motions."""
+    again, changes = skl.encode(skl.decode(document, report), document)
+    if again is not document:
+        raise Broken(f"motions nobody touched are changed: {changes.sentence()}")
+
+
+DECODERS: dict[str, Callable[[Any, Report], None]] = {
+    "omf": decode_omf,
+    "ogf": decode_ogf,
+    "anm": decode_anm,
+    "skl": decode_skl,
+}
 
 
 def judge(known: Format, data: bytes, *, decoding: bool = True) -> str:

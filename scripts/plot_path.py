@@ -37,7 +37,7 @@ def main() -> int:
         except Unavailable as lacking:
             print(lacking, file=sys.stderr)
             return 2
-        again = [interpreter, __file__, *sys.argv[1:]]
+        again = [str(interpreter), __file__, *sys.argv[1:]]
         return subprocess.run(again, env={**os.environ, STARTED_AGAIN: "1"}, check=False).returncode
     import path_picture  # noqa: PLC0415 - it imports matplotlib, which is only there by now
 

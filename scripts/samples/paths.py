@@ -30,7 +30,7 @@ def camera_path() -> anm.Anm:
     envelopes = []
     for name, kinds in shapes.items():
         count = len(kinds)
-        path = Envelope.of(0.5 * np.arange(count), np.array(values[name]), np.array(kinds, np.uint8))
+        path = Envelope.of(np.arange(count) / 2.0, np.array(values[name]), np.array(kinds, np.uint8))
         path.tcb[:] = [0.25, 0.0, -0.125] if name == "X" else 0.0
         path.parameters[:] = [-0.125, -0.0625, 0.1875, 0.0625] if name in "HP" else [0.25, 0.25, 0.0, 0.0]
         envelopes.append(stored(path, name, to_packed=True))

@@ -93,18 +93,19 @@ def display(envelope: Envelope, frame: float) -> Display:
     everything = np.arange(count)
     if not count:
         return Display(empty_curve(envelope.before, envelope.after), everything, everything, np.zeros(0, np.bool_))
-    slopes = tangents(envelope)
-    kinds, points = control_points(envelope, slopes)
-    if _plain(kinds, points, frame):
-        key = np.stack((envelope.times, envelope.values), axis=1)
-        interpolation = np.append(kinds, np.uint8(Interpolation.BEZIER))
-        curve = Curve(key, key.copy(), key.copy(), interpolation, envelope.before, envelope.after)
-        curve.right[:-1], curve.left[1:] = points[:, 1], points[:, 2]
-        segment = np.append(everything[:-1], -1)
-        result = Display(curve, everything, segment, segment >= 0)
-    else:
-        result = _cut(envelope, kinds, points, frame)
-    _point_outwards(result.curve, extrapolation_slopes(envelope, slopes), frame)
+    with np.errstate(all="ignore"):  # broken files hold numbers whose products are none
+        slopes = tangents(envelope)
+        kinds, points = control_points(envelope, slopes)
+        if _plain(kinds, points, frame):
+            key = np.stack((envelope.times, envelope.values), axis=1)
+            interpolation = np.append(kinds, np.uint8(Interpolation.BEZIER))
+            curve = Curve(key, key.copy(), key.copy(), interpolation, envelope.before, envelope.after)
+            curve.right[:-1], curve.left[1:] = points[:, 1], points[:, 2]
+            segment = np.append(everything[:-1], -1)
+            result = Display(curve, everything, segment, segment >= 0)
+        else:
+            result = _cut(envelope, kinds, points, frame)
+        _point_outwards(result.curve, extrapolation_slopes(envelope, slopes), frame)
     result.curve.source = np.arange(result.curve.count, dtype=np.int32)
     return result
 

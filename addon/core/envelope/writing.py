@@ -44,7 +44,8 @@ def keys_of_curve(
         base = Envelope.of(np.zeros(0), np.zeros(0), np.zeros(0, np.uint8))
     else:
         planned = plan(curve, base, shown, match(curve, shown, frame))
-    result = _shaped(planned, base, stepped_parameters)
+    with np.errstate(all="ignore"):  # broken files hold numbers whose products are none
+        result = _shaped(planned, base, stepped_parameters)
     result[0].before, result[0].after = curve.before, curve.after
     return result
 

@@ -29,7 +29,7 @@ from ...core.envelope.display import SPACING
 from ...core.envelope.matching import match
 from ...core.errors import WriteError
 from ...core.report import Report
-from .envelopes import StoredEnvelope, as_old, as_packed, stored
+from .envelopes import StoredEnvelope, as_old, as_packed, row_bytes, stored
 
 NAMES = ("X", "Y", "Z", "H", "P", "B")
 """The channels in the order of the engine's numbers: metres, then radians about Y (H), X (P) and Z (B)."""
@@ -74,7 +74,7 @@ def decode_channel(envelope: StoredEnvelope, sign: float, frame: float, place: s
     decoded = envelope.decoded()
     shown = _shown(decoded, frame)
     if decoded.count and not shown.curve.count:
-        report.warn("keys hold what is no number: shown without keys, kept while no key is added", place)
+        report.warn("keys hold or lead to what is no number: shown without keys, kept while no key is added", place)
     elif hidden := shown.hidden(decoded):
         report.warn(
             f"{hidden} keys at the time of others or out of order: the jump is shown a fiftieth of a frame later; "
@@ -93,7 +93,10 @@ def decode_channel(envelope: StoredEnvelope, sign: float, frame: float, place: s
 def _shown(envelope: Envelope, frame: float) -> Display:
     numbers = (envelope.times, envelope.values, envelope.tcb, envelope.parameters)
     if all(np.isfinite(part).all() for part in numbers):
-        return display(envelope, frame)
+        shown = display(envelope, frame)
+        # Numbers near the largest there are can have handles that are none.
+        if all(np.isfinite(part).all() for part in (shown.curve.keys, shown.curve.left, shown.curve.right)):
+            return shown
     nothing = display(NEW, frame)
     nothing.curve = empty_curve(envelope.before, envelope.after)
     return nothing
@@ -166,9 +169,7 @@ def _differing(result: StoredEnvelope, base: StoredEnvelope | None, source: NDAr
     if base is None or base.packed != result.packed:
         return len(result.keys)
     known = source >= 0
-    size = result.keys.dtype.itemsize
-    rows = [np.ascontiguousarray(keys).view(np.uint8).reshape(-1, size) for keys in (result.keys, base.keys)]
-    same = (rows[0][known] == rows[1][source[known]]).all(axis=1)
+    same = (row_bytes(result.keys[known]) == row_bytes(base.keys[source[known]])).all(axis=1)
     # Keys that went count as well, where none came in their place.
     return max(len(result.keys) - int(same.sum()), len(base.keys) - int(same.sum()))
 

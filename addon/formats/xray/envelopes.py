@@ -307,8 +307,10 @@ def envelope_differences(one: StoredEnvelope, other: StoredEnvelope) -> Iterator
 
 
 def _rows_differ(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
-    if not len(one):
-        return np.zeros(0, np.bool_)
-    first, second = (np.ascontiguousarray(part).reshape(len(part), -1).view(np.uint8) for part in (one, other))
-    result: NDArray[np.bool_] = (first != second).any(axis=1)
+    result: NDArray[np.bool_] = (row_bytes(one) != row_bytes(other)).any(axis=1)
     return result
+
+
+def row_bytes(rows: NDArray[Any]) -> NDArray[np.uint8]:
+    """(rows, bytes of one) the stored bytes."""
+    return np.frombuffer(rows.tobytes(), np.uint8).reshape(len(rows), rows.nbytes // max(len(rows), 1))

@@ -11,7 +11,7 @@ SHAPES = [int(shape) for shape in Shape]
 
 @st.composite
 def envelopes(draw, most=50, odd=False, handles=1.0):
-    """1 ... ``most`` keys; ``odd``: some at one time or out of order; ``handles``: their greatest length in segments."""
+    """1 ... ``most`` keys; ``odd``: some at one time or out of order; ``handles``: how many segments long."""
     count = draw(st.integers(1, most))
     random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     kinds = draw(st.lists(st.sampled_from(SHAPES), min_size=1, max_size=6))

@@ -297,6 +297,21 @@ def test_equal_and_falling_times_are_told_and_kept():
     assert again.animation.envelopes[0].keys[1:].tobytes() == document.animation.envelopes[0].keys[1:].tobytes()
 
 
+def test_channels_without_keys_take_some_and_give_them_up():
+    full, empty = made(), made(count=0)
+    path = through_blender(anm.decode(full, Report()))
+    filled, changes = anm.encode(path, empty)
+    assert [len(envelope.keys) for envelope in filled.animation.envelopes] == [6] * 6
+    assert {change.keys for change in changes.channels} == {6}
+    assert next(anm.differences(empty, filled)) == "channel X: 0 / 6 keys"
+    path = anm.decode(empty, Report())
+    path.name = full.animation.label
+    emptied, changes = anm.encode(path, full)
+    assert [len(envelope.keys) for envelope in emptied.animation.envelopes] == [0] * 6
+    assert {change.keys for change in changes.channels} == {6}
+    assert list(anm.differences(empty, empty)) == []
+
+
 def test_encoding_touches_neither_the_path_nor_the_base():
     document = made()
     path = through_blender(anm.decode(document, Report()))
@@ -308,3 +323,12 @@ def test_encoding_touches_neither_the_path_nor_the_base():
         np.testing.assert_array_equal(one.keys, other.keys)
         np.testing.assert_array_equal(one.left, other.left)
         np.testing.assert_array_equal(one.right, other.right)
+
+
+def test_numbers_too_large_for_handles_are_kept():
+    document = made(Shape.BEZIER_2D, version=3)
+    keys = document.animation.envelopes[1].keys
+    keys["value"][1], keys["parameters"][1] = 3e38, [3e38, -3e38, 3e38, 3e38]
+    report = Report()
+    path = anm.decode(document, report)
+    assert anm.encode(path, document)[0] is document
