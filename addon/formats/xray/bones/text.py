@@ -29,10 +29,12 @@ TITLES = {
 def describe(document: Bones) -> list[str]:
     """A few lines for people."""
     bones = document.bones
-    masses = [mass.mass for bone in bones if (mass := bone.first(Mass)) is not None]
+    masses = [found.mass for bone in bones if (found := bone.first(Mass)) is not None]
+    with np.errstate(all="ignore"):  # masses of broken files may be none
+        mass = float(np.sum(masses, dtype=np.float64))
     parts = ", ".join(f"{names.decode(part.name)} ({len(part.bones)} bones)" for part in document.parts)
     return [
-        f"{len(bones)} bones, {float(np.sum(masses, dtype=np.float64)):g} kg",
+        f"{len(bones)} bones, {mass:g} kg",
         f"bones: {', '.join(bone.name for bone in bones)}",
         f"parts: {parts or 'none'}",
     ]

@@ -124,3 +124,9 @@ def test_text_and_differences():
     other, _ = read(SMALL.replace(struct.pack("<f", 0.75), struct.pack("<f", 0.5)))
     assert list(bones.differences(one, one)) == []
     assert list(bones.differences(one, other)) == ["bone 'head': friction value 0.75 / friction value 0.5"]
+
+
+def test_masses_that_are_none_are_described():
+    odd = struct.pack("<4f", float("inf"), 0, 0, 0), struct.pack("<4f", float("-inf"), 0, 0, 0)
+    data = b"".join(chunk(number, chunk(2, b"a\0") + chunk(7, body)) for number, body in enumerate(odd))
+    assert bones.describe(read(data)[0])[0] == "2 bones, nan kg"
