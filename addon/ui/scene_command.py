@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -55,6 +56,14 @@ def _parser() -> argparse.ArgumentParser:
         help="write the armature's motions (.omf) or model (.ogf), or the active object's path (.anm)",
     )
     parser.add_argument("--into", action="store_true", help="--export puts motions into the file that is there")
+    parser.add_argument(
+        "--run",
+        nargs="+",
+        action="append",
+        default=[],
+        metavar=("OPERATOR", "NAME=VALUE"),
+        help="any operator of ours by its Python name, such as motionbridge.save_back backup=False",
+    )
     parser.add_argument("--save", type=Path, metavar="FILE.blend", help="save the scene at the end")
     return parser
 
@@ -74,6 +83,9 @@ def _run(chosen: argparse.Namespace) -> None:
             options["onto"] = "FILE"
         _operator(bpy.ops.export_scene, EXPORTERS, chosen.export)(filepath=_absolute(chosen.export), **options)
         _say()
+    for name, *values in chosen.run:
+        _named(name)(**dict(map(_option, values)))
+        _say()
     if chosen.save is not None:
         bpy.ops.wm.save_as_mainfile(filepath=_absolute(chosen.save))
 
@@ -84,6 +96,28 @@ def _operator(rooms: Any, known: dict[str, str], path: Path) -> Callable[..., An
         raise RuntimeError(f"{path} has none of the suffixes that are known here: {', '.join(known)}")
     operator: Callable[..., Any] = getattr(rooms, name)
     return operator
+
+
+def _named(name: str) -> Callable[..., Any]:
+    """One of our operators by the name it has below `bpy.ops`."""
+    room, _, function = name.partition(".")
+    if room != "motionbridge" and not function.startswith("xray_"):
+        raise RuntimeError(f"{name} is no operator of Motionbridge (they are motionbridge.… and ….xray_…)")
+    try:
+        operator: Callable[..., Any] = getattr(getattr(bpy.ops, room), function)
+        operator.get_rna_type()  # type: ignore[attr-defined]
+    except (AttributeError, KeyError):
+        raise RuntimeError(f"there is no operator called {name}") from None
+    return operator
+
+
+def _option(text: str) -> tuple[str, Any]:
+    """``name=value``; a value that is no Python literal is a text."""
+    name, _, value = text.partition("=")
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return name, value
 
 
 def _absolute(path: Path) -> str:

@@ -45,3 +45,16 @@ def test_the_command_knows_both_halves(samples, capfd) -> None:
     assert "X-Ray skeletal motions" in capfd.readouterr().out
     assert command._execute(["scene", "--import", str(samples / "weapon.ogf")]) == 0
     assert "weapon" in capfd.readouterr().out
+
+
+def test_any_operator_can_be_run_by_its_name(samples, tmp_path, capfd) -> None:
+    motions, saved = tmp_path / "humanoid.omf", tmp_path / "scene.blend"
+    motions.write_bytes((samples / "humanoid.omf").read_bytes())
+    imported = ["--import", str(samples / "humanoid.ogf"), str(motions)]
+    run = ["--run", "motionbridge.update_status", "--run", "motionbridge.save_back", "backup=False", "if_changed=DISK"]
+    assert scene_command.main([*imported, *run, "--save", str(saved)]) == 0
+    assert motions.read_bytes() == (samples / "humanoid.omf").read_bytes()
+    assert not motions.with_name("humanoid.omf.bak").exists()
+    for name in ("motionbridge.no_such_thing", "wm.quit_blender"):
+        assert scene_command.main(["--run", name]) == 2
+        assert name in capfd.readouterr().err
