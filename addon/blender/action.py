@@ -86,29 +86,29 @@ class ClipWriter:
         """Drop the template."""
         bpy.data.actions.remove(self._template)
 
-    def build(self, clip: Clip, tracks: list[int], first_frame: int = 0) -> Any:
+    def build(self, clip: Clip, tracks: list[int], first_frame: int = 0, step: float = 1.0) -> Any:
         """A new action with the keys of `fill`."""
         action = self._template.copy()
         action.name = names.shortened(clip.name, compat.DATA_NAME_LIMIT)
-        self.fill(action, clip, tracks, first_frame)
+        self.fill(action, clip, tracks, first_frame, step)
         return action
 
-    def rebuild(self, action: Any, clip: Clip, tracks: list[int], first_frame: int = 0) -> None:
+    def rebuild(self, action: Any, clip: Clip, tracks: list[int], first_frame: int = 0, step: float = 1.0) -> None:
         """Throw the action's curves away and `fill` it; whoever plays it goes on playing it."""
         bag = compat.curve_bag(action)
         compat.clear_curves(bag)
         self._add_curves(action, bag)
-        self.fill(action, clip, tracks, first_frame)
+        self.fill(action, clip, tracks, first_frame, step)
 
-    def fill(self, action: Any, clip: Clip, tracks: list[int], first_frame: int) -> None:
-        """One key a frame for animated tracks and one for others; ``tracks`` are rows of the clip.
+    def fill(self, action: Any, clip: Clip, tracks: list[int], first_frame: int, step: float) -> None:
+        """One key every ``step`` frames for animated tracks and one for others; ``tracks`` are rows of the clip.
 
         Every key is linear: linear keys need no handles, and between frames the games blend keys linearly too.
         """
         turned, moved = to_basis(self._used, clip.rotations[tracks], clip.translations[tracks])
         frames = clip.frames
         keys = np.empty((len(tracks), CHANNELS, frames, 2), np.float32)
-        keys[..., 0] = np.arange(first_frame, first_frame + frames)
+        keys[..., 0] = key_frames(first_frame, frames, step)
         keys[:, :4, :, 1] = turned.transpose(0, 2, 1)
         keys[:, 4:, :, 1] = moved.transpose(0, 2, 1)
         keyed = np.empty((len(tracks), CHANNELS), np.bool_)
@@ -128,14 +128,19 @@ class ClipWriter:
                 points.foreach_set("co", row[:2])
                 points.foreach_set("interpolation", one_linear)
         action.use_frame_range = True
-        action.frame_start, action.frame_end = first_frame, first_frame + frames - 1
+        action.frame_start, action.frame_end = first_frame, first_frame + step * (frames - 1)
 
 
-def frame_range(action: Any) -> tuple[int, int]:
-    """First frame and number of frames: the range set on the action, else that of its keys, on whole frames."""
+def key_frames(first: int, count: int, step: float) -> NDArray[np.float32]:
+    """(count,) where keys lie: every ``step`` frames (1 unless a motion was spread over another frame rate)."""
+    return (first + step * np.arange(count)).astype(np.float32)
+
+
+def frame_range(action: Any, step: float = 1.0) -> tuple[int, int]:
+    """First frame and number of keys ``step`` apart: the range set on the action, else that of its keys."""
     start, end = (action.frame_start, action.frame_end) if action.use_frame_range else action.curve_frame_range
     first = round(start)
-    return first, max(round(end) - first, 0) + 1
+    return first, max(round((end - first) / step), 0) + 1
 
 
 @dataclass
@@ -160,12 +165,12 @@ class ClipReader:
             kind = {"QUATERNION": "quaternion", "AXIS_ANGLE": "axis_angle"}.get(mode, "euler")
             self._paths[channel_path(bone, f"rotation_{kind}")] = (place, kind)
 
-    def gather(self, action: Any, slot: Any = None) -> Gathered:
-        """What the keys of ``action`` say on whole frames, parent-local; bones without curves are in rest."""
-        first, frames = frame_range(action)
+    def gather(self, action: Any, slot: Any = None, step: float = 1.0) -> Gathered:
+        """What the keys of ``action`` say every ``step`` frames, parent-local; bones without curves are in rest."""
+        first, frames = frame_range(action, step)
         bag = compat.curve_bag(action, slot)
         curves = list(bag.fcurves) if bag is not None else []
-        rows, animated = _sampled(curves, first, frames)
+        rows, animated = _sampled(curves, key_frames(first, frames, step))
         places, channels, kept, left_out = [], [], [], []
         other_rotations: dict[int, Floats] = {}
         for number, curve in enumerate(curves):
@@ -205,11 +210,12 @@ class ClipReader:
         return Gathered(clip, sorted(set(left_out)))
 
 
-def _sampled(curves: list[Any], first: int, frames: int) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    """What curves say on every whole frame (curves, frames), and which of them are animated.
+def _sampled(curves: list[Any], wanted: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """What curves say on the ``wanted`` frames (curves, frames), and which of them are animated.
 
     Keys that lie on the frames, one each, are taken as they are; a lone key is a constant; anything else is evaluated.
     """
+    frames = len(wanted)
     keys = np.zeros((len(curves), 2 * frames), np.float32)
     one = np.empty(2, np.float32)
     complete, constant, others = [], [], []
@@ -227,7 +233,6 @@ def _sampled(curves: list[Any], first: int, frames: int) -> tuple[NDArray[np.flo
             complete.append(number)
         else:
             others.append(number)
-    wanted = np.arange(first, first + frames, dtype=np.float32)
     rows = keys[:, 1::2].copy()
     rows[constant] = keys[constant, 1:2]
     off_frame = np.flatnonzero((keys[complete, 0::2] != wanted).any(axis=1))
@@ -263,13 +268,14 @@ def why_sampled(rig: Any) -> list[str]:
     return reasons
 
 
-def sample(context: Any, rig: Any, action: Any, rest: Rest, fps: float) -> Clip:
-    """The evaluated pose on every whole frame of ``action``, parent-local. The scene is as before afterwards."""
-    first, frames = frame_range(action)
+def sample(context: Any, rig: Any, action: Any, rest: Rest, fps: float, *, step: float = 1.0) -> Clip:
+    """The evaluated pose every ``step`` frames of ``action``, parent-local. The scene is as before afterwards."""
+    first, frames = frame_range(action, step)
+    wanted = key_frames(first, frames, step).tolist()
     poses = np.empty((frames, len(rest.bones), 4, 4))
     with scope.kept_frame(context) as scene, scope.playing(rig, action):
         for frame in range(frames):
-            scene.frame_set(first + frame)
+            scene.frame_set(int(wanted[frame]), subframe=wanted[frame] % 1.0)
             poses[frame] = matrices_of(rig.pose.bones, "matrix")
     local = np.stack([parent_local(pose, rest.parents, rest.root_frame) for pose in poses], axis=1)
     turned = rotation.continuous(rotation.from_matrices(_without_scale(local[..., :3, :3])))

@@ -100,6 +100,12 @@ class IMPORT_SCENE_OT_xray_omf(Operation, FileChoice, BlenderOperator):
         description="Set the scene to the game's 30 frames a second and to the length of the first motion",
         default=False,
     )
+    resample: BoolProperty(
+        name="Spread over Scene Rate",
+        description="Put the keys as far apart as the scene's frame rate asks, so that motions last as long as in the "
+        "game; without it a frame is a key",
+        default=False,
+    )
     show_options: BoolProperty(name="Options", description="Show the options", options={"SKIP_PRESET", "HIDDEN"})
     listed: CollectionProperty(type=ListedMotion, options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"})
     active_listed: IntProperty(options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"})
@@ -185,7 +191,7 @@ class IMPORT_SCENE_OT_xray_omf(Operation, FileChoice, BlenderOperator):
             body = layout.column()
             body.use_property_split = True
             body.use_property_decorate = False
-            for name in ("first_frame", "fake_user", "match_scene", "stash"):
+            for name in ("first_frame", "fake_user", "match_scene", "resample", "stash"):
                 body.prop(self, name)
 
     def run(self, context: Any, report: Report) -> Outcome:
@@ -205,6 +211,7 @@ class IMPORT_SCENE_OT_xray_omf(Operation, FileChoice, BlenderOperator):
                     fake_user=self.fake_user,
                     assign_first=not actions,
                     stash=self.stash,
+                    resample=self.resample,
                 )
                 done = len(actions)
                 result = motion_import.import_motions(
@@ -279,7 +286,7 @@ class IMPORT_SCENE_OT_xray_omf(Operation, FileChoice, BlenderOperator):
         if self.match_scene:
             match_scene(context, actions[0])
         rate = context.scene.render.fps / context.scene.render.fps_base
-        if abs(rate - FRAMES_PER_SECOND) > 1e-3:
+        if abs(rate - FRAMES_PER_SECOND) > 1e-3 and not self.resample:
             report.note(
                 f"the scene plays {rate:g} frames a second, the game {FRAMES_PER_SECOND:g}; a frame is a key of the "
                 "game either way"

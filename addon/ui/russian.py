@@ -148,6 +148,7 @@ RUSSIAN: dict[str, str] = (
         "All It Refers To": "Всё, на что она ссылается",
         "First Frame": "Первый кадр",
         "Fake User": "Фиктивный пользователь",
+        "Spread over Scene Rate": "Растянуть под частоту сцены",
         "Stash": "Отложить в НЛА",
         "Match Scene": "Настроить сцену",
         "Bones per Vertex": "Костей на вершину",

@@ -86,6 +86,11 @@ TOOLTIPS: dict[str, str] = {
     "Saving keeps the actions that nothing plays at the moment": (
         "При сохранении остаются и действия, которые сейчас ничто не проигрывает"
     ),
+    "Put the keys as far apart as the scene's frame rate asks, so that motions last as long as in the game; without it "
+    "a frame is a key": (
+        "Расставить ключи по частоте кадров сцены, чтобы анимации длились столько же, сколько в игре; без этого кадр — "
+        "это ключ"
+    ),
     "Also put each action on a muted NLA track of the armature": (
         "Положить каждое действие ещё и на выключенную дорожку НЛА арматуры"
     ),

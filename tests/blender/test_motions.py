@@ -236,6 +236,21 @@ def test_a_time_typed_into_the_panel_takes_its_marker_along(humanoid) -> None:
     assert shown.frame == action.frame_start + 12
 
 
+@pytest.mark.parametrize("fps", [12, 24, 25, 29.97, 50, 60])
+def test_motions_spread_over_the_scenes_rate_last_as_long_and_leave_as_they_came(humanoid, samples, fps) -> None:
+    rig, _ = humanoid
+    scene = bpy.context.scene
+    scene.render.fps, scene.render.fps_base = round(fps), round(fps) / fps
+    result = load_motions(rig, samples / "humanoid.omf", MotionImportOptions(resample=True))
+    for action in result.actions:
+        frames = motion_files.motion_of(action).frames
+        assert (action.frame_end - action.frame_start) / fps == pytest.approx((frames - 1) / 30, abs=1e-4)
+    assert exported(rig, result.actions) == (samples / "humanoid.omf").read_bytes()
+    motion_edit.revert(rig, result.actions[0], Report())
+    rig.pose.bones[-1].constraints.new("LIMIT_LOCATION")
+    assert exported(rig, result.actions) == (samples / "humanoid.omf").read_bytes()
+
+
 def test_only_chosen_motions_are_imported(humanoid, samples) -> None:
     rig, _ = humanoid
     names = [name for name, _ in list_motions(str(samples / "humanoid.omf"))]

@@ -61,7 +61,12 @@ def hide(action: Any) -> None:
 
 def frame_of(action: Any, seconds: float) -> int:
     """The whole frame nearest to a time of the motion."""
-    return round(first_frame(action) + seconds * FRAMES_PER_SECOND)
+    return round(first_frame(action) + seconds * _rate(action))
+
+
+def _rate(action: Any) -> float:
+    """Frames of Blender in a second of the game."""
+    return float(FRAMES_PER_SECOND * action.motionbridge_motion.frame_step)
 
 
 def first_frame(action: Any) -> float:
@@ -82,7 +87,7 @@ def gather(action: Any) -> list[Marker]:
     """The marks as they stand: a marker that was moved moves its interval's end, the others leave it alone."""
     shown = {marker.name: marker.frame for marker in action.pose_markers}
     moved = {
-        name: (shown[name] - first_frame(action)) / FRAMES_PER_SECOND
+        name: (shown[name] - first_frame(action)) / _rate(action)
         for name, seconds in _times(action)
         if name in shown and shown[name] != frame_of(action, seconds)
     }

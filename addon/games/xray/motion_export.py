@@ -201,10 +201,13 @@ class _Gatherer:
     def clip(self, action: Any) -> Clip:
         """The action as a clip with the game's names for motion and bones, marks included."""
         motion = action.motionbridge_motion
+        step = motion.frame_step
         if self.sampled:
-            clip = actions.sample(self._context, self._rig, action, self._rest_for(action), FRAMES_PER_SECOND)
+            clip = actions.sample(
+                self._context, self._rig, action, self._rest_for(action), FRAMES_PER_SECOND, step=step
+            )
         else:
-            gathered = self._reader_for(action).gather(action)
+            gathered = self._reader_for(action).gather(action, step=step)
             clip = gathered.clip
             for path in gathered.left_out:
                 self._report.warn("the game has no place for these curves; left out", f"{action.name}: {path}")
@@ -215,9 +218,11 @@ class _Gatherer:
         return clip
 
     def _warn_of_keys_outside(self, action: Any) -> None:
-        first, frames = actions.frame_range(action)
+        step = action.motionbridge_motion.frame_step
+        first, frames = actions.frame_range(action, step)
         start, end = action.curve_frame_range
-        if action.use_frame_range and end > start and (start < first - 1e-3 or end > first + frames - 1 + 1e-3):
+        last = first + step * (frames - 1)
+        if action.use_frame_range and end > start and (start < first - 1e-3 or end > last + 1e-3):
             self._report.warn(
                 "keys lie outside the action's frame range and are left out; widen the range to have them", action.name
             )

@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+import bpy
+
 from ...blender import action as actions
 from ...blender import compat
 from ...blender.armature import Rest, rest_of
@@ -17,7 +19,7 @@ from ...core.report import Report
 from ...formats.xray import ogf, omf
 from ...formats.xray.ogf.motions import motion_set_of
 from ...formats.xray.omf.decoding import decode_motion, track_bones
-from ...formats.xray.omf.document import TIMING, Definition, Motion, MotionFlag, Omf, Parameters
+from ...formats.xray.omf.document import FRAMES_PER_SECOND, TIMING, Definition, Motion, MotionFlag, Omf, Parameters
 from ...formats.xray.omf.motions import write_motion
 from ...formats.xray.omf.tracks import refuse_overlong
 from . import marks, motion_files
@@ -33,6 +35,8 @@ class MotionImportOptions:
     fake_user: bool = True
     assign_first: bool = True
     stash: bool = False
+    resample: bool = False
+    """Spread the keys over the scene's frame rate, so that motions last as long as in the game without changing it."""
 
 
 @dataclass
@@ -138,6 +142,7 @@ class Builders:
         self._places = bone_places(rig, self._rest)
         self._rig, self._parameters, self._path, self._report = rig, parameters, path, report
         self._slot_name = compat.slot_name(rig)
+        self._step = frames_per_second(bpy.context.scene) / FRAMES_PER_SECOND
         self._made: dict[int, tuple[actions.ClipWriter, list[str], list[int]]] = {}
 
     def __enter__(self) -> Self:
@@ -165,7 +170,9 @@ class Builders:
     def build(self, motion: Motion, definition: Definition | None, options: MotionImportOptions) -> Any:
         writer, bones, tracks = self.for_motion(motion)
         clip = decode_motion(motion, bones, definition)
-        action = writer.build(clip, tracks, options.first_frame)
+        step = self._step if options.resample else 1.0
+        action = writer.build(clip, tracks, options.first_frame, step)
+        action.motionbridge_motion.frame_step = step
         action.use_fake_user = options.fake_user
         marks.store(action, clip.markers)
         return action
@@ -174,12 +181,18 @@ class Builders:
         """The keys and marks of ``motion`` on an action that has others."""
         writer, bones, tracks = self.for_motion(motion)
         clip = decode_motion(motion, bones, definition)
-        writer.rebuild(action, clip, tracks, actions.frame_range(action)[0])
+        step = action.motionbridge_motion.frame_step
+        writer.rebuild(action, clip, tracks, actions.frame_range(action, step)[0], step)
         marks.store(action, clip.markers)
 
     def missing(self) -> list[str]:
         named = dict.fromkeys(bone for _, bones, _ in self._made.values() for bone in bones)
         return [bone for bone in named if bone.lower() not in self._places]
+
+
+def frames_per_second(scene: Any) -> float:
+    """The scene's frame rate."""
+    return float(scene.render.fps / scene.render.fps_base)
 
 
 def describe(action: Any, motion: Motion, definition: Definition | None, place: int, file: Any) -> None:

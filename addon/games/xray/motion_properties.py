@@ -87,6 +87,9 @@ class MotionProperties(bpy.types.PropertyGroup):
     imported_name: StringProperty(options={"HIDDEN"})
     file: StringProperty(name="File", description="The motion file this belongs to", options={"HIDDEN"})
     place: IntProperty(name="Place", description="Where in its file the motion was", default=-1, options={"HIDDEN"})
+    frame_step: FloatProperty(
+        name="Frames a Key", description="Frames between two keys of the game", default=1.0, options={"HIDDEN"}
+    )
     flags: EnumProperty(
         name="Flags", items=[(*item[:3], "NONE", int(item[3])) for item in FLAG_ITEMS], options={"ENUM_FLAG"}
     )
