@@ -94,13 +94,6 @@ def slot_name(owner: Any) -> str:
     return str(owner.name)
 
 
-def remember_slot(owner: Any, slot: Any) -> None:
-    """Let an owner that plays nothing take slots of this name when the user picks an action."""
-    if SLOTTED and slot is not None:
-        data = owner.animation_data or owner.animation_data_create()
-        data.last_slot_identifier = slot.identifier
-
-
 def set_corner_normals(mesh: Any, normals: NDArray[np.float32]) -> None:
     """Custom normals (corners, 3) of a mesh whose topology is final and which is shaded smooth.
 
@@ -111,8 +104,3 @@ def set_corner_normals(mesh: Any, normals: NDArray[np.float32]) -> None:
         attribute.data.foreach_set("vector", np.ascontiguousarray(normals, np.float32).ravel())
     else:
         mesh.normals_split_custom_set(normals)
-
-
-def bone_selection(pose_bone: Any) -> Any:
-    """What carries ``select`` and ``hide`` of a bone: the bone before 5.0, the pose bone since."""
-    return pose_bone if _GROUP_BY_NAME else pose_bone.bone

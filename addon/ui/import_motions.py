@@ -9,6 +9,7 @@ import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
 from bpy_extras.io_utils import poll_file_object_drop
 
+from ..blender.action import frames_per_second
 from ..blender.scope import progress
 from ..core.errors import MotionbridgeError, ReadError
 from ..core.report import Report
@@ -285,7 +286,7 @@ class IMPORT_SCENE_OT_xray_omf(Operation, FileChoice, BlenderOperator):
     def _after(self, context: Any, actions: list[Any], report: Report) -> None:
         if self.match_scene:
             match_scene(context, actions[0])
-        rate = context.scene.render.fps / context.scene.render.fps_base
+        rate = frames_per_second(context.scene)
         if abs(rate - FRAMES_PER_SECOND) > 1e-3 and not self.resample:
             report.note(
                 f"the scene plays {rate:g} frames a second, the game {FRAMES_PER_SECOND:g}; a frame is a key of the "

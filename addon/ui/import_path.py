@@ -9,6 +9,7 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 from bpy_extras.io_utils import poll_file_object_drop
 
 from ..blender import collection
+from ..blender.action import frames_per_second
 from ..blender.scope import progress
 from ..core.errors import ReadError
 from ..core.report import Report
@@ -95,7 +96,7 @@ def match_scene(context: Any, action: Any) -> None:
 
 
 def _say_rates(context: Any, actions: list[Any], report: Report) -> None:
-    rate = context.scene.render.fps / context.scene.render.fps_base
+    rate = frames_per_second(context.scene)
     for action in actions:
         fps = action.motionbridge_path.fps
         if abs(rate - fps) > 1e-3:

@@ -132,7 +132,7 @@ class MOTIONBRIDGE_OT_marks_add_interval(OnMarks, BlenderOperator):
             place = action.motionbridge_motion.active_mark
             mark = _at(markers, place)
             frame = context.scene.frame_current_final
-            now = max(frame - marks.first_frame(action), 0.0) / FRAMES_PER_SECOND
+            now = max(marks.seconds_at(action, frame), 0.0)
             start = self.start if self.start >= 0 else now
             end = self.end if self.end >= 0 else start + 1 / FRAMES_PER_SECOND
             if end < start:

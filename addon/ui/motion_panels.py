@@ -167,7 +167,7 @@ def _draw_motions(layout: Any, rig: Any, context: Any) -> None:
 
 def _matches(scene: Any, action: Any) -> bool:
     first, last = (round(frame) for frame in action.frame_range)
-    same_rate = abs(scene.render.fps / scene.render.fps_base - FRAMES_PER_SECOND) < 1e-3
+    same_rate = abs(actions.frames_per_second(scene) - FRAMES_PER_SECOND) < 1e-3
     return same_rate and (scene.frame_start, scene.frame_end) == (first, last)
 
 

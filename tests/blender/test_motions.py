@@ -18,7 +18,7 @@ from addon.formats.xray import ogf, omf
 from addon.formats.xray.ogf.skeleton import decode_skeleton
 from addon.formats.xray.omf.decoding import decode
 from addon.formats.xray.omf.document import Motion
-from addon.games.xray import motion_edit, motion_files
+from addon.games.xray import marks, motion_edit, motion_files
 from addon.games.xray.model import ImportOptions, import_model
 from addon.games.xray.motion_edit import OtherBase, motions_of
 from addon.games.xray.motion_export import MotionExportOptions, Onto, RestChange, plan_export
@@ -246,6 +246,7 @@ def test_motions_spread_over_the_scenes_rate_last_as_long_and_leave_as_they_came
         frames = motion_files.motion_of(action).frames
         assert (action.frame_end - action.frame_start) / fps == pytest.approx((frames - 1) / 30, abs=1e-4)
     assert exported(rig, result.actions) == (samples / "humanoid.omf").read_bytes()
+    assert marks.seconds_at(result.actions[0], result.actions[0].frame_start + fps) == pytest.approx(1.0, abs=1e-4)
     motion_edit.revert(rig, result.actions[0], Report())
     rig.pose.bones[-1].constraints.new("LIMIT_LOCATION")
     assert exported(rig, result.actions) == (samples / "humanoid.omf").read_bytes()

@@ -10,8 +10,8 @@ from addon.core.envelope import Shape, evaluate
 from addon.core.errors import MotionbridgeError, WriteError
 from addon.core.report import Report
 from addon.formats.xray import anm
+from addon.formats.xray.anm.document import FRAMES_PER_SECOND
 from addon.games.xray.path import (
-    FRAMES_PER_SECOND,
     PathExportOptions,
     PathImportOptions,
     Target,

@@ -64,6 +64,11 @@ def frame_of(action: Any, seconds: float) -> int:
     return round(first_frame(action) + seconds * _rate(action))
 
 
+def seconds_at(action: Any, frame: float) -> float:
+    """The time of the motion at a frame."""
+    return (frame - first_frame(action)) / _rate(action)
+
+
 def _rate(action: Any) -> float:
     """Frames of Blender in a second of the game."""
     return float(FRAMES_PER_SECOND * action.motionbridge_motion.frame_step)
@@ -87,7 +92,7 @@ def gather(action: Any) -> list[Marker]:
     """The marks as they stand: a marker that was moved moves its interval's end, the others leave it alone."""
     shown = {marker.name: marker.frame for marker in action.pose_markers}
     moved = {
-        name: (shown[name] - first_frame(action)) / _rate(action)
+        name: seconds_at(action, shown[name])
         for name, seconds in _times(action)
         if name in shown and shown[name] != frame_of(action, seconds)
     }

@@ -142,7 +142,7 @@ class Builders:
         self._places = bone_places(rig, self._rest)
         self._rig, self._parameters, self._path, self._report = rig, parameters, path, report
         self._slot_name = compat.slot_name(rig)
-        self._step = frames_per_second(bpy.context.scene) / FRAMES_PER_SECOND
+        self._step = actions.frames_per_second(bpy.context.scene) / FRAMES_PER_SECOND
         self._made: dict[int, tuple[actions.ClipWriter, list[str], list[int]]] = {}
 
     def __enter__(self) -> Self:
@@ -188,11 +188,6 @@ class Builders:
     def missing(self) -> list[str]:
         named = dict.fromkeys(bone for _, bones, _ in self._made.values() for bone in bones)
         return [bone for bone in named if bone.lower() not in self._places]
-
-
-def frames_per_second(scene: Any) -> float:
-    """The scene's frame rate."""
-    return float(scene.render.fps / scene.render.fps_base)
 
 
 def describe(action: Any, motion: Motion, definition: Definition | None, place: int, file: Any) -> None:

@@ -22,7 +22,6 @@ from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.xray import anm
 
-FRAMES_PER_SECOND = 30.0
 CAMERA_TURN = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 """Rx(90°): a Blender camera looks along its -Z, an object of the game along what becomes Blender's +Y."""
 VERSIONS = (
@@ -242,7 +241,7 @@ def plan_export(
     progress: Callable[[int], None] = lambda _: None,
 ) -> PathPlan:
     """The path of the active object, or along it where it is a curve. Raises `WriteError`."""
-    rate = context.scene.render.fps / context.scene.render.fps_base
+    rate = actions.frames_per_second(context.scene)
     if active.type == "CURVE" and not _plays(active):
         with scope.object_mode(context):  # what is being edited is not in the curve's data yet
             path = path_curve.along(
