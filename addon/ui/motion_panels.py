@@ -297,7 +297,9 @@ class PartitionsPanel(MotionbridgePanel):
             grid.active = False
             for bone in partition.bones:
                 grid.label(text=f"{bone.track}  {bone.name}", translate=False)
-        layout.operator("motionbridge.show_partitions", icon="GROUP_BONE")
+        column = layout.column(align=True)
+        column.operator("motionbridge.move_to_partition", icon="BONE_DATA")
+        column.operator("motionbridge.show_partitions", icon="GROUP_BONE")
 
 
 def _panels() -> list[type]:

@@ -1,11 +1,12 @@
-"""Partitions of a motion file as bone collections, to see them: what the file says stays in the motion file."""
+"""Partitions of a motion file: which bones are in them, shown as bone collections or changed for the next export."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from ..core.errors import WriteError
 from ..core.report import Report
-from ..games.xray import bone_properties
+from ..games.xray import bone_properties, motion_files
 from .bases import BlenderOperator
 from .export_motions import active_file
 from .operation import Operation, Outcome
@@ -42,4 +43,38 @@ class MOTIONBRIDGE_OT_show_partitions(Operation, BlenderOperator):
         return Outcome(said("Bone collections: {}").format(len(file.partitions)))
 
 
-CLASSES = (MOTIONBRIDGE_OT_show_partitions,)
+class MOTIONBRIDGE_OT_move_to_partition(Operation, BlenderOperator):
+    """Move the selected bones from their partitions to the one chosen in the list; saving back writes it"""
+
+    bl_idname = "motionbridge.move_to_partition"
+    bl_label = "Move Selected Bones Here"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """Bones are selected in pose mode, and a partition is chosen."""
+        cls.poll_message_set("Select bones in pose mode, and a partition in the list")
+        file = active_file(active_rig(context))
+        chosen = file is not None and 0 <= file.active_partition < len(file.partitions)
+        return chosen and bool(context.selected_pose_bones)
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Every bone that the file has a track of and that is not there yet."""
+        file = active_file(rig_to_export(context, ""))
+        bones = [bone_properties.game_name(bone.bone) for bone in context.selected_pose_bones]
+        moved = motion_files.move_to_partition(file, file.active_partition, bones)
+        partition = file.partitions[file.active_partition]
+        inside = {bone.name.lower() for bone in partition.bones}
+        outside = [bone for bone in bones if bone.lower() not in inside]
+        if not moved:
+            raise WriteError(
+                f"none of the selected bones can be moved to {partition.name!r}: they are in it, or the file has no "
+                "track of them",
+                remedy="Select bones of another partition",
+            )
+        if outside:
+            report.warn(f"{len(outside)} bones have no track in this file", ", ".join(outside))
+        return Outcome(said("Bones moved to {}: {}").format(partition.name, moved))
+
+
+CLASSES = (MOTIONBRIDGE_OT_show_partitions, MOTIONBRIDGE_OT_move_to_partition)

@@ -46,6 +46,7 @@ RUSSIAN: dict[str, str] = (
         "Remove Interval": "Удалить интервал",
         "Take Times from Markers": "Взять время с маркеров",
         "Show as Bone Collections": "Показать коллекциями костей",
+        "Move Selected Bones Here": "Перенести сюда выделенные кости",
         "Add Motion Reference": "Добавить ссылку на анимации",
         "Remove Motion Reference": "Удалить ссылку на анимации",
         "Edit as Text": "Править как текст",
@@ -224,6 +225,7 @@ RUSSIAN: dict[str, str] = (
         "No model that was imported from the game is in the scene": "В сцене нет модели, импортированной из игры",
         "Click the armature whose motions are meant": "Щёлкните арматуру, о чьих анимациях речь",
         "No motions were imported onto this armature": "На эту арматуру не импортированы анимации",
+        "Select bones in pose mode, and a partition in the list": ("Выделите кости в режиме позы и группу в списке"),
         "No motions were imported onto the active armature": "На активную арматуру не импортированы анимации",
         "The active armature plays no action: choose one in the list": (
             "Активная арматура не проигрывает действие: выберите его в списке"
@@ -262,6 +264,7 @@ RUSSIAN: dict[str, str] = (
         "Removed an interval of {}": "Удалён интервал метки {}",
         "The marks are where their markers are": "Метки там же, где их маркеры",
         "Bone collections: {}": "Коллекций костей: {}",
+        "Bones moved to {}: {}": "Костей перенесено в группу {}: {}",
         "Type the name of the motion file": "Введите имя файла анимаций",
         "Removed the reference {}": "Удалена ссылка {}",
         "The user data is in the text '{}'; edit it, then take it over": (

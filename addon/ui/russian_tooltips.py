@@ -55,6 +55,9 @@ TOOLTIPS: dict[str, str] = {
     "Make a bone collection of each partition, to see and select its bones; the file does not depend on them": (
         "Сделать коллекцию костей из каждой группы, чтобы видеть и выделять её кости; файл от них не зависит"
     ),
+    "Move the selected bones from their partitions to the one chosen in the list; saving back writes it": (
+        "Перенести выделенные кости из их групп в выбранную в списке; запишется при сохранении в файл"
+    ),
     "Let the model refer to one more motion file, named from the meshes folder on, without suffix": (
         "Добавить модели ссылку на файл анимаций: имя от папки meshes, без расширения"
     ),

@@ -10,6 +10,7 @@ import pytest
 import addon.ui
 from addon.core.errors import ReadError
 from addon.core.report import Report
+from addon.formats.xray import omf
 from addon.games.xray import marks
 from addon.ui import badges, found_motions
 from addon.ui.motion_panels import MOTIONBRIDGE_UL_motions, was_renamed
@@ -224,6 +225,38 @@ def test_partitions_are_shown_as_bone_collections(game):
     for partition in file.partitions:
         shown = {bone.name for bone in rig.data.collections_all[partition.name].bones}
         assert shown == {bone.name for bone in partition.bones}
+
+
+def test_bones_move_between_partitions_and_nothing_else_changes(game, tmp_path):
+    rig = load(game)
+    file = rig.motionbridge_motion_files[0]
+    file.partitions.add().name = "mine"
+    file.active_partition = len(file.partitions) - 1
+    assert "poll() Select bones in pose mode" in refusal(bpy.ops.motionbridge.move_to_partition)
+    before = omf.read((game / "humanoid.omf").read_bytes(), "", Report()).motion_set.parameters.partitions
+    chosen = before[0].bones[1]
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.pose.select_all(action="DESELECT")
+    select_bone(rig, chosen.name.decode())
+    assert bpy.ops.motionbridge.move_to_partition() == {"FINISHED"}
+    assert "they are in it" in refusal(bpy.ops.motionbridge.move_to_partition)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.ops.export_scene.xray_omf(filepath=str(tmp_path / "new.omf"))
+    after = omf.read((tmp_path / "new.omf").read_bytes(), "", Report())
+    parts = after.motion_set.parameters.partitions
+    assert [(bone.name, bone.track) for bone in parts[-1].bones] == [(chosen.name, chosen.track)]
+    assert [bone.name for bone in parts[0].bones] == [bone.name for bone in before[0].bones if bone != chosen]
+    old = omf.read((game / "humanoid.omf").read_bytes(), "", Report())
+    assert [motion.body for motion in after.motion_set.library.motions] == [
+        motion.body for motion in old.motion_set.library.motions
+    ]
+
+
+def select_bone(rig, bone: str) -> None:
+    """Selection lies on the pose bone from 5.0 on."""
+    found = rig.pose.bones[bone]
+    holder = found if hasattr(found, "select") else found.bone
+    holder.select = True
 
 
 def test_references_and_user_data_are_edited(game, tmp_path):

@@ -5,7 +5,7 @@ Five files on one rig are normal. An action knows its file by the file's key.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -59,9 +59,7 @@ def refresh(file: Any, document: Omf, path: str, digest: str) -> None:
         kept_partition = file.partitions.add()
         kept_partition.name = partition.label
         for bone in partition.bones:
-            entry = kept_partition.bones.add()
-            entry.name = names.decode(bone.name or b"")
-            entry.track = -1 if bone.track is None else bone.track
+            _add_bone(kept_partition, names.decode(bone.name or b""), -1 if bone.track is None else bone.track)
     keep(file, "document", omf.write(_without_keys(document)))
 
 
@@ -146,6 +144,31 @@ def partitions_of(file: Any) -> list[Partition]:
         )
         for partition in file.partitions
     ]
+
+
+def move_to_partition(file: Any, place: int, bones: Collection[str]) -> int:
+    """Take ``bones`` (the game's names) into the partition at ``place``, each with its track; how many came.
+
+    They come last and in the order they had; bones that no partition has a track of stay out.
+    """
+    wanted = {bone.lower() for bone in bones}
+    target = file.partitions[place]
+    came = []
+    for partition in file.partitions:
+        if partition == target:
+            continue
+        for number in reversed(range(len(partition.bones))):
+            if partition.bones[number].name.lower() in wanted:
+                came.append((partition.bones[number].track, partition.bones[number].name))
+                partition.bones.remove(number)
+    for track, name in sorted(came):
+        _add_bone(target, name, track)
+    return len(came)
+
+
+def _add_bone(partition: Any, name: str, track: int) -> None:
+    entry = partition.bones.add()
+    entry.name, entry.track = name, track
 
 
 def with_partitions(parameters: Parameters, file: Any) -> Parameters:
