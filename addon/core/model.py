@@ -184,11 +184,15 @@ FILE_VERTEX, FILE_FACE = "file_vertex", "file_face"
 
 @dataclass
 class Material:
-    """How a surface looks, by the game's names: ``texture`` path without extension, ``shader``."""
+    """How a surface looks, by the game's names: ``texture`` path without extension, ``shader``.
+
+    ``colour`` red, green, blue (0 ... 255) of a surface that has no texture; None where that is not said.
+    """
 
     name: str
     texture: str = ""
     shader: str = ""
+    colour: tuple[int, int, int] | None = None
 
 
 @dataclass
@@ -212,6 +216,32 @@ class Mesh:
     material_index: NDArray[np.int32] | None = None
     attributes: dict[str, Attribute] = field(default_factory=dict)
     edges: NDArray[np.int32] | None = None
+
+    def values(self, name: str, domain: Domain) -> NDArray[Any] | None:
+        """The values of an attribute; None where the mesh has none of that name on vertices or faces as asked."""
+        found = self.attributes.get(name)
+        return found.values if found is not None and found.domain is domain else None
+
+
+@dataclass
+class PolygonMesh:
+    """Faces of any number of corners, as games have them whose files hold polygons.
+
+    ``positions`` (vertices, 3) float32 metres; ``counts`` (faces,) int32 corners of each face; ``corners`` (corners,)
+    int32 the vertex of each corner, face after face, counter-clockwise seen from outside; ``uvs`` (corners, 2) float32;
+    ``normals`` (vertices, 3) float32 of any length, or None; ``material_index`` (faces,) int32 into ``materials``.
+    ``attributes`` as in `Mesh`.
+    """
+
+    name: str
+    positions: NDArray[np.float32]
+    counts: NDArray[np.int32]
+    corners: NDArray[np.int32]
+    uvs: NDArray[np.float32] | None = None
+    normals: NDArray[np.float32] | None = None
+    materials: list[Material] = field(default_factory=list)
+    material_index: NDArray[np.int32] | None = None
+    attributes: dict[str, Attribute] = field(default_factory=dict)
 
     def values(self, name: str, domain: Domain) -> NDArray[Any] | None:
         """The values of an attribute; None where the mesh has none of that name on vertices or faces as asked."""

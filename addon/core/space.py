@@ -5,6 +5,9 @@ With ``C`` = exchange y and z and ``D`` = diag(1, 1, -1), an object's transform 
 parent-local transform L is D·L·D, the root's frame being C·D (a quarter turn about X). The engine's quaternion
 (x, y, z, w) names the transposed rotation of the textbook formula, which the reflections turn into the signs below.
 Facts: ``_matrix.h`` and ``_quaternion.h`` of the engine.
+
+Descent 3 has the same axes (x right, y up, z forward, left-handed), with matrices in column form throughout: a ship
+that flies along z flies along Blender's y, and right stays right.
 """
 
 from __future__ import annotations
@@ -91,3 +94,20 @@ def xray_bone_angles_back(quaternions: Floats) -> Floats:
     b = np.arctan2(-m[..., 1, 2], third[..., 2])
     c = np.arctan2(-first[..., 1], first[..., 0])
     return np.stack((-b, -a, c), axis=-1)
+
+
+def descent_points(points: NDArray[Any]) -> NDArray[Any]:
+    """Points or directions (..., 3) to Blender; the same call takes them back. Keeps the type, exact."""
+    return points[..., [0, 2, 1]]
+
+
+def descent_turns(matrices: NDArray[Any]) -> NDArray[Any]:
+    """Rotation matrices (..., 3, 3) to Blender, C·M·C; the same call takes them back. Exact."""
+    return matrices[..., [0, 2, 1], :][..., :, [0, 2, 1]]
+
+
+def descent_uvs(uvs: NDArray[Any]) -> NDArray[Any]:
+    """Texture coordinates (..., 2), v downwards below 0, with v upwards; the same call takes them back. Exact."""
+    flipped = uvs.copy()
+    np.negative(flipped[..., 1], out=flipped[..., 1])
+    return flipped

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import dataclasses
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -105,3 +106,46 @@ def extent(points: NDArray[Any]) -> str:
     if not len(finite):
         return "nowhere"
     return " to ".join(rows(np.stack([finite.min(axis=0), finite.max(axis=0)])))
+
+
+def value_lines(label: str, value: Any) -> Iterator[str]:
+    """Lines that say everything of a value: an array, a list, a dataclass of these; ``label`` is the path to it."""
+    if isinstance(value, np.ndarray):
+        yield from array_lines(label, value)
+    elif isinstance(value, list):
+        yield f"{label} count {len(value)}"
+        for number, entry in enumerate(value):
+            yield from value_lines(f"{label} {number}", entry)
+    elif dataclasses.is_dataclass(value):
+        for field in dataclasses.fields(value):
+            yield from value_lines(f"{label} {field.name}".strip(), getattr(value, field.name))
+    else:
+        yield f"{label} {scalar(value)}"
+
+
+def value_differences(
+    place: str,
+    a: Any,
+    b: Any,
+    word: Callable[[str], str] = lambda name: f" {name.replace('_', ' ')}",
+    entry: Callable[[Any, int], str] = lambda _entry, number: str(number),
+) -> Iterator[str]:
+    """What differs between two values as `value_lines` takes them; floats compared as bits.
+
+    ``word`` is what the place says of a field's name, ``entry`` what it calls a list's entry of a number.
+    """
+    if type(a) is not type(b):
+        yield f"{place}: {scalar(a)} / {scalar(b)}"
+    elif isinstance(a, np.ndarray):
+        yield from array_differences(place, a, b)
+    elif isinstance(a, list):
+        if len(a) != len(b):
+            yield f"{place}: {len(a)} / {len(b)}"
+        for number, (mine, theirs) in enumerate(zip(a, b, strict=False)):
+            yield from value_differences(f"{place} {entry(mine, number)}", mine, theirs, word, entry)
+    elif dataclasses.is_dataclass(a):
+        for field in dataclasses.fields(a):
+            path = f"{place}{word(field.name)}"
+            yield from value_differences(path, getattr(a, field.name), getattr(b, field.name), word, entry)
+    elif (a.tobytes() != b.tobytes()) if isinstance(a, np.floating) else a != b:
+        yield f"{place}: {scalar(a)} / {scalar(b)}"

@@ -6,10 +6,8 @@ import dataclasses
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import numpy as np
-
 from ....core import names
-from ....core.text import array_differences, array_lines, scalar
+from ....core.text import value_differences, value_lines
 from ..chunks import Chunk
 from ..omf.document import MotionLibrary, MotionSet, Parameters
 from ..omf.text import describe_motions, dump_library, dump_parameters, motion_set_differences
@@ -124,24 +122,9 @@ def _dump_section(section: Section, model: Ogf, indent: str) -> Iterator[str]:
     elif isinstance(value, Parameters):
         yield from (f"{indent}{line}" for line in dump_parameters(value))
     else:
-        yield from (f"{indent}{line}" for line in _dump_value("", value))
+        yield from (f"{indent}{line}" for line in value_lines("", value))
     if len(section.tail):
         yield f"{indent}tail {bytes(section.tail).hex()}"
-
-
-def _dump_value(label: str, value: Any) -> Iterator[str]:
-    """Lines of any typed value; ``label`` is the path of field names to it."""
-    if isinstance(value, np.ndarray):
-        yield from array_lines(label, value)
-    elif isinstance(value, list):
-        yield f"{label} count {len(value)}"
-        for number, entry in enumerate(value):
-            yield from _dump_value(f"{label} {number}", entry)
-    elif dataclasses.is_dataclass(value):
-        for field in dataclasses.fields(value):
-            yield from _dump_value(f"{label} {field.name}".strip(), getattr(value, field.name))
-    else:
-        yield f"{label} {scalar(value)}"
 
 
 # What differs --------------------------------------------------------------------------------------------------------
@@ -230,24 +213,10 @@ def _motion_differences(
 
 
 def _value_differences(place: str, a: Any, b: Any, labels: list[str]) -> Iterator[str]:
-    if type(a) is not type(b):
-        yield f"{place}: {scalar(a)} / {scalar(b)}"
-    elif isinstance(a, np.ndarray):
-        yield from array_differences(place, a, b)
-    elif isinstance(a, list):
-        if len(a) != len(b):
-            yield f"{place}: {len(a)} / {len(b)}"
-        for number, (mine, theirs) in enumerate(zip(a, b, strict=False)):
-            yield from _value_differences(f"{place} {_label(mine, number, labels)}", mine, theirs, labels)
-    elif dataclasses.is_dataclass(a):
-        for field in dataclasses.fields(a):
-            word = "" if field.name in _UNSAID else f" {field.name.replace('_', ' ')}"
-            yield from _value_differences(f"{place}{word}", getattr(a, field.name), getattr(b, field.name), labels)
-    elif isinstance(a, np.floating):
-        if a.tobytes() != b.tobytes():
-            yield f"{place}: {scalar(a)} / {scalar(b)}"
-    elif a != b:
-        yield f"{place}: {scalar(a)} / {scalar(b)}"
+    def word(name: str) -> str:
+        return "" if name in _UNSAID else f" {name.replace('_', ' ')}"
+
+    yield from value_differences(place, a, b, word, lambda entry, number: _label(entry, number, labels))
 
 
 def _label(entry: Any, number: int, labels: list[str]) -> str:
