@@ -22,5 +22,8 @@ def keep(owner: Any, name: str, data: bytes | memoryview) -> None:
 
 def kept(owner: Any, name: str) -> bytes:
     """The bytes of a property made by `bytes_property`; empty where nothing was stored."""
-    data = getattr(owner, name)
+    # Asked as an item it is copied once, as a property three times; which is felt with tens of megabytes.
+    data = owner.get(name)
+    if data is None:
+        data = getattr(owner, name)
     return data if isinstance(data, bytes) else bytes(str(data), "utf-8", "surrogateescape")

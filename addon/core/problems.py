@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -76,27 +77,34 @@ def valid_faces(mesh: Mesh) -> NDArray[np.bool_]:
 
 def not_finite(mesh: Mesh) -> Iterator[Problem]:
     """Vertices that stand nowhere (infinite, or no number)."""
-    wrong = np.logical_not(np.isfinite(mesh.positions).all(axis=1))
+    finite = np.isfinite(mesh.positions)
+    wrong = np.logical_not(functools.reduce(np.logical_and, finite.T))
     yield from some(wrong, "vertices", "stand at no finite place", "Delete them", Domain.VERTEX)
 
 
 def small_faces(mesh: Mesh, least: float) -> Iterator[Problem]:
     """Faces of less than ``least`` square metres, those without any area included."""
-    valid = np.flatnonzero(valid_faces(mesh))
+    numbers, corners = _faces_with_places(mesh)
     wrong = np.zeros(len(mesh.triangles), np.bool_)
-    area = triangles.areas(mesh.positions, mesh.triangles[valid])
-    wrong[valid] = area < least if least > 0 else area == 0
+    area = triangles.areas(mesh.positions, corners)
+    wrong[numbers] = area < least if least > 0 else area == 0
     what = f"have an area below {least:g} m²" if least > 0 else "have no area"
     yield from some(wrong, "faces", what, "Delete them, or merge their vertices")
 
 
 def repeated_faces(mesh: Mesh) -> Iterator[Problem]:
     """Faces that lie on an earlier one: the same three places, in whatever order."""
-    welded = triangles.weld(mesh.positions).vertex
-    valid = np.flatnonzero(valid_faces(mesh))
+    numbers, corners = _faces_with_places(mesh)
+    place = triangles.weld(mesh.positions).vertex
     wrong = np.zeros(len(mesh.triangles), np.bool_)
-    wrong[valid[triangles.repeated(welded[mesh.triangles[valid]])]] = True
+    wrong[numbers[triangles.repeated(place[corners])]] = True
     yield from some(wrong, "faces", "lie exactly on another face", "Delete them if they are not wanted")
+
+
+def _faces_with_places(mesh: Mesh) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Numbers and corners of the faces whose vertices exist."""
+    valid = valid_faces(mesh)
+    return np.flatnonzero(valid), mesh.triangles if valid.all() else mesh.triangles[valid]
 
 
 def out_of_range(values: NDArray[Any], highest: int, what: str) -> Iterator[Problem]:

@@ -10,6 +10,7 @@ Values must come as stored: normalising a quaternion first would move nearly a t
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,8 @@ def kept(values: NDArray[np.float32], base: NDArray[np.float32]) -> tuple[NDArra
     if not values.size:
         return values, np.zeros(len(values), np.bool_)
     ours, theirs = (np.ascontiguousarray(side, np.float32).reshape(len(side), -1) for side in (values, base))
-    touched: NDArray[np.bool_] = np.any(ours.view(np.int32) != theirs.view(np.int32), axis=1)
+    differ = ours.view(np.int32) != theirs.view(np.int32)
+    touched: NDArray[np.bool_] = functools.reduce(np.logical_or, differ.T)
     result = ours
     rows = np.flatnonzero(touched)
     if len(rows):

@@ -13,30 +13,77 @@ from numpy.typing import NDArray
 _ROUNDS = 32
 """How often near points are settled. Each round settles whole neighbourhoods; only a long chain needs more."""
 _FARTHEST_CELL = float(1 << 40)
+_BLOCK = 1 << 14
+_HASHINGS = 16
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+"""2^64 by the golden ratio: products with it spread neighbours far apart."""
 
 
 # Damaged files hold numbers whose products overflow; an area that is no number is told apart by the caller.
 @np.errstate(over="ignore", invalid="ignore")
 def areas(positions: NDArray[Any], triangles: NDArray[Any]) -> NDArray[np.float64]:
     """(faces,) areas, NaN where a corner is no finite number. Every corner must name a vertex."""
-    # Component by component: twice as fast as products of (faces, 3) arrays, which is felt with millions of faces.
+    result = np.empty(len(triangles), np.float64)
+    # Component by component, in blocks that the processor's cache holds: three times as fast with millions of faces.
     x, y, z = np.ascontiguousarray(positions.T, np.float64)
-    a, b, c = triangles[:, 0], triangles[:, 1], triangles[:, 2]
-    px, py, pz = x[b] - x[a], y[b] - y[a], z[b] - z[a]
-    qx, qy, qz = x[c] - x[a], y[c] - y[a], z[c] - z[a]
-    result: NDArray[np.float64] = np.sqrt(
-        (py * qz - pz * qy) ** 2 + (pz * qx - px * qz) ** 2 + (px * qy - py * qx) ** 2
-    )
-    return result / 2
+    for start in range(0, len(triangles), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        a, b, c = triangles[block].T.astype(np.intp)
+        ax, ay, az = x[a], y[a], z[a]
+        px, py, pz = x[b] - ax, y[b] - ay, z[b] - az
+        qx, qy, qz = x[c] - ax, y[c] - ay, z[c] - az
+        result[block] = np.sqrt((py * qz - pz * qy) ** 2 + (pz * qx - px * qz) ** 2 + (px * qy - py * qx) ** 2) / 2
+    return result
 
 
 def repeated(triangles: NDArray[Any]) -> NDArray[np.int64]:
     """Numbers of the faces that have the same three vertices, in whatever order, as an earlier one."""
-    corners = np.sort(triangles, axis=1)
-    order = np.lexsort(corners.T)
-    ordered = corners[order]
-    again = np.append(False, (ordered[1:] == ordered[:-1]).all(axis=1)) if len(order) else np.zeros(0, np.bool_)
-    return np.sort(order[again])
+    a, b, c = np.ascontiguousarray(triangles.T)
+    low, high = np.minimum(a, b), np.maximum(a, b)
+    corners = np.stack([np.minimum(low, c), np.maximum(low, np.minimum(high, c)), np.maximum(high, c)])
+    return np.flatnonzero(first_of_equal(corners.T) != np.arange(len(triangles)))
+
+
+def first_of_equal(rows: NDArray[Any]) -> NDArray[np.int64]:
+    """(n,) the number of the first row that is equal to each of ``rows`` (n, columns), whole numbers; itself if none.
+
+    By hashing, in time proportional to the rows; that rows with equal hashes are equal is looked at.
+    """
+    keys = _hashed(rows)
+    first, waiting = np.arange(len(rows)), np.arange(len(rows), dtype=np.int32)
+    for _ in range(_HASHINGS):
+        if not len(waiting):
+            break
+        mine = keys[waiting]
+        bits = (2 * len(waiting)).bit_length()
+        place = (mine >> np.uint64(64 - bits)).astype(np.intp)
+        speaker = np.empty(1 << bits, np.int32)
+        # Of several written to one place the last stays: backwards, that is the first.
+        speaker[place[::-1]] = waiting[::-1]
+        found = speaker[place]
+        other = np.flatnonzero(found != waiting)
+        same = mine[other] == keys[found[other]]
+        first[waiting[other[same]]] = found[other[same]]
+        waiting = waiting[other[~same]]
+        keys *= _ODD
+        keys ^= keys >> np.uint64(31)
+    later = np.flatnonzero(first != np.arange(len(rows)))
+    if len(waiting) or (rows[later] != rows[first[later]]).any():
+        # Rows made to be in each other's way.
+        group = row_groups(rows)
+        first = np.unique(group, return_index=True)[1][group]
+    return first
+
+
+def _hashed(rows: NDArray[Any]) -> NDArray[np.uint64]:
+    """(n,) numbers that are equal for equal rows, and differ everywhere in their bits for most others."""
+    keys = np.zeros(len(rows), np.uint64)
+    for column in rows.T:
+        keys ^= column.astype(np.uint64)
+        keys *= _ODD
+        keys ^= keys >> np.uint64(29)
+    keys *= _ODD
+    return keys
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +104,7 @@ def weld(points: NDArray[np.float32], tolerance: float = 0.0) -> Weld:
     stand in a row less than the tolerance apart, some stay, so that no row shrinks to a point.
     """
     bits = np.ascontiguousarray(points, np.float32).reshape(-1, 3).view(np.uint32)
-    exact = _numbered_by_appearance(row_groups(bits))
+    exact = _numbered_by_appearance(first_of_equal(bits))
     if tolerance <= 0 or len(exact.source) < 2:
         return exact
     with np.errstate(invalid="ignore"):  # a signalling NaN of a broken file stays one

@@ -27,6 +27,37 @@ def test_an_area_of_no_number_is_none_and_raises_no_alarm():
     assert not np.isfinite(triangles.areas(positions, np.array([[0, 1, 2]]))).any()
 
 
+def test_areas_of_more_faces_than_are_worked_out_at_once():
+    size = np.arange(1, triangles._BLOCK + 8, dtype=np.float32)
+    positions = np.zeros((len(size), 3, 3), np.float32)
+    positions[:, 1, 0], positions[:, 2, 1] = size, 2
+    corners = np.arange(3 * len(size)).reshape(-1, 3)
+    np.testing.assert_array_equal(triangles.areas(positions.reshape(-1, 3), corners), size)
+
+
+def first_by_looking(rows):
+    listed = [tuple(row) for row in rows.tolist()]
+    return [listed.index(row) for row in listed]
+
+
+@given(ROWS)
+def test_the_first_of_equal_rows(rows):
+    assert triangles.first_of_equal(rows).tolist() == first_by_looking(rows)
+
+
+@pytest.mark.parametrize("modulus", [1, 2, 3])
+def test_rows_whose_hashes_are_equal_though_they_are_not(monkeypatch, modulus):
+    rows = np.random.default_rng(3).integers(0, 4, (200, 2))
+    monkeypatch.setattr(triangles, "_hashed", lambda rows: (rows[:, 0] % modulus).astype(np.uint64))
+    assert triangles.first_of_equal(rows).tolist() == first_by_looking(rows)
+
+
+def test_rows_that_never_part_are_sorted_in_the_end(monkeypatch):
+    rows = np.random.default_rng(4).integers(0, 50, (300, 3))
+    monkeypatch.setattr(triangles, "_HASHINGS", 1)
+    assert triangles.first_of_equal(rows).tolist() == first_by_looking(rows)
+
+
 @given(ROWS)
 def test_row_groups_are_the_places_among_the_sorted_different_rows(rows):
     different = sorted({tuple(row) for row in rows.tolist()})

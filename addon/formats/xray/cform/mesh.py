@@ -6,6 +6,7 @@ faces lie beside them, what the compiler knows), in a way nobody could check: th
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -117,7 +118,7 @@ def _check_places(positions: NDArray[np.float32], touched: NDArray[np.bool_], na
 
 def _box(positions: NDArray[np.float32]) -> NDArray[np.float32]:
     """Lowest and highest corner; what is no number (from a broken file) aside."""
-    finite = positions[np.isfinite(positions).all(axis=1)]
+    finite = positions if np.isfinite(positions).all() else positions[np.isfinite(positions).all(axis=1)]
     return np.stack([finite.min(axis=0), finite.max(axis=0)]) if len(finite) else np.zeros((2, 3), np.float32)
 
 
@@ -142,7 +143,7 @@ def _encode_faces(
     redrawn = np.ones(0, np.bool_)
     if same_count:
         corners = space.xray_triangles(mesh.triangles).astype(np.uint32)
-        redrawn = np.any(corners != old_corners, axis=1)
+        redrawn = functools.reduce(np.logical_or, (corners != old_corners).T)
         changes.count(redrawn, "faces redrawn")
     else:
         changes.lines.append(f"faces {count} -> {len(mesh.triangles)}")
