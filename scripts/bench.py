@@ -30,7 +30,7 @@ if str(ROOT) not in sys.path:
 if str(ROOT / "scripts") not in sys.path:
     sys.path.insert(0, str(ROOT / "scripts"))
 
-from bench_library import made_library, made_path
+from bench_library import made_collision, made_library, made_occluders, made_path
 from environment import blenders
 
 from addon.cli import main as run_command_line
@@ -248,7 +248,7 @@ def rows(folder: Path) -> list[Row]:
 
 
 def rows_in_blender(folder: Path) -> list[BlenderRow]:
-    """The lines that need a Blender: 300 motions of 47 bones and 60 frames, other numbers of them, and a path."""
+    """The lines that need a Blender: 300 motions of 47 bones and 60 frames, other numbers of them, a path, a level."""
     made = {count: folder / f"library_{count}.omf" for count in MOTIONS_OF_A_LIBRARY}
     for count, path in made.items():
         path.write_bytes(made_library(count))
@@ -265,7 +265,25 @@ def rows_in_blender(folder: Path) -> list[BlenderRow]:
         BlenderRow("import a path of 6 x 200 TCB keys", "import_a_path", "hand_over_path", [path]),
         BlenderRow("export the path to a new file", "export_a_path", "read_path_keys", [path]),
         BlenderRow("export the path, all channels edited", "export_an_edited_path", "read_path_keys", [path]),
+        *rows_of_a_level(folder),
     ]
+
+
+def rows_of_a_level(folder: Path) -> list[BlenderRow]:
+    """A cform of 1 000 000 faces, a hom and a som of 200 000."""
+    files = {"cform": made_collision(), "hom": made_occluders(), "som": made_occluders(of_sound=True)}
+    listed = []
+    for suffix, data in files.items():
+        path = folder / f"level.{suffix}"
+        path.write_bytes(data)
+        listed += [
+            BlenderRow(f"import {path.name}", "import_level", "hand_over_level", [path]),
+            BlenderRow(f"import {path.name}: memory", "memory_of_level", "memory_allowed", [path], unit="MB"),
+            BlenderRow(f"export {path.name}", "export_level", "read_level", [path]),
+            BlenderRow(f"export {path.name}, edited", "export_edited_level", "read_level", [path]),
+            BlenderRow(f"export {path.name} as a new file", "export_drawn_level", "read_level", [path]),
+        ]
+    return listed
 
 
 # ---- measuring

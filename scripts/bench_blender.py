@@ -2,8 +2,8 @@
 
     blender --background --factory-startup --python scripts/bench_blender.py -- NAME MOTIONS.omf
 
-The motions are those of scripts/bench_library.py, whose skeleton they go onto, or its path. The last line printed is
-the figure: seconds, or bytes.
+The motions are those of scripts/bench_library.py, whose skeleton they go onto, or its path; what is measured of levels
+is in scripts/bench_level.py. The last line printed is the figure: seconds, or bytes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,8 +18,10 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
 
+import bench_level
 import bpy
 import numpy as np
+from bench_level import seconds_of
 from bench_library import made_skeleton
 
 from addon import games
@@ -52,14 +53,6 @@ def _import(motions: str) -> Any:
     return rig
 
 
-def _seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    kept = work()  # freeing what was made is not part of it
-    seconds = time.perf_counter() - start
-    del kept
-    return seconds
-
-
 def _resident() -> float:
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return float(pages * os.sysconf("SC_PAGE_SIZE"))
@@ -68,13 +61,13 @@ def _resident() -> float:
 def import_all(motions: str) -> float:
     """Every motion of a file onto a rig."""
     rig = _rig()
-    return _seconds(lambda: import_motions(bpy.context, rig, motions, options=MotionImportOptions(), report=Report()))
+    return seconds_of(lambda: import_motions(bpy.context, rig, motions, options=MotionImportOptions(), report=Report()))
 
 
 def hand_over(motions: str) -> float:
     """The floor of importing: the same keys, arrays ready, by the fastest calls known: copies of a key-less action."""
     rig = _rig()
-    return _seconds(_handing_over(rig, list(_prepared(rig, motions))))
+    return seconds_of(_handing_over(rig, list(_prepared(rig, motions))))
 
 
 def _handing_over(rig: Any, prepared: list[tuple[str, list[Any]]]) -> Callable[[], None]:
@@ -132,7 +125,7 @@ def export_new(motions: str) -> float:
             plan = plan_export(bpy.context, rig, chosen, path, onto=Onto.OWN_FILES, options=options, report=Report())
             plan.write()
 
-        seconds = _seconds(work)
+        seconds = seconds_of(work)
         if Path(path).read_bytes() != Path(motions).read_bytes():
             raise ValueError("the exported file is not the imported one")
     return seconds
@@ -158,7 +151,7 @@ def save_back(motions: str) -> float:
             )
             plan.write()
 
-        return _seconds(work)
+        return seconds_of(work)
 
 
 def read_keys(motions: str) -> float:
@@ -173,12 +166,12 @@ def read_keys(motions: str) -> float:
                 keys = np.empty(2 * len(points), np.float32)
                 points.foreach_get("co", keys)
 
-    return _seconds(work)
+    return seconds_of(work)
 
 
 def list_names(motions: str) -> float:
     """The names and lengths of a file's motions, nothing imported."""
-    return _seconds(lambda: list_motions(motions))
+    return seconds_of(lambda: list_motions(motions))
 
 
 def memory_of_import(motions: str) -> float:
@@ -200,7 +193,7 @@ def memory_of_keys(motions: str) -> float:
 
 def import_a_path(path: str) -> float:
     """A path from its file onto a new empty."""
-    return _seconds(lambda: import_path(bpy.context, path, PathImportOptions(), Report()))
+    return seconds_of(lambda: import_path(bpy.context, path, PathImportOptions(), Report()))
 
 
 def _curves_of_path(path: str) -> tuple[Any, list[Any]]:
@@ -233,7 +226,7 @@ def hand_over_path(path: str) -> float:
                 points.foreach_set(name, array)
         compat.assign(owner, action, slot)
 
-    return _seconds(work)
+    return seconds_of(work)
 
 
 def export_a_path(path: str) -> float:
@@ -256,7 +249,7 @@ def _exporting(owner: Any) -> float:
         def work() -> None:
             plan_path(bpy.context, owner, target, options=PathExportOptions(), report=Report()).write()
 
-        return _seconds(work)
+        return seconds_of(work)
 
 
 def read_path_keys(path: str) -> float:
@@ -269,7 +262,7 @@ def read_path_keys(path: str) -> float:
             for name in CURVE_FIELDS:
                 curve.keyframe_points.foreach_get(name, array)
 
-    return _seconds(work)
+    return seconds_of(work)
 
 
 MEASUREMENTS: dict[str, Callable[[str], float]] = {
@@ -288,6 +281,7 @@ MEASUREMENTS: dict[str, Callable[[str], float]] = {
         export_a_path,
         export_an_edited_path,
         read_path_keys,
+        *bench_level.MEASUREMENTS,
     )
 }
 

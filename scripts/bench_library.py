@@ -1,4 +1,4 @@
-"""What the benchmarks work on, made by rule: motions in any number and a path, the same bytes every time."""
+"""What the benchmarks work on, made by rule: motions, a path and a level's files, the same bytes every time."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ if str(ROOT) not in sys.path:
 from addon.core import rotation, space
 from addon.core.envelope import Envelope, Shape
 from addon.core.model import Clip, Skeleton, Space
-from addon.formats.xray import anm, omf
+from addon.formats.xray import anm, cform, hom, occluders, omf, som
 from addon.formats.xray.anm.document import Animation, new_anm
+from addon.formats.xray.cform.document import FACE, Cform, material_bits
 from addon.formats.xray.envelopes import stored
 from addon.formats.xray.omf.document import new_omf
 from addon.formats.xray.omf.encoding import encode
 
 BONES, FRAMES = 47, 60
 PATH_KEYS = 200
+COLLISION_FACES, OCCLUDERS = 1_000_000, 200_000
 MOVING = 6
 """Bones that also move; the others only turn, as in the games' own files."""
 
@@ -67,3 +69,49 @@ def made_path(keys: int = PATH_KEYS) -> bytes:
         channel = Envelope(times, values, np.full(keys, Shape.TCB, np.uint8), tensions, np.zeros((keys, 4)))
         channels.append(stored(channel, to_packed=True))
     return anm.write(new_anm(Animation(b"made", 0, 8 * keys, np.float32(30.0), 5, channels)))
+
+
+GAME_MATERIALS, SECTORS = 60, 40
+"""About as many as the largest levels have."""
+
+
+def made_collision(faces: int = COLLISION_FACES) -> bytes:
+    """A cform of a hilly ground of ``faces`` triangles, an even number, in patches of game materials and sectors."""
+    random = np.random.default_rng(4)
+    positions, triangles = _ground(faces // 2)
+    count = len(triangles)
+    patch = np.arange(count) // 500
+    rows = np.zeros(count, FACE)
+    rows["vertices"] = triangles
+    materials = random.integers(0, GAME_MATERIALS, count // 500 + 1).astype(np.uint16)[patch]
+    rows["material_bits"] = material_bits(materials, materials % 3 == 0, materials % 5 == 0)
+    rows["sector"] = random.integers(0, SECTORS, count // 500 + 1)[patch]
+    box = np.stack([positions.min(axis=0), positions.max(axis=0)])
+    return cform.write(Cform(4, box, positions, rows))
+
+
+def made_occluders(faces: int = OCCLUDERS, *, of_sound: bool = False) -> bytes:
+    """A hom, or a som, of ``faces`` triangles, an even number."""
+    random = np.random.default_rng(5)
+    positions, triangles = _ground(faces // 2)
+    module = som if of_sound else hom
+    rows = np.zeros(len(triangles), module.TRIANGLE)
+    rows["positions"] = positions[triangles]
+    rows["two_sided"] = random.integers(0, 2, len(rows))
+    if of_sound:
+        rows["occlusion"] = random.choice(np.array([0, 0.05, 0.6], "<f4"), len(rows))
+    return module.write(occluders.new(rows))
+
+
+def _ground(squares: int) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices and triangles of at least so many squares of a metre, cut to that number."""
+    random = np.random.default_rng(6)
+    width = int(np.ceil(np.sqrt(squares)))
+    x, z = np.meshgrid(np.arange(width + 1.0), np.arange(width + 1.0))
+    y = 5 * np.sin(x / 30) * np.cos(z / 40) + random.uniform(0, 0.2, x.shape)
+    place = np.arange(width * width)[:squares]
+    first = place // width * (width + 1) + place % width
+    one = np.stack([first, first + width + 1, first + 1], axis=1)
+    other = np.stack([first + 1, first + width + 1, first + width + 2], axis=1)
+    triangles = np.stack([one, other], axis=1).reshape(-1, 3)
+    return np.stack([x, y, z], axis=-1).reshape(-1, 3).astype("<f4"), triangles
