@@ -32,12 +32,20 @@ _BONE_QUATERNION_MIRROR = np.array([1.0, 1.0, 1.0, -1.0])
 
 def xray_points(points: NDArray[Any]) -> NDArray[Any]:
     """Points or normals (..., 3) to Blender; the same call takes them back. Keeps the type, exact."""
-    return points[..., [0, 2, 1]]
+    return _last_two_exchanged(points)
 
 
 def xray_triangles(triangles: NDArray[Any]) -> NDArray[Any]:
     """Corners (..., 3) in the order that keeps the outward side outward; the same call takes them back."""
-    return triangles[..., [0, 2, 1]]
+    return _last_two_exchanged(triangles)
+
+
+def _last_two_exchanged(rows: NDArray[Any]) -> NDArray[Any]:
+    # Column by column, into rows that lie one behind the other: indexing by a list leaves them scattered.
+    result = np.empty(rows.shape, rows.dtype)
+    for place, source in enumerate((0, 2, 1)):
+        result[..., place] = rows[..., source]
+    return result
 
 
 def xray_uvs(uvs: NDArray[Any]) -> NDArray[Any]:
