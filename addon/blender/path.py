@@ -37,13 +37,14 @@ def build(path: Path, name: str, slot_name: str) -> Any:
     make = compat.curve_maker(action, bag)
     for channel, curves in ((LOCATION, path.channels.location), (ROTATION, path.channels.rotation)):
         for index, curve in enumerate(curves):
-            _fill(make(channel, index, "Object Transforms"), curve, path.fps)
+            fill_curve(make(channel, index, "Object Transforms"), curve, path.fps)
     action.use_frame_range = True
     action.frame_start, action.frame_end = path.first, path.last
     return action
 
 
-def _fill(made: Any, curve: Curve, fps: float) -> None:
+def fill_curve(made: Any, curve: Curve, fps: float) -> None:
+    """Give a new F-curve the keys of ``curve``, ``fps`` frames a second."""
     count = curve.count
     if not count:
         return
@@ -88,9 +89,9 @@ def not_shown(path: Path) -> list[str]:
                 found.append("reset (the game goes to 0)")
             elif behaviour in CYCLES and curve.keys[0, 0] != 0.0:
                 found.append("repeating of keys that do not begin at 0 (the game counts from there)")
-        linear_after = curve.after == Behaviour.LINEAR and curve.before == Behaviour.CONSTANT
-        if curve.count > 1 and linear_after and curve.interpolation[0] == Interpolation.LINEAR:
-            found.append("standing still before a straight line (it goes on behind the last key)")
+        held = curve.count > 1 and curve.interpolation[0] == Interpolation.CONSTANT
+        if held and curve.before == Behaviour.LINEAR and curve.left[0, 1] != curve.keys[0, 1]:
+            found.append("a straight line before a held key (it stands still there)")
     return sorted(set(found))
 
 
@@ -111,14 +112,15 @@ def why_sampled(owner: Any, action: Any) -> list[str]:
     turned = {curve.data_path for curve in curves if curve.data_path.startswith("rotation_")}
     if (turned and turned != {ROTATION}) or (turned and owner.rotation_mode != "YXZ"):
         reasons.append("a rotation that is not Euler YXZ")
-    if any(_is_odd(curve) for curve in curves if curve.data_path in (LOCATION, ROTATION)):
+    if any(is_odd(curve) for curve in curves if curve.data_path in (LOCATION, ROTATION)):
         reasons.append("easing or modifiers the game lacks")
     if any(abs(value) > 1e-6 for value in (*owner.delta_location, *owner.delta_rotation_euler)):
         reasons.append("delta transforms")
     return reasons
 
 
-def _is_odd(curve: Any) -> bool:
+def is_odd(curve: Any) -> bool:
+    """Whether an F-curve has modifiers or easing that no game has."""
     if any(modifier.type != "CYCLES" for modifier in curve.modifiers):
         return True
     used = np.empty(len(curve.keyframe_points), np.uint8)
@@ -132,7 +134,7 @@ def gather(owner: Any, action: Any, name: str, fps: float) -> Path:
     bag = compat.curve_bag(action, compat.suitable_slot(action, owner)) if action is not None else None
     for curve in bag.fcurves if bag is not None else ():
         if curve.data_path in (LOCATION, ROTATION) and not curve.mute:
-            found[curve.data_path, curve.array_index] = _read(curve, fps)
+            found[curve.data_path, curve.array_index] = read_curve(curve, fps)
     start, end = (action.frame_start, action.frame_end) if action.use_frame_range else action.frame_range
     stands = {LOCATION: owner.location, ROTATION: owner.rotation_euler}
     channels = {
@@ -147,7 +149,8 @@ def _still(value: float) -> Curve:
     return Curve(key, key.copy(), key.copy(), np.array([Interpolation.BEZIER], np.uint8))
 
 
-def _read(curve: Any, fps: float) -> Curve:
+def read_curve(curve: Any, fps: float) -> Curve:
+    """The keys of an F-curve, with ``fps`` frames a second."""
     points = curve.keyframe_points
     count = len(points)
     if not count:

@@ -350,7 +350,7 @@ BEHAVIOURS = [
     (Behaviour.CONSTANT, Behaviour.LINEAR, Shape.TCB, ""),
     (Behaviour.LINEAR, Behaviour.CONSTANT, Shape.TCB, ""),
     (Behaviour.LINEAR, Behaviour.CONSTANT, Shape.LINEAR, ""),
-    (Behaviour.CONSTANT, Behaviour.LINEAR, Shape.LINEAR, "standing still"),
+    (Behaviour.CONSTANT, Behaviour.LINEAR, Shape.LINEAR, ""),
     (Behaviour.RESET, Behaviour.CONSTANT, Shape.TCB, "reset"),
     (Behaviour.RESET, Behaviour.LINEAR, Shape.TCB, "reset"),
     (Behaviour.CONSTANT, Behaviour.REPEAT, Shape.TCB, "repeating"),

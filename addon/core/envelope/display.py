@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from .curve import Curve, Interpolation, control_points, empty_curve, folds_back, halved, part_of
 from .evaluation import HALVINGS, bernstein, extrapolation_slopes, solve
-from .keys import Envelope, Floats, tangents
+from .keys import Behaviour, Envelope, Floats, tangents
 
 NEAR = 0.02
 """Frames between the two keys of a jump; Blender merges keys less than 0.01 apart."""
@@ -31,6 +31,8 @@ JUMP = 4e-5
 """Share of the envelope's range below which two values are one. Handles that packing moved past their keys, by half a
 millisecond, make leaps of 2e-5, not worth a key; the game's own search is a hundred times less exact."""
 MOST_HALVINGS = 10
+OUTWARDS = 10.0
+"""Frames that the outer handles are long at least."""
 
 Indices = NDArray[np.intp]
 Flags = NDArray[np.bool_]
@@ -105,7 +107,9 @@ def display(envelope: Envelope, frame: float) -> Display:
             result = Display(curve, everything, segment, segment >= 0)
         else:
             result = _cut(envelope, kinds, points, frame)
-        _point_outwards(result.curve, extrapolation_slopes(envelope, slopes), frame)
+        outer = extrapolation_slopes(envelope, slopes)
+        _point_outwards(result.curve, outer, frame)
+        _free_first_handle(result, outer[0])
     result.curve.source = np.arange(result.curve.count, dtype=np.int32)
     return result
 
@@ -124,11 +128,28 @@ def _point_outwards(curve: Curve, slopes: tuple[float, float], frame: float) -> 
     """The outer handles along the slopes with which a linear behaviour goes on."""
     first, last = (slope if np.isfinite(slope) else 0.0 for slope in slopes)
     keys = curve.keys
-    reach = [10 * frame / 3] * 2
+    # Their length is free, and the longer they are the better 32 bits hold their slope.
+    reach = [OUTWARDS * frame] * 2
     if curve.count > 1:
-        reach = [(keys[1, 0] - keys[0, 0]) / 3, (keys[-1, 0] - keys[-2, 0]) / 3]
+        reach = [max(reach[0], (keys[place + 1, 0] - keys[place, 0]) / 3) for place in (0, -2)]
     curve.left[0] = keys[0, 0] - reach[0], keys[0, 1] - reach[0] * first
     curve.right[-1] = keys[-1, 0] + reach[1], keys[-1, 1] + reach[1] * last
+
+
+def _free_first_handle(shown: Display, slope: float) -> None:
+    """A straight first segment as a Bezier one on the same line, where the curve goes on otherwise before it.
+
+    An F-curve that is extrapolated goes on before a straight segment along that segment, and before a Bezier one along
+    the first key's left handle.
+    """
+    curve = shown.curve
+    if curve.count < 2 or curve.interpolation[0] != Interpolation.LINEAR:
+        return
+    (start, first), (end, last) = curve.keys[:2]
+    goes_on = curve.before == Behaviour.LINEAR and slope != (last - first) / (end - start)
+    if goes_on or (curve.before in (Behaviour.CONSTANT, Behaviour.RESET) and curve.after == Behaviour.LINEAR):
+        curve.interpolation[0] = Interpolation.BEZIER
+        shown.exact[0] = False
 
 
 def _cut(envelope: Envelope, kinds: NDArray[np.uint8], points: Floats, frame: float) -> Display:

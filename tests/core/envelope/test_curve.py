@@ -1,10 +1,13 @@
 """Segments as cubics: judged by the Bernstein formula and a root finder, not by our own evaluation of curves."""
 
+import copy
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
 from addon.core.envelope import (
+    Behaviour,
     Curve,
     Envelope,
     Interpolation,
@@ -13,6 +16,7 @@ from addon.core.envelope import (
     display,
     evaluate,
     evaluate_curve,
+    keys_of_curve,
 )
 from addon.core.envelope.curve import folds_back, halved, part_of
 from addon.core.envelope.display import NEAR, SPACING
@@ -93,6 +97,43 @@ def test_thirds_hold_hermite_segments():
     kinds, points = control_points(path)
     assert kinds.tolist() == [Interpolation.BEZIER]
     assert points[0].tolist() == [[0, 1], [1, 3], [2, 3], [3, 2]]
+
+
+def straight(before, after, slope=0.0):
+    made = Envelope.of(np.arange(3.0), np.array([0.0, 1, 3]), np.full(3, Shape.LINEAR, np.uint8))
+    made.shapes[0] = Shape.HERMITE
+    made.parameters[0, 1] = slope
+    made.before, made.after = before, after
+    return made
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "slope", "kind"),
+    [
+        (Behaviour.CONSTANT, Behaviour.CONSTANT, 5.0, Interpolation.LINEAR),
+        (Behaviour.LINEAR, Behaviour.CONSTANT, 1.0, Interpolation.LINEAR),  # along the segment anyway
+        (Behaviour.LINEAR, Behaviour.CONSTANT, 5.0, Interpolation.BEZIER),
+        (Behaviour.CONSTANT, Behaviour.LINEAR, 5.0, Interpolation.BEZIER),
+        (Behaviour.RESET, Behaviour.LINEAR, 5.0, Interpolation.BEZIER),
+        (Behaviour.REPEAT, Behaviour.LINEAR, 5.0, Interpolation.LINEAR),  # a modifier's to say
+    ],
+)
+def test_before_a_straight_segment_a_handle_says_where_an_f_curve_goes_on(before, after, slope, kind):
+    path = straight(before, after, slope)
+    shown = display(path, FRAME)
+    assert shown.curve.interpolation.tolist()[:2] == [kind, Interpolation.LINEAR]
+    times = np.linspace(0, 2, 50)
+    np.testing.assert_allclose(evaluate_curve(shown.curve, times), evaluate(path, times), atol=1e-12)
+    if kind == Interpolation.BEZIER and before == Behaviour.LINEAR:
+        (time, value), (key, at) = shown.curve.left[0], shown.curve.keys[0]
+        assert (value - at) / (time - key) == pytest.approx(slope)
+    # It is a straight segment again where it is written beside an edit.
+    edited = copy.deepcopy(shown.curve)
+    edited.keys[2, 1] += 1
+    made, _ = keys_of_curve(edited, path, shown, FRAME, stepped_parameters=False)
+    assert made.shapes.tolist() == path.shapes.tolist()
+    assert made.values.tolist() == [0, 1, 4]
+    assert made.parameters[0].tolist() == path.parameters[0].tolist()
 
 
 def test_a_handle_longer_than_its_segment_is_cut_in_halves_on_the_same_curve():
