@@ -83,12 +83,13 @@ def build_coloured(
         made.use_nodes = True
     _build_nodes(made.node_tree, None, see_through=False)
     tree = made.node_tree
-    surface = next(node for node in tree.nodes if node.type == "BSDF_PRINCIPLED")
+    surface = _surface(tree)
     surface.inputs["Base Color"].default_value = colour
     if back is not None:
         side = tree.nodes.new("ShaderNodeNewGeometry")
         mix = tree.nodes.new("ShaderNodeMixRGB")
-        side.location, mix.location = (-500, 0), (-250, 0)
+        across, up = surface.location
+        side.location, mix.location = (across - 500, up), (across - 250, up)
         mix.inputs["Color1"].default_value, mix.inputs["Color2"].default_value = colour, back
         tree.links.new(side.outputs["Backfacing"], mix.inputs["Fac"])
         tree.links.new(mix.outputs["Color"], surface.inputs["Base Color"])
@@ -109,22 +110,23 @@ def _existing(material: Material, image: Any) -> Any:
 
 
 def _build_nodes(tree: Any, image: Any, see_through: bool) -> None:
-    tree.nodes.clear()
-    output = tree.nodes.new("ShaderNodeOutputMaterial")
-    surface = tree.nodes.new("ShaderNodeBsdfPrincipled")
-    output.location, surface.location = (300, 0), (0, 0)
-    tree.links.new(surface.outputs["BSDF"], output.inputs["Surface"])
+    # What a new material comes with: a surface that leads to the output.
+    surface = _surface(tree)
     surface.inputs["Base Color"].default_value = NEUTRAL
     surface.inputs["Roughness"].default_value = ROUGHNESS
     if image is None:
         return
     texture = tree.nodes.new("ShaderNodeTexImage")
-    texture.location = (-300, 0)
+    texture.location = (surface.location[0] - 300, surface.location[1])
     texture.image = image
     tree.nodes.active = texture
     tree.links.new(texture.outputs["Color"], surface.inputs["Base Color"])
     if see_through:
         tree.links.new(texture.outputs["Alpha"], surface.inputs["Alpha"])
+
+
+def _surface(tree: Any) -> Any:
+    return next(node for node in tree.nodes if node.type == "BSDF_PRINCIPLED")
 
 
 def load_image(path: Path) -> Any:

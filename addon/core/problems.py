@@ -86,8 +86,10 @@ def small_faces(mesh: Mesh, least: float) -> Iterator[Problem]:
     """Faces of less than ``least`` square metres, those without any area included."""
     numbers, corners = _faces_with_places(mesh)
     wrong = np.zeros(len(mesh.triangles), np.bool_)
-    area = triangles.areas(mesh.positions, corners)
-    wrong[numbers] = area < least if least > 0 else area == 0
+    if least > 0:
+        wrong[numbers] = triangles.areas(mesh.positions, corners) < least
+    else:
+        wrong[numbers[triangles.without_area(mesh.positions, corners)]] = True
     what = f"have an area below {least:g} m²" if least > 0 else "have no area"
     yield from some(wrong, "faces", what, "Delete them, or merge their vertices")
 

@@ -35,6 +35,18 @@ def test_areas_of_more_faces_than_are_worked_out_at_once():
     np.testing.assert_array_equal(triangles.areas(positions.reshape(-1, 3), corners), size)
 
 
+def test_faces_without_area_are_those_whose_area_is_none():
+    random = np.random.default_rng(5)
+    positions = random.integers(0, 3, (60, 3)).astype(np.float32)
+    positions[7] = np.nan
+    corners = random.integers(0, 60, (triangles._BLOCK + 500, 3))
+    area = triangles.areas(positions, corners)
+    found = triangles.without_area(positions, corners)
+    assert found.tolist() == np.flatnonzero(area == 0).tolist()
+    assert 1000 < len(found) < 15000
+    assert len(triangles.without_area(positions, corners[:0])) == 0
+
+
 def first_by_looking(rows):
     listed = [tuple(row) for row in rows.tolist()]
     return [listed.index(row) for row in listed]

@@ -42,7 +42,7 @@ def decode(document: Cform, report: Report) -> Mesh:
     if not valid.all():
         report.warn(f"{int(np.count_nonzero(~valid))} faces point behind the last vertex; left out", document.name)
         faces = faces[valid]
-    mesh = Mesh(document.name, space.xray_points(document.vertices), space.xray_triangles(faces).astype(np.int32))
+    mesh = Mesh(document.name, space.xray_points(document.vertices), space.xray_triangles(faces).view(np.int32))
     for name, values in _values(document, valid).items():
         mesh.attributes[name] = Attribute(Domain.FACE, values)
     return mesh
