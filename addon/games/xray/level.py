@@ -150,7 +150,7 @@ def _collision_counts(mesh: Mesh, report: Report) -> str:
 
 
 def _degenerate(mesh: Mesh) -> list[str]:
-    count = int((triangles.areas(mesh.positions, mesh.triangles) == 0).sum())
+    count = len(triangles.without_area(mesh.positions, mesh.triangles))
     return [f"{count} without area"] if count else []
 
 
