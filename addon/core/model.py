@@ -25,8 +25,6 @@ class Space(Enum):
 
     PARENT_LOCAL = "parent-local"
     """The bone's whole transform in its parent's frame; parentless bones in `Skeleton.root_frame`."""
-    MODEL_DELTA = "model-space delta"
-    """What moves the rest pose to the pose, in model space."""
     SUB_OBJECT = "sub-object"
     """The object's transform in its parent object."""
 
@@ -109,6 +107,38 @@ class Clip:
     def frames(self) -> int:
         """How many frames the clip has."""
         return int(self.rotations.shape[1])
+
+
+@dataclass
+class Event:
+    """Something the game does while a clip plays: ``name`` and ``value`` say what, ``phase`` when (as `DeltaClip`)."""
+
+    phase: np.float32
+    name: str
+    value: str
+
+
+@dataclass
+class DeltaClip:
+    """One motion as what moves the rest pose to the pose: a matrix for each bone and frame, in model space.
+
+    ``deltas`` (bones, frames, 4, 4): with the rest pose R of a bone its pose is ``delta @ R``; they may hold scale and
+    shear. ``phases`` (frames,) float32 place the frames in the cycle (usually 0 ... 1; not always, not always rising)
+    and are exactly the file's: nothing says how long a cycle lasts. ``step`` (3,) metres the whole model moves in one
+    cycle, which the deltas leave out. A bone that has no row follows its parent.
+    """
+
+    name: str
+    bones: list[str]
+    deltas: Floats
+    phases: NDArray[np.float32]
+    step: Floats = field(default_factory=lambda: np.zeros(3))
+    events: list[Event] = field(default_factory=list)
+
+    @property
+    def frames(self) -> int:
+        """How many frames the clip has."""
+        return int(self.deltas.shape[1])
 
 
 @dataclass

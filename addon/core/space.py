@@ -8,6 +8,9 @@ Facts: ``_matrix.h`` and ``_quaternion.h`` of the engine.
 
 Descent 3 has the same axes (x right, y up, z forward, left-handed), with matrices in column form throughout: a ship
 that flies along z flies along Blender's y, and right stays right.
+
+Arma and Operation Flashpoint are left-handed, Y up, metres; models face -Z and have their left side at +X. Exchanging
+y and z is all: characters then face -Y in Blender.
 """
 
 from __future__ import annotations
@@ -104,6 +107,29 @@ def xray_bone_angles_back(quaternions: Floats) -> Floats:
     return np.stack((-b, -a, c), axis=-1)
 
 
+def arma_points(points: NDArray[Any]) -> NDArray[Any]:
+    """Points or normals (..., 3) to Blender; the same call takes them back. Keeps the type, exact."""
+    return points[..., [0, 2, 1]]
+
+
+def arma_deltas(rows: NDArray[Any]) -> Floats:
+    """Model-space matrices (..., 4, 4) in column form of a file's rows (..., 4, 3). Exact.
+
+    The rows are the images of the file's x, y and z axes and the translation: the columns of the matrix.
+    """
+    result = np.zeros((*rows.shape[:-2], 4, 4))
+    with np.errstate(invalid="ignore"):  # signalling NaNs of broken files
+        result[..., :3, :] = np.swapaxes(rows[..., [0, 2, 1, 3], :][..., [0, 2, 1]], -1, -2)
+    result[..., 3, 3] = 1.0
+    return result
+
+
+def arma_deltas_back(deltas: Floats) -> Floats:
+    """The file's rows (..., 4, 3) of matrices (..., 4, 4). Exact."""
+    result: Floats = np.swapaxes(deltas[..., :3, :], -1, -2)[..., [0, 2, 1, 3], :][..., [0, 2, 1]]
+    return result
+
+
 def descent_points(points: NDArray[Any]) -> NDArray[Any]:
     """Points or directions (..., 3) to Blender; the same call takes them back. Keeps the type, exact."""
     return points[..., [0, 2, 1]]
@@ -119,3 +145,23 @@ def descent_uvs(uvs: NDArray[Any]) -> NDArray[Any]:
     flipped = uvs.copy()
     np.negative(flipped[..., 1], out=flipped[..., 1])
     return flipped
+
+
+def arma_parent_transforms(quaternions: Floats, translations: Floats, *, turned: bool) -> tuple[Floats, Floats]:
+    """What a binarised file's quaternions (..., w x y z) and metres (..., 3) say in Blender. Exact.
+
+    The file names the transposed rotation; ``turned``: in axes turned half round about y, S = diag(-1, 1, -1).
+    Exchanging y and z is a reflection, which turns a rotation's axis round: it undoes the transposition.
+    """
+    signs = np.array([-1.0, -1.0, 1.0]) if turned else np.ones(3)
+    turns = quaternions[..., [0, 1, 3, 2]]
+    turns[..., 1:] *= signs
+    return turns, translations[..., [0, 2, 1]] * signs
+
+
+def arma_parent_transforms_back(turns: Floats, places: Floats, *, turned: bool) -> tuple[Floats, Floats]:
+    """The inverse of `arma_parent_transforms`. Exact."""
+    signs = np.array([-1.0, 1.0, -1.0]) if turned else np.ones(3)
+    quaternions = turns[..., [0, 1, 3, 2]]
+    quaternions[..., 1:] *= signs
+    return quaternions, places[..., [0, 2, 1]] * signs

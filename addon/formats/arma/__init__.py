@@ -1,0 +1,1 @@
+"""The formats of Operation Flashpoint and Arma."""

@@ -1,0 +1,117 @@
+"""LZO1X, the compression of arrays in binarised files: matches and literals, byte aligned, its own end mark.
+
+An instruction is one byte and what it asks for; which distance and length a match has depends on the byte and on how
+many literals were copied just before. Checked against streams of the reference library. Packing here is storing: one
+run of literals, which every reader takes.
+"""
+
+from __future__ import annotations
+
+from ...core.binary import Reader
+
+HIGHEST_RATIO = 256
+"""Times the packed size that a stream can unpack to: each byte of a long length stands for 255."""
+
+_END = b"\x11\0\0"
+_LONG_LITERALS = 4
+_FAR = 16384
+
+
+def unpack(reader: Reader, size: int, what: str = "the compressed data") -> tuple[bytes, memoryview]:
+    """The ``size`` plain bytes of the stream at which ``reader`` stands, and the stream; passes over it.
+
+    Raises `ReadError` for a stream that ends early, gives more or fewer bytes, or copies from before its beginning.
+    """
+    if size > HIGHEST_RATIO * reader.remaining:
+        raise reader.error(f"{what} is said to unpack to {size} bytes, {reader.remaining} are left in the file")
+    ahead = reader.data[reader.position :]
+    # No packer makes it twice as large: the copy stays small however large the file is.
+    packed = bytes(ahead[: 2 * size + 64])
+    try:
+        plain, used = _decode(packed, size)
+    except IndexError:
+        raise reader.error(f"{what} ends before its {size} bytes are there") from None
+    except ValueError as wrong:
+        raise reader.error(f"{what} is damaged: {wrong}") from None
+    if len(plain) != size:
+        raise reader.error(f"{what} gives {len(plain)} bytes, {size} are expected")
+    return plain, reader.take(used, what)
+
+
+def _decode(packed: bytes, size: int) -> tuple[bytes, int]:  # noqa: C901 (calls would cost more than the copying)
+    """At most ``size`` bytes and how many of ``packed`` they took. `IndexError`: too short; `ValueError`: damaged."""
+    out = bytearray()
+    at, state = 0, 0
+    if packed[0] > 17:
+        literals = packed[0] - 17
+        at, state = 1 + literals, min(literals, _LONG_LITERALS)
+        out += packed[1:at]
+    while True:
+        code = packed[at]
+        at += 1
+        if code >= 64:
+            length, distance, tail = (code >> 5) + 1, (packed[at] << 3) + (code >> 2 & 7) + 1, code & 3
+            at += 1
+        elif code >= 16:
+            mask = 31 if code >= 32 else 7
+            length = code & mask
+            if not length:
+                length, at = _extended(packed, at, mask)
+            length += 2
+            word = packed[at] | packed[at + 1] << 8
+            at += 2
+            distance, tail = (word >> 2) + 1, word & 3
+            if code < 32:
+                distance += _FAR - 1 + ((code & 8) << 11)
+                if distance == _FAR:
+                    break
+        elif state == 0:
+            length = code
+            if not length:
+                length, at = _extended(packed, at, 15)
+            length += 3
+            out += packed[at : at + length]
+            at, state = at + length, _LONG_LITERALS
+            if len(out) > size or at > len(packed):
+                break
+            continue
+        else:
+            near = state < _LONG_LITERALS
+            length, distance, tail = (2, 1, code & 3) if near else (3, 2049, code & 3)
+            distance += (packed[at] << 2) + (code >> 2)
+            at += 1
+        start = len(out) - distance
+        if start < 0:
+            raise ValueError("it refers to bytes before its beginning")
+        if len(out) + length > size:
+            raise ValueError(f"it gives more than its {size} bytes")
+        if distance >= length:
+            out += out[start : start + length]
+        else:
+            out += (out[start:] * (length // distance + 1))[:length]
+        if tail:
+            out += packed[at : at + tail]
+            at += tail
+        state = tail
+    if at > len(packed):
+        raise IndexError
+    return bytes(out), at
+
+
+def _extended(packed: bytes, at: int, base: int) -> tuple[int, int]:
+    """A length whose bits in the instruction were 0, and where the next byte stands."""
+    start = at
+    while not packed[at]:
+        at += 1
+    return 255 * (at - start) + base + packed[at], at + 1
+
+
+def stored(plain: bytes) -> bytes:
+    """A stream that unpacks to ``plain`` and saves nothing."""
+    size = len(plain)
+    if size <= 238:
+        head = bytes((17 + size,)) if size else b""
+    else:
+        zeros, last = divmod(size - 3 - 15 - 1, 255)
+        head = bytes(1 + zeros) + bytes((last + 1,))
+    return head + plain + _END

@@ -1,0 +1,72 @@
+"""LZSS, the compression of arrays in binarised files of version 2: a window of 4096 bytes, a sum behind the stream.
+
+Eight flags in a byte, lowest first: 1 is a literal, 0 a match of 3 to 18 bytes up to 4095 back; what lies before the
+beginning are spaces. Behind it stands the sum of all plain bytes, u32. Known from the community's description of the
+packing; no file of that version was at hand.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from ...core.binary import Reader
+
+HIGHEST_RATIO = 9
+"""Times the packed size that a stream can unpack to: 17 bytes give 8 times 18."""
+
+
+def unpack(reader: Reader, size: int, what: str = "the compressed data") -> tuple[bytes, memoryview]:
+    """The ``size`` plain bytes of the stream at which ``reader`` stands, and the stream with its sum.
+
+    Raises `ReadError` for a stream that ends early or whose sum is wrong.
+    """
+    if size > HIGHEST_RATIO * reader.remaining:
+        raise reader.error(f"{what} is said to unpack to {size} bytes, {reader.remaining} are left in the file")
+    packed = bytes(reader.data[reader.position : reader.position + size + size // 8 + 64])
+    try:
+        plain, used = _decode(packed, size)
+        (told,) = struct.unpack_from("<I", packed, used)
+    except (IndexError, struct.error):
+        raise reader.error(f"{what} ends before its {size} bytes are there") from None
+    if told not in _sums(plain):
+        raise reader.error(f"{what} is damaged: the sum of its bytes is {_sums(plain)[0]}, not {told}")
+    return plain, reader.take(used + 4, what)
+
+
+def _sums(plain: bytes) -> tuple[int, int]:
+    """The sum of the bytes, and the one of tools that take them as signed."""
+    unsigned = sum(plain)
+    signed = unsigned - 256 * sum(1 for byte in plain if byte > 127)
+    return unsigned & 0xFFFFFFFF, signed & 0xFFFFFFFF
+
+
+def _decode(packed: bytes, size: int) -> tuple[bytes, int]:
+    out = bytearray(b" " * 4096)
+    at, flags = 0, 1
+    end = size + 4096
+    while len(out) < end:
+        if flags == 1:
+            flags = packed[at] | 256
+            at += 1
+        if flags & 1:
+            out.append(packed[at])
+            at += 1
+        else:
+            low, high = packed[at], packed[at + 1]
+            at += 2
+            distance, length = low | (high & 0xF0) << 4, min((high & 15) + 3, end - len(out))
+            if not distance:
+                distance = 4096  # the place that will be written next still holds what was there a window ago
+            start = len(out) - distance
+            if distance >= length:
+                out += out[start : start + length]
+            else:
+                out += (out[start:] * (length // distance + 1))[:length]
+        flags >>= 1
+    return bytes(out[4096:]), at
+
+
+def stored(plain: bytes) -> bytes:
+    """A stream that unpacks to ``plain`` and saves nothing."""
+    parts = [b"\xff" + plain[start : start + 8] for start in range(0, len(plain), 8)]
+    return b"".join(parts) + struct.pack("<I", sum(plain) & 0xFFFFFFFF)

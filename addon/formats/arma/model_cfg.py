@@ -1,0 +1,227 @@
+"""`model.cfg`: classes of settings; here which skeletons they describe and which models use them.
+
+``CfgSkeletons`` has a class for each skeleton: pairs of bone and parent, another skeleton to inherit, the P3D of its
+pivots. ``CfgModels`` says by a file's name which skeleton it has. People write these files by hand for a forgiving
+preprocessor, so what is odd is reported and read as far as it goes: comments anywhere, commas too many, names
+without quotes, a bone left over at the end of the pairs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ...core import names
+from ...core.binary import Reader
+from ...core.errors import ReadError
+from ...core.report import Report
+from .hierarchy import Hierarchy
+from .preprocessor import preprocessed
+
+DEEPEST = 64
+"""Classes inside each other, lists inside each other, and classes inheriting from each other."""
+
+_TOKEN = re.compile(
+    r'(?P<space>\s+)|(?P<string>"(?:[^"]|"")*")|(?P<sign>[{}\[\]=,;:]|\+=)|(?P<word>[^\s{}\[\]=,;:"+]+|\+)'
+)
+
+Value = str | list["Value"]
+
+
+@dataclass
+class ConfigClass:
+    """``values`` and ``classes`` by their names in lower case; ``base`` the name of the class it inherits."""
+
+    name: str
+    base: str = ""
+    values: dict[str, Value] = field(default_factory=dict)
+    classes: dict[str, ConfigClass] = field(default_factory=dict)
+
+
+@dataclass
+class ModelConfig:
+    """``skeletons`` by name, in the file's order; ``models`` model -> name of its skeleton (in lower case both)."""
+
+    skeletons: dict[str, Hierarchy]
+    models: dict[str, str]
+
+    def skeleton(self, name: str) -> Hierarchy | None:
+        """The skeleton of this name, whatever the case."""
+        return next((found for found in self.skeletons.values() if names.same(found.name, name)), None)
+
+    def skeleton_of(self, model: str) -> Hierarchy | None:
+        """The skeleton that the model or animation of this name (a file's, without suffix) is said to have."""
+        return self.skeleton(self.models.get(model.lower(), ""))
+
+
+def read(data: bytes, file: str, report: Report) -> ModelConfig:
+    """The skeletons and models of a `model.cfg`. Raises `ReadError` for what is no such text."""
+    if not len(data) or b"\0" in data[:256]:
+        raise ReadError(
+            "this is no text" if len(data) else "the file is empty",
+            file=file,
+            remedy="Choose a model.cfg as text; a config.bin has to be made text with the game's tools first",
+        )
+    Reader(data, file).refuse_git_pointer()
+    text = names.decode(data.removeprefix(b"\xef\xbb\xbf"))
+    top = _Parser(preprocessed(text, report), file, report).parse()
+    skeletons = {}
+    parent = top.classes.get("cfgskeletons", ConfigClass(""))
+    for found in parent.classes.values():
+        skeletons[found.name] = _skeleton(found, parent, report)
+    models = top.classes.get("cfgmodels", ConfigClass(""))
+    used = {
+        name: skeleton.lower()
+        for name, model in models.classes.items()
+        if isinstance(skeleton := _inherited(model, models, "skeletonname"), str) and skeleton
+    }
+    return ModelConfig(skeletons, used)
+
+
+def _skeleton(found: ConfigClass, parent: ConfigClass, report: Report) -> Hierarchy:
+    """One skeleton with the bones of those it inherits before its own."""
+    line: list[ConfigClass] = []
+    current: ConfigClass | None = found
+    while current is not None and len(line) < DEEPEST and not any(current is other for other in line):
+        line.append(current)
+        above = _inherited(current, parent, "skeletoninherit")
+        current = parent.classes.get(above.lower()) if isinstance(above, str) and above else None
+        if current is None and above:
+            report.warn(f"it inherits the skeleton {above!r}, which is not in the file", found.name)
+    bones: dict[str, str] = {}
+    known: set[str] = set()
+    for part in reversed(line):
+        for bone, its_parent in _pairs(_inherited(part, parent, "skeletonbones"), part.name, report):
+            if bone.lower() not in known:
+                known.add(bone.lower())
+                bones[bone] = its_parent
+    for missing in sorted({name for name in bones.values() if name and name.lower() not in known}):
+        report.warn(f"the parent {missing!r} is no bone of the skeleton: its children are roots", found.name)
+    pivots = _inherited(found, parent, "pivotsmodel")
+    return Hierarchy(found.name, bones, pivots_model=pivots if isinstance(pivots, str) else "")
+
+
+def _pairs(value: Value | None, place: str, report: Report) -> Iterator[tuple[str, str]]:
+    flat = [entry for entry in value if isinstance(entry, str)] if isinstance(value, list) else []
+    if len(flat) % 2:
+        report.warn(f"the list of bones ends with {flat[-1]!r} without a parent: taken as a root", place)
+        flat.append("")
+    for bone, above in zip(flat[::2], flat[1::2], strict=True):
+        if bone:
+            yield bone, above
+
+
+def _inherited(found: ConfigClass, parent: ConfigClass, name: str) -> Value | None:
+    """A value of a class or of the classes it inherits from, which stand beside it."""
+    current: ConfigClass | None = found
+    for _ in range(DEEPEST):
+        if current is None:
+            break
+        if name in current.values:
+            return current.values[name]
+        current = parent.classes.get(current.base.lower()) if current.base else None
+    return None
+
+
+class _Parser:
+    """Goes once through the tokens; an open class is on a stack, so that depth is bounded by its length."""
+
+    def __init__(self, text: str, file: str, report: Report) -> None:
+        self.file = file
+        self.report = report
+        self.tokens = list(_tokens(text))
+        self.at = 0
+
+    def parse(self) -> ConfigClass:
+        """The whole file as a class without a name."""
+        top = ConfigClass("")
+        stack = [top]
+        while self.at < len(self.tokens):
+            token = self._next()
+            if token == "}":  # noqa: S105
+                if len(stack) > 1:
+                    stack.pop()
+                else:
+                    self.report.warn("a closing brace too many")
+            elif token.lower() == "class" and self._peek() not in ("", "=", "["):
+                opened = self._class_head()
+                if opened is not None:
+                    stack[-1].classes[opened.name.lower()] = opened
+                    stack.append(opened)
+                    if len(stack) > DEEPEST:
+                        raise self._error(f"classes lie more than {DEEPEST} deep inside each other")
+            elif token not in (";", ",", "{"):
+                self._value(stack[-1], token)
+        if len(stack) > 1:
+            self.report.warn(f"the class {stack[-1].name!r} is not closed")
+        return top
+
+    def _class_head(self) -> ConfigClass | None:
+        """A class that begins here; None for one that is only named."""
+        name, base = self._text(self._next()), ""
+        if self._peek() == ":":
+            self._next()
+            base = self._text(self._next())
+        if self._peek() != "{":
+            return None
+        self._next()
+        return ConfigClass(name, base)
+
+    def _value(self, into: ConfigClass, name: str) -> None:
+        """``name = value;``, ``name[] = {...};``: anything else is passed over up to the semicolon."""
+        while self._peek() in ("[", "]"):
+            self._next()
+        if self._peek() not in ("=", "+="):
+            return
+        added = self._next() == "+="
+        value = self._array() if self._peek() == "{" else self._scalar()
+        old = into.values.get(name.lower())
+        into.values[name.lower()] = [*old, *value] if added and isinstance(old, list) else value
+
+    def _scalar(self) -> str:
+        words = []
+        while self._peek() not in (";", "}", ""):
+            words.append(self._text(self._next()))
+        return " ".join(words)
+
+    def _array(self) -> list[Value]:
+        self._next()
+        stack: list[list[Value]] = [[]]
+        while True:
+            token = self._next()
+            if token == "{":  # noqa: S105
+                stack.append([])
+                if len(stack) > DEEPEST:
+                    raise self._error(f"lists lie more than {DEEPEST} deep inside each other")
+            elif token in ("}", ""):
+                if not token:
+                    self.report.warn("a list is not closed")
+                done = stack.pop()
+                if not stack:
+                    return done
+                stack[-1].append(done)
+            elif token not in (",", ";"):
+                stack[-1].append(self._text(token))
+
+    def _peek(self) -> str:
+        return self.tokens[self.at] if self.at < len(self.tokens) else ""
+
+    def _next(self) -> str:
+        token = self._peek()
+        self.at += 1
+        return token
+
+    @staticmethod
+    def _text(token: str) -> str:
+        return token[1:-1].replace('""', '"') if token[:1] == '"' else token
+
+    def _error(self, problem: str) -> ReadError:
+        return ReadError(problem, file=self.file, remedy="The file is damaged: get it again")
+
+
+def _tokens(text: str) -> Iterator[str]:
+    """Strings with their quotes, words and signs; a quote without an end is passed over."""
+    for found in _TOKEN.finditer(text):
+        if found.lastgroup != "space":
+            yield found.group()

@@ -1,0 +1,38 @@
+"""`.rtm`: how men and animals of Operation Flashpoint and Arma move; plain, or binarised for the game."""
+
+from __future__ import annotations
+
+from .changes import BoneChange, ClipChanges
+from .conversion import CONVERSIONS
+from .decoding import ROUNDING, decode
+from .document import LONGEST_NAME, Binarised, Plain, Rtm, StoredEvent
+from .encoding import REACH, default_phases
+from .encoding_binarised import encode_binarised
+from .encoding_plain import encode_plain
+from .file import raw_size, read, recompose, starts_like, write
+from .text import describe, differences, dump
+
+__all__ = [
+    "CONVERSIONS",
+    "LONGEST_NAME",
+    "REACH",
+    "ROUNDING",
+    "Binarised",
+    "BoneChange",
+    "ClipChanges",
+    "Plain",
+    "Rtm",
+    "StoredEvent",
+    "decode",
+    "default_phases",
+    "describe",
+    "differences",
+    "dump",
+    "encode_binarised",
+    "encode_plain",
+    "raw_size",
+    "read",
+    "recompose",
+    "starts_like",
+    "write",
+]

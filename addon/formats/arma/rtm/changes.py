@@ -1,0 +1,46 @@
+"""What an encoding changed in an animation, in the format's own words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ....core.text import counted
+
+
+@dataclass(frozen=True)
+class BoneChange:
+    """A bone of which ``frames`` are no longer the base's."""
+
+    bone: str
+    frames: int
+
+
+@dataclass(frozen=True)
+class ClipChanges:
+    """What is no longer the base's: ``bones``, and ``fields`` (bones, frames, phases, step, events, version).
+
+    ``new``: there was no base. ``left_out``: what this kind of file cannot hold. ``untouched`` how many bones are.
+    """
+
+    new: bool = False
+    bones: tuple[BoneChange, ...] = ()
+    fields: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    untouched: int = 0
+
+    @property
+    def any(self) -> bool:
+        """Whether anything changed."""
+        return bool(self.new or self.bones or self.fields)
+
+    def sentence(self) -> str:
+        """``2 bones changed (31 frames); step changed; 48 bones untouched``."""
+        if self.new:
+            return "a new animation"
+        parts = []
+        if self.bones:
+            frames = sum(change.frames for change in self.bones)
+            parts.append(f"{counted(len(self.bones), 'bone')} changed ({counted(frames, 'frame')})")
+        if self.fields:
+            parts.append(f"{', '.join(self.fields)} changed")
+        return "; ".join([*parts, f"{counted(self.untouched, 'bone')} untouched"])

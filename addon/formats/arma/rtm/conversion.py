@@ -1,0 +1,52 @@
+"""From plain to binarised and back. Binarised files hold each bone relative to its parent, so it takes a hierarchy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from ....core.errors import WriteError
+from ....core.report import Report
+from ..hierarchy import Hierarchy
+from .decoding import decode
+from .document import PACKED_BY_FLAG, PLAIN, Binarised, Plain, Rtm
+from .encoding_binarised import encode_binarised
+from .encoding_plain import encode_plain
+
+
+def to_plain(document: Rtm, hierarchy: Hierarchy | None, report: Report) -> Plain:
+    """The same animation as a plain file of today's version. Raises `ReadError` where a hierarchy is missing."""
+    if isinstance(document, Plain):
+        return document if document.magic == PLAIN else replace(document, magic=PLAIN)
+    result, _ = encode_plain(decode(document, report, hierarchy))
+    if document.meta:
+        report.warn(f"{len(document.meta)} meta names are left out: plain files have none")
+    return result
+
+
+def to_binarised(document: Rtm, hierarchy: Hierarchy | None, report: Report) -> Binarised:
+    """The same animation as a binarised file of version 5, its arrays uncompressed.
+
+    Raises `WriteError` where a hierarchy is missing; an older binarised file needs none.
+    """
+    if isinstance(document, Binarised):
+        return document if document.version == PACKED_BY_FLAG else document.unpacked()
+    if hierarchy is None:
+        raise WriteError(
+            "a binarised animation stores each bone relative to its parent, which this file does not name",
+            remedy="Give the skeleton's model.cfg, or choose a built-in skeleton",
+        )
+    odd = hierarchy.unknown(document.bones)
+    if odd:
+        report.warn(f"the skeleton {hierarchy.name} does not list {len(odd)} bones: roots", ", ".join(odd[:5]))
+    result, changes = encode_binarised(decode(document, report), hierarchy)
+    for loss in changes.left_out:
+        report.warn(loss)
+    return result
+
+
+CONVERSIONS: dict[str, Callable[[Rtm, Hierarchy | None, Report], Rtm]] = {
+    "plain": to_plain,
+    str(PACKED_BY_FLAG): to_binarised,
+}
+"""By the name of what comes out: ``plain``, or a binarised file's version."""

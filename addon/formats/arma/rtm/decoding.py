@@ -1,0 +1,115 @@
+"""An animation as a `DeltaClip`: model-space matrices in Blender's axes.
+
+A plain file has them. A binarised one stores of each bone, in game axes turned half round about y (``S``), the
+transposed rotation R(q) and a translation relative to the parent: ``D = S [R(q)^T | t] S``, and the model-space matrix
+is the parent's times D. So it takes the hierarchy, but not where the joints are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core import deltas, names, rotation, space
+from ....core.errors import ReadError
+from ....core.model import DeltaClip, Event
+from ....core.report import Report
+from ..hierarchy import Hierarchy
+from .document import Binarised, Plain, Rtm, StoredEvent, texts_of
+
+Floats = NDArray[np.float64]
+
+UNIT = 16384.0
+"""What 1 is stored as in a binarised quaternion."""
+ROUNDING = 5e-4
+"""Metres that a point near a binarised bone may be off: for what is computed from such a clip."""
+
+
+def decode(document: Rtm, report: Report, hierarchy: Hierarchy | None = None, name: str = "") -> DeltaClip:
+    """The animation as a clip of this name. Raises `ReadError` for a binarised one without a ``hierarchy``.
+
+    Matrices that are not finite (broken files) are decoded as they are.
+    """
+    if isinstance(document, Plain):
+        rows = np.swapaxes(placed(document), 0, 1)
+        found = space.arma_deltas(rows)
+    else:
+        found = deltas.absolute(relative_deltas(document), parents_of(document, hierarchy, report))
+    broken = int((~np.isfinite(found).all(axis=(-1, -2))).sum())
+    if broken:
+        report.warn(f"{broken} matrices hold numbers that are none", name)
+    if not np.isfinite(document.phases).all():
+        report.warn("some phases are no numbers", name)
+    repeated = names.duplicates(document.bones)
+    if repeated:
+        report.warn(f"bones the game takes for one: {', '.join('/'.join(group) for group in repeated[:5])}", name)
+    return DeltaClip(
+        name,
+        document.bones,
+        found,
+        np.array(document.phases, np.float32),
+        space.arma_points(document.step.astype(np.float64)),
+        events_of(document),
+    )
+
+
+def placed(document: Plain) -> NDArray[np.float32]:
+    """The matrices (frames, bones, 4, 3) in the order of the file's bones, where a frame names them in another."""
+    rows = document.matrices
+    changed = np.flatnonzero(document.frame_names_differ())
+    if not len(changed):
+        return rows
+    rows = rows.copy()
+    for frame in changed:
+        order = frame_order(document, int(frame))
+        rows[frame] = document.matrices[frame][order]
+    return rows
+
+
+def frame_order(document: Plain, frame: int) -> NDArray[np.intp]:
+    """(bones,) where in this frame each of the file's bones stands; as it is where the frame names others."""
+    wanted = [text.lower() for text in texts_of(document.bone_fields)]
+    there = {text.lower(): place for place, text in enumerate(texts_of(document.frame_fields[frame]))}
+    if len(there) == len(wanted) and set(there) == set(wanted):
+        return np.array([there[text] for text in wanted], np.intp)
+    return np.arange(len(wanted))
+
+
+def parents_of(document: Binarised, hierarchy: Hierarchy | None, report: Report) -> NDArray[np.int32]:
+    """(bones,) the parents that a binarised file's bones are relative to. Raises `ReadError` without a hierarchy."""
+    if hierarchy is None or hierarchy.for_display:
+        missing = "" if hierarchy is None else f", and {hierarchy.name} has no hierarchy in the game"
+        raise ReadError(
+            f"a binarised animation stores each bone relative to its parent and does not name the parents{missing}",
+            remedy="Give the skeleton's model.cfg, or choose a built-in skeleton",
+        )
+    odd = hierarchy.unknown(document.bones)
+    if odd:
+        more = f" and {len(odd) - 5} more" if len(odd) > 5 else ""
+        report.warn(f"the skeleton {hierarchy.name} does not list {', '.join(odd[:5])}{more}: taken as roots")
+    return hierarchy.parent_indices(document.bones)
+
+
+def relative_deltas(document: Binarised) -> Floats:
+    """(bones, frames, 4, 4) what each bone adds to its parent's delta, in Blender's axes."""
+    stored = unpacked_transforms(np.swapaxes(document.transforms, 0, 1))
+    return rotation.transforms(*space.arma_parent_transforms(*stored, turned=bool(document.turned)))
+
+
+def unpacked_transforms(stored: NDArray[Any]) -> tuple[Floats, Floats]:
+    """Unit quaternions (..., 4) wxyz, zero ones as the identity, and metres (..., 3) of transforms (...), as stored."""
+    quaternions = rotation.normalised(stored["rotation"].astype(np.float64)[..., [3, 0, 1, 2]] / UNIT)
+    with np.errstate(invalid="ignore"):  # signalling NaNs of broken files
+        return quaternions, stored["translation"].astype(np.float64)
+
+
+def events_of(document: Rtm) -> list[Event]:
+    """The events in the file's order."""
+    return [event_of(stored) for stored in document.events or ()]
+
+
+def event_of(stored: StoredEvent) -> Event:
+    """One event as text."""
+    return Event(stored.phase, names.decode(stored.name), names.decode(stored.value))

@@ -1,0 +1,158 @@
+"""What an `.rtm` says: for every frame a matrix of every bone, plain, or binarised for the game.
+
+Plain files (``RTM_0101``, the oldest ``RTM_0100``) are what tools write: absolute matrices in the space of the rest
+model. Binarised ones (``BMTR``) hold each bone relative to its parent, rounded, in a frame that is turned half round.
+Known from the reader of the released engine of Cold War Assault, from files of many mods and from a pair of one
+animation that the vendor's tool binarised. Unknown: what the meta names of a binarised file are for (none has any).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core import names
+from ....core.binary import Bytes
+
+NAME_SIZE = 32
+LONGEST_NAME = NAME_SIZE - 1
+"""Bytes; the game's field has no room for more and a zero behind it."""
+MOST_FRAMES = 100_000
+MOST_BONES = 1000
+"""What the game's reader takes."""
+
+PLAIN, PLAIN_OLD, PROPERTIES = b"RTM_0101", b"RTM_0100", b"RTM_MDAT"
+BINARISED = b"BMTR"
+BINARISED_VERSIONS = (2, 3, 4, 5)
+WITH_EVENTS = 4
+"""The first binarised version that has events; plain files have them in a block of their own."""
+PACKED_BY_FLAG = 5
+"""The first binarised version that says of each array whether it is compressed."""
+PACKED_FROM = 1024
+"""Bytes from which on the arrays of older versions are compressed."""
+
+STEP_SOUND = "StepSound"
+"""The event that the game knows by a number (0)."""
+
+TRANSFORM = np.dtype([("rotation", "<i2", 4), ("translation", "<f2", 3)])
+"""x y z w times 16384, and metres."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEvent:
+    """``kind`` is a binarised file's number (0 for step sounds, else -1); 0 in a plain file, which has none."""
+
+    phase: np.float32
+    name: bytes
+    value: bytes
+    kind: int = 0
+
+    @property
+    def says(self) -> tuple[bytes, bytes, bytes]:
+        """What it means, its phase as bits."""
+        return self.phase.tobytes(), self.name, self.value
+
+
+@dataclass(slots=True)
+class Plain:
+    """``step`` (3,) float32; ``bone_fields`` (bones, 32) uint8, text up to the first zero and whatever lay in memory;
+    ``phases`` (frames,) float32; ``frame_fields`` (frames, bones, 32) uint8, the names again; ``matrices`` (frames,
+    bones, 4, 3) float32: the images of the x, y and z axis and the translation, in the file's axes.
+
+    ``events`` None where the file has no block of them; ``properties_version`` the number that block begins with.
+    """
+
+    magic: bytes
+    step: NDArray[np.float32]
+    bone_fields: NDArray[np.uint8]
+    phases: NDArray[np.float32]
+    frame_fields: NDArray[np.uint8]
+    matrices: NDArray[np.float32]
+    events: list[StoredEvent] | None = None
+    properties_version: int = 0
+    tail: Bytes = b""
+
+    @property
+    def bones(self) -> list[str]:
+        """The bones' names as text."""
+        return [names.decode(text) for text in texts_of(self.bone_fields)]
+
+    @property
+    def version(self) -> str:
+        """In words."""
+        return "plain" if self.magic == PLAIN else "plain, oldest version"
+
+    def frame_names_differ(self) -> NDArray[np.bool_]:
+        """(frames,) where a frame's names are not the file's, upper and lower case being the same."""
+        wanted, found = _compared(self.bone_fields), _compared(self.frame_fields)
+        differ: NDArray[np.bool_] = (wanted != found).any(axis=(1, 2))
+        return differ
+
+
+@dataclass(slots=True)
+class Binarised:
+    """``transforms`` (frames, bones) of `TRANSFORM`; ``blocks`` the compressed bytes that each frame was read from,
+    empty where it is stored as it is, and ``phases_block`` the same of the phases.
+
+    ``turned``: the data is in the half-turned frame (in every known file). ``preload``: kept in memory.
+    ``first_frame_bones`` is a number every file repeats.
+    """
+
+    version: int
+    turned: int
+    step: NDArray[np.float32]
+    preload: int
+    first_frame_bones: int
+    bone_names: list[bytes]
+    phases: NDArray[np.float32]
+    transforms: NDArray[Any]
+    meta: list[bytes] = field(default_factory=list)
+    events: list[StoredEvent] = field(default_factory=list)
+    phases_block: Bytes = b""
+    blocks: list[Bytes] = field(default_factory=list)
+    tail: Bytes = b""
+
+    @property
+    def bones(self) -> list[str]:
+        """The bones' names as text."""
+        return [names.decode(name) for name in self.bone_names]
+
+    def unpacked(self) -> Binarised:
+        """The same in version 5, where no array has to be compressed."""
+        frames = len(self.phases)
+        return replace(self, version=PACKED_BY_FLAG, phases_block=b"", blocks=[b""] * frames)
+
+
+Rtm = Plain | Binarised
+"""Either kind of file."""
+
+
+def texts_of(fields: NDArray[np.uint8]) -> list[bytes]:
+    """The names in fields (n, 32): the bytes before the first zero."""
+    return [field.tobytes().partition(b"\0")[0] for field in fields]
+
+
+def name_field(name: bytes) -> NDArray[np.uint8]:
+    """A field of 32 bytes for a name that fits."""
+    return np.frombuffer(name.ljust(NAME_SIZE, b"\0"), np.uint8)
+
+
+def garbage(fields: NDArray[np.uint8]) -> int:
+    """How many bytes behind the names are not zero: memory of the program that wrote the file."""
+    return int(np.count_nonzero(fields)) - int(np.count_nonzero(_texts(fields)))
+
+
+def _texts(fields: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The fields (..., 32) with everything behind the first zero made zero."""
+    result: NDArray[np.uint8] = np.where(np.logical_and.accumulate(fields != 0, axis=-1), fields, 0)
+    return result
+
+
+def _compared(fields: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    texts = _texts(fields)
+    capital = (texts >= ord("A")) & (texts <= ord("Z"))
+    result: NDArray[np.uint8] = texts + (capital * np.uint8(32))
+    return result

@@ -1,0 +1,136 @@
+"""An `.rtm` in words: a summary, a complete dump for text tools, and what differs between two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core.names import decode
+from ....core.text import array_differences, array_lines, counted, row, scalar
+from .decoding import placed
+from .document import Binarised, Plain, Rtm, StoredEvent
+
+_SHOWN = 8
+
+
+def describe(document: Rtm) -> list[str]:
+    """A few lines for people."""
+    frames, bones = _shape(document)
+    kind = document.version if isinstance(document, Plain) else f"binarised, version {document.version}"
+    lines = [f"{kind}, {counted(frames, 'frame')} of {counted(bones, 'bone')}, step {row(document.step)}"]
+    if frames:
+        lines.append(f"phases {scalar(document.phases[0])} to {scalar(document.phases[-1])}")
+    if bones:
+        names = document.bones
+        more = f" and {bones - _SHOWN} more" if bones > _SHOWN else ""
+        lines.append(f"bones: {', '.join(names[:_SHOWN])}{more}")
+    if document.events:
+        lines.append(f"events: {', '.join(_event(event) for event in document.events[:_SHOWN])}")
+    return lines
+
+
+def _shape(document: Rtm) -> tuple[int, int]:
+    rows: NDArray[Any] = document.matrices if isinstance(document, Plain) else document.transforms
+    return int(rows.shape[0]), int(rows.shape[1])
+
+
+def _event(event: StoredEvent) -> str:
+    value = f" {decode(event.value)!r}" if event.value else ""
+    return f"{decode(event.name)!r}{value} at {scalar(event.phase)}"
+
+
+def dump(document: Rtm) -> Iterator[str]:
+    """Everything as text; numbers are written so that they name their bits."""
+    yield from _head(document)
+    for number, event in enumerate(document.events or ()):
+        texts = f"{decode(event.name)!r} {decode(event.value)!r}"
+        yield f"event {number} phase {scalar(event.phase)} kind {event.kind} {texts}"
+    yield from array_lines("phases", document.phases)
+    if isinstance(document, Binarised):
+        for number, bone in enumerate(document.bones):
+            yield f"bone {number} {bone!r}"
+            yield from array_lines(f"bone {number} frame", document.transforms[:, number])
+    else:
+        for number, bone in enumerate(document.bones):
+            yield f"bone {number} {bone!r} field {document.bone_fields[number].tobytes().hex()}"
+            yield from array_lines(f"bone {number} frame", document.matrices[:, number].reshape(-1, 12))
+            yield from array_lines(f"bone {number} field", document.frame_fields[:, number])
+    yield f"bytes behind: {bytes(document.tail).hex() or '-'}"
+
+
+def _head(document: Rtm) -> Iterator[str]:
+    if isinstance(document, Plain):
+        yield f"mark {decode(document.magic)}"
+        if document.events is not None:
+            yield f"properties version {document.properties_version}"
+    else:
+        yield f"binarised version {document.version} turned {document.turned} preload {document.preload}"
+        yield f"first frame bones {document.first_frame_bones}"
+        yield f"meta {' '.join(repr(decode(name)) for name in document.meta) or '-'}"
+        packed = [str(frame) for frame, block in enumerate(document.blocks) if len(block)]
+        yield f"compressed: phases {'yes' if len(document.phases_block) else 'no'}, frames {' '.join(packed) or '-'}"
+    yield f"step {row(document.step)}"
+
+
+def differences(first: Rtm, second: Rtm) -> Iterator[str]:
+    """What differs, bone by bone."""
+    if isinstance(first, Plain) != isinstance(second, Plain):
+        yield f"{' / '.join('plain' if isinstance(side, Plain) else 'binarised' for side in (first, second))}"
+    heads = [list(_head(side)) for side in (first, second)]
+    for one, other in zip(*heads, strict=False):
+        if one != other and one.split()[0] == other.split()[0]:
+            yield f"{one} / {other}"
+    yield from array_differences("phases", first.phases, second.phases)
+    events = [[_event(event) for event in side.events or ()] for side in (first, second)]
+    if events[0] != events[1]:
+        yield f"events: {'; '.join(events[0]) or 'none'} / {'; '.join(events[1]) or 'none'}"
+    names = [side.bones for side in (first, second)]
+    if names[0] != names[1]:
+        yield from _bone_differences(*names)
+    elif isinstance(first, Plain) and isinstance(second, Plain):
+        yield from _plain_differences(first, second)
+    elif isinstance(first, Binarised) and isinstance(second, Binarised):
+        yield from _binarised_differences(first, second)
+    if bytes(first.tail) != bytes(second.tail):
+        yield "bytes behind the last frame differ"
+
+
+def _bone_differences(one: list[str], other: list[str]) -> Iterator[str]:
+    gone, new = ([bone for bone in side if bone not in set(rest)] for side, rest in ((one, other), (other, one)))
+    if not gone and not new:
+        yield "bones: the same in another order"
+    for word, bones in (("missing", gone), ("new", new)):
+        if bones:
+            yield f"bones {word}: {', '.join(bones)}"
+
+
+def _plain_differences(first: Plain, second: Plain) -> Iterator[str]:
+    if first.matrices.shape == second.matrices.shape:
+        one, other = (placed(side).reshape(len(side.phases), len(first.bones), 12) for side in (first, second))
+        # Compared as bits: a NaN is equal to itself, 0 and -0 are not equal.
+        differ = (one.view(np.uint32) != other.view(np.uint32)).any(axis=2)
+        with np.errstate(invalid="ignore", over="ignore"):
+            apart = np.nan_to_num(np.abs(one.astype(np.float64) - other)).max(axis=(0, 2), initial=0.0)
+        for bone in np.flatnonzero(differ.any(axis=0)):
+            frames = f"{int(differ[:, bone].sum())} of {counted(len(one), 'frame')}"
+            yield f"bone {first.bones[bone]!r}: {frames} differ, by at most {apart[bone]:.3g}"
+    else:
+        yield f"frames: {len(first.matrices)} / {len(second.matrices)}"
+    for word, a, b in (
+        ("names of the bones", first.bone_fields, second.bone_fields),
+        ("names in the frames", first.frame_fields, second.frame_fields),
+    ):
+        if a.shape == b.shape and (a != b).any():
+            yield f"the bytes behind the {word} differ" if first.bones == second.bones else f"{word} differ"
+
+
+def _binarised_differences(first: Binarised, second: Binarised) -> Iterator[str]:
+    if first.transforms.shape != second.transforms.shape:
+        yield f"frames: {len(first.transforms)} / {len(second.transforms)}"
+        return
+    for bone, name in enumerate(first.bones):
+        for line in array_differences("", first.transforms[:, bone], second.transforms[:, bone]):
+            yield f"bone {name!r}{line}"
