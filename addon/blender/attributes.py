@@ -48,13 +48,24 @@ def gather(data: Any, name: str, domain: Domain, kind: Any) -> NDArray[Any] | No
     return values.astype(kind, copy=False)
 
 
+def gather_colours(data: Any, name: str, domain: Domain) -> NDArray[np.float32] | None:
+    """The values (n, 4) of an attribute of four numbers; None where there is none of that name as asked."""
+    stored = data.attributes.get(name)
+    if stored is None or stored.domain != DOMAINS[domain] or stored.data_type not in ("FLOAT_COLOR", "BYTE_COLOR"):
+        return None
+    values = np.empty((len(stored.data), 4), np.float32)
+    if len(values):
+        stored.data.foreach_get("color", values.reshape(-1))
+    return values
+
+
 def write(data: Any, name: str, domain: Domain, values: NDArray[Any]) -> None:
     """Set an attribute's values, making it where it is not there or of another kind."""
-    kind, field = _KINDS[values.dtype, 1]
+    kind, field = _KINDS[values.dtype, 1 if values.ndim == 1 else values.shape[1]]
     stored = data.attributes.get(name)
     if stored is not None and (stored.domain, stored.data_type) != (DOMAINS[domain], kind):
         data.attributes.remove(stored)
         stored = None
     if stored is None:
         stored = data.attributes.new(name, kind, DOMAINS[domain])
-    stored.data.foreach_set(field, np.ascontiguousarray(values))
+    stored.data.foreach_set(field, np.ascontiguousarray(values).ravel())

@@ -10,6 +10,7 @@ from .. import games
 from . import (
     badges,
     command,
+    details_panels,
     export_level,
     export_model,
     export_motions,
@@ -50,6 +51,7 @@ _WITH_CLASSES: tuple[Any, ...] = (
     motion_panels,
     path_panels,
     model_panels,
+    details_panels,
     level_panels,
 )
 _WITH_MORE: tuple[Any, ...] = (games, operation, motion_panels, menus, badges, translations, command)

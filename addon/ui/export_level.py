@@ -1,4 +1,4 @@
-"""File > Export > X-Ray Level Geometry: the collision, occluders, sound occluders or detail model that is active."""
+"""File > Export > X-Ray Level Geometry: the collision, occluders, sound occluders, ground or model that is active."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from bpy.props import BoolProperty, StringProperty
 from ..core.errors import WriteError
 from ..core.report import Report
 from ..games.xray import level_export
+from ..games.xray.level_gather import ExportOptions
 from ..games.xray.level_properties import holder_of
 from .bases import BlenderOperator, ExportHelper
 from .operation import Operation, Outcome
@@ -26,7 +27,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(Operation, ExportHelper, BlenderOperat
     bl_options = {"PRESET"}
 
     filename_ext = ""
-    filter_glob: StringProperty(default="*.cform;*.hom;*.som;*.dm", options={"HIDDEN"})
+    filter_glob: StringProperty(default="*.cform;*.hom;*.som;*.details;*.dm", options={"HIDDEN"})
     collection: StringProperty(
         name="Source Collection", description="Export what of a level is in this collection", options={"HIDDEN"}
     )
@@ -70,7 +71,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(Operation, ExportHelper, BlenderOperat
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan and write."""
         if not self.filepath:
-            raise WriteError("no file is named", remedy="Name the file to write (.cform, .hom, .som or .dm)")
+            raise WriteError("no file is named", remedy="Name the file to write (.cform, .hom, .som, .details or .dm)")
         path = Path(bpy.path.abspath(self.filepath))
         holder = level_holder_to_export(context, self.collection)
         suffix = level_export.SUFFIXES[holder.motionbridge_level.kind]
@@ -78,7 +79,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(Operation, ExportHelper, BlenderOperat
             path = path.with_suffix(suffix)
         if path.suffix.lower() != suffix:
             raise WriteError(f"{holder.name!r} goes into a file of {suffix}, not {path.suffix}", remedy="Name it so")
-        options = level_export.ExportOptions(self.modifiers, self.anew, self.backup)
+        options = ExportOptions(self.modifiers, self.anew, self.backup)
         plan = level_export.export_file(context, holder, path, options, report)
         return Outcome(f"{path.name}: {plan.sentence()}")
 

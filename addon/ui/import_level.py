@@ -1,4 +1,4 @@
-"""File > Import > X-Ray Level Geometry (.cform, .hom, .som, .err, .dm) and X-Ray Level Folder."""
+"""File > Import > X-Ray Level Geometry (.cform, .hom, .som, .details, .err, .dm) and X-Ray Level Folder."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from ..blender.scope import progress
 from ..core.errors import ReadError
 from ..core.report import Report
 from ..formats.xray.occluders import ENGINE_MERGES_WITHIN
-from ..games.xray import level, level_folder
-from ..games.xray.level import LevelOptions
+from ..games.xray import level, level_folder, level_models
+from ..games.xray.level_file import BY_MATERIAL, BY_SECTOR, WHOLE, ImportedLevelFile, LevelOptions
 from .bases import BlenderOperator, ImportHelper
 from .operation import FileChoice, Operation, Outcome
 from .preferences import folders, game_materials
 from .wording import said
 
 SPLIT_ITEMS = (
-    (level.WHOLE, "One Mesh", "The collision as one mesh"),
-    (level.BY_SECTOR, "By Sector", "A mesh for each sector; they are exported as one"),
-    (level.BY_MATERIAL, "By Game Material", "A mesh for each game material; they are exported as one"),
+    (WHOLE, "One Mesh", "The collision as one mesh"),
+    (BY_SECTOR, "By Sector", "A mesh for each sector; they are exported as one"),
+    (BY_MATERIAL, "By Game Material", "A mesh for each game material; they are exported as one"),
 )
 
 
@@ -76,14 +76,14 @@ class LevelChoices:
 
 
 class IMPORT_SCENE_OT_xray_level_geometry(Operation, LevelChoices, FileChoice, ImportHelper, BlenderOperator):
-    """Import collision, occluders, sound occluders, errors or detail models of a S.T.A.L.K.E.R. (X-Ray) level"""
+    """Import collision, occluders, sound occluders, detail objects, errors of a S.T.A.L.K.E.R. (X-Ray) level"""
 
     bl_idname = "import_scene.xray_level_geometry"
     bl_label = "Import X-Ray Level Geometry"
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     filename_ext = ".cform"
-    filter_glob: StringProperty(default="*.cform;*.hom;*.som;*.err;*.dm", options={"HIDDEN"})
+    filter_glob: StringProperty(default="*.cform;*.hom;*.som;*.details;*.err;*.dm", options={"HIDDEN"})
 
     def invoke(self, context: Any, _event: Any) -> Any:
         """A dialog with the options for dropped files, else the file browser."""
@@ -94,7 +94,7 @@ class IMPORT_SCENE_OT_xray_level_geometry(Operation, LevelChoices, FileChoice, I
         paths = self.paths()
         if not paths:
             raise ReadError("no file is chosen", remedy=f"Choose at least one of {', '.join(level.SUFFIXES)}")
-        made: list[level.ImportedLevelFile] = []
+        made: list[ImportedLevelFile] = []
         with progress(context, len(paths)) as step:
 
             def one(path: str, found: Report) -> None:
@@ -103,6 +103,7 @@ class IMPORT_SCENE_OT_xray_level_geometry(Operation, LevelChoices, FileChoice, I
                 step(len(made))
 
             self.each_file(paths, one, report)
+        level_models.lay_out([one.holder for one in made if one.kind == "DM"])
         if len(made) == 1:
             return Outcome(f"{made[0].name}: {made[0].counts}")
         return Outcome(said("Imported files: {}").format(len(made)))
@@ -116,7 +117,7 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelChoices, BlenderOperator):
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     directory: StringProperty(name="Level Folder", description="The folder that holds level.cform", subtype="DIR_PATH")
-    filter_glob: StringProperty(default="*.cform;*.hom;*.som;*.err;*.dm", options={"HIDDEN"})
+    filter_glob: StringProperty(default="*.cform;*.hom;*.som;*.details;*.err;*.dm", options={"HIDDEN"})
 
     def invoke(self, context: Any, _event: Any) -> Any:
         """The file browser."""
@@ -141,7 +142,7 @@ class IO_FH_motionbridge_xray_level_geometry(bpy.types.FileHandler):
     bl_label = "X-Ray Level Geometry"
     bl_import_operator = "import_scene.xray_level_geometry"
     bl_export_operator = "export_scene.xray_level_geometry"
-    bl_file_extensions = ".cform;.hom;.som;.err;.dm"
+    bl_file_extensions = ".cform;.hom;.som;.details;.err;.dm"
 
     @classmethod
     def poll_drop(cls, context: Any) -> bool:

@@ -12,6 +12,7 @@ from ..core.report import Report
 from ..games.xray import level_edit, level_export, level_materials
 from ..games.xray.level_properties import KINDS, holder_of
 from .bases import CALL, BlenderOperator, BlenderPanel
+from .details_panels import draw_ground
 from .operation import Operation, Outcome
 from .wording import said, shown
 
@@ -202,9 +203,12 @@ class MOTIONBRIDGE_PT_level(BlenderPanel):
             column.use_property_split = True
             for name in ("waving", "min_scale", "max_scale"):
                 column.prop(properties, name)
+            column.label(text="Its origin stands in the ground", icon="INFO")
         if active.type == "MESH":
             self._draw_legend(active)
             self._draw_faces(properties.kind)
+            if properties.kind == "DETAILS":
+                draw_ground(layout, active)
         if properties.kind in level_export.SUFFIXES:
             layout.operator("motionbridge.level_check", icon="VIEWZOOM")
             layout.operator("export_scene.xray_level_geometry", text="Export", icon="EXPORT")
@@ -231,6 +235,8 @@ class MOTIONBRIDGE_PT_level(BlenderPanel):
             row = column.row(align=True)
             for share in (0.0, 0.05, 0.6, 1.0):
                 row.operator("motionbridge.level_occlusion", text=f"{share:g}").occlusion = share
+        if kind in ("HOM", "SOM"):
+            column.operator("motionbridge.level_colours", icon="FILE_REFRESH").shown_by = "SAME"
         if kind == "CFORM":
             column.operator("motionbridge.level_collision", icon="MATERIAL")
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from .russian_details import DETAILS
 from .russian_level import LEVEL
 from .russian_tooltips import TOOLTIPS
 
 RUSSIAN: dict[str, str] = (
     TOOLTIPS
     | LEVEL
+    | DETAILS
     | {
         # Operators, panels, buttons
         "Import X-Ray Model": "Импорт модели X-Ray",

@@ -39,9 +39,6 @@ LEVEL: dict[str, str] = {
     "How collision is taken apart": "Как разделить столкновения",
     "Import X-Ray Level Folder": "Импорт папки уровня X-Ray",
     "Import X-Ray Level Geometry": "Импорт геометрии уровня X-Ray",
-    "Import collision, occluders, sound occluders, errors or detail models of a S.T.A.L.K.E.R. (X-Ray) level": (
-        "Импорт столкновений, окклюдеров, звуковых окклюдеров, ошибок или моделей травы уровня S.T.A.L.K.E.R. (X-Ray)"
-    ),
     "Import every file of a S.T.A.L.K.E.R. (X-Ray) level folder that can be shown, each kind into a collection": (
         "Импорт всех файлов папки уровня S.T.A.L.K.E.R. (X-Ray), которые можно показать, по коллекции на каждый вид"
     ),

@@ -352,13 +352,16 @@ def test_counts_of_four_billion_are_refused(tmp_path):
         imported(path)
 
 
-def test_an_empty_hom_opens_and_cannot_be_written_anew(tmp_path):
+def test_an_empty_hom_leaves_as_it_came_and_cannot_be_written_anew(tmp_path):
     path = tmp_path / "level.hom"
     path.write_bytes(struct.pack("<5I", 0, 4, 0, 1, 0))
     made, report = imported(path)
     assert report.warnings
+    plan, report = planned(made.holder)
+    assert plan.data == path.read_bytes()
+    assert any("takes it for missing" in line for line in report.warnings)
     with pytest.raises(WriteError, match="no faces"):
-        planned(made.holder)
+        planned(made.holder, anew=True)
 
 
 def test_a_mesh_without_faces_and_one_that_is_nothing_are_refused():

@@ -146,7 +146,9 @@ def encode_positions(
     Rows that have one are copies of the base's, but for the positions of corners that are no longer where the base
     has them: welding with a tolerance, which must be given again, moves none. Raises `WriteError`.
     """
-    problems.refuse([*problems.no_faces(mesh), *problems.points_to_nowhere(mesh)], mesh.name)
+    # An empty file that is left as it was stays one, whatever the game thinks of it.
+    missing = () if base is not None and not len(base.rows) else problems.no_faces(mesh)
+    problems.refuse([*missing, *problems.points_to_nowhere(mesh)], mesh.name)
     corners = space.xray_points(mesh.positions)[space.xray_triangles(mesh.triangles)].astype("<f4")
     source = source_rows(mesh, 0 if base is None else len(base.rows))
     rows = np.zeros(len(corners), layout)

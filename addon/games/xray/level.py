@@ -1,4 +1,4 @@
-"""Files of a level into Blender: collision, occluders, sound occluders, errors; and detail models.
+"""Files of a level into Blender: collision, occluders, sound occluders, errors, what grows; and detail models.
 
 A file becomes one mesh, collision on request one for each sector or game material below an empty. Attributes of faces
 hold what the file says of them, materials show it.
@@ -7,7 +7,7 @@ hold what the file says of them, materials show it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +19,16 @@ from ...blender import mesh as meshes
 from ...blender.record import keep
 from ...core import files, mesh_parts, triangles
 from ...core.errors import ReadError
-from ...core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Mesh
+from ...core.model import FILE_FACE, Attribute, Domain, Mesh
 from ...core.report import Report
 from ...formats import HEAD_SIZE, detect
 from ...formats.xray import cform, dm, err, hom, occluders, som
-from . import level_materials
-from .game_tree import find_game_materials, tree_of
+from . import level_details, level_materials, level_models
+from .game_tree import find_game_materials
+from .level_file import BY_MATERIAL, BY_SECTOR, WHOLE, ImportedLevelFile, LevelOptions
 from .level_properties import NOT_WELDED
 
-SUFFIXES = (".cform", ".hom", ".som", ".err", ".dm")
-WHOLE, BY_SECTOR, BY_MATERIAL = "WHOLE", "SECTOR", "MATERIAL"
+SUFFIXES = (".cform", ".hom", ".som", ".details", ".err", ".dm")
 _SPLIT = {BY_SECTOR: cform.SECTOR, BY_MATERIAL: cform.MATERIAL}
 
 COLOURS = {
@@ -36,42 +36,10 @@ COLOURS = {
     "HOM": (0.95, 0.6, 0.2, 1.0),
     "SOM": (0.3, 0.75, 0.35, 1.0),
     "ERR": (0.95, 0.15, 0.15, 1.0),
-    "DM": (0.55, 0.7, 0.25, 1.0),
+    "DM": level_materials.DETAIL_MODEL,
+    "DETAILS": (0.4, 0.6, 0.3, 1.0),
 }
 """Of objects, for viewports that are coloured by object."""
-
-
-@dataclass(frozen=True)
-class LevelOptions:
-    """``split`` of collision: `WHOLE`, `BY_SECTOR`, `BY_MATERIAL`; ``weld`` of occluders: metres, None for none.
-
-    ``game_materials`` a `gamemtl.xr`, else it is looked for around the file and in ``game_folder``. ``collection``
-    names a new collection; empty for the active one.
-    """
-
-    split: str = WHOLE
-    weld: float | None = None
-    textures: bool = True
-    game_materials: Path | None = None
-    game_folder: Path | None = None
-    textures_folder: Path | None = None
-    collection: str = ""
-
-
-@dataclass
-class ImportedLevelFile:
-    """``holder`` the object that remembers the file, None for errors of which there are none; ``meshes`` all of it."""
-
-    kind: str
-    name: str
-    holder: Any
-    meshes: list[Any] = field(default_factory=list)
-    counts: str = ""
-
-    @property
-    def objects(self) -> list[Any]:
-        """All that was made."""
-        return [made for made in dict.fromkeys([self.holder, *self.meshes]) if made is not None]
 
 
 def import_file(context: Any, path: Path | str, options: LevelOptions, report: Report) -> ImportedLevelFile:
@@ -99,7 +67,7 @@ def read_file(path: Path | str, options: LevelOptions, report: Report) -> Import
     for shown in made.objects:
         shown.motionbridge_level.kind = made.kind
         shown.color = COLOURS[made.kind]
-    if made.holder is not None and made.kind != "ERR":
+    if made.holder is not None:
         properties = made.holder.motionbridge_level
         properties.path = str(path)
         keep(properties, "document", data)
@@ -108,6 +76,8 @@ def read_file(path: Path | str, options: LevelOptions, report: Report) -> Import
 
 def link(made: ImportedLevelFile, into: Any) -> None:
     """Link everything, parts below their holder."""
+    for below in made.collections:
+        into.children.link(below)
     for shown in made.objects:
         into.objects.link(shown)
         if shown != made.holder and made.kind != "ERR":
@@ -184,14 +154,8 @@ def _occluders(
 
 def _read_detail_model(data: bytes, path: Path, options: LevelOptions, report: Report) -> ImportedLevelFile:
     document = dm.read(data, str(path), report)
-    mesh = dm.decode(document, report)
-    mesh.attributes[FILE_VERTEX] = Attribute(Domain.VERTEX, np.arange(len(mesh.positions), dtype=np.int32))
-    tree = tree_of(path, options.game_folder, options.textures_folder)
-    materials = [level_materials.textured(one, tree, options.textures, report) for one in mesh.materials]
-    shown = meshes.build(mesh, materials, report, flat=True)
-    properties, said = shown.motionbridge_level, document.properties
-    properties.waving, properties.min_scale, properties.max_scale = said.waving, said.min_scale, said.max_scale
-    counts = f"{len(mesh.triangles)} faces, {len(mesh.positions)} vertices"
+    shown = level_models.build(document, path, options, report)
+    counts = f"{len(document.triangles)} faces, {len(document.vertices)} vertices"
     return ImportedLevelFile("DM", path.name, shown, [shown], counts)
 
 
@@ -212,5 +176,6 @@ _READERS: dict[str, Callable[[bytes, Path, LevelOptions, Report], ImportedLevelF
     "hom": _read_occluders,
     "som": _read_sound_occluders,
     "dm": _read_detail_model,
+    "details": level_details.read,
     "err": _read_errors,
 }

@@ -10,16 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...blender import attributes, scope
+from ...core.errors import WriteError
 from ...core.model import Domain
 from ...formats.xray import cform, occluders, som
-from . import level_materials
-from .level_export import WANTED
+from . import level_details_edit, level_materials
+from .level_gather import WANTED
 
 DEFAULTS: dict[str, dict[str, Any]] = {
     "CFORM": {cform.MATERIAL: 0, cform.SUPPRESS_SHADOWS: False, cform.SUPPRESS_WALLMARKS: False, cform.SECTOR: 0},
     "HOM": {occluders.TWO_SIDED: True},
     "SOM": {occluders.TWO_SIDED: True, som.OCCLUSION: som.DEFAULT_OCCLUSION},
     "DM": {},
+    "DETAILS": {},
 }
 """Kind -> what faces of a mesh that was drawn from nothing are given."""
 
@@ -34,6 +36,9 @@ class Counts:
 
 def begin(context: Any, shown: Any, kind: str) -> None:
     """Make a mesh what a file of this kind holds: attributes that it lacks are added, materials show them."""
+    if kind == "DETAILS":
+        level_details_edit.begin(context, shown)
+        return
     with scope.object_mode(context):
         shown.motionbridge_level.kind = kind
         for name, value in DEFAULTS[kind].items():
@@ -69,6 +74,33 @@ def set_values(context: Any, shown: Any, kind: str, values: Mapping[str, Any]) -
             attributes.write(data, name, domain, now)
         show(shown, kind)
     return Counts(int(changed.sum()), int(selected.sum()))
+
+
+def set_slots(context: Any, ground: Any, given: level_details_edit.SlotValues) -> Counts:
+    """Give the slots of the selected faces these values; in object and edit mode alike."""
+    with scope.object_mode(context):
+        selected = selected_faces(ground.data)
+        changed = level_details_edit.set_slots(ground, selected, given)
+    return Counts(int(changed.sum()), int(selected.sum()))
+
+
+def refresh(context: Any, shown: Any, shown_by: str = "") -> None:
+    """Colour the faces anew by their attributes, which a script may have changed; in object and edit mode alike.
+
+    ``shown_by`` what the ground is coloured by from now on. Raises `WriteError`.
+    """
+    level = shown.motionbridge_level
+    before = level.shown_by
+    with scope.object_mode(context):
+        if level.kind != "DETAILS":
+            show(shown, level.kind)
+            return
+        try:
+            level.shown_by = shown_by or before
+            level_details_edit.show(shown)
+        except WriteError:
+            level.shown_by = before
+            raise
 
 
 def _assign_material(data: Any, selected: NDArray[np.bool_], number: int) -> None:

@@ -7,45 +7,25 @@ stays as it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...blender.attributes import Wanted
 from ...blender.record import kept
-from ...blender.shape import Shape, gather_shape
 from ...core import files, mesh_parts
 from ...core.errors import WriteError
-from ...core.mesh_transform import transformed
-from ...core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Mesh
+from ...core.model import Domain, Mesh
 from ...core.problems import Problem
 from ...core.report import Report
-from ...formats.xray import cform, dm, hom, occluders, som
-from ...formats.xray.changes import Changes
-from . import level_materials
+from ...formats.xray import cform, dm, hom, som
+from . import level_details_export
+from .level_gather import ExportOptions, Plan, encode_detail_model, gather, report_problems
 from .level_properties import meshes_of
 
-WANTED: dict[str, Wanted] = {
-    "CFORM": {
-        cform.MATERIAL: (Domain.FACE, np.int32),
-        cform.SUPPRESS_SHADOWS: (Domain.FACE, np.bool_),
-        cform.SUPPRESS_WALLMARKS: (Domain.FACE, np.bool_),
-        cform.SECTOR: (Domain.FACE, np.int32),
-    },
-    "HOM": {occluders.TWO_SIDED: (Domain.FACE, np.bool_), FILE_FACE: (Domain.FACE, np.int32)},
-    "SOM": {
-        occluders.TWO_SIDED: (Domain.FACE, np.bool_),
-        som.OCCLUSION: (Domain.FACE, np.float32),
-        FILE_FACE: (Domain.FACE, np.int32),
-    },
-    "DM": {FILE_VERTEX: (Domain.VERTEX, np.int32)},
-}
-"""Kind -> the attributes that say something to its file."""
-SUFFIXES = {"CFORM": ".cform", "HOM": ".hom", "SOM": ".som", "DM": ".dm"}
+SUFFIXES = {"CFORM": ".cform", "HOM": ".hom", "SOM": ".som", "DETAILS": ".details", "DM": ".dm"}
 
 _PROBLEMS: dict[str, Callable[[Mesh], Iterator[Problem]]] = {
     "CFORM": cform.find_problems,
@@ -53,30 +33,6 @@ _PROBLEMS: dict[str, Callable[[Mesh], Iterator[Problem]]] = {
     "SOM": som.find_problems,
     "DM": dm.find_problems,
 }
-
-
-@dataclass(frozen=True)
-class ExportOptions:
-    """``modifiers`` applied as the viewport shows them; ``anew`` makes a new file, of the newest version, where one was
-    imported; ``backup`` keeps the old file.
-    """
-
-    modifiers: bool = False
-    anew: bool = False
-    backup: bool = True
-
-
-@dataclass(frozen=True)
-class Plan:
-    """The bytes that would be written and what in them is not the imported file's."""
-
-    data: bytes
-    changes: Changes
-    faces: int
-
-    def sentence(self) -> str:
-        """``12 positions changed``, or ``nothing changed``."""
-        return self.changes.sentence()
 
 
 def plan_export(context: Any, holder: Any, options: ExportOptions, report: Report) -> Plan:
@@ -87,13 +43,18 @@ def plan_export(context: Any, holder: Any, options: ExportOptions, report: Repor
             f"{holder.name!r} is nothing that a level's files hold",
             remedy="Say what it is in the X-Ray Level panel of the sidebar",
         )
-    mesh = _gather_whole(context, holder, options, report)
     data = b"" if options.anew else kept(holder.motionbridge_level, "document")
+    if kind == "DETAILS":
+        context.view_layer.update()
+        return level_details_export.plan(context, holder, data, report)
+    mesh = _gather_whole(context, holder, options, report)
     plan = _ENCODERS[kind](holder, mesh, data)
     for left_out in plan.changes.left_out:
         report.warn(left_out)
+    if not plan.faces:
+        report.warn("there are no triangles in it; the game takes it for missing", holder.name)
     if plan.changes:
-        _report_problems(_PROBLEMS[kind](mesh), holder.name, report)
+        report_problems(_PROBLEMS[kind](mesh), holder.name, report)
     return plan
 
 
@@ -105,11 +66,6 @@ def export_file(context: Any, holder: Any, path: Path | str, options: ExportOpti
     return plan
 
 
-def _report_problems(problems: Iterator[Problem], name: str, report: Report) -> None:
-    for problem in problems:
-        report.warn(f"{problem.sentence}; {problem.remedy[:1].lower()}{problem.remedy[1:]}", name)
-
-
 def _gather_whole(context: Any, holder: Any, options: ExportOptions, report: Report) -> Mesh:
     # Matrices of objects moved by a script are only up to date after this.
     context.view_layer.update()
@@ -119,60 +75,6 @@ def _gather_whole(context: Any, holder: Any, options: ExportOptions, report: Rep
     kind = holder.motionbridge_level.kind
     shapes = [gather(context, shown, kind, options, report).mesh for shown in found]
     return shapes[0] if found == [holder] else mesh_parts.join(shapes, holder.name)
-
-
-def gather(context: Any, shown: Any, kind: str, options: ExportOptions, report: Report) -> Shape:
-    """One mesh in world space with what the file wants to know of it."""
-    wanted = dict(WANTED[kind])
-    if shown.motionbridge_level.is_part:
-        wanted |= {FILE_VERTEX: (Domain.VERTEX, np.int32), FILE_FACE: (Domain.FACE, np.int32)}
-    with _evaluated(context, shown, options, report) as evaluated:
-        shape = gather_shape(shown, wanted, report, evaluated, textured=kind == "DM")
-        mesh = shape.mesh
-        if kind == "CFORM":
-            _take_materials(shown, mesh, report)
-    if shape.corner_uvs is not None:
-        mesh = dm.with_corner_uvs(mesh, shape.corner_uvs)
-    place = np.array(shown.matrix_world, np.float64)
-    if not np.array_equal(place, np.eye(4)):
-        mesh = transformed(mesh, place)
-    return replace(shape, mesh=mesh)
-
-
-@contextmanager
-def _evaluated(context: Any, shown: Any, options: ExportOptions, report: Report) -> Iterator[Any]:
-    """The mesh that modifiers make, or None for the object's own."""
-    active = [change.name for change in shown.modifiers if change.show_viewport]
-    if not active or not options.modifiers:
-        if active:
-            report.warn(f"modifiers are not applied ({', '.join(active)})", shown.name)
-        yield None
-        return
-    if shown.mode == "EDIT":
-        shown.update_from_editmode()
-    result = shown.evaluated_get(context.evaluated_depsgraph_get())
-    try:
-        yield result.to_mesh()
-    finally:
-        result.to_mesh_clear()
-
-
-def _take_materials(shown: Any, mesh: Mesh, report: Report) -> None:
-    """Game materials by Blender's: the slot of a face counts where it stands for one, else the attribute."""
-    numbers, index = level_materials.game_numbers(shown.data), mesh.material_index
-    if index is None or not len(numbers) or (numbers < 0).all():
-        return
-    said = mesh.values(cform.MATERIAL, Domain.FACE)
-    by_slot = numbers[np.clip(index, 0, len(numbers) - 1)].astype(np.int32)
-    unknown = by_slot < 0
-    if said is None:
-        by_slot[unknown] = 0
-    else:
-        by_slot[unknown] = said[unknown]
-        differ = int(np.count_nonzero(by_slot != said))
-        if differ:
-            report.note(f"{differ} faces have the game material of their Blender material", shown.name)
-    mesh.attributes[cform.MATERIAL] = Attribute(Domain.FACE, by_slot)
 
 
 def _encode_collision(_holder: Any, mesh: Mesh, data: bytes) -> Plan:
@@ -198,19 +100,11 @@ def _weld(holder: Any) -> float | None:
     return None if distance < 0 else distance
 
 
-def _encode_detail_model(holder: Any, mesh: Mesh, data: bytes) -> Plan:
-    base = dm.read(data, "", Report()) if data else None
-    shown = holder.motionbridge_level
-    properties = dm.Properties(shown.waving, shown.min_scale, shown.max_scale)
-    document, changes = dm.encode(mesh, base, properties)
-    return Plan(dm.write(document) if changes else data, changes, len(mesh.triangles))
-
-
 _ENCODERS: dict[str, Callable[[Any, Mesh, bytes], Plan]] = {
     "CFORM": _encode_collision,
     "HOM": _encode_occluders,
     "SOM": _encode_sound_occluders,
-    "DM": _encode_detail_model,
+    "DM": encode_detail_model,
 }
 
 
@@ -227,6 +121,10 @@ class Offending:
 def find_problems(context: Any, holder: Any, report: Report) -> list[Offending]:
     """What the game or its tools would not take, or what is worth a look, with the elements of Blender's meshes."""
     kind = holder.motionbridge_level.kind
+    if kind == "DETAILS":
+        # Of the ground a vertex is a slot, shown as a face.
+        problems = level_details_export.find_problems(holder)
+        return [Offending(holder, problem, problem.elements, problem.elements[:0]) for problem in problems]
     found = []
     for shown in meshes_of(holder):
         shape = gather(context, shown, kind, ExportOptions(), report)

@@ -1,4 +1,4 @@
-"""All of a level's files that can be shown, from its folder into collections: collision, occluders, sound, errors."""
+"""All of a level's files that can be shown, from its folder into collections, one for each kind."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ import bpy
 from ...blender import collection
 from ...core.errors import MotionbridgeError, ReadError
 from ...core.report import Report
-from . import level
-from .level import ImportedLevelFile, LevelOptions
+from . import level, level_models
+from .level_file import ImportedLevelFile, LevelOptions
 
 COLLECTIONS = {
     "CFORM": ("Collision", "COLOR_05"),
     "HOM": ("Occluders", "COLOR_02"),
     "SOM": ("Sound Occluders", "COLOR_04"),
     "ERR": ("Errors", "COLOR_01"),
+    "DETAILS": ("Detail Objects", "COLOR_06"),
     "DM": ("Detail Models", "COLOR_03"),
 }
 """Kind -> what its collection is called, and its colour in the outliner."""
@@ -70,6 +71,8 @@ def import_folder(
             for one in of_kind:
                 level.link(one, below)
                 report.note(f"{COLLECTIONS[kind][0].lower()}: {one.counts}", one.name)
+            if kind == "DM":
+                level_models.lay_out([one.holder for one in of_kind])
     shown = [thing for one in made for thing in one.objects]
     collection.make_current(context, shown, shown[0] if shown else None)
     return made

@@ -29,6 +29,10 @@ MOST_SHARES = 16
 """Different occlusion factors that are shown each in a colour of its own; of more the nearest tenth."""
 ONE_SIDED, TWO_SIDED = (0.95, 0.45, 0.08, 1.0), (0.15, 0.55, 0.85, 1.0)
 BACK = (0.06, 0.06, 0.07, 1.0)
+DETAIL_MODEL = (0.55, 0.7, 0.25, 1.0)
+NOTHING_GROWS = (0.12, 0.12, 0.13, 1.0)
+MOST_COLOURS = 64
+"""Of slots, each shown as it is; of more the nearest third of red, green and blue."""
 
 Slots = tuple[list[Any], NDArray[np.int32]]
 """Blender materials, and the number of one of them for each face."""
@@ -118,6 +122,49 @@ def sound_occluders(occlusion: NDArray[np.float32], two_sided: NDArray[np.bool_]
             back=BACK if one_sided else None,
         )
         for share, one_sided in keys.tolist()
+    ]
+    return made, index.ravel().astype(np.int32)
+
+
+def slots_by_model(numbers: NDArray[np.int32]) -> Slots:
+    """A colour for each detail model: ``numbers`` (slots,) of the one that counts, -1 where nothing grows."""
+    if not len(numbers):
+        return [], np.zeros(0, np.int32)
+    different, index = _distinct(numbers + 1)
+    made = [
+        material.build_coloured(f"detail model {number - 1:02}", game_colour(int(number) - 1))
+        if number
+        else material.build_coloured("nothing grows", NOTHING_GROWS)
+        for number in different.tolist()
+    ]
+    return made, index
+
+
+def slots_by_share(shares: NDArray[Any], steps: int, what: str, colour: tuple[float, float, float]) -> Slots:
+    """From black to a colour: ``shares`` (slots,) from 0 to 1, shown in so many steps."""
+    rounded = np.rint(np.clip(np.nan_to_num(shares, nan=0.0), 0, 1) * steps).astype(np.int32)
+    if not len(rounded):
+        return [], rounded
+    different, index = _distinct(rounded)
+    made = []
+    for step in different.tolist():
+        share = step / steps
+        shown = tuple(0.02 + (part - 0.02) * share for part in colour)
+        made.append(material.build_coloured(f"{what} {share:.0%}", (*shown, 1.0)))
+    return made, index
+
+
+def slots_by_colour(colours: NDArray[np.float32]) -> Slots:
+    """The light that is baked into slots: ``colours`` (slots, 4) red, green, blue and 1."""
+    if not len(colours):
+        return [], np.zeros(0, np.int32)
+    shown = np.clip(np.nan_to_num(colours[:, :3].astype(np.float64), nan=0.0), 0, 1).astype(np.float32)
+    keys, index = np.unique(shown, axis=0, return_inverse=True)
+    if len(keys) > MOST_COLOURS:
+        keys, index = np.unique(np.rint(shown * 3) / np.float32(3), axis=0, return_inverse=True)
+    made = [
+        material.build_coloured("colour " + " ".join(f"{part:.2f}" for part in key), (*key, 1.0))
+        for key in keys.tolist()
     ]
     return made, index.ravel().astype(np.int32)
 

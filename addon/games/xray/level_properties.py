@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 from ...blender.record import bytes_property
 
@@ -19,9 +19,18 @@ KINDS = (
     ("CFORM", "Collision", "What the level collides with (level.cform)"),
     ("HOM", "Occluders", "Triangles that hide what lies behind them (level.hom)"),
     ("SOM", "Sound Occluders", "Triangles that muffle sound (level.som)"),
+    ("DETAILS", "Detail Objects", "The ground in slots, and what of grass and litter grows there (level.details)"),
     ("DM", "Detail Model", "Grass or litter that is scattered around (.dm)"),
     ("ERR", "Level Errors", "What a level compiler complained of (.err)"),
 )
+SHOWN_BY = (
+    ("MODEL", "Model", "Which detail model stands there the densest"),
+    ("DENSITY", "Density", "How densely the slot is planted, all models together"),
+    ("SUN", "Sun", "How much light of the sun falls on it"),
+    ("SKY", "Sky", "How much light of the sky falls on it"),
+    ("COLOUR", "Colour", "The colour of other light that falls on it"),
+)
+"""What slots of `.details` can be coloured by."""
 
 
 class LevelProperties(bpy.types.PropertyGroup):
@@ -35,6 +44,20 @@ class LevelProperties(bpy.types.PropertyGroup):
     waving: BoolProperty(name="Waving", description="It waves in the wind", default=True)
     min_scale: FloatProperty(name="Least Scale", description="The smallest it is scattered at", default=0.5, min=0)
     max_scale: FloatProperty(name="Greatest Scale", description="The largest it is scattered at", default=2.0, min=0)
+    number: IntProperty(
+        name="Number",
+        description="Which of the level's detail models it is; -1: none yet, it is numbered behind them",
+        default=-1,
+        min=-1,
+    )
+    models: PointerProperty(
+        name="Models", description="The collection of the detail models that the slots name", type=bpy.types.Collection
+    )
+    active_model: IntProperty(options={"HIDDEN"})
+    scattered: PointerProperty(
+        name="Scattered", description="The plants that are shown on the ground", type=bpy.types.Object
+    )
+    shown_by: EnumProperty(name="Colour By", description="What of slots is shown", items=SHOWN_BY, default="MODEL")
 
 
 CLASSES = (LevelProperties,)

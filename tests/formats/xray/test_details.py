@@ -132,7 +132,7 @@ def test_a_real_file_comes_back_from_its_points_and_models(path):
     meshes = ground.decode_models(document, report)
     assert not report
     models = [dm.encode(mesh, document.models[number])[0] for number, mesh in enumerate(meshes)]
-    again, changes = details.encode(points, document, models)
+    again, changes = details.encode(points, document, dict(enumerate(models)))
     assert again is document
     assert not changes
     if document.header.version == 3:
@@ -253,15 +253,15 @@ def test_models_change_alone_and_are_counted():
     document, _ = read(SMALL)
     points = details.decode(document, Report())
     other = dm.read(GRASS.replace(b"grass", b"weeds"), "", Report())
-    again, changes = details.encode(points, document, [other])
+    again, changes = details.encode(points, document, {0: other})
     assert details.write(again) == SMALL.replace(b"grass", b"weeds")
     assert changes.lines == ["1 models"]
-    again, changes = details.encode(points, document, [document.models[0], other])
+    again, changes = details.encode(points, document, {0: document.models[0], 1: other})
     both = chunk(1, chunk(0, GRASS), chunk(1, GRASS.replace(b"grass", b"weeds")))
     assert details.write(again) == both + chunk(2, SLOTS) + chunk(0, words(3, 2) + HEADER[8:])
     assert changes.lines == ["models 1 -> 2"]
     with pytest.raises(WriteError, match="64 detail models, the game takes 63"):
-        details.encode(points, document, [other] * 64)
+        details.encode(points, document, dict.fromkeys(range(64), other))
     assert [p.fatal for p in details.find_problems(points, document, 64)] == [True]
 
 

@@ -5,7 +5,7 @@ A point stands in the middle of each slot, at the height of its ground.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -26,7 +26,10 @@ from .slots import (
     EMPTY,
     GROUND_STEP,
     HEIGHT_STEP,
+    LOWEST,
     MODELS,
+    MOST_GROUND,
+    MOST_HEIGHT,
     MOST_SHADE,
     SlotValues,
     pack,
@@ -84,8 +87,8 @@ def _points(document: Details, values: SlotValues) -> NDArray[np.float32]:
     return points.reshape(-1, 3)
 
 
-def encode(ground: Mesh, base: Details, models: Sequence[Dm] | None = None) -> tuple[Details, Changes]:
-    """The base with the points' values and, where given, these models, and what changed.
+def encode(ground: Mesh, base: Details, models: Mapping[int, Dm] | None = None) -> tuple[Details, Changes]:
+    """The base with the points' values and, where given, these models by their numbers, and what changed.
 
     Only heights of points count: their places are the grid's. An attribute that is missing is the base's. Raises
     `WriteError` where the points are not as many as the slots, or hold what a slot cannot.
@@ -162,11 +165,11 @@ def _steps(shares: NDArray[Any], base: NDArray[np.uint8], wanted: NDArray[Any]) 
     return np.where(same, base, np.clip(wanted, 0, MOST_SHADE)).astype(np.uint8)
 
 
-def _encode_models(document: Details, base: Details, models: Sequence[Dm], changes: Changes) -> None:
-    """Put these models, numbered in their order, into the document, which is the base's copy."""
+def _encode_models(document: Details, base: Details, models: Mapping[int, Dm], changes: Changes) -> None:
+    """Put these models into the document, which is the base's copy."""
     if len(models) > MODELS:
         raise WriteError(f"{len(models)} detail models, the game takes {MODELS}", remedy="Leave some out")
-    numbered = dict(enumerate(models))
+    numbered = dict(models)
     if len(models) != len(base.models):
         changes.lines.append(f"models {len(base.models)} -> {len(models)}")
     different = [
@@ -198,9 +201,26 @@ def _out_of_range(ground: Mesh, base: Details) -> Iterator[Problem]:
             )
 
 
+def _out_of_reach(ground: Mesh) -> Iterator[Problem]:
+    """Heights that version 3 would move to the nearest it has."""
+    heights = ground.positions[:, 2].astype(np.float64)
+    highest = LOWEST + MOST_GROUND * GROUND_STEP
+    with np.errstate(invalid="ignore"):
+        wrong = (heights < LOWEST - GROUND_STEP) | (heights > highest + GROUND_STEP)
+    what = f"lie below {LOWEST:g} or above {highest:g} m, which the file cannot say"
+    yield from problems.some(wrong, "slots", what, "Move them", Domain.VERTEX)
+    tall = ground.values(HEIGHT, Domain.VERTEX)
+    if tall is not None:
+        wrong = np.logical_or(tall < -HEIGHT_STEP, tall > (MOST_HEIGHT + 1) * HEIGHT_STEP)
+        what = f"are less than 0 or more than {MOST_HEIGHT * HEIGHT_STEP:g} m high, which the file cannot say"
+        yield from problems.some(wrong, "slots", what, "Give them another height", Domain.VERTEX)
+
+
 def find_problems(ground: Mesh, base: Details, models: int | None = None) -> Iterator[Problem]:
     """What the file cannot hold, and slots that name none of its ``models`` (None: as many as the base has)."""
     yield from _out_of_range(ground, base)
+    if base.header.version > 2:
+        yield from _out_of_reach(ground)
     count = len(base.models) if models is None else models
     if count > MODELS:
         yield problems.whole(f"it has {count} detail models, the game takes {MODELS}", "Leave some out")

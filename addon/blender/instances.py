@@ -1,0 +1,146 @@
+"""Copies of objects on points, as many as there are points: geometry nodes on a mesh of vertices alone.
+
+Nothing is copied in memory, and everything goes away with the object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.model import Attribute, Domain
+from . import attributes
+
+GROUP = "Motionbridge Instances"
+PLACE, TURN, SCALE, REACH = "instance", "turn", "scale", "reach"
+"""Attributes of the points: which object, radians about z, size, metres above in which the ground is looked for."""
+
+
+def build(
+    name: str,
+    originals: Sequence[Any],
+    points: NDArray[np.float32],
+    columns: dict[str, NDArray[Any]],
+    onto: Any = None,
+) -> Any:
+    """An object, linked nowhere yet, that shows ``originals`` on ``points`` (n, 3).
+
+    ``columns`` (n,) the attributes of the points: `PLACE` int32 among ``originals``, the others float32. With ``onto``,
+    a mesh object, points are set down on what of it lies up to `REACH` above them.
+    """
+    data: Any = bpy.data.meshes.new(name)
+    if len(points):
+        data.vertices.add(len(points))
+        data.attributes["position"].data.foreach_set("vector", np.ascontiguousarray(points, np.float32).ravel())
+        attributes.build(data, {key: Attribute(Domain.VERTEX, values) for key, values in columns.items()})
+    data.update()
+    shown: Any = bpy.data.objects.new(name, data)
+    holder: Any = bpy.data.collections.new(name)
+    for number, original in enumerate(originals):
+        # Children of a collection are told apart by the order of their names.
+        holder.objects.link(bpy.data.objects.new(f"{name} {number:03}", original.data))
+    tree = _group(onto is not None)
+    shown[_HOLDER] = holder
+    change = shown.modifiers.new(GROUP, "NODES")
+    change.node_group = tree
+    inputs = {item.name: item.identifier for item in tree.interface.items_tree if item.item_type == "SOCKET"}
+    change[inputs["Originals"]] = holder
+    if onto is not None:
+        change[inputs["Ground"]] = onto
+    return shown
+
+
+_HOLDER = "motionbridge_originals"
+
+
+def remove(shown: Any) -> None:
+    """Take such an object away with all that was made for it."""
+    holder = shown.get(_HOLDER)
+    data = shown.data
+    bpy.data.objects.remove(shown)
+    bpy.data.meshes.remove(data)
+    if holder is not None:
+        for one in list(holder.objects):
+            bpy.data.objects.remove(one)
+        bpy.data.collections.remove(holder)
+    for tree in [tree for tree in bpy.data.node_groups if tree.name.startswith(GROUP) and not tree.users]:
+        bpy.data.node_groups.remove(tree)
+
+
+def _group(on_ground: bool) -> Any:
+    groups: Any = bpy.data.node_groups
+    tree = groups.new(GROUP, "GeometryNodeTree")
+    tree.is_modifier = True
+    face = tree.interface
+    face.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
+    face.new_socket("Originals", in_out="INPUT", socket_type="NodeSocketCollection")
+    if on_ground:
+        face.new_socket("Ground", in_out="INPUT", socket_type="NodeSocketObject")
+    face.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
+    nodes = _Nodes(tree)
+    given = nodes.new("NodeGroupInput")
+    points = given.outputs["Geometry"]
+    if on_ground:
+        points = _set_down(nodes, points, given.outputs["Ground"])
+    originals = nodes.new("GeometryNodeCollectionInfo")
+    nodes.link(given.outputs["Originals"], originals.inputs["Collection"])
+    originals.inputs["Separate Children"].default_value = True
+    originals.inputs["Reset Children"].default_value = True
+    turn = nodes.new("ShaderNodeCombineXYZ")
+    nodes.link(nodes.attribute(TURN, "FLOAT"), turn.inputs["Z"])
+    placed = nodes.new("GeometryNodeInstanceOnPoints")
+    placed.inputs["Pick Instance"].default_value = True
+    nodes.link(points, placed.inputs["Points"])
+    nodes.link(originals.outputs[0], placed.inputs["Instance"])
+    nodes.link(nodes.attribute(PLACE, "INT"), placed.inputs["Instance Index"])
+    nodes.link(turn.outputs[0], placed.inputs["Rotation"])
+    nodes.link(nodes.attribute(SCALE, "FLOAT"), placed.inputs["Scale"])
+    nodes.link(placed.outputs[0], nodes.new("NodeGroupOutput").inputs[0])
+    return tree
+
+
+def _set_down(nodes: _Nodes, points: Any, ground: Any) -> Any:
+    """The points on the highest of the ground within their reach, those that have none where they are."""
+    target = nodes.new("GeometryNodeObjectInfo")
+    target.transform_space = "RELATIVE"
+    nodes.link(ground, target.inputs["Object"])
+    up = nodes.new("ShaderNodeCombineXYZ")
+    nodes.link(nodes.attribute(REACH, "FLOAT"), up.inputs["Z"])
+    top = nodes.new("ShaderNodeVectorMath")
+    nodes.link(nodes.new("GeometryNodeInputPosition").outputs[0], top.inputs[0])
+    nodes.link(up.outputs[0], top.inputs[1])
+    ray = nodes.new("GeometryNodeRaycast")
+    nodes.link(target.outputs["Geometry"], ray.inputs["Target Geometry"])
+    nodes.link(top.outputs[0], ray.inputs["Source Position"])
+    nodes.link(nodes.attribute(REACH, "FLOAT"), ray.inputs["Ray Length"])
+    moved = nodes.new("GeometryNodeSetPosition")
+    nodes.link(points, moved.inputs["Geometry"])
+    nodes.link(ray.outputs["Is Hit"], moved.inputs["Selection"])
+    nodes.link(ray.outputs["Hit Position"], moved.inputs["Position"])
+    return moved.outputs[0]
+
+
+class _Nodes:
+    """A node tree that is being written, each node right of the one before."""
+
+    def __init__(self, tree: Any) -> None:
+        self.tree = tree
+
+    def new(self, kind: str) -> Any:
+        made = self.tree.nodes.new(kind)
+        made.location = (200 * len(self.tree.nodes), 0)
+        return made
+
+    def link(self, source: Any, target: Any) -> None:
+        self.tree.links.new(source, target)
+
+    def attribute(self, name: str, kind: str) -> Any:
+        """What gives a named attribute of the points."""
+        made = self.new("GeometryNodeInputNamedAttribute")
+        made.data_type = kind
+        made.inputs["Name"].default_value = name
+        return next(socket for socket in made.outputs if socket.enabled and socket.name == "Attribute")

@@ -1,0 +1,135 @@
+"""One mesh of a level as its file wants it: in world space, cut into triangles, with the attributes that count.
+
+Where an object stands does not count for a detail model, which is scattered: its origin is what stands in the ground.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...blender.attributes import Wanted
+from ...blender.shape import Shape, gather_shape
+from ...core.mesh_transform import transformed
+from ...core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Mesh
+from ...core.problems import Problem
+from ...core.report import Report
+from ...formats.xray import cform, dm, occluders, som
+from ...formats.xray.changes import Changes
+from . import level_materials
+
+WANTED: dict[str, Wanted] = {
+    "CFORM": {
+        cform.MATERIAL: (Domain.FACE, np.int32),
+        cform.SUPPRESS_SHADOWS: (Domain.FACE, np.bool_),
+        cform.SUPPRESS_WALLMARKS: (Domain.FACE, np.bool_),
+        cform.SECTOR: (Domain.FACE, np.int32),
+    },
+    "HOM": {occluders.TWO_SIDED: (Domain.FACE, np.bool_), FILE_FACE: (Domain.FACE, np.int32)},
+    "SOM": {
+        occluders.TWO_SIDED: (Domain.FACE, np.bool_),
+        som.OCCLUSION: (Domain.FACE, np.float32),
+        FILE_FACE: (Domain.FACE, np.int32),
+    },
+    "DM": {FILE_VERTEX: (Domain.VERTEX, np.int32)},
+}
+"""Kind -> the attributes that say something to its file."""
+
+
+@dataclass(frozen=True)
+class ExportOptions:
+    """``modifiers`` applied as the viewport shows them; ``anew`` makes a new file, of the newest version, where one was
+    imported; ``backup`` keeps the old file.
+    """
+
+    modifiers: bool = False
+    anew: bool = False
+    backup: bool = True
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The bytes that would be written and what in them is not the imported file's."""
+
+    data: bytes
+    changes: Changes
+    faces: int
+
+    def sentence(self) -> str:
+        """``12 positions changed``, or ``nothing changed``."""
+        return self.changes.sentence()
+
+
+def report_problems(problems: Iterable[Problem], name: str, report: Report) -> None:
+    """Warn of each."""
+    for problem in problems:
+        report.warn(f"{problem.sentence}; {problem.remedy[:1].lower()}{problem.remedy[1:]}", name)
+
+
+def gather(context: Any, shown: Any, kind: str, options: ExportOptions, report: Report) -> Shape:
+    """One mesh in world space with what the file wants to know of it."""
+    wanted = dict(WANTED[kind])
+    if shown.motionbridge_level.is_part:
+        wanted |= {FILE_VERTEX: (Domain.VERTEX, np.int32), FILE_FACE: (Domain.FACE, np.int32)}
+    with _evaluated(context, shown, options, report) as evaluated:
+        shape = gather_shape(shown, wanted, report, evaluated, textured=kind == "DM")
+        mesh = shape.mesh
+        if kind == "CFORM":
+            _take_materials(shown, mesh, report)
+    if shape.corner_uvs is not None:
+        mesh = dm.with_corner_uvs(mesh, shape.corner_uvs)
+    place = np.array(shown.matrix_world, np.float64)
+    if kind == "DM":
+        place[:3, 3] = 0
+    if not np.array_equal(place, np.eye(4)):
+        mesh = transformed(mesh, place)
+    return replace(shape, mesh=mesh)
+
+
+@contextmanager
+def _evaluated(context: Any, shown: Any, options: ExportOptions, report: Report) -> Iterator[Any]:
+    """The mesh that modifiers make, or None for the object's own."""
+    active = [change.name for change in shown.modifiers if change.show_viewport]
+    if not active or not options.modifiers:
+        if active:
+            report.warn(f"modifiers are not applied ({', '.join(active)})", shown.name)
+        yield None
+        return
+    if shown.mode == "EDIT":
+        shown.update_from_editmode()
+    result = shown.evaluated_get(context.evaluated_depsgraph_get())
+    try:
+        yield result.to_mesh()
+    finally:
+        result.to_mesh_clear()
+
+
+def _take_materials(shown: Any, mesh: Mesh, report: Report) -> None:
+    """Game materials by Blender's: the slot of a face counts where it stands for one, else the attribute."""
+    numbers, index = level_materials.game_numbers(shown.data), mesh.material_index
+    if index is None or not len(numbers) or (numbers < 0).all():
+        return
+    said = mesh.values(cform.MATERIAL, Domain.FACE)
+    by_slot = numbers[np.clip(index, 0, len(numbers) - 1)].astype(np.int32)
+    unknown = by_slot < 0
+    if said is None:
+        by_slot[unknown] = 0
+    else:
+        by_slot[unknown] = said[unknown]
+        differ = int(np.count_nonzero(by_slot != said))
+        if differ:
+            report.note(f"{differ} faces have the game material of their Blender material", shown.name)
+    mesh.attributes[cform.MATERIAL] = Attribute(Domain.FACE, by_slot)
+
+
+def encode_detail_model(holder: Any, mesh: Mesh, data: bytes) -> Plan:
+    """The file of a detail model from its mesh, written into that of ``data``, if any. Raises `WriteError`."""
+    base = dm.read(data, "", Report()) if data else None
+    shown = holder.motionbridge_level
+    properties = dm.Properties(shown.waving, shown.min_scale, shown.max_scale)
+    document, changes = dm.encode(mesh, base, properties)
+    return Plan(dm.write(document) if changes else data, changes, len(mesh.triangles))

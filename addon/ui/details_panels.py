@@ -1,0 +1,349 @@
+"""What grows on a level's ground: its part of the X-Ray Level panel, and the operators for slots and models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, IntProperty
+
+from ..blender import scope
+from ..core.errors import WriteError
+from ..core.report import Report
+from ..formats.xray import details
+from ..games.xray import level_details_edit, level_details_scatter, level_edit
+from ..games.xray.level_details_edit import SlotValues
+from ..games.xray.level_details_export import models_of
+from ..games.xray.level_properties import SHOWN_BY
+from .bases import BlenderList, BlenderOperator
+from .operation import Operation, Outcome
+from .wording import said, shown
+
+PLACES = tuple(
+    (str(place), label, "One of the four models that a slot can have")
+    for place, label in enumerate(("First", "Second", "Third", "Fourth"))
+)
+REFRESHED = ("HOM", "SOM", "DETAILS")
+
+
+def is_ground(active: Any) -> bool:
+    """Whether an object is the ground of a level."""
+    return active is not None and active.type == "MESH" and active.motionbridge_level.kind == "DETAILS"
+
+
+def active_model(ground: Any) -> Any:
+    """The detail model that is chosen in the list, or None."""
+    holder, number = ground.motionbridge_level.models, ground.motionbridge_level.active_model
+    if holder is None or not 0 <= number < len(holder.objects):
+        return None
+    chosen = holder.objects[number]
+    return chosen if chosen in models_of(ground) else None
+
+
+class OfGround(Operation):
+    """Works on the ground that is active."""
+
+    poll_message_set: Callable[[str], None]
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """A ground is active."""
+        cls.poll_message_set("The active object is no ground of a level (.details)")
+        return is_ground(context.active_object)
+
+
+class MOTIONBRIDGE_OT_level_colours(Operation, BlenderOperator):
+    """Colour the faces by what their attributes say now, also after a script has changed these"""
+
+    bl_idname = "motionbridge.level_colours"
+    bl_label = "Refresh Colours"
+    bl_options = {"REGISTER", "UNDO"}
+
+    shown_by: EnumProperty(
+        name="Colour By",
+        description="What of slots is shown",
+        items=(("SAME", "As It Is", "What is shown now"), *SHOWN_BY),
+        default="SAME",
+    )
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active mesh is of a kind whose colours repeat attributes."""
+        cls.poll_message_set("The active object is no mesh whose colours show attributes")
+        active = context.active_object
+        return active is not None and active.type == "MESH" and active.motionbridge_level.kind in REFRESHED
+
+    def run(self, context: Any, _report: Report) -> Outcome:
+        """Colour it."""
+        level_edit.refresh(context, context.active_object, "" if self.shown_by == "SAME" else self.shown_by)
+        return Outcome(said("The colours show the attributes"))
+
+
+class MOTIONBRIDGE_OT_details_slots(OfGround, BlenderOperator):
+    """Set what grows on the selected slots, how high they are, and their light"""
+
+    bl_idname = "motionbridge.details_slots"
+    bl_label = "Set Slots"
+
+    use_plant: BoolProperty(name="Set Model", description="Change one of the four models, with its densities")
+    place: EnumProperty(name="Place", description="Which of the slot's four models", items=PLACES)
+    model: IntProperty(name="Model", description="Number of the detail model, -1 for none", default=0, min=-1, max=254)
+    density: FloatVectorProperty(
+        name="Density",
+        description="How densely it stands at the slot's corners: near left, near right, far left, far right",
+        size=4,
+        min=0,
+        max=1,
+        default=(1, 1, 1, 1),
+    )
+    use_ground: BoolProperty(name="Set Ground", description="Change the height of the ground")
+    ground: FloatProperty(name="Ground", description="Height of the slot's lower side", subtype="DISTANCE")
+    use_height: BoolProperty(name="Set Height", description="Change how high the slot is")
+    height: FloatProperty(
+        name="Height",
+        description="How far above its lower side the slot reaches: plants stand on what of the level lies in between",
+        subtype="DISTANCE",
+        min=0,
+    )
+    use_light: BoolProperty(name="Set Light", description="Change light and colour (files of version 3)")
+    sun: FloatProperty(name="Sun", description="How much light of the sun falls on it", min=0, max=1, default=0.4)
+    sky: FloatProperty(name="Sky", description="How much light of the sky falls on it", min=0, max=1, default=0.6)
+    colour: FloatVectorProperty(
+        name="Colour", description="The colour of other light that falls on it", min=0, max=1, subtype="COLOR"
+    )
+
+    def invoke(self, context: Any, _event: Any) -> Any:
+        """A dialog."""
+        return context.window_manager.invoke_props_dialog(self, width=380)
+
+    def draw(self, context: Any) -> None:
+        """What is ticked can be set."""
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        for tick, names in (
+            ("use_plant", ("place", "model", "density")),
+            ("use_ground", ("ground",)),
+            ("use_height", ("height",)),
+            ("use_light", ("sun", "sky", "colour")),
+        ):
+            layout.prop(self, tick)
+            column = layout.column()
+            column.active = getattr(self, tick)
+            for name in names:
+                column.prop(self, name)
+            if tick == "use_plant":
+                column.label(text=self._model_name(context), translate=False)
+
+    def _model_name(self, context: Any) -> str:
+        named = [one for one in models_of(context.active_object) if one.motionbridge_level.number == self.model]
+        return named[0].name if named else shown("none") if self.model < 0 else shown("no model of this number")
+
+    def run(self, context: Any, _report: Report) -> Outcome:
+        """Set what is ticked."""
+        given = SlotValues(
+            plants={int(self.place): (self.model, tuple(self.density))} if self.use_plant else {},
+            ground=self.ground if self.use_ground else None,
+            height=self.height if self.use_height else None,
+            sun=self.sun if self.use_light else None,
+            sky=self.sky if self.use_light else None,
+            colour=tuple(self.colour) if self.use_light else None,
+        )
+        if given == SlotValues():
+            raise WriteError("nothing is ticked", remedy="Tick what of the slots is to be set")
+        counts = level_edit.set_slots(context, context.active_object, given)
+        if not counts.selected:
+            raise WriteError("no face is selected", remedy="Select the slots that are meant, in edit mode")
+        return Outcome(said("Changed slots: {} of {} selected").format(counts.changed, counts.selected))
+
+
+class MOTIONBRIDGE_OT_details_add_models(OfGround, BlenderOperator):
+    """Make the other selected meshes detail models of the ground, numbered behind those it has"""
+
+    bl_idname = "motionbridge.details_add_models"
+    bl_label = "Add Selected Meshes"
+
+    def run(self, context: Any, _report: Report) -> Outcome:
+        """Add them."""
+        meshes = [one for one in context.selected_objects if one.type == "MESH"]
+        ground = context.active_object
+        count = level_details_edit.add_models(ground, meshes)
+        ground.motionbridge_level.active_model = len(ground.motionbridge_level.models.objects) - 1
+        return Outcome(said("Added detail models: {}").format(count))
+
+
+class OfModel(OfGround):
+    """Works on the detail model that is chosen in the list."""
+
+    def chosen(self, context: Any) -> Any:
+        """The model. Raises `WriteError` where none is chosen."""
+        model = active_model(context.active_object)
+        if model is None:
+            raise WriteError("no detail model is chosen", remedy="Click one in the panel's list")
+        return model
+
+
+class MOTIONBRIDGE_OT_details_replace_model(OfModel, BlenderOperator):
+    """Let the other selected mesh grow wherever the chosen detail model does, which is removed"""
+
+    bl_idname = "motionbridge.details_replace_model"
+    bl_label = "Replace by Selected Mesh"
+
+    def run(self, context: Any, _report: Report) -> Outcome:
+        """Replace it."""
+        ground, model = context.active_object, self.chosen(context)
+        others = [one for one in context.selected_objects if one.type == "MESH" and one not in (ground, model)]
+        if len(others) != 1:
+            raise WriteError(
+                f"{len(others) or 'no'} other meshes are selected",
+                remedy="Select the mesh that is to grow instead, then the ground with Shift",
+            )
+        level_details_edit.replace_model(ground, model, others[0])
+        return Outcome(said("{} grows now").format(others[0].name))
+
+
+class MOTIONBRIDGE_OT_details_remove_model(OfModel, BlenderOperator):
+    """Remove the chosen detail model, and where it grows; the others are numbered anew in the file"""
+
+    bl_idname = "motionbridge.details_remove_model"
+    bl_label = "Remove Model"
+
+    def run(self, context: Any, _report: Report) -> Outcome:
+        """Remove it."""
+        ground, model = context.active_object, self.chosen(context)
+        name = model.name
+        with scope.object_mode(context):
+            places = level_details_edit.remove_model(ground, model)
+        return Outcome(said("{} is removed, with the places it grew in: {}").format(name, places))
+
+
+class MOTIONBRIDGE_OT_details_select(OfModel, BlenderOperator):
+    """Select the slots where the chosen detail model grows"""
+
+    bl_idname = "motionbridge.details_select"
+    bl_label = "Select Its Slots"
+
+    def run(self, context: Any, _report: Report) -> Outcome:
+        """Select them."""
+        ground, model = context.active_object, self.chosen(context)
+        with scope.object_mode(context):
+            faces = level_details_edit.slots_with(ground, model.motionbridge_level.number)
+            level_edit.select(ground, faces, faces[:0])
+        return Outcome(said("Selected slots: {}").format(len(faces)))
+
+
+class MOTIONBRIDGE_OT_details_scatter(OfGround, BlenderOperator):
+    """Show plants, a preview: models, densities and scales are the file's, places and turns not quite the game's"""
+
+    bl_idname = "motionbridge.details_scatter"
+    bl_label = "Scatter Models"
+
+    selected: BoolProperty(name="Selected Slots Only", description="Not all of the ground", default=True)
+    spacing: FloatProperty(
+        name="Spacing",
+        description="Metres between the places where a plant may stand",
+        default=0.5,
+        min=0.1,
+        max=2.0,
+        subtype="DISTANCE",
+    )
+    most: IntProperty(
+        name="Most Plants", description="No more than these are shown", default=50_000, min=1, soft_max=500_000
+    )
+    on_collision: BoolProperty(
+        name="Stand on Collision",
+        description="Set plants down on the collision that is in the scene, where it lies within the slot's height",
+        default=True,
+    )
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Show them."""
+        ground = context.active_object
+        options = level_details_scatter.ScatterOptions(self.spacing, self.most, self.on_collision)
+        with scope.object_mode(context):
+            selected = level_edit.selected_faces(ground.data) if self.selected else None
+            count = level_details_scatter.scatter(context, ground, selected, options, report)
+        return Outcome(said("Plants: {}, a preview").format(count))
+
+
+class MOTIONBRIDGE_OT_details_clear(OfGround, BlenderOperator):
+    """Take the scattered models away"""
+
+    bl_idname = "motionbridge.details_clear"
+    bl_label = "Remove Scattered"
+
+    def run(self, context: Any, _report: Report) -> Outcome:
+        """Take them away."""
+        if not level_details_scatter.clear(context.active_object):
+            return Outcome(said("Nothing is scattered"), done=False)
+        return Outcome(said("Nothing is scattered any more"))
+
+
+class MOTIONBRIDGE_UL_detail_models(BlenderList):
+    """Detail models of a ground, by their numbers."""
+
+    def draw_item(
+        self, _context: Any, layout: Any, _data: Any, item: Any, _icon: int, _active: Any, _property: str
+    ) -> None:
+        """Number and name."""
+        row = layout.row(align=True)
+        number = row.row()
+        number.ui_units_x = 1.8
+        held = item.motionbridge_level.number
+        number.label(text=str(held) if held >= 0 else shown("new"), translate=False)
+        row.label(text=item.name, icon="MESH_DATA", translate=False)
+
+    def filter_items(self, _context: Any, data: Any, name: str) -> tuple[list[int], list[int]]:
+        """The models alone, by number."""
+        objects = list(getattr(data, name))
+        flags = [self.bitflag_filter_item if one.motionbridge_level.kind == "DM" else 0 for one in objects]
+        order = sorted(range(len(objects)), key=lambda place: _order(objects[place]))
+        places = [0] * len(objects)
+        for new, old in enumerate(order):
+            places[old] = new
+        return flags, places
+
+
+def _order(model: Any) -> tuple[bool, int, str]:
+    number = model.motionbridge_level.number
+    return number < 0, number, model.name
+
+
+def draw_ground(layout: Any, ground: Any) -> None:
+    """What is shown, slots, models and plants."""
+    level = ground.motionbridge_level
+    row = layout.row(align=True)
+    label = next(label for key, label, _ in SHOWN_BY if key == level.shown_by)
+    row.operator_menu_enum("motionbridge.level_colours", "shown_by", text=shown("Colour By: {}").format(shown(label)))
+    row.operator("motionbridge.level_colours", text="", icon="FILE_REFRESH").shown_by = "SAME"
+    box = layout.column(align=True)
+    model = active_model(ground)
+    if level.models is not None:
+        box.template_list("MOTIONBRIDGE_UL_detail_models", "", level.models, "objects", level, "active_model", rows=4)
+    row = box.row(align=True)
+    row.operator("motionbridge.details_add_models", text="Add", icon="ADD")
+    row.operator("motionbridge.details_replace_model", text="Replace", icon="FILE_REFRESH")
+    row.operator("motionbridge.details_remove_model", text="Remove", icon="REMOVE")
+    column = layout.column(align=True)
+    column.operator("motionbridge.details_select", icon="RESTRICT_SELECT_OFF")
+    given = column.operator("motionbridge.details_slots", icon="MESH_GRID")
+    given.model = details.EMPTY if model is None else model.motionbridge_level.number
+    row = layout.row(align=True)
+    row.operator("motionbridge.details_scatter", icon="OUTLINER_OB_POINTCLOUD")
+    row.operator("motionbridge.details_clear", text="", icon="X")
+    if level.scattered is not None:
+        layout.label(text="Places and turns are a preview", icon="INFO")
+
+
+CLASSES = (
+    MOTIONBRIDGE_OT_level_colours,
+    MOTIONBRIDGE_OT_details_slots,
+    MOTIONBRIDGE_OT_details_add_models,
+    MOTIONBRIDGE_OT_details_replace_model,
+    MOTIONBRIDGE_OT_details_remove_model,
+    MOTIONBRIDGE_OT_details_select,
+    MOTIONBRIDGE_OT_details_scatter,
+    MOTIONBRIDGE_OT_details_clear,
+    MOTIONBRIDGE_UL_detail_models,
+)
