@@ -174,6 +174,50 @@ def euler_yxz(turns: Floats) -> Floats:
     return result
 
 
+def euler_zxy(turns: Floats) -> Floats:
+    """Continuous Euler angles (frames, 3), about x, y, z, of rotation matrices (frames, 3, 3) in the order ZXY.
+
+    With M = Ry(b)·Rx(a)·Rz(c): M[1,2] = -sin a, M[0,2]/M[2,2] = tan b, M[1,0]/M[1,1] = tan c. Upright (|a| = 90°) only
+    a sum of b and c is known; c is then 0. Of the two answers of every frame the one nearest to the frame before is
+    taken.
+    """
+    level = np.hypot(turns[:, 0, 2], turns[:, 2, 2])
+    upright = level < 1e-9
+    a = np.arctan2(-turns[:, 1, 2], level)
+    b = np.where(upright, np.arctan2(-turns[:, 2, 0], turns[:, 0, 0]), np.arctan2(turns[:, 0, 2], turns[:, 2, 2]))
+    c = np.where(upright, 0.0, np.arctan2(turns[:, 1, 0], turns[:, 1, 1]))
+    one = np.stack((a, b, c), axis=-1)
+    answers = np.stack((one, _other_zxy(one)))
+    # Which answer comes next hangs on the one before it: both are prepared, and the changes counted.
+    costs = np.abs(_wrapped(answers[:, None, 1:] - answers[None, :, :-1])).sum(axis=-1)
+    after_one, after_other = costs[1, 0] < costs[0, 0], costs[1, 1] < costs[0, 1]
+    known = np.append(True, after_one == after_other)
+    turns_round = np.cumsum(np.append(False, after_one & ~after_other))
+    place = np.maximum.accumulate(np.where(known, np.arange(len(known)), 0))
+    start = np.append(False, after_one)[place]
+    chosen = start ^ ((turns_round - turns_round[place]) % 2 == 1)
+    result: Floats = np.unwrap(np.where(chosen[:, None], answers[1], answers[0]), axis=0)
+    return result
+
+
+def nearest_euler_zxy(angles: Floats, wanted: Floats) -> Floats:
+    """The same rotations as ``angles`` (frames, 3) of order ZXY, by the angles nearest to ``wanted`` (frames, 3)."""
+    answers = np.stack([wanted + _wrapped(answer - wanted) for answer in (angles, _other_zxy(angles))])
+    costs = np.abs(answers - wanted).sum(axis=-1)
+    result: Floats = np.where((costs[1] < costs[0])[:, None], answers[1], answers[0])
+    return result
+
+
+def _other_zxy(angles: Floats) -> Floats:
+    other: Floats = angles * np.array([-1.0, 1.0, 1.0]) + np.pi
+    return other
+
+
+def _wrapped(angles: Floats) -> Floats:
+    result: Floats = angles - 2 * np.pi * np.rint(angles / (2 * np.pi))
+    return result
+
+
 def angles_between(a: Floats, b: Floats) -> Floats:
     """Radians between two rotations, 0 ... pi, precise for small ones."""
     difference = multiply(conjugate(normalised(a)), normalised(b))

@@ -182,3 +182,28 @@ def test_euler_angles_go_on_through_full_turns() -> None:
     wanted = np.stack([np.linspace(0, 1, 60), np.linspace(0, 10, 60), np.linspace(0, -9, 60)], axis=1)
     found = rotation.euler_yxz(rotation.matrices(rotation.of_mode(wanted, "YXZ")))
     np.testing.assert_allclose(found, wanted, atol=1e-9)
+
+
+def test_euler_angles_in_the_order_zxy_give_the_rotation_back_without_leaps() -> None:
+    angles = np.cumsum(RANDOM.normal(0, 0.2, (3000, 3)), axis=0)
+    matrices = np.stack([turn(1, b) @ turn(0, a) @ turn(2, c) for a, b, c in angles])
+    found = rotation.euler_zxy(matrices)
+    again = np.stack([turn(1, b) @ turn(0, a) @ turn(2, c) for a, b, c in found])
+    np.testing.assert_allclose(again, matrices, atol=1e-9)
+    np.testing.assert_allclose(np.diff(found, axis=0), np.diff(angles, axis=0), atol=1e-6)
+
+
+def test_euler_angles_upright_in_the_order_zxy() -> None:
+    angles = RANDOM.uniform(-3, 3, (50, 3))
+    angles[:, 0] = np.pi / 2
+    matrices = np.stack([turn(1, b) @ turn(0, a) @ turn(2, c) for a, b, c in angles])
+    found = rotation.euler_zxy(matrices)
+    again = np.stack([turn(1, b) @ turn(0, a) @ turn(2, c) for a, b, c in found])
+    np.testing.assert_allclose(again, matrices, atol=2e-7)
+
+
+def test_the_nearest_of_the_answers_in_the_order_zxy() -> None:
+    wanted = RANDOM.uniform(-7, 7, (300, 3))
+    other = np.pi - wanted[:, 0], wanted[:, 1] - np.pi, wanted[:, 2] + 3 * np.pi
+    found = rotation.nearest_euler_zxy(np.stack(other, axis=1), wanted)
+    np.testing.assert_allclose(found, wanted, atol=1e-9)

@@ -1,8 +1,8 @@
 """S.T.A.L.K.E.R.: models, their motions and what Blender has to remember of both."""
 
-from . import bone_properties, level_properties, model_properties, motion_properties, path
+from . import bone_properties, level_properties, model_properties, motion_properties, path, skeletal_properties
 
-_PARTS = (bone_properties, model_properties, level_properties, motion_properties, path)
+_PARTS = (bone_properties, model_properties, level_properties, motion_properties, path, skeletal_properties)
 
 
 def register() -> None:

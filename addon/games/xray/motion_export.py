@@ -183,20 +183,7 @@ class _Gatherer:
         self.sampled = bool(reasons)
         if reasons:
             report.note(f"sampled frame by frame because of {', '.join(reasons)}", rig.name)
-        self.skeleton = self._skeleton()
-
-    def _skeleton(self) -> Skeleton:
-        order = bones_in_order(self._rig)
-        places = [self._labels.index(label) for label in order]
-        parents = [places.index(parent) if parent >= 0 else -1 for parent in self._now.parents[places].tolist()]
-        return Skeleton(
-            self._rig.name,
-            order,
-            np.array(parents, np.int32),
-            self._now.rotations[places],
-            self._now.translations[places],
-            space.XRAY_ROOT_FRAME,
-        )
+        self.skeleton = skeleton_of(rig, self._now)
 
     def clip(self, action: Any) -> Clip:
         """The action as a clip with the game's names for motion and bones, marks included."""
@@ -244,6 +231,22 @@ class _Gatherer:
                 remedy="Choose whether to keep the game's pose or the offsets (option Edited Rest Pose)",
             )
         return rest_then(found, self._now)
+
+
+def skeleton_of(rig: Any, rest: Rest) -> Skeleton:
+    """The bones of a rig by the game's names in the game's order, standing as ``rest`` says."""
+    labels = [game_name(rig.data.bones[bone]) for bone in rest.bones]
+    order = bones_in_order(rig)
+    places = [labels.index(label) for label in order]
+    parents = [places.index(parent) if parent >= 0 else -1 for parent in rest.parents[places].tolist()]
+    return Skeleton(
+        rig.name,
+        order,
+        np.array(parents, np.int32),
+        rest.rotations[places],
+        rest.translations[places],
+        space.XRAY_ROOT_FRAME,
+    )
 
 
 def rest_then(file: Any, now: Rest) -> Rest:

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ....core import names, space
 from ....core.envelope import Envelope, Shape
@@ -24,9 +26,11 @@ from ..envelopes import StoredEnvelope, stored
 from ..marks import decode_marks, encode_marks
 from .document import (
     ALL_PARTS,
+    FX,
     MARKS_SINCE,
     NAMED_SINCE,
     PACKED_SINCE,
+    STOP_AT_END,
     VERSIONS,
     BoneTrack,
     SkeletalMotion,
@@ -51,6 +55,13 @@ class Changes:
 
     motions: list[MotionChange] = field(default_factory=list)
     untouched: int = 0
+
+    def worst_errors(self) -> tuple[float, float]:
+        """Metres and radians by which what is stored differs from what was asked for, at most."""
+        places, angles = [0.0], [0.0]
+        for change in (channel for motion in self.motions for channel in motion.channels):
+            (places if change.channel[-1] in NAMES[:3] else angles).append(change.error)
+        return max(places), max(angles)
 
     def sentence(self) -> str:
         """``1 motion changed (3 channels), 1 added, 2 untouched``."""
@@ -125,12 +136,13 @@ def encode(
         free = places.get(clip.name.lower())
         if free:
             place = free.pop(0)
-            motions[place], change = _edited(clip, motions[place], skeleton)
+            motions[place], change = edited(clip, motions[place], skeleton)
             if change is not None:
                 changes.motions.append(change)
             continue
-        motions.append(_new(clip, skeleton, version))
-        changes.motions.append(MotionChange(clip.name, new=True))
+        made, change = new_motion(clip, skeleton, version)
+        motions.append(made)
+        changes.motions.append(change)
     if base is not None and base.sections is not None and len(motions) != 1:
         raise WriteError(f"a .skl holds one motion, not {len(motions)}", remedy="Write a .skls")
     changes.untouched = len(motions) - len(changes.motions)
@@ -139,10 +151,10 @@ def encode(
     return (base.with_motions(motions) if changes.motions else base), changes
 
 
-def _edited(
+def edited(
     clip: CurveClip, base: SkeletalMotion, skeleton: Skeleton | None
 ) -> tuple[SkeletalMotion, MotionChange | None]:
-    """A motion of the file with a clip in it; the very same object where nothing changed."""
+    """A motion of the file with a clip in it; the very same object where nothing changed. Raises `WriteError`."""
     labels = bone_names(base, skeleton.bones if skeleton is not None else ())
     given = {bone.lower(): track for bone, track in zip(clip.bones, clip.tracks, strict=True)}
     tracks = []
@@ -162,7 +174,7 @@ def _edited(
         if bone.lower() in given:
             if base.version < NAMED_SINCE:
                 raise WriteError(f"bone {bone!r} is none of the motion's", file=base.label)
-            tracks.append(_new_track(bone, curves, base.frame, base.version))
+            tracks.append(_new_track(bone, curves, base.frame, base.version)[0])
             fields.append(f"bone {bone}")
     marks = encode_marks(clip.markers, base.marks)
     if len(marks) != len(base.marks) or any(one is not other for one, other in zip(marks, base.marks, strict=True)):
@@ -185,13 +197,50 @@ def _edited(
     return result, MotionChange(clip.name, channels=tuple(changed), fields=tuple(fields))
 
 
+@dataclass(frozen=True)
+class Playing:
+    """How the game plays a motion. ``bone_or_part`` as far as 16 bits hold it; ``timing`` as `TIMING` names it."""
+
+    name: str
+    flags: int
+    bone_or_part: int
+    timing: NDArray[np.float32]
+
+
+def with_playing(motion: SkeletalMotion, playing: Playing) -> tuple[SkeletalMotion, tuple[str, ...]]:
+    """The motion played as told, itself where that is what it says; and what differs. Raises `WriteError`."""
+    changed: dict[str, Any] = {}
+    if playing.name != motion.label:
+        changed["name"] = names.encode(playing.name)
+    if playing.flags != motion.flags:
+        most = FX | STOP_AT_END if motion.version == 4 else 0xFFFF_FFFF if motion.version == 5 else 0xFF
+        if playing.flags & ~most:
+            raise WriteError(f"version {motion.version} has no such flags", file=motion.label, remedy="Clear them")
+        changed["flags"] = playing.flags
+        if motion.switches is not None:
+            changed["switches"] = (int(bool(playing.flags & FX)), int(bool(playing.flags & STOP_AT_END)))
+    if playing.bone_or_part != min(motion.bone_or_part, ALL_PARTS):
+        whole = 0xFFFF_FFFF if motion.version < PACKED_SINCE else ALL_PARTS
+        changed["bone_or_part"] = whole if playing.bone_or_part == ALL_PARTS else playing.bone_or_part
+    if not np.array_equal(playing.timing, motion.timing, equal_nan=True):
+        changed["timing"] = playing.timing.astype("<f4")
+    shown = tuple(name.replace("_", " ") for name in changed if name != "switches")
+    return (replace(motion, **changed), shown) if changed else (motion, ())
+
+
 def _rate(clip: CurveClip) -> np.float32:
     if not (np.isfinite(clip.fps) and clip.fps >= 1e-3):
         raise WriteError(f"{clip.fps} frames a second cannot be written", file=clip.name)
     return np.float32(clip.fps)
 
 
-def _new(clip: CurveClip, skeleton: Skeleton | None, version: int | None) -> SkeletalMotion:
+def new_motion(
+    clip: CurveClip, skeleton: Skeleton | None = None, version: int | None = None
+) -> tuple[SkeletalMotion, MotionChange]:
+    """A motion that is in no file yet, and what storing it costs; ``version`` 6, or 7 with marks, where None is asked.
+
+    Raises `WriteError`.
+    """
     version = version or (MARKS_SINCE if clip.markers else PACKED_SINCE)
     if version not in VERSIONS or version < NAMED_SINCE:
         raise WriteError(f"new motions of version {version} are not written", remedy="Known: 5, 6, 7")
@@ -199,17 +248,24 @@ def _new(clip: CurveClip, skeleton: Skeleton | None, version: int | None) -> Ske
         raise WriteError(f"version {version} has no marks", file=clip.name, remedy="Write version 7")
     fps = _rate(clip)
     given = {bone.lower(): track for bone, track in zip(clip.bones, clip.tracks, strict=True)}
-    tracks = []
+    tracks: list[BoneTrack] = []
+    channels: list[ChannelChange] = []
+
+    def add(bone: str, curves: Channels) -> None:
+        track, changed = _new_track(bone, curves, 1.0 / float(fps), version)
+        tracks.append(track)
+        channels.extend(changed)
+
     for number, bone in enumerate(skeleton.bones if skeleton is not None else ()):
         curves = given.pop(bone.lower(), None)
         if curves is not None:
-            tracks.append(_new_track(bone, curves, 1.0 / float(fps), version))
+            add(bone, curves)
         elif skeleton is not None:
             tracks.append(still_track(skeleton, number, version))
     for bone, curves in zip(clip.bones, clip.tracks, strict=True):
         if bone.lower() in given:
-            tracks.append(_new_track(bone, curves, 1.0 / float(fps), version))
-    return SkeletalMotion(
+            add(bone, curves)
+    made = SkeletalMotion(
         names.encode(clip.name),
         clip.first,
         clip.last,
@@ -221,12 +277,13 @@ def _new(clip: CurveClip, skeleton: Skeleton | None, version: int | None) -> Ske
         tracks,
         encode_marks(clip.markers, []),
     )
+    return made, MotionChange(clip.name, new=True, channels=tuple(channels))
 
 
-def _new_track(bone: str, curves: Channels, frame: float, version: int) -> BoneTrack:
+def _new_track(bone: str, curves: Channels, frame: float, version: int) -> tuple[BoneTrack, list[ChannelChange]]:
     packed = version >= PACKED_SINCE
-    envelopes, _ = encode_channels(list(curves), None, BONE, frame, f"{bone} ", to_packed=packed)
-    return BoneTrack(names.encode(bone.lower()), 0, envelopes)
+    envelopes, changed = encode_channels(list(curves), None, BONE, frame, f"{bone} ", to_packed=packed)
+    return BoneTrack(names.encode(bone.lower()), 0, envelopes), changed
 
 
 def still_track(skeleton: Skeleton, bone: int, version: int = PACKED_SINCE) -> BoneTrack:

@@ -1,0 +1,327 @@
+"""Actions of a rig as the editor's motions (`.skl`, `.skls`): what nobody touched leaves with the bytes it came with.
+
+New motions are of version 6, which every editor reads and every known file has, or 7 where they have marks, which no
+older version can hold. A motion of version 6 that gets marks becomes one of version 7, which differs in nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...blender import action as actions
+from ...blender import pose
+from ...blender.armature import Rest, rest_of
+from ...core import files, names, rotation, space
+from ...core.envelope.fitting import fitted
+from ...core.errors import WriteError
+from ...core.model import Channels, Clip, CurveClip
+from ...core.report import Report
+from ...formats.xray import skl
+from ...formats.xray.omf.document import FRAMES_PER_SECOND
+from ...formats.xray.skl.document import MARKS_SINCE, PACKED_SINCE, TIMING, SkeletalMotion, Skl
+from ...formats.xray.skl.mapping import Changes, MotionChange, Playing, edited, new_motion, with_playing
+from . import marks, motion_files
+from .motion_export import RestChange, rest_then, skeleton_of
+from .skeletal_import import Bones, bones_of, document_of, motion_of, shown_tracks
+from .skeletal_pose import Showing, Shown, same, to_file
+
+Floats = NDArray[np.float64]
+
+
+class Onto(Enum):
+    """What an export starts from."""
+
+    OWN_FILES = "own"
+    """The chosen motions alone."""
+    FILE = "file"
+    """A file on disk: motions of the same name are replaced, others added, the rest stays."""
+
+
+@dataclass(frozen=True)
+class SkeletalExportOptions:
+    """``tolerance`` (metres, radians) of what has to be fitted; what an edited rest pose means.
+
+    ``version`` of motions that are in no file yet: 6 or with marks 7 where it is None, or 5.
+    """
+
+    onto: Onto = Onto.OWN_FILES
+    tolerance: tuple[float, float] = (1e-4, float(np.radians(0.01)))
+    rest_change: RestChange = RestChange.REFUSE
+    version: int | None = None
+
+
+@dataclass
+class SkeletalPlan:
+    """A file that could be written, and what is different from what it starts from."""
+
+    path: str
+    data: bytes
+    changes: Changes = field(default_factory=Changes)
+
+    def write(self, *, backup: bool = False) -> None:
+        """Put the file on disk in one step."""
+        files.write_atomically(self.path, self.data, backup=backup)
+
+
+@dataclass
+class _Motion:
+    """A motion to write, the one of a file it replaces (by name), and what differs from it."""
+
+    action: Any
+    motion: SkeletalMotion
+    replaces: str
+    change: MotionChange | None
+
+
+def motions_of(rig: Any, key: str) -> list[Any]:
+    """The actions that came from the file ``key`` of ``rig``, in the order of the file."""
+    bones = set(rig.data.bones.keys())
+    found = [
+        action
+        for action in pose.actions_of_bones(bones)
+        if action.motionbridge_skeletal.is_skeletal and action.motionbridge_skeletal.file == key
+    ]
+    return sorted(found, key=lambda action: action.motionbridge_skeletal.place)
+
+
+def plan_export(
+    context: Any,
+    rig: Any,
+    chosen: Sequence[Any],
+    path: str,
+    *,
+    options: SkeletalExportOptions,
+    report: Report,
+    progress: Callable[[int], None] = lambda _: None,
+) -> SkeletalPlan:
+    """The file at ``path`` with the actions ``chosen``. Raises `WriteError` or, for the file on disk, `ReadError`."""
+    if not chosen:
+        raise WriteError("no motion is chosen", remedy="Import motions, or assign an action to the armature")
+    gatherer = _Gatherer(context, rig, options, report)
+    made, seen = [], set()
+    for done, action in enumerate(chosen):
+        skeletal = action.motionbridge_skeletal
+        origin = (skeletal.file, skeletal.place)
+        copied = skeletal.is_skeletal and origin in seen
+        seen.add(origin)
+        if copied:
+            report.note("a copy of another motion, written as a new one under the action's name", action.name)
+        made.append(gatherer.motion(action, copied=copied))
+        progress(done + 1)
+    document, changes = _joined(rig, made, path, options)
+    metres, radians = changes.worst_errors()
+    if metres > options.tolerance[0] or radians > options.tolerance[1]:
+        report.warn(
+            "versions 6 and 7 store handles in steps of 0.98 ms and 0.98 mm, which moves channels by up to "
+            f"{1000 * metres:.3g} mm and {np.degrees(radians):.3g}°; keys lie where they are"
+        )
+    return SkeletalPlan(path, skl.write(document), changes)
+
+
+def _joined(rig: Any, made: list[_Motion], path: str, options: SkeletalExportOptions) -> tuple[Skl, Changes]:
+    """The motions in the file they go into."""
+    changes = Changes([one.change for one in made if one.change is not None])
+    if options.onto is Onto.FILE:
+        document = skl.read(files.read_file(path), path, Report())
+        motions = list(document.motions)
+        labels = [motion.label.lower() for motion in motions]
+        for one in made:
+            name = one.replaces.lower()
+            if name in labels:
+                place = labels.index(name)
+                motions[place] = replace(one.motion, tail=motions[place].tail)
+                labels[place] = "\0"  # of two motions of one name each replaces one
+            else:
+                motions.append(one.motion)
+                if one.change is None:
+                    changes.motions.append(MotionChange(one.motion.label, new=True))
+    else:
+        document, motions = _as_imported(rig, made, path), [one.motion for one in made]
+    single = Path(path).suffix.lower() == ".skl"
+    if single and len(motions) != 1:
+        raise WriteError(
+            f"a .skl holds one motion, not {len(motions)}",
+            file=path,
+            remedy="Choose one action, or name a file that ends in .skls",
+        )
+    changes.untouched = len(motions) - len(changes.motions)
+    if single and document.sections is None:
+        return skl.new_skl(motions[0]), changes
+    if not single and document.sections is not None:
+        return skl.new_skls(motions), changes
+    return document.with_motions(motions), changes
+
+
+def _as_imported(rig: Any, made: list[_Motion], path: str) -> Skl:
+    """The file most of the motions came from, which may end in bytes nobody knows; a new one without any."""
+    keys = [one.action.motionbridge_skeletal.file for one in made]
+    known = [key for key in keys if key and rig.motionbridge_skeletal_files.get(key) is not None]
+    if not known:
+        return skl.new_skl(made[0].motion) if path.lower().endswith(".skl") else skl.new_skls([])
+    key = max(known, key=known.count)
+    document = document_of(rig.motionbridge_skeletal_files[key])
+    for one in made:
+        skeletal = one.action.motionbridge_skeletal
+        if skeletal.file == key and 0 <= skeletal.place < len(document.motions) and one.replaces:
+            one.motion = replace(one.motion, tail=document.motions[skeletal.place].tail)
+    return document
+
+
+class _Gatherer:
+    """Reads the actions of one rig and says of each what differs from the motion it came from."""
+
+    def __init__(self, context: Any, rig: Any, options: SkeletalExportOptions, report: Report) -> None:
+        self._context, self._rig, self._options, self._report = context, rig, options, report
+        self._now = rest_of(rig, space.XRAY_ROOT_FRAME)
+        self._sampled = actions.why_sampled(rig)
+        if self._sampled:
+            report.note(f"sampled frame by frame because of {', '.join(self._sampled)}", rig.name)
+        self._skeleton = skeleton_of(rig, self._now)
+        self._labels = {place: label for label, place in bones_of(rig, self._now).places.items()}
+
+    def motion(self, action: Any, *, copied: bool) -> _Motion:
+        """The motion to write for an action."""
+        base = motion_of(action)
+        playing = self._playing(action, base, copied=copied)
+        clip = CurveClip(playing.name, [], [], self._rate(action, base), *self._frames(action, base))
+        clip.markers = marks.gather(action)
+        if base is None:
+            self._fill(clip, action, None, {})
+            made, new = new_motion(clip, self._skeleton, self._options.version)
+            return _Motion(action, with_playing(made, playing)[0], playing.name, new)
+        if clip.markers and base.version == PACKED_SINCE:
+            self._report.note(f"written as version {MARKS_SINCE}, for its marks", action.name)
+            base = replace(base, version=MARKS_SINCE)
+        self._fill(clip, action, base, self._shown(action, base))
+        made, change = edited(clip, base, self._skeleton)
+        made, fields = with_playing(made, playing)
+        if fields or (copied and change is None):
+            change = replace(change or MotionChange(playing.name), fields=(*(change.fields if change else ()), *fields))
+        if copied and change is not None:
+            change = replace(change, new=True)
+        replaces = playing.name if copied else action.motionbridge_skeletal.imported_name
+        return _Motion(action, made, replaces, change)
+
+    def _playing(self, action: Any, base: SkeletalMotion | None, *, copied: bool) -> Playing:
+        played = action.motionbridge_motion
+        name = played.motion_name or action.name
+        if copied or (base is None and not played.is_motion):
+            name = names.shortened(action.name)
+        timing = np.array([getattr(played, field_name) for field_name in TIMING], np.float32)
+        return Playing(name, motion_files.flags_of(played), played.bone_or_part, timing)
+
+    def _rate(self, action: Any, base: SkeletalMotion | None) -> float:
+        if base is not None:
+            return 1.0 / base.frame
+        if action.motionbridge_motion.is_motion:
+            return float(FRAMES_PER_SECOND * action.motionbridge_motion.frame_step)
+        return actions.frames_per_second(self._context.scene)
+
+    def _frames(self, action: Any, base: SkeletalMotion | None) -> tuple[int, int]:
+        skeletal = action.motionbridge_skeletal
+        if base is not None and (action.frame_start, action.frame_end) == (skeletal.shown_first, skeletal.shown_last):
+            return base.first, base.last
+        first, count = actions.frame_range(action)
+        return first, first + count - 1
+
+    def _shown(self, action: Any, base: SkeletalMotion) -> dict[int, Shown]:
+        """The motion's tracks as they were shown when they were imported, by place of the bone."""
+        skeletal = action.motionbridge_skeletal
+        showing = Showing(skeletal.rotation == "QUATERNION", (skeletal.metres, skeletal.radians))
+        return shown_tracks(base, self._bones_then(action), showing, Report())
+
+    def _bones_then(self, action: Any) -> Bones:
+        file = self._rig.motionbridge_skeletal_files.get(action.motionbridge_skeletal.file)
+        return bones_of(self._rig, rest_then(file, self._now) if file is not None else self._now)
+
+    def _rest_for(self, action: Any) -> tuple[Rest, set[str]]:
+        """The rest pose that the action's keys are relative to, and the bones of which it is not the import's."""
+        file = self._rig.motionbridge_skeletal_files.get(action.motionbridge_skeletal.file)
+        changed = motion_files.rest_changes(file, self._rig) if file is not None else []
+        if not changed:
+            return self._now, set()
+        if self._options.rest_change is RestChange.REFUSE:
+            raise WriteError(
+                f"the rest pose was edited after the motions were imported ({', '.join(changed[:6])})",
+                remedy="Choose whether to keep the game's pose or the offsets (option Edited Rest Pose)",
+            )
+        if self._options.rest_change is RestChange.OFFSETS:
+            return self._now, set(changed)
+        return rest_then(file, self._now), set()
+
+    def _fill(self, clip: CurveClip, action: Any, base: SkeletalMotion | None, shown: dict[int, Shown]) -> None:
+        """Give ``clip`` the tracks that are not what ``base`` says."""
+        rest, moved = self._rest_for(action)
+        frame = base.frame if base is not None else 1.0 / clip.fps
+        if self._sampled:
+            sampled = actions.sample(self._context, self._rig, action, rest, 1.0 / frame)
+            tracks = self._sampled_tracks(sampled, actions.frame_range(action)[0], frame, shown)
+        else:
+            tracks = self._keyed_tracks(action, rest, moved, frame, shown)
+        for place, channels in tracks.items():
+            clip.bones.append(self._labels[place])
+            clip.tracks.append(channels)
+
+    def _keyed_tracks(
+        self, action: Any, rest: Rest, moved: set[str], frame: float, shown: dict[int, Shown]
+    ) -> dict[int, Channels]:
+        kinds = {rest.bones[place]: track.pose.channel for place, track in shown.items()}
+        found = pose.gather(self._rig, action, 1.0 / frame, self._options.tolerance, kinds)
+        for path in found.left_out:
+            self._report.warn("the game has no place for these curves; left out", f"{action.name}: {path}")
+        tracks: dict[int, Channels] = {}
+        for place, bone in enumerate(rest.bones):
+            then, now = shown.get(place), found.bones.get(bone, pose.BoneCurves())
+            if then is None and bone not in found.bones:
+                continue
+            mode = pose.mode_of(self._rig, bone, now.channel)
+            kept = then if bone not in moved else None
+            same_turn = kept is not None and self._same_turn(kept, now, mode, frame)
+            same_place = kept is not None and same(now.location, kept.pose.location, frame)
+            if same_turn and same_place:
+                continue
+            channels = to_file(now, mode, rest, place, frame=frame, tolerance=self._options.tolerance, base=then)
+            if then is not None:
+                channels = Channels(
+                    then.channels.location if same_place else channels.location,
+                    then.channels.rotation if same_turn else channels.rotation,
+                )
+            tracks[place] = channels
+        return tracks
+
+    def _same_turn(self, then: Shown, now: pose.BoneCurves, mode: str, frame: float) -> bool:
+        if now.rotation is not None and mode != ("QUATERNION" if then.pose.channel == pose.QUATERNION else "ZXY"):
+            return False
+        return same(now.rotation, then.pose.rotation, frame)
+
+    def _sampled_tracks(self, clip: Clip, first: int, frame: float, shown: dict[int, Shown]) -> dict[int, Channels]:
+        """Curves through evaluated poses, of bones that are elsewhere than the file has them on any frame."""
+        times = np.arange(first, first + clip.frames, dtype=np.float64) * frame
+        metres, radians = self._options.tolerance
+        tracks = {}
+        for place in range(len(clip.bones)):
+            then = shown.get(place)
+            if then is not None and _stands_as(
+                then, times, clip.rotations[place], clip.translations[place], (metres, radians)
+            ):
+                continue
+            angles = rotation.euler_zxy(rotation.matrices(clip.rotations[place]))
+            tracks[place] = Channels(
+                [fitted(times, clip.translations[place][:, axis], metres) for axis in range(3)],
+                [fitted(times, angles[:, axis], radians) for axis in range(3)],
+            )
+        return tracks
+
+
+def _stands_as(then: Shown, times: Floats, turns: Floats, places: Floats, tolerance: tuple[float, float]) -> bool:
+    """Whether a bone is where the file's channels have it, at all ``times``."""
+    location, angles = then.values_at(times)
+    turned = rotation.angles_between(rotation.of_mode(angles, "ZXY"), turns)
+    return bool(np.abs(location - places).max() <= tolerance[0] and turned.max() <= tolerance[1])

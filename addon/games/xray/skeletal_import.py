@@ -1,0 +1,267 @@
+"""The editor's motions (`.skl`, `.skls`) onto a rig: read, show each track on its bone, count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...blender import action as actions
+from ...blender import compat, pose
+from ...blender.armature import Rest, rest_of
+from ...blender.record import keep, kept
+from ...core import files, names, space
+from ...core.binary import Reader, Writer
+from ...core.errors import ReadError
+from ...core.report import Report
+from ...formats.xray import skl
+from ...formats.xray.marks import decode_marks
+from ...formats.xray.omf.document import FRAMES_PER_SECOND
+from ...formats.xray.skl.document import ALL_PARTS, TIMING, SkeletalMotion, Skl
+from ...formats.xray.skl.file import read_motion, write_motion
+from ...formats.xray.skl.mapping import bone_names
+from . import marks, motion_files
+from .bone_properties import bones_in_order
+from .motion_import import bone_places
+from .skeletal_pose import Showing, Shown, odd_behaviours, show
+
+FARTHEST = 1_048_574
+"""The last frame that Blender has."""
+
+
+class Rotation(Enum):
+    """What imported bones are turned by."""
+
+    AUTOMATIC = "automatic"
+    """Quaternions where other actions turn the armature by them, else angles."""
+    EULER = "euler"
+    QUATERNION = "quaternion"
+
+
+@dataclass(frozen=True)
+class SkeletalImportOptions:
+    """``motions`` by name, None for all; ``tolerance`` (metres, radians) of what has to be fitted."""
+
+    motions: Collection[str] | None = None
+    rotation: Rotation = Rotation.AUTOMATIC
+    tolerance: tuple[float, float] = (1e-4, float(np.radians(0.01)))
+    fake_user: bool = True
+    assign_first: bool = True
+    stash: bool = False
+
+
+@dataclass
+class SkeletalImport:
+    """The new ``actions``, how many tracks have the file's keys and how many are fitted, bones that are ``missing``."""
+
+    actions: list[Any] = field(default_factory=list)
+    kept_exactly: int = 0
+    fitted: int = 0
+    missing: list[str] = field(default_factory=list)
+
+
+def list_motions(path: str) -> list[tuple[str, int]]:
+    """Name and frames of every motion of a file, without importing anything."""
+    document = skl.read(files.read_file(path), path, Report())
+    return [(motion.label, max(motion.last - motion.first, 0) + 1) for motion in document.motions]
+
+
+def import_skeletal(
+    context: Any,
+    rig: Any,
+    path: str,
+    *,
+    options: SkeletalImportOptions,
+    report: Report,
+    progress: Callable[[int], None] = lambda _: None,
+) -> SkeletalImport:
+    """One action for each motion of the file at ``path``, on the armature object ``rig``.
+
+    Raises `ReadError` for a file that is none, or of which no bone is in the armature.
+    """
+    document = skl.read(files.read_file(path), path, report)
+    chosen = _chosen(document, options, path)
+    bones = bones_of(rig, rest_of(rig, space.XRAY_ROOT_FRAME))
+    _refuse_strangers([document.motions[place] for place in chosen], bones, rig, path)
+    showing = _showing(rig, options, report)
+    result = SkeletalImport()
+    file = attach(rig, document, path)
+    missing: dict[str, None] = {}
+    for done, place in enumerate(chosen):
+        motion = document.motions[place]
+        shown = shown_tracks(motion, bones, showing, report)
+        missing |= dict.fromkeys(bone for bone in bone_names(motion, bones.order) if bone.lower() not in bones.places)
+        tracks = {bones.rest.bones[bone]: track.pose for bone, track in shown.items()}
+        action = _build(motion, tracks, compat.slot_name(rig))
+        action.use_fake_user = options.fake_user
+        _remember_showing(action, shown, showing)
+        describe(action, motion, place, file)
+        marks.store(action, decode_marks(motion.marks))
+        _set_modes(rig, tracks, showing)
+        result.actions.append(action)
+        result.kept_exactly += action.motionbridge_skeletal.kept_exactly
+        result.fitted += action.motionbridge_skeletal.fitted
+        progress(done + 1)
+    result.missing = list(missing)
+    if missing:
+        report.warn(
+            f"{len(missing)} bones of the file are not in the armature; their keys are kept and written back",
+            ", ".join(missing),
+        )
+    if result.fitted:
+        report.note(
+            f"{result.kept_exactly} tracks have the file's curves, {result.fitted} are fitted within "
+            f"{1000 * options.tolerance[0]:g} mm and {np.degrees(options.tolerance[1]):.3g}° for the bones' rest pose",
+            Path(path).name,
+        )
+    if options.assign_first:
+        actions.play(context, rig, result.actions[0])
+    if options.stash:
+        actions.stash(rig, result.actions)
+    return result
+
+
+def _chosen(document: Skl, options: SkeletalImportOptions, path: str) -> list[int]:
+    labels = [motion.label.lower() for motion in document.motions]
+    wanted = set(labels) if options.motions is None else {name.lower() for name in options.motions}
+    unknown = sorted(wanted - set(labels))
+    if unknown:
+        raise ReadError(
+            f"there is no motion called {unknown[0]!r}", file=path, remedy="Choose from the list of motions"
+        )
+    chosen = [place for place, label in enumerate(labels) if label in wanted]
+    if not chosen:
+        raise ReadError("there are no motions in this file", file=path, remedy="Choose another file")
+    return chosen
+
+
+def _refuse_strangers(motions: list[SkeletalMotion], bones: Bones, rig: Any, path: str) -> None:
+    named = {bone.lower() for motion in motions for bone in bone_names(motion, bones.order)}
+    if named and not named & bones.places.keys():
+        raise ReadError(
+            f"none of the {len(named)} bones of the file is in the armature {rig.name!r}",
+            file=path,
+            remedy="Select the armature these motions belong to",
+        )
+
+
+def _showing(rig: Any, options: SkeletalImportOptions, report: Report) -> Showing:
+    others = pose.actions_turning(rig, pose.QUATERNION)
+    quaternions = options.rotation is Rotation.QUATERNION or (options.rotation is Rotation.AUTOMATIC and bool(others))
+    if quaternions and options.rotation is Rotation.AUTOMATIC:
+        report.note("bones are turned by quaternions, as by the other actions of this armature", rig.name)
+    elif not quaternions and others:
+        report.warn(
+            f"bones are turned by angles from now on; {len(others)} actions that turn them by quaternions do so no "
+            "longer (import with quaternions to have both)",
+            rig.name,
+        )
+    # The numbers as a property holds them, for the same fits when the action is compared.
+    metres, radians = (float(np.float32(value)) for value in options.tolerance)
+    return Showing(quaternions, (metres, radians))
+
+
+@dataclass(frozen=True)
+class Bones:
+    """The bones of a rig: their ``rest`` pose, the ``places`` in it by the game's names in lower case, and the game's
+    names in the game's ``order``, for motions that name no bones.
+    """
+
+    rest: Rest
+    places: dict[str, int]
+    order: list[str]
+
+
+def bones_of(rig: Any, rest: Rest) -> Bones:
+    """The bones of ``rig``, standing as ``rest`` says."""
+    return Bones(rest, bone_places(rig, rest), bones_in_order(rig))
+
+
+def shown_tracks(motion: SkeletalMotion, bones: Bones, showing: Showing, report: Report) -> dict[int, Shown]:
+    """What the tracks of a motion are on the bones of a rig, by place in ``rest``; of two for a bone the first."""
+    result: dict[int, Shown] = {}
+    odd = []
+    for label, track in zip(bone_names(motion, bones.order), motion.tracks, strict=True):
+        place = bones.places.get(label.lower())
+        if place is None:
+            continue
+        if place in result:
+            report.warn("a bone is there twice: the first is shown, the second kept", f"{motion.label} {label}")
+            continue
+        if track.flags & 1:
+            report.warn("a bone is turned in world space, which is shown as parent-local; kept", label)
+        if odd_behaviours(track):
+            odd.append(label)
+        result[place] = show(track, motion, bones.rest, place, showing=showing, report=report)
+    if odd:
+        report.warn(
+            f"{len(odd)} bones repeat or go on outside their keys, which is shown only where channels carry over as "
+            "they are; kept while it is not changed",
+            motion.label,
+        )
+    return result
+
+
+def _build(motion: SkeletalMotion, tracks: dict[str, pose.BoneCurves], slot_name: str) -> Any:
+    first, last = (min(max(frame, -FARTHEST), FARTHEST) for frame in (motion.first, motion.last))
+    return pose.build(motion.label or "motion", slot_name, tracks, 1.0 / motion.frame, (first, last))
+
+
+def _remember_showing(action: Any, shown: dict[int, Shown], showing: Showing) -> None:
+    properties = action.motionbridge_skeletal
+    properties.rotation = "QUATERNION" if showing.quaternions else "EULER"
+    properties.metres, properties.radians = showing.tolerance
+    properties.kept_exactly = sum(track.exact for track in shown.values())
+    properties.fitted = len(shown) - properties.kept_exactly
+
+
+def describe(action: Any, motion: SkeletalMotion, place: int, file: Any) -> None:
+    """Show on the action how the game plays it, and keep its bytes."""
+    skeletal = action.motionbridge_skeletal
+    skeletal.is_skeletal = True
+    skeletal.file, skeletal.place, skeletal.version = file.name, place, motion.version
+    skeletal.fps, skeletal.imported_name = 1.0 / motion.frame, motion.label
+    skeletal.shown_first, skeletal.shown_last = action.frame_start, action.frame_end
+    writer = Writer()
+    write_motion(writer, replace(motion, tail=b""))
+    keep(skeletal, "body", writer.getvalue())
+    played = action.motionbridge_motion
+    played.is_motion = True
+    played.motion_name = motion.label
+    played.frame_step = 1.0 / (motion.frame * FRAMES_PER_SECOND)
+    motion_files.set_flags(played, motion.flags)
+    played.bone_or_part = min(motion.bone_or_part, ALL_PARTS)
+    for name, value in zip(TIMING, motion.timing.tolist(), strict=True):
+        setattr(played, name, value)
+
+
+def _set_modes(rig: Any, tracks: dict[str, pose.BoneCurves], showing: Showing) -> None:
+    mode = "QUATERNION" if showing.quaternions else "ZXY"
+    for bone in map(rig.pose.bones.get, tracks):
+        if bone.rotation_mode != mode:
+            bone.rotation_mode = mode
+
+
+def attach(rig: Any, document: Skl, path: str) -> Any:
+    """Keep a file on ``rig``: everything but its motions' keys, which go with their actions, and the rest pose."""
+    taken = {file.name for file in rig.motionbridge_skeletal_files}
+    file = rig.motionbridge_skeletal_files.add()
+    file.name, file.path = names.distinct(Path(path).name, taken), path
+    keep(file, "document", skl.write(document.with_motions([replace(one, tracks=[]) for one in document.motions])))
+    motion_files.keep_rest(file, rig)
+    return file
+
+
+def document_of(file: Any) -> Skl:
+    """The file as it was read, its motions without tracks."""
+    return skl.read(kept(file, "document"), file.path, Report())
+
+
+def motion_of(action: Any) -> SkeletalMotion | None:
+    """The motion as its file had it, or None for an action that came from no such file."""
+    body = kept(action.motionbridge_skeletal, "body")
+    return read_motion(Reader(body, action.name), Report()) if body else None

@@ -1,0 +1,83 @@
+"""What an action keeps of the editor's motion it came from, and a rig of the files.
+
+How the game plays it (name, flags, timing, marks) stands where every motion of the game has it, in
+`motion_properties`: the same panels show it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumProperty,
+    FloatProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
+
+from ...blender.record import bytes_property
+from .motion_properties import RestBone
+
+ROTATIONS = (
+    ("EULER", "Euler ZXY", "Angles, as the editor keeps them; curves stay curves"),
+    ("QUATERNION", "Quaternion", "Quaternions, as other motions of the game have them here"),
+)
+
+
+class SkeletalProperties(bpy.types.PropertyGroup):
+    """What an action keeps of the motion it came from."""
+
+    is_skeletal: BoolProperty(name="Editor Motion", description="This action is a motion of the game's editor")
+    file: StringProperty(name="File", description="The file the motion came from", options={"HIDDEN"})
+    place: IntProperty(name="Place", description="Where in its file the motion was", default=-1, options={"HIDDEN"})
+    version: IntProperty(name="File Version", description="Version of the motion in its file", options={"HIDDEN"})
+    fps: FloatProperty(name="Frame Rate", description="Frames a second in the game", options={"HIDDEN"})
+    imported_name: StringProperty(options={"HIDDEN"})
+    rotation: EnumProperty(
+        name="Rotation", description="What the bones are turned by", items=ROTATIONS, options={"HIDDEN"}
+    )
+    metres: FloatProperty(options={"HIDDEN"})
+    radians: FloatProperty(options={"HIDDEN"})
+    shown_first: FloatProperty(options={"HIDDEN"})
+    shown_last: FloatProperty(options={"HIDDEN"})
+    kept_exactly: IntProperty(
+        name="Bones with Their Keys", description="Bones whose curves are the file's", options={"HIDDEN"}
+    )
+    fitted: IntProperty(
+        name="Bones Fitted", description="Bones whose curves are fitted, for their rest pose", options={"HIDDEN"}
+    )
+    body: bytes_property("The motion as its file has it")
+
+
+class SkeletalFile(bpy.types.PropertyGroup):
+    """A file of the editor's motions on a rig; ``name`` is the key that actions refer to."""
+
+    path: StringProperty(name="Path", description="Where the file was read", subtype="FILE_PATH")
+    document: bytes_property("The file without its motions' keys")
+    rest: CollectionProperty(type=RestBone)
+
+
+CLASSES = (SkeletalProperties, SkeletalFile)
+# Any: no stub knows the properties that are added here.
+ACTION: Any = bpy.types.Action
+OBJECT: Any = bpy.types.Object
+
+
+def register() -> None:
+    """Add the properties to actions and objects."""
+    for kind in CLASSES:
+        bpy.utils.register_class(kind)
+    ACTION.motionbridge_skeletal = PointerProperty(type=SkeletalProperties)
+    OBJECT.motionbridge_skeletal_files = CollectionProperty(type=SkeletalFile)
+
+
+def unregister() -> None:
+    """Take them away."""
+    del OBJECT.motionbridge_skeletal_files
+    del ACTION.motionbridge_skeletal
+    for kind in reversed(CLASSES):
+        bpy.utils.unregister_class(kind)

@@ -1,0 +1,129 @@
+"""Curves through a rest pose: values against plain matrices, keys that are kept, tolerances that hold."""
+
+import numpy as np
+import pytest
+
+from addon.core import pose_curves, rotation
+from addon.core.envelope import Curve, Envelope, Interpolation, Shape, display, evaluate_curve
+
+FRAME = 1 / 30
+TOLERANCE = 1e-4
+TURN = rotation.normalised(np.array([0.3, -0.5, 0.7, 0.2]))
+OFFSET = np.array([0.5, -1.0, 2.0])
+TCB, LINEAR, STEPPED = Shape.TCB, Shape.LINEAR, Shape.STEPPED
+
+
+def channels(shapes, seed=1, *, apart=False):
+    random = np.random.default_rng(seed)
+    found = []
+    times = np.append(0, np.cumsum(random.integers(1, 5, 7))) * FRAME
+    for _ in range(3):
+        if apart:
+            times = np.append(0, np.cumsum(random.integers(1, 5, 7))) * FRAME
+        envelope = Envelope.of(times, random.normal(0, 0.4, 8), random.choice(shapes, 8).astype(np.uint8))
+        found.append(display(envelope, FRAME).curve)
+    return found
+
+
+def looked_at(curves, away=0.0):
+    """Times within the curves; with ``away`` none that lies so many frames or less before a key."""
+    times = np.linspace(0, max(curve.keys[-1, 0] for curve in curves), 3001)
+    if away:
+        keys = np.unique(np.concatenate([curve.keys[:, 0] for curve in curves]))
+        following = np.searchsorted(keys, times)
+        gap = keys[np.minimum(following, len(keys) - 1)] - times
+        times = times[(gap > away * FRAME) | (gap <= 0)]
+    return times
+
+
+def values(curves, times):
+    return np.stack([evaluate_curve(curve, times) for curve in curves], axis=1)
+
+
+CASES = [([STEPPED], False), ([STEPPED], True), ([TCB], False), ([TCB, LINEAR], True), ([TCB, STEPPED], False)]
+
+
+@pytest.mark.parametrize(("shapes", "apart"), [*CASES, ([TCB, LINEAR, STEPPED], True)])
+def test_locations_are_turned_and_moved(shapes, apart):
+    given = channels(shapes, apart=apart)
+    turn = rotation.matrices(TURN)
+    carried = pose_curves.moved(given, turn, OFFSET, FRAME, TOLERANCE)
+    times = looked_at(given, away=0.03 if len(shapes) > 1 else 0.0)
+    wanted = values(given, times) @ turn.T + OFFSET
+    # Cubics whose time runs evenly, and what is held, are exact.
+    np.testing.assert_allclose(values(carried.curves, times), wanted, atol=1e-9 if STEPPED not in shapes[1:] else 2e-4)
+    if not apart:
+        assert carried.exact
+
+
+@pytest.mark.parametrize("quaternions", [False, True])
+@pytest.mark.parametrize(("shapes", "apart"), CASES)
+def test_rotations_are_put_behind_another(shapes, apart, quaternions):
+    given = channels(shapes, apart=apart)
+    carried = pose_curves.turned(given, "ZXY", TURN, FRAME, TOLERANCE, quaternions=quaternions)
+    times = looked_at(given, away=0.03 if len(shapes) > 1 else 0.0)
+    found = values(carried.curves, times)
+    found = rotation.normalised(found) if quaternions else rotation.of_mode(found, "ZXY")
+    wanted = rotation.multiply(TURN, rotation.of_mode(values(given, times), "ZXY"))
+    assert rotation.angles_between(found, wanted).max() <= (1e-9 if shapes == [STEPPED] else 5 * TOLERANCE)
+    assert carried.exact == (shapes == [STEPPED])
+
+
+def test_exchanged_axes_and_a_turn_about_y_keep_every_key():
+    given = channels([TCB], apart=True)
+    exchanged = np.array([[0.0, 0, -1], [1, 0, 0], [0, 1, 0]])
+    carried = pose_curves.moved(given, exchanged, OFFSET, FRAME, TOLERANCE)
+    for curve, source, sign, offset in zip(carried.curves, (2, 0, 1), (-1, 1, 1), OFFSET, strict=True):
+        np.testing.assert_array_equal(curve.keys[:, 0], given[source].keys[:, 0])
+        np.testing.assert_array_equal(curve.left[:, 1], given[source].left[:, 1] * sign + offset)
+    carried = pose_curves.turned(given, "ZXY", rotation.about_axis(1, 0.7), FRAME, TOLERANCE)
+    assert carried.exact
+    np.testing.assert_allclose(carried.curves[1].keys, given[1].keys + np.array([0, 0.7]))
+    np.testing.assert_array_equal(carried.curves[0].right, given[0].right)
+
+
+def test_there_and_back_is_the_same_key_by_key():
+    given = channels([STEPPED], apart=True)
+    there = pose_curves.turned(given, "ZXY", rotation.conjugate(TURN), FRAME, TOLERANCE)
+    back = pose_curves.turned(there.curves, "ZXY", TURN, FRAME, TOLERANCE, like=given)
+    assert all(
+        one is other for one, other in zip(pose_curves.snapped(back.curves, given, FRAME, 1e-6), given, strict=True)
+    )
+
+
+def test_a_changed_key_is_the_only_one_that_is_not_the_bases():
+    (base, *_) = channels([TCB])
+    near = np.array([0, 1e-7])
+    keys = base.keys + near
+    keys[3, 1] += 0.2
+    edited = Curve(keys, base.left + near, base.right + near, base.interpolation)
+    (found,) = pose_curves.snapped([edited], [base], FRAME, 1e-6)
+    same = (found.keys == base.keys).all(axis=1)
+    assert same.tolist() == [True] * 3 + [False] + [True] * 4
+    np.testing.assert_array_equal(found.right, base.right)
+
+
+def test_angles_between_two_ends_of_a_turn_do_not_leap():
+    keys = np.array([[0.0, 0.0], [1.0, 7.0]])
+    line = Curve(keys, keys.copy(), keys.copy(), np.full(2, Interpolation.LINEAR, np.uint8))
+    still = pose_curves.still(0.3)
+    carried = pose_curves.turned([still, line, still], "ZXY", rotation.about_axis(0, 0.4), FRAME, TOLERANCE)
+    times = np.linspace(0, 1, 500)
+    assert np.abs(np.diff(values(carried.curves, times), axis=0)).max() < 0.05
+
+
+def test_numbers_and_times_without_bounds_make_no_more_keys_than_they_bear():
+    given = channels([TCB], apart=True)
+    given[1].keys[-1, 0] = 1e9
+    carried = pose_curves.turned(given, "ZXY", TURN, FRAME, TOLERANCE)
+    assert max(curve.count for curve in carried.curves) <= 24 * 2**6 + 1
+    given[0].keys[2, 1] = 1e39
+    assert not pose_curves.is_finite(given)
+
+
+def test_held_keys_that_repeat_are_left_out():
+    keys = np.stack((np.arange(6) * FRAME, [1.0, 1.0, 2.0, 2.0, 2.0, 2.0]), axis=1)
+    curve = Curve(keys, keys.copy(), keys.copy(), np.zeros(6, np.uint8))
+    assert pose_curves.thinned(curve).keys[:, 1].tolist() == [1.0, 2.0, 2.0]
+    curve.interpolation[0] = Interpolation.LINEAR
+    assert pose_curves.thinned(curve) is curve
