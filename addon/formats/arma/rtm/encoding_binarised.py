@@ -66,10 +66,10 @@ def encode_binarised(
     wanted = decoded if shown is None else deltas.relative(shown, parents)
     result.transforms, anew = _onto(stored, relative, kept_elements(relative, wanted, known, reach), turned)
     refuse_broken(relative, np.broadcast_to(anew[..., None, None], relative.shape), clip.bones)
-    changed: NDArray[np.bool_] = ~known
+    changed: NDArray[np.bool_] = np.array(~known)
     for name in ("rotation", "translation"):
         ours, theirs = (np.ascontiguousarray(side[name]).view(np.uint16) for side in (result.transforms, stored))
-        changed |= np.asarray(np.any(ours != theirs, axis=-1))
+        changed[np.any(ours != theirs, axis=-1)] = True
     result.transforms = np.swapaxes(result.transforms, 0, 1)
     result, fields = _settled(result, base, clip, sources, changed)
     counts = changed.sum(axis=1)
@@ -84,9 +84,9 @@ def _onto(
     stored: NDArray[Any], relative: Floats, kept: NDArray[np.bool_], turned: bool
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Transforms (bones, frames) that keep the integers of what is ``kept`` (bones, frames, 4, 4), and which do not."""
-    kept_turn: NDArray[np.bool_] = kept[..., :3, :3].all(axis=(2, 3))
+    kept_turn: NDArray[np.bool_] = np.all(kept[..., :3, :3], axis=(2, 3))
     kept_place: NDArray[np.bool_] = kept[..., :3, 3]
-    anew: NDArray[np.bool_] = ~(kept_turn & kept_place.all(axis=-1))
+    anew: NDArray[np.bool_] = ~(kept_turn & np.all(kept_place, axis=-1))
     result = np.array(stored)
     usable = anew & np.isfinite(relative).all(axis=(2, 3))
     result[usable] = _packed(relative[usable], turned=turned)

@@ -1,0 +1,236 @@
+"""The `.p3d` file of tools: bytes <-> `P3d`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core.binary import Reader, Writer
+from ....core.errors import WriteError
+from ....core.report import Report
+from .document import (
+    ARMA,
+    BINARISED_MARK,
+    FACE,
+    FLASHPOINT,
+    LAST_TAG,
+    MARK,
+    POINT,
+    TAG_FIELD,
+    TEXTURE_FIELD,
+    Lod,
+    P3d,
+    Tag,
+)
+
+HEADER_SIZE = 28
+_LEAST_FACE = FACE.itemsize + 2
+_FEW = 8
+"""So many faces with the same texts are looked for one by one, further ones many at a time."""
+
+
+def starts_like(head: bytes) -> bool:
+    """Whether a file's first bytes are a model's mark, of tools or of the game."""
+    return head[:4] in (MARK, BINARISED_MARK)
+
+
+def read(data: bytes, file: str, report: Report) -> P3d:
+    """The document of a `.p3d` of tools. Raises `ReadError`, also for the game's binarised models."""
+    reader = Reader(data, file)
+    if not len(data):
+        raise reader.error("the file is empty", "Copy it again")
+    reader.refuse_git_pointer()
+    _refuse_others(reader, bytes(data[:4]))
+    reader.take(4)
+    version = reader.u32("the version")
+    count = reader.u32("the number of levels")
+    if not count:
+        raise reader.error("there are no levels of detail in it")
+    lods = []
+    for number in range(count):
+        reader.chunk = f"level {number}"
+        lods.append(_read_lod(reader))
+    reader.chunk = ""
+    result = P3d(version, lods, reader.rest())
+    if len(result.tail):
+        report.warn(f"{len(result.tail)} bytes are left over behind the last level; kept")
+    return result
+
+
+def _refuse_others(reader: Reader, mark: bytes) -> None:
+    if mark == BINARISED_MARK:
+        version = int.from_bytes(reader.data[4:8], "little")
+        raise reader.error(
+            f"this is a binarised model (ODOL, version {version}), made for the game and not for editing",
+            "Use the model it was made from (MLOD), from its author or the game's published sample models",
+        )
+    if mark in (b"NLOD", b"SP3D"):
+        raise reader.error(
+            f"models of the oldest tools ({mark.decode()}) are not known here",
+            "Save it anew with Oxygen or Object Builder",
+        )
+    if mark != MARK:
+        raise reader.error(f"the file begins with {mark!r}: this is no model", "Choose a .p3d that begins with MLOD")
+
+
+def _read_lod(reader: Reader) -> Lod:
+    signature = bytes(reader.take(4, "the level's mark"))
+    if signature not in (ARMA, FLASHPOINT):
+        raise reader.error(f"a level begins with {signature!r} instead of P3DM or SP3X")
+    size, version = reader.u32("the size of the header"), reader.u32("the version")
+    points, normals, faces, flags = (
+        reader.u32(f"the number of {what}") for what in ("points", "normals", "faces", "flags")
+    )
+    if size < HEADER_SIZE:
+        raise reader.error(f"the level's header has {size} bytes, {HEADER_SIZE} are the least")
+    result = Lod(
+        signature,
+        version,
+        flags,
+        reader.take(size - HEADER_SIZE, "the rest of the header"),
+        reader.array(POINT, points, what=f"{points} points"),
+        reader.array("<f4", normals, 3, what=f"{normals} normals"),
+        *(_read_faces(reader, faces) if signature == ARMA else _read_old_faces(reader, faces)),
+    )
+    _check(reader, result)
+    if bytes(reader.take(4, "the mark of the tags")) != b"TAGG":
+        raise reader.error("the level has no tags behind its faces")
+    while not result.tags or result.tags[-1].name != LAST_TAG:
+        result.tags.append(_read_tag(reader, signature))
+    result.resolution = reader.f32("the resolution")
+    return result
+
+
+def _check(reader: Reader, lod: Lod) -> None:
+    counts = lod.faces["count"]
+    if ((counts != 3) & (counts != 4)).any():
+        raise reader.error(f"a face has {counts[(counts != 3) & (counts != 4)][0]} corners; 3 or 4 are possible")
+    corners = lod.faces["corners"]
+    used = np.arange(4)[None] < counts[:, None]
+    for name, limit in (("point", len(lod.points)), ("normal", len(lod.normals))):
+        if (corners[name][used] >= limit).any():
+            raise reader.error(f"a face names {name} {corners[name][used].max()}; there are {limit}")
+
+
+def _read_tag(reader: Reader, signature: bytes) -> Tag:
+    active = reader.u8("whether a tag is active") if signature == ARMA else 1
+    field = reader.string("a tag's name") if signature == ARMA else bytes(reader.take(TAG_FIELD, "a tag's name"))
+    size = reader.u32("the size of a tag")
+    return Tag(field, reader.take(size, f"the tag {field.partition(bytes(1))[0]!r}"), active)
+
+
+Faces = tuple[NDArray[np.void], list[tuple[bytes, bytes]], NDArray[np.int32]]
+
+
+def _read_old_faces(reader: Reader, count: int) -> Faces:
+    """Faces behind a texture's field of 32 bytes each."""
+    stride = TEXTURE_FIELD + FACE.itemsize
+    rows = reader.array("u1", count, stride, what=f"{count} faces")
+    faces = np.ascontiguousarray(rows[:, TEXTURE_FIELD:]).view(FACE).reshape(count)
+    fields = np.ascontiguousarray(rows[:, :TEXTURE_FIELD]).view(f"V{TEXTURE_FIELD}").reshape(count)
+    places: dict[bytes, int] = {}
+    which = [places.setdefault(field, len(places)) for field in fields.tolist()]
+    return faces, [(field, b"") for field in places], np.array(which, np.int32)
+
+
+def _read_faces(reader: Reader, count: int) -> Faces:
+    """Faces with texture and material behind each; neighbours usually have the same, so they are read in runs."""
+    if count * _LEAST_FACE > reader.remaining:
+        raise reader.error(f"{count} faces need at least {count * _LEAST_FACE} bytes, {reader.remaining} are left")
+    places: dict[tuple[bytes, bytes], int] = {}
+    parts, lengths, which = [np.empty((0, FACE.itemsize), np.uint8)], [], []
+    left = count
+    while left:
+        data = reader.data[reader.position :]
+        ahead = Reader(data, reader.file, reader.chunk, reader.offset)
+        ahead.take(FACE.itemsize, "a face")
+        texts = ahead.string("a face's texture"), ahead.string("a face's material")
+        stride = ahead.position
+        run = _run_length(data, stride, min(left, len(data) // stride))
+        rows = reader.array("u1", run, stride, what="faces")
+        parts.append(rows[:, : FACE.itemsize])
+        lengths.append(run)
+        which.append(places.setdefault(texts, len(places)))
+        left -= run
+    faces = np.concatenate(parts).view(FACE).reshape(count)
+    return faces, list(places), np.repeat(np.array(which, np.int32), np.array(lengths, np.intp))
+
+
+def _run_length(data: memoryview, stride: int, most: int) -> int:
+    """How many faces from the first on have the same bytes behind their corners."""
+    texts = bytes(data[FACE.itemsize : stride])
+    run = 1
+    while run < min(_FEW, most):
+        if data[run * stride + FACE.itemsize : (run + 1) * stride] != texts:
+            return run
+        run += 1
+    wanted = np.frombuffer(texts, np.uint8)
+    step = _FEW
+    while run < most:
+        block = min(step, most - run)
+        rows = np.frombuffer(data, np.uint8, block * stride, run * stride).reshape(block, stride)
+        other = np.flatnonzero((rows[:, FACE.itemsize :] != wanted).any(axis=1))
+        if len(other):
+            return run + int(other[0])
+        run += block
+        step *= 4
+    return run
+
+
+def write(document: P3d) -> bytes:
+    """The file's bytes. Raises `WriteError`."""
+    writer = Writer()
+    writer.raw(MARK)
+    writer.u32(document.version)
+    writer.u32(len(document.lods))
+    for lod in document.lods:
+        _write_lod(writer, lod)
+    writer.raw(document.tail)
+    return writer.getvalue()
+
+
+recompose = write
+"""The same: nothing of a file that has a type is kept as bytes."""
+
+
+def _write_lod(writer: Writer, lod: Lod) -> None:
+    writer.raw(lod.signature)
+    writer.u32(HEADER_SIZE + len(lod.header_rest))
+    for number in (lod.version, len(lod.points), len(lod.normals), len(lod.faces), lod.flags):
+        writer.u32(number)
+    writer.raw(lod.header_rest)
+    writer.raw(np.ascontiguousarray(lod.points).tobytes())
+    writer.array(lod.normals, "<f4")
+    _write_faces(writer, lod)
+    writer.raw(b"TAGG")
+    for tag in lod.tags:
+        if lod.signature == ARMA:
+            writer.u8(tag.active)
+            writer.string(tag.field)
+        elif len(tag.field) != TAG_FIELD:
+            raise WriteError(f"the name {tag.name!r} is not in a field of {TAG_FIELD} bytes")
+        else:
+            writer.raw(tag.field)
+        writer.u32(len(tag.data))
+        writer.raw(tag.data)
+    writer.f32(lod.resolution)
+
+
+def _write_faces(writer: Writer, lod: Lod) -> None:
+    faces = np.ascontiguousarray(lod.faces).view(np.uint8).reshape(len(lod.faces), FACE.itemsize)
+    ends = np.flatnonzero(np.diff(lod.face_texts)) + 1
+    for start, end in zip([0, *ends.tolist()], [*ends.tolist(), len(faces)], strict=True):
+        if start == end:
+            continue
+        texture, material = lod.texts[lod.face_texts[start]]
+        before, behind = (b"", texture + b"\0" + material + b"\0") if lod.signature == ARMA else (texture, b"")
+        rows = np.empty((end - start, len(before) + FACE.itemsize + len(behind)), np.uint8)
+        rows[:, : len(before)] = np.frombuffer(before, np.uint8)
+        rows[:, len(before) : len(before) + FACE.itemsize] = faces[start:end]
+        rows[:, len(before) + FACE.itemsize :] = np.frombuffer(behind, np.uint8)
+        writer.raw(rows.tobytes())
+
+
+def raw_size(document: P3d) -> int:
+    """Bytes kept without knowing what they mean."""
+    return len(document.tail) + sum(len(lod.header_rest) for lod in document.lods)

@@ -1,0 +1,80 @@
+"""A `.p3d` in words: a summary, a complete dump for text tools, and what differs between two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....core.names import decode
+from ....core.text import array_differences, array_lines, counted, extent, scalar
+from .document import Lod, P3d
+
+_SHOWN = 6
+
+
+def describe(document: P3d) -> list[str]:
+    """A few lines for people."""
+    lines = [f"version {document.version:#x}, {counted(len(document.lods), 'level')}"]
+    for number, lod in enumerate(document.lods):
+        counts = f"{counted(len(lod.points), 'point')}, {counted(len(lod.faces), 'face')}"
+        lines.append(f"level {number} ({lod.kind}, {scalar(lod.resolution)}): {counts}")
+        lines.append(f"  {extent(lod.points['position'])}")
+        selections = [name for name, _, _ in lod.selections()]
+        if selections:
+            more = f" and {len(selections) - _SHOWN} more" if len(selections) > _SHOWN else ""
+            lines.append(f"  selections: {', '.join(selections[:_SHOWN])}{more}")
+        properties = [f"{name}={value}" for name, value in lod.properties().items()]
+        if properties:
+            lines.append(f"  properties: {', '.join(properties[:_SHOWN])}")
+    return lines
+
+
+def dump(document: P3d) -> Iterator[str]:
+    """Everything as text."""
+    yield f"version {document.version}"
+    for number, lod in enumerate(document.lods):
+        yield from (f"level {number} {line}" for line in _lod_lines(lod))
+    yield f"bytes behind: {bytes(document.tail).hex() or '-'}"
+
+
+def _lod_lines(lod: Lod) -> Iterator[str]:
+    yield f"{decode(lod.signature)} version {lod.version} flags {lod.flags:#x} resolution {scalar(lod.resolution)}"
+    yield f"rest of the header {bytes(lod.header_rest).hex() or '-'}"
+    yield from array_lines("point", lod.points)
+    yield from array_lines("normal", lod.normals)
+    for number, (texture, material) in enumerate(lod.texts):
+        yield f"texts {number} {decode(texture)!r} {decode(material)!r}"
+    yield from array_lines("face", lod.faces[["count", "flags"]])
+    yield from array_lines("corner", lod.faces["corners"])
+    yield from array_lines("face texts", lod.face_texts)
+    for tag in lod.tags:
+        yield f"tag {decode(tag.field)!r} active {tag.active} {bytes(tag.data).hex() or '-'}"
+
+
+def differences(first: P3d, second: P3d) -> Iterator[str]:
+    """What differs, level by level."""
+    if first.version != second.version:
+        yield f"version: {first.version} / {second.version}"
+    if len(first.lods) != len(second.lods):
+        yield f"levels: {len(first.lods)} / {len(second.lods)}"
+    for number, (one, other) in enumerate(zip(first.lods, second.lods, strict=False)):
+        yield from (f"level {number} {line}" for line in _lod_differences(one, other))
+    if bytes(first.tail) != bytes(second.tail):
+        yield "bytes behind the last level differ"
+
+
+def _lod_differences(one: Lod, other: Lod) -> Iterator[str]:
+    for field in ("signature", "version", "flags", "texts"):
+        a, b = getattr(one, field), getattr(other, field)
+        if a != b:
+            yield f"{field}: {a} / {b}" if field != "texts" else "textures and materials differ"
+    if one.resolution.tobytes() != other.resolution.tobytes():
+        yield f"resolution: {scalar(one.resolution)} / {scalar(other.resolution)}"
+    if bytes(one.header_rest) != bytes(other.header_rest):
+        yield "the rest of the header differs"
+    for field in ("points", "normals", "faces"):
+        yield from array_differences(field, getattr(one, field), getattr(other, field))
+    yield from array_differences("texts of the faces", one.face_texts, other.face_texts)
+    tags = [[(tag.field, tag.active, bytes(tag.data)) for tag in lod.tags] for lod in (one, other)]
+    if tags[0] != tags[1]:
+        changed = {field for field, _, _ in set(tags[0]) ^ set(tags[1])}
+        yield f"tags: {', '.join(sorted(decode(field.partition(bytes(1))[0]) for field in changed)) or 'another order'}"
