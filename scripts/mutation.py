@@ -13,6 +13,8 @@ from random import Random
 
 HOSTILE = (0, 1, 2, 0x7F, 0xFF, 0x7FFF, 0xFFFF, 0x10000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF)
 """Values that sizes and counts are set to."""
+DESCENT_MODEL = b"PSPO"
+"""Chunks of the same kind follow it and a version."""
 DEEPEST = 3
 MOST_CHUNKS = 400
 """Files of more are damaged as bytes only: taking them apart in Python would be the slowest part."""
@@ -119,7 +121,8 @@ def _with_chunks(change: Callable[[list[Node], Random], None]) -> Callable[[byte
     """A way that works on chunks; bytes that are none are damaged otherwise."""
 
     def way(data: bytes, random: Random, other: bytes) -> bytes:
-        nodes = parse(data)
+        start = 8 if data[:4] == DESCENT_MODEL else 0
+        nodes = parse(data[start:])
         if not nodes:
             return _flip_bits(data, random, other)
         run = nodes
@@ -129,7 +132,7 @@ def _with_chunks(change: Callable[[list[Node], Random], None]) -> Callable[[byte
                 break
             run = random.choice(inner)
         change(run, random)
-        return compose(nodes)
+        return data[:start] + compose(nodes)
 
     return way
 

@@ -1,8 +1,13 @@
 """`convert` on the command line: versions, refusals, files that survive."""
 
+import struct
+
+import numpy as np
 import pytest
 
 from addon import cli
+from addon.core import png
+from addon.formats.descent3 import hog2
 
 
 @pytest.fixture
@@ -67,3 +72,37 @@ def test_a_target_is_asked_for(run, camera):
     status, _, err = run("convert", camera, "--to", "3")
     assert status == 2
     assert "--output" in err
+
+
+def test_a_texture_becomes_pictures(tmp_path):
+    still = bytes((0, 0, 121)) + b"a\0\1" + bytes(9) + struct.pack("<HHBB", 1, 1, 32, 0x28) + b"\0\x0f\xf0"
+    (tmp_path / "a.ogf").write_bytes(still)
+    assert cli.main(["convert", str(tmp_path / "a.ogf"), "--to", "png", "-o", str(tmp_path / "a.png")]) == 0
+    assert (tmp_path / "a.png").read_bytes() == png.encode(np.array([[[0, 0, 255, 255]]], np.uint8))
+    (tmp_path / "b.oaf").write_bytes(bytes((127, 1, 2)) + bytes(4) + 2 * still)
+    assert cli.main(["convert", str(tmp_path / "b.oaf"), "--to", "png", "-o", str(tmp_path / "b.png")]) == 0
+    assert sorted(path.name for path in tmp_path.glob("b*.png")) == ["b_0000.png", "b_0001.png"]
+
+
+def test_a_picture_replaces_no_texture(tmp_path, capsys):
+    (tmp_path / "a.ogf").write_bytes(bytes((0, 0, 121)) + b"a\0\1" + bytes(13) + b" (")
+    assert cli.main(["convert", str(tmp_path / "a.ogf"), "--to", "png", "--in-place"]) == 2
+    assert "a png does not replace it" in capsys.readouterr().err
+    assert cli.main(["convert", str(tmp_path / "a.ogf"), "--to", "jpg", "-o", str(tmp_path / "a.jpg")]) == 2
+    assert "Known: png" in capsys.readouterr().err
+
+
+def test_files_come_out_of_an_archive(tmp_path, capsys):
+    data = hog2.write(hog2.new_hog2({"a.oof": b"1", "b.ogf": b"2", "c[1].ogf": b"3"}))
+    (tmp_path / "x.hog").write_bytes(data)
+    out = tmp_path / "made" / "here"
+    assert cli.main(["extract", str(tmp_path / "x.hog"), "*.OGF", "c[1].ogf", "-o", str(out)]) == 0
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == {"b.ogf": b"2", "c[1].ogf": b"3"}
+    assert cli.main(["extract", str(tmp_path / "x.hog"), "-o", str(out)]) == 2
+    assert "left out: there is such a file already (b.ogf, c[1].ogf)" in capsys.readouterr().err
+    assert (out / "a.oof").read_bytes() == b"1"
+    assert cli.main(["extract", str(tmp_path / "x.hog"), "*.txt", "-o", str(out)]) == 2
+    assert "no file in it matches '*.txt'" in capsys.readouterr().err
+    (tmp_path / "x.ogf").write_bytes(bytes((0, 0, 121)) + b"a\0\1" + bytes(13) + b" (")
+    assert cli.main(["extract", str(tmp_path / "x.ogf"), "-o", str(out)]) == 2
+    assert "Name an archive" in capsys.readouterr().err

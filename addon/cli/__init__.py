@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from ..core.errors import MotionbridgeError
-from . import conversion, editing, inspection, verification
+from . import conversion, editing, extraction, inspection, verification
 from .output import TROUBLE, abandon_output, complain, make_printable, pipe_was_closed
 
 INTERRUPTED = 130
@@ -36,6 +36,7 @@ def parser() -> argparse.ArgumentParser:
     verification.add_command(commands)
     editing.add_command(commands)
     conversion.add_command(commands)
+    extraction.add_command(commands)
     return top
 
 

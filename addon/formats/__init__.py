@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from ..core.errors import ReadError
 from ..core.report import Report
+from .descent3 import gam, hog2, ogf_image, oof
 from .xray import anm, bones, cform, details, dm, err, gamemtl, hom, ogf, omf, skl, som
 from .xray.chunks import starts_like_chunks
 
@@ -49,7 +50,8 @@ class Format:
     """A format: its short ``name``, what it is in the game, its file suffixes, how a file of it begins.
 
     ``conversions`` by the name of what comes out (a version): each takes a document and gives another of this format,
-    tells a report what that costs, and raises `WriteError` for what cannot be.
+    tells a report what that costs, and raises `WriteError` for what cannot be. ``renderings`` by the name of another
+    kind of file (``png``): each takes a document and gives the bytes of one such file or of several.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Format:
     starts_like: Callable[[bytes], bool]
     module: FormatModule
     conversions: Mapping[str, Callable[[Any, Report], Any]] = field(default_factory=dict)
+    renderings: Mapping[str, Callable[[Any, Report], list[bytes]]] = field(default_factory=dict)
 
 
 FORMATS: tuple[Format, ...] = (
@@ -72,6 +75,17 @@ FORMATS: tuple[Format, ...] = (
     Format("anm", "X-Ray object animation", (".anm",), starts_like_chunks(anm.ANIMATION), anm, anm.CONVERSIONS),
     Format("skl", "X-Ray editor motions", (".skl", ".skls"), starts_like_chunks(skl.MOTION), skl),
     Format("bones", "X-Ray bone properties", (".bones",), bones.starts_like, bones),
+    Format("oof", "Descent 3 model", (".oof",), oof.starts_like, oof),
+    Format("hog2", "Descent 3 archive", (".hog", ".mn3"), hog2.starts_like, hog2),
+    Format(
+        "ogf_image",
+        "Descent 3 texture",
+        (".ogf", ".oaf"),
+        ogf_image.starts_like,
+        ogf_image,
+        renderings={"png": ogf_image.as_png},
+    ),
+    Format("gam", "Descent 3 table", (".gam",), gam.starts_like, gam),
     Format("dm", "X-Ray detail model", (".dm",), dm.starts_like, dm),
 )
 

@@ -1,0 +1,1 @@
+"""Descent 3: models, textures, texture pages and the archives that hold them."""

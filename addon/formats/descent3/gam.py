@@ -1,0 +1,229 @@
+"""`.gam`: the tables of Descent 3, of which texture pages are read: which picture a texture's name stands for.
+
+Known from the engine's ``manage.cpp`` and ``texpage.cpp`` and from a real table. A file is a run of pages, each a type,
+a length that counts itself, and a body; pages of other types than textures stay bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import IntFlag
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import text
+from ...core.binary import Bytes, Reader, Writer
+from ...core.errors import ReadError
+from ...core.report import Report
+from . import strings
+
+TEXTURE_PAGE = 1
+_NEWEST = 15
+"""Versions of a texture page up to here are plausible; real ones are 5 to 7."""
+_PALETTE = 255
+
+
+class TextureFlag(IntFlag):
+    """What a texture page says of its texture, as far as it matters to how a model looks."""
+
+    ANIMATED = 1 << 6
+    """The bitmap is an animation (`.oaf`)."""
+    FULL_BRIGHT = 1 << 19
+    ADDITIVE = 1 << 21
+    ALPHA = 1 << 22
+    PROCEDURAL = 1 << 24
+
+
+@dataclass(slots=True, eq=False)
+class Procedure:
+    """A texture the game draws itself: ``palette`` (255,) 16-bit colours, and the numbers that drive it."""
+
+    palette: NDArray[np.uint16]
+    settings: bytes
+    time: np.float32
+    oscillation: bytes
+    elements: NDArray[np.uint8]
+
+
+@dataclass(slots=True, eq=False)
+class TexturePage:
+    """One texture: its ``name`` and the ``bitmap`` file it shows, both as stored without their NUL.
+
+    ``colour`` (4,) red, green, blue, alpha; ``speed`` seconds for all frames; ``slide`` (3,) seconds for a full scroll
+    in u and v, and reflectivity. ``rest`` is what follows the flags and has no name here.
+    """
+
+    version: int
+    name: bytes
+    bitmap: bytes
+    destroyed: bytes
+    colour: NDArray[np.float32]
+    speed: np.float32
+    slide: NDArray[np.float32]
+    corona: int
+    damage: int
+    flags: int
+    procedure: Procedure | None = None
+    rest: Bytes = b""
+
+
+@dataclass(slots=True, eq=False)
+class Page:
+    """A page: its type, and the texture it is or else its bytes."""
+
+    type: int
+    texture: TexturePage | None
+    body: Bytes = b""
+
+
+@dataclass(slots=True, eq=False)
+class Gam:
+    """A table: its pages in order."""
+
+    pages: list[Page]
+    tail: Bytes = b""
+    file: str = field(default="", compare=False)
+
+    def texture(self, name: str) -> TexturePage | None:
+        """The texture page of this name, in whatever case; None where there is none."""
+        wanted = name.lower()
+        pages = (page.texture for page in self.pages if page.texture is not None)
+        return next((page for page in pages if strings.decode(page.name).lower() == wanted), None)
+
+
+def starts_like(head: bytes) -> bool:
+    """Whether a file's first bytes are a texture page with a name."""
+    if len(head) < 16 or head[0] != TEXTURE_PAGE:
+        return False
+    length, version = int.from_bytes(head[1:5], "little"), int.from_bytes(head[5:7], "little")
+    return 16 <= length < 1 << 16 and 1 <= version <= _NEWEST and head[7:10].isascii() and head[7] > 32
+
+
+def read(data: bytes, file: str, report: Report) -> Gam:
+    """The document of a table. Raises `ReadError` where a page is cut off."""
+    reader = Reader(data, file)
+    if not len(data):
+        raise reader.error("the file is empty", "Copy it again")
+    reader.refuse_git_pointer()
+    pages: list[Page] = []
+    while reader.remaining >= 5:
+        kind, length = reader.u8("the type of a page"), reader.i32("the length of a page")
+        if length < 4:
+            raise reader.error(f"a page of {length} bytes; its length counts itself")
+        body = reader.part(length - 4, f"page {len(pages)}", "a page")
+        pages.append(_read_page(kind, body, report))
+    document = Gam(pages, reader.rest(), file)
+    if len(document.tail):
+        report.warn(f"{len(document.tail)} bytes are left over behind the last page; kept")
+    return document
+
+
+def _read_page(kind: int, body: Reader, report: Report) -> Page:
+    if kind != TEXTURE_PAGE:
+        return Page(kind, None, body.data)
+    try:
+        texture = _read_texture(body)
+    except ReadError as wrong:
+        report.warn(f"not readable, kept as it is: {wrong.problem}", f"{body.chunk} at {body.start}")
+        return Page(kind, None, body.data)
+    return Page(kind, texture)
+
+
+def _read_texture(reader: Reader) -> TexturePage:
+    version = reader.u16("the version")
+    name, bitmap = reader.string("the name"), reader.string("the bitmap")
+    destroyed = reader.string("the destroyed texture")
+    colour, speed = reader.array("<f4", 4, what="the colour"), reader.f32("the speed")
+    slide = reader.array("<f4", 3, what="the slide")
+    page = TexturePage(
+        version,
+        name,
+        bitmap,
+        destroyed,
+        colour,
+        speed,
+        slide,
+        reader.u8("the corona"),
+        reader.i32("the damage"),
+        reader.u32("the flags"),
+    )
+    if page.flags & TextureFlag.PROCEDURAL:
+        page.procedure = _read_procedure(reader, version)
+    page.rest = reader.rest()
+    return page
+
+
+def _read_procedure(reader: Reader, version: int) -> Procedure:
+    palette = reader.array("<u2", _PALETTE, what="the palette")
+    settings, time = bytes(reader.take(3, "the settings")), reader.f32("the time")
+    oscillation = bytes(reader.take(5, "the oscillation")) if version >= 6 else b""
+    count = reader.u16("the number of elements")
+    return Procedure(palette, settings, time, oscillation, reader.array("u1", count, 8, what=f"{count} elements"))
+
+
+def write(document: Gam) -> bytes:
+    """The file's bytes, from the typed values."""
+    writer = Writer()
+    for page in document.pages:
+        body = bytes(page.body) if page.texture is None else _texture_bytes(page.texture)
+        writer.u8(page.type)
+        writer.i32(len(body) + 4)
+        writer.raw(body)
+    writer.raw(document.tail)
+    return writer.getvalue()
+
+
+def _texture_bytes(page: TexturePage) -> bytes:
+    writer = Writer()
+    writer.u16(page.version)
+    for name in (page.name, page.bitmap, page.destroyed):
+        writer.string(name)
+    writer.array(page.colour, "<f4")
+    writer.f32(page.speed)
+    writer.array(page.slide, "<f4")
+    writer.u8(page.corona)
+    writer.i32(page.damage)
+    writer.u32(page.flags)
+    if page.procedure is not None:
+        writer.array(page.procedure.palette, "<u2")
+        writer.raw(page.procedure.settings)
+        writer.f32(page.procedure.time)
+        writer.raw(page.procedure.oscillation)
+        writer.u16(len(page.procedure.elements))
+        writer.array(page.procedure.elements, "u1")
+    writer.raw(page.rest)
+    return writer.getvalue()
+
+
+recompose = write
+
+
+def raw_size(document: Gam) -> int:
+    """Bytes kept without knowing what they mean."""
+    pages = (len(page.body) if page.texture is None else len(page.texture.rest) for page in document.pages)
+    return len(document.tail) + sum(pages)
+
+
+def describe(document: Gam) -> list[str]:
+    """How many pages, and each texture with its bitmap."""
+    textures = [page.texture for page in document.pages if page.texture is not None]
+    others = len(document.pages) - len(textures)
+    listed = [f"{strings.decode(page.name)}: {strings.decode(page.bitmap)}" for page in textures]
+    return [f"{text.counted(len(textures), 'texture')}, {text.counted(others, 'page')} of other things", *listed]
+
+
+def dump(document: Gam) -> Iterator[str]:
+    """Everything, a value a line. Equal texts are equal bytes."""
+    for number, page in enumerate(document.pages):
+        yield from text.value_lines(f"page {number}", page)
+    if len(document.tail):
+        yield f"tail {bytes(document.tail).hex()}"
+
+
+def differences(first: Gam, second: Gam) -> Iterator[str]:
+    """What differs, by page and field."""
+    yield from text.value_differences("page", first.pages, second.pages)
+    if first.tail != second.tail:
+        yield "bytes behind the last page differ"

@@ -1,0 +1,242 @@
+"""`.hog` and `.mn3`: the archives of Descent 3, a table of names and the files one behind another.
+
+Known from the engine's ``hogfile.cpp`` and ``cfile.cpp`` and from real archives. The table holds no offsets: a file
+begins where those before it end. The engine searches the table by halves, so it must be sorted without regard to case.
+Bytes behind the NUL of a name may be anything.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import text
+from ...core.binary import Bytes, Reader, Writer
+from ...core.errors import ReadError, WriteError
+from ...core.files import write_atomically
+from ...core.report import Report
+from . import strings
+
+MAGIC = b"HOG2"
+ENTRY = np.dtype([("name", "u1", 36), ("flags", "<u4"), ("length", "<u4"), ("time", "<u4")])
+LONGEST_NAME = 35
+_RESERVED = 56
+_HEADER = 4 + 4 + 4 + _RESERVED
+
+
+@dataclass(slots=True, eq=False)
+class Hog2:
+    """``table`` (files,) of `ENTRY`; ``contents`` of each file; ``start`` where the first is said to begin.
+
+    ``reserved`` (56 bytes of 0xFF), ``gap`` between table and contents and ``tail`` behind them are kept.
+    """
+
+    start: int
+    reserved: Bytes
+    table: NDArray[Any]
+    contents: list[Bytes]
+    gap: Bytes = b""
+    tail: Bytes = b""
+    file: str = field(default="", compare=False)
+
+    @property
+    def names(self) -> list[str]:
+        """The files' names, as stored."""
+        return [strings.decode(entry.tobytes()) for entry in self.table["name"]]
+
+    def find(self, name: str) -> int | None:
+        """The number of the file of this name, in whatever case; None where there is none."""
+        wanted = name.lower()
+        return next((number for number, found in enumerate(self.names) if found.lower() == wanted), None)
+
+    def content(self, name: str) -> bytes:
+        """The bytes of the file of this name, in whatever case. Raises `ReadError` where there is none."""
+        number = self.find(name)
+        if number is None:
+            raise ReadError(
+                f"there is no file called {name!r} in it", file=self.file, remedy="List it to see the names"
+            )
+        return bytes(self.contents[number])
+
+
+def starts_like(head: bytes) -> bool:
+    """Whether a file begins as an archive."""
+    return head[:4] == MAGIC
+
+
+def read(data: bytes, file: str, report: Report) -> Hog2:
+    """The document of an archive. Raises `ReadError` where it is none or is cut off."""
+    reader = Reader(data, file)
+    if not len(data):
+        raise reader.error("the file is empty", "Copy it again")
+    reader.refuse_git_pointer()
+    if bytes(reader.take(min(4, reader.remaining))) != MAGIC:
+        reader.position = 0
+        raise reader.error(
+            "an archive begins with HOG2, this file does not", "Only archives of Descent 3 are read here"
+        )
+    count, start = reader.u32("the number of files"), reader.u32("where the files begin")
+    reserved = reader.take(_RESERVED, "the header")
+    table = reader.array(ENTRY, count, what=f"the table of {count} files")
+    if start < reader.position:
+        raise reader.error(f"the files are said to begin at {start}, inside the table")
+    gap = reader.take(start - reader.position, "what lies between table and files")
+    needed = int(table["length"].sum(dtype=np.int64))
+    if needed > reader.remaining:
+        raise reader.error(f"the files of the table are {needed} bytes, {reader.remaining} are left")
+    contents: list[Bytes] = [reader.take(int(length), "a file") for length in table["length"]]
+    document = Hog2(start, reserved, table, contents, gap, reader.rest(), file)
+    _report_oddities(document, report)
+    return document
+
+
+def _report_oddities(document: Hog2, report: Report) -> None:
+    if len(document.tail):
+        report.warn(f"{len(document.tail)} bytes are left over behind the files; kept")
+    if len(document.gap):
+        report.note(f"{len(document.gap)} bytes lie between table and files; kept")
+    lowered = [name.lower() for name in document.names]
+    if lowered != sorted(lowered):
+        report.warn("the table is not sorted: the game does not find every file")
+    if len(set(lowered)) != len(lowered):
+        report.warn("several files have one name; the first is found here")
+
+
+def write(document: Hog2) -> bytes:
+    """The file's bytes, from the typed values."""
+    writer = Writer()
+    writer.raw(MAGIC)
+    writer.u32(len(document.table))
+    writer.u32(document.start)
+    writer.raw(document.reserved)
+    writer.raw(document.table.tobytes())
+    writer.raw(document.gap)
+    for content in document.contents:
+        writer.raw(content)
+    writer.raw(document.tail)
+    return writer.getvalue()
+
+
+recompose = write
+
+
+def raw_size(document: Hog2) -> int:
+    """Bytes kept without knowing what they mean; the files inside are what they are."""
+    return len(document.gap) + len(document.tail)
+
+
+def new_hog2(files: Mapping[str, bytes], times: Mapping[str, int] | None = None) -> Hog2:
+    """An archive of these files by name, with their unix times. Raises `WriteError` for names it cannot hold."""
+    ordered = sorted(files, key=_sorting)
+    table = np.zeros(len(ordered), ENTRY)
+    for number, name in enumerate(ordered):
+        stored = strings.encode(name)
+        if why := unsafe(name):
+            raise WriteError(f"the name {name!r} {why}", remedy="Rename the file")
+        if len(stored) > LONGEST_NAME + 1:
+            raise WriteError(
+                f"the name {name!r} has {len(stored) - 1} characters, {LONGEST_NAME} fit", remedy="Shorten it"
+            )
+        table["name"][number, : len(stored)] = np.frombuffer(stored, np.uint8)
+        table["length"][number] = len(files[name])
+        table["time"][number] = (times or {}).get(name, 0)
+    folded = {_sorting(name) for name in ordered}
+    if len(folded) != len(ordered):
+        raise WriteError("two files have one name, for upper and lower case are the same", remedy="Rename one")
+    start = _HEADER + table.nbytes
+    return Hog2(start, b"\xff" * _RESERVED, table, [files[name] for name in ordered])
+
+
+def _sorting(name: str) -> bytes:
+    """ASCII letters compared as small ones, all else as bytes: what the engine's search expects."""
+    return strings.encode(name)[:-1].lower()
+
+
+# Out of an archive ---------------------------------------------------------------------------------------------------
+
+_DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+
+
+def unsafe(name: str) -> str:
+    """Why a file of this name must not be made in a folder; empty where it may. The same on every system."""
+    if not name.strip(". "):
+        return "is no name of a file"
+    if any(sign in name for sign in '/\\:*?"<>|') or any(ord(sign) < 32 for sign in name):
+        return "holds a sign that leads elsewhere or that no file name may hold"
+    if name[-1] in ". " or _DEVICES.fullmatch(name):
+        return "is not a file's name on every system"
+    return ""
+
+
+def extract(
+    document: Hog2, folder: Path, report: Report, wanted: Collection[int] | None = None, *, overwrite: bool = False
+) -> list[Path]:
+    """Write the files, or those of the numbers ``wanted``, into a folder that exists; the paths written.
+
+    What cannot be a plain file right in the folder, or is there already, is left out and reported. Raises `WriteError`
+    where the system refuses.
+    """
+    written: list[Path] = []
+    made: set[str] = set()
+    for number, name in enumerate(document.names):
+        if wanted is not None and number not in wanted:
+            continue
+        path = folder / name if not unsafe(name) else folder
+        if why := unsafe(name):
+            report.warn(f"left out: its name {why}", ascii(name))
+        elif name.lower() in made:
+            report.warn("left out: an earlier file has the same name", name)
+        elif path.is_symlink() or (path.exists() and not overwrite):
+            report.warn("left out: there is such a file already", name)
+        else:
+            made.add(name.lower())
+            write_atomically(path, bytes(document.contents[number]))
+            written.append(path)
+    return written
+
+
+# In words ------------------------------------------------------------------------------------------------------------
+
+
+def describe(document: Hog2) -> list[str]:
+    """How many files, and each with its size."""
+    total = sum(map(len, document.contents))
+    listed = [
+        f"{ascii(name)[1:-1]}: {len(content)} bytes"
+        for name, content in zip(document.names, document.contents, strict=True)
+    ]
+    return [f"{text.counted(len(listed), 'file')}, {total} bytes", *listed]
+
+
+def dump(document: Hog2) -> Iterator[str]:
+    """Everything, with the files' bytes as numbers. Equal texts are equal bytes."""
+    yield f"start {document.start}"
+    yield f"reserved {bytes(document.reserved).hex()}"
+    yield from text.array_lines("table", document.table)
+    yield f"gap {bytes(document.gap).hex()}"
+    for number, content in enumerate(document.contents):
+        yield f"file {number} {bytes(content).hex()}"
+    if len(document.tail):
+        yield f"tail {bytes(document.tail).hex()}"
+
+
+def differences(first: Hog2, second: Hog2) -> Iterator[str]:
+    """Which files are in one only, which differ, and in what the rest does."""
+    ones = {name.lower(): number for number, name in reversed(list(enumerate(first.names)))}
+    others = {name.lower(): number for number, name in reversed(list(enumerate(second.names)))}
+    yield from (f"{name} is only in the first" for name in ones if name not in others)
+    yield from (f"{name} is only in the second" for name in others if name not in ones)
+    for name in (name for name in ones if name in others):
+        one, other = first.contents[ones[name]], second.contents[others[name]]
+        if one != other:
+            yield f"{name}: its bytes differ ({len(one)} / {len(other)})"
+        yield from text.array_differences(name, first.table[[ones[name]]], second.table[[others[name]]])
+    for word in ("start", "reserved", "gap", "tail"):
+        if getattr(first, word) != getattr(second, word):
+            yield f"{word} differs"

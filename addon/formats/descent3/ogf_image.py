@@ -1,0 +1,295 @@
+"""`.ogf` and `.oaf`: the textures of Descent 3, pictures with levels of detail, and pictures one after another.
+
+Known from the engine's ``bitmap.cpp``, ``tga.cpp`` and ``vclip.cpp`` and from real textures. X-Ray's models have the
+suffix too. An image is a TGA's header with a type of its own, a name and a number of levels put in between; the name
+inside need not be the file's. The engine takes the time of an animation from its tables, not from the file.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import png, text
+from ...core.binary import Bytes, Reader, Writer
+from ...core.errors import ReadError
+from ...core.report import Report
+from . import pixels, strings
+from .pixels import IN_RUNS, ImageType
+
+_NAMED_BY_END = (ImageType.RUNS_4444, ImageType.RUNS_1555, ImageType.RUNS_NAMED)
+_LONG_NAME = 35
+_WITH_LEVELS = (*_NAMED_BY_END, ImageType.RUNS_MIPMAPPED)
+_FROM_TOP = 0x20
+_ANIMATION = 127
+_LARGEST = 1 << 14
+
+
+@dataclass(slots=True, eq=False)
+class Image:
+    """One picture.
+
+    ``name`` as stored (without its NUL in types 121 to 123, 35 bytes in 124 to 127, none in a TGA); ``origin`` nine
+    bytes the engine ignores; ``identifier`` as many as the header says; ``levels`` the runs of each level of detail,
+    the finest first; ``packed`` the pixels of types that are not runs, with what lies behind them.
+    """
+
+    type: int
+    colour_map: int
+    name: bytes
+    level_count: int | None
+    origin: bytes
+    width: int
+    height: int
+    depth: int
+    descriptor: int
+    identifier: bytes
+    levels: list[NDArray[Any]]
+    packed: Bytes = b""
+
+    @property
+    def label(self) -> str:
+        """The name inside, as text."""
+        return strings.decode(self.name)
+
+
+@dataclass(slots=True, eq=False)
+class AnimationHead:
+    """How an animation begins: ``version`` 1, or None in the old form, which has ``numbers`` nobody reads besides.
+
+    ``frame_time`` is seconds, and ignored by the engine. ``numbers`` are 12 bytes: a float before the time, a whole
+    number and a float behind it.
+    """
+
+    version: int | None
+    frames: int
+    frame_time: np.float32
+    numbers: bytes = b""
+
+
+@dataclass(slots=True, eq=False)
+class OgfImage:
+    """A texture: one picture, or with ``animation`` several."""
+
+    frames: list[Image]
+    animation: AnimationHead | None = None
+    tail: Bytes = b""
+    file: str = field(default="", compare=False)
+
+
+def starts_like(head: bytes) -> bool:
+    """Whether a file begins as a texture."""
+    if len(head) > 10 and head[0] == _ANIMATION and head[1] == 1:
+        return _image_starts(head[7:])
+    return _image_starts(head)
+
+
+def _image_starts(head: bytes) -> bool:
+    if len(head) < 18 or head[1] != 0:
+        return False
+    if ImageType.RUNS_4444 <= head[2] <= ImageType.RUNS:
+        return True
+    width, height = struct.unpack_from("<HH", head, 12)
+    # A TGA has no magic: it must look like one in every field.
+    sizes = 0 < width <= _LARGEST and 0 < height <= _LARGEST and head[16] in (24, 32)
+    return head[2] in (ImageType.TGA, ImageType.TGA_RUNS) and not any(head[3:8]) and sizes
+
+
+def read(data: bytes, file: str, report: Report) -> OgfImage:
+    """The document of a texture. Raises `ReadError` where it is none or is cut off."""
+    reader = Reader(data, file)
+    if not len(data):
+        raise reader.error("the file is empty", "Copy it again")
+    reader.refuse_git_pointer()
+    head = _read_animation_head(reader)
+    frames = [_read_image(reader, last=head is None) for _ in range(1 if head is None else head.frames)]
+    document = OgfImage(frames, head, reader.rest(), file)
+    if len(document.tail):
+        report.warn(f"{len(document.tail)} bytes are left over behind the image; kept")
+    for image in document.frames:
+        if image.type not in ImageType.__members__.values() or image.type in (ImageType.EIGHT_BITS, ImageType.RAW):
+            report.warn(f"an image of type {image.type} is not readable by the game; its pixels are kept", image.label)
+    return document
+
+
+def _read_animation_head(reader: Reader) -> AnimationHead | None:
+    start = bytes(reader.data[:2])
+    if start == bytes((_ANIMATION, 1)):
+        reader.take(2)
+        return AnimationHead(1, reader.u8("the number of frames"), reader.f32("the time of a frame"))
+    if not reader.file.lower().endswith(".oaf"):
+        return None
+    frames = reader.u8("the number of frames")
+    before, time = bytes(reader.take(4, "the head")), reader.f32("the time of a frame")
+    return AnimationHead(None, frames, time, before + bytes(reader.take(8, "the head")))
+
+
+def _read_image(reader: Reader, *, last: bool) -> Image:
+    id_length, colour_map, kind = reader.u8("the header"), reader.u8("the header"), reader.u8("the type")
+    known = kind in ImageType.__members__.values()
+    if colour_map or not known:
+        raise reader.error(
+            f"an image of type {kind} (colour map {colour_map}) is none of Descent 3",
+            "Check that this is a texture of Descent 3 and that it was copied whole",
+        )
+    name = b""
+    if kind in _NAMED_BY_END:
+        name = reader.string("the name")
+    elif kind > ImageType.RUNS_NAMED:
+        name = bytes(reader.take(_LONG_NAME, "the name"))
+    level_count = reader.u8("the number of levels") if kind in _WITH_LEVELS else None
+    origin = bytes(reader.take(9, "the header"))
+    width, height = reader.u16("the width"), reader.u16("the height")
+    depth, descriptor = reader.u8("the depth"), reader.u8("the descriptor")
+    identifier = bytes(reader.take(id_length, "the identifier"))
+    levels: list[NDArray[Any]] = []
+    packed: Bytes = b""
+    if kind in IN_RUNS:
+        sizes = ((width >> level) * (height >> level) for level in range(1 if level_count is None else level_count))
+        levels = [pixels.read_runs(reader, size) for size in sizes]
+    elif last:
+        packed = reader.rest()
+    else:
+        raise reader.error(f"an animation with an image of type {kind}, which has no end")
+    return Image(
+        kind,
+        colour_map,
+        name,
+        level_count,
+        origin,
+        width,
+        height,
+        depth,
+        descriptor,
+        identifier,
+        levels,
+        packed,
+    )
+
+
+def write(document: OgfImage) -> bytes:
+    """The file's bytes, from the typed values."""
+    writer = Writer()
+    head = document.animation
+    if head is not None:
+        if head.version is not None:
+            writer.u8(_ANIMATION)
+            writer.u8(head.version)
+        writer.u8(head.frames)
+        writer.raw(head.numbers[:4])
+        writer.f32(head.frame_time)
+        writer.raw(head.numbers[4:])
+    for image in document.frames:
+        _write_image(writer, image)
+    writer.raw(document.tail)
+    return writer.getvalue()
+
+
+def _write_image(writer: Writer, image: Image) -> None:
+    writer.u8(len(image.identifier))
+    writer.u8(image.colour_map)
+    writer.u8(image.type)
+    if image.type in _NAMED_BY_END:
+        writer.string(image.name)
+    else:
+        writer.raw(image.name)
+    if image.level_count is not None:
+        writer.u8(image.level_count)
+    writer.raw(image.origin)
+    writer.u16(image.width)
+    writer.u16(image.height)
+    writer.u8(image.depth)
+    writer.u8(image.descriptor)
+    writer.raw(image.identifier)
+    for runs in image.levels:
+        writer.raw(runs.tobytes())
+    writer.raw(image.packed)
+
+
+recompose = write
+
+
+def raw_size(document: OgfImage) -> int:
+    """Bytes kept without knowing what they mean."""
+    unknown = (len(image.packed) for image in document.frames if image.type in (ImageType.EIGHT_BITS, ImageType.RAW))
+    return len(document.tail) + sum(unknown)
+
+
+# Pictures ------------------------------------------------------------------------------------------------------------
+
+
+def decode(document: OgfImage) -> list[NDArray[np.uint8]]:
+    """Each frame as (height, width, 4) red, green, blue, alpha, top row first, finest level. Raises `ReadError`."""
+    return [decode_image(image, file=document.file) for image in document.frames]
+
+
+def decode_image(image: Image, level: int = 0, file: str = "") -> NDArray[np.uint8]:
+    """One level of detail of a picture, likewise."""
+    width, height = image.width >> level, image.height >> level
+    if image.type in IN_RUNS:
+        if level >= len(image.levels):
+            raise ReadError(f"there is no level {level} in the image", file=file, remedy="Take a finer one")
+        return pixels.colours(image.levels[level], image.type).reshape(height, width, 4)
+    if image.type in (ImageType.TGA, ImageType.TGA_RUNS):
+        return pixels.tga_colours(
+            image.packed,
+            image.width,
+            image.height,
+            depth=image.depth,
+            in_runs=image.type == ImageType.TGA_RUNS,
+            from_top=bool(image.descriptor & _FROM_TOP),
+            file=file,
+        )
+    raise ReadError(
+        f"an image of type {image.type} is not readable by the game",
+        file=file,
+        remedy="Save it anew with the game's tools",
+    )
+
+
+def as_png(document: OgfImage, report: Report) -> list[bytes]:
+    """Each frame as a PNG file. Raises `ReadError` where there is nothing to see."""
+    pictures = decode(document)
+    if not all(picture.size for picture in pictures) or not pictures:
+        raise ReadError("the image has no pixels", file=document.file, remedy="Copy it again")
+    if document.animation is not None:
+        report.note(f"{len(pictures)} frames, one file each")
+    return [png.encode(picture) for picture in pictures]
+
+
+# In words ------------------------------------------------------------------------------------------------------------
+
+
+def describe(document: OgfImage) -> list[str]:
+    """Size, pixels, levels of detail, frames."""
+    lines = []
+    if document.animation is not None:
+        lines.append(f"{text.counted(len(document.frames), 'frame')} of {document.animation.frame_time} s")
+    for image in document.frames:
+        kind = ImageType(image.type).name.lower().replace("_", " ")
+        levels = f", {text.counted(len(image.levels), 'level')} of detail" if image.levels else ""
+        lines.append(f"{image.label or 'no name'}: {image.width} x {image.height} pixels, {kind}{levels}")
+    return lines
+
+
+def dump(document: OgfImage) -> Iterator[str]:
+    """Everything, a run a line. Equal texts are equal bytes."""
+    if document.animation is not None:
+        yield from text.value_lines("animation", document.animation)
+    for number, image in enumerate(document.frames):
+        yield from text.value_lines(f"frame {number}", image)
+    if len(document.tail):
+        yield f"tail {bytes(document.tail).hex()}"
+
+
+def differences(first: OgfImage, second: OgfImage) -> Iterator[str]:
+    """What differs, by frame and field."""
+    yield from text.value_differences("animation", first.animation, second.animation)
+    yield from text.value_differences("frame", first.frames, second.frames)
+    if first.tail != second.tail:
+        yield "bytes behind the image differ"

@@ -1,0 +1,164 @@
+"""`.hog`: bytes, names that lead elsewhere, what is taken out."""
+
+import struct
+
+import pytest
+
+from addon.core.errors import ReadError, WriteError
+from addon.core.report import Report
+from addon.formats import detect
+from addon.formats.descent3 import hog2
+from addon.formats.verification import Status, verify
+from tests.real_files import corpus_files
+from tests.work import memory_peak
+
+
+def entry(name, length, time=7, padding=b"\xcd"):
+    return (name + b"\0").ljust(36, padding) + struct.pack("<III", 0, length, time)
+
+
+def archive(files, *, start=None, count=None, tail=b""):
+    table = b"".join(entry(name, len(content)) for name, content in files)
+    start = 68 + len(table) if start is None else start
+    header = b"HOG2" + struct.pack("<II", len(files) if count is None else count, start) + b"\xff" * 56
+    gap = bytes(max(start - 68 - len(table), 0))
+    return header + table + gap + b"".join(content for _, content in files) + tail
+
+
+FILES = [(b"A.ogf", b"one"), (b"b.OOF", b"two..."), (b"c.txt", b"")]
+
+
+def read(data, name="test.hog"):
+    report = Report()
+    return hog2.read(data, name, report), report
+
+
+def test_an_archive_is_known_to_the_last_byte():
+    data = archive(FILES)
+    document, report = read(data)
+    assert not report
+    assert document.names == ["A.ogf", "b.OOF", "c.txt"]
+    assert document.table["time"].tolist() == [7, 7, 7]
+    assert document.content("B.oof") == b"two..."
+    assert hog2.write(document) == hog2.recompose(document) == data
+    assert hog2.raw_size(document) == 0
+    assert detect("level.mn3", b"").module is hog2
+    assert detect("nameless", data[:64]).module is hog2
+    assert hog2.describe(document) == ["3 files, 9 bytes", "A.ogf: 3 bytes", "b.OOF: 6 bytes", "c.txt: 0 bytes"]
+    with pytest.raises(ReadError, match="no file called 'd'"):
+        document.content("d")
+
+
+@pytest.mark.parametrize("file", corpus_files("hog"))
+def test_a_real_archive_is_identical_and_made_again_from_its_files(file):
+    data = file.read_bytes()
+    assert verify(data, file.name).status is Status.IDENTICAL
+    document, _ = read(data)
+    files = {name: bytes(content) for name, content in zip(document.names, document.contents, strict=True)}
+    times = dict(zip(document.names, document.table["time"].tolist(), strict=True))
+    assert hog2.write(hog2.new_hog2(files, times)) == data
+
+
+def test_what_is_odd_is_kept_and_said():
+    data = archive(FILES[::-1], start=68 + 3 * 48 + 5, tail=b"behind")
+    document, report = read(data)
+    assert hog2.write(document) == data
+    assert hog2.raw_size(document) == 11
+    assert report.lines() == [
+        "6 bytes are left over behind the files; kept",
+        "the table is not sorted: the game does not find every file",
+        "5 bytes lie between table and files; kept",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (archive(FILES, count=0xFFFFFFFF), "the table of 4294967295 files needs"),
+        (archive(FILES)[:-1], "the files of the table are 9 bytes, 8 are left"),
+        (archive(FILES, start=100), "said to begin at 100, inside the table"),
+        (b"HOG1" + bytes(80), "begins with HOG2"),
+        (b"HOG2\1", "needs 4 bytes"),
+        (archive(FILES)[:68] + b"A\0".ljust(36, b"\0") + b"\xff" * 12, "the table of 3 files needs"),
+    ],
+)
+def test_what_is_no_archive_is_refused(data, words):
+    with pytest.raises(ReadError, match=words):
+        read(data)
+    assert memory_peak(lambda: verify(data, "a.hog")) < 100_000
+
+
+LEADING_ELSEWHERE = [
+    b"..\\..\\x", b"../x", b"/etc/x", b"C:\\x", b"C:x", b"..", b".", b"", b"a/b", b"a\\b", b"x:stream", b"nul",
+    b"COM1.txt",    b"x.", b"x ", b"a\nb", b"~\x1b",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LEADING_ELSEWHERE)
+def test_no_name_leads_out_of_the_folder(tmp_path, name):
+    folder = tmp_path / "in" / "side"
+    folder.mkdir(parents=True)
+    document, _ = read(archive([(name, b"evil"), (b"z.txt", b"good")]))
+    report = Report()
+    assert hog2.extract(document, folder, report) == [folder / "z.txt"]
+    assert [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()] == [
+        "in/side/z.txt"
+    ]
+    assert len(report.warnings) == 1
+    assert report.lines()[0].startswith("left out: its name")
+    with pytest.raises(WriteError):
+        hog2.new_hog2({name.decode("latin-1"): b""})
+
+
+def test_what_is_there_stays_and_links_are_not_followed(tmp_path):
+    outside = tmp_path / "outside.txt"
+    outside.write_text("mine")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "a.ogf").write_text("old")
+    (folder / "c.txt").symlink_to(outside)
+    document, _ = read(archive([(b"a.ogf", b"new"), (b"b.oof", b"1"), (b"B.OOF", b"2"), (b"c.txt", b"evil")]))
+    report = Report()
+    assert hog2.extract(document, folder, report) == [folder / "b.oof"]
+    assert (folder / "a.ogf").read_text() == "old"
+    assert (folder / "b.oof").read_bytes() == b"1"
+    assert report.lines() == [
+        "[2x] left out: there is such a file already (a.ogf, c.txt)",
+        "left out: an earlier file has the same name (B.OOF)",
+    ]
+    hog2.extract(document, folder, report, {0, 3}, overwrite=True)
+    assert (folder / "a.ogf").read_bytes() == b"new"
+    assert outside.read_text() == "mine"
+
+
+def test_a_new_archive_is_sorted_as_the_game_searches():
+    document = hog2.new_hog2({"b_x": b"3", "B1": b"2", "a": b"1"})
+    assert document.names == ["a", "B1", "b_x"]
+    assert hog2.write(document)[:12] == b"HOG2" + struct.pack("<II", 3, 68 + 3 * 48)
+    again, report = read(hog2.write(document))
+    assert not report
+    assert [bytes(content) for content in again.contents] == [b"1", b"2", b"3"]
+    for names, words in (
+        (("a" * 36,), "36 characters, 35 fit"),
+        (("a", "A"), "two files have one name"),
+        (("й",), "cannot hold"),
+    ):
+        with pytest.raises(WriteError, match=words):
+            hog2.new_hog2(dict.fromkeys(names, b""))
+    assert len(hog2.new_hog2({"a" * 35: b""}).names[0]) == 35
+
+
+def test_what_differs_is_named():
+    one, _ = read(archive(FILES))
+    other, _ = read(archive([(b"a.OGF", b"ONE"), (b"b.OOF", b"two..."), (b"d", b"")], tail=b"x"))
+    assert list(hog2.differences(one, other))[:4] == [
+        "c.txt is only in the first",
+        "d is only in the second",
+        "a.ogf: its bytes differ (3 / 3)",
+        "a.ogf name: 1 of 1 differ, first 0: "
+        + " ".join(map(str, b"A.ogf\0".ljust(36, b"\xcd")))
+        + " / "
+        + " ".join(map(str, b"a.OGF\0".ljust(36, b"\xcd"))),
+    ]
+    assert list(hog2.differences(one, one)) == []
+    assert len(list(hog2.dump(one))) > 5

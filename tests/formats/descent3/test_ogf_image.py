@@ -1,0 +1,219 @@
+"""`.ogf` and `.oaf`: bytes, colours, which of two formats of one suffix a file is."""
+
+import struct
+import zlib
+
+import numpy as np
+import pytest
+
+from addon.core import png
+from addon.core.errors import ReadError
+from addon.core.report import Report
+from addon.formats import detect, format_named
+from addon.formats.descent3 import ogf_image
+from addon.formats.verification import Status, verify
+from tests.real_files import corpus_files
+from tests.work import memory_peak
+
+
+def runs(*pairs):
+    return b"".join(struct.pack("<BH", *pair) for pair in pairs)
+
+
+def image(kind, width, height, pixels, *, levels=1, identifier=b"", depth=32):
+    name = b"red.ogf\0" if 121 <= kind <= 123 else b"red.ogf\0".ljust(35, b"\xcd") if kind > 123 else b""
+    count = bytes((levels,)) if 121 <= kind <= 124 else b""
+    return (
+        bytes((len(identifier), 0, kind)) + name + count + bytes(9)
+        + struct.pack("<HHBB", width, height, depth, 0x28) + identifier + pixels
+    )  # fmt: skip
+
+
+TWO_LEVELS = runs((2, 0xF00F), (0, 0x8F00), (0, 0x00F0)) + runs((0, 0xFFFF))
+
+
+def read(data, name="test.ogf"):
+    report = Report()
+    return ogf_image.read(data, name, report), report
+
+
+@pytest.mark.parametrize("kind", [121, 122, 123, 124, 127])
+def test_an_image_is_known_to_the_last_byte(kind):
+    pixels = TWO_LEVELS if kind != 127 else TWO_LEVELS[:-3]
+    data = image(kind, 2, 2, pixels, levels=2, identifier=b"id")
+    document, report = read(data)
+    assert not report
+    (found,) = document.frames
+    assert (found.label, found.width, found.height, found.identifier) == ("red.ogf", 2, 2, b"id")
+    assert [len(level) for level in found.levels] == ([3, 1] if kind != 127 else [3])
+    assert ogf_image.write(document) == ogf_image.recompose(document) == data
+    assert ogf_image.raw_size(document) == 0
+    assert len(list(ogf_image.dump(document))) > 10
+    assert list(ogf_image.differences(document, document)) == []
+    assert detect("a.ogf", data[:64]).module is ogf_image
+    assert detect("nameless", data[:64]).module is ogf_image
+
+
+COLOURS = [
+    (121, 0xF00F, (0, 0, 255, 255)),
+    (121, 0x8F10, (255, 17, 0, 136)),
+    (122, 0xFC00, (255, 0, 0, 255)),
+    (122, 0x83E1, (0, 255, 8, 255)),
+    (122, 0x0000, (0, 0, 0, 0)),
+    (123, 0xF800, (255, 0, 0, 255)),
+    (124, 0x001F, (0, 0, 255, 255)),
+    (127, 0x07E0, (0, 255, 0, 0)),
+    (127, 0x07C0, (0, 251, 0, 255)),
+]
+
+
+@pytest.mark.parametrize(("kind", "pixel", "colour"), COLOURS)
+def test_pixels_have_their_colours(kind, pixel, colour):
+    document, _ = read(image(kind, 3, 1, runs((0, 0), (2, pixel))))
+    (picture,) = ogf_image.decode(document)
+    assert picture.shape == (1, 3, 4)
+    assert picture[0, 1].tolist() == picture[0, 2].tolist() == list(colour)
+
+
+def test_the_first_row_is_the_top_and_coarser_levels_are_there():
+    document, _ = read(image(121, 2, 2, TWO_LEVELS, levels=2))
+    (picture,) = ogf_image.decode(document)
+    assert picture[0].tolist() == [[0, 0, 255, 255]] * 2
+    assert picture[1].tolist() == [[255, 0, 0, 136], [0, 255, 0, 0]]
+    assert ogf_image.decode_image(document.frames[0], 1).tolist() == [[[255, 255, 255, 255]]]
+    with pytest.raises(ReadError, match="no level 2"):
+        ogf_image.decode_image(document.frames[0], 2)
+
+
+def test_runs_of_every_length_over_many_blocks():
+    random = np.random.default_rng(1)
+    counts = random.choice([0, *range(2, 251)], 20_000)
+    values = random.integers(0, 1 << 16, 20_000)
+    pixels = np.repeat(values, np.maximum(counts, 1))
+    width = 1000
+    short = -len(pixels) % width
+    counts, values = np.append(counts, [0] * short), np.append(values, [0xF800] * short)
+    data = image(127, width, (len(pixels) + short) // width, runs(*zip(counts.tolist(), values.tolist(), strict=True)))
+    document, _ = read(data)
+    assert ogf_image.write(document) == data
+    (picture,) = ogf_image.decode(document)
+    flat = picture.reshape(-1, 4)
+    assert np.array_equal(flat[: len(pixels), 0], ((pixels >> 11) * 255 + 15) // 31)
+    assert flat[-1].tolist() == [255, 0, 0, 255] if short else True
+
+
+def test_animations_new_and_old():
+    frames = image(124, 1, 1, runs((0, 0xF800))) + image(127, 2, 1, runs((2, 0x001F)))
+    new = bytes((127, 1, 2)) + struct.pack("<f", 0.07) + frames
+    document, report = read(new, "a.oaf")
+    assert not report
+    assert document.animation.frame_time == np.float32(0.07)
+    assert [picture.shape for picture in ogf_image.decode(document)] == [(1, 1, 4), (1, 2, 4)]
+    assert ogf_image.write(document) == new
+    assert detect("nameless", new[:64]).module is ogf_image
+    old = struct.pack("<Bffif", 2, 1.5, 0.1, -3, 2.5) + frames
+    document, _ = read(old, "A.OAF")
+    assert document.animation.version is None
+    assert document.animation.frame_time == np.float32(0.1)
+    assert ogf_image.write(document) == old
+    assert list(ogf_image.differences(document, read(new)[0]))
+
+
+@pytest.mark.parametrize("descriptor", [0, 0x20])
+@pytest.mark.parametrize("depth", [24, 32])
+@pytest.mark.parametrize("packed", [False, True])
+def test_an_ordinary_tga(descriptor, depth, packed):
+    size = depth // 8
+    rows = np.arange(2 * 3 * size, dtype=np.uint8).reshape(6, size)
+    plain = rows.tobytes()
+    if packed:
+        rows[1:3] = rows[1]
+        plain = bytes((0,)) + rows[0].tobytes() + bytes((0x81,)) + rows[1].tobytes() + b"\2" + rows[3:].tobytes()
+    head = bytes((0, 0, 10 if packed else 2)) + bytes(9) + struct.pack("<HHBB", 3, 2, depth, descriptor)
+    document, report = read(head + plain + b"footer")
+    assert not report
+    assert detect("a.ogf", head + plain).module is ogf_image
+    (picture,) = ogf_image.decode(document)
+    wanted = np.full((6, 4), 255, np.uint8)
+    wanted[:, :3] = rows[:, [2, 1, 0]]
+    if size == 4:
+        wanted[:, 3] = rows[:, 3]
+    wanted = wanted.reshape(2, 3, 4)
+    assert np.array_equal(picture, wanted if descriptor else wanted[::-1])
+    assert ogf_image.write(document) == head + plain + b"footer"
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (image(121, 2, 2, runs((2, 1))), "the image ends after 2 of 4 pixels"),
+        (image(121, 2, 2, runs((5, 1))), "reach over its 4 pixels"),
+        (image(121, 2, 2, runs((1, 1))), "a run of 1 pixels"),
+        (image(121, 300, 2, runs((251, 1))), "a run of 251 pixels"),
+        (image(121, 0xFFFF, 0xFFFF, runs((250, 1))), "ends after 250 of 4294836225 pixels"),
+        (image(9, 2, 2, b""), "an image of type 9"),
+        (b"\0\1" + image(121, 2, 2, b"")[2:], "colour map 1"),
+        (bytes((127, 1, 2)) + bytes(4) + image(126, 1, 1, b"x") * 2, "which has no end"),
+        (bytes((127, 1, 9)) + bytes(4), "the header needs 1 bytes"),
+    ],
+)
+def test_what_is_no_texture_is_refused(data, words):
+    with pytest.raises(ReadError, match=words):
+        read(data)
+    assert memory_peak(lambda: verify(data, "a.oaf")) < 400_000
+
+
+def test_types_the_game_cannot_read_are_kept_but_not_shown():
+    data = image(125, 4, 4, b"whatever")
+    document, report = read(data)
+    assert "type 125 is not readable by the game" in report.lines()[0]
+    assert ogf_image.write(document) == data
+    assert ogf_image.raw_size(document) == 8
+    with pytest.raises(ReadError, match="type 125"):
+        ogf_image.decode(document)
+
+
+@pytest.mark.parametrize("file", corpus_files("ogf/odd_d3_texture_not_xray.ogf"))
+def test_a_real_texture_opens_as_what_it_is(file):
+    data = file.read_bytes()
+    verdict = verify(data, file.name)
+    assert (verdict.format, verdict.status, verdict.raw_share) == ("ogf_image", Status.IDENTICAL, 0)
+    (picture,) = ogf_image.decode(read(data)[0])
+    assert picture.shape == (128, 128, 4)
+    assert 20 < picture[..., :3].std() < 120
+
+
+@pytest.mark.parametrize("file", corpus_files("ogf"))
+def test_models_and_textures_of_one_suffix_are_told_apart(file):
+    found = detect(file.name, file.read_bytes()[:64])
+    assert found is format_named("ogf_image" if "d3_texture" in file.name else "ogf")
+
+
+def test_a_png_holds_the_picture():
+    """Read back with nothing of ours."""
+    picture = np.arange(24, dtype=np.uint8).reshape(2, 3, 4)
+    data = png.encode(picture)
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    at, found = 8, {}
+    while at < len(data):
+        size, name = struct.unpack_from(">I4s", data, at)
+        body = data[at + 8 : at + 8 + size]
+        assert struct.unpack_from(">I", data, at + 8 + size) == (zlib.crc32(name + body),)
+        found[name] = body
+        at += 12 + size
+    assert struct.unpack(">IIBBBBB", found[b"IHDR"]) == (3, 2, 8, 6, 0, 0, 0)
+    rows = zlib.decompress(found[b"IDAT"])
+    assert rows == b"".join(b"\0" + row.tobytes() for row in picture)
+    with pytest.raises(ValueError, match="0 x 3"):
+        png.encode(np.zeros((3, 0, 4), np.uint8))
+
+
+def test_each_frame_becomes_a_png():
+    frames = image(124, 1, 1, runs((0, 0xF800))) * 3
+    document, _ = read(bytes((127, 1, 3)) + bytes(4) + frames, "a.oaf")
+    report = Report()
+    files = ogf_image.as_png(document, report)
+    assert files == [png.encode(np.array([[[255, 0, 0, 255]]], np.uint8))] * 3
+    assert report.lines() == ["3 frames, one file each"]
+    with pytest.raises(ReadError, match="no pixels"):
+        ogf_image.as_png(read(image(121, 0, 5, b""))[0], Report())
