@@ -121,6 +121,23 @@ def evaluate_curve(curve: Curve, times: ArrayLike) -> Floats:
     return np.where(flat == end[:, 0], end[:, 1], result).reshape(wanted.shape)
 
 
+def segment_values(kinds: NDArray[np.uint8], points: Floats, times: Floats) -> tuple[Floats, Floats]:
+    """Values of segments of (n,) ``kinds`` and (n, 4, 2) ``points`` at (n,) times, and their parameters there.
+
+    A held segment's value is its first.
+    """
+    start, end = points[:, 0], points[:, 3]
+    share = (times - start[:, 0]) / (end[:, 0] - start[:, 0])
+    cubic = kinds == Interpolation.BEZIER
+    u = share.copy()
+    # Of a cubic that leaves the time between its keys the search finds where it first does; of others ends are ends.
+    known = ((times == start[:, 0]) | (times == end[:, 0])) & ~folds_back(points[:, :, 0])
+    sought = cubic & ~known
+    u[sought] = solve(points[sought, :, 0], times[sought])
+    value = np.where(cubic, bernstein(points[:, :, 1], u), start[:, 1] + share * (end[:, 1] - start[:, 1]))
+    return np.where(kinds == Interpolation.CONSTANT, start[:, 1], value), u
+
+
 def part_of(points: Floats, begin: Floats, end: Floats) -> Floats:
     """The control points (n, 4, 2) of cubics cut down to the parameters ``begin`` ... ``end`` (n,).
 

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .curve import Curve, Interpolation, control_points, empty_curve, folds_back, halved, part_of
-from .evaluation import HALVINGS, bernstein, extrapolation_slopes, solve
+from .curve import Curve, Interpolation, control_points, empty_curve, folds_back, halved, part_of, segment_values
+from .evaluation import HALVINGS, extrapolation_slopes, solve
 from .keys import Behaviour, Envelope, Floats, tangents
 
 NEAR = 0.02
@@ -230,17 +230,17 @@ def _played_parts(envelope: Envelope, played: _Played, near: float) -> _Pieces:
     kinds, points, begin, end = played.kinds, played.points, played.begin, played.end
     same = JUMP * np.ptp(envelope.values) + 4 * np.spacing(np.abs(envelope.values).max().astype(np.float32))
     own_end = end == envelope.times[played.segment + 1]
-    finish = np.where(own_end, envelope.values[played.segment + 1], _values(kinds, points, end)[0])
+    finish = np.where(own_end, envelope.values[played.segment + 1], segment_values(kinds, points, end)[0])
     before_time = np.concatenate((envelope.times[:1], end[:-1]))
     before = np.concatenate((envelope.values[:1], finish[:-1]))
-    value = _values(kinds, points, begin)[0]
+    value = segment_values(kinds, points, begin)[0]
     jump_before = (begin > before_time) | (np.abs(value - before) > same)
     begin = np.where(jump_before, np.minimum(np.maximum(begin, before_time + near), end - 2 * near), begin)
-    first, u0 = _values(kinds, points, begin)
-    last = _values(kinds, points, end)[0]
+    first, u0 = segment_values(kinds, points, begin)
+    last = segment_values(kinds, points, end)[0]
     jump_after = own_end & (kinds != Interpolation.CONSTANT) & (np.abs(last - finish) > same)
     end = np.where(jump_after, end - near, end)
-    last, u1 = _values(kinds, points, end)
+    last, u1 = segment_values(kinds, points, end)
     parts = part_of(points, u0, u1)
     start_point = np.stack((begin, np.where(jump_before, first, before)), axis=1)
     end_point = np.stack((end, np.where(jump_after, last, finish)), axis=1)
@@ -249,20 +249,6 @@ def _played_parts(envelope: Envelope, played: _Played, near: float) -> _Pieces:
     parts[straight, 1], parts[straight, 2] = (start_point + third)[straight], (end_point - third)[straight]
     parts[:, 0], parts[:, 3] = start_point, end_point
     return _Pieces(parts, kinds, played.segment, u0, jump_before, jump_after)
-
-
-def _values(kinds: NDArray[np.uint8], points: Floats, times: Floats) -> tuple[Floats, Floats]:
-    """Values of segments at a time each, a held one's being its first, and the cubics' parameters there."""
-    start, end = points[:, 0], points[:, 3]
-    share = (times - start[:, 0]) / (end[:, 0] - start[:, 0])
-    cubic = kinds == Interpolation.BEZIER
-    u = share.copy()
-    # Of a cubic that leaves the time between its keys the search finds where it first does; of others ends are ends.
-    known = ((times == start[:, 0]) | (times == end[:, 0])) & ~folds_back(points[:, :, 0])
-    sought = cubic & ~known
-    u[sought] = solve(points[sought, :, 0], times[sought])
-    value = np.where(cubic, bernstein(points[:, :, 1], u), start[:, 1] + share * (end[:, 1] - start[:, 1]))
-    return np.where(kinds == Interpolation.CONSTANT, start[:, 1], value), u
 
 
 def _halved_where_long(pieces: _Pieces, shortest: float) -> _Pieces:

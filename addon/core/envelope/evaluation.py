@@ -7,6 +7,8 @@ search of a Bezier segment's parameter, which stops at 0.1 ms, is carried on to 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -48,7 +50,7 @@ def _with_behaviours(envelope: Envelope, times: Floats) -> Floats:
     inner = times.copy()
     added = np.zeros_like(times)
     settled: list[tuple[NDArray[np.bool_], Floats | float]] = []
-    slopes = extrapolation_slopes(envelope)
+    known = tangents(envelope) if _needs_tangents(envelope) else None
     for outside, behaviour, edge in ((times < start, envelope.before, 0), (times > end, envelope.after, -1)):
         if not outside.any():
             continue
@@ -63,10 +65,11 @@ def _with_behaviours(envelope: Envelope, times: Floats) -> Floats:
                 added[outside] = rounds * (envelope.values[-1] - envelope.values[0])
             inner[outside] = folded
         elif behaviour == Behaviour.LINEAR:
-            settled.append((outside, envelope.values[edge] + slopes[edge] * (times[outside] - envelope.times[edge])))
+            slope = extrapolation_slopes(envelope, known)[edge]
+            settled.append((outside, envelope.values[edge] + slope * (times[outside] - envelope.times[edge])))
         else:
             settled.append((outside, 0.0 if behaviour == Behaviour.RESET else envelope.values[edge]))
-    result = _between_keys(envelope, inner) + added
+    result = _between_keys(envelope, inner, known) + added
     for outside, value in settled:
         result[outside] = value
     return result
@@ -95,7 +98,11 @@ def segment_ends(envelope: Envelope, times: Floats) -> NDArray[np.intp]:
     return np.minimum(np.searchsorted(latest, times, "left") + 1, envelope.count - 1)
 
 
-def _between_keys(envelope: Envelope, times: Floats) -> Floats:
+def _needs_tangents(envelope: Envelope) -> bool:
+    return Behaviour.LINEAR in (envelope.before, envelope.after) or bool((envelope.shapes <= Shape.BEZIER_1D).any())
+
+
+def _between_keys(envelope: Envelope, times: Floats, known: tuple[Floats, Floats] | None) -> Floats:
     ends = segment_ends(envelope, times)
     starts = ends - 1
     key_times, values, shapes = envelope.times, envelope.values, envelope.shapes[ends]
@@ -104,7 +111,7 @@ def _between_keys(envelope: Envelope, times: Floats) -> Floats:
     result = np.where(shapes == Shape.LINEAR, begin + share * (finish - begin), begin)
     cubic = shapes <= Shape.BEZIER_1D
     if cubic.any():
-        leaving, arriving = tangents(envelope)
+        leaving, arriving = known if known is not None else tangents(envelope)
         square, cube = share * share, share * share * share
         blend = 3 * square - 2 * cube
         hermite = (
@@ -160,26 +167,53 @@ def solve(controls: Floats, times: Floats) -> Floats:
     By halving, as the engine does: where a cubic that folds back has several answers, this finds the engine's. A time
     it never reaches gives the nearer end.
     """
-    low, high = _halved(controls, times, np.zeros_like(times), np.ones_like(times), HALVINGS_FIRST)
+    cubic = _Cubic.of(controls, times)
+    low, high = cubic.halved(np.zeros_like(times), np.ones_like(times), HALVINGS_FIRST)
     # Between so close bounds Newton's steps arrive in no time, unless time stands still there.
     result = (low + high) / 2
-    steps = np.diff(controls, axis=1)
     with np.errstate(all="ignore"):
         for _ in range(5):
-            rest = 1 - result
-            slope = rest * rest * steps[:, 0] + 2 * rest * result * steps[:, 1] + result * result * steps[:, 2]
-            result = np.clip(result - (bernstein(controls, result) - times) / (3 * slope), low, high)
-        reached = np.abs(bernstein(controls, result) - times) <= 1e-15 * np.abs(controls).max(axis=1)
-        far = ~(reached & (slope > 1e-3 * np.abs(steps).max(axis=1)))
+            result = np.clip(result - cubic.beyond(result) / cubic.slope(result), low, high)
+        reached = np.abs(cubic.beyond(result)) <= 1e-15 * np.abs(controls).max(axis=1)
+        far = ~(reached & (cubic.slope(result) > 1e-3 * np.abs(cubic.reach)))
     if far.any():
-        low, high = _halved(controls[far], times[far], low[far], high[far], HALVINGS - HALVINGS_FIRST)
+        cubic = _Cubic.of(controls[far], times[far])
+        low, high = cubic.halved(low[far], high[far], HALVINGS - HALVINGS_FIRST)
         result[far] = (low + high) / 2
     return result
 
 
-def _halved(controls: Floats, times: Floats, low: Floats, high: Floats, steps: int) -> tuple[Floats, Floats]:
-    for _ in range(steps):
-        middle = (low + high) / 2
-        beyond = bernstein(controls, middle) > times
-        high, low = np.where(beyond, middle, high), np.where(beyond, low, middle)
-    return low, high
+@dataclass
+class _Cubic:
+    """Times as polynomials of u, (n,) each, counted from the one that is sought: ((a·u + b)·u + c)·u + d."""
+
+    a: Floats
+    b: Floats
+    c: Floats
+    d: Floats
+    reach: Floats
+    """Three times the longest step of the control times."""
+
+    @classmethod
+    def of(cls, controls: Floats, times: Floats) -> _Cubic:
+        first, second, third = 3 * np.diff(controls, axis=1).T
+        reach = np.maximum(np.maximum(np.abs(first), np.abs(second)), np.abs(third))
+        return cls((third + first) / 3 - 2 * second / 3, second - first, first, controls[:, 0] - times, reach)
+
+    def beyond(self, u: Floats) -> Floats:
+        """How far past the sought time the one at u is."""
+        result: Floats = ((self.a * u + self.b) * u + self.c) * u + self.d
+        return result
+
+    def slope(self, u: Floats) -> Floats:
+        """Seconds per u."""
+        result: Floats = (3 * self.a * u + 2 * self.b) * u + self.c
+        return result
+
+    def halved(self, low: Floats, high: Floats, steps: int) -> tuple[Floats, Floats]:
+        """The bounds after ``steps`` halvings."""
+        for _ in range(steps):
+            middle = (low + high) / 2
+            beyond = self.beyond(middle) > 0
+            high, low = np.where(beyond, middle, high), np.where(beyond, low, middle)
+        return low, high

@@ -24,7 +24,7 @@ from .. import quantum
 from .curve import Curve, Interpolation
 from .display import Display
 from .keys import Envelope, Floats, Shape, tangents
-from .matching import Flags, match
+from .matching import Flags, Match, match
 from .restoring import UNPLAYED, Plan, plan
 
 NONE = 255
@@ -32,18 +32,24 @@ NONE = 255
 
 
 def keys_of_curve(
-    curve: Curve, base: Envelope | None, shown: Display | None, frame: float, *, stepped_parameters: bool
+    curve: Curve,
+    base: Envelope | None,
+    shown: Display | None,
+    frame: float,
+    *,
+    stepped_parameters: bool,
+    matched: Match | None = None,
 ) -> tuple[Envelope, NDArray[np.intp]]:
     """An envelope that plays ``curve``, and which key of ``base`` each of its keys is (-1: none).
 
     ``shown`` is what ``base`` was shown as, ``frame`` seconds; ``stepped_parameters``: whether the file stores the
-    parameters of stepped keys.
+    parameters of stepped keys; ``matched``: the `match` of curve and ``shown``, where it is known.
     """
     if base is None or shown is None:
         planned = plan(curve)
         base = Envelope.of(np.zeros(0), np.zeros(0), np.zeros(0, np.uint8))
     else:
-        planned = plan(curve, base, shown, match(curve, shown, frame))
+        planned = plan(curve, base, shown, matched or match(curve, shown, frame))
     with np.errstate(all="ignore"):  # broken files hold numbers whose products are none
         result = _shaped(planned, base, stepped_parameters)
     result[0].before, result[0].after = curve.before, curve.after
@@ -96,8 +102,9 @@ def _shaped(planned: Plan, base: Envelope, stepped_parameters: bool) -> tuple[En
 def _fits(planned: Plan, old: Envelope, stepped_parameters: bool) -> _Fits:
     shapes, parameters = old.shapes, old.parameters
     leaving, arriving = tangents(old)
-    line = Envelope(old.times, old.values, np.full_like(shapes, Shape.LINEAR), old.tcb, parameters)
-    straight = tangents(line)[0]
+    straight = leaving
+    if (planned.kind_before == Interpolation.LINEAR).any():  # nobody else is asked whether a linear key would do
+        straight = tangents(Envelope(old.times, old.values, np.full_like(shapes, Shape.LINEAR), old.tcb, parameters))[0]
     third = np.diff(planned.keys[:, 0]) / 3
     after, before = planned.after[:-1], planned.before[1:]
     near = _near(planned)

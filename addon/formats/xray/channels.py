@@ -12,21 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.envelope import (
-    Behaviour,
-    Curve,
-    Display,
-    Envelope,
-    display,
-    evaluate,
-    evaluate_curve,
-    extrapolation_slopes,
-    keys_of_curve,
-    unchanged,
-)
+from ...core.envelope import Curve, Display, Envelope, display, keys_of_curve, unchanged
+from ...core.envelope.comparing import Stored, losses
 from ...core.envelope.curve import empty_curve
-from ...core.envelope.display import SPACING
-from ...core.envelope.matching import match
+from ...core.envelope.matching import Match, match
 from ...core.errors import WriteError
 from ...core.report import Report
 from .envelopes import StoredEnvelope, as_old, as_packed, row_bytes, stored
@@ -36,8 +25,6 @@ NAMES = ("X", "Y", "Z", "H", "P", "B")
 
 REACH = 3
 """Keys on either side of an edited one whose numbers may change with it."""
-SAMPLES = 8
-"""Times a segment at which what was asked for is compared with what is stored."""
 NEW = Envelope.of(np.zeros(0), np.zeros(0), np.zeros(0, np.uint8))
 
 
@@ -102,32 +89,48 @@ def _shown(envelope: Envelope, frame: float) -> Display:
     return nothing
 
 
-def encode_channel(
-    curve: Curve, base: StoredEnvelope | None, frame: float, place: str, *, to_packed: bool
-) -> tuple[StoredEnvelope, ChannelChange | None]:
-    """A channel to be stored, signs as in the file, and what in it is not the base's (None where it is untouched).
+@dataclass
+class _Encoded:
+    """A channel to be stored. ``differing``: how many of its keys are not the base's, None for an untouched one.
 
-    Raises `WriteError` for what the game or the layout cannot take.
+    ``asked``: what to compare it with, None where nothing can be lost; ``converted``: it is the base's in another
+    layout, and a change only if that loses something.
     """
+
+    channel: str
+    result: StoredEnvelope
+    differing: int | None = None
+    asked: Stored | None = None
+    converted: bool = False
+
+
+def _encode_channel(
+    curve: Curve, base: StoredEnvelope | None, frame: float, place: str, *, to_packed: bool
+) -> _Encoded:
+    """A channel to be stored, signs as in the file. Raises `WriteError` for what the game or the layout cannot take."""
     _refuse_odd(curve, place)
     decoded = base.decoded() if base is not None else None
     shown = _shown(decoded, frame) if decoded is not None else None
-    if base is not None and shown is not None and unchanged(curve, shown, frame):
-        return _in_layout(base, to_packed, curve, frame, place)
+    matched = match(curve, shown, frame) if shown is not None else None
+    if base is not None and shown is not None and unchanged(curve, shown, frame, matched):
+        return _in_layout(base, to_packed, curve, place)
     known = decoded if shown is not None and shown.curve.count else None
-    keys, source = keys_of_curve(curve, known, shown if known else None, frame, stepped_parameters=not to_packed)
+    keys, source = keys_of_curve(
+        curve, known, shown if known else None, frame, stepped_parameters=not to_packed, matched=matched
+    )
     result = stored(keys, place, to_packed=to_packed)
     if base is not None and not base.packed and not to_packed:
         _keep_high_bytes(result, base, source)
-    touched = _near_edits(curve, shown, frame) if known else np.ones(max(curve.count - 1, 0), np.bool_)
-    return result, ChannelChange(place, _differing(result, base, source), *_cost(result, curve, frame, touched))
+    touched = _near_edits(matched) if known and matched is not None else _everywhere(curve)
+    return _Encoded(place, result, _differing(result, base, source), Stored(curve, result.decoded(), touched))
 
 
-def _near_edits(curve: Curve, shown: Display | None, frame: float) -> NDArray[np.bool_]:
+def _everywhere(curve: Curve) -> NDArray[np.bool_]:
+    return np.ones(max(curve.count - 1, 0), np.bool_)
+
+
+def _near_edits(matched: Match) -> NDArray[np.bool_]:
     """Segments (keys - 1,) so close to an edit that they may be written in another way than the base's."""
-    if shown is None:
-        return np.ones(max(curve.count - 1, 0), np.bool_)
-    matched = match(curve, shown, frame)
     edited = ~(matched.key & matched.left & matched.right & matched.interpolation)
     edited |= np.diff(matched.place, prepend=-1) != 1  # keys before it are gone
     for _ in range(REACH):
@@ -138,16 +141,14 @@ def _near_edits(curve: Curve, shown: Display | None, frame: float) -> NDArray[np
     return edited[:-1] | edited[1:]
 
 
-def _in_layout(
-    base: StoredEnvelope, to_packed: bool, curve: Curve, frame: float, place: str
-) -> tuple[StoredEnvelope, ChannelChange | None]:
+def _in_layout(base: StoredEnvelope, to_packed: bool, curve: Curve, place: str) -> _Encoded:
     if base.packed == to_packed:
-        return base, None
-    result = as_packed(base, place) if to_packed else as_old(base)
+        return _Encoded(place, base)
     if not to_packed:
-        return result, None
-    error, slope = _cost(result, curve, frame, np.ones(max(curve.count - 1, 0), np.bool_))
-    return result, ChannelChange(place, len(result.keys), error, slope) if error or slope else None
+        return _Encoded(place, as_old(base))
+    result = as_packed(base, place)
+    asked = Stored(curve, result.decoded(), _everywhere(curve))
+    return _Encoded(place, result, len(result.keys), asked, converted=True)
 
 
 def _refuse_odd(curve: Curve, place: str) -> None:
@@ -174,28 +175,6 @@ def _differing(result: StoredEnvelope, base: StoredEnvelope | None, source: NDAr
     return max(len(result.keys) - int(same.sum()), len(base.keys) - int(same.sum()))
 
 
-def _cost(result: StoredEnvelope, curve: Curve, frame: float, segments: NDArray[np.bool_]) -> tuple[float, float]:
-    """What storing loses: of values within ``segments`` (keys - 1,), and of the slopes outside."""
-    keys = curve.keys
-    if not curve.count:
-        return 0.0, 0.0
-    envelope = result.decoded()
-    length = np.diff(keys[:, 0])
-    wide = segments & (length >= SPACING * frame)
-    shares = (np.arange(SAMPLES) + 0.5) / SAMPLES
-    times = np.concatenate((keys[:1, 0], (keys[:-1, 0][wide, None] + length[wide, None] * shares).ravel()))
-    error = float(np.abs(evaluate(envelope, times) - evaluate_curve(curve, times)).max(initial=0.0))
-    slope = 0.0
-    for side, behaviour, handle, key in (
-        (0, curve.before, curve.left[0], keys[0]),
-        (1, curve.after, curve.right[-1], keys[-1]),
-    ):
-        if behaviour == Behaviour.LINEAR and handle[0] != key[0]:
-            wanted = float((handle[1] - key[1]) / (handle[0] - key[0]))
-            slope = max(slope, abs(extrapolation_slopes(envelope)[side] - wanted))
-    return error, slope
-
-
 def decode_channels(
     envelopes: Sequence[StoredEnvelope], mapping: Mapping, frame: float, place: str, report: Report
 ) -> list[Curve]:
@@ -216,16 +195,25 @@ def encode_channels(
     to_packed: bool,
 ) -> tuple[list[StoredEnvelope], list[ChannelChange]]:
     """Blender's six channels as the file's, and those that changed."""
-    results: dict[int, StoredEnvelope] = {}
-    changes = []
-    for curve, channel, sign in zip(curves, mapping.channels, mapping.signs, strict=True):
-        results[channel], change = encode_channel(
+    encoded = [
+        _encode_channel(
             curve if sign > 0 else curve.signed(sign),
             base[channel] if base is not None else None,
             frame,
             f"{place}{NAMES[channel]}",
             to_packed=to_packed,
         )
-        if change is not None:
-            changes.append(change)
-    return [results[channel] for channel in range(len(NAMES))], changes
+        for curve, channel, sign in zip(curves, mapping.channels, mapping.signs, strict=True)
+    ]
+    in_file = {channel: one.result for channel, one in zip(mapping.channels, encoded, strict=True)}
+    return [in_file[channel] for channel in range(len(NAMES))], _changes(encoded, frame)
+
+
+def _changes(encoded: Sequence[_Encoded], frame: float) -> list[ChannelChange]:
+    lost = iter(losses([one.asked for one in encoded if one.asked is not None], frame))
+    changes = []
+    for one in encoded:
+        error, slope = next(lost) if one.asked is not None else (0.0, 0.0)
+        if one.differing is not None and not (one.converted and not error and not slope):
+            changes.append(ChannelChange(one.channel, one.differing, error, slope))
+    return changes
