@@ -154,4 +154,19 @@ def select(shown: Any, faces: NDArray[np.int64], vertices: NDArray[np.int64]) ->
     data.vertices.foreach_set("select", of_vertices)
     if len(of_faces):
         data.polygons.foreach_set("select", of_faces)
+    _select_edges(data, of_vertices)
     data.update()
+
+
+def _select_edges(data: Any, of_vertices: NDArray[np.bool_]) -> None:
+    """Select the edges between selected vertices: in edit mode one more would bring its faces along."""
+    if not len(data.edges):
+        return
+    ends = np.empty(2 * len(data.edges), np.int32)
+    data.edges.foreach_get("vertices", ends)
+    # Made anew: since 5.0 there may be one value for all edges, which cannot be written at once.
+    there = data.attributes.get(".select_edge")
+    if there is not None:
+        data.attributes.remove(there)
+    made = data.attributes.new(".select_edge", "BOOLEAN", "EDGE")
+    made.data.foreach_set("value", of_vertices[ends.reshape(-1, 2)].all(axis=1))

@@ -52,7 +52,7 @@ def plan_export(context: Any, holder: Any, options: ExportOptions, report: Repor
     for left_out in plan.changes.left_out:
         report.warn(left_out)
     if not plan.faces:
-        report.warn("there are no triangles in it; the game takes it for missing", holder.name)
+        report.warn("there is no triangle in it; the game takes it for missing", holder.name)
     if plan.changes:
         report_problems(_PROBLEMS[kind](mesh), holder.name, report)
     return plan

@@ -181,7 +181,10 @@ def test_an_empty_file_of_occluders_is_read_and_said():
     mesh = hom.decode(document, report)
     assert len(mesh.triangles) == 0
     with pytest.raises(WriteError, match="has no faces"):
-        hom.encode(mesh, document)
+        hom.encode(mesh)
+    again, changes = hom.encode(mesh, document)
+    assert again is document
+    assert not changes
     assert hom.describe(document)[0] == "0 triangles, 0 without area"
 
 

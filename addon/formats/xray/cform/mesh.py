@@ -67,9 +67,9 @@ def encode(mesh: Mesh, base: Cform | None = None) -> tuple[Cform, Changes]:
     out by itself. Raises `WriteError`.
     """
     said = {name: mesh.values(name, Domain.FACE) for name in _WORDS}
-    problems.refuse(
-        [*problems.no_faces(mesh), *problems.points_to_nowhere(mesh), *_out_of_range(mesh, base)], mesh.name
-    )
+    # An empty file that is left as it was stays one.
+    missing = () if base is not None and not len(base.faces) else problems.no_faces(mesh)
+    problems.refuse([*missing, *problems.points_to_nowhere(mesh), *_out_of_range(mesh, base)], mesh.name)
     positions = space.xray_points(mesh.positions).astype("<f4")
     changes = Changes()
     if base is None:

@@ -72,8 +72,8 @@ def _scatter(
         if said is not None and shares is not None:
             numbers[:, place] = said[slots]
             there = np.isin(said[slots], list(scales))
-            corners: Floats = np.clip(np.nan_to_num(shares[slots]), 0, 1).astype(np.float64)
-            density[..., place] = corners @ weights * there[:, None]
+            corners = np.clip(np.nan_to_num(shares[slots]), 0, 1) * there[:, None]
+            density[..., place] = corners @ weights
     # Of several that could stand in a place one is chosen; the densest decides how likely any is.
     total = density.sum(axis=-1)
     slot, where = np.nonzero(chance[..., 0] < density.max(axis=-1))
@@ -101,5 +101,5 @@ def _chances(slots: NDArray[np.int64], places: int) -> Floats:
     state = (state ^ state >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
     state = (state ^ state >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
     state ^= state >> np.uint64(31)
-    result: Floats = ((state >> np.uint64(11)) * 2.0**-53).reshape(len(slots), places, 6)
+    result: Floats = ((state >> np.uint64(11)).astype(np.float64) * 2.0**-53).reshape(len(slots), places, 6)
     return result

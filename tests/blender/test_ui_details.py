@@ -1,0 +1,198 @@
+"""The operators for what grows on a level, called as a user calls them."""
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.formats.xray import details
+from addon.games.xray import level_edit
+from addon.games.xray.level_details_export import models_of
+from tests.blender.test_details import BIG, face_values, models_in, planned, slots_of, tuft, written
+from tests.formats.xray.test_details import OLD, SLOTS, SMALL
+from tests.formats.xray.test_dm import SMALL as GRASS
+from tests.scene import differences, snapshot
+
+
+def opened(tmp_path, data=SMALL):
+    path = written(tmp_path, data)
+    assert bpy.ops.import_scene.xray_level_geometry(filepath=str(path)) == {"FINISHED"}
+    return bpy.context.active_object, path
+
+
+def select_faces(ground, *faces):
+    level_edit.select(ground, np.array(faces, np.int64), np.zeros(0, np.int64))
+
+
+@pytest.mark.parametrize("path", BIG)
+def test_a_file_goes_through_the_operators_unchanged(path, tmp_path):
+    assert bpy.ops.import_scene.xray_level_geometry(filepath=str(path)) == {"FINISHED"}
+    assert "83 x 83 slots" in bpy.context.window_manager.motionbridge_report
+    target = tmp_path / "out.details"
+    before = snapshot()
+    assert bpy.ops.export_scene.xray_level_geometry(filepath=str(target)) == {"FINISHED"}
+    assert differences(before, snapshot()) == []
+    assert target.read_bytes() == path.read_bytes()
+    with pytest.raises(RuntimeError, match="goes into a file of"):
+        bpy.ops.export_scene.xray_level_geometry(filepath=str(tmp_path / "out.dm"))
+
+
+def test_a_collection_exports_its_ground_and_the_models_below(tmp_path):
+    ground, path = opened(tmp_path)
+    made = bpy.data.collections.new("plants")
+    bpy.context.scene.collection.children.link(made)
+    made.objects.link(ground)
+    made.children.link(ground.motionbridge_level.models)
+    bpy.context.view_layer.objects.active = None
+    target = tmp_path / "out.details"
+    assert bpy.ops.export_scene.xray_level_geometry(filepath=str(target), collection="plants") == {"FINISHED"}
+    assert target.read_bytes() == path.read_bytes()
+
+
+def test_slots_are_edited_by_selection_in_edit_mode(tmp_path):
+    ground, _ = opened(tmp_path)
+    select_faces(ground, 1)
+    bpy.ops.object.mode_set(mode="EDIT")
+    assert bpy.ops.motionbridge.details_slots(
+        use_plant=True, place="2", model=0, density=(1, 0, 0, 1), use_ground=True, ground=3.0
+    ) == {"FINISHED"}
+    assert ground.mode == "EDIT"
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert face_values(ground, "model_2").tolist() == [0, 0]
+    _, rows = slots_of(planned(ground)[0].data)
+    assert rows[0].tobytes() == SLOTS[:16]
+    assert rows["density"][1].tolist() == [0, 0, 0xF00F, 0]
+    assert int(rows["word"][1]) & 0xFFF == 1015
+    # The colour follows at once.
+    names = [made.name for made in ground.data.materials]
+    assert names[ground.data.polygons[1].material_index] == "detail model 00"
+
+
+def test_what_is_missing_to_edit_is_said(tmp_path):
+    ground, _ = opened(tmp_path)
+    with pytest.raises(RuntimeError, match="nothing is ticked"):
+        bpy.ops.motionbridge.details_slots()
+    select_faces(ground)
+    with pytest.raises(RuntimeError, match="no face is selected"):
+        bpy.ops.motionbridge.details_slots(use_height=True, height=1)
+    with pytest.raises(RuntimeError, match="nothing grows on the 0 slots"):
+        bpy.ops.motionbridge.details_scatter()
+    bpy.context.view_layer.objects.active = None
+    with pytest.raises(RuntimeError, match="no ground of a level"):
+        bpy.ops.motionbridge.details_scatter()
+
+
+def test_models_are_added_replaced_selected_and_removed(tmp_path):
+    ground, _ = opened(tmp_path)
+    with pytest.raises(RuntimeError, match="no mesh is selected"):
+        bpy.ops.motionbridge.details_add_models()
+    tuft().select_set(True)
+    bpy.context.view_layer.objects.active = ground
+    assert bpy.ops.motionbridge.details_add_models() == {"FINISHED"}
+    assert [shown.motionbridge_level.number for shown in models_of(ground)] == [0, 1]
+    ground.motionbridge_level.active_model = 0
+    assert bpy.ops.motionbridge.details_select() == {"FINISHED"}
+    assert [face.select for face in ground.data.polygons] == [True, False]
+    for shown in bpy.context.view_layer.objects:
+        shown.select_set(False)
+    with pytest.raises(RuntimeError, match="no other meshes are selected"):
+        bpy.ops.motionbridge.details_replace_model()
+    tuft("better").select_set(True)
+    assert bpy.ops.motionbridge.details_replace_model() == {"FINISHED"}
+    data = planned(ground)[0].data
+    assert slots_of(data)[1].tobytes() == SLOTS
+    assert GRASS not in data
+    ground.motionbridge_level.active_model = next(
+        place
+        for place, shown in enumerate(ground.motionbridge_level.models.objects)
+        if shown.motionbridge_level.number == 0
+    )
+    assert bpy.ops.motionbridge.details_remove_model() == {"FINISHED"}
+    data = planned(ground)[0].data
+    assert len(models_in(data)) == 1
+    values = details.unpack(slots_of(data)[1])
+    assert values.models[0].tolist() == [5, -1, -1, 62]
+
+
+def test_colours_follow_a_script_that_changed_attributes(tmp_path):
+    ground, _ = opened(tmp_path)
+    ground.data.attributes["model_0"].data[1].value = 0
+    ground.data.attributes["density_0"].data[1].color = (1, 1, 1, 1)
+    assert bpy.ops.motionbridge.level_colours() == {"FINISHED"}
+    names = [made.name for made in ground.data.materials]
+    assert [names[face.material_index] for face in ground.data.polygons] == ["detail model 00"] * 2
+    assert bpy.ops.motionbridge.level_colours(shown_by="SUN") == {"FINISHED"}
+    assert [made.name for made in ground.data.materials] == ["sun 0%", "sun 7%"]
+    for by in ("SKY", "COLOUR", "DENSITY"):
+        assert bpy.ops.motionbridge.level_colours(shown_by=by) == {"FINISHED"}
+        assert ground.motionbridge_level.shown_by == by
+    before = planned(ground)[0]
+    assert before.sentence() == "1 slots with other models, 1 slots with other densities changed"
+
+
+def test_occluders_colours_follow_a_script_too(corpus):
+    bpy.ops.import_scene.xray_level_geometry(filepath=str(corpus / "hom" / "l05_bar.hom"))
+    shown = bpy.context.active_object
+    two_sided = face_values_of_bool(shown)
+    shown.data.attributes["two_sided"].data.foreach_set("value", ~two_sided)
+    assert bpy.ops.motionbridge.level_colours() == {"FINISHED"}
+    index = np.empty(len(two_sided), np.int32)
+    shown.data.polygons.foreach_get("material_index", index)
+    names = np.array([made.name for made in shown.data.materials])
+    assert (names[index] == np.where(~two_sided, "occluder, two-sided", "occluder, one-sided")).all()
+
+
+def face_values_of_bool(shown):
+    values = np.empty(len(shown.data.polygons), np.bool_)
+    shown.data.attributes["two_sided"].data.foreach_get("value", values)
+    return values
+
+
+def test_version_2_has_no_light_to_show(tmp_path):
+    ground, _ = opened(tmp_path, OLD)
+    with pytest.raises(RuntimeError, match="has no sun"):
+        bpy.ops.motionbridge.level_colours(shown_by="SUN")
+    assert ground.motionbridge_level.shown_by == "MODEL"
+
+
+def test_offending_slots_are_selected(tmp_path):
+    ground, _ = opened(tmp_path)
+    bpy.data.objects.remove(models_of(ground)[0])
+    with pytest.raises(RuntimeError, match="that is gone"):
+        bpy.ops.export_scene.xray_level_geometry(filepath=str(tmp_path / "out.details"))
+    assert bpy.ops.motionbridge.level_check() == {"FINISHED"}
+    assert ground.mode == "EDIT"
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert [face.select for face in ground.data.polygons] == [True, False]
+    assert bpy.ops.motionbridge.details_slots(use_plant=True, place="2", model=-1) == {"FINISHED"}
+    assert bpy.ops.export_scene.xray_level_geometry(filepath=str(tmp_path / "out.details")) == {"FINISHED"}
+
+
+def test_a_level_folder_brings_them_in_collections_of_their_own_and_models_side_by_side(tmp_path):
+    folder = tmp_path / "l01_test"
+    folder.mkdir()
+    (folder / "level.details").write_bytes(SMALL)
+    for name in ("a.dm", "b.dm", "c.dm"):
+        (folder / name).write_bytes(GRASS)
+    assert bpy.ops.import_scene.xray_level(directory=str(folder)) == {"FINISHED"}
+    objects, separate = bpy.context.scene.collection.children["l01_test"].children
+    assert "Detail Objects" in objects.name
+    assert "Detail Models" in separate.name
+    assert [shown.name for shown in objects.objects] == ["level.details"]
+    assert [[shown.name for shown in below.objects] for below in objects.children] == [["detail_00"]]
+    models = list(separate.objects)
+    places = [shown.location.x for shown in models]
+    assert len(places) == 3
+    assert (np.diff(places) >= 1).all()
+    for number, shown in enumerate(models):
+        target = tmp_path / f"{number}.dm"
+        bpy.context.view_layer.objects.active = shown
+        assert bpy.ops.export_scene.xray_level_geometry(filepath=str(target)) == {"FINISHED"}
+        assert target.read_bytes() == GRASS
+
+
+def test_a_wrong_file_makes_nothing(tmp_path):
+    path = written(tmp_path, SMALL[:-20])
+    before = snapshot()
+    with pytest.raises(RuntimeError, match=r"level\.details"):
+        bpy.ops.import_scene.xray_level_geometry(filepath=str(path))
+    assert differences(before, snapshot()) == []
