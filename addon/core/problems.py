@@ -28,6 +28,11 @@ class Problem:
     elements: NDArray[np.int64]
     fatal: bool = False
 
+    @property
+    def line(self) -> str:
+        """The finding and what to do, for a report."""
+        return f"{self.sentence}; {self.remedy[:1].lower()}{self.remedy[1:]}"
+
 
 _NONE = np.zeros(0, np.int64)
 

@@ -47,7 +47,8 @@ def without_area(positions: NDArray[Any], triangles: NDArray[Any]) -> NDArray[np
         # Most faces are ruled out by what is seen of them from above.
         upright.append(start + np.flatnonzero((x[b] - ax) * (y[c] - ay) == (y[b] - ay) * (x[c] - ax)))
     left = np.concatenate(upright)
-    return left[areas(positions, triangles[left]) == 0]
+    result: NDArray[np.int64] = left[areas(positions, triangles[left]) == 0]
+    return result
 
 
 def repeated(triangles: NDArray[Any]) -> NDArray[np.int64]:

@@ -160,16 +160,22 @@ class MOTIONBRIDGE_OT_level_check(Operation, BlenderOperator):
         if not found:
             return Outcome(said("Nothing is wrong"))
         for one in found:
-            report.warn(f"{one.problem.sentence}; {one.problem.remedy.lower()}", one.shown.name)
+            report.warn(one.problem.line, one.shown.name)
         selectable = [one for one in found if len(one.faces) or len(one.vertices)]
-        if selectable:
-            chosen = selectable[min(self.number, len(selectable) - 1)]
-            level_edit.select(chosen.shown, chosen.faces, chosen.vertices)
-            context.view_layer.objects.active = chosen.shown
-            chosen.shown.select_set(True)
-            context.tool_settings.mesh_select_mode = (not len(chosen.faces), False, bool(len(chosen.faces)))
-            CALL.object.mode_set(mode="EDIT")
-        return Outcome(said("Findings: {}").format(len(found)))
+        if not selectable:
+            return Outcome(said("Findings: {}").format(len(found)))
+        number = min(self.number, len(selectable) - 1)
+        chosen = selectable[number]
+        self._select(context, chosen)
+        words = (number + 1, len(selectable), chosen.problem.sentence)
+        return Outcome(said("Selected finding {} of {}: {}").format(*words))
+
+    def _select(self, context: Any, chosen: level_export.Offending) -> None:
+        level_edit.select(chosen.shown, chosen.faces, chosen.vertices)
+        context.view_layer.objects.active = chosen.shown
+        chosen.shown.select_set(True)
+        context.tool_settings.mesh_select_mode = (not len(chosen.faces), False, bool(len(chosen.faces)))
+        CALL.object.mode_set(mode="EDIT")
 
 
 class MOTIONBRIDGE_PT_level(BlenderPanel):
@@ -180,7 +186,6 @@ class MOTIONBRIDGE_PT_level(BlenderPanel):
     bl_region_type = "UI"
     bl_category = "Motionbridge"
     bl_order = 10
-    bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
     def poll(cls, context: Any) -> bool:

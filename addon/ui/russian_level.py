@@ -31,6 +31,7 @@ LEVEL: dict[str, str] = {
     ),
     "Finding": "Замечание",
     "Findings: {}": "Замечаний: {}",
+    "Selected finding {} of {}: {}": "Выделено замечание {} из {}: {}",
     "From both sides, not the front alone": "С обеих сторон, а не только с лицевой",
     "Game Material Number": "Номер материала игры",
     "Game Materials": "Материалы игры",

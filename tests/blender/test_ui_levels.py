@@ -28,11 +28,11 @@ def test_a_level_folder_becomes_coloured_collections_and_a_report(level_folder):
     assert bpy.ops.import_scene.xray_level(directory=str(level_folder)) == {"FINISHED"}
     whole = bpy.context.scene.collection.children["l01_test"]
     assert [below.name for below in whole.children] == [
-        f"l01_test {name}" for name in ("Collision", "Occluders", "Sound Occluders", "Errors")
+        f"{name} l01_test" for name in ("Collision", "Occluders", "Sound Occluders", "Errors")
     ]
     assert len({below.color_tag for below in whole.children}) == 4
     said = bpy.context.window_manager.motionbridge_report
-    for words in ("faces", "materials", "sectors", "two-sided", "left out", "build.cform"):
+    for words in ("faces", "4 materials", "1 sector", "two-sided", "left out", "build.cform"):
         assert words in said
 
 
@@ -102,11 +102,31 @@ def test_collision_values_of_selected_faces():
         bpy.ops.motionbridge.level_collision(use_sector=True, sector=1)
 
 
-def test_offending_faces_are_selected():
-    shown = drawn("thin", [*SQUARE, (0, 0.0001, 0)], [(0, 1, 2), (0, 1, 4), (0, 2, 3)], "HOM")
+@pytest.fixture
+def thin():
+    """Two findings: a face nearly without area, and one that lies on another."""
+    shown = drawn("thin", [*SQUARE, (0, 0.0001, 0)], [(0, 1, 2), (0, 1, 4), (0, 2, 3), (2, 0, 1)], "HOM")
     bpy.context.view_layer.objects.active = shown
-    assert bpy.ops.motionbridge.level_check() == {"FINISHED"}
-    assert shown.mode == "EDIT"
+    return shown
+
+
+@pytest.mark.parametrize("mode", ["OBJECT", "EDIT"])
+@pytest.mark.parametrize(("number", "faces", "words"), [(0, [1], "an area below"), (1, [3], "lie exactly on another")])
+def test_offending_faces_are_selected(thin, mode, number, faces, words):
+    bpy.ops.object.mode_set(mode=mode)
+    assert bpy.ops.motionbridge.level_check(number=number) == {"FINISHED"}
+    assert thin.mode == "EDIT"
     bpy.ops.object.mode_set(mode="OBJECT")
-    assert [face.select for face in shown.data.polygons] == [False, True, False]
-    assert "area below" in bpy.context.window_manager.motionbridge_report
+    assert [face.index for face in thin.data.polygons if face.select] == faces
+    said = bpy.context.window_manager.motionbridge_report
+    first = said.partition("\n")[0]
+    assert first.startswith(f"Selected finding {number + 1} of 2: 1 of 4 faces")
+    assert words in first
+    assert "have an area below 0.001 m²; delete them, or merge their vertices" in said
+
+
+def test_a_mesh_that_is_right_has_no_findings():
+    bpy.context.view_layer.objects.active = drawn("square", SQUARE, [(0, 1, 2, 3)], "HOM")
+    assert bpy.ops.motionbridge.level_check() == {"FINISHED"}
+    assert bpy.context.active_object.mode == "OBJECT"
+    assert "Nothing is wrong" in bpy.context.window_manager.motionbridge_report

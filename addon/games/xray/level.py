@@ -17,7 +17,7 @@ import numpy as np
 from ...blender import collection
 from ...blender import mesh as meshes
 from ...blender.record import keep
-from ...core import files, mesh_parts, triangles
+from ...core import files, mesh_parts, text, triangles
 from ...core.errors import ReadError
 from ...core.model import FILE_FACE, Attribute, Domain, Mesh
 from ...core.report import Report
@@ -109,13 +109,11 @@ def _read_collision(data: bytes, path: Path, options: LevelOptions, report: Repo
 
 
 def _collision_counts(mesh: Mesh, report: Report) -> str:
-    said = [f"{len(mesh.triangles)} faces"]
-    for name, noun in ((cform.MATERIAL, "materials"), (cform.SECTOR, "sectors")):
+    said = [text.counted(len(mesh.triangles), "face")]
+    for name, noun in ((cform.MATERIAL, "material"), (cform.SECTOR, "sector")):
         values = mesh.values(name, Domain.FACE)
         if values is not None and len(values):
-            low, high = int(values.min()), int(values.max())
-            count = np.count_nonzero(np.bincount(values)) if low >= 0 and high <= 0xFFFF else len(np.unique(values))
-            said.append(f"{count} {noun}")
+            said.append(text.counted(len(level_materials.different(values)), noun))
     return ", ".join([*said, *_degenerate(mesh)])
 
 
@@ -148,14 +146,16 @@ def _occluders(
     shown = meshes.build(mesh, materials, report, flat=True)
     shown.motionbridge_level.weld = NOT_WELDED if weld is None else weld
     two_sided = int(np.count_nonzero(mesh.attributes[occluders.TWO_SIDED].values))
-    counts = ", ".join([f"{len(mesh.triangles)} faces", f"{two_sided} two-sided", *_degenerate(mesh)])
+    said = [text.counted(len(mesh.triangles), "face"), f"{two_sided} two-sided"]
+    counts = ", ".join([*said, *_degenerate(mesh)])
     return ImportedLevelFile(kind, path.name, shown, [shown], counts)
 
 
 def _read_detail_model(data: bytes, path: Path, options: LevelOptions, report: Report) -> ImportedLevelFile:
     document = dm.read(data, str(path), report)
     shown = level_models.build(document, path, options, report)
-    counts = f"{len(document.triangles)} faces, {len(document.vertices)} vertices"
+    faces, vertices = len(document.triangles), len(document.vertices)
+    counts = f"{text.counted(faces, 'face')}, {text.counted(vertices, 'vertex', 'vertices')}"
     return ImportedLevelFile("DM", path.name, shown, [shown], counts)
 
 
@@ -167,7 +167,7 @@ def _read_errors(data: bytes, path: Path, _options: LevelOptions, report: Report
         meshes.select_loose_edges(shown.data)
         made.append(shown)
         items = mesh.triangles if len(mesh.triangles) else mesh.positions if mesh.edges is None else mesh.edges
-        counts.append(f"{len(items)} {mesh.name.rpartition(' ')[2]}")
+        counts.append(text.counted(len(items), mesh.name.rpartition(" ")[2].removesuffix("s")))
     return ImportedLevelFile("ERR", path.name, next(iter(made), None), made, ", ".join(counts) or "no errors")
 
 

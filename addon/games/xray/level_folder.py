@@ -81,7 +81,7 @@ def import_folder(
 def kind_collection(kind: str, into: Any) -> Any:
     """A collection for one kind of a level's files."""
     name, colour = COLLECTIONS[kind]
-    made: Any = bpy.data.collections.new(f"{into.name} {name}")
+    made: Any = bpy.data.collections.new(f"{name} {into.name}")
     made.color_tag = colour
     into.children.link(made)
     return made

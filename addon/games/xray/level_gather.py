@@ -67,7 +67,7 @@ class Plan:
 def report_problems(problems: Iterable[Problem], name: str, report: Report) -> None:
     """Warn of each."""
     for problem in problems:
-        report.warn(f"{problem.sentence}; {problem.remedy[:1].lower()}{problem.remedy[1:]}", name)
+        report.warn(problem.line, name)
 
 
 def gather(context: Any, shown: Any, kind: str, options: ExportOptions, report: Report) -> Shape:

@@ -72,12 +72,20 @@ def collision(values: NDArray[np.int32], names: Mapping[int, str]) -> Slots:
     return [*made, *others], index
 
 
+def different(values: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The numbers that occur among ``values`` (n,), in ascending order."""
+    if not len(values) or int(values.min()) < 0 or int(values.max()) > 0xFFFF:
+        return np.unique(values).astype(np.int64)
+    # Ticked off in a table: a million faces need no sorting.
+    there = np.zeros(int(values.max()) + 1, np.bool_)
+    there[values] = True
+    return np.flatnonzero(there)
+
+
 def _distinct(values: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    if int(values.min()) < 0 or int(values.max()) > 0xFFFF:
-        different, places = np.unique(values, return_inverse=True)
-        return different.astype(np.int64), places.ravel().astype(np.int32)
-    # Looked up in a table: a million faces need no sorting.
-    numbers = np.flatnonzero(np.bincount(values)).astype(np.int64)
+    numbers = different(values)
+    if not len(numbers) or numbers[0] < 0 or numbers[-1] > 0xFFFF:
+        return numbers, np.searchsorted(numbers, values).astype(np.int32)
     place = np.zeros(int(numbers[-1]) + 1, np.int32)
     place[numbers] = np.arange(len(numbers), dtype=np.int32)
     index: NDArray[np.int32] = place[values]
@@ -112,18 +120,16 @@ def share_colour(share: float) -> tuple[float, float, float, float]:
 def sound_occluders(occlusion: NDArray[np.float32], two_sided: NDArray[np.bool_]) -> Slots:
     """A colour for each share of the volume that is let through, darker-backed where one-sided."""
     shown = np.nan_to_num(occlusion.astype(np.float64), nan=0.0, posinf=1.0, neginf=0.0)
-    if len(np.unique(shown)) > MOST_SHARES:
-        shown = np.round(np.clip(shown, 0.0, 1.0), 1).astype(np.float64)
-    keys, index = np.unique(np.stack([shown, ~two_sided], axis=1), axis=0, return_inverse=True)
-    made = [
-        material.build_coloured(
-            f"lets {share:.0%} of sound through{', one-sided' if one_sided else ''}",
-            share_colour(share),
-            back=BACK if one_sided else None,
-        )
-        for share, one_sided in keys.tolist()
-    ]
-    return made, index.ravel().astype(np.int32)
+    shares, place = np.unique(shown, return_inverse=True)
+    if len(shares) > MOST_SHARES:
+        shares, place = np.unique(np.round(np.clip(shown, 0.0, 1.0), 1), return_inverse=True)
+    numbers, index = _distinct((2 * place.ravel() + ~two_sided).astype(np.int32))
+    made = []
+    for number in numbers.tolist():
+        share, one_sided = float(shares[number // 2]), bool(number % 2)
+        name = f"lets {share:.0%} of sound through{', one-sided' if one_sided else ''}"
+        made.append(material.build_coloured(name, share_colour(share), back=BACK if one_sided else None))
+    return made, index
 
 
 def slots_by_model(numbers: NDArray[np.int32]) -> Slots:
