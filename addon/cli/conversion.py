@@ -1,77 +1,178 @@
-"""`convert`: a file in another version of its format, or a texture as a picture."""
+"""`convert`: files in another version of their format, or textures as pictures."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import WriteError
+from ..core.errors import MotionbridgeError, WriteError
 from ..core.files import write_atomically
 from ..core.report import Report
-from .inspection import opened
-from .output import complain
+from ..formats import Format
+from . import processes, skeleton_choice
+from .inspection import expanded, opened
+from .output import TROUBLE, complain
+
+
+@dataclass(frozen=True)
+class Task:
+    """One file and what is to become of it; ``output`` None replaces it."""
+
+    file: str
+    output: str | None
+    to: str
+    backup: bool
+    model_cfg: str | None
+    skeleton: str | None
+
+
+@dataclass
+class Outcome:
+    """What there is to say: ``lines`` on the standard output; ``complaints`` on the other."""
+
+    lines: list[str]
+    complaints: list[str]
+    refused: bool = False
 
 
 def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     """Make the command known."""
-    text = "write a file in another version of its format, or a texture as a picture"
-    command = commands.add_parser("convert", help=text, description=text)
-    command.add_argument("file", metavar="FILE")
-    command.add_argument("--to", required=True, metavar="VERSION", help="for .anm: 3, 4 or 5; for textures: png")
+    text = "write files in another version of their format, or textures as pictures"
+    command = commands.add_parser(
+        "convert", help=text, description=f"{text}. Exit status: 2 where a file was refused; the others are written."
+    )
+    command.add_argument("files", nargs="+", metavar="FILE")
+    command.add_argument(
+        "--to",
+        required=True,
+        metavar="VERSION",
+        help="for .anm: 3, 4 or 5; for .rtm: plain, or 5 (binarised); for textures: png",
+    )
     target = command.add_mutually_exclusive_group(required=True)
-    target.add_argument("-o", "--output", metavar="OUT", help="write the result here")
-    target.add_argument("--in-place", action="store_true", help="replace FILE, in one step")
+    target.add_argument("-o", "--output", metavar="OUT", help="write the result here; for several files, a folder")
+    target.add_argument("--in-place", action="store_true", help="replace each FILE, in one step")
     command.add_argument("--backup", action="store_true", help="keep the old bytes beside it, with .bak added")
+    skeleton_choice.add_options(command)
+    processes.add_option(command)
     command.set_defaults(run=_convert)
 
 
 def _convert(chosen: argparse.Namespace) -> int:
-    data, found, document, report = opened(chosen.file)
-    for line in report.lines():
-        complain(f"{chosen.file}: {line}")
-    rendering = found.renderings.get(chosen.to)
-    if rendering is not None:
-        return _render(chosen, rendering, document)
-    conversion = found.conversions.get(chosen.to)
-    if conversion is None:
-        known = ", ".join((*found.conversions, *found.renderings))
+    files = list(expanded(chosen.files))
+    outputs = _outputs(files, None if chosen.in_place else chosen.output, chosen.to)
+    tasks = [
+        Task(file, output, chosen.to, chosen.backup, chosen.model_cfg, chosen.skeleton)
+        for file, output in zip(files, outputs, strict=True)
+    ]
+    refused = 0
+    for outcome in _outcomes(tasks, chosen.jobs):
+        for line in outcome.complaints:
+            complain(line)
+        for line in outcome.lines:
+            print(line)
+        refused += outcome.refused
+    if len(tasks) > 1:
+        print(f"{len(tasks)} files: {len(tasks) - refused} converted" + (f", {refused} refused" if refused else ""))
+    return TROUBLE if refused else 0
+
+
+def _outputs(files: Sequence[str], output: str | None, to: str) -> list[str | None]:
+    """Where each result goes: into a folder under the file's own name, where there are several or it is a folder."""
+    if output is None or (len(files) == 1 and not Path(output).is_dir()):
+        return [output] * len(files)
+    names = [Path(file).name for file in files]
+    if to == "png":
+        names = [Path(name).with_suffix(".png").name for name in names]
+    twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+    if twice:
         raise WriteError(
-            f"an {found.title} ({found.name}) cannot be converted to {chosen.to!r}",
-            file=chosen.file,
-            remedy=f"Known: {known}" if known else "This format has one version",
+            f"several files are called {twice[0]}", file=output, remedy="Convert them one folder at a time"
         )
-    output = chosen.file if chosen.in_place else chosen.output
-    if not chosen.in_place and Path(output).resolve() == Path(chosen.file).resolve():
-        raise WriteError("this is the file that is converted", file=output, remedy="To replace it say --in-place")
+    if Path(output).exists() and not Path(output).is_dir():
+        raise WriteError("several files need a folder", file=output, remedy="Name a folder with -o")
+    try:
+        Path(output).mkdir(parents=True, exist_ok=True)
+    except OSError as wrong:
+        raise WriteError(f"the folder cannot be made: {wrong.strerror}", file=output, remedy="Name another") from None
+    return [str(Path(output) / name) for name in names]
+
+
+def _outcomes(tasks: Sequence[Task], jobs: int | None) -> Iterator[Outcome]:
+    """In the order of the tasks, from as many processes as are worth it."""
+    jobs = min(jobs or processes.usual_jobs([task.file for task in tasks]), len(tasks))
+    if jobs == 1:
+        yield from map(convert, tasks)
+        return
+    with processes.pool(jobs) as pool:
+        yield from pool.map(convert, tasks)
+
+
+def convert(task: Task) -> Outcome:
+    """Do one task; runs in a worker process. A refusal is an outcome too."""
+    outcome = Outcome([], [])
+    try:
+        _convert_one(task, outcome)
+    except MotionbridgeError as refusal:
+        refusal.file = refusal.file or task.file
+        outcome.complaints.append(str(refusal))
+        outcome.refused = True
+    return outcome
+
+
+def _convert_one(task: Task, outcome: Outcome) -> None:
+    data, found, document, report = opened(task.file)
+    outcome.complaints += [f"{task.file}: {line}" for line in Report(report.warnings).lines()]
     told = Report()
+    rendering = found.renderings.get(task.to)
+    if rendering is not None:
+        _render(task, rendering, document, told, outcome)
+        return
+    conversion = _conversion(task, found, told)
+    output = task.output if task.output is not None else task.file
+    if task.output is not None and Path(output).resolve() == Path(task.file).resolve():
+        raise WriteError("this is the file that is converted", file=output, remedy="To replace it say --in-place")
     converted = found.module.write(conversion(document, told))
     # What we could not read ourselves shall replace nobody's file.
     found.module.read(converted, output, Report())
-    for line in told.lines():
-        print(line)
-    if chosen.in_place and converted == data:
-        print(f"{output}: nothing changed, left as it is")
-        return 0
-    write_atomically(output, converted, backup=chosen.backup)
-    print(f"{output}: {found.name} {chosen.to}, {len(converted)} bytes (from {len(data)})")
-    return 0
+    outcome.lines += told.lines()
+    if task.output is None and converted == data:
+        outcome.lines.append(f"{output}: nothing changed, left as it is")
+        return
+    write_atomically(output, converted, backup=task.backup)
+    outcome.lines.append(f"{output}: {found.name} {task.to}, {len(converted)} bytes (from {len(data)})")
 
 
-def _render(chosen: argparse.Namespace, rendering: Callable[[Any, Report], list[bytes]], document: Any) -> int:
+def _conversion(task: Task, found: Format, told: Report) -> Callable[[Any, Report], Any]:
+    conversion = found.conversions.get(task.to)
+    if conversion is not None:
+        return conversion
+    along = found.along_skeleton.get(task.to)
+    if along is not None:
+        hierarchy = skeleton_choice.chosen_hierarchy(task.file, task.model_cfg, task.skeleton, told)
+        return lambda document, report: along(document, hierarchy, report)
+    known = ", ".join((*found.conversions, *found.along_skeleton, *found.renderings))
+    raise WriteError(
+        f"an {found.title} ({found.name}) cannot be converted to {task.to!r}",
+        file=task.file,
+        remedy=f"Known: {known}" if known else "This format has one version",
+    )
+
+
+def _render(
+    task: Task, rendering: Callable[[Any, Report], list[bytes]], document: Any, told: Report, outcome: Outcome
+) -> None:
     """Write the files of another kind; several get numbers behind their name."""
-    if chosen.in_place:
-        raise WriteError(f"a {chosen.to} does not replace it", file=chosen.file, remedy="Name another file with -o")
-    told = Report()
+    if task.output is None:
+        raise WriteError(f"a {task.to} does not replace it", file=task.file, remedy="Name another file with -o")
     files = rendering(document, told)
-    for line in told.lines():
-        print(line)
-    output = Path(chosen.output)
+    outcome.lines += told.lines()
+    output = Path(task.output)
     for number, data in enumerate(files):
         path = output if len(files) == 1 else output.with_name(f"{output.stem}_{number:04}{output.suffix}")
-        if path.resolve() == Path(chosen.file).resolve():
+        if path.resolve() == Path(task.file).resolve():
             raise WriteError("this is the file that is converted", file=str(path), remedy="Name another")
-        write_atomically(path, data, backup=chosen.backup)
-        print(f"{path}: {chosen.to}, {len(data)} bytes")
-    return 0
+        write_atomically(path, data, backup=task.backup)
+        outcome.lines.append(f"{path}: {task.to}, {len(data)} bytes")

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import os
-import signal
-import sys
 import traceback
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -20,10 +17,8 @@ from ..core.errors import ReadError
 from ..core.files import read_file
 from ..formats import detect
 from ..formats.verification import Status, Verdict, verify
+from . import processes
 from .inspection import expanded
-
-WORTH_A_PROCESS = 8 << 20
-"""Bytes; below that, starting processes takes longer than the work."""
 
 
 def add_command(commands: argparse._SubParsersAction[Any]) -> None:
@@ -37,15 +32,8 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     command.add_argument("paths", nargs="+", metavar="PATH", help="a file, or a folder and everything below it")
     command.add_argument("--json", action="store_true", help="one JSON object a line, for every file")
     command.add_argument("-v", "--verbose", action="store_true", help="list identical files that have warnings too")
-    command.add_argument("--jobs", type=_positive, metavar="N", help="processes (default: one for each core)")
+    processes.add_option(command)
     command.set_defaults(run=_verify)
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("at least 1")
-    return number
 
 
 def _verify(chosen: argparse.Namespace) -> int:
@@ -122,11 +110,11 @@ def judge(file: str) -> Verdict:
 
 def _verdicts(files: Sequence[str], jobs: int | None) -> Iterator[Verdict]:
     """The verdicts in the order of the files, from as many processes as are worth it."""
-    jobs = min(jobs or _usual_jobs(files), len(files))
+    jobs = min(jobs or processes.usual_jobs(files), len(files))
     if jobs == 1:
         yield from map(judge, files)
         return
-    pool = _pool(jobs)
+    pool = processes.pool(jobs)
     try:
         pending = _submitted(pool, files)
         for file in files:
@@ -151,31 +139,10 @@ def _submitted(pool: ProcessPoolExecutor, files: Sequence[str]) -> dict[str, Fut
 
 
 def _judged_alone(file: str) -> Verdict:
-    with _pool(1) as pool:
+    with processes.pool(1) as pool:
         try:
             return pool.submit(judge, file).result()
         except BrokenProcessPool:
             known = detect(file, b"")
             detail = "the process that read it died (out of memory?)"
             return Verdict(file, known.name if known else None, Status.CRASHED, detail=detail)
-
-
-def _pool(jobs: int) -> ProcessPoolExecutor:
-    # "spawn" everywhere: the only way on Windows, and safe whatever threads numpy has started.
-    return ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), initializer=_leave_interrupts_to_the_parent)
-
-
-def _leave_interrupts_to_the_parent() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def _usual_jobs(files: Sequence[str]) -> int:
-    # Inside Blender a new process would not find this package, whose name Blender itself makes up.
-    if "bpy" in sys.modules:
-        return 1
-    size = 0
-    for file in files:
-        size += os.path.getsize(file) if os.path.isfile(file) else 0  # noqa: PTH202, PTH113 (hundreds of thousands)
-        if size > WORTH_A_PROCESS:
-            return os.cpu_count() or 1
-    return 1

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from ..core.errors import ReadError
 from ..core.report import Report
+from .arma import p3d, rtm
 from .descent3 import gam, hog2, ogf_image, oof
 from .xray import anm, bones, cform, details, dm, err, gamemtl, hom, ogf, omf, skl, som
 from .xray.chunks import starts_like_chunks
@@ -52,6 +53,7 @@ class Format:
     ``conversions`` by the name of what comes out (a version): each takes a document and gives another of this format,
     tells a report what that costs, and raises `WriteError` for what cannot be. ``renderings`` by the name of another
     kind of file (``png``): each takes a document and gives the bytes of one such file or of several.
+    ``along_skeleton`` are conversions that may need to know which bone hangs on which, and are given that or None.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Format:
     module: FormatModule
     conversions: Mapping[str, Callable[[Any, Report], Any]] = field(default_factory=dict)
     renderings: Mapping[str, Callable[[Any, Report], list[bytes]]] = field(default_factory=dict)
+    along_skeleton: Mapping[str, Callable[[Any, Any, Report], Any]] = field(default_factory=dict)
 
 
 FORMATS: tuple[Format, ...] = (
@@ -75,6 +78,8 @@ FORMATS: tuple[Format, ...] = (
     Format("anm", "X-Ray object animation", (".anm",), starts_like_chunks(anm.ANIMATION), anm, anm.CONVERSIONS),
     Format("skl", "X-Ray editor motions", (".skl", ".skls"), starts_like_chunks(skl.MOTION), skl),
     Format("bones", "X-Ray bone properties", (".bones",), bones.starts_like, bones),
+    Format("rtm", "Arma animation", (".rtm",), rtm.starts_like, rtm, along_skeleton=rtm.CONVERSIONS),
+    Format("p3d", "Arma model", (".p3d",), p3d.starts_like, p3d),
     Format("oof", "Descent 3 model", (".oof",), oof.starts_like, oof),
     Format("hog2", "Descent 3 archive", (".hog", ".mn3"), hog2.starts_like, hog2),
     Format(

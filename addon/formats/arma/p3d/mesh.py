@@ -57,6 +57,8 @@ def decode_lod(lod: Lod, report: Report, bones: Sequence[str] | None = None, nam
 
 def _material_name(texture: str, material: str) -> str:
     path = (texture or material).replace("\\", "/")
+    if path.startswith("#"):  # a colour or noise the game makes
+        return path
     return path.rpartition("/")[2].rpartition(".")[0] or path or "no texture"
 
 
