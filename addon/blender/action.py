@@ -14,25 +14,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import names, rotation
+from ..core import rotation
 from ..core.model import Clip, Space
-from . import compat, scope
-from .armature import Rest, matrices_of, parent_local
+from . import compat
+from .armature import Rest, parent_local
+from .bone_curves import ActionTemplate, channel_path, evaluated_poses, rotation_kind, sampled, write_keys
 
 Floats = NDArray[np.float64]
 
 CHANNELS = 7
 """Curves of a bone: four of its quaternion, three of its location."""
-_LINEAR = 1
-
-
-def channel_path(bone: str, channel: str) -> str:
-    """The data path of a pose bone's channel."""
-    return f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{channel}'
+CHANNEL_WIDTHS = (("rotation_quaternion", 4), ("location", 3))
 
 
 def to_basis(rest: Rest, rotations: Floats, translations: Floats) -> tuple[Floats, Floats]:
@@ -71,40 +66,25 @@ class ClipWriter:
             self.rest.translations[self.places],
             self.rest.root_frame,
         )
-        self._template, _, bag = compat.new_action("motionbridge", "OBJECT", self.slot_name)
-        self._add_curves(self._template, bag)
-
-    def _add_curves(self, action: Any, bag: Any) -> None:
-        make = compat.curve_maker(action, bag)
-        for bone in self._used.bones:
-            for index in range(4):
-                make(channel_path(bone, "rotation_quaternion"), index, bone)
-            for index in range(3):
-                make(channel_path(bone, "location"), index, bone)
+        self._template = ActionTemplate(bones, CHANNEL_WIDTHS, self.slot_name)
 
     def close(self) -> None:
         """Drop the template."""
-        bpy.data.actions.remove(self._template)
+        self._template.close()
 
     def build(self, clip: Clip, tracks: list[int], first_frame: int = 0, step: float = 1.0) -> Any:
         """A new action with the keys of `fill`."""
-        action = self._template.copy()
-        action.name = names.shortened(clip.name, compat.DATA_NAME_LIMIT)
+        action = self._template.copy(clip.name)
         self.fill(action, clip, tracks, first_frame, step)
         return action
 
     def rebuild(self, action: Any, clip: Clip, tracks: list[int], first_frame: int = 0, step: float = 1.0) -> None:
         """Throw the action's curves away and `fill` it; whoever plays it goes on playing it."""
-        bag = compat.curve_bag(action)
-        compat.clear_curves(bag)
-        self._add_curves(action, bag)
+        self._template.restore(action)
         self.fill(action, clip, tracks, first_frame, step)
 
     def fill(self, action: Any, clip: Clip, tracks: list[int], first_frame: int, step: float) -> None:
-        """One key every ``step`` frames for animated tracks and one for others; ``tracks`` are rows of the clip.
-
-        Every key is linear: linear keys need no handles, and between frames the games blend keys linearly too.
-        """
+        """One key every ``step`` frames for animated tracks and one for others; ``tracks`` are rows of the clip."""
         turned, moved = to_basis(self._used, clip.rotations[tracks], clip.translations[tracks])
         frames = clip.frames
         keys = np.empty((len(tracks), CHANNELS, frames, 2), np.float32)
@@ -114,19 +94,7 @@ class ClipWriter:
         keyed = np.empty((len(tracks), CHANNELS), np.bool_)
         keyed[:, :4] = clip.rotation_keyed[tracks][:, None]
         keyed[:, 4:] = clip.translation_keyed[tracks][:, None]
-        all_linear, one_linear = bytes([_LINEAR]) * frames, bytes([_LINEAR])
-        for curve, row, animated in zip(
-            compat.curve_bag(action).fcurves, keys.reshape(-1, 2 * frames), keyed.ravel().tolist(), strict=True
-        ):
-            points = curve.keyframe_points
-            if animated:
-                points.add(frames)
-                points.foreach_set("co", row)
-                points.foreach_set("interpolation", all_linear)
-            else:
-                points.add(1)
-                points.foreach_set("co", row[:2])
-                points.foreach_set("interpolation", one_linear)
+        write_keys(compat.curve_bag(action).fcurves, keys.reshape(-1, frames, 2), keyed.ravel())
         action.use_frame_range = True
         action.frame_start, action.frame_end = first_frame, first_frame + step * (frames - 1)
 
@@ -167,7 +135,7 @@ class ClipReader:
         self._paths: dict[str, tuple[int, str]] = {}
         for place, (bone, mode) in enumerate(zip(rest.bones, self.modes, strict=True)):
             self._paths[channel_path(bone, "location")] = (place, "location")
-            kind = {"QUATERNION": "quaternion", "AXIS_ANGLE": "axis_angle"}.get(mode, "euler")
+            kind = rotation_kind(mode)
             self._paths[channel_path(bone, f"rotation_{kind}")] = (place, kind)
 
     def gather(self, action: Any, slot: Any = None, step: float = 1.0) -> Gathered:
@@ -175,7 +143,7 @@ class ClipReader:
         first, frames = frame_range(action, step)
         bag = compat.curve_bag(action, slot)
         curves = list(bag.fcurves) if bag is not None else []
-        rows, animated = _sampled(curves, key_frames(first, frames, step))
+        rows, animated = sampled(curves, key_frames(first, frames, step))
         places, channels, kept, left_out = [], [], [], []
         other_rotations: dict[int, Floats] = {}
         for number, curve in enumerate(curves):
@@ -215,44 +183,6 @@ class ClipReader:
         return Gathered(clip, sorted(set(left_out)))
 
 
-def _sampled(curves: list[Any], wanted: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    """What curves say on the ``wanted`` frames (curves, frames), and which of them are animated.
-
-    Keys that lie on the frames, one each, are taken as they are; a lone key is a constant; anything else is evaluated.
-    """
-    frames = len(wanted)
-    keys = np.zeros((len(curves), 2 * frames), np.float32)
-    one = np.empty(2, np.float32)
-    complete, constant, others = [], [], []
-    for number, curve in enumerate(curves):
-        points = curve.keyframe_points
-        count = len(points)
-        if curve.mute or len(curve.modifiers):
-            others.append(number)
-        elif count == 1:
-            points.foreach_get("co", one)
-            keys[number, 1] = one[1]
-            constant.append(number)
-        elif count == frames:
-            points.foreach_get("co", keys[number])
-            complete.append(number)
-        else:
-            others.append(number)
-    rows = keys[:, 1::2].copy()
-    rows[constant] = keys[constant, 1:2]
-    off_frame = np.flatnonzero((keys[complete, 0::2] != wanted).any(axis=1))
-    others += [complete[place] for place in off_frame]
-    for number in others:
-        curve = curves[number]
-        rest = 1.0 if curve.array_index == 0 and curve.data_path.endswith("rotation_quaternion") else 0.0
-        rows[number] = rest
-        if not curve.mute:
-            rows[number] = np.fromiter(map(curve.evaluate, wanted.tolist()), np.float32, frames)
-    animated = np.ones(len(curves), np.bool_)
-    animated[constant] = False
-    return rows, animated
-
-
 def why_sampled(rig: Any) -> list[str]:
     """What on this rig makes a pose more than its keys; empty where reading keys is the whole truth."""
     reasons = []
@@ -276,12 +206,7 @@ def why_sampled(rig: Any) -> list[str]:
 def sample(context: Any, rig: Any, action: Any, rest: Rest, fps: float, *, step: float = 1.0) -> Clip:
     """The evaluated pose every ``step`` frames of ``action``, parent-local. The scene is as before afterwards."""
     first, frames = frame_range(action, step)
-    wanted = key_frames(first, frames, step).tolist()
-    poses = np.empty((frames, len(rest.bones), 4, 4))
-    with scope.kept_frame(context) as scene, scope.playing(rig, action):
-        for frame in range(frames):
-            scene.frame_set(int(wanted[frame]), subframe=wanted[frame] % 1.0)
-            poses[frame] = matrices_of(rig.pose.bones, "matrix")
+    poses = evaluated_poses(context, rig, action, key_frames(first, frames, step))
     local = np.stack([parent_local(pose, rest.parents, rest.root_frame) for pose in poses], axis=1)
     turned = rotation.continuous(rotation.from_matrices(_without_scale(local[..., :3, :3])))
     moved = np.ascontiguousarray(local[..., :3, 3])

@@ -14,7 +14,7 @@ from ..core.envelope import Curve
 from ..core.envelope.fitting import fitted
 from ..core.pose_curves import still
 from . import compat
-from .action import channel_path
+from .bone_curves import channel_path
 from .path import fill_curve, is_odd, read_curve
 
 EULER, QUATERNION, AXIS_ANGLE = "rotation_euler", "rotation_quaternion", "rotation_axis_angle"

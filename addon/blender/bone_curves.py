@@ -1,0 +1,167 @@
+"""F-curves of pose bones as arrays: what every kind of clip needs to become an action and to be read from one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import names
+from . import compat, scope
+from .armature import matrices_of
+
+Floats = NDArray[np.float64]
+
+ROTATION_KINDS = {"QUATERNION": "quaternion", "AXIS_ANGLE": "axis_angle"}
+"""What each rotation mode reads; all others are orders of Euler angles."""
+_LINEAR = 1
+
+
+def channel_path(bone: str, channel: str) -> str:
+    """The data path of a pose bone's channel."""
+    return f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{channel}'
+
+
+def rotation_kind(mode: str) -> str:
+    """``quaternion``, ``axis_angle`` or ``euler``: the channel that a rotation mode reads, behind ``rotation_``."""
+    return ROTATION_KINDS.get(mode, "euler")
+
+
+@dataclass
+class ActionTemplate:
+    """Makes actions with the same curves for the same bones: one without keys is made once, the others are copies.
+
+    ``channels`` names and widths of each bone's channels, in the order of its curves.
+    """
+
+    bones: Sequence[str]
+    channels: Sequence[tuple[str, int]]
+    slot_name: str
+
+    def __post_init__(self) -> None:
+        """Make the action that the others are copies of."""
+        self._template, _, bag = compat.new_action("motionbridge", "OBJECT", self.slot_name)
+        self._add_curves(self._template, bag)
+
+    def _add_curves(self, action: Any, bag: Any) -> None:
+        make = compat.curve_maker(action, bag)
+        for bone in self.bones:
+            for channel, width in self.channels:
+                for index in range(width):
+                    make(channel_path(bone, channel), index, bone)
+
+    def close(self) -> None:
+        """Drop the template."""
+        bpy.data.actions.remove(self._template)
+
+    def copy(self, name: str) -> Any:
+        """A new action with the curves."""
+        action = self._template.copy()
+        action.name = names.shortened(name, compat.DATA_NAME_LIMIT)
+        return action
+
+    def restore(self, action: Any) -> None:
+        """Throw the action's curves away for new ones; whoever plays it goes on playing it."""
+        bag = compat.curve_bag(action)
+        compat.clear_curves(bag)
+        self._add_curves(action, bag)
+
+
+def write_keys(curves: Sequence[Any], keys: NDArray[np.float32], keyed: NDArray[np.bool_] | None = None) -> None:
+    """Linear keys (curves, keys, 2) of frame and value; only the first of them where a curve is not ``keyed``.
+
+    Every key is linear: linear keys need no handles, and between frames the games blend keys linearly too.
+    """
+    count = keys.shape[1]
+    all_linear, one_linear = bytes([_LINEAR]) * count, bytes([_LINEAR])
+    animated = [True] * len(curves) if keyed is None else keyed.tolist()
+    for curve, row, several in zip(curves, keys.reshape(-1, 2 * count), animated, strict=True):
+        points = curve.keyframe_points
+        if several:
+            points.add(count)
+            points.foreach_set("co", row)
+            points.foreach_set("interpolation", all_linear)
+        else:
+            points.add(1)
+            points.foreach_set("co", row[:2])
+            points.foreach_set("interpolation", one_linear)
+
+
+def sampled(curves: Sequence[Any], wanted: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """What curves say on the ``wanted`` frames (curves, frames), and which of them are animated.
+
+    Keys that lie on the frames, one each, are taken as they are; a lone key is a constant; anything else is evaluated.
+    """
+    frames = len(wanted)
+    keys = np.zeros((len(curves), 2 * frames), np.float32)
+    one = np.empty(2, np.float32)
+    complete, constant, others = [], [], []
+    for number, curve in enumerate(curves):
+        points = curve.keyframe_points
+        count = len(points)
+        if curve.mute or len(curve.modifiers):
+            others.append(number)
+        elif count == 1:
+            points.foreach_get("co", one)
+            keys[number, 1] = one[1]
+            constant.append(number)
+        elif count == frames:
+            points.foreach_get("co", keys[number])
+            complete.append(number)
+        else:
+            others.append(number)
+    rows = keys[:, 1::2].copy()
+    rows[constant] = keys[constant, 1:2]
+    off_frame = np.flatnonzero((keys[complete, 0::2] != wanted).any(axis=1))
+    others += [complete[place] for place in off_frame]
+    for number in others:
+        curve = curves[number]
+        rows[number] = rest_value(curve)
+        if not curve.mute:
+            rows[number] = np.fromiter(map(curve.evaluate, wanted.tolist()), np.float32, frames)
+    animated = np.ones(len(curves), np.bool_)
+    animated[constant] = False
+    return rows, animated
+
+
+def rest_value(curve: Any) -> float:
+    """What a pose bone's channel holds in the rest pose."""
+    first_of_rotation = curve.array_index == 0 and curve.data_path.endswith("rotation_quaternion")
+    return 1.0 if first_of_rotation or curve.data_path.endswith(".scale") else 0.0
+
+
+def key_times(curves: Sequence[Any]) -> NDArray[np.float32]:
+    """(keys,) every time at which one of the curves has a key, rising, each once."""
+    known: list[NDArray[np.float32]] = []
+    for curve in curves:
+        keys = np.empty((len(curve.keyframe_points), 2), np.float32)
+        curve.keyframe_points.foreach_get("co", keys.ravel())
+        times = keys[:, 0]
+        # Curves of one motion mostly have the same times: then this is a single comparison for each.
+        if not any(len(times) == len(other) and np.array_equal(times, other) for other in known[:1]):
+            known.append(times)
+    return np.unique(np.concatenate(known)) if known else np.empty(0, np.float32)
+
+
+def evaluated_poses(
+    context: Any,
+    rig: Any,
+    action: Any,
+    wanted: NDArray[np.float32],
+    progress: Callable[[int], None] = lambda _: None,
+) -> Floats:
+    """(frames, bones, 4, 4) where pose bones really are on the ``wanted`` frames while ``rig`` plays ``action``.
+
+    In armature space, in the order of the rig's bones. The scene is as before afterwards.
+    """
+    poses = np.empty((len(wanted), len(rig.pose.bones), 4, 4))
+    with scope.kept_frame(context) as scene, scope.playing(rig, action):
+        for number, frame in enumerate(wanted.tolist()):
+            scene.frame_set(int(np.floor(frame)), subframe=frame % 1.0)
+            poses[number] = matrices_of(rig.pose.bones, "matrix")
+            progress(number + 1)
+    return poses
