@@ -71,7 +71,7 @@ class IMPORT_SCENE_OT_xray_anm(Operation, FileChoice, ImportHelper, BlenderOpera
         with progress(context, len(chosen)) as step:
 
             def one(file: str, found: Report) -> None:
-                play = target is not paths.Target.ACTIVE or not made
+                play = target is paths.Target.ACTIVE and not made
                 options = paths.PathImportOptions(target, draw=self.draw_curve, fake_user=self.fake_user, play=play)
                 made.append(paths.import_path(context, file, options, found))
                 step(len(made))
@@ -79,6 +79,7 @@ class IMPORT_SCENE_OT_xray_anm(Operation, FileChoice, ImportHelper, BlenderOpera
             self.each_file(chosen, one, report)
         owners = list(dict.fromkeys(path.owner for path in made))
         if target is not paths.Target.ACTIVE:
+            paths.play(context, made, report)
             collection.make_current(context, owners, owners[0])
         if self.match_scene:
             match_scene(context, made[0].action)

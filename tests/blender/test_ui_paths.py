@@ -169,7 +169,9 @@ def test_four_hundred_files_in_one_go(four_hundred, tmp_path):
     seconds = time.perf_counter() - start
     assert len(bpy.context.selected_objects) == len(bpy.data.actions) == 400
     assert last_report()[0].startswith("Imported paths: 400;")
-    assert seconds < 30, seconds
+    assert seconds < 8, (
+        seconds
+    )  # a second or less where nothing else runs: the scene is gone through once, not per file
     bpy.context.view_layer.objects.active = bpy.data.objects["path_399"]
     assert export(tmp_path / "new.anm") == (PATHS / TCB).read_bytes()
 

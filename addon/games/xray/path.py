@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path as FilePath
@@ -19,6 +19,7 @@ from ...blender.record import bytes_property, keep, kept
 from ...core import files
 from ...core.envelope import Behaviour
 from ...core.errors import WriteError
+from ...core.model import Path
 from ...core.report import Report
 from ...formats.xray import anm
 
@@ -46,7 +47,7 @@ class Target(Enum):
 class PathImportOptions:
     """What moves; whether the path is drawn as a curve object too.
 
-    ``play`` False: an active object gets the action made, but goes on with what it plays.
+    ``play`` False: the action is made, but what moves does not `play` it yet, and is not made active.
     """
 
     target: Target = Target.EMPTY
@@ -132,20 +133,31 @@ def import_path(context: Any, file: str, options: PathImportOptions, report: Rep
     path = anm.decode(document, report)
     name = FilePath(file).stem
     owner = _owner(context, name, options, report)
+    if options.play and options.target is not Target.ACTIVE:
+        collection.make_current(context, [owner, *owner.children], owner)
     action = paths.build(path, name, compat.slot_name(owner))
     action.use_fake_user = options.fake_user
     _remember(action, path, document, file, data)
-    for oddity in paths.not_shown(path):
+    for oddity in filter(None, action.motionbridge_path.not_shown.split("; ")):
         report.warn(f"outside its keys Blender does not show {oddity}; kept while it is not changed", name)
+    made = ImportedPath(owner, action)
     if options.play:
-        _keep_played(owner, report)
-        owner.rotation_mode = path.rotation_order
-        actions.play(context, owner, action)
+        play(context, [made], report)
     if options.draw:
         drawn = path_curve.draw(path, name)
-        for made in drawn:
-            collection.target(context, report).objects.link(made)
-    return ImportedPath(owner, action)
+        for line in drawn:
+            collection.target(context, report).objects.link(line)
+    return made
+
+
+def play(context: Any, made: Sequence[ImportedPath], report: Report) -> None:
+    """Let objects play their paths."""
+    # Assigning an action to an object that was never evaluated crashes some Blenders; once does for all of them.
+    context.view_layer.update()
+    for path in made:
+        _keep_played(path.owner, report)
+        path.owner.rotation_mode = Path.rotation_order
+        compat.assign(path.owner, path.action, compat.suitable_slot(path.action, path.owner))
 
 
 def _remember(action: Any, path: Any, document: Any, file: str, data: bytes) -> None:
@@ -198,12 +210,9 @@ def _new_owner(context: Any, name: str, camera: Any, report: Report) -> Any:
     owner = bpy.data.objects.new(name, None)
     owner.empty_display_type, owner.empty_display_size = "ARROWS", 0.5
     into.objects.link(owner)
-    made = [owner]
     if camera is not None:
         camera.parent = owner
         camera.location, camera.rotation_mode, camera.rotation_euler = (0.0, 0.0, 0.0), "XYZ", (np.pi / 2, 0.0, 0.0)
-        made.append(camera)
-    collection.make_current(context, made, owner)
     return owner
 
 
