@@ -88,6 +88,8 @@ def _read_collision(data: bytes, path: Path, options: LevelOptions, report: Repo
     document = cform.read(data, str(path), report)
     mesh = cform.decode(document, report)
     names = level_materials.read_names(options.game_materials or find_game_materials(path, options.game_folder), report)
+    # Counted while Blender holds nothing of it yet: the most memory is then needed but once.
+    counts = _collision_counts(mesh)
     key = mesh.values(_SPLIT.get(options.split, ""), Domain.FACE)
     # What lies in a mesh of no faces cannot be split.
     parts = [(0, mesh)] if key is None or not len(key) else mesh_parts.split(mesh, key)
@@ -105,10 +107,10 @@ def _read_collision(data: bytes, path: Path, options: LevelOptions, report: Repo
         shown.motionbridge_level.is_part = split
         made.append(shown)
     holder = bpy.data.objects.new(mesh.name, None) if split else made[0]
-    return ImportedLevelFile("CFORM", path.name, holder, made, _collision_counts(mesh, report))
+    return ImportedLevelFile("CFORM", path.name, holder, made, counts)
 
 
-def _collision_counts(mesh: Mesh, report: Report) -> str:
+def _collision_counts(mesh: Mesh) -> str:
     said = [text.counted(len(mesh.triangles), "face")]
     for name, noun in ((cform.MATERIAL, "material"), (cform.SECTOR, "sector")):
         values = mesh.values(name, Domain.FACE)
@@ -141,13 +143,13 @@ def _occluders(
     kind: str, mesh: Mesh, slots: level_materials.Slots, path: Path, *, weld: float | None, report: Report
 ) -> ImportedLevelFile:
     materials, mesh.material_index = slots
+    two_sided = int(np.count_nonzero(mesh.attributes[occluders.TWO_SIDED].values))
+    said = [text.counted(len(mesh.triangles), "face"), f"{two_sided} two-sided"]
+    counts = ", ".join([*said, *_degenerate(mesh)])
     # A face knows its row in the file, so that deleting others does not lose what the file says of it.
     mesh.attributes[FILE_FACE] = Attribute(Domain.FACE, np.arange(len(mesh.triangles), dtype=np.int32))
     shown = meshes.build(mesh, materials, report, flat=True)
     shown.motionbridge_level.weld = NOT_WELDED if weld is None else weld
-    two_sided = int(np.count_nonzero(mesh.attributes[occluders.TWO_SIDED].values))
-    said = [text.counted(len(mesh.triangles), "face"), f"{two_sided} two-sided"]
-    counts = ", ".join([*said, *_degenerate(mesh)])
     return ImportedLevelFile(kind, path.name, shown, [shown], counts)
 
 
