@@ -10,6 +10,8 @@ import bpy
 def _draw_import(menu: Any, _context: Any) -> None:
     menu.layout.operator("import_scene.xray_ogf", text="X-Ray Model (.ogf)")
     menu.layout.operator("import_scene.xray_omf", text="X-Ray Motions (.omf)")
+    menu.layout.operator("import_scene.xray_skl", text="X-Ray Editor Motions (.skl, .skls)")
+    menu.layout.operator("import_scene.xray_bones", text="X-Ray Bone Properties (.bones)")
     menu.layout.operator("import_scene.xray_anm", text="X-Ray Motion Path (.anm)")
     menu.layout.operator("import_scene.xray_level_geometry", text="X-Ray Level Geometry (.cform, .hom, .som …)")
     menu.layout.operator("import_scene.xray_level", text="X-Ray Level Folder")
@@ -18,6 +20,8 @@ def _draw_import(menu: Any, _context: Any) -> None:
 def _draw_export(menu: Any, _context: Any) -> None:
     menu.layout.operator("export_scene.xray_ogf", text="X-Ray Model (.ogf)")
     menu.layout.operator("export_scene.xray_omf", text="X-Ray Motions (.omf)")
+    menu.layout.operator("export_scene.xray_skl", text="X-Ray Editor Motions (.skl, .skls)")
+    menu.layout.operator("export_scene.xray_bones", text="X-Ray Bone Properties (.bones)")
     menu.layout.operator("export_scene.xray_anm", text="X-Ray Motion Path (.anm)")
     menu.layout.operator("export_scene.xray_level_geometry", text="X-Ray Level Geometry (.cform, .hom, .som …)")
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from .russian_details import DETAILS
 from .russian_level import LEVEL
+from .russian_skeletal import SKELETAL
 from .russian_tooltips import TOOLTIPS
 
 RUSSIAN: dict[str, str] = (
     TOOLTIPS
     | LEVEL
     | DETAILS
+    | SKELETAL
     | {
         # Operators, panels, buttons
         "Import X-Ray Model": "Импорт модели X-Ray",

@@ -10,7 +10,15 @@ import pytest
 
 import addon.ui
 from addon.blender import material
-from addon.games.xray import bone_properties, level_properties, model_properties, motion_properties, path
+from addon.games.xray import (
+    bone_properties,
+    bones_file,
+    level_properties,
+    model_properties,
+    motion_properties,
+    path,
+    skeletal_properties,
+)
 from addon.ui.russian import RUSSIAN
 
 FOLDER = Path(addon.ui.__file__).parent
@@ -20,6 +28,8 @@ PROPERTIES = (
     *level_properties.CLASSES,
     *bone_properties.CLASSES,
     path.PathProperties,
+    bones_file.BonesFileProperties,
+    *skeletal_properties.CLASSES,
     material.MaterialProperties,
 )
 DRAWN = {"text", "title", "confirm_text"}

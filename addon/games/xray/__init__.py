@@ -1,8 +1,24 @@
 """S.T.A.L.K.E.R.: models, their motions and what Blender has to remember of both."""
 
-from . import bone_properties, level_properties, model_properties, motion_properties, path, skeletal_properties
+from . import (
+    bone_properties,
+    bones_file,
+    level_properties,
+    model_properties,
+    motion_properties,
+    path,
+    skeletal_properties,
+)
 
-_PARTS = (bone_properties, model_properties, level_properties, motion_properties, path, skeletal_properties)
+_PARTS = (
+    bone_properties,
+    bones_file,
+    model_properties,
+    level_properties,
+    motion_properties,
+    path,
+    skeletal_properties,
+)
 
 
 def register() -> None:

@@ -6,6 +6,7 @@ limits are shown as the game's editor shows them, with the sign opposite to the 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -203,7 +204,15 @@ def build(bone: Any, entry: IkBone) -> None:
     properties = bone.motionbridge_xray
     properties.rest_rotation = entry.rotation.tolist()
     properties.rest_offset = entry.offset.tolist()
+    build_physics(bone, entry)
+
+
+def build_physics(bone: Any, entry: IkBone, left_out: Collection[str] = ()) -> None:
+    """Give a bone shape, joint and mass of ``entry``, besides the properties ``left_out``."""
+    properties = bone.motionbridge_xray
     for path, value in _values(entry).items():
+        if path in left_out:
+            continue
         owner, _, name = path.rpartition(".")
         holder = getattr(properties, owner) if owner else properties
         if isinstance(value, np.ndarray):
@@ -211,14 +220,14 @@ def build(bone: Any, entry: IkBone) -> None:
         setattr(holder, name, value)
 
 
-def gather(bone: Any, base: IkBone) -> tuple[IkBone, list[str]]:
+def gather(bone: Any, base: IkBone, left_out: Collection[str] = ()) -> tuple[IkBone, list[str]]:
     """The base with what was changed on the bone, itself where nothing was; and the properties that were.
 
-    The rest pose is not among them: it is the armature's.
+    The rest pose is not among them: it is the armature's; nor are those ``left_out``.
     """
     old = _values(base)
     new = {path: _current(bone.motionbridge_xray, path, value) for path, value in old.items()}
-    changed = [path for path in old if not _same(old[path], new[path])]
+    changed = [path for path in old if path not in left_out and not _same(old[path], new[path])]
     if not changed:
         return base, []
     return _entry(base, old | {path: new[path] for path in changed}), changed

@@ -1,0 +1,220 @@
+"""File > Import > X-Ray Editor Motions (.skl, .skls), and the drop of such files onto an armature."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
+from bpy_extras.io_utils import poll_file_object_drop
+
+from ..blender import scope
+from ..blender.action import frames_per_second
+from ..core.errors import ReadError
+from ..core.report import Report
+from ..games.xray import skeletal_import
+from ..games.xray.skeletal_properties import ROTATIONS
+from .bases import BlenderOperator, ImportHelper
+from .name_filter import name_filter
+from .operation import FileChoice, Operation, Outcome
+from .target import active_rig, likely_rig
+from .wording import said, shown
+
+CHOICES = (
+    ("AUTOMATIC", "Automatic", "Quaternions where other actions turn the armature by them, else Euler angles"),
+    *ROTATIONS,
+)
+
+
+class Tolerances:
+    """Mixed into operators that fit curves."""
+
+    millimetres: FloatProperty(
+        name="Tolerance (mm)",
+        description="How far a fitted curve may lie from what it is fitted to",
+        default=0.1,
+        min=0.001,
+        soft_max=10.0,
+        precision=3,
+    )
+    degrees: FloatProperty(
+        name="Tolerance (°)",
+        description="The same for rotations, in degrees",
+        default=0.01,
+        min=0.0001,
+        soft_max=1.0,
+        precision=4,
+    )
+
+    def tolerance(self) -> tuple[float, float]:
+        """In metres and radians."""
+        chosen: Any = self
+        return chosen.millimetres / 1000, math.radians(chosen.degrees)
+
+    def draw_tolerances(self, layout: Any) -> None:
+        """Both, as a pair."""
+        column = layout.column(align=True)
+        column.prop(self, "millimetres")
+        column.prop(self, "degrees")
+
+
+class IMPORT_SCENE_OT_xray_skl(Operation, FileChoice, Tolerances, ImportHelper, BlenderOperator):
+    """Import motions of the editor of S.T.A.L.K.E.R. (X-Ray) onto the active armature: one action for each motion"""
+
+    bl_idname = "import_scene.xray_skl"
+    bl_label = "Import X-Ray Editor Motions"
+    bl_options = {"REGISTER", "UNDO", "PRESET"}
+
+    filename_ext = ".skls"
+    filter_glob: StringProperty(default="*.skl;*.skls", options={"HIDDEN"})
+    motions: StringProperty(
+        name="Motions",
+        description="Names of the motions to import, separated by semicolons; empty for all",
+        options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"},
+    )
+    name_filter: StringProperty(
+        name="Only Named",
+        description="Import motions with this in their names; * and ? stand for any letters; empty for all",
+        options={"SKIP_SAVE", "SKIP_PRESET"},
+    )
+    rotation: EnumProperty(
+        name="Rotation", description="What the bones are turned by", items=CHOICES, default="AUTOMATIC"
+    )
+    fake_user: BoolProperty(
+        name="Fake User", description="Saving keeps the actions that nothing plays at the moment", default=True
+    )
+    stash: BoolProperty(
+        name="Stash", description="Also put each action on a muted NLA track of the armature", default=False
+    )
+    match_scene: BoolProperty(
+        name="Match Scene",
+        description="Set the scene to the frame rate and the length of the first motion",
+        default=False,
+    )
+
+    def invoke(self, context: Any, _event: Any) -> Any:
+        """A dialog with the options for dropped files, else the file browser."""
+        return self.invoke_popup(context)
+
+    def draw(self, context: Any) -> None:
+        """Onto what, which, how."""
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        draw_rig(layout, context)
+        layout.prop(self, "name_filter")
+        layout.prop(self, "rotation")
+        self.draw_tolerances(layout)
+        for name in ("fake_user", "match_scene", "stash"):
+            layout.prop(self, name)
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Import every file."""
+        paths = self.paths()
+        if not paths:
+            raise ReadError("no file is chosen", remedy="Choose at least one file of motions (.skl, .skls)")
+        rig = rig_to_import_onto(context, report)
+        actions: list[Any] = []
+        chosen = {path: names for path, names in self._chosen(paths, report).items() if names}
+        if not chosen:
+            raise ReadError("no motion has such a name", file=paths[0], remedy="Leave the filter empty for all motions")
+        with scope.object_mode(context), scope.progress(context, sum(map(len, chosen.values()))) as step:
+
+            def one(path: str, found: Report) -> None:
+                options = skeletal_import.SkeletalImportOptions(
+                    motions=chosen[path],
+                    rotation=skeletal_import.Rotation[self.rotation],
+                    tolerance=self.tolerance(),
+                    fake_user=self.fake_user,
+                    assign_first=not actions,
+                    stash=self.stash,
+                )
+                done = len(actions)
+                result = skeletal_import.import_skeletal(
+                    context, rig, path, options=options, report=found, progress=lambda number: step(done + number)
+                )
+                actions.extend(result.actions)
+
+            self.each_file(list(chosen), one, report)
+        self._after(context, actions, report)
+        return Outcome(said("Motions imported onto {}: {}; {} plays").format(rig.name, len(actions), actions[0].name))
+
+    def _chosen(self, paths: list[str], report: Report) -> dict[str, list[str]]:
+        """Path -> names of the motions to import from it."""
+        wanted = {name.strip().lower() for name in self.motions.split(";") if name.strip()}
+        fits = name_filter(self.name_filter, regular=False)
+        chosen: dict[str, list[str]] = {}
+
+        def one(path: str, _found: Report) -> None:
+            there = [name for name, _ in skeletal_import.list_motions(path)]
+            if not there:
+                raise ReadError("there are no motions in this file", file=path, remedy="Choose another file")
+            chosen[path] = [name for name in there if (name.lower() in wanted if wanted else fits(name))]
+
+        self.each_file(paths, one, report)
+        return chosen
+
+    def _after(self, context: Any, actions: list[Any], report: Report) -> None:
+        if self.match_scene:
+            match_scene(context, actions[0])
+        rate = frames_per_second(context.scene)
+        for action in actions:
+            fps = action.motionbridge_skeletal.fps
+            if abs(rate - fps) > 1e-3:
+                report.note(
+                    f"the scene plays {rate:g} frames a second, the motion {fps:g}; a frame is one of the file either "
+                    "way",
+                    action.name,
+                )
+
+
+def match_scene(context: Any, action: Any) -> None:
+    """Let the scene have the motion's rate and length."""
+    scene = context.scene
+    fps = action.motionbridge_skeletal.fps
+    scene.render.fps = max(round(fps), 1)
+    scene.render.fps_base = scene.render.fps / fps
+    scene.frame_start, scene.frame_end = (round(frame) for frame in action.frame_range)
+
+
+def draw_rig(layout: Any, context: Any) -> None:
+    """Which armature is meant, or that there is none."""
+    rig = likely_rig(context)
+    if rig is None:
+        layout.label(text="No armature is active", icon="ERROR")
+    else:
+        layout.label(text=shown("Onto the armature {}").format(rig.name), icon="ARMATURE_DATA", translate=False)
+
+
+def rig_to_import_onto(context: Any, report: Report) -> Any:
+    """The active armature, or the only one there is. Raises `ReadError`."""
+    rig = likely_rig(context)
+    if rig is None:
+        raise ReadError(
+            "no armature is active", remedy="Import the model (.ogf) this belongs to, and click its armature"
+        )
+    if rig.library is not None or rig.data.library is not None:
+        raise ReadError(f"{rig.name!r} lies in another file", remedy="Make it local first")
+    if rig != active_rig(context):
+        report.note("no armature is active: the only one in the scene is used", rig.name)
+    return rig
+
+
+class IO_FH_motionbridge_xray_skl(bpy.types.FileHandler):
+    """Drop of the editor's motions, and their export by collections."""
+
+    bl_idname = "IO_FH_motionbridge_xray_skl"
+    bl_label = "X-Ray Editor Motions"
+    bl_import_operator = "import_scene.xray_skl"
+    bl_export_operator = "export_scene.xray_skl"
+    bl_file_extensions = ".skl;.skls"
+
+    @classmethod
+    def poll_drop(cls, context: Any) -> bool:
+        """Dropped into the viewport or the outliner, or where actions are edited."""
+        area = context.area
+        return bool(poll_file_object_drop(context)) or (area is not None and area.type == "DOPESHEET_EDITOR")
+
+
+CLASSES = (IMPORT_SCENE_OT_xray_skl, IO_FH_motionbridge_xray_skl)
