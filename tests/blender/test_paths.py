@@ -147,38 +147,6 @@ def test_a_new_animation_leaves_as_its_keys_in_version_3() -> None:
     np.testing.assert_allclose(evaluate(document.envelopes[0].decoded(), times), shown, atol=2e-5)
 
 
-@pytest.mark.parametrize("reason", ["order", "constraint", "parent", "easing"])
-def test_what_is_no_curve_of_the_game_is_sampled_and_fitted(reason: str) -> None:
-    made = keyed_object("XYZ" if reason == "order" else "YXZ")
-    if reason == "constraint":
-        made.constraints.new("LIMIT_LOCATION").use_max_x = True
-    elif reason == "parent":
-        above = bpy.data.objects.new("above", None)
-        bpy.context.scene.collection.objects.link(above)
-        above.location = (1, 2, 3)
-        made.parent = above
-    elif reason == "easing":
-        for point in curves_of(made)["location", 0].keyframe_points:
-            point.interpolation = "BOUNCE"
-    plan = plan_export(bpy.context, made, "x.anm", options=OPTIONS, report=Report())
-    assert plan.sampled
-    animation = anm.read(plan.data, "", Report()).animation
-    fps = bpy.context.scene.render.fps
-    for frame in range(1, 42, 5):
-        bpy.context.scene.frame_set(frame)
-        x, z, y = (float(evaluate(animation.envelopes[axis].decoded(), frame / fps)) for axis in range(3))
-        np.testing.assert_allclose((x, y, z), made.matrix_world.translation, atol=1.1e-4)
-        angles = [float(evaluate(animation.envelopes[axis].decoded(), frame / fps)) for axis in (4, 5, 3)]
-        turn = (
-            Matrix.Rotation(-angles[2], 3, "Z")
-            @ Matrix.Rotation(-angles[0], 3, "X")
-            @ Matrix.Rotation(-angles[1], 3, "Y")
-        )
-        assert turn.to_quaternion().rotation_difference(made.matrix_world.to_quaternion()).angle < 5e-4
-    if reason != "easing":
-        assert animation.envelopes[0].decoded().count < 20
-
-
 def test_a_curve_object_becomes_a_path_along_it() -> None:
     data = bpy.data.curves.new("track", "CURVE")
     data.dimensions = "3D"

@@ -1,0 +1,202 @@
+"""What the game's curves cannot say is sampled and fitted: every kind of it, judged where Blender has the object."""
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix, Vector
+
+from addon.blender import compat
+from addon.core.report import Report
+from addon.formats.xray import anm
+from addon.games.xray.path import PathExportOptions, plan_export
+from tests.core.envelope.formula import Channel
+
+FIRST, LAST = 1, 41
+METRES, RADIANS = 1e-4, np.radians(0.01)
+RNA = 2e-6
+"""What Blender's own 32-bit matrices leave open, metres and radians."""
+
+
+def keyed_object(mode: str = "YXZ", data=None):
+    """An object with three keys in 40 frames: it moves 2 m and turns about two axes."""
+    made = bpy.data.objects.new("mover", data)
+    bpy.context.scene.collection.objects.link(made)
+    made.rotation_mode = mode
+    channel = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}.get(mode, "rotation_euler")
+    for frame, x, angle in ((FIRST, 0.0, 0.0), (20, 2.0, 1.0), (LAST, 1.0, -0.5)):
+        made.location = (x, x / 2, 0.0)
+        turn = Matrix.Rotation(angle, 3, "Z") @ Matrix.Rotation(angle / 2, 3, "X")
+        if mode == "QUATERNION":
+            made.rotation_quaternion = turn.to_quaternion()
+        elif mode == "AXIS_ANGLE":
+            axis, about = turn.to_quaternion().to_axis_angle()
+            made.rotation_axis_angle = (about, *axis)
+        else:
+            made.rotation_euler = turn.to_euler(mode)
+        made.keyframe_insert("location", frame=frame)
+        made.keyframe_insert(channel, frame=frame)
+    return made
+
+
+def curves_of(made) -> dict:
+    return {
+        (curve.data_path, curve.array_index): curve for curve in compat.curve_bag(made.animation_data.action).fcurves
+    }
+
+
+def limited(made) -> None:
+    made.constraints.new("LIMIT_LOCATION").use_max_x = True
+
+
+def looked_at(made) -> None:
+    target = bpy.data.objects.new("target", None)
+    bpy.context.scene.collection.objects.link(target)
+    target.location = (3, 4, 1)
+    made.constraints.new("TRACK_TO").target = target
+
+
+def carried(made) -> None:
+    above = bpy.data.objects.new("above", None)
+    bpy.context.scene.collection.objects.link(above)
+    above.rotation_euler = (0.2, 0.1, 0.3)
+    for frame, z in ((FIRST, 0.0), (LAST, 3.0)):
+        above.location = (1, 2, z)
+        above.keyframe_insert("location", frame=frame)
+    made.parent = above
+
+
+def driven(made) -> None:
+    made.driver_add("location", 2).driver.expression = "frame * frame / 400"
+
+
+def moved_to_strips(made) -> None:
+    data = made.animation_data
+    moving = data.action
+    slot = compat.suitable_slot(moving, made)
+    data.action = None
+    strip = data.nla_tracks.new().strips.new("strip", FIRST, moving)
+    if slot is not None:
+        strip.action_slot = slot
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = FIRST, LAST
+
+
+def shaken(made) -> None:
+    curves_of(made)["location", 1].modifiers.new("NOISE").scale = 20.0
+
+
+def put_aside(made) -> None:
+    made.delta_location, made.delta_rotation_euler = (1, 0, 0), (0.0, 0.0, 0.25)
+
+
+CASES = {
+    "another Euler order": ("XYZ", None, "a rotation that is not Euler YXZ"),
+    "quaternion": ("QUATERNION", None, "a rotation that is not Euler YXZ"),
+    "axis and angle": ("AXIS_ANGLE", None, "a rotation that is not Euler YXZ"),
+    "limit": ("YXZ", limited, "constraints"),
+    "track to": ("YXZ", looked_at, "constraints"),
+    "parent": ("YXZ", carried, "a parent"),
+    "driver": ("YXZ", driven, "drivers"),
+    "strips": ("YXZ", moved_to_strips, "NLA tracks"),
+    "noise": ("YXZ", shaken, "easing or modifiers the game lacks"),
+    "delta": ("YXZ", put_aside, "delta transforms"),
+}
+
+
+def written(made, **options):
+    plan = plan_export(bpy.context, made, "x.anm", options=PathExportOptions(**options), report=Report())
+    return plan, anm.read(plan.data, "", Report()).animation
+
+
+def poses(animation) -> tuple[np.ndarray, list[Matrix]]:
+    """Where the game has the object on every frame: (frames, 3) places and rotations, in Blender's axes."""
+    times = np.arange(FIRST, LAST + 1) / bpy.context.scene.render.fps
+    x, z, y, h, p, b = (Channel(envelope).at(times) for envelope in animation.envelopes)
+    turns = [
+        Matrix.Rotation(-heading, 3, "Z") @ Matrix.Rotation(-pitch, 3, "X") @ Matrix.Rotation(-bank, 3, "Y")
+        for heading, pitch, bank in zip(h, p, b, strict=True)
+    ]
+    return np.stack((x, y, z), axis=1), turns
+
+
+def check_poses(made, animation, metres=METRES, radians=3 * RADIANS, turned=None) -> None:
+    places, turns = poses(animation)
+    for place, turn, frame in zip(places, turns, range(FIRST, LAST + 1), strict=True):
+        bpy.context.scene.frame_set(frame)
+        there = made.matrix_world
+        assert np.abs(place - np.array(there.translation)).max() <= metres + RNA, frame
+        shown = there.to_3x3() if turned is None else there.to_3x3() @ turned
+        # An angle that differs by so much moves no number of a matrix by more.
+        assert np.abs(np.array(turn) - np.array(shown.normalized())).max() <= radians + RNA, frame
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_no_curve_of_the_game_is_sampled_and_fitted(case) -> None:
+    mode, prepare, reason = CASES[case]
+    made = keyed_object(mode)
+    if prepare is not None:
+        prepare(made)
+    bpy.context.scene.frame_set(7)
+    plan, animation = written(made)
+    assert plan.sampled == [reason]
+    assert bpy.context.scene.frame_current == 7
+    check_poses(made, animation)
+    keys = [len(envelope.keys) for envelope in animation.envelopes]
+    assert max(keys) <= (LAST - FIRST + 1) / 2, keys
+
+
+@pytest.mark.parametrize(
+    "easing", ["SINE", "QUAD", "CUBIC", "QUART", "QUINT", "EXPO", "CIRC", "BACK", "BOUNCE", "ELASTIC"]
+)
+def test_easing_the_game_lacks_is_fitted(easing) -> None:
+    made = keyed_object()
+    for curve in curves_of(made).values():
+        for point in curve.keyframe_points:
+            point.interpolation = easing
+    plan, animation = written(made)
+    assert plan.sampled == ["easing or modifiers the game lacks"]
+    check_poses(made, animation)
+    counts = [len(envelope.keys) for envelope in animation.envelopes]
+    coarse = written(made, tolerance=(0.05, np.radians(5)))[1]
+    if easing in ("QUAD", "CUBIC", "BACK"):  # cubics themselves
+        assert max(counts) == 3
+    else:
+        assert sum(len(envelope.keys) for envelope in coarse.envelopes) < sum(counts)
+    check_poses(made, coarse, 0.05, np.radians(15))
+
+
+def test_a_camera_of_its_own_is_turned_the_games_way() -> None:
+    made = keyed_object(data=bpy.data.cameras.new("eye"))
+    plan, animation = written(made)
+    assert plan.sampled == ["a camera of its own, which looks along another axis"]
+    check_poses(made, animation, turned=Matrix.Rotation(-np.pi / 2, 3, "X"))
+    # The game looks along +Z, Blender's +Y: the same way as the camera does along its -Z.
+    bpy.context.scene.frame_set(20)
+    looks = made.matrix_world.to_3x3() @ Vector((0, 0, -1))
+    turn = poses(animation)[1][20 - FIRST]
+    np.testing.assert_allclose(turn @ Vector((0, 1, 0)), looks, atol=6e-4)
+
+
+def test_steps_of_stored_handles_are_told_where_they_cost_more_than_the_tolerance(tmp_path) -> None:
+    made = keyed_object()
+    for version, told in ((3, False), (4, True), (5, True)):
+        report = Report()
+        plan_export(bpy.context, made, "x.anm", options=PathExportOptions(version=version), report=report)
+        assert any("steps of 0.98 ms" in line for line in report.lines()) == told, version
+    report = Report()
+    patient = PathExportOptions(version=5, tolerance=(0.1, 0.1))
+    plan_export(bpy.context, made, "x.anm", options=patient, report=report)
+    assert not report.lines()
+    # What is told is what is lost.
+    bpy.context.scene.render.fps = 25
+    report = Report()
+    plan = plan_export(bpy.context, made, "x.anm", options=PathExportOptions(version=5), report=report)
+    metres, radians = plan.changes.worst_errors()
+    animation = anm.read(plan.data, "", Report()).animation
+    places, _ = poses(animation)
+    off = 0.0
+    for place, frame in zip(places, range(FIRST, LAST + 1), strict=True):
+        bpy.context.scene.frame_set(frame)
+        off = max(off, np.abs(place - np.array(made.matrix_world.translation)).max())
+    assert METRES < metres <= 1.5 * off + RNA
+    assert off <= 1.3 * metres + RNA
+    assert radians > RADIANS
