@@ -10,7 +10,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from ..core.errors import WriteError
 from ..core.report import Report
 from ..games.xray import level_edit, level_export, level_materials
-from ..games.xray.level_properties import KINDS, holder_of
+from ..games.xray.level_properties import KINDS, holder_of, meshes_of
 from .bases import CALL, BlenderOperator, BlenderPanel
 from .details_panels import draw_ground
 from .operation import Operation, Outcome
@@ -122,7 +122,26 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
 
     def invoke(self, context: Any, _event: Any) -> Any:
         """A dialog."""
-        return context.window_manager.invoke_props_dialog(self)
+        return context.window_manager.invoke_props_dialog(self, width=360)
+
+    def draw(self, _context: Any) -> None:
+        """What is not ticked cannot be typed."""
+        layout = self.layout
+        layout.use_property_split = True
+        for ticked, fields in (
+            ("use_material", ("material",)),
+            ("use_sector", ("sector",)),
+            ("use_flags", ("suppress_shadows", "suppress_wallmarks")),
+        ):
+            layout.prop(self, ticked)
+            column = layout.column()
+            column.enabled = getattr(self, ticked)
+            for name in fields:
+                column.prop(self, name)
+            if ticked == "use_material":
+                for made in level_materials.known_materials():
+                    if made.motionbridge_material.number == self.material:
+                        column.label(text=made.name, icon="MATERIAL", translate=False)
 
     def run(self, context: Any, _report: Report) -> Outcome:
         """Set what is ticked."""
@@ -209,18 +228,22 @@ class MOTIONBRIDGE_PT_level(BlenderPanel):
             for name in ("waving", "min_scale", "max_scale"):
                 column.prop(properties, name)
             column.label(text="Its origin stands in the ground", icon="INFO")
+        self._draw_legend([active] if active.type == "MESH" else meshes_of(holder))
+        if properties.kind == "ERR":
+            column = layout.column(align=True)
+            column.label(text="The places are selected:", icon="INFO")
+            column.label(text="Tab edits, numpad . goes there")
         if active.type == "MESH":
-            self._draw_legend(active)
-            self._draw_faces(properties.kind)
+            self._draw_faces(context, properties.kind)
             if properties.kind == "DETAILS":
                 draw_ground(layout, active)
         if properties.kind in level_export.SUFFIXES:
             layout.operator("motionbridge.level_check", icon="VIEWZOOM")
             layout.operator("export_scene.xray_level_geometry", text="Export", icon="EXPORT")
 
-    def _draw_legend(self, active: Any) -> None:
+    def _draw_legend(self, meshes: list[Any]) -> None:
         column = self.layout.column(align=True)
-        found = level_materials.legend(active.data)
+        found = level_materials.legend(meshes)
         for made, name in found[:LEGEND_SHOWN]:
             row = column.row(align=True)
             colour = row.row()
@@ -230,13 +253,20 @@ class MOTIONBRIDGE_PT_level(BlenderPanel):
         if len(found) > LEGEND_SHOWN:
             column.label(text=shown("and {} more").format(len(found) - LEGEND_SHOWN))
 
-    def _draw_faces(self, kind: str) -> None:
+    def _draw_faces(self, context: Any, kind: str) -> None:
+        if kind in ("HOM", "SOM"):
+            # Blender's own colours: blue is the front, the side from which a one-sided face works.
+            overlay = context.space_data.overlay
+            self.layout.prop(overlay, "show_face_orientation", text="Front Blue, Back Red")
         column = self.layout.column(align=True)
+        if kind in ("HOM", "SOM", "CFORM"):
+            column.label(text="Selected faces:")
         if kind in ("HOM", "SOM"):
             row = column.row(align=True)
             row.operator("motionbridge.level_two_sided", text="Two-Sided").two_sided = True
             row.operator("motionbridge.level_two_sided", text="One-Sided").two_sided = False
         if kind == "SOM":
+            column.label(text="Share of sound let through:")
             row = column.row(align=True)
             for share in (0.0, 0.05, 0.6, 1.0):
                 row.operator("motionbridge.level_occlusion", text=f"{share:g}").occlusion = share

@@ -30,6 +30,11 @@ LEVEL: dict[str, str] = {
         "Найти то, что игра отвергнет или на что стоит взглянуть, и выделить первые такие грани или вершины"
     ),
     "Finding": "Замечание",
+    "The places are selected:": "Места выделены:",
+    "Tab edits, numpad . goes there": "Tab — правка, Numpad . — к месту",
+    "Front Blue, Back Red": "Лицо синее, изнанка красная",
+    "Selected faces:": "Выделенные грани:",
+    "Share of sound let through:": "Доля пропускаемого звука:",
     "Findings: {}": "Замечаний: {}",
     "Selected finding {} of {}: {}": "Выделено замечание {} из {}: {}",
     "From both sides, not the front alone": "С обеих сторон, а не только с лицевой",

@@ -73,7 +73,8 @@ def import_folder(
                 report.note(f"{COLLECTIONS[kind][0].lower()}: {one.counts}", one.name)
             if kind == "DM":
                 level_models.lay_out([one.holder for one in of_kind])
-    shown = [thing for one in made for thing in one.objects]
+    order = list(COLLECTIONS)
+    shown = [thing for one in sorted(made, key=lambda one: order.index(one.kind)) for thing in one.objects]
     collection.make_current(context, shown, shown[0] if shown else None)
     return made
 

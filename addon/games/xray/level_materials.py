@@ -39,10 +39,13 @@ Slots = tuple[list[Any], NDArray[np.int32]]
 
 
 def game_colour(number: int) -> tuple[float, float, float, float]:
-    """The colour of a game material: always the same for a number, and far from those of the numbers beside it."""
-    hue = number * 0.618033988749895 % 1.0
-    saturation, value = ((0.75, 0.8), (0.45, 0.9), (0.85, 0.5))[number % 3]
-    return (*colorsys.hsv_to_rgb(hue, saturation, value), 1.0)
+    """The colour of a game material: always the same for a number, and far from those of others.
+
+    Hue and tone are steps of the plastic number, which in two dimensions keep any few numbers apart; one step of the
+    golden ratio would give 5 and 39, or 3 and 37, the same hue.
+    """
+    hue, tone = number * 0.7548776662466927 % 1.0, number * 0.5698402909980532 % 1.0
+    return (*colorsys.hsv_to_rgb(hue, 0.9 - 0.45 * tone, 0.4 + 0.5 * tone), 1.0)
 
 
 def read_names(path: Path | None, report: Report) -> dict[int, str]:
@@ -197,10 +200,10 @@ def clear_slots(data: Any, slots: Slots) -> None:
     data.polygons.foreach_set("material_index", index)
 
 
-def legend(data: Any) -> list[tuple[Any, str]]:
-    """The materials of a mesh with what each stands for."""
-    found: Any = data.materials
-    return [(made, made.name) for made in found if made is not None]
+def legend(meshes: list[Any]) -> list[tuple[Any, str]]:
+    """The materials of objects with what each stands for."""
+    found = dict.fromkeys(made for shown in meshes for made in shown.data.materials if made is not None)
+    return [(made, made.name) for made in found]
 
 
 def known_materials() -> list[Any]:
