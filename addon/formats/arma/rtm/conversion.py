@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from ....core.errors import WriteError
 from ....core.report import Report
 from ..hierarchy import Hierarchy
-from .decoding import decode
+from .decoding import decode, parents_of
 from .document import PACKED_BY_FLAG, PLAIN, Binarised, Plain, Rtm
 from .encoding_binarised import encode_binarised
 from .encoding_plain import encode_plain
@@ -27,18 +26,11 @@ def to_plain(document: Rtm, hierarchy: Hierarchy | None, report: Report) -> Plai
 def to_binarised(document: Rtm, hierarchy: Hierarchy | None, report: Report) -> Binarised:
     """The same animation as a binarised file of version 5, its arrays uncompressed.
 
-    Raises `WriteError` where a hierarchy is missing; an older binarised file needs none.
+    Raises `ReadError` where a hierarchy is missing; an older binarised file needs none.
     """
     if isinstance(document, Binarised):
         return document if document.version == PACKED_BY_FLAG else document.unpacked()
-    if hierarchy is None:
-        raise WriteError(
-            "a binarised animation stores each bone relative to its parent, which this file does not name",
-            remedy="Give the skeleton's model.cfg, or choose a built-in skeleton",
-        )
-    odd = hierarchy.unknown(document.bones)
-    if odd:
-        report.warn(f"the skeleton {hierarchy.name} does not list {len(odd)} bones: roots", ", ".join(odd[:5]))
+    parents_of(document.bones, hierarchy, report)
     result, changes = encode_binarised(decode(document, report), hierarchy)
     for loss in changes.left_out:
         report.warn(loss)

@@ -7,6 +7,7 @@ is the parent's times D. So it takes the hierarchy, but not where the joints are
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ def decode(document: Rtm, report: Report, hierarchy: Hierarchy | None = None, na
         rows = np.swapaxes(placed(document), 0, 1)
         found = space.arma_deltas(rows)
     else:
-        found = deltas.absolute(relative_deltas(document), parents_of(document, hierarchy, report))
+        found = deltas.absolute(relative_deltas(document), parents_of(document.bones, hierarchy, report))
     broken = int((~np.isfinite(found).all(axis=(-1, -2))).sum())
     if broken:
         report.warn(f"{broken} matrices hold numbers that are none", name)
@@ -77,19 +78,25 @@ def frame_order(document: Plain, frame: int) -> NDArray[np.intp]:
     return np.arange(len(wanted))
 
 
-def parents_of(document: Binarised, hierarchy: Hierarchy | None, report: Report) -> NDArray[np.int32]:
-    """(bones,) the parents that a binarised file's bones are relative to. Raises `ReadError` without a hierarchy."""
+def parents_of(bones: Sequence[str], hierarchy: Hierarchy | None, report: Report) -> NDArray[np.int32]:
+    """(bones,) the parents that a binarised file's bones are relative to.
+
+    Raises `ReadError` without a hierarchy, for one that is only for display, and for one that lists none of the bones.
+    """
+    remedy = "Give the skeleton's model.cfg, or choose a built-in skeleton"
     if hierarchy is None or hierarchy.for_display:
-        missing = "" if hierarchy is None else f", and {hierarchy.name} has no hierarchy in the game"
+        missing = "" if hierarchy is None else f" ({hierarchy.name} has no hierarchy in the game)"
         raise ReadError(
-            f"a binarised animation stores each bone relative to its parent and does not name the parents{missing}",
-            remedy="Give the skeleton's model.cfg, or choose a built-in skeleton",
+            f"a binarised animation holds each bone relative to its parent, and no file names the parents{missing}",
+            remedy=remedy,
         )
-    odd = hierarchy.unknown(document.bones)
+    odd = hierarchy.unknown(bones)
+    if odd and len(odd) == len(bones):
+        raise ReadError(f"the skeleton {hierarchy.name} lists none of the animation's bones", remedy=remedy)
     if odd:
         more = f" and {len(odd) - 5} more" if len(odd) > 5 else ""
         report.warn(f"the skeleton {hierarchy.name} does not list {', '.join(odd[:5])}{more}: taken as roots")
-    return hierarchy.parent_indices(document.bones)
+    return hierarchy.parent_indices(bones)
 
 
 def relative_deltas(document: Binarised) -> Floats:

@@ -38,7 +38,7 @@ LARGEST_SCALE_ERROR = 2e-3
 
 def encode_binarised(
     clip: DeltaClip,
-    hierarchy: Hierarchy,
+    hierarchy: Hierarchy | None,
     base: Binarised | None = None,
     *,
     shown: Floats | None = None,
@@ -47,11 +47,11 @@ def encode_binarised(
     """``base`` with this clip in it, or a new file of version 5; and what is no longer the base's.
 
     ``shown`` and ``reach`` as in `encode_plain`. Scale and shear cannot be held, and are said in ``left_out``. Raises
-    `WriteError`, and `ReadError` for a hierarchy that is only for display.
+    `WriteError`, and `ReadError` for a hierarchy that is missing or fits no bone.
     """
     check(clip, base.bones if base is not None else (), len(base.phases) if base is not None else None)
     result = _empty(clip) if base is None else _with_fields_of(base, clip)
-    parents = parents_of(result, hierarchy, Report())
+    parents = parents_of(clip.bones, hierarchy, Report())
     relative = deltas.relative(clip.deltas, parents)
     if base is None:
         refuse_broken(relative, np.ones(relative.shape, np.bool_), clip.bones)

@@ -115,7 +115,7 @@ def write_plain(document: Plain) -> bytes:
     placed = rows[:, 4:].reshape(frames, bones, NAME_SIZE + _MATRIX_SIZE)
     placed[..., :NAME_SIZE] = document.frame_fields
     placed[..., NAME_SIZE:] = _bytes(document.matrices.reshape(frames, bones, 12))
-    rows[:, 4:] = placed.reshape(frames, -1)
+    rows[:, 4:] = placed.reshape(frames, _row_size(bones) - 4)
     writer.raw(rows.tobytes())
     writer.raw(document.tail)
     return writer.getvalue()
