@@ -17,6 +17,7 @@ from ..core import rotation
 from ..core.envelope import Behaviour, Curve, Interpolation
 from ..core.envelope.curve import empty_curve
 from ..core.envelope.fitting import fitted
+from ..core.errors import WriteError
 from ..core.model import Channels, Path
 from . import compat, scope
 
@@ -24,6 +25,8 @@ Floats = NDArray[np.float64]
 
 LOCATION, ROTATION = "location", "rotation_euler"
 _FREE = 0
+MOST_SAMPLED = 200_000
+"""Frames; nearly two hours of a path."""
 CYCLES: dict[int, str] = {
     Behaviour.REPEAT: "REPEAT",
     Behaviour.OFFSET: "REPEAT_OFFSET",
@@ -202,6 +205,16 @@ def keep_not_shown(path: Path, base: Path) -> None:
                 curve.after = old.after
 
 
+def keep_frames(path: Path, first: int, last: int) -> None:
+    """Give a path the first and the last frame of its file where the action's range reads as it would untouched.
+
+    Blender's ranges are 32-bit floats, and never begin after their end.
+    """
+    start, end = (round(float(np.float32(frame))) for frame in (min(first, last), last))
+    if (path.first, path.last) == (start, end):
+        path.first, path.last = first, last
+
+
 def sample(
     context: Any,
     owner: Any,
@@ -217,8 +230,14 @@ def sample(
     """Where ``owner`` really is on every frame, fitted with as few keys as keep ``tolerance`` (metres, radians).
 
     ``appended`` (3, 3) turns the object's own axes first (a camera looks along another axis than the game's objects).
+    Raises `WriteError` for more frames than anybody would wait for.
     """
     first, last = frames
+    if last - first >= MOST_SAMPLED:
+        raise WriteError(
+            f"{owner.name!r} moves over {last - first + 1} frames, of which each would be looked at",
+            remedy=f"Set a manual frame range of at most {MOST_SAMPLED} frames on its action",
+        )
     places = np.empty((last - first + 1, 4, 4))
     with scope.kept_frame(context) as scene, scope.playing(owner, action):
         for number in range(len(places)):

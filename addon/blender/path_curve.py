@@ -17,10 +17,14 @@ from . import compat
 
 Floats = NDArray[np.float64]
 
+MOST_POINTS = 20_000
+"""Points of a drawn path: a damaged file may have any number of frames."""
+
 
 def draw(path: Path, name: str) -> list[Any]:
     """A curve object along the path, a point a frame, and a mesh of points where its location has keys."""
-    times = np.arange(path.first, path.last + 1) / path.fps
+    start, end = sorted((path.first, path.last))
+    times = np.linspace(start, end, min(end - start + 1, MOST_POINTS)) / path.fps
     marked = np.unique(np.concatenate([curve.keys[:, 0] for curve in path.channels.location]))
     made = bpy.data.curves.new(f"{name} path", "CURVE")
     made.dimensions = "3D"

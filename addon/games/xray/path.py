@@ -265,7 +265,7 @@ def plan_export(
     if action is None and not paths.why_sampled(owner, None):
         raise WriteError(f"{owner.name!r} does not move", remedy="Key it, let constraints move it, or import a path")
     base = _base(action)
-    fps = float(base.animation.fps) if base is not None else rate
+    fps = base.animation.rate if base is not None else rate
     name = action.motionbridge_path.path_name if base is not None and action is not None else owner.name
     reasons = paths.why_sampled(owner, action)
     if owner.type == "CAMERA":
@@ -285,6 +285,8 @@ def plan_export(
         report.note(f"sampled frame by frame because of {', '.join(reasons)}", owner.name)
     else:
         path = paths.gather(owner, action, name, fps)
+        if base is not None:
+            paths.keep_frames(path, base.animation.first, base.animation.last)
         if base is not None and any(map(_ends_oddly, base.animation.envelopes)):
             paths.keep_not_shown(path, anm.decode(base, Report()))
     document, changes = anm.encode(path, base, version=_version(action, options))

@@ -99,8 +99,9 @@ class Channel:
             ends[times <= self.times[k]] = k
         begin, end, first, last = self.times[ends - 1], self.times[ends], self.values[ends - 1], self.values[ends]
         s = (times - begin) / (end - begin)
-        leaving = np.array([self.leaving(k) for k in range(count - 1)])[ends - 1]
-        arriving = np.array([self.arriving(k) for k in range(1, count)])[ends - 1]
+        with np.errstate(all="ignore"):  # keys at one time: segments that are never played
+            leaving = np.array([self.leaving(k) for k in range(count - 1)])[ends - 1]
+            arriving = np.array([self.arriving(k) for k in range(1, count)])[ends - 1]
         shapes = self.shapes[ends]
         h2, h3, h4 = 3 * s**2 - 2 * s**3, s**3 - 2 * s**2 + s, s**3 - s**2
         result = np.where(

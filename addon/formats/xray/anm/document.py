@@ -46,10 +46,15 @@ class Animation:
         return names.decode(self.name)
 
     @property
+    def rate(self) -> float:
+        """Frames a second, where the file's number is one."""
+        usable = bool(np.isfinite(self.fps)) and self.fps >= 1e-3
+        return float(self.fps) if usable else FRAMES_PER_SECOND
+
+    @property
     def frame(self) -> float:
         """The length of a frame in seconds."""
-        usable = bool(np.isfinite(self.fps)) and self.fps >= 1e-3
-        return 1.0 / (float(self.fps) if usable else FRAMES_PER_SECOND)
+        return 1.0 / self.rate
 
 
 @dataclass(slots=True)

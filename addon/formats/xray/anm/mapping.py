@@ -59,15 +59,11 @@ def decode(document: Anm, report: Report) -> Path:
     curves = decode_channels(animation.envelopes, OBJECT, animation.frame, "", report)
     return Path(
         animation.label,
-        1.0 / animation.frame if animation.fps != _rate(animation) else float(animation.fps),
+        animation.rate,
         animation.first,
         animation.last,
         Channels(curves[:3], curves[3:]),
     )
-
-
-def _rate(animation: Animation) -> np.float32:
-    return np.float32(1.0 / animation.frame)
 
 
 def encode(path: Path, base: Anm | None = None, *, version: int | None = None) -> tuple[Anm, PathChanges]:
@@ -117,7 +113,7 @@ def _settle_fields(result: Animation, path: Path, old: Animation) -> list[str]:
         fields.append("name")
     if (path.first, path.last) != (old.first, old.last):
         fields.append("frames")
-    if np.float32(path.fps) in (old.fps, _rate(old)):
+    if np.float32(path.fps) == np.float32(old.rate):
         result.fps = old.fps
     else:
         _checked_rate(path.fps)
