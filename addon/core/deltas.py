@@ -22,6 +22,8 @@ Floats = NDArray[np.float64]
 FLAT = 1e-9
 """Below this volume a normalised matrix is taken to have lost a dimension."""
 _STEPS = 12
+_broken_files = np.errstate(over="ignore", invalid="ignore", divide="ignore")
+"""Numbers beyond reason are no reason to fail: what comes of them is not finite and is told where it is used."""
 _SETTLED = 1e-13
 
 
@@ -37,6 +39,7 @@ class Decomposition:
     shear: Floats
 
 
+@_broken_files
 def decompose(matrices: Floats) -> Decomposition:
     """Matrices (..., 4, 4) as scale, then rotation, then location; the rotation nearest to the columns' directions.
 
@@ -89,10 +92,11 @@ def _inverse_transposed(matrices: Floats) -> Floats:
     return result
 
 
+@_broken_files
 def inverse(matrices: Floats) -> Floats:
-    """Inverses of affine (..., 4, 4); of one that has lost a dimension, that of the identity."""
-    volume = np.linalg.det(matrices[..., :3, :3])
-    usable = np.abs(volume) > np.finfo(np.float64).tiny
+    """Inverses of affine (..., 4, 4); of one that has lost a dimension or is not finite, that of the identity."""
+    volume = np.abs(np.linalg.det(matrices[..., :3, :3]))
+    usable = (volume > np.finfo(np.float64).tiny) & (volume < np.inf)
     safe = np.where(usable[..., None, None], matrices, np.eye(4))
     result = np.zeros_like(safe)
     turned = np.swapaxes(_inverse_transposed(safe[..., :3, :3]), -1, -2)
@@ -120,6 +124,7 @@ class DeltaChannels:
     unusable: NDArray[np.bool_]
 
 
+@_broken_files
 def channels(
     deltas: Floats, rests: Floats, parents: Sequence[int] | NDArray[np.int32], animated: NDArray[np.bool_] | None = None
 ) -> DeltaChannels:
@@ -170,6 +175,7 @@ def deltas_of(channels: DeltaChannels, rests: Floats, parents: Sequence[int] | N
     return result
 
 
+@_broken_files
 def relative(deltas: Floats, parents: Sequence[int] | NDArray[np.int32]) -> Floats:
     """Each delta (bones, ...) relative to its parent's: ``inv(parent) @ delta``; a parentless one as it is."""
     result = np.array(deltas, np.float64)
@@ -178,6 +184,7 @@ def relative(deltas: Floats, parents: Sequence[int] | NDArray[np.int32]) -> Floa
     return result
 
 
+@_broken_files
 def absolute(relatives: Floats, parents: Sequence[int] | NDArray[np.int32]) -> Floats:
     """The deltas whose `relative` ones these are. Raises `ValueError` where parents form a ring."""
     result = np.array(relatives, np.float64)

@@ -86,13 +86,16 @@ def recover(
 def _solve(found: Pivots, bone: int, factor: Floats, start: Floats, limits: tuple[float, float]) -> None:
     """Least squares from ``start``, along the directions in which rounding cannot carry the point far."""
     largest_residual, noise = limits
-    left, values, right = np.linalg.svd(factor[:, :3], full_matrices=False)
-    wanted = left.T @ (factor[:, 3] - factor[:, :3] @ start)
-    unsolved = np.linalg.norm(factor[:, 3] - factor[:, :3] @ start - left @ wanted)
+    equations = factor[:, :3]
+    wrong = factor[:, 3] - equations @ start
+    left, values, right = np.linalg.svd(equations, full_matrices=False)
+    wanted = left.T @ wrong
+    # What no point at all would mend; what a move along a direction that only rounding shows might is not counted.
+    moving = values * largest_residual > noise
+    found.residuals[bone] = np.linalg.norm(wrong - left[:, moving] @ wanted[moving])
     # An error of the equations moves the point by that error over the singular value.
-    kept = values * largest_residual > max(noise, float(unsolved))
+    kept = values * largest_residual > max(noise, float(found.residuals[bone]))
     moved = np.divide(wanted, values, out=np.zeros(3), where=kept)
     found.points[bone] = start + right.T @ moved
-    found.residuals[bone] = np.linalg.norm(factor[:, 3] - factor[:, :3] @ found.points[bone])
     found.directions[bone] = kept.sum()
     found.accepted[bone] = kept.sum() >= 2 and found.residuals[bone] <= largest_residual

@@ -1,0 +1,174 @@
+"""Model-space deltas and keys: Blender's pose algebra written out, shear, reflections, flat and broken matrices."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from addon.core import deltas, rotation
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def turns(random, *shape):
+    found = random.normal(size=(*shape, 4))
+    return found / np.linalg.norm(found, axis=-1, keepdims=True)
+
+
+def euler_matrix(x, y, z):
+    """Rz Ry Rx, written out."""
+    cx, cy, cz, sx, sy, sz = np.cos(x), np.cos(y), np.cos(z), np.sin(x), np.sin(y), np.sin(z)
+    return np.array([
+        [cy * cz, sx * sy * cz - cx * sz, cx * sy * cz + sx * sz],
+        [cy * sz, sx * sy * sz + cx * cz, cx * sy * sz - sx * cz],
+        [-sy, sx * cy, cx * cy],
+    ])  # fmt: skip
+
+
+def test_a_matrix_of_known_parts():
+    matrix = np.eye(4)
+    matrix[:3, :3] = euler_matrix(0.3, -1.0, 2.5) @ np.diag([2.0, 0.5, 3.0])
+    matrix[:3, 3] = 1, -2, 3
+    parts = deltas.decompose(matrix)
+    np.testing.assert_allclose(parts.scales, [2, 0.5, 3], atol=1e-12)
+    np.testing.assert_allclose(rotation.matrices(parts.rotations), euler_matrix(0.3, -1.0, 2.5), atol=1e-12)
+    assert parts.locations.tolist() == [1, -2, 3]
+    assert parts.shear < 1e-12
+
+
+def test_shear_is_measured():
+    matrix = np.eye(4)
+    matrix[0, 1] = 0.1
+    parts = deltas.decompose(matrix)
+    left = matrix[:3, :3] - rotation.matrices(parts.rotations) @ np.diag(parts.scales)
+    assert parts.shear == pytest.approx(np.abs(left).max())
+    assert 0.045 < parts.shear < 0.055, "half of it becomes a turn"
+
+
+@given(SEEDS, st.sampled_from([1.0, -1.0]))
+def test_parts_of_unsheared_matrices_make_them_again(seed, sign):
+    random = np.random.default_rng(seed)
+    matrices = deltas.compose(random.normal(size=(5, 3)), turns(random, 5), sign * random.uniform(0.1, 3, (5, 3)))
+    parts = deltas.decompose(matrices)
+    assert (parts.rotations[:, 0] >= 0).all()
+    np.testing.assert_allclose(deltas.compose(parts.locations, parts.rotations, parts.scales), matrices, atol=1e-9)
+    assert (np.sign(parts.scales) == sign).all()
+
+
+@given(SEEDS)
+def test_the_rotation_is_the_nearest_one(seed):
+    """Nearest in the sum of squares to the columns' directions: what singular values give."""
+    random = np.random.default_rng(seed)
+    linear = random.normal(size=(3, 3))
+    linear *= np.sign(np.linalg.det(linear))
+    parts = deltas.decompose(np.block([[linear, np.zeros((3, 1))], [np.zeros((1, 3)), np.ones((1, 1))]]))
+    left, _, right = np.linalg.svd(linear / np.linalg.norm(linear, axis=0))
+    np.testing.assert_allclose(rotation.matrices(parts.rotations), left @ right, atol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [(0, 1, 1), (0, 0, 1), (0, 0, 0)])
+def test_flat_matrices_keep_what_they_have(scale):
+    matrix = np.eye(4)
+    matrix[:3, :3] = euler_matrix(0.3, -1.0, 2.5) @ np.diag(scale)
+    parts = deltas.decompose(matrix)
+    np.testing.assert_allclose(deltas.compose(parts.locations, parts.rotations, parts.scales), matrix, atol=1e-9)
+    np.testing.assert_allclose(np.linalg.norm(parts.rotations), 1)
+
+
+PARENTS = [-1, 0, 1, 1, -1]
+
+
+def skeleton(random, frames=3):
+    rests = deltas.compose(random.normal(size=(5, 3)), turns(random, 5), np.ones((5, 3)))
+    moved = deltas.compose(
+        random.normal(size=(5, frames, 3)),
+        turns(random, 5, frames),
+        random.uniform(0.5, 2, (5, frames, 1)) * np.ones(3),
+    )
+    return rests, moved
+
+
+@given(SEEDS)
+def test_channels_pose_an_armature_so_that_every_delta_is_there(seed):
+    """Blender's formula, bone by bone: pose = parent's pose @ inv(parent's rest) @ rest @ basis."""
+    random = np.random.default_rng(seed)
+    rests, wanted = skeleton(random)
+    found = deltas.channels(wanted, rests, PARENTS)
+    for frame in range(3):
+        poses = {}
+        for bone, parent in enumerate(PARENTS):
+            basis = deltas.compose(
+                found.locations[bone, frame], found.rotations[bone, frame], found.scales[bone, frame]
+            )
+            above = poses[parent] @ np.linalg.inv(rests[parent]) if parent >= 0 else np.eye(4)
+            poses[bone] = above @ rests[bone] @ basis
+            np.testing.assert_allclose(poses[bone] @ np.linalg.inv(rests[bone]), wanted[bone, frame], atol=1e-8)
+    np.testing.assert_allclose(found.shown, wanted, atol=1e-8)
+    assert (np.einsum("bfi,bfi->bf", found.rotations[:, 1:], found.rotations[:, :-1]) >= 0).all(), "one side"
+    np.testing.assert_allclose(deltas.deltas_of(found, rests, PARENTS), found.shown, atol=1e-9)
+
+
+def test_a_bone_is_off_by_its_own_shear_not_by_its_parents():
+    random = np.random.default_rng(3)
+    rests, wanted = skeleton(random, 1)
+    wanted[0, 0, 0, 1] += 0.2
+    found = deltas.channels(wanted, rests, PARENTS)
+    apart = np.abs(found.shown - wanted).max(axis=(1, 2, 3))
+    assert 0.02 < apart[0] < 0.3
+    assert apart[4] < 1e-9
+    naive = np.eye(4)
+    for bone in (0, 1, 2):  # keys made from the file's matrices alone drag the parent's loss along
+        above = wanted[PARENTS[bone], 0] if bone else np.eye(4)
+        parts = deltas.decompose(np.linalg.inv(rests[bone]) @ np.linalg.inv(above) @ wanted[bone, 0] @ rests[bone])
+        kept = deltas.compose(parts.locations, parts.rotations, parts.scales)
+        naive = naive @ rests[bone] @ kept @ np.linalg.inv(rests[bone])
+    assert apart[2] < np.abs(naive - wanted[2, 0]).max()
+
+
+def test_bones_that_are_not_animated_follow_their_parent():
+    random = np.random.default_rng(4)
+    rests, wanted = skeleton(random)
+    animated = np.array([True, False, True, False, False])
+    found = deltas.channels(np.where(animated[:, None, None, None], wanted, np.nan), rests, PARENTS, animated)
+    assert not found.unusable.any()
+    np.testing.assert_allclose(found.shown[1], wanted[0], atol=1e-9)
+    np.testing.assert_allclose(found.shown[2], wanted[2], atol=1e-9)
+    np.testing.assert_allclose(found.shown[3], wanted[0], atol=1e-9)
+    np.testing.assert_array_equal(found.shown[4], np.broadcast_to(np.eye(4), (3, 4, 4)))
+    assert (found.scales[~animated] == 1).all()
+    assert (found.locations[~animated] == 0).all()
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+def test_matrices_that_are_none_are_marked_and_follow_their_parent(number):
+    rests, wanted = skeleton(np.random.default_rng(5))
+    wanted[1, 2, 0, 0] = number
+    found = deltas.channels(wanted, rests, PARENTS)
+    assert np.argwhere(found.unusable).tolist() == [[1, 2]]
+    assert np.isfinite(found.shown).all()
+    np.testing.assert_allclose(found.shown[1, 2], wanted[0, 2], atol=1e-9)
+    np.testing.assert_allclose(found.shown[2, 2], wanted[2, 2], atol=1e-8)
+
+
+@given(SEEDS)
+def test_relative_and_absolute_undo_each_other(seed):
+    _, wanted = skeleton(np.random.default_rng(seed))
+    parts = deltas.relative(wanted, PARENTS)
+    np.testing.assert_allclose(wanted[1] @ parts[3], wanted[3], atol=1e-8)
+    np.testing.assert_allclose(deltas.absolute(parts, PARENTS), wanted, atol=1e-8)
+
+
+def test_parents_may_stand_behind_their_children_but_form_no_ring():
+    _, wanted = skeleton(np.random.default_rng(6))
+    parents = [2, -1, 1, 0, 1]
+    np.testing.assert_allclose(deltas.absolute(deltas.relative(wanted, parents), parents), wanted, atol=1e-8)
+    with pytest.raises(ValueError, match="ring"):
+        deltas.absolute(wanted, [1, 0, -1, -1, -1])
+
+
+def test_inverses():
+    _, wanted = skeleton(np.random.default_rng(7))
+    np.testing.assert_allclose(deltas.inverse(wanted), np.linalg.inv(wanted), atol=1e-9)
+    flat = np.diag([1.0, 0.0, 1.0, 1.0])
+    np.testing.assert_array_equal(deltas.inverse(flat), np.eye(4))
+    np.testing.assert_array_equal(deltas.inverse(np.full((4, 4), np.nan)), np.eye(4))
