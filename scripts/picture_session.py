@@ -4,20 +4,21 @@ A scene is a generator that yields the seconds Blender gets to draw; each begins
 """
 
 import os
-import subprocess
 import sys
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Callable
 from pathlib import Path
 
 import addon_utils
 import bpy
 
-HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import picture_levels
+from picture_studio import HERE, Steps, area, click, hover, key, shot, sidebar, there, window
+
 SAMPLES = HERE / "gamedata" / "meshes" / "samples"
 ONLY = os.environ.get("ONLY", "")
-Steps = Iterator[float]
 MARKS_HEADER = (872, 582)
 
 
@@ -32,71 +33,13 @@ def prepare() -> None:
     repositories.new(name="Dev", module="dev", custom_directory=str(HERE / "extensions"), remote_url="")
     if addon_utils.enable("bl_ext.dev.motionbridge", default_set=True) is None:
         raise SystemExit("the extension could not be enabled")
+    picture_levels.prepare()
     picture = bpy.data.images.new("humanoid", 64, 64)
     shades = [0.72, 0.74, 0.66, 1.0], [0.58, 0.61, 0.54, 1.0]
     picture.pixels = [value for y in range(64) for x in range(64) for value in shades[(x // 8 + y // 8) % 2]]
     picture.filepath_raw = str(HERE / "gamedata" / "textures" / "samples" / "humanoid.png")
     picture.file_format = "PNG"
     picture.save()
-
-
-def window() -> bpy.types.Window:
-    """The only one."""
-    return bpy.context.window_manager.windows[0]
-
-
-def area(kind: str = "VIEW_3D") -> bpy.types.Area:
-    """The largest area of a kind."""
-    return max((a for a in window().screen.areas if a.type == kind), key=lambda a: a.width * a.height)
-
-
-def there(kind: str = "VIEW_3D") -> AbstractContextManager[object]:
-    """A context in which operators see an area of a kind."""
-    found = area(kind)
-    return bpy.context.temp_override(
-        window=window(), area=found, region=next(region for region in found.regions if region.type == "WINDOW")
-    )
-
-
-def shot(name: str) -> Steps:
-    """A photograph of the whole window."""
-    yield 0.4
-    subprocess.run(["import", "-window", "root", str(HERE / "taken" / f"{name}.png")], check=True)
-
-
-def click(x: int, y: int, button: str = "LEFTMOUSE") -> Steps:
-    """Move there and click; y from the top."""
-    y = window().height - y
-    window().event_simulate(type="MOUSEMOVE", value="NOTHING", x=x, y=y)
-    yield 0.3
-    for value in ("PRESS", "RELEASE"):
-        window().event_simulate(type=button, value=value, x=x, y=y)
-        yield 0.2
-    yield 0.3
-
-
-def hover(x: int, y: int) -> Steps:
-    """Move the mouse; y from the top."""
-    window().event_simulate(type="MOUSEMOVE", value="NOTHING", x=x, y=window().height - y)
-    yield 0.3
-
-
-def key(name: str) -> Steps:
-    """Press a key."""
-    for value in ("PRESS", "RELEASE"):
-        window().event_simulate(type=name, value=value, x=window().width // 2, y=window().height // 2)
-        yield 0.2
-
-
-def sidebar(kind: str = "VIEW_3D", tab: str = "Motionbridge") -> Steps:
-    """Open an editor's sidebar at a tab."""
-    found = area(kind)
-    found.spaces.active.show_region_ui = True
-    yield 0.5
-    region = next(region for region in found.regions if region.type == "UI")
-    region.active_panel_category = tab
-    found.tag_redraw()
-    yield 0.5
 
 
 def load(*names: str) -> None:
@@ -276,7 +219,7 @@ def russian() -> Steps:
 
 SCENES: list[Callable[[], Steps]] = [
     menu, browser, model_drop, motion_list, panel, no_armature, no_model, wrong_file, save_back, action_editor, bone,
-    report, russian, preferences,
+    report, *picture_levels.SCENES, russian, preferences,
 ]  # fmt: skip
 
 

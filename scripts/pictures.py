@@ -3,10 +3,12 @@
     python3 scripts/pictures.py [--folder docs] [--chroot FOLDER] [--only NAME]
 
 Needs root on Debian: Blender, a virtual screen and software rendering run in the chroot that the tests use too
-(`--chroot` names another). What is shown are the samples of `tests/samples` and nothing else.
+(`--chroot` names another). What is shown are the samples of `tests/samples`; of levels real ones, where
+MOTIONBRIDGE_CORPUS names the folder that holds them.
 """
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
@@ -23,6 +25,14 @@ WINDOW = (1280, 800)
 STUDIO = "/opt/pictures"  # inside the chroot
 LIMIT = 300  # seconds
 LARGEST = 150_000  # bytes of a picture
+REAL_FILES = {
+    "cform/tss_level.cform": "levels/tss/level.cform",
+    "hom/l05_bar.hom": "levels/l05_bar/level.hom",
+    "som/l05_bar.som": "levels/l05_bar/level.som",
+    "details/l08_yantar.details": "levels/l08_yantar/level.details",
+    "dm/l08_yantar_detail0.dm": "meshes/samples/detail.dm",
+}
+"""File of the real ones -> where it lies in the game folder that is shown."""
 
 
 def main() -> int:
@@ -72,8 +82,15 @@ def _furnish(studio: Path, samples: Path) -> None:
     (meshes / "cut.ogf").write_bytes((samples / "humanoid.ogf").read_bytes()[:7777])
     (meshes / "weapon_alone.omf").write_bytes((samples / "weapon.omf").read_bytes())
     (studio / "gamedata" / "textures" / "samples").mkdir(parents=True)
+    shutil.copytree(samples / "level", studio / "gamedata" / "levels" / "sample")
+    real = os.environ.get("MOTIONBRIDGE_CORPUS")
+    for source, place in REAL_FILES.items() if real else ():
+        target = studio / "gamedata" / place
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(Path(real or "") / source, target)
     (studio / "taken").mkdir()
-    shutil.copy(ROOT / "scripts" / "picture_session.py", studio)
+    for script in (ROOT / "scripts").glob("picture_*.py"):
+        shutil.copy(script, studio)
 
 
 def _photograph(place: Path, only: str) -> int:
