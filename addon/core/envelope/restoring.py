@@ -44,8 +44,12 @@ def plan(
         old, place = shown.curve, matched.place
         if old.count:
             keys = np.where(matched.key[:, None], old.keys[place], keys)
-            left = np.where((matched.left & matched.key)[:, None], old.left[place], left)
-            right = np.where((matched.right & matched.key)[:, None], old.right[place], right)
+            # A handle that no segment of the base used counts as unchanged, wherever it points: it is the curve's own
+            # where a segment uses it now.
+            known_left = matched.left & matched.key & (_uses_left(old)[place] | ~_uses_left(curve))
+            known_right = matched.right & matched.key & (_uses_right(old)[place] | ~_uses_right(curve))
+            left = np.where(known_left[:, None], old.left[place], left)
+            right = np.where(known_right[:, None], old.right[place], right)
             source = np.where(place >= 0, shown.base_key[place], -1)
     kinds = np.append(curve.interpolation[:-1], np.uint8(UNPLAYED))[: curve.count]
     planned = Plan(
@@ -55,6 +59,17 @@ def plan(
         planned = _with_cut_segments_whole(planned, base, shown, matched, curve.count)
     _straighten(planned)
     return planned
+
+
+def _uses_left(curve: Curve) -> Flags:
+    """Whether a cubic ends at each key."""
+    return np.append(False, _uses_right(curve)[:-1])[: curve.count]
+
+
+def _uses_right(curve: Curve) -> Flags:
+    """Whether a cubic begins at each key."""
+    used: Flags = curve.interpolation == Interpolation.BEZIER
+    return np.append(used[:-1], False)[: curve.count]
 
 
 def _straighten(planned: Plan) -> None:
