@@ -21,7 +21,6 @@ EULER, QUATERNION, AXIS_ANGLE = "rotation_euler", "rotation_quaternion", "rotati
 ROTATIONS = {"QUATERNION": QUATERNION, "AXIS_ANGLE": AXIS_ANGLE}
 """The channel that each rotation mode reads; all others are orders of Euler angles."""
 WIDTHS = {"location": 3, EULER: 3, QUATERNION: 4, AXIS_ANGLE: 4}
-BONES = 'pose.bones["'
 SAMPLES = 4
 """Looks a frame at curves that no cubic is."""
 
@@ -132,17 +131,6 @@ def actions_turning(rig: Any, channel: str) -> list[Any]:
     """Actions that turn bones of ``rig`` by ``channel``, as far as their first such curve tells."""
     known = {channel_path(bone.name, channel) for bone in rig.pose.bones}
     return [action for action in _actions() if _first_path(action, channel) in known]
-
-
-def actions_of_bones(bones: set[str]) -> list[Any]:
-    """Actions whose first curve is one of these bones'."""
-    found = []
-    for action in _actions():
-        path = _first_path(action, "")
-        bone = bpy.utils.unescape_identifier(path.removeprefix(BONES).rpartition('"]')[0])
-        if path.startswith(BONES) and bone in bones:
-            found.append(action)
-    return found
 
 
 def _first_path(action: Any, ending: str) -> str:

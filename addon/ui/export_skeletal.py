@@ -120,7 +120,7 @@ class EXPORT_SCENE_OT_xray_skl(Operation, Tolerances, ExportHelper, BlenderOpera
     def _chosen(self, rig: Any) -> list[Any]:
         file = file_played(rig)
         if self.choose == "FILE" and file is not None:
-            return skeletal_export.motions_of(rig, file.name)
+            return skeletal_export.motions_of(file.name)
         data = rig.animation_data
         if self.choose == "ACTIVE":
             if data is None or data.action is None:
@@ -140,7 +140,7 @@ def file_played(rig: Any) -> Any:
         found = files.get(data.action.motionbridge_skeletal.file)
         if found is not None:
             return found
-    return next((file for file in reversed(files) if skeletal_export.motions_of(rig, file.name)), None)
+    return next((file for file in reversed(files) if skeletal_export.motions_of(file.name)), None)
 
 
 CLASSES = (EXPORT_SCENE_OT_xray_skl,)

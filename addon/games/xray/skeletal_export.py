@@ -6,12 +6,13 @@ older version can hold. A motion of version 6 that gets marks becomes one of ver
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
+import bpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -80,15 +81,14 @@ class _Motion:
     change: MotionChange | None
 
 
-def motions_of(rig: Any, key: str) -> list[Any]:
-    """The actions that came from the file ``key`` of ``rig``, in the order of the file."""
-    bones = set(rig.data.bones.keys())
-    found = [
-        action
-        for action in pose.actions_of_bones(bones)
-        if action.motionbridge_skeletal.is_skeletal and action.motionbridge_skeletal.file == key
-    ]
+def motions_of(key: str) -> list[Any]:
+    """The actions that came from the file ``key`` of some rig, in the order of the file."""
+    found = [action for action in _actions() if action.motionbridge_skeletal.file == key]
     return sorted(found, key=lambda action: action.motionbridge_skeletal.place)
+
+
+def _actions() -> Iterable[Any]:
+    return bpy.data.actions
 
 
 def plan_export(

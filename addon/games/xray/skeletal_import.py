@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
+import bpy
 import numpy as np
 
 from ...blender import action as actions
@@ -248,12 +249,16 @@ def _set_modes(rig: Any, tracks: dict[str, pose.BoneCurves], showing: Showing) -
 
 def attach(rig: Any, document: Skl, path: str) -> Any:
     """Keep a file on ``rig``: everything but its motions' keys, which go with their actions, and the rest pose."""
-    taken = {file.name for file in rig.motionbridge_skeletal_files}
+    taken = {file.name for other in _objects() for file in other.motionbridge_skeletal_files}
     file = rig.motionbridge_skeletal_files.add()
     file.name, file.path = names.distinct(Path(path).name, taken), path
     keep(file, "document", skl.write(document.with_motions([replace(one, tracks=[]) for one in document.motions])))
     motion_files.keep_rest(file, rig)
     return file
+
+
+def _objects() -> Iterable[Any]:
+    return bpy.data.objects
 
 
 def document_of(file: Any) -> Skl:

@@ -1,0 +1,138 @@
+"""Bone properties of the editor on an armature: what they say, edits, bytes, refusals, operators."""
+
+import math
+
+import bpy
+import pytest
+
+from addon.core.errors import ReadError, WriteError
+from addon.core.report import Report
+from addon.formats.xray import bones
+from addon.formats.xray.bones.document import Mass
+from addon.formats.xray.ogf.bones import Joint, Shape
+from addon.games.xray import bones_file
+from addon.games.xray.model import ImportOptions, import_model
+from tests.blender.test_skl_motions import rig_of
+from tests.blender.test_ui import last_report, refusal
+from tests.formats.xray.bones.test_bones import SMALL
+from tests.real_files import CORPUS, SAMPLES, corpus_files
+from tests.scene import differences, snapshot
+
+needs_corpus = pytest.mark.skipif(CORPUS is None, reason="MOTIONBRIDGE_CORPUS is not set")
+
+
+@pytest.fixture
+def small(tmp_path):
+    path = tmp_path / "small.bones"
+    path.write_bytes(SMALL)
+    return path
+
+
+def read(data):
+    return bones.read(data, "test.bones", Report())
+
+
+def exported(rig) -> bytes:
+    return bones_file.plan_export(rig, "new.bones", Report()).data
+
+
+def test_what_the_file_says_is_on_the_bones(small):
+    rig = rig_of(["Head", "neck"])
+    assert bones_file.import_bones(rig, str(small), Report()) == 2
+    head = rig.data.bones["Head"].motionbridge_xray
+    assert (head.mass, head.friction, head.material) == (10.0, 0.75, "creatures\\human")
+    assert (head.shape, head.shape_flags, head.breakable, head.joint) == ("SPHERE", {"NO_PICKING"}, True, "JOINT")
+    # As the editor shows them: lowest and highest of z are 8 and 9.
+    assert (head.limit_z.lowest, head.limit_z.highest, head.limit_z.spring) == (8.0, 9.0, 10.0)
+    assert (head.sphere_radius, head.cylinder_radius, head.break_torque) == (18.0, 26.0, 200.0)
+    assert head.is_bone
+
+
+@pytest.mark.parametrize("file", corpus_files("bones"))
+def test_untouched_they_leave_as_they_came_also_after_saving(file, tmp_path):
+    data = file.read_bytes()
+    rig = rig_of([bone.name for bone in read(data).bones])
+    bones_file.import_bones(rig, str(file), Report())
+    before = snapshot()
+    assert exported(rig) == data
+    assert differences(before, snapshot()) == []
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
+    assert exported(bpy.data.objects["rig"]) == data
+
+
+def test_an_edit_changes_that_bone(small):
+    rig = rig_of(["head", "neck"])
+    bones_file.import_bones(rig, str(small), Report())
+    head = rig.data.bones["head"].motionbridge_xray
+    head.mass, head.limit_x.highest, head.shape = 2.5, math.pi, "BOX"
+    plan = bones_file.plan_export(rig, "new.bones", Report())
+    assert plan.sentence() == "1 bone changed, 1 untouched"
+    assert sorted(plan.changed["head"]) == ["limit_x.highest", "mass", "shape"]
+    found = read(plan.data).bones[0]
+    assert (found.first(Mass).mass, found.first(Shape).type) == (2.5, 1)
+    assert found.first(Joint).limits[0].tolist() == [0.0, pytest.approx(math.pi), 2.0, 3.0]
+    assert len(plan.data) == len(SMALL)
+
+
+def test_missing_bones_are_kept_and_new_ones_added(small):
+    rig = rig_of(["head", "tail"])
+    report = Report()
+    assert bones_file.import_bones(rig, str(small), report) == 1
+    assert any(line.startswith("1 bones of the file are not in the armature") for line in report.lines())
+    report = Report()
+    plan = bones_file.plan_export(rig, "new.bones", report)
+    assert plan.data == SMALL  # the tail has nothing of the game
+    assert report.lines() == ["bones without properties of the game are left out (tail)"]
+    rig.data.bones["tail"].motionbridge_xray.is_bone = True
+    rig.data.bones["tail"].motionbridge_xray.imported_name = "tail"
+    plan = bones_file.plan_export(rig, "new.bones", Report())
+    assert plan.sentence() == "1 added, 2 untouched"
+    assert [bone.name for bone in read(plan.data).bones] == ["head", "neck", "tail"]
+
+
+def test_of_a_model_without_such_a_file_a_new_one_is_made():
+    rig = import_model(bpy.context, SAMPLES / "humanoid.ogf", ImportOptions(textures=False), Report()).rig
+    plan = bones_file.plan_export(rig, "new.bones", Report())
+    found = read(plan.data)
+    assert [bone.name for bone in found.bones] == plan.added
+    assert len(found.bones) == len(rig.data.bones)
+    for bone in found.bones:
+        ours = rig.data.bones[bone.name].motionbridge_xray
+        assert bone.first(Mass).mass == ours.mass
+        assert bone.first(Joint).limits[0, 0] == ours.limit_x.lowest
+    # What was written is what an import would say.
+    rig.data.bones[0].motionbridge_xray.mass += 1
+    assert read(exported(rig)).bones[0].first(Mass).mass == rig.data.bones[0].motionbridge_xray.mass
+
+
+def test_refusals(small, tmp_path):
+    rig = rig_of(["other"])
+    with pytest.raises(ReadError, match="none of the 2 bones of the file is in the armature 'rig'"):
+        bones_file.import_bones(rig, str(small), Report())
+    wrong = tmp_path / "wrong.bones"
+    wrong.write_bytes(b"\xff" * 64)
+    with pytest.raises(ReadError):
+        bones_file.import_bones(rig, str(wrong), Report())
+    with pytest.raises(WriteError, match="no bone of 'rig' has properties of the game"):
+        bones_file.plan_export(rig, "new.bones", Report())
+    assert not rig.data.bones["other"].motionbridge_xray.is_bone
+
+
+def test_operators_also_in_edit_mode(small, tmp_path):
+    rig = rig_of(["head", "neck"])
+    bpy.ops.object.mode_set(mode="EDIT")
+    assert bpy.ops.import_scene.xray_bones(filepath=str(small)) == {"FINISHED"}
+    assert rig.mode == "EDIT"
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert rig.data.bones["head"].motionbridge_xray.mass == 10.0
+    assert last_report()[0] == "Bone properties on rig: 2 bones"
+    new = tmp_path / "new.bones"
+    assert bpy.ops.export_scene.xray_bones(filepath=str(new)) == {"FINISHED"}
+    assert new.read_bytes() == SMALL
+    assert last_report()[0] == "new.bones: 2 untouched"
+
+
+def test_without_an_armature(small):
+    assert "no armature is active" in refusal(bpy.ops.import_scene.xray_bones, filepath=str(small))
+    assert not bpy.ops.export_scene.xray_bones.poll()

@@ -1,0 +1,79 @@
+"""Bone properties as a model has them: signs of limits, chunks that are there and not, new files."""
+
+import struct
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from addon.core.report import Report
+from addon.formats.xray import bones
+from addon.formats.xray.bones.document import Friction, Mass, Material, Part
+from addon.formats.xray.bones.mapping import decode_bone, encode_bone, new_bone, new_bones, with_bones
+from addon.formats.xray.ogf.bones import Joint, Shape
+from tests.formats.xray.bones.test_bones import SMALL, read
+from tests.real_files import corpus_files
+
+
+def test_limits_have_the_other_sign_in_a_model():
+    document, _ = read(SMALL)
+    head, neck = document.bones
+    physics = decode_bone(head)
+    # The file has lowest, highest, spring, damping of x = 0, 1, 2, 3; a model -highest, -lowest.
+    assert physics.entry.joint.limits[0].tolist() == [-1, 0, 2, 3]
+    assert physics.entry.joint.limits[2].tolist() == [-9, -8, 10, 11]
+    assert (physics.entry.joint.flags, physics.entry.joint.breaking.tolist()) == (1, [100, 200])
+    assert (physics.entry.joint.friction, physics.entry.mass) == (0.75, 10)
+    assert physics.entry.material == b"creatures\\human"
+    assert len(physics.kinds) == 7
+    assert decode_bone(neck).kinds == frozenset()
+
+
+@pytest.mark.parametrize("file", corpus_files("bones"))
+def test_there_and_back_is_the_same_file(file):
+    data = file.read_bytes()
+    document = bones.read(data, file.name, Report())
+    again = {number: encode_bone(bone, decode_bone(bone).entry) for number, bone in enumerate(document.bones)}
+    assert bones.write(with_bones(document, again)) == data
+
+
+def test_an_edit_changes_its_chunk_alone():
+    document, _ = read(SMALL)
+    entry = decode_bone(document.bones[0]).entry
+    entry = replace(entry, mass=np.float32(12), joint=replace(entry.joint, limits=entry.joint.limits * 2))
+    data = bones.write(with_bones(document, {0: encode_bone(document.bones[0], entry)}))
+    assert len(data) == len(SMALL)
+    found = bones.read(data, "test.bones", Report()).bones[0]
+    assert found.first(Mass).mass == 12
+    assert found.first(Joint).limits[0].tolist() == [0, 2, 4, 6]
+    lines = list(bones.differences(read(SMALL)[0], bones.read(data, "test.bones", Report())))
+    assert len(lines) == 2
+
+
+def test_chunks_that_are_not_there_are_not_added():
+    document, _ = read(SMALL)
+    neck = document.bones[1]
+    assert encode_bone(neck, decode_bone(document.bones[0]).entry).first(Mass) is None
+
+
+def test_a_file_of_its_own():
+    source, _ = read(SMALL)
+    entry = decode_bone(source.bones[0]).entry
+    data = bones.write(new_bones([new_bone("head", entry), new_bone("neck", entry)], [Part(b"body", [b"head"])]))
+    document = bones.read(data, "new.bones", Report())
+    assert [bone.name for bone in document.bones] == ["head", "neck"]
+    assert [struct.unpack("<I", data[:4])[0], *(part.chunk.id for part in document.sections)] == [0, 0, 1, 0x923]
+    first = document.bones[0]
+    assert [section.chunk.id for section in first.sections] == [2, 4, 5, 8, 6, 9, 0x10, 7]
+    assert first.first(Joint).limits.tolist() == source.bones[0].first(Joint).limits.tolist()
+    assert first.first(Shape).sphere.tolist() == source.bones[0].first(Shape).sphere.tolist()
+    assert (first.first(Material).name, first.first(Friction).value) == (b"creatures\\human", 0.75)
+
+
+def test_new_bones_stand_behind_the_last_and_before_the_parts():
+    document, _ = read(SMALL)
+    entry = decode_bone(document.bones[0]).entry
+    data = bones.write(with_bones(document, {}, [new_bone("tail", entry)]))
+    sections = bones.read(data, "new.bones", Report()).sections
+    assert [section.chunk.id for section in sections] == [0, 1, 2, 0x923]
+    assert data.startswith(SMALL[: len(SMALL) - len(SMALL[SMALL.rindex(struct.pack("<I", 0x923)) :])])
