@@ -80,7 +80,7 @@ FORMATS: tuple[Format, ...] = (
     Format("bones", "X-Ray bone properties", (".bones",), bones.starts_like, bones),
     Format("rtm", "Arma animation", (".rtm",), rtm.starts_like, rtm, along_skeleton=rtm.CONVERSIONS),
     Format("p3d", "Arma model", (".p3d",), p3d.starts_like, p3d),
-    Format("oof", "Descent 3 model", (".oof",), oof.starts_like, oof),
+    Format("oof", "Descent 3 model", (".oof",), oof.starts_like, oof, oof.CONVERSIONS),
     Format("hog2", "Descent 3 archive", (".hog", ".mn3"), hog2.starts_like, hog2),
     Format(
         "ogf_image",

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ....core.model import parents_first
 from . import properties
-from .animation import FULL_TURN, PositionTracks, RotationTracks, Tracks
+from .animation import FULL_TURN, TIMED_SINCE, PositionTracks, RotationTracks, Tracks
 from .document import Oof
 from .points import Batteries
 from .properties import Kind
@@ -58,28 +58,37 @@ def poses(
     form a ring.
     """
     when = np.asarray(frames, np.float32)
-    parts = document.sub_objects
-    count = len(parts)
-    tracks = motion_tracks(document)
-    fractions = np.zeros((len(when), count), np.float32)
-    rotations = np.broadcast_to(np.eye(3), (len(when), count, 3, 3)).copy()
-    positions = np.zeros((len(when), count, 3))
-    seconds = np.zeros(len(when)) if game_times is None else np.asarray(game_times)
-    aimed = _aimed_parts(document)
-    for number, part in enumerate(parts):
-        track = tracks[number]
-        fraction = np.zeros(len(when), np.float32) if part.index in aimed else _fractions(track, when)
+    parts, tracks, aimed = document.sub_objects, motion_tracks(document), aimed_parts(document)
+    fractions = np.zeros((len(when), len(parts)), np.float32)
+    rotations = np.zeros((len(when), len(parts), 3, 3))
+    positions = np.zeros((len(when), len(parts), 3))
+    for number, (part, track) in enumerate(zip(parts, tracks, strict=True)):
+        given = np.full(len(when), np.nan, np.float32)
         if overrides is not None:
             given = np.asarray(overrides[:, number], np.float32)
-            fraction = np.where(np.isnan(given), fraction, given)
-        fractions[:, number] = fraction
-        rotations[:, number] = _rotations(track, fraction, seconds)
-        positions[:, number] = part.offset.astype(np.float64) + _displacements(track, fraction)
-    model = _accumulated(parent_places(document), rotations, positions)
-    return Poses(fractions, rotations, positions, *model)
+        if part.index in aimed:
+            given = np.where(np.isnan(given), np.float32(0), given)
+        fractions[:, number], rotations[:, number], moved = play(track, when, game_times, given)
+        positions[:, number] = part.offset.astype(np.float64) + moved
+    return Poses(fractions, rotations, positions, *_accumulated(parent_places(document), rotations, positions))
 
 
-def _aimed_parts(document: Oof) -> set[int]:
+def play(
+    track: Track, frames: NDArray[Any], seconds: NDArray[Any] | None = None, given: Singles | None = None
+) -> tuple[Singles, Floats, Floats]:
+    """One track at ``frames`` (f,): fractions (f,), rotations (f, 3, 3), displacements (f, 3), as in `poses`.
+
+    ``given`` (f,) fractions count in place of the frames' where they are no NaN.
+    """
+    when = np.asarray(frames, np.float32)
+    fractions = _fractions(track, when)
+    if given is not None:
+        fractions = np.where(np.isnan(given), fractions, given)
+    times = np.zeros(len(when)) if seconds is None else np.asarray(seconds)
+    return fractions, _rotations(track, fractions, times), _displacements(track, fractions)
+
+
+def aimed_parts(document: Oof) -> set[int]:
     """Sub-objects that a weapon battery turns: no frame moves them."""
     batteries = document.last(Batteries)
     return {int(part) for battery in (batteries.batteries if batteries else ()) for part in battery.turrets[:8]}
@@ -132,7 +141,7 @@ def motion_tracks(document: Oof) -> list[Track]:
     turning, moving = document.last(RotationTracks), document.last(PositionTracks)
     chunks = [chunk for chunk in (turning, moving) if chunk is not None]
     length = max((chunk.shared_count for chunk in chunks), default=0)
-    timed = document.major >= 22
+    timed = document.major >= TIMED_SINCE
     return [
         _track(turning, moving, part.index, properties.parse(part.property_text), timed=timed, length=length)
         for part in document.sub_objects
