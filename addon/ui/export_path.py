@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,9 @@ from .bases import BlenderOperator, ExportHelper
 from .operation import Operation, Outcome
 from .preferences import preferences
 from .target import mover_to_export
+from .wording import shown
+
+LETTERS_SHOWN = 30
 
 
 class EXPORT_SCENE_OT_xray_anm(Operation, ExportHelper, BlenderOperator):
@@ -78,11 +82,13 @@ class EXPORT_SCENE_OT_xray_anm(Operation, ExportHelper, BlenderOperator):
         layout = self.layout
         layout.use_property_split = True
         layout.use_property_decorate = False
+        active = context.view_layer.objects.active
+        if active is not None and not self.collection:
+            _draw_how(layout, active)
         layout.prop(self, "version")
         column = layout.column(align=True)
         column.prop(self, "millimetres")
         column.prop(self, "degrees")
-        active = context.view_layer.objects.active
         if self.collection or (active is not None and active.type == "CURVE"):
             layout.prop(self, "banked")
         layout.prop(self, "backup")
@@ -102,6 +108,21 @@ class EXPORT_SCENE_OT_xray_anm(Operation, ExportHelper, BlenderOperator):
             plan = paths.plan_export(context, mover, file, options=options, report=report, progress=step)
         plan.write(backup=self.backup)
         return Outcome(f"{Path(file).name}: {plan.sentence()}")
+
+
+def _draw_how(layout: Any, active: Any) -> None:
+    """Whether keys go out as they are, before anybody wonders why there are others."""
+    reasons = paths.why_sampled(active)
+    box = layout.column(align=True)
+    if reasons is None:
+        box.label(text=shown("{} does not move").format(active.name), icon="ERROR", translate=False)
+    elif not reasons:
+        box.label(text="Its keys go out as they are", icon="KEYTYPE_KEYFRAME_VEC")
+    else:
+        box.label(text="Fitted to every frame, because of", icon="INFO")
+        for reason in reasons:
+            for line in textwrap.wrap(reason, LETTERS_SHOWN):
+                box.label(text=line, icon="BLANK1", translate=False)
 
 
 CLASSES = (EXPORT_SCENE_OT_xray_anm,)

@@ -15,11 +15,15 @@ LETTERS_SHOWN = 40
 
 
 class PathPanel(MotionbridgePanel):
-    """Name, version, frames, rate and file of the path, and what of it Blender does not show."""
+    """Name, version, frames, rate and file of the path, and what Blender does not show; open where there is one."""
 
     bl_label = "X-Ray Motion Path"
-    bl_options = {"DEFAULT_CLOSED"}
     bl_order = 10
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active object follows a path."""
+        return active_path(context) is not None
 
     def draw(self, context: Any) -> None:
         """The path, or how to get one."""
@@ -31,6 +35,17 @@ class PathPanel(MotionbridgePanel):
             _draw_path(layout, action)
         layout.operator("import_scene.xray_anm", text="Import Path", icon="IMPORT")
         layout.operator("export_scene.xray_anm", text="Export Path", icon="EXPORT")
+
+
+class NoPathPanel(PathPanel):
+    """The same where there is no path: closed, for most scenes have none."""
+
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active object follows none."""
+        return not super().poll(context)
 
 
 def _draw_path(layout: Any, action: Any) -> None:
@@ -69,4 +84,21 @@ class MOTIONBRIDGE_PT_path_d(PathPanel, BlenderPanel):
     bl_space_type = "DOPESHEET_EDITOR"
 
 
-CLASSES = (MOTIONBRIDGE_PT_path_v, MOTIONBRIDGE_PT_path_d)
+class MOTIONBRIDGE_PT_no_path_v(NoPathPanel, BlenderPanel):
+    """How to get a path, beside the viewport."""
+
+    bl_space_type = "VIEW_3D"
+
+
+class MOTIONBRIDGE_PT_no_path_d(NoPathPanel, BlenderPanel):
+    """How to get a path, beside the action editor."""
+
+    bl_space_type = "DOPESHEET_EDITOR"
+
+
+CLASSES = (
+    MOTIONBRIDGE_PT_path_v,
+    MOTIONBRIDGE_PT_path_d,
+    MOTIONBRIDGE_PT_no_path_v,
+    MOTIONBRIDGE_PT_no_path_d,
+)

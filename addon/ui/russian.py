@@ -223,6 +223,9 @@ RUSSIAN: dict[str, str] = (
         "Not shown outside the keys, kept in the file:": "Не показано за ключами, сохранено в файле:",
         # Why a button is grey
         "There is no object in the scene": "В сцене нет объекта",
+        "Its keys go out as they are": "Ключи записываются как есть",
+        "Fitted to every frame, because of": "Подгоняется по каждому кадру; причина:",
+        "{} does not move": "{} не движется",
         "The active object follows no path of the game": "Активный объект не следует пути игры",
         "Nothing was imported or exported yet": "Ещё ничего не импортировано и не экспортировано",
         "There is no armature in the scene": "В сцене нет арматуры",

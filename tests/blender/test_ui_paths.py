@@ -13,7 +13,7 @@ from addon.core.report import Report
 from addon.formats.xray import anm
 from addon.formats.xray.anm.document import Animation, new_anm
 from addon.formats.xray.envelopes import stored
-from addon.ui import path_panels, scene_command
+from addon.ui import export_path, path_panels, scene_command
 from tests.blender.test_paths import curves_of, keyed_object
 from tests.blender.test_ui import last_report, refusal
 from tests.real_files import CORPUS
@@ -317,6 +317,42 @@ def test_the_panel_says_which_path_the_active_object_follows():
     assert panel_says() == said, "the camera follows the same path"
     bpy.context.view_layer.objects.active.parent.animation_data.action.motionbridge_path.not_shown = "one; two"
     assert [text for text in panel_says() if text in {"one", "two"}] == ["one", "two"]
+
+
+@needs_corpus
+def test_the_panel_is_open_where_there_is_a_path_and_closed_elsewhere():
+    panels = (path_panels.MOTIONBRIDGE_PT_path_v, path_panels.MOTIONBRIDGE_PT_no_path_v)
+    assert [panel.poll(bpy.context) for panel in panels] == [False, True]
+    load(STRAFE)
+    assert [panel.poll(bpy.context) for panel in panels] == [True, False]
+    assert "DEFAULT_CLOSED" in panels[1].bl_options
+    assert "DEFAULT_CLOSED" not in getattr(panels[0], "bl_options", ())
+
+
+def dialog_says() -> list[str]:
+    layout = Drawn()
+    export_path._draw_how(layout, active())
+    return layout.kept
+
+
+@needs_corpus
+def test_the_dialog_says_how_the_active_object_goes_out():
+    linked("still")
+    assert dialog_says() == ["still does not move"]
+    bpy.context.view_layer.objects.active = keyed_object()
+    assert dialog_says() == ["Its keys go out as they are"]
+    active().constraints.new("LIMIT_LOCATION")
+    active().rotation_mode = "XYZ"
+    assert " ".join(dialog_says()) == "Fitted to every frame, because of constraints a rotation that is not Euler YXZ"
+    load(STRAFE, target="CAMERA")
+    bpy.context.view_layer.objects.active = active().children[0]
+    assert dialog_says() == ["Its keys go out as they are"]
+    linked("line", bpy.data.curves.new("line", "CURVE"))
+    assert dialog_says() == ["Fitted to every frame, because of", "the curve's shape"]
+    linked("eye", bpy.data.cameras.new("eye"))
+    assert dialog_says() == ["eye does not move"]
+    active().keyframe_insert("location", frame=1)
+    assert dialog_says()[0] == "Fitted to every frame, because of"
 
 
 @needs_corpus

@@ -33,6 +33,10 @@ VERSIONS = (
 )
 
 
+ALONG_A_CURVE = "the curve's shape"
+"""Why the way along a curve object is sampled."""
+
+
 class Target(Enum):
     """What an imported path moves."""
 
@@ -258,7 +262,7 @@ def plan_export(
             )
         document, changes = anm.encode(path, version=options.version)
         _warn_of_cost(changes, options, report)
-        return PathPlan(file, anm.write(document), changes, ["the curve's shape"])
+        return PathPlan(file, anm.write(document), changes, [ALONG_A_CURVE])
     owner = moved_object(active)
     data = owner.animation_data
     action = data.action if data is not None else None
@@ -267,9 +271,7 @@ def plan_export(
     base = _base(action)
     fps = base.animation.rate if base is not None else rate
     name = action.motionbridge_path.path_name if base is not None and action is not None else owner.name
-    reasons = paths.why_sampled(owner, action)
-    if owner.type == "CAMERA":
-        reasons.append("a camera of its own, which looks along another axis")
+    reasons = _why_sampled(owner, action)
     if reasons:
         path = paths.sample(
             context,
@@ -292,6 +294,21 @@ def plan_export(
     document, changes = anm.encode(path, base, version=_version(action, options))
     _warn_of_cost(changes, options, report)
     return PathPlan(file, anm.write(document), changes, reasons)
+
+
+def why_sampled(active: Any) -> list[str] | None:
+    """Why the path of ``active`` would be sampled; empty where its keys go out as they are, None if it is still."""
+    if active.type == "CURVE" and not _plays(active):
+        return [ALONG_A_CURVE]
+    owner = moved_object(active)
+    action = owner.animation_data.action if _plays(owner) else None
+    reasons = _why_sampled(owner, action)
+    return reasons if action is not None or paths.why_sampled(owner, None) else None
+
+
+def _why_sampled(owner: Any, action: Any) -> list[str]:
+    of_camera = ["a camera of its own, which looks along another axis"] if owner.type == "CAMERA" else []
+    return paths.why_sampled(owner, action) + of_camera
 
 
 def _ends_oddly(envelope: Any) -> bool:
