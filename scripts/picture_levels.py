@@ -115,4 +115,6 @@ def details() -> Steps:
     yield from shot("details")
 
 
-SCENES: list[Callable[[], Steps]] = [collision, occluders, detail_model, details, level_check]
+SCENES: list[Callable[[], Steps]] = [level_check]
+if (LEVELS / "tss").is_dir():
+    SCENES += [collision, occluders, detail_model, details]

@@ -52,11 +52,14 @@ def read_names(path: Path | None, report: Report) -> dict[int, str]:
     """Number -> name of the game materials of a `gamemtl.xr`; none without a file, or with one that is not readable."""
     if path is None:
         return {}
+    found = Report()
     try:
-        document = gamemtl.read(files.read_file(path), str(path), report)
+        document = gamemtl.read(files.read_file(path), str(path), found)
     except MotionbridgeError as refusal:
         report.warn(f"game materials have numbers for names: {refusal}")
         return {}
+    for line in found.lines():
+        report.warn(f"{path.name}: {line}")
     return {number: found.label for number, found in document.by_id().items()}
 
 

@@ -1,0 +1,278 @@
+"""A level's meshes edited in Blender, and the bytes that come of it; meshes made ready for export."""
+
+import struct
+
+import bmesh
+import bpy
+import numpy as np
+import pytest
+
+from addon.core.errors import WriteError
+from addon.games.xray import level, level_edit
+from tests.blender.test_levels import (
+    FACE,
+    SQUARE,
+    cform_bytes,
+    drawn,
+    face_values,
+    imported,
+    planned,
+    read_cform,
+)
+from tests.real_files import corpus_files
+from tests.scene import differences, snapshot
+
+CORNERS = [(0, 0, 0), (1, 0, 0), (1, 0, 1), (0, 0, 1), (2, 0, 0), (2, 0, 1)]
+FACES = [(0, 1, 2), (0, 2, 3), (1, 4, 5), (1, 5, 2)]
+
+
+@pytest.fixture
+def two_sectors(tmp_path):
+    """Four faces, the second and fourth in sector 1, in the order 0 1 0 1; both sectors share vertices."""
+    data = bytearray(cform_bytes(CORNERS, FACES))
+    for face in (1, 3):
+        at = len(data) - 16 * (4 - face) + 14
+        data[at : at + 2] = (1).to_bytes(2, "little")
+    path = tmp_path / "level.cform"
+    path.write_bytes(bytes(data))
+    return path
+
+
+def named_parts(made):
+    return {shown.name.rpartition(" ")[2]: shown for shown in made.meshes}
+
+
+# Parts --------------------------------------------------------------------------------------------------------------
+
+
+def test_parts_hold_what_is_theirs_and_are_named_after_it(two_sectors):
+    parts = named_parts(imported(two_sectors, split=level.BY_SECTOR)[0])
+    assert {name: len(part.data.polygons) for name, part in parts.items()} == {"0": 2, "1": 2}
+    assert face_values(parts["1"], "sector", np.int32).tolist() == [1, 1]
+    assert face_values(parts["1"], "material", np.int32).tolist() == [1, 0]
+
+
+def test_a_vertex_moved_in_one_part_parts_from_its_copies(two_sectors):
+    made, _ = imported(two_sectors, split=level.BY_SECTOR)
+    part = named_parts(made)["1"]
+    moved = next(vertex for vertex in part.data.vertices if tuple(vertex.co) == (0, 1, 0))  # only of face 1
+    moved.co.z = 5
+    shared = next(vertex for vertex in part.data.vertices if tuple(vertex.co) == (1, 1, 0))  # of all four faces
+    shared.co.z = 7
+    points, faces = read_cform(planned(made.holder)[0].data)
+    old, before = read_cform(two_sectors.read_bytes())
+    corners = points[faces["v"].astype(int)]
+    wanted = old[before["v"].astype(int)]
+    for face in (1, 3):
+        wanted[face][(wanted[face] == (0, 0, 1)).all(axis=1), 1] = 5
+        wanted[face][(wanted[face] == (1, 0, 1)).all(axis=1), 1] = 7
+    np.testing.assert_array_equal(corners, wanted)
+    assert len(points) == 7
+    np.testing.assert_array_equal(faces[["m", "s"]], before[["m", "s"]])
+
+
+def test_a_part_that_is_deleted_takes_its_faces_along_and_no_others(two_sectors):
+    made, _ = imported(two_sectors, split=level.BY_SECTOR)
+    bpy.data.objects.remove(named_parts(made)["0"])
+    points, faces = read_cform(planned(made.holder)[0].data)
+    old, before = read_cform(two_sectors.read_bytes())
+    np.testing.assert_array_equal(points[faces["v"].astype(int)], old[before["v"][[1, 3]].astype(int)])
+    assert faces["s"].tolist() == [1, 1]
+    assert faces["m"].tolist() == before["m"][[1, 3]].tolist()
+
+
+def test_all_parts_deleted_is_refused(two_sectors):
+    made, _ = imported(two_sectors, split=level.BY_MATERIAL)
+    for part in made.meshes:
+        bpy.data.objects.remove(part)
+    with pytest.raises(WriteError, match="no meshes any more"):
+        planned(made.holder)
+
+
+# The box ------------------------------------------------------------------------------------------------------------
+
+
+def box(data):
+    return struct.unpack_from("<6f", data, 12)
+
+
+def test_a_box_that_is_too_large_stays_until_a_vertex_moves(two_sectors):
+    data = bytearray(two_sectors.read_bytes())
+    struct.pack_into("<6f", data, 12, -9, -9, -9, 9, 9, 9)
+    two_sectors.write_bytes(bytes(data))
+    made, _ = imported(two_sectors)
+    made.holder.data.attributes["sector"].data[0].value = 4
+    assert box(planned(made.holder)[0].data) == (-9, -9, -9, 9, 9, 9)
+    made.holder.data.vertices[3].co = (0, 1, 3)
+    assert box(planned(made.holder)[0].data) == (0, 0, 0, 2, 3, 1)
+
+
+# Welded occluders ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", corpus_files("hom/l05_bar.hom", "som/l05_bar.som"))
+@pytest.mark.parametrize("weld", [0.0, 0.01])
+def test_a_welded_corner_moves_every_loose_one_that_lay_there_and_nothing_else(path, weld):
+    made, _ = imported(path, weld=weld)
+    data = path.read_bytes()
+    size = 40 if path.suffix == ".hom" else 44
+    rows = np.frombuffer(data, [("p", "<f4", (3, 3)), ("rest", f"V{size - 36}")], offset=20)
+    assert len(made.holder.data.vertices) < 3 * len(rows) / 1.5
+    vertex = made.holder.data.vertices[made.holder.data.polygons[7].vertices[0]]
+    near = np.abs(rows["p"] - np.array(vertex.co)[[0, 2, 1]]).max(axis=2) <= 2 * weld
+    vertex.co.z += 0.5
+    after = np.frombuffer(planned(made.holder)[0].data, rows.dtype, offset=20)
+    changed = (after["p"] != rows["p"]).any(axis=2)
+    assert changed.sum() > 1
+    assert not (changed & ~near).any()
+    if not weld:
+        np.testing.assert_array_equal(changed, near)
+    assert after["rest"].tobytes() == rows["rest"].tobytes()
+
+
+# Detail models ------------------------------------------------------------------------------------------------------
+
+
+def with_uvs(corners):
+    shown = drawn("leaf", SQUARE, [(0, 1, 2), (0, 2, 3)], "DM")
+    layer = shown.data.uv_layers.new(name="UVMap")
+    layer.uv.foreach_set("vector", np.array(corners, np.float32).ravel())
+    return shown
+
+
+def detail_model(data):
+    """Vertices (n, 5) and triangles of a `.dm`."""
+    head = data.index(b"\0", data.index(b"\0") + 1) + 1
+    vertices, indices = struct.unpack_from("<2I", data, head + 12)
+    rows = np.frombuffer(data, "<f4", 5 * vertices, head + 20).reshape(-1, 5)
+    return rows, np.frombuffer(data, "<u2", indices, head + 20 + 20 * vertices).reshape(-1, 3)
+
+
+ONE_UV_EACH = [(0, 0), (1, 0), (1, 1), (0, 0), (1, 1), (0, 1)]
+
+
+def test_a_detail_model_without_seams_has_no_vertex_more():
+    rows, faces = detail_model(planned(with_uvs(ONE_UV_EACH))[0].data)
+    assert len(rows) == 4
+    assert faces.max() == 3
+
+
+def test_a_vertex_on_a_seam_is_there_twice_and_no_other():
+    shown = with_uvs([*ONE_UV_EACH[:3], (0.5, 0.25), *ONE_UV_EACH[4:]])
+    rows, faces = detail_model(planned(shown)[0].data)
+    assert len(rows) == 5
+    corners = {tuple(row) for row in rows[faces.ravel()].tolist()}
+    assert len(corners) == 5
+    assert {(0, 0, 0, 0, 1), (0, 0, 0, 0.5, 0.75)} <= corners  # v is downwards in the file
+    assert len(shown.data.vertices) == 4
+
+
+def test_a_detail_model_too_large_or_of_two_materials_is_refused():
+    side = 257
+    x, y = np.meshgrid(np.arange(side), np.arange(side))
+    first = (np.arange(side - 1)[:, None] * side + np.arange(side - 1)).ravel()
+    faces = np.stack([first, first + 1, first + side + 1, first + side], axis=1)
+    points = np.stack([x, y, np.zeros_like(x)], axis=-1).reshape(-1, 3)
+    with pytest.raises(WriteError, match="66049 vertices, the game takes"):
+        planned(drawn("meadow", points.tolist(), faces.tolist(), "DM"))
+    shown = with_uvs(ONE_UV_EACH)
+    for name in ("grass", "stone"):
+        shown.data.materials.append(bpy.data.materials.new(name))
+    shown.data.polygons[1].material_index = 1
+    with pytest.raises(WriteError, match="several materials"):
+        planned(shown)
+
+
+# On the way out -----------------------------------------------------------------------------------------------------
+
+
+def test_the_transforms_of_an_object_and_of_those_above_it_are_applied():
+    shown = drawn("wall", SQUARE, [(0, 1, 2), (0, 2, 3)], "HOM")
+    above = bpy.data.objects.new("above", None)
+    bpy.context.scene.collection.objects.link(above)
+    shown.parent = above
+    above.location, above.rotation_euler = (10, 0, 0), (0, 0, np.pi / 2)
+    shown.scale = (2, 2, 2)
+    before = snapshot()
+    plan, _ = planned(shown)
+    assert differences(before, snapshot()) == []
+    rows = np.frombuffer(plan.data, [("p", "<f4", (3, 3)), ("f", "<u4")], offset=20)
+    x, y, z = np.array(SQUARE, float)[[[0, 2, 1], [0, 3, 2]]].transpose(2, 0, 1)
+    np.testing.assert_allclose(rows["p"], np.stack([10 - 2 * y, 2 * z, 2 * x], axis=-1), atol=1e-6)
+
+
+def test_what_is_edited_in_edit_mode_is_exported_without_leaving_it():
+    shown = drawn("wall", SQUARE, [(0, 1, 2, 3)], "CFORM")
+    bpy.context.view_layer.objects.active = shown
+    bpy.ops.object.mode_set(mode="EDIT")
+    edited = bmesh.from_edit_mesh(shown.data)
+    edited.verts.ensure_lookup_table()
+    edited.verts[0].co = (-3, 0, 0)
+    bmesh.update_edit_mesh(shown.data)
+    points, _ = read_cform(planned(shown)[0].data)
+    assert shown.mode == "EDIT"
+    assert points[0].tolist() == [-3, 0, 0]
+
+
+@pytest.mark.parametrize("suffix", ["cform", "hom", "som", "dm"])
+def test_the_exporter_of_a_collection_writes_what_it_holds(samples, tmp_path, suffix):
+    source = next((samples / "level").glob(f"*.{suffix}"))
+    made, _ = imported(source)
+    group = bpy.data.collections.new("kept")
+    bpy.context.scene.collection.children.link(group)
+    group.objects.link(made.holder)
+    layer = bpy.context.view_layer
+    layer.active_layer_collection = layer.layer_collection.children["kept"]
+    bpy.ops.collection.exporter_add(name="IO_FH_motionbridge_xray_level_geometry")
+    (exporter,) = group.exporters
+    target = tmp_path / source.name
+    (exporter if hasattr(exporter, "filepath") else exporter.export_properties).filepath = str(target)
+    assert bpy.ops.collection.export_all() == {"FINISHED"}
+    assert target.read_bytes() == source.read_bytes()
+
+
+# Meshes drawn from nothing ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "wanted"),
+    [
+        ("CFORM", {"material": 0, "sector": 0, "suppress_shadows": False, "suppress_wallmarks": False}),
+        ("HOM", {"two_sided": True}),
+        ("SOM", {"two_sided": True, "occlusion": 0.05}),
+        ("DM", {}),
+    ],
+)
+def test_the_panel_adds_the_attributes_that_are_missing(kind, wanted, tmp_path):
+    shown = drawn("wall", SQUARE, [(0, 1, 2, 3)], "NONE")
+    bpy.context.view_layer.objects.active = shown
+    assert bpy.ops.motionbridge.level_begin(kind=kind) == {"FINISHED"}
+    found = {name: shown.data.attributes[name].data[0].value for name in wanted}
+    assert found == pytest.approx(wanted)
+    target = tmp_path / f"wall.{kind.lower()}"
+    assert bpy.ops.export_scene.xray_level_geometry(filepath=str(target)) == {"FINISHED"}
+    assert imported(target)[0].kind == kind
+
+
+def test_attributes_that_are_there_keep_their_values():
+    shown = drawn("wall", SQUARE, [(0, 1, 2), (0, 2, 3)], "NONE")
+    made = shown.data.attributes.new("two_sided", "BOOLEAN", "FACE")
+    made.data.foreach_set("value", [False, True])
+    level_edit.begin(bpy.context, shown, "HOM")
+    assert face_values(shown, "two_sided", np.bool_).tolist() == [False, True]
+    plan, _ = planned(shown)
+    assert [struct.unpack_from("<I", plan.data, 20 + 40 * face + 36)[0] for face in (0, 1)] == [0, 1]
+
+
+def test_faces_drawn_beside_those_of_a_file_get_the_defaults_and_the_others_keep_theirs(two_sectors):
+    made, _ = imported(two_sectors)
+    work = bmesh.new()
+    work.from_mesh(made.holder.data)
+    work.faces.new([work.verts.new(place) for place in ((5, 5, 0), (6, 5, 0), (6, 6, 0))])
+    work.to_mesh(made.holder.data)
+    work.free()
+    _, faces = read_cform(planned(made.holder)[0].data)
+    _, before = read_cform(two_sectors.read_bytes())
+    assert faces.dtype == FACE
+    np.testing.assert_array_equal(faces[:4], before)
+    assert faces[4]["s"] == 0

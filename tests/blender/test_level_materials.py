@@ -1,0 +1,126 @@
+"""Game materials of collision in Blender: where their names come from, and colours that tell them apart."""
+
+import itertools
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.games.xray import level_materials
+from addon.games.xray.level_properties import holder_of, meshes_of
+from addon.ui.preferences import PACKAGE
+from tests.blender.test_levels import TRIANGLE, cform_bytes, face_values, imported
+from tests.formats.xray.level_bytes import chunk, words
+
+
+def game_materials(**names):
+    """A `gamemtl.xr` of materials m0, m1, … with these names."""
+    made = [
+        chunk(place, chunk(0x1000, words(int(title[1:])), name.encode() + b"\0"))
+        for place, (title, name) in enumerate(names.items())
+    ]
+    return b"".join([
+        chunk(0x1000, b"\1\0"),  # version
+        chunk(0x1001, words(len(names), 0)),  # the next ids
+        chunk(0x1002, *made),
+        chunk(0x1003),  # no pairs
+    ])  # fmt: skip
+
+
+@pytest.fixture
+def preferences():
+    chosen = bpy.context.preferences.addons[PACKAGE].preferences
+    before = chosen.game_folder, chosen.game_materials
+    yield chosen
+    chosen.game_folder, chosen.game_materials = before
+
+
+@pytest.fixture
+def level(tmp_path):
+    """Collision of the materials 0, 1, 2, in the levels folder of a game."""
+    folder = tmp_path / "gamedata" / "levels" / "l01"
+    folder.mkdir(parents=True)
+    (folder / "level.cform").write_bytes(cform_bytes(TRIANGLE, [(0, 1, 2)] * 3))
+    return folder
+
+
+def names_after_import(level):
+    assert bpy.ops.import_scene.xray_level_geometry(filepath=str(level / "level.cform")) == {"FINISHED"}
+    return [made.name for made in bpy.context.active_object.data.materials]
+
+
+def test_without_game_materials_numbers_are_names(level, preferences):
+    assert names_after_import(level) == ["game material 0", "game material 1", "game material 2"]
+
+
+@pytest.mark.parametrize("where", ["beside", "the game", "the game folder", "preferences"])
+def test_game_materials_are_found(level, preferences, tmp_path, where):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    target = {"beside": level, "the game": level.parent.parent}.get(where, elsewhere) / "GameMtl.xr"
+    target.write_bytes(game_materials(m0="default", m2="materials\\glass"))
+    if where == "the game folder":
+        preferences.game_folder = str(elsewhere)
+    elif where == "preferences":
+        preferences.game_materials = str(target)
+    assert names_after_import(level) == ["default", "game material 1", "materials\\glass"]
+
+
+def test_the_nearest_game_materials_count_but_those_that_were_named_before_them(level, preferences, tmp_path):
+    (level / "gamemtl.xr").write_bytes(game_materials(m0="near"))
+    (level.parent.parent / "gamemtl.xr").write_bytes(game_materials(m0="far"))
+    named = tmp_path / "named.xr"
+    named.write_bytes(game_materials(m0="named"))
+    assert names_after_import(level)[0] == "near"
+    preferences.game_materials = str(named)
+    assert names_after_import(level)[0] == "named"
+
+
+@pytest.mark.parametrize(
+    ("size", "words"), [(3, "game materials have numbers for names"), (-15, "gamemtl.xr: the chunk claims")]
+)
+def test_game_materials_that_cannot_be_read_stop_nothing_and_are_said(level, preferences, size, words):
+    (level / "gamemtl.xr").write_bytes(game_materials(m0="default")[:size])
+    assert names_after_import(level)[0] == "game material 0"
+    assert words in bpy.context.window_manager.motionbridge_report
+
+
+def test_a_material_is_made_once_and_keeps_the_colour_the_user_gave_it(level, preferences):
+    names_after_import(level)
+    made = bpy.context.active_object.data.materials[1]
+    made.diffuse_color = (1, 0, 0, 1)
+    names_after_import(level)
+    assert bpy.context.active_object.data.materials[1] == made
+    assert tuple(made.diffuse_color) == (1, 0, 0, 1)
+    assert len(level_materials.known_materials()) == 3
+
+
+def test_colours_are_those_of_the_number_and_no_two_of_forty_are_alike():
+    np.testing.assert_allclose(level_materials.game_colour(0), (0.4, 0.04, 0.04, 1.0))
+    np.testing.assert_allclose(level_materials.game_colour(5), (0.673574, 0.397574, 0.824601, 1.0), rtol=1e-5)
+    assert level_materials.game_colour(5) == level_materials.game_colour(5)
+    colours = [np.array(level_materials.game_colour(number)) for number in range(40)]
+    assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(colours, 2)) > 0.1
+
+
+def test_the_legend_of_parts_is_that_of_all_of_them(level):
+    whole, _ = imported(level / "level.cform")
+    wanted = level_materials.legend(whole.meshes)
+    assert [name for _, name in wanted] == ["game material 0", "game material 1", "game material 2"]
+    split, _ = imported(level / "level.cform", split="MATERIAL")
+    assert len(split.meshes) == 3
+    assert level_materials.legend(meshes_of(holder_of(split.meshes[1]))) == wanted
+
+
+def test_more_materials_than_can_be_told_apart_share_one_and_keep_their_numbers(tmp_path):
+    path = tmp_path / "level.cform"
+    count = level_materials.MOST_MATERIALS + 20
+    data = bytearray(cform_bytes(TRIANGLE, [(0, 1, 2)] * count))
+    for face in range(count):
+        at = len(data) - 16 * (count - face) + 12
+        data[at : at + 2] = face.to_bytes(2, "little")
+    path.write_bytes(bytes(data))
+    made, _ = imported(path)
+    assert len(made.holder.data.materials) == level_materials.MOST_MATERIALS + 1
+    assert made.holder.data.materials[-1].motionbridge_material.number == -1
+    assert face_values(made.holder, "material", np.int32).tolist() == list(range(count))
