@@ -1,0 +1,258 @@
+"""Models of the Arma tools: annotated bytes of both kinds of level, real files, meshes, weights, pivots, refusals."""
+
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from addon.core.errors import ReadError
+from addon.core.model import FILE_FACE, FILE_VERTEX
+from addon.core.report import Report
+from addon.formats.arma import p3d, rtm
+from addon.formats.verification import Status, verify
+from tests.real_files import corpus_files
+from tests.work import lines_run, memory_peak
+
+QUAD, TRIANGLE = [(0, 0), (1, 0), (2, 0), (3, 0)], [(0, 1), (2, 1), (1, 1), (0, 0)]
+
+
+def corners(pairs):
+    return b"".join(struct.pack("<II2f", point, normal, point / 4, 0.25) for point, normal in pairs)
+
+
+def arma_face(count, pairs, texture, material):
+    return struct.pack("<I", count) + corners(pairs) + struct.pack("<I", 0) + texture + b"\0" + material + b"\0"
+
+
+def old_face(count, pairs, texture):
+    return texture.ljust(32, b"\xcc") + struct.pack("<I", count) + corners(pairs) + struct.pack("<I", 0)
+
+
+POINTS = [(0, 0, 0), (1, 0, 0), (1, 0, 2), (0, 0, 2)]
+
+
+def tag(name, data, arma=True):
+    head = b"\1" + name + b"\0" if arma else (name + b"\0").ljust(64, b"\xcc")
+    return head + struct.pack("<I", len(data)) + data
+
+
+def lod(arma=True, resolution=1.0, tags=(), faces=None, rest=b""):
+    data = b"P3DM" if arma else b"SP3X"
+    data += struct.pack("<II", 28 + len(rest), 0x100 if arma else 0x99)
+    if faces is None:
+        faces = (
+            [arma_face(4, QUAD, b"a\\wood.paa", b"a\\wood.rvmat"), arma_face(3, TRIANGLE, b"", b"")]
+            if arma
+            else [old_face(4, QUAD, b"data\\wood.pac\0"), old_face(3, TRIANGLE, b"\0")]
+        )
+    data += struct.pack("<IIII", 4, 2, len(faces), 0)  # points, normals, faces, flags
+    data += rest
+    data += b"".join(struct.pack("<3fI", *point, 0) for point in POINTS)
+    data += struct.pack("<6f", 0, -1, 0, 0, 1, 0)
+    data += b"".join(faces)
+    data += b"TAGG"
+    data += b"".join(tag(name, body, arma) for name, body in [*tags, (b"#EndOfFile#", b"")])
+    return data + struct.pack("<f", resolution)
+
+
+def model(*lods, tail=b""):
+    return b"MLOD" + struct.pack("<II", 0x101, len(lods)) + b"".join(lods) + tail
+
+
+SELECTIONS = [
+    (b"Pelvis", bytes((1, 1, 128, 0)) + b"\1\0"),
+    (b"spine", bytes((0, 0, 129, 2)) + b"\0\1"),
+    (b"-hidden", bytes((1, 1, 1, 1, 1, 1))),
+    (b"proxy:man.001", bytes((0, 0, 0, 0)) + b"\0\1"),
+    (b"#Property#", b"class".ljust(64, b"\0") + b"man".ljust(64, b"\0")),
+]
+ARMA, FLASHPOINT = (model(lod(kind, tags=SELECTIONS), lod(kind, resolution=1e15)) for kind in (True, False))
+
+
+def read(data, name="test.p3d"):
+    report = Report()
+    return p3d.read(data, name, report), report
+
+
+@pytest.mark.parametrize("data", [ARMA, FLASHPOINT], ids=["P3DM", "SP3X"])
+def test_every_field(data):
+    document, report = read(data)
+    assert not report
+    first, second = document.lods
+    assert (document.version, first.kind, second.kind) == (0x101, "visual", "memory")
+    assert first.points["position"].tolist() == [list(point) for point in POINTS]
+    assert first.normals.tolist() == [[0, -1, 0], [0, 1, 0]]
+    assert first.faces["count"].tolist() == [4, 3]
+    assert first.faces["corners"]["point"][1].tolist() == [0, 2, 1, 0]
+    assert first.faces["corners"]["uv"][0, 3].tolist() == [0.75, 0.25]
+    assert [texture for texture, _ in first.textures()] in (["a\\wood.paa", ""], ["data\\wood.pac", ""])
+    assert first.properties() == {"class": "man"}
+    assert [name for name, _, _ in first.selections()] == ["Pelvis", "spine", "-hidden", "proxy:man.001"]
+    assert document.lod("memory") is second
+    assert document.lod("paths") is None
+    assert p3d.write(document) == p3d.recompose(document) == data
+    assert p3d.raw_size(document) == 0
+
+
+def test_longer_headers_and_bytes_behind_stay():
+    data = model(lod(rest=b"more"), tail=b"behind")
+    document, report = read(data)
+    assert p3d.write(document) == data
+    assert p3d.raw_size(document) == 10
+    assert "6 bytes are left over" in report.lines()[0]
+
+
+@pytest.mark.parametrize("file", corpus_files("p3d/*.p3d"))
+def test_byte_law_and_refusals(file):
+    verdict = verify(file.read_bytes(), file.name)
+    if "odol" in file.name or file.name.startswith("odd_"):
+        assert verdict.status is Status.REFUSED
+        assert ("ODOL" in verdict.detail) == ("odol" in file.name)
+        assert ("MLOD" in verdict.detail) == ("odol" in file.name), "the remedy"
+    else:
+        assert verdict.status is Status.IDENTICAL
+
+
+@given(st.lists(st.tuples(st.sampled_from([b"", b"a", b"bb", b"\xff"]), st.sampled_from([b"", b"m"])), max_size=60))
+def test_faces_with_any_run_of_textures(texts):
+    data = model(lod(faces=[arma_face(3 + number % 2, QUAD, *pair) for number, pair in enumerate(texts)]))
+    document, _ = read(data)
+    assert p3d.write(document) == data
+    found = document.lods[0]
+    assert [found.texts[number] for number in found.face_texts] == texts
+
+
+def test_a_hundred_thousand_faces_of_one_texture_are_read_at_once():
+    few, many = (model(lod(faces=[arma_face(3, TRIANGLE, b"a", b"b")] * count)) for count in (100, 30_000))
+    assert lines_run(lambda: read(many)) < lines_run(lambda: read(few)) + 200
+
+
+def test_the_mesh_of_a_level():
+    document, _ = read(ARMA)
+    report = Report()
+    mesh = p3d.decode_lod(document.lods[0], report, ["pelvis", "Spine"], "dog")
+    assert report.lines() == ["1 faces that stand for proxies are left out (dog)"]
+    assert mesh.triangles.shape == (2, 3), "the quad alone"
+    corner_points = mesh.positions[mesh.triangles]
+    assert corner_points[0].tolist() == [[0, 0, 0], [1, 0, 0], [1, 2, 0]]
+    assert corner_points[1].tolist() == [[0, 0, 0], [1, 2, 0], [0, 2, 0]]
+    assert mesh.normals[mesh.triangles[0, 0]].tolist() == [0, 0, 1]
+    edges = corner_points[:, 1:] - corner_points[:, :1]
+    assert (np.cross(edges[:, 0], edges[:, 1])[:, 2] > 0).all(), "it shows the side its normals point to"
+    assert mesh.uvs[mesh.triangles[1, 2]].tolist() == [0.75, 0.75]
+    assert [(material.name, material.texture) for material in mesh.materials] == [
+        ("wood", "a\\wood.paa"),
+        ("no texture", ""),
+    ]
+    assert mesh.attributes[FILE_FACE].values.tolist() == [0, 0]
+    assert sorted(mesh.attributes[FILE_VERTEX].values.tolist()) == [0, 1, 2, 3]
+
+
+def test_weights_add_up_to_one_over_the_bones_asked_for():
+    document, _ = read(ARMA)
+    mesh = p3d.decode_lod(document.lods[0], Report(), ["pelvis", "SPINE", "absent"])
+    assert mesh.groups == ["pelvis", "SPINE"]
+    points = mesh.attributes[FILE_VERTEX].values
+    found = np.zeros((2, 4))
+    found[mesh.weights.groups, points[mesh.weights.vertices]] = mesh.weights.weights
+    # 128 is 128/255, 129 is 127/255, 2 alone is whole again.
+    np.testing.assert_allclose(found, [[1, 1, 128 / 255, 0], [0, 0, 127 / 255, 1]], atol=1e-6)
+    everything = p3d.selection_weights(document.lods[0])
+    assert list(everything) == ["Pelvis", "spine"]
+    np.testing.assert_allclose(everything["spine"], [0, 0, 127 / 255, 254 / 255], atol=1e-6)
+
+
+def test_pivots_are_points_of_the_memory_level():
+    selections = [(b"PELVIS", bytes((0, 0, 1, 1)) + b"\0\0")]
+    document, _ = read(model(lod(tags=SELECTIONS), lod(resolution=1e15, tags=selections)))
+    report = Report()
+    found = p3d.pivots(document, ["Pelvis", "spine"], report)
+    assert {bone: place.tolist() for bone, place in found.items()} == {"Pelvis": [1, 2, 0]}
+    assert not report
+    without, _ = read(model(lod(tags=SELECTIONS)))
+    found = p3d.pivots(without, ["Pelvis", "spine"], report)
+    assert {bone: place.tolist() for bone, place in found.items()} == {"Pelvis": [0, 0, 0], "spine": [1, 2, 0]}
+    assert "no memory level" in report.lines()[0]
+
+
+def test_centres_are_weighted():
+    document, _ = read(ARMA)
+    found = p3d.centres(document.lods[0], ["pelvis"])["pelvis"]
+    whole, part = 1, 128 / 255
+    np.testing.assert_allclose(found, [(whole + part) / (2 + part), 2 * part / (2 + part), 0], atol=1e-6)
+
+
+def test_a_real_man_fits_his_animation(corpus):
+    document, _ = read((corpus / "p3d" / "agm_fastroping_man.p3d").read_bytes())
+    clip = rtm.decode(rtm.read((corpus / "rtm" / "agm_fastroping.rtm").read_bytes(), "", Report()), Report())
+    mesh = p3d.decode_lod(document.lods[0], Report(), clip.bones)
+    assert len(mesh.groups) == 66
+    sums = np.bincount(mesh.weights.vertices, mesh.weights.weights, len(mesh.positions))
+    np.testing.assert_allclose(sums, 1, atol=1e-6)
+    places = {bone.lower(): place for bone, place in p3d.centres(document.lods[0], clip.bones).items()}
+    assert places["lefthand"][0] > 0 > places["righthand"][0], "his left is +x"
+    assert places["head"][2] > places["pelvis"][2] > places["leftfoot"][2], "up is z"
+    assert places["lefttoebase"][1] < places["leftfoot"][1], "he faces -y"
+
+
+@pytest.mark.parametrize("data", [ARMA, FLASHPOINT], ids=["P3DM", "SP3X"])
+def test_cut_off_anywhere(data):
+    for size in range(len(data)):
+        with pytest.raises(ReadError) as refusal:
+            read(data[:size])
+        assert refusal.value.remedy
+
+
+BAD_FACE = arma_face(5, QUAD, b"", b"")
+FAR_FACE = arma_face(3, [(4, 0), (1, 0), (2, 0), (0, 0)], b"", b"")
+HEAD = b"MLOD" + struct.pack("<II", 0x101, 1) + b"P3DM" + struct.pack("<II", 28, 0x100)
+MANY = 0xFFFF_FFFF
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (b"", "empty"),
+        (b"ODOL" + struct.pack("<I", 73) + bytes(60), r"ODOL, version 73.*MLOD"),
+        (b"NLOD" + bytes(60), "oldest tools"),
+        (b"RTM_0101" + bytes(60), "no model"),
+        (model(), "no levels"),
+        (model(lod(faces=[BAD_FACE])), "5 corners"),
+        (model(lod(faces=[FAR_FACE])), "names point 4; there are 4"),
+        (HEAD + struct.pack("<IIII", MANY, 0, 0, 0) + bytes(400), "4294967295 points"),
+        (HEAD + struct.pack("<IIII", 0, MANY, 0, 0) + bytes(400), "4294967295 normals"),
+        (HEAD + struct.pack("<IIII", 0, 0, MANY, 0) + bytes(400), "4294967295 faces"),
+        (b"MLOD" + struct.pack("<II", 0x101, MANY) + bytes(400), "begins with"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_at_no_cost(data, sentence):
+    def attempt():
+        with pytest.raises(ReadError, match=sentence) as refusal:
+            read(data)
+        assert refusal.value.remedy
+
+    attempt()
+    assert memory_peak(attempt) < 300_000
+
+
+def test_text():
+    document, _ = read(ARMA)
+    assert p3d.describe(document) == [
+        "version 0x101, 2 levels",
+        "level 0 (visual, 1.0): 4 points, 2 faces",
+        "  0.0 0.0 0.0 to 1.0 0.0 2.0",
+        "  selections: Pelvis, spine, -hidden, proxy:man.001",
+        "  properties: class=man",
+        "level 1 (memory, 1e+15): 4 points, 2 faces",
+        "  0.0 0.0 0.0 to 1.0 0.0 2.0",
+    ]
+    assert "level 0 texts 0 'a\\\\wood.paa' 'a\\\\wood.rvmat'" in list(p3d.dump(document))
+    other, _ = read(ARMA.replace(b"spine", b"spinal").replace(b"wood.rvmat", b"iron.rvmat"))
+    assert list(p3d.differences(document, other)) == [
+        "level 0 textures and materials differ",
+        "level 0 tags: spinal, spine",
+        "level 1 textures and materials differ",
+    ]
+    assert list(p3d.differences(document, document)) == []

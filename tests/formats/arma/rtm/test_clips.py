@@ -1,0 +1,419 @@
+"""Animations as clips and back: axes, what is kept and refused; another library and the vendor's pair as judges."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from addon.core import deltas
+from addon.core.errors import ReadError, WriteError
+from addon.core.model import Event
+from addon.core.report import Report
+from addon.formats.arma import rtm
+from addon.formats.arma.hierarchy import Hierarchy
+from addon.formats.arma.rtm.encoding_binarised import towards_zero
+from addon.formats.arma.skeletons import MAN_ARMA_2, MAN_ARMA_3, MAN_FLASHPOINT
+from tests.formats.arma.rtm.small_files import IDENTITY, MOVED, TURN, binarised, events, plain, transform
+from tests.real_files import CORPUS, corpus_files
+
+PAIR = Hierarchy("pair", {"Pelvis": "", "Spine": "Pelvis"})
+# Of the vendor's pair: its own skeleton.
+VENDOR = Hierarchy("vendor", {"Pelvis": "", "Torso": "Pelvis", "RightArm": "Torso", "LeftArm": "Torso"})
+SKELETONS = {"armaio_v5": VENDOR, "agm_dancing_v3": MAN_ARMA_2, "ascz_stryker_dead_v3": MAN_ARMA_2}
+
+
+def read(data, name="test.rtm"):
+    return rtm.read(data, name, Report())
+
+
+def clip_of(document, hierarchy=None):
+    return rtm.decode(document, Report(), hierarchy, "walk")
+
+
+def skeleton_of(file):
+    return SKELETONS.get(file.stem, MAN_ARMA_3)
+
+
+def test_axes_and_names_of_a_plain_file():
+    clip = clip_of(read(plain(phases=(0.5, 13.5))))
+    assert (clip.name, clip.bones, clip.frames) == ("walk", ["Pelvis", "Spine"], 2)
+    assert clip.phases.tolist() == [0.5, 13.5]
+    assert clip.step.tolist() == [0, -1.5, 0], "forward is -z in the file and -y in Blender"
+    # The file's point (1, 2, 3): rows are the images of x, y, z and the translation.
+    x, y, z, moved = np.reshape(MOVED, (4, 3))
+    image = 1 * x + 2 * y + 3 * z + moved
+    blender = clip.deltas[1, 0] @ [1, 3, 2, 1]
+    np.testing.assert_array_equal(blender[:3], image[[0, 2, 1]])
+
+
+def test_a_binarised_bone_is_turned_half_round_transposed_and_relative_to_its_parent():
+    """D = S [R(q)^T | t] S, then the parent's times D; in the file's axes, column form, S = diag(-1, 1, -1)."""
+    document = read(
+        binarised(
+            bones=(b"pelvis", b"spine"), frames=[transform(TURN, (0.5, 0, 0)) + transform(TURN, (0.25, 0.5, -0.75))] * 2
+        )
+    )
+    clip = clip_of(document, PAIR)
+    cosine, sine = math.cos(math.pi / 2), math.sin(math.pi / 2)
+    turn = np.array([[cosine, 0, sine], [0, 1, 0], [-sine, 0, cosine]])  # R(q) of a quarter turn about y
+    half = np.diag([-1.0, 1.0, -1.0])
+
+    def delta(place):
+        result = np.eye(4)
+        result[:3, :3] = half @ turn.T @ half
+        result[:3, 3] = half @ place
+        return result
+
+    pelvis, spine = delta([0.5, 0, 0]), delta([0.25, 0.5, -0.75])
+    swap = np.eye(4)[[0, 2, 1, 3]]
+    np.testing.assert_allclose(clip.deltas[0, 0], swap @ pelvis @ swap, atol=1e-4)
+    np.testing.assert_allclose(clip.deltas[1, 1], swap @ pelvis @ spine @ swap, atol=1e-4)
+
+
+def test_a_binarised_file_wants_a_hierarchy_that_is_the_games():
+    document = read(binarised())
+    for hierarchy, sentence in (
+        (None, "no file names the parents"),
+        (MAN_FLASHPOINT, "no hierarchy in the game"),
+        (VENDOR, None),
+        (Hierarchy("dog", {"tail": ""}), "lists none"),
+    ):
+        if sentence is None:
+            report = Report()
+            rtm.decode(document, report, hierarchy)
+            assert "does not list spine" in report.lines()[0]
+            continue
+        with pytest.raises(ReadError, match=sentence) as refusal:
+            clip_of(document, hierarchy)
+        assert refusal.value.remedy
+
+
+def test_a_parent_that_the_file_lacks_is_passed_over():
+    chain = Hierarchy("chain", {"pelvis": "", "between": "pelvis", "spine": "Between"})
+    document = read(binarised())
+    np.testing.assert_array_equal(clip_of(document, chain).deltas, clip_of(document, PAIR).deltas)
+
+
+def test_zero_quaternions_are_the_identity():
+    document = read(binarised(frames=[transform((0, 0, 0, 0)) + transform((0, 0, 0, 8192))] * 2))
+    np.testing.assert_array_equal(clip_of(document, PAIR).deltas, np.broadcast_to(np.eye(4), (2, 2, 4, 4)))
+    again, changes = rtm.encode_binarised(clip_of(document, PAIR), PAIR, document)
+    assert again is document
+    assert not changes.any
+
+
+@pytest.mark.parametrize("file", corpus_files("rtm/*.rtm", "rtm_binarised/*.rtm"))
+def test_what_nobody_touched_is_the_document_itself(file):
+    document = read(file.read_bytes(), file.name)
+    hierarchy = skeleton_of(file)
+    clip = clip_of(document, hierarchy)
+    if isinstance(document, rtm.Plain):
+        again, changes = rtm.encode_plain(clip, document)
+        new, _ = rtm.encode_plain(clip)
+        assert new.matrices.tobytes() == document.matrices.tobytes(), "exchanging axes is exact both ways"
+        assert new.phases.tobytes() == document.phases.tobytes()
+    else:
+        again, changes = rtm.encode_binarised(clip, hierarchy, document)
+    assert again is document
+    assert not changes.any
+    assert changes.sentence() == f"{len(clip.bones)} bones untouched"
+
+
+@pytest.mark.parametrize("file", corpus_files("rtm/*.rtm"))
+def test_the_scene_may_lose_shear_and_yet_the_file_is_kept(file):
+    """What 32-bit keys on any skeleton give back of the file's matrices is told apart from an edit."""
+    document = read(file.read_bytes(), file.name)
+    clip = clip_of(document)
+    parents = MAN_ARMA_3.parent_indices(clip.bones)
+    rests = np.broadcast_to(np.eye(4), (len(clip.bones), 4, 4)).copy()
+    rests[:, :3, 3] = np.random.default_rng(1).normal(size=(len(rests), 3))
+    found = deltas.channels(clip.deltas, rests, parents)
+    keys = replace(
+        found,
+        **{
+            name: getattr(found, name).astype(np.float32).astype(float) for name in ("locations", "rotations", "scales")
+        },
+    )
+    back = replace(clip, deltas=deltas.deltas_of(keys, rests, parents))
+    again, changes = rtm.encode_plain(back, document, shown=found.shown)
+    assert again is document, changes.sentence()
+    back.deltas[5 % len(rests), 0, 0, 3] += 1e-4
+    again, changes = rtm.encode_plain(back, document, shown=found.shown)
+    assert [(change.bone, change.frames) for change in changes.bones] == [(clip.bones[5 % len(rests)], 1)]
+    assert np.count_nonzero(again.matrices != document.matrices) == 1
+
+
+@pytest.mark.parametrize("file", corpus_files("rtm/*.rtm"))
+def test_another_library_reads_the_same_plain_file(file):
+    judge = pytest.importorskip("armaio.rtm")
+    theirs = judge.RtmFile.read_file(str(file))
+    document = read(file.read_bytes(), file.name)
+    assert list(theirs.bones) == document.bones
+    assert [frame.phase for frame in theirs.frames] == document.phases.tolist()
+    assert list(theirs.motion) == document.step.tolist()
+    found = np.array([[frame.transforms[bone] for bone in theirs.bones] for frame in theirs.frames])
+    np.testing.assert_array_equal(found[..., :3], document.matrices)
+    assert list(theirs.properties) == [
+        (float(event.phase), event.name.decode(), event.value.decode()) for event in document.events or ()
+    ]
+
+
+@pytest.mark.parametrize("file", corpus_files("rtm_binarised/*_v5*.rtm"))
+def test_another_library_converts_to_the_same_matrices(file):
+    judge = pytest.importorskip("armaio.rtm")
+    hierarchy = skeleton_of(file)
+    document = read(file.read_bytes(), file.name)
+    # It breaks the chain where a bone's own parent is not in the file: it is given the parents we found.
+    parents = hierarchy.parent_indices(document.bones)
+    order = deltas.parents_first(parents)
+    pairs = tuple(
+        judge.Bone(document.bones[bone], document.bones[parents[bone]] if parents[bone] >= 0 else "") for bone in order
+    )
+    theirs = judge.RtmFile.from_binarized(judge.BmtrFile.read_file(str(file)), pairs)
+    mine = rtm.CONVERSIONS["plain"](document, hierarchy, Report())
+    found = np.array([[frame.transforms[bone] for bone in theirs.bones] for frame in theirs.frames])[..., :3]
+    # It does not normalise quaternions, which are of unit length to 1 / 16384 (one file has scale in them).
+    unit = np.abs(np.linalg.norm(document.transforms["rotation"] / 16384.0, axis=-1) - 1).max()
+    apart = np.abs(found - mine.matrices).max()
+    assert unit > 0.1 or apart < 3e-3, f"quaternions are off unit length by {unit:.2g}"
+    assert mine.phases.tolist() == [frame.phase for frame in theirs.frames]
+
+
+@pytest.fixture(scope="module")
+def vendors_pair():
+    if CORPUS is None:
+        pytest.skip("MOTIONBRIDGE_CORPUS is not set")
+    both = CORPUS / "rtm" / "armaio_mdat.rtm", CORPUS / "rtm_binarised" / "armaio_v5.rtm"
+    return [file.read_bytes() for file in both]
+
+
+def test_binarising_gives_the_vendors_own_bytes(vendors_pair):
+    before, wanted = vendors_pair
+    assert rtm.write(rtm.CONVERSIONS["5"](read(before), VENDOR, Report())) == wanted
+
+
+def test_the_vendors_binarised_file_gives_the_plain_one_within_half_precision(vendors_pair):
+    wanted, before = vendors_pair
+    report = Report()
+    found, plain_one = rtm.CONVERSIONS["plain"](read(before), VENDOR, report), read(wanted)
+    assert not report
+    assert [bone.lower() for bone in plain_one.bones] == found.bones
+    np.testing.assert_allclose(found.matrices, plain_one.matrices, atol=5e-4)
+    assert found.phases.tolist() == plain_one.phases.tolist()
+    assert found.step.tolist() == plain_one.step.tolist()
+    assert [event.says for event in found.events] == [event.says for event in plain_one.events]
+
+
+@pytest.mark.parametrize("file", corpus_files("rtm_binarised/*.rtm"))
+def test_binarised_to_plain_and_back_loses_no_more_than_a_step(file):
+    document, hierarchy = read(file.read_bytes(), file.name), skeleton_of(file)
+    report = Report()
+    there = rtm.CONVERSIONS["plain"](document, hierarchy, report)
+    back = rtm.CONVERSIONS["5"](there, hierarchy, report)
+    norm = np.linalg.norm(document.transforms["rotation"].astype(float), axis=-1, keepdims=True)
+    wanted = document.transforms["rotation"] / np.where(norm > 0, norm, 1)
+    wanted *= np.where(wanted[..., 3:] < 0, -1, 1)
+    np.testing.assert_allclose(back.transforms["rotation"] / 16384, wanted, atol=1.01 / 16384)
+    apart = np.abs(back.transforms["translation"].astype(float) - document.transforms["translation"])
+    assert (apart <= np.maximum(np.spacing(np.abs(document.transforms["translation"])), 2e-6)).all()
+
+
+def test_old_versions_are_written_anew_without_a_hierarchy():
+    document = read(binarised(3))
+    again = rtm.CONVERSIONS["5"](document, None, Report())
+    assert rtm.write(again) == binarised(5)
+    assert rtm.CONVERSIONS["5"](again, None, Report()) is again
+    old = read(plain(mark=b"RTM_0100"))
+    assert rtm.write(rtm.CONVERSIONS["plain"](old, None, Report())) == plain()
+
+
+# Editing --------------------------------------------------------------------------------------------------------------
+
+
+def test_one_number_changes_four_bytes_of_a_plain_file():
+    data = events((0.5, b"a", b"b")) + plain()
+    document = read(data)
+    clip = clip_of(document)
+    clip.deltas[1, 1, 2, 3] += 0.25  # upwards: the file's y
+    again, changes = rtm.encode_plain(clip, document)
+    written = rtm.write(again)
+    differ = [place for place in range(len(data)) if data[place] != written[place]]
+    last = len(data) - 8  # x y z of the last matrix end the file
+    assert set(differ) <= set(range(last, last + 4))
+    assert changes.sentence() == "1 bone changed (1 frame); 1 bone untouched"
+
+
+def test_one_frame_of_a_binarised_file_keeps_the_blocks_of_the_others(corpus):
+    document = read((corpus / "rtm_binarised" / "armaio_v5_lzo.rtm").read_bytes())
+    clip = clip_of(document, MAN_ARMA_3)
+    bone = clip.bones.index("head")
+    clip.deltas[bone, 7, :3, 3] += 0.01
+    again, changes = rtm.encode_binarised(clip, MAN_ARMA_3, document)
+    assert [(change.bone, change.frames) for change in changes.bones] == [("head", 1)]
+    assert [bytes(block) for frame, block in enumerate(again.blocks) if frame != 7] == [
+        bytes(block) for frame, block in enumerate(document.blocks) if frame != 7
+    ]
+    assert len(again.blocks[7]) == 0
+    differ = again.transforms != document.transforms
+    assert np.argwhere(differ).tolist() == [[7, bone]]
+    assert again.transforms["rotation"][7, bone].tolist() == document.transforms["rotation"][7, bone].tolist()
+    assert rtm.recompose(again) == rtm.write(again)
+
+
+def test_moving_a_parent_with_its_children_changes_one_binarised_bone():
+    document = read(binarised())
+    clip = clip_of(document, PAIR)
+    clip.deltas[:, 0, 2, 3] += 1.0
+    _, changes = rtm.encode_binarised(clip, PAIR, document)
+    assert [(change.bone, change.frames) for change in changes.bones] == [("pelvis", 1)]
+
+
+def test_frames_find_their_bytes_by_phase_bones_by_name():
+    document = read(plain(phases=(0.0, 0.5, 1.0), matrices=[[IDENTITY, MOVED]] * 3))
+    clip = clip_of(document)
+    shorter = replace(clip, deltas=clip.deltas[::-1, ::2], phases=clip.phases[::2], bones=clip.bones[::-1])
+    again, changes = rtm.encode_plain(shorter, document)
+    assert changes.fields == ("bones", "frames")
+    assert changes.bones == ()
+    assert again.frame_fields[1, 0].tobytes() == document.frame_fields[2, 1].tobytes(), "garbage goes with the name"
+    assert again.bone_fields[0].tobytes() == document.bone_fields[1].tobytes()
+    renamed = replace(clip, bones=["pelvis", "Neck"])
+    again, changes = rtm.encode_plain(renamed, document)
+    assert changes.fields == ("bones",)
+    assert [change.bone for change in changes.bones] == ["Neck"], "upper and lower case are one name to the game"
+    assert again.bone_fields[0].tobytes() == b"pelvis".ljust(32, b"\0")
+
+
+def test_phases_step_and_events():
+    document = read(events((0.5, b"a", b"b")) + plain())
+    clip = clip_of(document)
+    clip.phases = np.array([0, 0.75], np.float32)
+    clip.step = np.array([0.0, -1.5 - 1e-9, 0.0])
+    clip.events.append(Event(np.float32(0.75), "StepSound", ""))
+    again, changes = rtm.encode_plain(clip, document)
+    assert changes.fields == ("phases", "events")
+    assert again.step.tobytes() == document.step.tobytes()
+    assert again.phases.tolist() == [0, 0.75]
+    assert [event.says[1:] for event in again.events] == [(b"a", b"b"), (b"StepSound", b"")]
+    clip.step[1], clip.events = -2, []
+    again, changes = rtm.encode_plain(clip, document)
+    assert changes.fields == ("phases", "step", "events")
+    assert again.events == []
+    assert again.step.tolist() == [0, 0, -2]
+
+
+def test_a_step_aside_makes_the_oldest_version_a_newer_one():
+    document = read(plain(mark=b"RTM_0100"))
+    clip = clip_of(document)
+    clip.step[0] = 1.0
+    again, changes = rtm.encode_plain(clip, document)
+    assert changes.fields == ("step", "version")
+    assert rtm.write(again)[:8] == b"RTM_0101"
+
+
+def test_events_make_an_old_binarised_file_version_5():
+    document = read(binarised(3))
+    clip = clip_of(document, PAIR)
+    clip.events = [Event(np.float32(0.5), "StepSound", ""), Event(np.float32(0.75), "Test", "Prop")]
+    again, changes = rtm.encode_binarised(clip, PAIR, document)
+    assert changes.fields == ("events", "version")
+    assert [event.kind for event in read(rtm.write(again)).events] == [0, -1]
+
+
+def test_scale_and_shear_are_said_to_be_left_out():
+    clip = clip_of(read(plain()))
+    clip.deltas[1, 0, :3, :3] *= 1.5
+    _, changes = rtm.encode_binarised(clip, PAIR)
+    assert len(changes.left_out) == 1
+    assert "Spine" in changes.left_out[0]
+    assert "Pelvis" not in changes.left_out[0]
+
+
+def test_default_phases_are_those_of_the_usual_tools():
+    assert rtm.default_phases(1).tolist() == [0]
+    assert rtm.default_phases(2).tolist() == [0, 1]
+    for frames in (3, 26, 30, 51, 351):
+        step = np.float32(1 / (frames - 1))
+        assert rtm.default_phases(frames).tolist() == [np.float32(frame) * step for frame in range(frames)]
+
+
+@pytest.mark.parametrize(
+    "file",
+    corpus_files("rtm/agm_wipe*", "rtm/captive*.rtm", "rtm/dog_idlejump.rtm", "rtm/dog_swim*", "rtm/rappel_aim*"),
+)
+def test_real_phases_of_whole_cycles_are_the_default(file):
+    """To the bit; 0.99999994 at the end of one. Dividing frame by frame gives others in four of these five."""
+    phases = read(file.read_bytes(), file.name).phases
+    assert phases.tobytes() == rtm.default_phases(len(phases)).tobytes()
+
+
+@given(st.lists(st.floats(-60000, 60000), min_size=1, max_size=20))
+def test_halves_are_rounded_towards_zero(values):
+    exact = np.array(values)
+    found = towards_zero(exact).astype(float)
+    assert (np.abs(found) <= np.abs(exact)).all()
+    next_out = np.abs(np.nextafter(towards_zero(exact), np.copysign(np.inf, exact).astype(np.float16)).astype(float))
+    normal = np.abs(exact) >= 2.0**-14
+    assert (next_out[normal] > np.abs(exact[normal])).all()
+    assert (found[~normal] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"bones": ["a" * 32, "Spine"]}, "more than 31 bytes: aaaa"),
+        ({"bones": ["Spine", "spine"]}, "takes these bones for one: Spine/spine"),
+        ({"bones": ["日本", "Spine"]}, "code page"),
+        ({"deltas": np.zeros((2, 0, 4, 4)), "phases": np.zeros(0, np.float32)}, "no frames"),
+        ({"deltas": np.full((2, 2, 4, 4), np.nan)}, "numbers that are none"),
+        ({"phases": np.zeros(3, np.float32)}, "3 phases for 2 frames"),
+        ({"events": [Event(np.float32(0), "a" * 256, "")]}, "longer than 255"),
+        ({"deltas": np.zeros((2, 100_001, 4, 4)), "phases": np.zeros(100_001, np.float32)}, "more than the game reads"),
+    ],
+)
+@pytest.mark.parametrize("based", [False, True])
+def test_what_the_game_cannot_take_is_refused(change, sentence, based):
+    document = read(plain())
+    clip = replace(clip_of(document), **change)
+    for encode in (
+        lambda: rtm.encode_plain(clip, document if based else None),
+        lambda: rtm.encode_binarised(clip, PAIR, read(binarised()) if based else None),
+    ):
+        with pytest.raises(WriteError, match=sentence) as refusal:
+            encode()
+        assert "phases for" in sentence or refusal.value.remedy
+
+
+def test_nan_phases_and_matrices_of_a_file_are_told_and_kept():
+    nan = float("nan")
+    document = read(plain(phases=(0.0, nan), matrices=[[IDENTITY, MOVED], [IDENTITY, (nan,) * 12]]))
+    report = Report()
+    clip = rtm.decode(document, report)
+    assert report.lines() == ["1 matrices hold numbers that are none", "some phases are no numbers"]
+    assert rtm.encode_plain(clip, document)[0] is document
+
+
+@given(seed=st.integers(0, 2**32 - 1), frames=st.integers(1, 4), bones=st.integers(1, 5))
+def test_binarised_clips_come_back_within_their_steps(seed, frames, bones):
+    random = np.random.default_rng(seed)
+    hierarchy = Hierarchy("any", {f"b{bone}": f"b{random.integers(bone)}" if bone else "" for bone in range(bones)})
+    document = read(
+        plain(
+            tuple(b"b%d" % bone for bone in range(bones)), tuple(range(frames)), matrices=[[IDENTITY] * bones] * frames
+        )
+    )
+    clip = clip_of(document)
+    turns = random.normal(size=(bones, frames, 4))
+    turns /= np.linalg.norm(turns, axis=-1, keepdims=True)
+    places = random.uniform(-2, 2, (bones, frames, 3))
+    relative = deltas.compose(places, turns, np.ones((bones, frames, 3)))
+    parents = hierarchy.parent_indices(clip.bones)
+    clip.deltas = deltas.absolute(relative, parents)
+    written, _ = rtm.encode_binarised(clip, hierarchy)
+    back = clip_of(read(rtm.write(written)), hierarchy)
+    found = deltas.relative(back.deltas, parents)
+    np.testing.assert_allclose(found[..., :3, :3], relative[..., :3, :3], atol=3e-4)
+    np.testing.assert_allclose(found[..., :3, 3], relative[..., :3, 3], atol=1e-3)

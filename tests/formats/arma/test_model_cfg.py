@@ -1,0 +1,199 @@
+"""model.cfg: what people write, what the preprocessor does to it, and the built-in skeletons."""
+
+import contextlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from addon.core.errors import ReadError
+from addon.core.report import Report
+from addon.formats.arma import model_cfg
+from addon.formats.arma.hierarchy import Hierarchy
+from addon.formats.arma.skeletons import BUILT_IN, MAN_ARMA_2, MAN_ARMA_3, MAN_FLASHPOINT
+
+
+def read(text):
+    report = Report()
+    data = text if isinstance(text, bytes) else text.encode()
+    return model_cfg.read(data, "model.cfg", report), report
+
+
+def skeleton(bones, more=""):
+    return f"class CfgSkeletons {{ class Dog {{ skeletonBones[] = {{{bones}}}; {more} }}; }};"
+
+
+def test_a_skeleton_and_the_models_that_use_it():
+    config, report = read(
+        skeleton('"Pelvis","", "Spine","Pelvis"', 'pivotsModel = "a\\pivots.p3d"; isDiscrete = 0;')
+        + 'class CfgModels { class Base { skeletonName = "Dog"; sections[] = {"a"}; };'
+        + "class Walk : Base {}; class None {}; };"
+    )
+    assert not report
+    found = config.skeletons["Dog"]
+    assert dict(found.parents) == {"Pelvis": "", "Spine": "Pelvis"}
+    assert found.pivots_model == "a\\pivots.p3d"
+    assert config.models == {"base": "dog", "walk": "dog"}
+    assert config.skeleton_of("WALK") is found
+    assert config.skeleton_of("none") is None
+    assert config.skeleton("dOG") is found
+
+
+def test_people_write_in_many_ways():
+    config, report = read("""
+        // a line; "with" signs {
+        class cfgskeletons
+        {
+            /* class Old { skeletonBones[] = {"x",""}; }; */
+            class Named;
+            class Dog: Base
+            {
+                SkeletonBones [] =
+                {
+                    "Pelvis", "" , // the root
+                    "spodni ret","Pelvis",
+                    plain, Pelvis,
+                    "quo""ted", "Pelvis", "with // no comment","Pelvis",
+                };
+                value = 1.5; other = true; text = two words;
+                matrix[] = {{1,2},{3,{4}}};
+            }
+        };
+    """)
+    assert not report
+    assert list(config.skeletons["Dog"].parents.items()) == [
+        ("Pelvis", ""),
+        ("spodni ret", "Pelvis"),
+        ("plain", "Pelvis"),
+        ('quo"ted', "Pelvis"),
+        ("with // no comment", "Pelvis"),
+    ]
+
+
+def test_a_bone_left_over_is_a_root_and_told():
+    config, report = read(skeleton('"a","", "b","a", "c"'))
+    assert dict(config.skeletons["Dog"].parents) == {"a": "", "b": "a", "c": ""}
+    assert "ends with 'c' without a parent" in report.lines()[0]
+
+
+def test_skeletons_inherit_bones_and_classes_inherit_values():
+    config, report = read("""class CfgSkeletons {
+        class Head { skeletonBones[] = {"neck","", "head","neck"}; };
+        class Body { skeletonInherit = "HEAD"; skeletonBones[] = {"arm","neck", "Head","arm"}; pivotsModel = "p"; };
+        class Copy : Body {};
+        class Ring1 { skeletonInherit = "Ring2"; skeletonBones[] = {"one",""}; };
+        class Ring2 { skeletonInherit = "Ring1"; skeletonBones[] = {"two","one"}; };
+        class Odd { skeletonInherit = "nowhere"; skeletonBones[] = {"a","b"}; };
+        class Added : Head { skeletonBones[] += {"jaw","head"}; };
+    };""")
+    assert dict(config.skeletons["Body"].parents) == {"neck": "", "head": "neck", "arm": "neck"}
+    assert config.skeletons["Copy"].parents == config.skeletons["Body"].parents
+    assert config.skeletons["Copy"].pivots_model == "p"
+    assert set(config.skeletons["Ring1"].parents) == {"one", "two"}
+    assert report.lines() == [
+        "it inherits the skeleton 'nowhere', which is not in the file (Odd)",
+        "the parent 'b' is no bone of the skeleton: its children are roots (Odd)",
+        "the parent 'head' is no bone of the skeleton: its children are roots (Added)",
+    ]
+
+
+def test_definitions_are_filled_in_and_includes_are_told():
+    config, report = read(
+        '#include "basicdefines.hpp"\n#define ROOT "pelvis"\n#define PAIR(child, parent) #child, #parent\n'
+        '#define JOIN(a) a##_1\n#define LONG ROOT, \\\n  ""\n'
+        "#ifdef MISSING\nclass CfgSkeletons { class Wrong {}; };\n#else\n#ifndef ROOT\n}}}}\n#endif\n"
+        + skeleton('LONG, PAIR(spine, pelvis), "ROOT", ROOT, JOIN(tail), ROOT')
+        + "\n#endif\n#undef ROOT\n"
+    )
+    assert list(config.skeletons) == ["Dog"]
+    assert list(config.skeletons["Dog"].parents.items()) == [
+        ("pelvis", ""),
+        ("spine", "pelvis"),
+        ("ROOT", "pelvis"),
+        ("tail_1", "pelvis"),
+    ]
+    assert report.lines() == ['includes are not followed: "basicdefines.hpp"']
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [("", "empty"), (b"\0raP\0\0", "no text"), ("class a{" * 70, "deep"), ("a[]={" + "{" * 70, "deep")],
+)
+def test_what_is_no_configuration_is_refused(text, sentence):
+    with pytest.raises(ReadError, match=sentence) as refusal:
+        read(text)
+    assert refusal.value.remedy
+
+
+def test_unclosed_things_are_told():
+    config, report = read('}; class CfgSkeletons { class Dog { skeletonBones[] = {"a","", "b","a"')
+    assert dict(config.skeletons["Dog"].parents) == {"a": "", "b": "a"}
+    assert len(report.lines()) == 3
+
+
+def test_definitions_that_grow_without_end_are_stopped():
+    bomb = "".join(f"#define A{n} A{n - 1} A{n - 1} A{n - 1} A{n - 1}\n" for n in range(1, 31))
+    _, report = read("#define A0 lol\n" + bomb + "x = A30;\n#define S S S\ny = S;\n")
+    assert "many times as large" in report.lines()[0]
+
+
+@given(st.text(alphabet='classCfgSkeletonsBones{}[]=;,:"\n #/*\\defin()', max_size=300))
+def test_any_text_is_read_or_refused(text):
+    with contextlib.suppress(ReadError):
+        read(text)
+
+
+def test_real_configurations(corpus):
+    folder = corpus / "rtm"
+    config, report = read((folder / "agm_goggles_model.cfg").read_bytes())
+    assert not report
+    man = config.skeletons["OFP2_ManSkeleton"]
+    assert list(man.parents.items()) == list(MAN_ARMA_3.parents.items()), "the built-in one is the same, in its order"
+    assert man.pivots_model == "A3\\anims_f\\data\\skeleton\\SkeletonPivots.p3d"
+    captive, _ = read((folder / "captive_model.cfg").read_bytes())
+    lowered = {bone.lower(): parent.lower() for bone, parent in captive.skeletons["OFP2_ManSkeleton"].parents.items()}
+    assert lowered == {bone.lower(): parent.lower() for bone, parent in MAN_ARMA_3.parents.items()}
+    dog, report = read((folder / "dog_model.cfg").read_bytes())
+    assert len(dog.skeletons["MFR_Dogs_Skeleton"].parents) == 49
+    assert dog.skeleton_of("MFR_Dog_GermanShepherd").name == "MFR_Dogs_Skeleton"
+    assert "'head' without a parent" in report.lines()[0]
+
+
+def test_parents_are_the_nearest_ancestors_that_are_there():
+    chain = Hierarchy("chain", {"a": "", "b": "A", "C": "b", "d": "c", "loose": "nowhere"})
+    assert chain.parent_indices(["A", "b", "c", "D"]).tolist() == [-1, 0, 1, 2]
+    assert chain.parent_indices(["d", "a"]).tolist() == [1, -1]
+    assert chain.parent_indices(["d", "loose", "unlisted"]).tolist() == [-1, -1, -1]
+    assert chain.parent_indices([]).tolist() == []
+    assert chain.unknown(["A", "e", "LOOSE"]) == ["e"]
+
+
+def test_rings_are_opened():
+    ring = Hierarchy("ring", {"a": "c", "b": "a", "c": "b", "self": "self"})
+    parents = ring.parent_indices(["a", "b", "c", "self"])
+    assert (parents == -1).sum() == 2
+    assert ring.parent_indices(["a"]).tolist() == [-1]
+    assert ring.parent_indices(["a", "c"]).tolist().count(-1) == 1
+
+
+def test_a_hundred_thousand_absent_ancestors_take_no_longer():
+    names = {f"b{number}": f"b{number - 1}" for number in range(1, 3000)}
+    found = Hierarchy("long", {"b0": "", **names}).parent_indices([f"b{number}" for number in range(0, 3000, 100)])
+    assert found.tolist() == [number - 1 for number in range(30)]
+
+
+def test_the_built_in_skeletons():
+    assert {name: len(found.parents) for name, found in BUILT_IN.items()} == {
+        "arma3": 103,
+        "arma2": 11 + 65 + 56,
+        "flashpoint": 25 + 8,
+    }
+    for found in BUILT_IN.values():
+        bones = list(found.parents)
+        assert found.unknown([parent for parent in found.parents.values() if parent]) == []
+        assert len({bone.lower() for bone in bones}) == len(bones)
+        assert set(found.pivots) <= set(bones)
+        assert (found.parent_indices(bones) == -1).sum() == 1
+    assert MAN_ARMA_3.pivots["LeftArm"][0] > 0 > MAN_ARMA_3.pivots["RightArm"][0], "left is +x"
+    assert MAN_ARMA_2.parents["tongue_f"] == "head"
+    assert MAN_FLASHPOINT.for_display
