@@ -65,6 +65,12 @@ def _lengths(skeleton: Skeleton, rest: Floats) -> list[float]:
     return [float(length) for length in np.clip(lengths, SHORTEST, LONGEST)]
 
 
+def is_turned_or_scaled(rig: Any) -> bool:
+    """Whether an armature object stands otherwise than its bones' own space, but for its place."""
+    scaled = any(abs(value - 1.0) > 1e-5 for value in rig.matrix_world.to_scale())
+    return scaled or any(abs(value) > 1e-5 for value in rig.matrix_world.to_euler())
+
+
 @dataclass(frozen=True)
 class Rest:
     """The rest pose that tracks are relative to.

@@ -1,16 +1,18 @@
 """What each game adds to Blender, and the recipes: read, decode, build; gather, encode, write."""
 
 from ..blender import material
-from . import xray
+from . import arma, xray
 
 
 def register() -> None:
     """Add every game's properties to Blender."""
     material.register()
     xray.register()
+    arma.register()
 
 
 def unregister() -> None:
     """Take them away."""
+    arma.unregister()
     xray.unregister()
     material.unregister()

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...blender import action as actions
-from ...blender.armature import Rest, parent_local, rest_of
+from ...blender.armature import Rest, is_turned_or_scaled, parent_local, rest_of
 from ...core import files, names, rotation, space
 from ...core.errors import WriteError
 from ...core.model import Clip, Skeleton
@@ -161,9 +161,7 @@ def copied(chosen: Sequence[Any]) -> set[Any]:
 
 
 def _warn_of_transform(rig: Any, report: Report) -> None:
-    scaled = any(abs(value - 1.0) > 1e-5 for value in rig.matrix_world.to_scale())
-    turned = any(abs(value) > 1e-5 for value in rig.matrix_world.to_euler())
-    if scaled or turned:
+    if is_turned_or_scaled(rig):
         report.warn(
             "the armature object is scaled or rotated, which the game does not see; apply its transform (Ctrl A) first "
             "if the motions should have it",

@@ -1,0 +1,248 @@
+"""`DeltaClip` -> action, and actions (or evaluated poses) -> model-space deltas.
+
+A delta is what moves the rest pose to the pose: with the rest matrix R of a bone in armature space its pose is
+``delta · R``, so ``delta = pose · R⁻¹``, whatever the rest pose and whatever the hierarchy. How that becomes the
+channels of a bone below its parent is in `core.deltas`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import deltas, rotation
+from ..core.deltas import DeltaChannels
+from . import compat, scope
+from .armature import matrices_of
+from .bone_curves import (
+    ActionTemplate,
+    channel_path,
+    evaluated_poses,
+    key_times,
+    rotation_kind,
+    sampled,
+    write_keys,
+)
+
+Floats = NDArray[np.float64]
+
+CHANNEL_WIDTHS = (("location", 3), ("rotation_quaternion", 4), ("scale", 3))
+CHANNELS = 10
+"""Curves of a bone: location, quaternion, scale."""
+
+
+@dataclass(frozen=True)
+class RestPose:
+    """``bones`` by Blender's names in its order, ``parents`` (bones,) index or -1, ``matrices`` (bones, 4, 4) in
+    armature space.
+    """
+
+    bones: list[str]
+    parents: NDArray[np.int32]
+    matrices: Floats
+
+    @staticmethod
+    def of(rig: Any) -> RestPose:
+        """The rest pose of an armature object as Blender stores it."""
+        bones = rig.data.bones
+        place = {bone.name: number for number, bone in enumerate(bones)}
+        parents = np.array([place[bone.parent.name] if bone.parent else -1 for bone in bones], np.int32)
+        return RestPose(list(place), parents, matrices_of(bones, "matrix_local"))
+
+
+def on_bones(
+    rest: RestPose, places: Sequence[int] | NDArray[np.intp], rows: Floats
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Deltas (bones of ``rest``, frames, 4, 4) with ``rows`` at ``places``, and which bones (bones,) have them."""
+    values = np.broadcast_to(np.eye(4), (len(rest.bones), rows.shape[1], 4, 4)).copy()
+    values[places] = rows
+    animated = np.zeros(len(rest.bones), np.bool_)
+    animated[places] = True
+    return values, animated
+
+
+def channels_of(values: Floats, rest: RestPose, animated: NDArray[np.bool_]) -> tuple[DeltaChannels, Floats]:
+    """The channels of deltas (bones, frames, 4, 4) as Blender will hold them, and the deltas these show.
+
+    ``animated`` (bones,): the others follow their parents. Channels are 32-bit numbers in Blender; what is shown is
+    computed from those, so that reading them back gives the same deltas to the last bit.
+    """
+    found = deltas.channels(values, rest.matrices, rest.parents, animated)
+    for name in ("locations", "rotations", "scales"):
+        with np.errstate(over="ignore"):
+            setattr(found, name, getattr(found, name).astype(np.float32).astype(np.float64))
+    return found, shown_by(found.locations, found.rotations, found.scales, rest)
+
+
+def shown_by(locations: Floats, rotations: Floats, scales: Floats, rest: RestPose) -> Floats:
+    """The deltas (bones, frames, 4, 4) that channels (bones, frames, 3 | 4 | 3) show; quaternions of any length."""
+    empty = np.empty(0)
+    channels = DeltaChannels(locations, rotation.normalised(rotations), scales, empty, empty, np.empty(0, np.bool_))
+    return deltas.deltas_of(channels, rest.matrices, rest.parents)
+
+
+class DeltaWriter:
+    """Makes actions for some bones of one rig, ``places`` in ``rest``."""
+
+    def __init__(self, rest: RestPose, places: Sequence[int], slot_name: str) -> None:
+        """Make the action that all are copies of."""
+        self.rest = rest
+        self.places = list(places)
+        self._template = ActionTemplate([rest.bones[place] for place in self.places], CHANNEL_WIDTHS, slot_name)
+
+    def close(self) -> None:
+        """Drop the template."""
+        self._template.close()
+
+    def build(self, name: str, found: DeltaChannels, frames: NDArray[np.float32]) -> Any:
+        """A new action with a key on each of ``frames`` (frames,) for every channel."""
+        action = self._template.copy(name)
+        self.fill(action, found, frames)
+        return action
+
+    def rebuild(self, action: Any, found: DeltaChannels, frames: NDArray[np.float32]) -> None:
+        """Throw the action's curves away and write keys anew; whoever plays it goes on playing it."""
+        self._template.restore(action)
+        self.fill(action, found, frames)
+
+    def fill(self, action: Any, found: DeltaChannels, frames: NDArray[np.float32]) -> None:
+        """Keys of an action that has the template's curves."""
+        keys = np.empty((len(self.places), CHANNELS, len(frames), 2), np.float32)
+        keys[..., 0] = frames
+        start = 0
+        for values in (found.locations, found.rotations, found.scales):
+            width = values.shape[-1]
+            keys[:, start : start + width, :, 1] = values[self.places].transpose(0, 2, 1)
+            start += width
+        write_keys(compat.curve_bag(action).fcurves, keys.reshape(-1, len(frames), 2))
+        action.use_frame_range = True
+        action.frame_start, action.frame_end = float(frames[0]), float(frames[-1])
+
+
+@dataclass
+class GatheredDeltas:
+    """``deltas`` (bones, frames, 4, 4) of all bones of the rig; ``keyed`` (bones,) which have curves of their own;
+    ``left_out`` data paths of curves that are no pose bone's transform.
+    """
+
+    deltas: Floats
+    keyed: NDArray[np.bool_]
+    left_out: list[str]
+
+
+class DeltaReader:
+    """Reads actions of one rig as arrays."""
+
+    def __init__(self, rig: Any, rest: RestPose) -> None:
+        """Learn the rig's data paths and rotation modes once."""
+        self.rest = rest
+        self._modes = [rig.pose.bones[bone].rotation_mode for bone in rest.bones]
+        self._paths: dict[str, tuple[int, str]] = {}
+        for place, (bone, mode) in enumerate(zip(rest.bones, self._modes, strict=True)):
+            self._paths[channel_path(bone, "location")] = (place, "location")
+            self._paths[channel_path(bone, "scale")] = (place, "scale")
+            kind = rotation_kind(mode)
+            self._paths[channel_path(bone, f"rotation_{kind}")] = (place, kind)
+
+    def curves(self, action: Any, slot: Any = None) -> list[Any]:
+        """The curves that move bones of the rig."""
+        return [curve for curve in self._all_curves(action, slot) if curve.data_path in self._paths]
+
+    def key_times(self, action: Any, slot: Any = None) -> NDArray[np.float32]:
+        """(keys,) every frame on which a bone has a key, rising."""
+        return key_times(self.curves(action, slot))
+
+    def moved_by(self, paths: Collection[str]) -> NDArray[np.bool_]:
+        """(bones,) which have one of these data paths."""
+        result = np.zeros(len(self.rest.bones), np.bool_)
+        result[[self._paths[path][0] for path in paths if path in self._paths]] = True
+        return result
+
+    def gather(self, action: Any, frames: NDArray[np.float32], slot: Any = None) -> GatheredDeltas:
+        """What the keys say on ``frames``; channels without a curve are in rest."""
+        everything = self._all_curves(action, slot)
+        curves = [curve for curve in everything if curve.data_path in self._paths]
+        rows, _ = sampled(curves, frames)
+        count = len(self.rest.bones)
+        offsets = {"location": 0, "quaternion": 3, "scale": 7}
+        values = np.zeros((count, CHANNELS, len(frames)))
+        values[:, 3] = 1.0
+        values[:, 7:] = 1.0
+        keyed = np.zeros(count, np.bool_)
+        places, channels, kept = [], [], []
+        other_rotations: dict[int, Floats] = {}
+        for number, curve in enumerate(curves):
+            place, kind = self._paths[curve.data_path]
+            keyed[place] = True
+            if kind in offsets:
+                places.append(place)
+                channels.append(offsets[kind] + curve.array_index)
+                kept.append(number)
+            else:
+                other_rotations.setdefault(place, np.zeros((len(frames), 4)))[:, curve.array_index] = rows[number]
+        values[places, channels] = rows[kept]
+        rotations = values[:, 3:7].transpose(0, 2, 1)
+        for place, angles in other_rotations.items():
+            rotations[place] = rotation.of_mode(angles, self._modes[place])
+        shown = shown_by(values[:, :3].transpose(0, 2, 1), rotations, values[:, 7:].transpose(0, 2, 1), self.rest)
+        left_out = {curve.data_path for curve in everything if curve.data_path not in self._paths}
+        return GatheredDeltas(shown, keyed, sorted(left_out))
+
+    @staticmethod
+    def _all_curves(action: Any, slot: Any) -> list[Any]:
+        bag = compat.curve_bag(action, slot)
+        return list(bag.fcurves) if bag is not None else []
+
+
+def sample(
+    context: Any,
+    rig: Any,
+    action: Any,
+    frames: NDArray[np.float32],
+    progress: Callable[[int], None] = lambda _: None,
+) -> Floats:
+    """(bones, frames, 4, 4) the deltas of the evaluated pose on ``frames``. The scene is as before afterwards."""
+    rests = matrices_of(rig.data.bones, "matrix_local")
+    poses = evaluated_poses(context, rig, action, frames, progress)
+    result: Floats = poses.transpose(1, 0, 2, 3) @ np.linalg.inv(rests)[:, None]
+    return result
+
+
+def free_bones(context: Any, rig: Any, bones: Sequence[str]) -> list[str]:
+    """Let these pose bones take location, quaternion and scale keys relative to their parents; those that changed.
+
+    Connected bones ignore locations: they are disconnected, heads and tails stay where they are.
+    """
+    changed = []
+    for name in bones:
+        bone, pose_bone = rig.data.bones[name], rig.pose.bones[name]
+        inherits = bone.use_inherit_rotation and bone.inherit_scale == "FULL" and bone.use_local_location
+        if not inherits:
+            bone.use_inherit_rotation, bone.inherit_scale, bone.use_local_location = True, "FULL", True
+        if not inherits or pose_bone.rotation_mode != "QUATERNION":
+            pose_bone.rotation_mode = "QUATERNION"
+            changed.append(name)
+    connected = [name for name in bones if rig.data.bones[name].use_connect]
+    if connected:
+        with _visible(rig), scope.editing_armature(context, rig) as edit_bones:
+            for name in connected:
+                edit_bones[name].use_connect = False
+    return list(dict.fromkeys(connected + changed))
+
+
+@contextmanager
+def _visible(rig: Any) -> Iterator[None]:
+    """A hidden object cannot be edited: shown inside, hidden again afterwards."""
+    hidden, switched_off = rig.hide_get(), rig.hide_viewport
+    rig.hide_viewport = False
+    rig.hide_set(False)
+    try:
+        yield
+    finally:
+        rig.hide_viewport = switched_off
+        rig.hide_set(hidden)

@@ -1,0 +1,351 @@
+"""An action (or evaluated pose) of an armature as an animation file: gather, encode, write.
+
+What comes from a file is compared with what that file would look like in Blender, so that whatever still looks like it
+keeps its bytes, shear and scale and the garbage behind names included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...blender import action as actions
+from ...blender import armature, delta_action
+from ...blender.delta_action import DeltaReader, RestPose
+from ...core import files
+from ...core.errors import WriteError
+from ...core.model import DeltaClip, Event
+from ...core.report import Report
+from ...formats.arma import rtm
+from ...formats.arma.hierarchy import Hierarchy
+from ...formats.arma.rtm.document import MOST_FRAMES
+from . import events, export_bones, hierarchies, step, timing
+from .export_base import Base
+from .export_bones import NamesFrom, WrittenBones
+
+Floats = NDArray[np.float64]
+
+SAMPLED_REACH = 1e-5
+"""How far numbers of an evaluated pose may lie from the file's: Blender multiplies 32-bit matrices bone by bone."""
+STEP_ROUNDING = 1e-5
+"""Metres that an object's keys may be off and still say the step."""
+
+
+class FileKind(Enum):
+    """What is written."""
+
+    AS_IT_CAME = "as it came"
+    """Binarised where the action comes from such a file, else plain."""
+    PLAIN = "plain"
+    BINARISED = "binarised"
+
+
+class FramesFrom(Enum):
+    """Which frames become keys of the file."""
+
+    KEYS = "keys"
+    EVERY = "every"
+    """Every so many frames of the action's range."""
+    RANGE = "range"
+
+
+class PhasesFrom(Enum):
+    """What phases frames get."""
+
+    KEPT = "kept"
+    """The file's own where its keys lie, in between in proportion; new animations from 0 to 1."""
+    EVEN = "even"
+
+
+class StepFrom(Enum):
+    """What becomes the file's step."""
+
+    AUTOMATIC = "automatic"
+    """The number on the action; where the object carries the step and its keys were edited, what these say."""
+    TYPED = "typed"
+    BONE = "bone"
+    """How far a bone goes in one cycle, which is taken out of all bones."""
+
+
+@dataclass(frozen=True)
+class AnimationExportOptions:
+    """``every``, ``first``, ``last`` frames for `FramesFrom`; ``step_bone`` Blender's name; ``config`` a path or "";
+    ``prefix`` what Blender's bones have before the game's names.
+
+    ``own_markers``: the user's own pose markers become events too. ``from_file`` False: nothing is taken from the file
+    the action came from. ``pairs``: a pose of one frame is written as two, as the game's own tools do.
+    """
+
+    kind: FileKind = FileKind.AS_IT_CAME
+    frames: FramesFrom = FramesFrom.KEYS
+    every: int = 1
+    first: int = 0
+    last: int = 1
+    phases: PhasesFrom = PhasesFrom.KEPT
+    step: StepFrom = StepFrom.AUTOMATIC
+    step_bone: str = ""
+    vertical: bool = False
+    names: NamesFrom = NamesFrom.FILE
+    config: str = ""
+    prefix: str = ""
+    own_markers: bool = False
+    from_file: bool = True
+    pairs: bool = True
+
+
+@dataclass
+class AnimationPlan:
+    """A file that could be written, and what is different from what it starts from."""
+
+    path: str
+    data: bytes
+    changes: rtm.ClipChanges
+    frames: int
+    bones: int
+    sampled: list[str] = field(default_factory=list)
+
+    def sentence(self) -> str:
+        """What will change, in one sentence."""
+        how = f", sampled because of {', '.join(self.sampled)}" if self.sampled else ""
+        return f"{self.changes.sentence()}, {self.frames} frames of {self.bones} bones{how}"
+
+    def write(self, *, backup: bool = False) -> None:
+        """Put the file on disk in one step."""
+        files.write_atomically(self.path, self.data, backup=backup)
+
+
+def plan_export(
+    context: Any,
+    rig: Any,
+    path: str,
+    *,
+    options: AnimationExportOptions,
+    report: Report,
+    action: Any = None,
+    progress: Callable[[int], None] = lambda _: None,
+) -> AnimationPlan:
+    """The file at ``path`` with what ``rig`` plays, or with another ``action`` of it. Raises `WriteError`, `ReadError`.
+
+    The scene is as before afterwards.
+    """
+    played = rig.animation_data.action if rig.animation_data is not None else None
+    return _Exporter(context, rig, action or played, options, report).plan(path, progress)
+
+
+class _Exporter:
+    """One action on its way out."""
+
+    def __init__(self, context: Any, rig: Any, action: Any, options: AnimationExportOptions, report: Report) -> None:
+        self._context, self._rig, self._action = context, rig, action
+        self._options, self._report = options, report
+        self._rest = RestPose.of(rig)
+        self._reader = DeltaReader(rig, self._rest)
+        self._reasons = actions.why_sampled(rig)
+        if action is None and not self._reasons:
+            raise WriteError(f"{rig.name!r} plays no action", remedy="Assign the action that is meant to the armature")
+        ours = action is not None and action.motionbridge_animation.is_animation
+        self._properties = action.motionbridge_animation if ours else None
+        self._base = Base.of(action, self._rest) if ours and options.from_file else None
+
+    def plan(self, path: str, progress: Callable[[int], None]) -> AnimationPlan:
+        frames = self._frames()
+        phases = self._phases(frames)
+        shown, keyed = self._shown(frames, progress)
+        bones = self._bones(path, keyed)
+        clip = DeltaClip(Path(path).stem, bones.names, self._values(bones, shown, frames, phases), phases)
+        clip.events = self._events(phases)
+        self._take_step(clip, shown, frames)
+        if clip.frames == 1 and self._options.pairs and not (self._base is not None and self._base.clip.frames == 1):
+            clip = replace(clip, deltas=np.repeat(clip.deltas, 2, axis=1), phases=rtm.default_phases(2))
+        reference = self._base.reference(bones, clip) if self._base is not None else None
+        document, changes = self._encoded(clip, bones, reference)
+        for loss in changes.left_out:
+            self._report.warn(loss, clip.name)
+        if self._reasons:
+            self._report.note(f"sampled frame by frame because of {', '.join(self._reasons)}", self._rig.name)
+        if armature.is_turned_or_scaled(self._rig):
+            self._report.warn(
+                "the armature object is scaled or rotated, which the game does not see; apply its transform (Ctrl A) "
+                "first if the animation should have it",
+                self._rig.name,
+            )
+        return AnimationPlan(path, rtm.write(document), changes, clip.frames, len(clip.bones), self._reasons)
+
+    def _frames(self) -> NDArray[np.float32]:
+        """Which frames become keys. Raises `WriteError` where there are none, or more than the game reads."""
+        frames = self._chosen_frames()
+        if not len(frames):
+            raise WriteError(
+                f"{self._action.name!r} has no keys of bones" if self._action is not None else "there are no frames",
+                remedy="Key the bones, or export a range of frames",
+            )
+        if len(frames) > MOST_FRAMES:
+            raise WriteError(
+                f"{len(frames)} frames are more than the game reads ({MOST_FRAMES})",
+                remedy="Export a shorter range, or fewer frames of it",
+            )
+        return frames
+
+    def _chosen_frames(self) -> NDArray[np.float32]:
+        options, action = self._options, self._action
+        if options.frames is FramesFrom.KEYS and action is not None:
+            times = self._reader.key_times(action)
+            if len(times):
+                return times
+            if not self._reasons:
+                return times
+        if options.frames is FramesFrom.RANGE:
+            first, last = options.first, options.last
+        elif action is not None:
+            start, end = action.frame_range
+            first, last = int(np.floor(start)), int(np.ceil(end))
+        else:
+            first, last = self._context.scene.frame_start, self._context.scene.frame_end
+        every = 1 if options.frames is FramesFrom.KEYS else max(options.every, 1)
+        if (last - first) // every >= MOST_FRAMES:
+            raise WriteError(f"{last - first + 1} frames are more than the game reads ({MOST_FRAMES})")
+        return np.arange(first, last + 1, every, dtype=np.float32)
+
+    def _phases(self, frames: NDArray[np.float32]) -> NDArray[np.float32]:
+        if self._options.phases is PhasesFrom.EVEN:
+            return rtm.default_phases(len(frames))
+        if self._base is None:
+            return timing.spread_phases(frames)
+        return timing.phases_at(frames, self._base.frames, self._base.clip.phases)
+
+    def _shown(self, frames: NDArray[np.float32], progress: Callable[[int], None]) -> tuple[Floats, NDArray[np.bool_]]:
+        """Deltas (bones of the armature, frames, 4, 4), and which bones have keys."""
+        if self._reasons:
+            shown = delta_action.sample(self._context, self._rig, self._action, frames, progress)
+            return shown, np.ones(len(shown), np.bool_) if self._base is None else self._keyed()
+        gathered = self._reader.gather(self._action, frames)
+        for path in gathered.left_out:
+            if path != step.LOCATION:
+                self._report.warn("the game has no place for these curves; left out", f"{self._action.name}: {path}")
+        return gathered.deltas, gathered.keyed
+
+    def _keyed(self) -> NDArray[np.bool_]:
+        moved = {curve.data_path for curve in self._reader.curves(self._action)} if self._action is not None else set()
+        return self._reader.moved_by(moved)
+
+    def _bones(self, path: str, keyed: NDArray[np.bool_]) -> WrittenBones:
+        options = self._options
+        properties = self._properties if self._base is not None else None
+        found = export_bones.written(self._rig, keyed, properties, options.prefix)
+        if found.left_out:
+            self._report.note(
+                f"{len(found.left_out)} bones that deform nothing are left out", ", ".join(found.left_out[:8])
+            )
+        if not found.names:
+            raise WriteError("there are no bones to write", remedy="Switch Deform on for the bones that are meant")
+        if options.names is NamesFrom.ARMATURE:
+            return export_bones.named_by_armature(found, self._rig, options.prefix)
+        if options.names is NamesFrom.CONFIG:
+            config = options.config or hierarchies.beside(path)
+            hierarchy = hierarchies.of_config(config, path, found.names, self._report) if config else None
+            if hierarchy is None:
+                raise WriteError("no model.cfg has these bones", remedy="Name the model.cfg of the skeleton")
+            return export_bones.named_by_config(found, hierarchy)
+        return found
+
+    def _values(
+        self, bones: WrittenBones, shown: Floats, frames: NDArray[np.float32], phases: NDArray[np.float32]
+    ) -> Floats:
+        """Deltas (bones written, frames, 4, 4) without the step that bones carry; of missing bones the file's."""
+        values = shown[np.maximum(bones.places, 0)]
+        properties = self._properties
+        if properties is not None and properties.step_mode == step.BONES:
+            values = step.moved(values, np.array(properties.step_shown), phases, -1.0)
+        missing = np.flatnonzero(bones.places < 0)
+        if len(missing) and self._base is not None:
+            values[missing] = self._base.deltas_at(bones.sources[missing], frames, phases)
+        return values
+
+    def _events(self, phases: NDArray[np.float32]) -> list[Event]:
+        if self._action is None:
+            return []
+        found = events.gather(self._action)
+        lost = len(self._action.motionbridge_animation.events) - len(found)
+        if lost:
+            self._report.note(f"{lost} events are left out: their markers were deleted", self._action.name)
+        if self._options.own_markers:
+            found += events.of_own_markers(self._action)
+        return found
+
+    def _take_step(self, clip: DeltaClip, shown: Floats, frames: NDArray[np.float32]) -> None:
+        """The clip's step: as typed, as the object's keys say, or measured from a bone and taken out of all."""
+        properties = self._action.motionbridge_animation if self._action is not None else None
+        typed = np.array(properties.step) if properties is not None else np.zeros(3)
+        clip.step = typed
+        if self._options.step is StepFrom.BONE:
+            clip.step = self._measured(clip, shown)
+        elif self._options.step is StepFrom.AUTOMATIC and self._action is not None:
+            carried = step.of_object(self._action, self._rig, frames, clip.phases)
+            put = np.array(properties.step_shown) if properties is not None else np.zeros(3)
+            edited = carried is not None and not np.allclose(carried, put, rtol=1e-5, atol=STEP_ROUNDING)
+            if carried is not None and edited and np.array_equal(typed, put):
+                self._report.note(f"the step is what the object's keys say: {_metres(carried)}", self._action.name)
+                clip.step = carried
+
+    def _measured(self, clip: DeltaClip, shown: Floats) -> Floats:
+        place = self._rig.data.bones.find(self._options.step_bone)
+        if place < 0:
+            raise WriteError(
+                f"there is no bone {self._options.step_bone!r} to measure the step from", remedy="Name the root bone"
+            )
+        found = step.of_bone(shown[place], self._rest.matrices[place], clip.phases, vertical=self._options.vertical)
+        carried = np.zeros(3)
+        if self._properties is not None and self._properties.step_mode == step.BONES:
+            carried = np.array(self._properties.step_shown)
+        if np.allclose(found, carried, rtol=1e-5, atol=STEP_ROUNDING):
+            found = carried
+        if (found != carried).any():
+            clip.deltas = step.moved(clip.deltas, found - carried, clip.phases, -1.0)
+        self._report.note(f"the step is the way of {self._options.step_bone}: {_metres(found)}", clip.name)
+        return found
+
+    def _encoded(
+        self, clip: DeltaClip, bones: WrittenBones, reference: Floats | None
+    ) -> tuple[rtm.Rtm, rtm.ClipChanges]:
+        base = self._base.document if self._base is not None else None
+        reach = SAMPLED_REACH if self._reasons else rtm.REACH
+        binarised = isinstance(base, rtm.Binarised)
+        if self._options.kind is not FileKind.AS_IT_CAME:
+            binarised = self._options.kind is FileKind.BINARISED
+        if not binarised:
+            same = base if isinstance(base, rtm.Plain) else None
+            return rtm.encode_plain(clip, same, shown=reference if same is not None else None, reach=reach)
+        same_kind = base if isinstance(base, rtm.Binarised) else None
+        hierarchy = self._hierarchy(clip, same_kind is not None)
+        shown = reference if same_kind is not None else None
+        return rtm.encode_binarised(clip, hierarchy, same_kind, shown=shown, reach=reach)
+
+    def _hierarchy(self, clip: DeltaClip, as_read: bool) -> Hierarchy:
+        """What a binarised file holds bones relative to. Raises `WriteError` where only guesses are left."""
+        if self._options.config:
+            found = hierarchies.of_config(self._options.config, clip.name, clip.bones, self._report)
+            if found is not None:
+                return found
+        known = hierarchies.of_armature(self._rig)
+        if as_read and self._properties is not None:
+            read = {entry.name: entry.parent for entry in self._properties.bones}
+            return Hierarchy(known.name, dict(known.parents) | read)
+        if known.for_display:
+            known = hierarchies.built_in(clip.bones) or known
+        if known.for_display:
+            raise WriteError(
+                "a binarised animation stores each bone relative to its parent, and the armature does not know the "
+                "game's hierarchy",
+                remedy="Name the skeleton's model.cfg, or write a plain file",
+            )
+        return known
+
+
+def _metres(found: Floats) -> str:
+    return ", ".join(f"{value:.3f}" for value in found) + " m"

@@ -1,0 +1,252 @@
+"""Animations of Arma and Operation Flashpoint onto an armature: read, decode, build, count."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...blender import action as actions
+from ...blender import armature, collection, compat, delta_action
+from ...blender.delta_action import DeltaWriter, RestPose
+from ...blender.record import keep
+from ...core import files
+from ...core.errors import ReadError, WriteError
+from ...core.model import DeltaClip
+from ...core.pivots import NOISE
+from ...core.report import Report
+from ...formats.arma import rtm
+from ...formats.arma.hierarchy import Hierarchy
+from . import events, hierarchies, step, timing
+from .hierarchies import HierarchyFrom
+from .skeleton import PivotsFrom, skeleton_for
+
+Floats = NDArray[np.float64]
+NAMES_SHOWN = 8
+LARGEST_SHEAR = 1e-3
+"""What of a matrix cannot be shown and is not worth a word."""
+
+
+class StepMode(Enum):
+    """What becomes of the step in Blender; all can be exported again as they came."""
+
+    LEFT_OUT = "LEFT_OUT"
+    OBJECT = "OBJECT"
+    BONES = "BONES"
+
+
+@dataclass(frozen=True)
+class AnimationImportOptions:
+    """``seconds`` how long a cycle lasts, None for one frame a key; ``prefix`` what Blender's bones have before the
+    game's names; ``config`` and ``pivots_model`` paths, "" for none.
+
+    ``whole_skeleton``: a new armature also gets the bones of the hierarchy that the animation does not move.
+    """
+
+    hierarchy: HierarchyFrom = HierarchyFrom.AUTOMATIC
+    config: str = ""
+    pivots: PivotsFrom = PivotsFrom.AUTOMATIC
+    pivots_model: str = ""
+    whole_skeleton: bool = False
+    prefix: str = ""
+    first_frame: int = 0
+    seconds: float | None = None
+    step: StepMode = StepMode.LEFT_OUT
+    fake_user: bool = True
+    assign: bool = True
+    stash: bool = False
+
+
+@dataclass
+class ImportedAnimation:
+    """The armature object and the action; ``missing`` bones of the file that the armature lacks."""
+
+    rig: Any
+    action: Any
+    missing: list[str] = field(default_factory=list)
+
+
+def import_animation(
+    context: Any, rig: Any, file: str, *, options: AnimationImportOptions, report: Report
+) -> ImportedAnimation:
+    """The animation of a file as an action on ``rig``, or on a new armature where that is None.
+
+    Raises `ReadError`, also for an animation without frames or of which no bone is in the armature; `WriteError` for an
+    armature that may not be changed.
+    """
+    return _Importer(context, file, options, report).onto(rig)
+
+
+@dataclass
+class _Importer:
+    """One file on its way in."""
+
+    context: Any
+    file: str
+    options: AnimationImportOptions
+    report: Report
+
+    def onto(self, rig: Any) -> ImportedAnimation:
+        data = files.read_file(self.file)
+        document = rtm.read(data, self.file, self.report)
+        if not len(document.phases) or not document.bones:
+            what = "frames" if document.bones else "bones"
+            raise ReadError(f"the animation has no {what}", file=self.file, remedy="There is nothing in it to show")
+        hierarchy = self._hierarchy(rig, document)
+        clip = rtm.decode(document, self.report, hierarchy, Path(self.file).stem)
+        if rig is None:
+            noise = rtm.ROUNDING if isinstance(document, rtm.Binarised) else NOISE
+            rig = self._new_armature(clip, hierarchy, noise)
+        elif rig.library is not None:
+            raise WriteError(f"{rig.name!r} lies in another file", remedy="Make a library override of it first")
+        named = bone_names(rig, clip.bones, self.options.prefix)
+        missing = self._missing(rig, clip.bones, named)
+        self._free(rig, [name for name in named if name])
+        action = self._build(rig, clip, named)
+        _describe(action, clip, named, hierarchy, document)
+        properties = action.motionbridge_animation
+        properties.path, properties.sha256 = self.file, hashlib.sha256(data).hexdigest()
+        keep(properties, "document", data)
+        hierarchies.remember(rig, hierarchy, {bone: name for bone, name in zip(clip.bones, named, strict=True) if name})
+        action.use_fake_user = self.options.fake_user
+        if self.options.assign:
+            actions.play(self.context, rig, action)
+        if self.options.stash:
+            actions.stash(rig, [action])
+        return ImportedAnimation(rig, action, missing)
+
+    def _hierarchy(self, rig: Any, document: rtm.Rtm) -> Hierarchy:
+        """The hierarchy asked for; onto an armature that knows its game's one, that, where nothing else is said."""
+        options, bones = self.options, document.bones
+        automatic = options.hierarchy is HierarchyFrom.AUTOMATIC
+        if rig is None or not automatic or options.config or hierarchies.beside(self.file):
+            return hierarchies.chosen(options.hierarchy, options.config, self.file, bones, self.report)
+        if len(rig.data.motionbridge_skeleton.bones):
+            known = hierarchies.of_armature(rig)
+            if hierarchies.fits(known, bones):
+                return known
+        return hierarchies.built_in(bones) or hierarchies.of_armature(rig, known=False)
+
+    def _new_armature(self, clip: DeltaClip, hierarchy: Hierarchy, noise: float) -> Any:
+        skeleton = skeleton_for(
+            clip,
+            hierarchy,
+            source=self.options.pivots,
+            model=self.options.pivots_model,
+            whole=self.options.whole_skeleton,
+            noise=noise,
+            report=self.report,
+        )
+        rig, given = armature.build(self.context, skeleton)
+        collection.target(self.context, self.report).objects.link(rig)
+        rig.show_in_front = True
+        hierarchies.remember(rig, hierarchy, dict(zip(skeleton.bones, given, strict=True)))
+        collection.make_current(self.context, [rig], rig)
+        self.report.note(f"a new armature of {len(given)} bones; hierarchy: {hierarchy.name}", clip.name)
+        return rig
+
+    def _missing(self, rig: Any, bones: list[str], named: list[str]) -> list[str]:
+        missing = [bone for bone, name in zip(bones, named, strict=True) if not name]
+        if len(missing) == len(bones):
+            raise ReadError(
+                f"none of the {len(missing)} bones of the file is in the armature {rig.name!r}",
+                file=self.file,
+                remedy="Select the armature it belongs to, name the prefix of its bones, or import onto a new armature",
+            )
+        if missing:
+            self.report.warn(
+                f"{len(missing)} bones of the file are not in the armature; their keys are kept and written back",
+                f"{Path(self.file).name}: {_shortened(missing)}",
+            )
+        return missing
+
+    def _free(self, rig: Any, bones: list[str]) -> None:
+        if rig.data.library is not None:
+            if any(rig.data.bones[bone].use_connect for bone in bones):
+                self.report.warn("connected bones of another file stay connected and ignore locations", rig.name)
+            return
+        changed = delta_action.free_bones(self.context, rig, bones)
+        if changed:
+            self.report.note(
+                f"{len(changed)} bones were disconnected, inherit all from their parents or rotate by quaternions now, "
+                "which the animation needs",
+                f"{rig.name}: {_shortened(changed)}",
+            )
+
+    def _build(self, rig: Any, clip: DeltaClip, named: list[str]) -> Any:
+        options = self.options
+        rest = RestPose.of(rig)
+        place = {bone: number for number, bone in enumerate(rest.bones)}
+        rows = [number for number, name in enumerate(named) if name]
+        places = [place[named[row]] for row in rows]
+        fps = actions.frames_per_second(self.context.scene)
+        cycle = None if options.seconds is None else options.seconds * fps
+        frames = timing.frames_of(clip.phases, options.first_frame, cycle, self.report, clip.name)
+        values, animated = delta_action.on_bones(
+            rest, places, step.carried(clip.deltas, clip, options.step.value)[rows]
+        )
+        channels, _ = delta_action.channels_of(values, rest, animated)
+        _tell_of_channels(channels, [rest.bones[number] for number in places], places, clip.name, self.report)
+        writer = DeltaWriter(rest, places, compat.slot_name(rig))
+        try:
+            action = writer.build(clip.name, channels, frames)
+        finally:
+            writer.close()
+        properties = action.motionbridge_animation
+        timing.keep_keys(properties, frames, clip.phases)
+        properties.step_mode = options.step.value
+        properties.step_shown = clip.step.tolist()
+        if options.step is StepMode.OBJECT:
+            step.put_on_object(action, rig, clip, frames)
+        return action
+
+
+def bone_names(rig: Any, bones: list[str], prefix: str) -> list[str]:
+    """Blender's name of the bone that each of the game's means, "" where the armature has none; whatever the case."""
+    named = {bone.name.lower(): bone.name for bone in reversed(rig.data.bones)}
+    known = {entry.name: entry.bone for entry in rig.data.motionbridge_skeleton.bones if entry.bone in rig.data.bones}
+    known_below = {name.lower(): bone for name, bone in known.items()}
+    found = []
+    taken: set[str] = set()
+    for bone in bones:
+        wanted = f"{prefix}{bone}".lower()
+        choices = (known.get(bone, ""), known_below.get(bone.lower(), ""), named.get(wanted, ""))
+        name = next((choice for choice in choices if choice and choice not in taken), "")
+        taken.add(name)
+        found.append(name)
+    return found
+
+
+def _tell_of_channels(channels: Any, bones: list[str], places: list[int], name: str, report: Report) -> None:
+    unusable = [bone for bone, lost in zip(bones, channels.unusable[places].any(axis=1), strict=True) if lost]
+    if unusable:
+        report.warn("bones whose matrices are no numbers follow their parents there", f"{name}: {_shortened(unusable)}")
+    worst = float(np.nan_to_num(channels.shear[places]).max(initial=0.0))
+    if worst > LARGEST_SHEAR:
+        report.note(f"shear of up to {worst:.3g} cannot be shown; it is kept where nothing is edited", name)
+
+
+def _describe(action: Any, clip: DeltaClip, named: list[str], hierarchy: Hierarchy, document: rtm.Rtm) -> None:
+    """What the file says besides keys."""
+    properties = action.motionbridge_animation
+    properties.is_animation = True
+    properties.step = clip.step.tolist()
+    properties.status = "UNTOUCHED"
+    parents = hierarchy.parent_indices(clip.bones).tolist()
+    binarised = isinstance(document, rtm.Binarised)
+    for bone, name, parent in zip(clip.bones, named, parents, strict=True):
+        entry = properties.bones.add()
+        entry.name, entry.bone = bone, name
+        if binarised and parent >= 0:
+            entry.parent = clip.bones[parent]
+    events.store(action, clip.events)
+
+
+def _shortened(found: list[str]) -> str:
+    more = f" and {len(found) - NAMES_SHOWN} more" if len(found) > NAMES_SHOWN else ""
+    return ", ".join(found[:NAMES_SHOWN]) + more

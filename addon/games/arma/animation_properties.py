@@ -1,0 +1,140 @@
+"""What Arma adds to actions and armatures: step, events, the file an animation came from, the skeleton's names.
+
+The whole file travels with its action, so that whatever nobody touches leaves as it came.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumProperty,
+    FloatProperty,
+    FloatVectorProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
+
+from ...blender.record import bytes_property
+from . import events
+
+STATUS_ITEMS = (
+    ("UNKNOWN", "Not Compared", "Not compared with its file since it was imported", "NONE", 0),
+    ("UNTOUCHED", "Untouched", "Exactly what its file has", "CHECKMARK", 1),
+    ("EDITED", "Edited", "Differs from what its file has", "GREASEPENCIL", 2),
+    ("NEW", "New", "Not in the file yet", "ADD", 3),
+)
+STEP_ITEMS = (
+    ("LEFT_OUT", "Left Out", "The animation stays in place, as in the file; the step is a number on the action"),
+    ("OBJECT", "On the Object", "Keys of the armature object carry the animation along"),
+    ("BONES", "On the Root Bones", "The bones without a parent walk away; exporting takes the step out of them again"),
+)
+
+
+def _event_renamed(event: AnimationEvent, _context: Any) -> None:
+    events.show(event.id_data)
+
+
+def _event_typed(event: AnimationEvent, _context: Any) -> None:
+    events.show_typed(event)
+
+
+class AnimationEvent(bpy.types.PropertyGroup):
+    """Something the game does at a moment of the animation; ``name`` is the event's."""
+
+    label: StringProperty(
+        name="Event", description="The event's name, such as StepSound", default="StepSound", update=_event_renamed
+    )
+    value: StringProperty(name="Value", description="What the event is given; most have none")
+    phase: FloatProperty(
+        name="Phase",
+        description="When it happens: 0 at the beginning of the cycle, 1 at its end",
+        precision=4,
+        update=_event_typed,
+    )
+    marker: StringProperty(options={"HIDDEN"})
+
+
+class AnimationBone(bpy.types.PropertyGroup):
+    """A bone of the file; ``name`` as the file spells it."""
+
+    bone: StringProperty(name="Bone", description="The bone of the armature that it moves; empty where there is none")
+    parent: StringProperty(name="Parent", description="What a binarised file holds the bone relative to")
+
+
+class AnimationProperties(bpy.types.PropertyGroup):
+    """What an action is to the game."""
+
+    is_animation: BoolProperty(name="Animation", description="This action is an animation of the game")
+    step: FloatVectorProperty(
+        name="Step",
+        description="How far the model moves in one cycle, in metres; the keys leave it out. "
+        "Characters look along -Y, so walking forward is negative there",
+        subtype="TRANSLATION",
+        precision=4,
+    )
+    step_mode: EnumProperty(
+        name="Step Is",
+        description="Where the step is in Blender",
+        items=STEP_ITEMS,
+        default="LEFT_OUT",
+        options={"HIDDEN"},
+    )
+    step_shown: FloatVectorProperty(
+        description="The step that keys of the object or the root bones carry", options={"HIDDEN"}
+    )
+    events: CollectionProperty(type=AnimationEvent)
+    active_event: IntProperty(options={"HIDDEN"})
+    bones: CollectionProperty(type=AnimationBone)
+    path: StringProperty(name="File", description="Where the file was read or last written", subtype="FILE_PATH")
+    sha256: StringProperty(options={"HIDDEN"})
+    status: EnumProperty(
+        name="Status", items=STATUS_ITEMS, description="Compared with the file the animation came from"
+    )
+    document: bytes_property("The file as it was read")
+    frames: bytes_property("The frame that each of the file's keys was put on, 32-bit numbers")
+    phases: bytes_property("The phase of each of the file's keys, 32-bit numbers")
+
+
+class SkeletonBone(bpy.types.PropertyGroup):
+    """A bone of the game's skeleton; ``name`` as the game spells it."""
+
+    bone: StringProperty(name="Bone", description="The bone of the armature")
+    parent: StringProperty(name="Parent", description="The game's name of the parent")
+
+
+class SkeletonProperties(bpy.types.PropertyGroup):
+    """The game's skeleton as an armature knows it: spelling, order and hierarchy."""
+
+    skeleton: StringProperty(name="Skeleton", description="The skeleton's name in the game")
+    for_display: BoolProperty(
+        name="For Display", description="The game's skeleton has no such hierarchy", options={"HIDDEN"}
+    )
+    bones: CollectionProperty(type=SkeletonBone)
+
+
+CLASSES = (AnimationEvent, AnimationBone, AnimationProperties, SkeletonBone, SkeletonProperties)
+
+# Any: no stub knows the properties that are added here.
+ACTION: Any = bpy.types.Action
+ARMATURE: Any = bpy.types.Armature
+
+
+def register() -> None:
+    """Add the properties to actions and armatures."""
+    for kind in CLASSES:
+        bpy.utils.register_class(kind)
+    ACTION.motionbridge_animation = PointerProperty(type=AnimationProperties)
+    ARMATURE.motionbridge_skeleton = PointerProperty(type=SkeletonProperties)
+
+
+def unregister() -> None:
+    """Take them away."""
+    del ARMATURE.motionbridge_skeleton
+    del ACTION.motionbridge_animation
+    for kind in reversed(CLASSES):
+        bpy.utils.unregister_class(kind)

@@ -1,0 +1,88 @@
+"""The file an action came from, as it would look on the armature: what an export compares with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...blender import delta_action
+from ...blender.delta_action import RestPose
+from ...blender.record import kept
+from ...core.model import DeltaClip
+from ...core.report import Report
+from ...formats.arma import rtm
+from ...formats.arma.hierarchy import Hierarchy
+from ...formats.arma.rtm.encoding import Sources
+from . import step, timing
+from .export_bones import WrittenBones
+
+Floats = NDArray[np.float64]
+
+
+@dataclass
+class Base:
+    """``document`` and its ``clip``; ``frames`` (keys,) where its keys were put; ``rest`` of the armature.
+
+    ``places`` (bones,) which bone of the armature each of the file's moves, -1 for none; ``mode`` of the step.
+    """
+
+    document: rtm.Rtm
+    clip: DeltaClip
+    frames: NDArray[np.float32]
+    rest: RestPose
+    places: NDArray[np.intp]
+    mode: str
+
+    @staticmethod
+    def of(action: Any, rest: RestPose) -> Base | None:
+        """What an action keeps of its file; None where it has no file."""
+        properties = action.motionbridge_animation
+        data = kept(properties, "document")
+        if not data:
+            return None
+        document = rtm.read(data, action.name, Report())
+        parents = Hierarchy("", {entry.name: entry.parent for entry in properties.bones})
+        clip = rtm.decode(document, Report(), parents, action.name)
+        place = {bone: number for number, bone in enumerate(rest.bones)}
+        places = np.array([place.get(entry.bone, -1) for entry in properties.bones], np.intp)
+        return Base(document, clip, timing.kept_frames(properties), rest, places, properties.step_mode)
+
+    def reference(self, bones: WrittenBones, clip: DeltaClip) -> Floats:
+        """(bones, frames, 4, 4) as the clip's: what would be gathered had nobody touched anything."""
+        shown = self._shown()
+        sources = Sources.of(clip, self.clip.bones, self.clip.phases)
+        same_bones = np.array_equal(bones.sources, np.arange(len(shown)))
+        if same_bones and len(sources.frames) == len(self.clip.phases):
+            return shown
+        return shown[np.ix_(np.maximum(bones.sources, 0), np.maximum(sources.frames, 0))]
+
+    def _shown(self) -> Floats:
+        """(bones, frames, 4, 4) of the file's bones and frames, as Blender shows them, without the step."""
+        rows = np.flatnonzero(self.places >= 0)
+        carried = step.carried(self.clip.deltas, self.clip, self.mode)[rows]
+        values, animated = delta_action.on_bones(self.rest, self.places[rows], carried)
+        _, shown = delta_action.channels_of(values, self.rest, animated)
+        found = shown[self.places[rows]]
+        if self.mode == step.BONES:
+            found = step.moved(found, self.clip.step, self.clip.phases, -1.0)
+        result = self.clip.deltas.copy()
+        result[rows] = found
+        return result
+
+    def deltas_at(self, rows: NDArray[np.intp], frames: NDArray[np.float32], phases: NDArray[np.float32]) -> Floats:
+        """(rows, frames, 4, 4) what the file says of bones, blended between its frames as the game blends."""
+        stored = self.clip.deltas[rows]
+        sources = Sources.of(DeltaClip("", [], np.empty((0, len(phases), 4, 4)), phases), [], self.clip.phases).frames
+        after = np.clip(np.searchsorted(self.frames, frames), 1, max(len(self.frames) - 1, 1))
+        before = after - 1
+        after = np.minimum(after, len(self.frames) - 1)
+        gap = np.maximum(self.frames[after] - self.frames[before], np.finfo(np.float32).tiny)
+        share = np.clip((frames - self.frames[before]) / gap, 0.0, 1.0)[:, None, None].astype(np.float64)
+        blended = (1.0 - share) * stored[:, before] + share * stored[:, after]
+        known = sources >= 0
+        blended[:, known] = stored[:, sources[known]]
+        result: Floats = blended
+        return result
