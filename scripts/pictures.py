@@ -26,6 +26,7 @@ STUDIO = "/opt/pictures"  # inside the chroot
 LIMIT = 300  # seconds
 LARGEST = 150_000  # bytes of a picture
 REAL_FILES = {
+    "anm/v4_helicopter_aaa.anm": "anims/flight.anm",
     "cform/tss_level.cform": "levels/tss/level.cform",
     "hom/l05_bar.hom": "levels/l05_bar/level.hom",
     "som/l05_bar.som": "levels/l05_bar/level.som",
