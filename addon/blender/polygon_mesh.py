@@ -1,0 +1,131 @@
+"""The one door to meshes of polygons: `PolygonMesh` -> mesh object, and back; faces keep their corners and their order.
+
+Every vertex and face of the model becomes one of Blender's, under the same number. Normals are for the eye alone: they
+come back only where they are asked for, as Blender shows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import polygons
+from ..core.model import Attribute, Domain, PolygonMesh
+from ..core.report import Report
+from . import attributes, compat
+from .mesh import UV_LAYER
+from .mesh_arrays import column, corner_uvs, outside_edit_mode, positions_of
+
+
+def build(mesh: PolygonMesh, materials: Sequence[Any]) -> Any:
+    """A mesh, no object yet; ``materials`` are Blender's, one for each of ``mesh.materials``.
+
+    Raises `ValueError` where a face has fewer than three corners or points behind the last vertex: that would end
+    the whole process.
+    """
+    corners = np.ascontiguousarray(mesh.corners, np.int32)
+    outside = len(corners) and not (corners.min() >= 0 and corners.max() < len(mesh.positions))
+    if outside or (len(mesh.counts) and mesh.counts.min() < 3):
+        raise ValueError(f"{mesh.name}: faces that no mesh can hold")
+    data: Any = bpy.data.meshes.new(mesh.name)
+    if len(mesh.positions):
+        data.vertices.add(len(mesh.positions))
+        data.attributes["position"].data.foreach_set("vector", np.ascontiguousarray(mesh.positions, np.float32).ravel())
+    if len(mesh.counts):
+        data.loops.add(len(corners))
+        data.attributes[".corner_vert"].data.foreach_set("value", corners)
+        data.polygons.add(len(mesh.counts))
+        data.polygons.foreach_set("loop_start", polygons.starts(mesh.counts).astype(np.int32))
+    for made in materials:
+        data.materials.append(made)
+    given = dict(mesh.attributes)
+    if mesh.material_index is not None and mesh.material_index.any():
+        given["material_index"] = Attribute(Domain.FACE, mesh.material_index.astype(np.int32, copy=False))
+    attributes.build(data, given)
+    if mesh.uvs is not None:
+        layer = data.uv_layers.new(name=UV_LAYER, do_init=False)
+        layer.uv.foreach_set("vector", np.ascontiguousarray(mesh.uvs, np.float32).ravel())
+    data.update(calc_edges=True)
+    data.shade_smooth()
+    if mesh.normals is not None and len(corners):
+        # What is no direction is left to Blender, which works out those that are 0.
+        shown = np.where(np.isfinite(mesh.normals).all(axis=1, keepdims=True), mesh.normals, np.float32(0))
+        compat.set_corner_normals(data, shown[corners])
+    return data
+
+
+def gather(shown: Any, wanted: attributes.Wanted, evaluated: Any = None, *, normals: bool = False) -> PolygonMesh:
+    """What an object's mesh says, in its own space; Blender's material slots, the ``wanted`` attributes that are there.
+
+    ``evaluated`` is the mesh to read instead, such as the one modifiers make. With ``normals`` vertices are taken apart
+    where Blender shows them with several: at sharp edges, beside flat faces.
+    """
+    with outside_edit_mode(shown) as own:
+        data = own if evaluated is None else evaluated
+        corners = np.empty(len(data.loops), np.int32)
+        if len(corners):
+            data.attributes[".corner_vert"].data.foreach_get("value", corners)
+        counts = np.empty(len(data.polygons), np.int32)
+        data.polygons.foreach_get("loop_total", counts)
+        mesh = PolygonMesh(shown.name, positions_of(data), counts, corners, corner_uvs(data))
+        index = attributes.gather(data, "material_index", Domain.FACE, np.int32)
+        mesh.material_index = np.zeros(len(counts), np.int32) if index is None else index
+        for name, (domain, kind) in wanted.items():
+            values = attributes.gather(data, name, domain, kind)
+            if values is not None:
+                mesh.attributes[name] = Attribute(domain, values)
+        return _with_normals(mesh, column(data.corner_normals, "vector", len(corners), 3)) if normals else mesh
+
+
+_STEP = 1e-3
+"""Normals of one vertex that differ by less (0.06 degrees) are one."""
+
+
+def _with_normals(mesh: PolygonMesh, by_corner: NDArray[np.float32]) -> PolygonMesh:
+    """The mesh with a normal for each vertex; where corners disagree further vertices are added at its end."""
+    count = len(mesh.positions)
+    first = np.full(count, -1, np.int64)
+    # Of several written to one place the last stays: backwards, that is the first corner.
+    first[mesh.corners[::-1]] = np.arange(len(mesh.corners))[::-1]
+    own = first[mesh.corners]
+    other = np.flatnonzero((np.abs(by_corner - by_corner[own]) > _STEP).any(axis=1))
+    mesh.normals = np.zeros((count, 3), np.float32)
+    mesh.normals[first >= 0] = by_corner[first[first >= 0]]
+    if not len(other):
+        return mesh
+    steps = np.rint(by_corner[other] / _STEP).astype(np.int64)
+    keys = np.concatenate([mesh.corners[other, None], steps], axis=1)
+    _, speaker, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    source = mesh.corners[other[speaker]]
+    mesh.corners = mesh.corners.copy()
+    mesh.corners[other] = count + place.ravel()
+    mesh.positions = np.concatenate([mesh.positions, mesh.positions[source]])
+    mesh.normals = np.concatenate([mesh.normals, by_corner[other[speaker]]])
+    for name, attribute in mesh.attributes.items():
+        if attribute.domain is Domain.VERTEX:
+            values = np.concatenate([attribute.values, attribute.values[source]])
+            mesh.attributes[name] = Attribute(Domain.VERTEX, values)
+    return mesh
+
+
+@contextmanager
+def evaluated(context: Any, shown: Any, report: Report, *, modifiers: bool) -> Iterator[Any]:
+    """The mesh that modifiers make, armatures aside, or None for the object's own."""
+    active = [change for change in shown.modifiers if change.show_viewport and change.type != "ARMATURE"]
+    if not active or not modifiers:
+        if active:
+            report.warn(f"modifiers are not applied ({', '.join(change.name for change in active)})", shown.name)
+        yield None
+        return
+    if shown.mode == "EDIT":
+        shown.update_from_editmode()
+    result = shown.evaluated_get(context.evaluated_depsgraph_get())
+    try:
+        yield result.to_mesh()
+    finally:
+        result.to_mesh_clear()

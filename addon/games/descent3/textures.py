@@ -1,0 +1,193 @@
+"""Where the pictures of a model's textures are: beside it, in its archive, in the game's folders, tables and archives.
+
+The game looks for a picture ``NAME.ogf``, then for an animation one of whose pictures is called so, then for a texture
+page of that name in its tables. Loose files come before archives here as there. For people who unpacked their textures
+with other tools, ordinary pictures of the name count, too.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...blender import image, material
+from ...core import files
+from ...core.errors import MotionbridgeError, ReadError
+from ...core.report import Report
+from ...formats.descent3 import gam, hog2, ogf_image
+from ...formats.descent3.hog2 import Hog2
+
+ARCHIVES = (".hog", ".mn3")
+TABLES = ".gam"
+ORDINARY = (".png", ".tga", ".jpg", ".jpeg", ".bmp", ".pcx", ".dds")
+MOST_ARCHIVES = 64
+"""Of one folder that are opened to look for textures."""
+
+
+def open_archive(path: Path | str, report: Report) -> Hog2:
+    """An archive, its files left on the disk until they are asked for. Raises `ReadError`."""
+    path = Path(path)
+    if path.is_file() and path.stat().st_size:
+        try:
+            with path.open("rb") as stream:
+                # Archives of the game have hundreds of megabytes, of which a model needs a few.
+                view: Any = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+        except OSError as wrong:
+            raise ReadError(f"cannot read it: {wrong.strerror or wrong}", file=str(path)) from wrong
+        return hog2.read(view, str(path), report)
+    return hog2.read(files.read_file(path), str(path), report)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A file that was looked for: its ``name``, and either its ``path`` on the disk or its bytes in an ``archive``."""
+
+    name: str
+    path: Path | None = None
+    archive: Hog2 | None = None
+    number: int = 0
+
+    def data(self) -> bytes:
+        """Its bytes. Raises `ReadError`."""
+        if self.path is not None:
+            return files.read_file(self.path)
+        return b"" if self.archive is None else bytes(self.archive.contents[self.number])
+
+
+def in_folder(folder: Path) -> dict[str, Found]:
+    """Name in lower case -> each file right in a folder; none where it cannot be looked into."""
+    try:
+        return {path.name.lower(): Found(path.name, path) for path in sorted(folder.iterdir()) if path.is_file()}
+    except OSError:
+        return {}
+
+
+def in_archive(archive: Hog2) -> dict[str, Found]:
+    """Name in lower case -> each file of an archive, of several with one name the first."""
+    found = {}
+    for number, name in reversed(list(enumerate(archive.names))):
+        found[name.lower()] = Found(name, archive=archive, number=number)
+    return found
+
+
+@dataclass
+class Textures:
+    """All places in the order they are searched, each a name in lower case -> the file."""
+
+    places: list[dict[str, Found]]
+    pages: dict[str, str] | None = None
+    shown: dict[str, Picture | None] = field(default_factory=dict)
+
+    def find(self, name: str) -> Found | None:
+        """The first file of this name, in whatever case."""
+        lowered = name.lower()
+        return next((place[lowered] for place in self.places if lowered in place), None)
+
+    def picture(self, name: str, report: Report) -> Picture | None:
+        """What a texture of this name looks like; None where it is nowhere."""
+        key = name.lower()
+        if key not in self.shown:
+            self.shown[key] = self._picture(name, report)
+        return self.shown[key]
+
+    def _picture(self, name: str, report: Report) -> Picture | None:
+        found = self.find(f"{name}.ogf") or self._animation_of(name) or self._of_table(name, report)
+        if found is not None:
+            return _read_picture(found, name, report)
+        for suffix in ORDINARY:
+            found = self.find(name + suffix)
+            if found is not None and found.path is not None:
+                shown = material.load_image(found.path)
+                if shown is not None:
+                    return Picture(shown, see_through=shown.depth in (32, 64, 128))
+        return None
+
+    def _animation_of(self, name: str) -> Found | None:
+        """The animation whose pictures are numbered ``NAME01``, ``NAME02``, …"""
+        return self.find(f"{name}.oaf") or self.find(f"{name.rstrip('0123456789')}.oaf")
+
+    def _of_table(self, name: str, report: Report) -> Found | None:
+        if self.pages is None:
+            self.pages = {}
+            for place in self.places:
+                for key, found in place.items():
+                    if key.endswith(TABLES):
+                        self.pages = _pages(found, report) | self.pages
+        bitmap = self.pages.get(name.lower())
+        return self.find(bitmap) if bitmap else None
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An image of the Blender file; ``see_through`` where its alpha is not 1 everywhere."""
+
+    image: Any
+    see_through: bool
+
+
+def _pages(found: Found, report: Report) -> dict[str, str]:
+    """Texture page -> file of its bitmap, of one table."""
+    try:
+        document = gam.read(found.data(), found.name, Report())
+    except MotionbridgeError as refusal:
+        report.warn(f"a table of textures is not readable: {refusal}", found.name)
+        return {}
+    pages = [page.texture for page in document.pages if page.texture is not None]
+    return {gam.strings.decode(page.name).lower(): gam.strings.decode(page.bitmap) for page in reversed(pages)}
+
+
+def _read_picture(found: Found, name: str, report: Report) -> Picture | None:
+    try:
+        document = ogf_image.read(found.data(), found.name, Report())
+        labels = [frame.label.lower().removesuffix(".ogf") for frame in document.frames]
+        number = labels.index(name.lower()) if name.lower() in labels else 0
+        pixels = ogf_image.decode_image(document.frames[number], file=found.name)
+    except (MotionbridgeError, IndexError) as refusal:
+        report.warn(f"a texture is not readable: {refusal or 'it has no pictures'}", found.name)
+        return None
+    if not pixels.size:
+        report.warn("a texture has no pixels", found.name)
+        return None
+    if len(document.frames) > 1:
+        report.note(f"of an animated texture's {len(document.frames)} pictures one is shown", found.name)
+    return Picture(image.build(name, pixels), see_through=is_see_through(pixels))
+
+
+def is_see_through(pixels: NDArray[np.uint8]) -> bool:
+    """Whether any pixel (height, width, 4) lets something through."""
+    return bool((pixels[..., 3] < 255).any())
+
+
+def textures_for(path: Path, archive: Hog2 | None, folders: Sequence[Path], report: Report) -> Textures:
+    """Where to look for the textures of a model at ``path``, or in the ``archive`` there.
+
+    ``folders`` are the game's: what lies loose in them and their archives come after the model's own.
+    """
+    places = [in_folder(path.parent)]
+    if archive is not None:
+        places.append(in_archive(archive))
+    opened = {path.absolute()} if archive is not None else set()
+    for folder in folders:
+        places += [in_folder(folder / below) for below in ("", "data", "textures", "bitmaps", "missions")]
+    for folder in dict.fromkeys([path.parent, *folders]):
+        places += _archives_of(folder, opened, report)
+    return Textures(places)
+
+
+def _archives_of(folder: Path, opened: set[Path], report: Report) -> Iterator[dict[str, Found]]:
+    """The archives right in a folder; those of later names first, as the game opens extra13.hog after d3.hog."""
+    there = [found.path for found in in_folder(folder).values() if found.path is not None]
+    archives = [path for path in there if path.suffix.lower() in ARCHIVES and path.absolute() not in opened]
+    for path in sorted(archives, key=lambda path: path.name.lower(), reverse=True)[:MOST_ARCHIVES]:
+        opened.add(path.absolute())
+        try:
+            yield in_archive(open_archive(path, Report()))
+        except ReadError as refusal:
+            # It may hold nothing that matters here, but then a texture is missed for a reason.
+            report.note(f"textures were not looked for in an archive: {refusal}")
