@@ -68,7 +68,8 @@ def rotation_keys(motion: Motion, precision: Precision) -> NDArray[Any]:
         result: Floats = np.maximum(_angle(shown, turns) / limit, steps / precision.step)
         return result
 
-    places = _chosen(len(turns), _hints(motion), error)
+    hints = np.union1d(_hints(motion), _even_steps(turns, precision.step))
+    places = _chosen(len(turns), hints, error)
     return _relative(rotation.from_matrices(turns[places]), motion.first + places, motion)
 
 
@@ -117,6 +118,13 @@ def _hints(motion: Motion) -> NDArray[np.int64]:
     return found[(found >= 0) & (found < len(motion.rotations))]
 
 
+def _even_steps(turns: Floats, step: float) -> NDArray[np.int64]:
+    """The last tick before each further ``step`` degrees of the way: cutting there needs the fewest keys."""
+    way = np.concatenate([np.zeros(1), np.cumsum(np.degrees(_angle(turns[1:], turns[:-1])))])
+    places = np.searchsorted(way, np.arange(step, way[-1], step) + _STILL, side="right") - 1
+    return places.astype(np.int64)
+
+
 def _between(count: int, keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:
     """For each tick the key it follows and how far it is on the way to the next."""
     ticks = np.arange(count)
@@ -133,7 +141,7 @@ def _chosen(count: int, hints: NDArray[np.int64], error: Callable[[NDArray[np.in
     while True:
         wrong = error(keys)
         wrong[keys] = 0  # a key is where it should be, whatever step follows it
-        bad = np.flatnonzero(wrong > 1)
+        bad = np.flatnonzero(wrong > 1 + _STILL)
         if not len(bad):
             return keys
         interval = np.searchsorted(keys, bad, side="right") - 1

@@ -83,7 +83,9 @@ def encode_points(model: Model, base: Oof, indices: Indices, changes: Changes) -
 def _chunk(kind: PointKind, rows: NDArray[Any]) -> Value | None:
     if not len(rows):
         return None
-    return {PointKind.GUN: GunPoints, PointKind.GROUND: GroundPoints}.get(kind, AttachPoints)(rows)
+    if kind is PointKind.GUN:
+        return GunPoints(rows)
+    return GroundPoints(rows) if kind is PointKind.GROUND else AttachPoints(rows)
 
 
 def _differ(rows: NDArray[Any], old: Points | None) -> bool:

@@ -116,6 +116,8 @@ def _encode_track(
     motion = part.motion
     if motion is None:
         return result
+    if not (np.isfinite(motion.rotations).all() and np.isfinite(motion.displacements).all()):
+        raise WriteError(f"the motion of {part.name!r} holds a number that is none", remedy="Clean up its F-curves")
     wanted = (motion.first, max(motion.last, motion.first + 1))
     old = _as_before(track, motion)
     turns_alike = part.spin_axis is not None or (old is not None and same_rotations(motion, old, precision))

@@ -1,0 +1,228 @@
+"""Motions written as keys: what the game then plays is what was asked for, in steps it can blend."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from addon.core import rotation
+from addon.core.errors import WriteError
+from addon.core.report import Report
+from addon.formats.descent3 import oof
+from addon.formats.descent3.oof import motion_encoding, pose
+from addon.formats.descent3.oof.animation import PositionTracks, RotationTracks
+from addon.formats.descent3.oof.motion_encoding import Precision
+from tests.formats.descent3.oof.annotated import CHUNKS, body, model
+
+
+def decoded(data=None):
+    document = oof.read(data if data is not None else model(), "test.oof", Report())
+    return document, oof.decode(document, Report())
+
+
+def turning(rates, ticks, first=0, moved=(0, 0, 0)):
+    """A motion whose quaternions are the products of turns about x, y, z at these degrees a tick, as they vary."""
+    times = np.arange(ticks, dtype=np.float64)
+    turns = np.broadcast_to(np.array([1.0, 0, 0, 0]), (ticks, 4))
+    for axis, rate in enumerate(rates):
+        turns = rotation.multiply(rotation.about_axis(axis, np.radians(rate) * times), turns)
+    bow = np.sin(times / 7)[:, None]
+    return oof.Motion(first, rotation.continuous(turns), times[:, None] * np.array(moved, np.float64) + bow * moved)
+
+
+def played(motion, precision=None):
+    """The motion written, read again and played by `pose`, whose arithmetic is the engine's."""
+    document, found = decoded(model(without=(b"WBAT", b"RANI", b"PANI")))
+    found.parts[0].motion, found.parts[1].spin_axis = motion, np.array([1.0, 0, 0])
+    settings = oof.Settings(precision=precision or Precision())
+    again, changes = oof.encode(found, document, settings)
+    again = oof.read(oof.write(again), "again.oof", Report())
+    ticks = np.arange(motion.first, motion.first + len(motion.rotations))
+    shown = pose.poses(again, ticks)
+    # Mirrored by hand: y and z change places.
+    mirror = np.array([[1, 0, 0], [0, 0, 1], [0, 1, 0]], np.float64)
+    matrices = mirror @ shown.rotations[:, 0] @ mirror
+    moved = (shown.positions[:, 0] - again.sub_objects[0].offset) @ mirror
+    return again, matrices, moved, changes
+
+
+def degrees_apart(matrices, quaternions):
+    wanted = rotation.matrices(quaternions)
+    return np.degrees(2 * np.arcsin(np.linalg.norm(matrices - wanted, axis=(1, 2)) / (2 * np.sqrt(2))))
+
+
+@given(
+    st.tuples(*[st.floats(-3, 3)] * 3),
+    st.integers(2, 120),
+    st.integers(0, 50),
+    st.tuples(*[st.floats(-1, 1)] * 3),
+)
+def test_what_is_written_plays_as_it_was(rates, ticks, first, moved):
+    motion = turning(rates, ticks, first, moved)
+    document, matrices, places, changes = played(motion)
+    assert degrees_apart(matrices, motion.rotations).max() < 0.025
+    assert np.abs(places - motion.displacements).max() < 1e-4 + 1e-6 * np.abs(motion.displacements).max()
+    assert not changes.left_out
+    rotations, positions = document.last(RotationTracks), document.last(PositionTracks)
+    keys = rotations.keys[0]
+    last = first + ticks - 1
+    if len(keys):
+        assert len(keys) >= 2
+        assert rotations.ranges[0].tolist() == [first, last]
+        assert keys["start"][0] == first, "the game stops where no key has started at the first tick"
+        assert (np.diff(keys["start"]) > 0).all()
+        assert keys["start"][-1] <= last
+        assert (np.abs(keys["angle"][1:]) <= 10.01 / 360 * 65536).all()
+        assert np.allclose(np.linalg.norm(keys["axis"], axis=1), 1, atol=1e-6)
+    if positions is not None and len(positions.keys[0]):
+        assert positions.ranges[0].tolist() == rotations.ranges[0].tolist()
+
+
+def test_the_same_motion_gives_fewer_keys_where_it_is_straight():
+    straight, bent = (
+        played(turning(rates, 101, moved=moved))[0] for rates, moved in (((0, 0, 1), (0, 0, 0)), ((1, 2, 3), (1, 1, 1)))
+    )
+    counts = [len(document.last(RotationTracks).keys[0]) for document in (straight, bent)]
+    assert counts[0] == 11, "100 degrees in steps of 10"
+    assert counts[0] < counts[1] <= 101
+
+
+def test_errors_do_not_add_up_over_thousands_of_keys():
+    motion = turning((7.3, -8.1, 0.0), 4000)
+    _, matrices, _, changes = played(motion)
+    apart = degrees_apart(matrices, motion.rotations)
+    assert len(changes.left_out) == 1, "faster than ten degrees a tick"
+    assert apart[-100:].max() < 0.005
+    assert apart.max() < 0.025
+
+
+def test_a_pose_that_is_held_has_two_keys_and_rest_has_none():
+    held = rotation.about_axis(2, np.full(11, 0.5))
+    document, matrices, *_ = played(oof.Motion(3, held, np.zeros((11, 3))))
+    assert document.last(RotationTracks).keys[0]["start"].tolist() == [3, 13]
+    assert degrees_apart(matrices, held).max() < 0.003
+    document, *_ = played(oof.Motion(0, rotation.about_axis(2, np.zeros(11)), np.zeros((11, 3))))
+    assert len(document.last(RotationTracks).keys[0]) == 0
+    document, matrices, places, _ = played(oof.Motion(5, held[:1], np.array([[1.0, 2, 3]])))
+    assert document.last(RotationTracks).ranges[0].tolist() == [5, 6], "no range is empty: the game crashes there"
+    assert document.last(PositionTracks).keys[0]["start"].tolist() == [5, 6]
+    assert np.allclose(places, [[1, 2, 3]])
+
+
+def test_ticks_that_have_keys_keep_them():
+    motion = turning((0, 0, 1), 31)
+    motion.key_ticks = np.array([0, 4, 11, 30])
+    document, *_ = played(motion)
+    assert {0, 4, 11, 30} <= {*document.last(RotationTracks).keys[0]["start"].tolist()}
+
+
+def test_a_turn_too_fast_for_ticks_is_said():
+    *_, changes = played(turning((0, 0, 40), 5))
+    assert changes.left_out == ["body turns 40° in a tick: the game shows a shorter way there"]
+
+
+def test_one_edited_part_leaves_the_others_keys_alone():
+    keys = body(CHUNKS[b"RANI"], 2300)
+    document, found = decoded(model(without=(b"WBAT",)))
+    motion = found.parts[0].motion
+    motion.displacements = motion.displacements.copy()
+    motion.displacements[5, 2] += 0.5
+    again, changes = oof.encode(found, document)
+    assert changes.lines == ["body: position keys 2 -> 5"]
+    unchanged = [section.id for section in document.sections if section not in again.sections]
+    assert unchanged == [b"RANI", b"PANI"]
+    assert keys in oof.write(again)
+    moving = again.last(PositionTracks)
+    assert moving.keys[0]["start"].tolist() == [0, 4, 5, 6, 10]
+    assert moving.keys[0]["position"][2].tolist() == [0, 0.5, 2]
+    assert moving.ranges.tolist() == [[0, 10], [0, 10]]
+
+
+def test_a_changed_property_leaves_the_keys_and_another_axis_does_not():
+    document, found = decoded()
+    found.parts[1].spin_axis = np.array([0, 0, 1.0])
+    again, changes = oof.encode(found, document)
+    assert changes.lines == ["rotor: axis of rotation"]
+    keys = again.last(RotationTracks).keys[1]
+    assert keys["axis"].tolist() == [[0, -1, 0]] * 2
+    assert keys["angle"].tolist() == [0, 65536]
+    turned = pose.poses(again, np.array([0.0]), np.array([0.5])).rotations[0, 1]
+    mirror = np.array([[1, 0, 0], [0, 0, 1], [0, 1, 0]], np.float64)
+    shown = mirror @ turned @ mirror
+    assert np.allclose(shown @ [1, 0, 0], [0, 1, 0], atol=1e-3), "a quarter turn about z takes x to y"
+
+
+def test_positions_with_a_range_of_their_own_are_sampled_as_the_game_plays_them():
+    """The fraction comes from the rotation's range: positions of ticks 0 to 10 take the rotation's 20."""
+    keys = body(CHUNKS[b"RANI"], 2300)
+    slower = np.array([0, 0, 20], "<i4").tobytes() + keys[12:]
+    document, found = decoded(model(replaced={b"RANI": slower}))
+    motion = found.parts[0].motion
+    assert (motion.first, motion.last) == (0, 20)
+    assert np.allclose(motion.displacements[:, 1], np.arange(21) * 0.2)
+    assert oof.encode(found, document)[0] is document
+    motion.rotations = turning((0, 0, 1), 21).rotations
+    again, _ = oof.encode(found, document)
+    assert again.last(PositionTracks).ranges[0].tolist() == [0, 20]
+    shown = oof.decode(again, Report()).parts[0].motion
+    assert np.abs(shown.displacements - motion.displacements).max() < 1e-4
+
+
+def test_positions_without_any_rotation_jump_and_that_is_said():
+    document = oof.read(model(without=(b"RANI",)), "a.oof", Report())
+    report = Report()
+    found = oof.decode(document, report)
+    assert found.parts[0].motion.displacements.tolist() == [[0, 0, 0], [0, 4, 0]]
+    assert report.lines() == ["the rotation's range is empty: positions jump to their last key (body)"]
+
+
+def test_keys_that_start_too_late_are_said():
+    keys = bytearray(body(CHUNKS[b"PANI"], 2300))
+    keys[12:16] = b"\3\0\0\0"
+    report = Report()
+    oof.decode(oof.read(model(replaced={b"PANI": bytes(keys)}), "a.oof", Report()), report)
+    assert "no key has started at the first tick: the game stops there (body)" in report.lines()
+
+
+def test_a_range_of_billions_of_ticks_costs_nothing():
+    keys = bytearray(body(CHUNKS[b"RANI"], 2300))
+    keys[4:12] = np.array([-(2**31), 2**31 - 1], "<i4").tobytes()
+    document = oof.read(model(replaced={b"RANI": bytes(keys)}), "a.oof", Report())
+    report = Report()
+    found = oof.decode(document, report)
+    assert found.parts[0].motion is None
+    assert "the motions last more than 600000 ticks; left out here, kept for export" in report.lines()
+    assert oof.encode(found, document)[0] is document
+
+
+def test_keys_without_times_are_kept_but_not_changed():
+    document, found = decoded(model(2000, without=(b"WBAT",)))
+    assert found.parts[0].motion.last == 2
+    found.parts[0].name = "other"
+    assert oof.encode(found, document)[1].lines == ["other: name"]
+    found.parts[0].motion = turning((0, 0, 5), 3)
+    with pytest.raises(WriteError, match="have no times") as refusal:
+        oof.encode(found, document)
+    assert "2300" in refusal.value.remedy
+
+
+def test_keys_are_chosen_where_the_error_is():
+    def error(keys):
+        values = np.abs(np.arange(100) - 37.0)
+        return np.abs(np.interp(np.arange(100), keys, values[keys]) - values) / 0.5
+
+    assert motion_encoding._chosen(100, np.zeros(0, np.int64), error).tolist() == [0, 37, 99]
+
+
+@given(st.lists(st.integers(-4, 30), min_size=2, max_size=6), st.integers(-5, 5), st.integers(1, 30))
+def test_the_key_that_holds_is_the_highest_that_has_started(starts, first, length):
+    """Also where times are not in order, compared with the rule written out."""
+    starts = np.array(sorted(starts, key=lambda n: (n * 7) % 5), "<i4")
+    span = np.array([first, first + length], np.int32)
+    fractions = np.linspace(0, 1, 13, dtype=np.float32)
+    found, _ = pose._places(fractions, len(starts), starts, span)
+    for fraction, key in zip(fractions, found, strict=True):
+        tick = int(np.float32(np.float32(fraction * np.float32(length)) + np.float32(first)))
+        started = [number for number, start in enumerate(starts) if start <= tick]
+        wanted = len(starts) - 1 if fraction >= 1 else max(started, default=0)
+        assert key == wanted
