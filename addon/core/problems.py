@@ -59,6 +59,19 @@ def some(
         yield Problem(f"{counted} {what}", remedy, domain, elements, fatal)
 
 
+def unusable(mesh: Mesh) -> Iterator[Problem]:
+    """Fatal in every format: no faces, or faces that point to nowhere."""
+    yield from no_faces(mesh)
+    yield from points_to_nowhere(mesh)
+
+
+def worth_a_look(mesh: Mesh, least: float = 0.0) -> Iterator[Problem]:
+    """What is hardly meant in any format: vertices at no place, faces of less than ``least`` m², and repeated ones."""
+    yield from not_finite(mesh)
+    yield from small_faces(mesh, least)
+    yield from repeated_faces(mesh)
+
+
 def no_faces(mesh: Mesh) -> Iterator[Problem]:
     """Fatal: there is not one triangle."""
     if not len(mesh.triangles):

@@ -308,6 +308,4 @@ def _fatal_problems(mesh: Mesh, base_triangles: int | None = None) -> Iterator[P
 def find_problems(mesh: Mesh) -> Iterator[Problem]:
     """What the game would not take, and what is worth a look."""
     yield from _fatal_problems(mesh)
-    yield from problems.not_finite(mesh)
-    yield from problems.small_faces(mesh, 0)
-    yield from problems.repeated_faces(mesh)
+    yield from problems.worth_a_look(mesh)

@@ -7,17 +7,16 @@ while the camera is on its outward side (``HOM.cpp``). The level compiler calls 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import PurePath
 
 import numpy as np
 
 from ...core import problems
-from ...core.model import Attribute, Domain, Mesh
+from ...core.model import Mesh
 from ...core.problems import Problem
 from ...core.report import Report
 from . import occluders
 from .changes import Changes
-from .occluders import TWO_SIDED, Occluders, describe, differences, dump, raw_size, write
+from .occluders import Occluders, describe, differences, dump, raw_size, write
 
 __all__ = [
     "decode",
@@ -53,32 +52,20 @@ recompose = write
 
 
 def decode(document: Occluders, report: Report, weld: float | None = None) -> Mesh:
-    """The triangles with the face attribute `TWO_SIDED`; ``weld`` as in `occluders.decode`."""
-    mesh = occluders.decode(document, PurePath(document.file.replace("\\", "/")).name or "level.hom", weld)
-    mesh.attributes[TWO_SIDED] = Attribute(Domain.FACE, document.rows["two_sided"] != 0)
-    if not len(document.rows):
-        report.warn("there are no triangles in it", mesh.name)
-    return mesh
+    """The triangles as in `occluders.decode`."""
+    return occluders.decode(document, "level.hom", weld)
 
 
 def encode(mesh: Mesh, base: Occluders | None = None, weld: float | None = None) -> tuple[Occluders, Changes]:
     """The base, or a new file, with the mesh's triangles, and what changed; ``weld`` as it was given to `decode`.
 
-    Faces are two-sided where nothing says otherwise: a one-sided one that faces the wrong way hides nothing. Raises
-    `WriteError`.
+    Faces are two-sided where nothing says otherwise. Raises `WriteError`.
     """
-    rows, source, _ = occluders.encode_positions(mesh, base, TRIANGLE, weld)
-    said = mesh.values(TWO_SIDED, Domain.FACE)
-    wanted = said.astype(np.bool_) if said is not None else np.where(source >= 0, rows["two_sided"] != 0, True)
-    changed = wanted != (rows["two_sided"] != 0)
-    rows["two_sided"][changed] = wanted[changed]
+    rows, _ = occluders.encode_rows(mesh, base, TRIANGLE, weld)
     return occluders.with_rows(rows, base, _WORDS)
 
 
 def find_problems(mesh: Mesh) -> Iterator[Problem]:
     """What the game or the level compiler would not take, and what is worth a look."""
-    yield from problems.no_faces(mesh)
-    yield from problems.points_to_nowhere(mesh)
-    yield from problems.not_finite(mesh)
-    yield from problems.small_faces(mesh, LEAST_AREA)
-    yield from problems.repeated_faces(mesh)
+    yield from problems.unusable(mesh)
+    yield from problems.worth_a_look(mesh, LEAST_AREA)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from ...core import problems, quantum, space, text, triangles
 from ...core.binary import Bytes, Reader
 from ...core.errors import WriteError
-from ...core.model import FILE_FACE, Domain, Mesh
+from ...core.model import FILE_FACE, Attribute, Domain, Mesh
 from ...core.report import Report
 from .changes import Changes
 from .chunks import Chunk, ChunkRun, chunk_heading, open_chunk, read_chunks, stored_size, with_bodies, write_chunks
@@ -121,8 +122,9 @@ def differences(first: Occluders, second: Occluders) -> Iterator[str]:
 
 
 def decode(document: Occluders, name: str, weld: float | None = None) -> Mesh:
-    """The triangles as a mesh without attributes: three vertices each, in the file's order, or welded.
+    """The triangles with the face attribute `TWO_SIDED`: three vertices each, in the file's order, or welded.
 
+    ``name`` where the document has none.
     ``weld`` the tolerance in metres, 0 for vertices that are equal to the bit, None for none.
     """
     points, corners = _soup(document.rows)
@@ -130,7 +132,9 @@ def decode(document: Occluders, name: str, weld: float | None = None) -> Mesh:
     if weld is not None:
         found = triangles.weld(points, weld)
         positions, corners = positions[found.source], found.vertex[corners]
-    return Mesh(name, positions, space.xray_triangles(corners))
+    mesh = Mesh(PurePath(document.file.replace("\\", "/")).name or name, positions, space.xray_triangles(corners))
+    mesh.attributes[TWO_SIDED] = Attribute(Domain.FACE, document.rows["two_sided"] != 0)
+    return mesh
 
 
 def _soup(rows: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
@@ -138,13 +142,14 @@ def _soup(rows: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
     return rows["positions"].reshape(-1, 3), np.arange(3 * len(rows), dtype=np.int32).reshape(-1, 3)
 
 
-def encode_positions(
+def encode_rows(
     mesh: Mesh, base: Occluders | None, layout: np.dtype[Any], weld: float | None
-) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.bool_]]:
-    """New rows with the mesh's corners, the base's row of each (-1 for none), and which rows moved.
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """New rows with the mesh's corners and sides, and the base's row of each (-1 for none).
 
     Rows that have one are copies of the base's, but for the positions of corners that are no longer where the base
-    has them: welding with a tolerance, which must be given again, moves none. Raises `WriteError`.
+    has them: welding with a tolerance, which must be given again, moves none. Faces are two-sided where nothing says
+    otherwise: a one-sided one that faces the wrong way hides nothing. Raises `WriteError`.
     """
     # An empty file that is left as it was stays one, whatever the game thinks of it.
     missing = () if base is not None and not len(base.rows) else problems.no_faces(mesh)
@@ -170,7 +175,11 @@ def encode_positions(
     rows["positions"] = corners
     if not np.isfinite(corners[moved]).all():
         raise WriteError(f"a vertex of {mesh.name!r} stands at no finite place", remedy="Clean the mesh up")
-    return rows, source, moved
+    said = mesh.values(TWO_SIDED, Domain.FACE)
+    wanted = said.astype(np.bool_) if said is not None else np.where(source >= 0, rows["two_sided"] != 0, True)
+    changed = wanted != (rows["two_sided"] != 0)
+    rows["two_sided"][changed] = wanted[changed]
+    return rows, source
 
 
 def source_rows(mesh: Mesh, count: int) -> NDArray[np.int64]:

@@ -8,7 +8,6 @@ the share from the game material; 0, 0.05 and 0.6 were seen.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import PurePath
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from ...core.problems import Problem
 from ...core.report import Report
 from . import occluders
 from .changes import Changes
-from .occluders import TWO_SIDED, Occluders, differences, dump, raw_size, write
+from .occluders import Occluders, differences, dump, raw_size, write
 
 __all__ = [
     "decode",
@@ -68,12 +67,9 @@ def describe(document: Occluders) -> list[str]:
 
 
 def decode(document: Occluders, report: Report, weld: float | None = None) -> Mesh:
-    """The triangles with the face attributes `TWO_SIDED` and `OCCLUSION`; ``weld`` as in `occluders.decode`."""
-    mesh = occluders.decode(document, PurePath(document.file.replace("\\", "/")).name or "level.som", weld)
-    mesh.attributes[TWO_SIDED] = Attribute(Domain.FACE, document.rows["two_sided"] != 0)
+    """The triangles as in `occluders.decode`, with the face attribute `OCCLUSION` too."""
+    mesh = occluders.decode(document, "level.som", weld)
     mesh.attributes[OCCLUSION] = Attribute(Domain.FACE, document.rows["occlusion"].copy())
-    if not len(document.rows):
-        report.warn("there are no triangles in it", mesh.name)
     return mesh
 
 
@@ -82,11 +78,7 @@ def encode(mesh: Mesh, base: Occluders | None = None, weld: float | None = None)
 
     Where nothing says otherwise faces are two-sided and let through `DEFAULT_OCCLUSION`. Raises `WriteError`.
     """
-    rows, source, _ = occluders.encode_positions(mesh, base, TRIANGLE, weld)
-    said = mesh.values(TWO_SIDED, Domain.FACE)
-    wanted = said.astype(np.bool_) if said is not None else np.where(source >= 0, rows["two_sided"] != 0, True)
-    changed = wanted != (rows["two_sided"] != 0)
-    rows["two_sided"][changed] = wanted[changed]
+    rows, source = occluders.encode_rows(mesh, base, TRIANGLE, weld)
     share = mesh.values(OCCLUSION, Domain.FACE)
     if share is None:
         share = np.where(source >= 0, rows["occlusion"], np.float32(DEFAULT_OCCLUSION))
@@ -98,11 +90,8 @@ def encode(mesh: Mesh, base: Occluders | None = None, weld: float | None = None)
 
 def find_problems(mesh: Mesh) -> Iterator[Problem]:
     """What the game would not take, and what is worth a look."""
-    yield from problems.no_faces(mesh)
-    yield from problems.points_to_nowhere(mesh)
-    yield from problems.not_finite(mesh)
-    yield from problems.small_faces(mesh, 0)
-    yield from problems.repeated_faces(mesh)
+    yield from problems.unusable(mesh)
+    yield from problems.worth_a_look(mesh)
     share = mesh.values(OCCLUSION, Domain.FACE)
     if share is not None:
         wrong = np.logical_not((share >= 0) & (share <= 1))

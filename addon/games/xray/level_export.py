@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -83,27 +84,17 @@ def _encode_collision(_holder: Any, mesh: Mesh, data: bytes) -> Plan:
     return Plan(cform.write(document) if changes else data, changes, len(mesh.triangles))
 
 
-def _encode_occluders(holder: Any, mesh: Mesh, data: bytes) -> Plan:
-    base = hom.read(data, "", Report()) if data else None
-    document, changes = hom.encode(mesh, base, _weld(holder))
-    return Plan(hom.write(document) if changes else data, changes, len(mesh.triangles))
-
-
-def _encode_sound_occluders(holder: Any, mesh: Mesh, data: bytes) -> Plan:
-    base = som.read(data, "", Report()) if data else None
-    document, changes = som.encode(mesh, base, _weld(holder))
-    return Plan(som.write(document) if changes else data, changes, len(mesh.triangles))
-
-
-def _weld(holder: Any) -> float | None:
+def _encode_occluders(module: Any, holder: Any, mesh: Mesh, data: bytes) -> Plan:
+    base = module.read(data, "", Report()) if data else None
     distance = float(holder.motionbridge_level.weld)
-    return None if distance < 0 else distance
+    document, changes = module.encode(mesh, base, None if distance < 0 else distance)
+    return Plan(module.write(document) if changes else data, changes, len(mesh.triangles))
 
 
 _ENCODERS: dict[str, Callable[[Any, Mesh, bytes], Plan]] = {
     "CFORM": _encode_collision,
-    "HOM": _encode_occluders,
-    "SOM": _encode_sound_occluders,
+    "HOM": partial(_encode_occluders, hom),
+    "SOM": partial(_encode_occluders, som),
     "DM": encode_detail_model,
 }
 

@@ -187,9 +187,6 @@ def _revalued(
 
 def find_problems(mesh: Mesh) -> Iterator[Problem]:
     """What a `level.cform` cannot hold, and what is worth a look."""
-    yield from problems.no_faces(mesh)
-    yield from problems.points_to_nowhere(mesh)
+    yield from problems.unusable(mesh)
     yield from _out_of_range(mesh, None)
-    yield from problems.not_finite(mesh)
-    yield from problems.small_faces(mesh, 0)
-    yield from problems.repeated_faces(mesh)
+    yield from problems.worth_a_look(mesh)
