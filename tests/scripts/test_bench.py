@@ -2,10 +2,13 @@
 
 import json
 import os
+import re
+import struct
 import subprocess
 import sys
 
 import bench
+import bench_library
 import pytest
 
 from addon.formats.verification import Status, verify
@@ -17,6 +20,24 @@ def test_a_made_file_is_a_true_file_of_so_many_motions(count):
     assert verify(data, "made.omf").status is Status.IDENTICAL
     assert verify(data, "made.omf").warnings == (() if count else ("there are no motions in it (0xE)",))
     assert data.count(b"motion_0") == 2 * count
+
+
+@pytest.mark.parametrize(
+    ("suffix", "make"),
+    [
+        ("cform", bench_library.made_collision),
+        ("hom", bench_library.made_occluders),
+        ("som", lambda faces: bench_library.made_occluders(faces, of_sound=True)),
+    ],
+)
+def test_made_files_of_a_level_are_true_and_have_so_many_faces(suffix, make):
+    for faces in (2, 1000):
+        data = make(faces)
+        assert verify(data, f"level.{suffix}").status is Status.IDENTICAL
+        assert verify(data, f"level.{suffix}").warnings == ()
+        counted = struct.unpack_from("<I", data, 8 if suffix == "cform" else 16)[0]
+        assert counted == (faces if suffix == "cform" else faces * {"hom": 40, "som": 44}[suffix])
+        assert make(faces) == data
 
 
 def test_a_figure_and_its_floor_as_json():
@@ -60,3 +81,13 @@ def test_every_measurement_can_be_asked_of_a_fresh_process(samples, tmp_path):
     for name, measurement in bench.MEASUREMENTS.items():
         files = [samples] if name in ("verify", "check_folders") else [samples / "weapon.omf"]
         assert bench.measured_once(bench.command(measurement, files)) > 0
+
+
+def test_rows_inside_a_blender_name_measurements_that_are_there(tmp_path, monkeypatch):
+    for made in ("made_collision", "made_occluders", "made_library", "made_path"):
+        monkeypatch.setattr(bench, made, lambda *_, **__: b"")
+    scripts = "".join(path.read_text(encoding="utf-8") for path in bench.ROOT.glob("scripts/bench_*.py"))
+    known = set(re.findall(r"^def ([a-z]\w+)\(\w+: str\) -> float:", scripts, re.MULTILINE))
+    rows = bench.rows_in_blender(tmp_path)
+    assert {row.ours for row in rows} | {row.floor for row in rows} <= known
+    assert {"import level.cform", "export level.hom, edited", "import level.som: memory"} <= {row.title for row in rows}
