@@ -21,6 +21,8 @@ from addon.core.report import Report
 from addon.formats import HEAD_SIZE, detect
 from addon.formats.xray import cform, occluders, som
 from addon.games.xray import level, level_export, level_materials
+from addon.games.xray.level_file import LevelOptions
+from addon.games.xray.level_gather import ExportOptions
 
 MEMORY_ABOVE_FLOOR = 3
 """Times the file's size that an import may hold besides what Blender needs for the mesh."""
@@ -54,7 +56,7 @@ def _highest() -> float:
 
 
 def _import(path: str) -> Any:
-    return level.import_file(bpy.context, path, level.LevelOptions(), Report()).holder
+    return level.import_file(bpy.context, path, LevelOptions(), Report()).holder
 
 
 def import_level(path: str) -> float:
@@ -159,7 +161,7 @@ def export_drawn_level(path: str) -> float:
 def _exported(holder: Any, *, anew: bool = False) -> tuple[float, bytes]:
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "exported"
-        options = level_export.ExportOptions(anew=anew)
+        options = ExportOptions(anew=anew)
         seconds = seconds_of(lambda: level_export.export_file(bpy.context, holder, target, options, Report()))
         return seconds, target.read_bytes()
 
