@@ -133,22 +133,33 @@ class ClipReader:
         self.fps = fps
         self.modes = [rig.pose.bones[bone].rotation_mode for bone in rest.bones]
         self._paths: dict[str, tuple[int, str]] = {}
+        # What bones are not turned by at the moment: it counts in actions that turn them by nothing else.
+        self._spare: dict[str, tuple[int, str]] = {}
         for place, (bone, mode) in enumerate(zip(rest.bones, self.modes, strict=True)):
             self._paths[channel_path(bone, "location")] = (place, "location")
             kind = rotation_kind(mode)
             self._paths[channel_path(bone, f"rotation_{kind}")] = (place, kind)
+            for other in {"quaternion", "euler"} - {kind}:
+                self._spare[channel_path(bone, f"rotation_{other}")] = (place, other)
 
-    def gather(self, action: Any, slot: Any = None, step: float = 1.0) -> Gathered:
-        """What the keys of ``action`` say every ``step`` frames, parent-local; bones without curves are in rest."""
+    def gather(self, action: Any, slot: Any = None, step: float = 1.0, euler: str = "") -> Gathered:
+        """What the keys of ``action`` say every ``step`` frames, parent-local; bones without curves are in rest.
+
+        ``euler``: the order of its angles for bones that are not turned by angles at the moment; without one such
+        angles are left out.
+        """
         first, frames = frame_range(action, step)
         bag = compat.curve_bag(action, slot)
         curves = list(bag.fcurves) if bag is not None else []
         rows, animated = sampled(curves, key_frames(first, frames, step))
         places, channels, kept, left_out = [], [], [], []
         other_rotations: dict[int, Floats] = {}
+        spare = self._spare_of(curves, euler)
+        unlike = {place for place, kind in spare.values() if kind == "euler"}
+        paths = self._paths | spare
         for number, curve in enumerate(curves):
             path = curve.data_path
-            found = self._paths.get(path)
+            found = paths.get(path)
             if found is None:
                 left_out.append(path)
                 continue
@@ -167,7 +178,7 @@ class ClipReader:
         keyed[places, channels] = animated[kept]
         rotations = values[:, :4].transpose(0, 2, 1)
         for place, angles in other_rotations.items():
-            rotations[place] = rotation.of_mode(angles, self.modes[place])
+            rotations[place] = rotation.of_mode(angles, euler if place in unlike else self.modes[place])
             keyed[place, :4] = True
         turned, moved = from_basis(self.rest, rotations, values[:, 4:].transpose(0, 2, 1))
         clip = Clip(
@@ -181,6 +192,16 @@ class ClipReader:
             Space.PARENT_LOCAL,
         )
         return Gathered(clip, sorted(set(left_out)))
+
+    def _spare_of(self, curves: list[Any], euler: str) -> dict[str, tuple[int, str]]:
+        """The channels in reserve, for bones that an action turns by nothing else."""
+        paths = {curve.data_path for curve in curves}
+        used = paths & self._spare.keys()
+        known = (self._paths.get(path) for path in paths) if used else ()
+        turned = {found[0] for found in known if found is not None and found[1] != "location"}
+        wanted = {"quaternion", "euler"} if euler else {"quaternion"}
+        spare = {path: self._spare[path] for path in used}
+        return {path: found for path, found in spare.items() if found[0] not in turned and found[1] in wanted}
 
 
 def why_sampled(rig: Any) -> list[str]:
@@ -221,10 +242,21 @@ def _without_scale(turns: Floats) -> Floats:
 
 
 def play(context: Any, rig: Any, action: Any) -> None:
-    """Make ``rig`` play ``action``; other actions of the same import play too when the user picks them."""
+    """Make ``rig`` play ``action``; other actions of the same import play too when the user picks them.
+
+    Bones that it turns by quaternions alone are set to be turned by quaternions.
+    """
     # Assigning an action to an object that was never evaluated crashes some Blenders.
     context.view_layer.update()
     compat.assign(rig, action, compat.suitable_slot(action, rig))
+    otherwise = {bone.name: bone for bone in rig.pose.bones if bone.rotation_mode != "QUATERNION"}
+    if otherwise:
+        bag = compat.curve_bag(action, compat.suitable_slot(action, rig))
+        paths = {curve.data_path for curve in bag.fcurves} if bag is not None else set()
+        for name, bone in otherwise.items():
+            angles = {channel_path(name, "rotation_euler"), channel_path(name, "rotation_axis_angle")}
+            if channel_path(name, "rotation_quaternion") in paths and not angles & paths:
+                bone.rotation_mode = "QUATERNION"
 
 
 def stash(rig: Any, stored: list[Any]) -> None:

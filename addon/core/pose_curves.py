@@ -140,6 +140,22 @@ def thinned(curve: Curve) -> Curve:
     )
 
 
+def straightened(curve: Curve, tolerance: float) -> Curve:
+    """The curve with straight lines for cubics that are so nearly straight: lines have no handles to be rounded.
+
+    A cubic lies no further from its chord than three quarters of what its inner control values do.
+    """
+    third = np.diff(curve.keys, axis=0) / 3
+    bent = np.maximum(
+        np.abs(curve.right[:-1] - curve.keys[:-1] - third).max(axis=1, initial=0.0),
+        np.abs(curve.left[1:] - curve.keys[1:] + third).max(axis=1, initial=0.0),
+    )
+    line = (0.75 * bent <= tolerance) & (curve.interpolation[:-1] == Interpolation.BEZIER)
+    interpolation = curve.interpolation.copy()
+    interpolation[:-1][line] = Interpolation.LINEAR
+    return replace(curve, interpolation=interpolation)
+
+
 def _shifted(curve: Curve, sign: float, offset: float) -> Curve:
     if sign == 1.0 and offset == 0.0:
         return replace(curve, source=None)

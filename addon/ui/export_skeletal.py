@@ -126,7 +126,10 @@ class EXPORT_SCENE_OT_xray_skl(Operation, Tolerances, ExportHelper, BlenderOpera
             if data is None or data.action is None:
                 raise WriteError(f"{rig.name!r} plays no action", remedy="Choose one in the Action editor")
             return [data.action]
-        found = actions_moving(rig)
+        ours = [
+            action for known in rig.motionbridge_skeletal_files for action in skeletal_export.motions_of(known.name)
+        ]
+        found = list(dict.fromkeys([*ours, *actions_moving(rig)]))
         if not found:
             raise WriteError(f"no action moves the bones of {rig.name!r}", remedy="Import motions, or key some poses")
         return found

@@ -21,8 +21,10 @@ from addon.formats.xray import skl
 from addon.formats.xray.envelopes import stored
 from addon.formats.xray.marks import Mark
 from addon.formats.xray.skl.document import BoneTrack, SkeletalMotion
+from addon.games.xray import motion_export
 from addon.games.xray.model import ImportOptions, import_model
 from addon.games.xray.motion_export import RestChange
+from addon.games.xray.motion_import import MotionImportOptions, import_motions
 from addon.games.xray.skeletal_export import Onto, SkeletalExportOptions, motions_of, plan_export
 from addon.games.xray.skeletal_import import Rotation, SkeletalImportOptions, import_skeletal
 from tests.real_files import CORPUS
@@ -526,3 +528,25 @@ def test_quaternions_where_the_armature_has_some(tmp_path):
     report = Report()
     load(rig, path, report, rotation=Rotation.EULER)
     assert any("2 actions that turn them by quaternions do so no longer" in line for line in report.lines())
+
+
+@needs_corpus
+def test_other_motions_of_the_armature_play_and_leave_as_they_came():
+    model = CORPUS / "ogf" / "ixray_wpn_hand_0.ogf"
+    rig = import_model(bpy.context, model, ImportOptions(textures=False), Report()).rig
+    (editors,) = load(rig, CORPUS / "skls" / "unarmed.skls", rotation=Rotation.EULER).actions
+    alone = exported_omf(rig, [editors])
+    omf = CORPUS / "omf" / "coc_hand_bolt_marks.omf"
+    made = import_motions(bpy.context, rig, str(omf), options=MotionImportOptions(), report=Report())
+    assert {bone.rotation_mode for bone in rig.pose.bones} == {"QUATERNION"}  # it plays
+    load(rig, CORPUS / "skls" / "unarmed.skls", rotation=Rotation.EULER)
+    assert {bone.rotation_mode for bone in rig.pose.bones} == {"ZXY"}
+    assert exported_omf(rig, made.actions) == omf.read_bytes()
+    rig.pose.bones["bip01"].rotation_mode = "QUATERNION"
+    assert exported_omf(rig, [editors]) == alone  # its angles count, whatever the bones are turned by
+
+
+def exported_omf(rig, actions):
+    options, onto = motion_export.MotionExportOptions(), motion_export.Onto.OWN_FILES
+    plan = motion_export.plan_export(bpy.context, rig, actions, "new.omf", onto=onto, options=options, report=Report())
+    return plan.data

@@ -127,3 +127,15 @@ def test_held_keys_that_repeat_are_left_out():
     assert pose_curves.thinned(curve).keys[:, 1].tolist() == [1.0, 2.0, 2.0]
     curve.interpolation[0] = Interpolation.LINEAR
     assert pose_curves.thinned(curve) is curve
+
+
+def test_what_is_nearly_straight_becomes_a_line():
+    keys = np.array([[0.0, 0.0], [0.3, 0.3], [0.6, 0.6]])
+    left, right = keys - 0.1, keys + 0.1
+    right[0, 1] += 1e-5
+    right[1, 1] += 1e-2
+    curve = Curve(keys, left, right, np.full(3, Interpolation.BEZIER, np.uint8))
+    found = pose_curves.straightened(curve, TOLERANCE)
+    assert found.interpolation.tolist() == [Interpolation.LINEAR, Interpolation.BEZIER, Interpolation.BEZIER]
+    times = np.linspace(0, 0.6, 500)
+    assert np.abs(evaluate_curve(found, times) - evaluate_curve(curve, times)).max() <= TOLERANCE

@@ -192,7 +192,8 @@ class _Gatherer:
                 self._context, self._rig, action, self._rest_for(action), FRAMES_PER_SECOND, step=step
             )
         else:
-            gathered = self._reader_for(action).gather(action, step=step)
+            order = "ZXY" if action.motionbridge_skeletal.is_skeletal else ""
+            gathered = self._reader_for(action).gather(action, step=step, euler=order)
             clip = gathered.clip
             for path in gathered.left_out:
                 self._report.warn("the game has no place for these curves; left out", f"{action.name}: {path}")

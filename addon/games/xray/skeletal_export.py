@@ -23,6 +23,7 @@ from ...core import files, names, rotation, space
 from ...core.envelope.fitting import fitted
 from ...core.errors import WriteError
 from ...core.model import Channels, Clip, CurveClip
+from ...core.pose_curves import straightened
 from ...core.report import Report
 from ...formats.xray import skl
 from ...formats.xray.omf.document import FRAMES_PER_SECOND
@@ -314,8 +315,8 @@ class _Gatherer:
                 continue
             angles = rotation.euler_zxy(rotation.matrices(clip.rotations[place]))
             tracks[place] = Channels(
-                [fitted(times, clip.translations[place][:, axis], metres) for axis in range(3)],
-                [fitted(times, angles[:, axis], radians) for axis in range(3)],
+                [straightened(fitted(times, clip.translations[place][:, axis], metres), metres) for axis in range(3)],
+                [straightened(fitted(times, angles[:, axis], radians), radians) for axis in range(3)],
             )
         return tracks
 

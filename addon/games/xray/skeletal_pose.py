@@ -133,22 +133,28 @@ def to_file(
     standing = [pose_curves.still(0.0)] * 3
     location = standing if pose.location is None else pose.location
     moved = pose_curves.moved(location, turn, rest.translations[place], frame, tolerance[0])
-    angles, mode = (standing, "ZXY") if pose.rotation is None else (pose.rotation, mode)
+    rotating, mode = (standing, "ZXY") if pose.rotation is None else (pose.rotation, mode)
     turned = pose_curves.turned(
-        angles,
+        rotating,
         mode,
         rest.rotations[place],
         frame,
         tolerance[1],
         like=base.channels.rotation if base is not None else None,
     )
+    places, angles = (
+        list(map(pose_curves.thinned, carried.curves))
+        if carried.exact
+        else [pose_curves.straightened(curve, allowed) for curve in carried.curves]
+        for carried, allowed in zip((moved, turned), tolerance, strict=True)
+    )
     if base is None:
-        return Channels(list(map(pose_curves.thinned, moved.curves)), list(map(pose_curves.thinned, turned.curves)))
+        return Channels(places, angles)
     near = [
         UNTOUCHED if each.exact and base.exact else most for each, most in zip((moved, turned), tolerance, strict=True)
     ]
     near[0] += 4 * float(np.spacing(np.float32(np.abs(rest.translations[place]).max())))
     return Channels(
-        pose_curves.snapped(moved.curves, base.channels.location, frame, near[0]),
-        pose_curves.snapped(turned.curves, base.channels.rotation, frame, near[1]),
+        pose_curves.snapped(places, base.channels.location, frame, near[0]),
+        pose_curves.snapped(angles, base.channels.rotation, frame, near[1]),
     )
