@@ -30,7 +30,7 @@ if str(ROOT) not in sys.path:
 if str(ROOT / "scripts") not in sys.path:
     sys.path.insert(0, str(ROOT / "scripts"))
 
-from bench_library import made_collision, made_library, made_occluders, made_path
+from bench_library import made_collision, made_details, made_library, made_occluders, made_path
 from environment import blenders
 
 from addon.cli import main as run_command_line
@@ -283,7 +283,20 @@ def rows_of_a_level(folder: Path) -> list[BlenderRow]:
             BlenderRow(f"export {path.name}, edited", "export_edited_level", "read_level", [path]),
             BlenderRow(f"export {path.name} as a new file", "export_drawn_level", "read_level", [path]),
         ]
-    return listed
+    return [*listed, *rows_of_details(folder)]
+
+
+def rows_of_details(folder: Path) -> list[BlenderRow]:
+    """Detail objects of 321 x 321 slots and 37 models."""
+    path = folder / "level.details"
+    path.write_bytes(made_details())
+    allowed = "memory_allowed_of_details"
+    return [
+        BlenderRow("import level.details", "import_details", "hand_over_details", [path]),
+        BlenderRow("import level.details: memory", "memory_of_details", allowed, [path], unit="MB"),
+        BlenderRow("export level.details", "export_details", "read_details", [path]),
+        BlenderRow("export level.details, edited", "export_edited_details", "read_details", [path]),
+    ]
 
 
 # ---- measuring

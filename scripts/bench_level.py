@@ -40,7 +40,7 @@ def seconds_of(work: Callable[[], object]) -> float:
     return seconds
 
 
-def _peak_growth(work: Callable[[], object]) -> float:
+def peak_growth(work: Callable[[], object]) -> float:
     """Bytes by which the most memory ever held grew."""
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the highest mark becomes what is held now
     before = _highest()
@@ -66,25 +66,25 @@ def import_level(path: str) -> float:
 
 def hand_over_level(path: str) -> float:
     """The floor of importing: the same arrays, ready, by the fastest calls known."""
-    positions, corners, faces = _arrays(path)
+    positions, corners, faces = trimmed(lambda: _prepared(path))
     return seconds_of(lambda: _handed_over(positions, corners, faces))
 
 
 def memory_of_level(path: str) -> float:
     """The most that the process grew by while importing."""
-    return _peak_growth(lambda: _import(path))
+    return peak_growth(lambda: _import(path))
 
 
 def memory_allowed(path: str) -> float:
     """The floor of that: what it grew by when the same arrays were handed over, and three times the file."""
-    positions, corners, faces = _arrays(path)
-    grown = _peak_growth(lambda: _handed_over(positions, corners, faces))
+    positions, corners, faces = trimmed(lambda: _prepared(path))
+    grown = peak_growth(lambda: _handed_over(positions, corners, faces))
     return grown + MEMORY_ABOVE_FLOOR * Path(path).stat().st_size
 
 
-def _arrays(path: str) -> tuple[Any, Any, Arrays]:
-    """`_prepared`, with no memory left over from preparing it: both sides begin with none."""
-    arrays = _prepared(path)
+def trimmed(prepare: Callable[[], Any]) -> Any:
+    """What is prepared, with no memory left over from preparing it: both sides begin with none."""
+    arrays = prepare()
     ctypes.CDLL(None).malloc_trim(0)
     return arrays
 

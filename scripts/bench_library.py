@@ -14,7 +14,7 @@ if str(ROOT) not in sys.path:
 from addon.core import rotation, space
 from addon.core.envelope import Envelope, Shape
 from addon.core.model import Clip, Skeleton, Space
-from addon.formats.xray import anm, cform, hom, occluders, omf, som
+from addon.formats.xray import anm, cform, details, dm, hom, occluders, omf, som
 from addon.formats.xray.anm.document import Animation, new_anm
 from addon.formats.xray.cform.document import FACE, Cform, material_bits
 from addon.formats.xray.envelopes import stored
@@ -24,6 +24,8 @@ from addon.formats.xray.omf.encoding import encode
 BONES, FRAMES = 47, 60
 PATH_KEYS = 200
 COLLISION_FACES, OCCLUDERS = 1_000_000, 200_000
+SLOTS_ALONG, DETAIL_MODELS = 321, 37
+"""As many as the largest level of the games has."""
 MOVING = 6
 """Bones that also move; the others only turn, as in the games' own files."""
 
@@ -101,6 +103,30 @@ def made_occluders(faces: int = OCCLUDERS, *, of_sound: bool = False) -> bytes:
     if of_sound:
         rows["occlusion"] = random.choice(np.array([0, 0.05, 0.6], "<f4"), len(rows))
     return module.write(occluders.new(rows))
+
+
+def made_details(side: int = SLOTS_ALONG, models: int = DETAIL_MODELS) -> bytes:
+    """Detail objects on ``side`` x ``side`` slots, two of three planted, and so many models of a few dozen faces."""
+    random = np.random.default_rng(7)
+    count = side * side
+    planted = random.integers(0, models, (count, 4)).astype(np.int32)
+    planted[random.random((count, 4)) < 1 / 3] = details.EMPTY
+    density = random.integers(0, 16, (count, 4, 4)).astype(np.uint8)
+    density[planted == details.EMPTY] = 0
+    shades = random.integers(0, 16, (count, 5)).astype(np.uint8)
+    ground, height = random.uniform(-5, 30, count), random.uniform(0, 6, count)
+    values = details.SlotValues(ground, height, planted, density, shades)
+    middle = side // 2, side // 2
+    plants = [_plant(random) for _ in range(models)]
+    return details.write(details.new(plants, details.pack(values, 3), (side, side), middle))
+
+
+def _plant(random: np.random.Generator) -> dm.Dm:
+    vertices = np.zeros(4 * int(random.integers(1, 40)), dm.VERTEX)
+    vertices["position"] = random.uniform(-0.5, 0.5, (len(vertices), 3))
+    vertices["uv"] = random.uniform(0, 1, (len(vertices), 2))
+    corners = (np.arange(0, len(vertices), 4)[:, None] + np.array([0, 1, 2, 0, 2, 3])).astype("<u2").ravel()
+    return dm.Dm(b"details\\blend", b"build_details", 0, np.array([0.5, 2.0], "<f4"), vertices, corners)
 
 
 def _ground(squares: int) -> tuple[np.ndarray, np.ndarray]:

@@ -5,7 +5,7 @@ Edges are handed over with the faces: Blender need not look for them, which is m
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import bpy
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.model import Attribute, Domain
+from ..core.scratch import scratch
 from . import attributes
 from .mesh_arrays import outside_edit_mode, positions_of
 
@@ -24,37 +25,49 @@ def build(
     name: str,
     points: NDArray[np.float32],
     side: float,
-    values: Mapping[str, NDArray[Any]],
+    values: Iterable[tuple[str, NDArray[Any]]],
     slots: tuple[Sequence[Any], NDArray[np.int32]],
 ) -> Any:
     """A mesh object, linked nowhere yet: level squares of ``side`` metres around ``points`` (n, 3), facing up.
 
-    ``values`` (n, …) become attributes of the faces, ``slots`` are materials and which of them each face (n,) has.
+    ``values`` (name, (n, …)) become attributes of the faces, each asked for when its turn comes; ``slots`` are
+    materials and which of them each face (n,) has.
     """
     data: Any = bpy.data.meshes.new(name)
-    count = len(points)
-    if count:
-        data.vertices.add(4 * count)
-        positions = points[:, None, :] + CORNERS * np.float32(side / 2)
-        data.attributes["position"].data.foreach_set("vector", positions.ravel())
-        del positions
-        corners = np.arange(4 * count, dtype=np.int32)
-        data.loops.add(4 * count)
-        data.attributes[".corner_vert"].data.foreach_set("value", corners)
-        data.polygons.add(count)
-        data.polygons.foreach_set("loop_start", corners[::4].copy())
-        data.edges.add(4 * count)
-        following = np.roll(corners.reshape(-1, 4), -1, axis=1).ravel()
-        data.attributes[".edge_verts"].data.foreach_set("value", np.stack([corners, following], axis=1).ravel())
-        data.attributes[".corner_edge"].data.foreach_set("value", corners)
+    if len(points):
+        _build_squares(data, points, side)
+    del points
     materials, index = slots
     for made in materials:
         data.materials.append(made)
-    attributes.build(data, {key: Attribute(Domain.FACE, column) for key, column in values.items()})
     if index.any():
         attributes.build(data, {"material_index": Attribute(Domain.FACE, index)})
+    del slots, index
+    for key, column in values:
+        attributes.build(data, {key: Attribute(Domain.FACE, column)})
     data.update()
     return bpy.data.objects.new(name, data)
+
+
+def _build_squares(data: Any, points: NDArray[np.float32], side: float) -> None:
+    count = 4 * len(points)
+    # One piece of memory for one thing after the other: together they are as large as the mesh.
+    positions = scratch((len(points), 4, 3), np.float32)
+    np.add(points[:, None, :], CORNERS * np.float32(side / 2), out=positions)
+    data.vertices.add(count)
+    data.attributes["position"].data.foreach_set("vector", positions.ravel())
+    numbers = positions.ravel().view(np.int32)
+    corners, ends = numbers[:count], numbers[count:].reshape(-1, 4, 2)
+    corners[:] = np.arange(count, dtype=np.int32)
+    data.loops.add(count)
+    data.attributes[".corner_vert"].data.foreach_set("value", corners)
+    data.polygons.add(len(points))
+    data.polygons.foreach_set("loop_start", corners[::4].copy())
+    ends[..., 0] = corners.reshape(-1, 4)
+    ends[:, :3, 1], ends[:, 3, 1] = ends[:, 1:, 0], ends[:, 0, 0]
+    data.edges.add(count)
+    data.attributes[".edge_verts"].data.foreach_set("value", ends.ravel())
+    data.attributes[".corner_edge"].data.foreach_set("value", corners)
 
 
 def gather(

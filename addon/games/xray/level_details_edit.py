@@ -72,7 +72,7 @@ def show(shown: Any) -> None:
     ):
         for name in names:
             values.setdefault(name, missing)
-    level_materials.clear_slots(shown.data, slots_of(values, level.shown_by))
+    level_materials.clear_slots(shown.data, slots_of(values.__getitem__, level.shown_by))
     shown.data.update()
 
 

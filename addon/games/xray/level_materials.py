@@ -33,6 +33,8 @@ DETAIL_MODEL = (0.55, 0.7, 0.25, 1.0)
 NOTHING_GROWS = (0.12, 0.12, 0.13, 1.0)
 MOST_COLOURS = 64
 """Of slots, each shown as it is; of more the nearest third of red, green and blue."""
+_PART = 1 << 13
+"""Slots that are looked at together, so that little memory is needed in between."""
 
 Slots = tuple[list[Any], NDArray[np.int32]]
 """Blender materials, and the number of one of them for each face."""
@@ -138,16 +140,18 @@ def sound_occluders(occlusion: NDArray[np.float32], two_sided: NDArray[np.bool_]
     return made, index
 
 
-def slots_by_model(numbers: NDArray[np.int32]) -> Slots:
+def slots_by_model(numbers: NDArray[Any]) -> Slots:
     """A colour for each detail model: ``numbers`` (slots,) of the one that counts, -1 where nothing grows."""
-    if not len(numbers):
-        return [], np.zeros(0, np.int32)
-    different, index = _distinct(numbers + 1)
+    places = range(0, len(numbers), _PART)
+    different = sorted(set[int]().union(*(np.unique(numbers[at : at + _PART]).tolist() for at in places)))
+    index = np.empty(len(numbers), np.int32)
+    for at in places:
+        index[at : at + _PART] = np.searchsorted(different, numbers[at : at + _PART])
     made = [
-        material.build_coloured(f"detail model {number - 1:02}", game_colour(int(number) - 1))
-        if number
+        material.build_coloured(f"detail model {number:02}", game_colour(number))
+        if number >= 0
         else material.build_coloured("nothing grows", NOTHING_GROWS)
-        for number in different.tolist()
+        for number in different
     ]
     return made, index
 

@@ -17,10 +17,26 @@ from .document import (
     starts_like,
     write,
 )
-from .ground import COLOUR, DENSITY, HEIGHT, MODEL, SKY, SUN, decode, encode, find_problems
+from .ground import (
+    COLOUR,
+    DENSITY,
+    HEIGHT,
+    MODEL,
+    SKY,
+    SUN,
+    column,
+    columns,
+    decode,
+    encode,
+    find_problems,
+    named_models,
+    parts,
+    places,
+    report_missing,
+)
 from .placing import arrange, find_misplaced, find_orphans, new_grid, renumbered
 from .scatter import Plants, scatter
-from .slots import EMPTY, MODELS, MOST_SHADE, SlotValues, empty_slots, pack, unpack
+from .slots import EMPTY, MODELS, MOST_SHADE, SlotValues, empty_slots, ground_of, pack, unpack
 
 __all__ = [
     "COLOUR",
@@ -39,6 +55,8 @@ __all__ = [
     "Plants",
     "SlotValues",
     "arrange",
+    "column",
+    "columns",
     "decode",
     "describe",
     "differences",
@@ -48,13 +66,18 @@ __all__ = [
     "find_misplaced",
     "find_orphans",
     "find_problems",
+    "ground_of",
+    "named_models",
     "new",
     "new_grid",
     "pack",
+    "parts",
+    "places",
     "raw_size",
     "read",
     "recompose",
     "renumbered",
+    "report_missing",
     "scatter",
     "starts_like",
     "unpack",

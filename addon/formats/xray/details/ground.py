@@ -17,6 +17,7 @@ from ....core.errors import WriteError
 from ....core.model import Attribute, Domain, Mesh
 from ....core.problems import Problem
 from ....core.report import Report
+from ....core.scratch import scratch
 from .. import dm
 from ..changes import Changes
 from ..chunks import Chunk, ChunkRun
@@ -32,39 +33,79 @@ from .slots import (
     MOST_HEIGHT,
     MOST_SHADE,
     SlotValues,
+    density_of,
+    ground_of,
+    height_of,
+    models_of,
     pack,
     shade_steps,
+    shades_of,
     unpack,
 )
 
 HEIGHT, SUN, SKY, COLOUR = "height", "sun", "sky", "colour"
 MODEL = tuple(f"model_{place}" for place in range(4))
 DENSITY = tuple(f"density_{place}" for place in range(4))
+_PART = 1 << 13
 _MOST_MODEL = {2: 254, 3: MODELS - 1}
 
 
 def decode(document: Details, report: Report) -> Mesh:
-    """A point a slot (slots, 3), in the file's order, no faces; what it says as attributes of the points.
+    """A point a slot (slots, 3), in the file's order, no faces; `columns` as attributes of the points."""
+    report_missing(document, named_models(document), report)
+    mesh = Mesh(document.name, places(document), np.zeros((0, 3), np.int32))
+    mesh.attributes = {name: Attribute(Domain.VERTEX, column(document, name)) for name in columns(document)}
+    return mesh
 
-    `HEIGHT` metres; each of `MODEL` int32, `EMPTY` for none; each of `DENSITY` (slots, 4) how dense that model stands
-    at the corners (x0, y0), (x1, y0), (x0, y1), (x1, y1), 0 to 1. Version 3 also: `SUN` and `SKY` 0 to 1, `COLOUR`
-    (slots, 4) red, green, blue and 1.
-    """
-    values = unpack(document.slots)
-    missing = sorted(set(np.unique(values.models).tolist()) - {EMPTY} - set(document.models))
+
+def named_models(document: Details) -> set[int]:
+    """The numbers of models that slots name, whether the file has them or not."""
+    named: set[int] = set()
+    for place in range(4):
+        named.update((np.flatnonzero(np.bincount(models_of(document.slots, place) - EMPTY)) + EMPTY).tolist())
+    return named - {EMPTY}
+
+
+def report_missing(document: Details, named: set[int], report: Report) -> None:
+    """Warn of models that are ``named`` by slots and the file has not."""
+    missing = sorted(named - set(document.models))
     if missing:
         report.warn(f"slots name models that the file has not: {', '.join(map(str, missing))}", document.name)
-    mesh = Mesh(document.name, _points(document, values), np.zeros((0, 3), np.int32))
-    columns: dict[str, NDArray[Any]] = {HEIGHT: values.height.astype(np.float32)}
-    for place in range(4):
-        columns[MODEL[place]] = np.ascontiguousarray(values.models[:, place])
-        columns[DENSITY[place]] = _shares(values.density[:, place])
-    if values.shades is not None:
-        shades = _shares(values.shades)
-        columns[SUN], columns[SKY] = np.ascontiguousarray(shades[:, 0]), np.ascontiguousarray(shades[:, 1])
-        columns[COLOUR] = np.concatenate([shades[:, 2:], np.ones((len(shades), 1), np.float32)], axis=1)
-    mesh.attributes = {name: Attribute(Domain.VERTEX, column) for name, column in columns.items()}
-    return mesh
+
+
+def parts(document: Details) -> Iterator[Details]:
+    """The file with some of its slots after the other, to look at what would be large of all of them."""
+    for at in range(0, len(document.slots), _PART):
+        yield replace(document, slots=document.slots[at : at + _PART])
+
+
+def columns(document: Details) -> tuple[str, ...]:
+    """The names of what slots say: version 2 has no light."""
+    light = () if document.header.version == 2 else (SUN, SKY, COLOUR)
+    return (HEIGHT, *MODEL, *DENSITY, *light)
+
+
+def column(document: Details, name: str) -> NDArray[Any]:
+    """One of `columns`, which are large together.
+
+    `HEIGHT` (slots,) float32 metres; each of `MODEL` (slots,) int32, `EMPTY` for none; each of `DENSITY` (slots, 4)
+    float32 how dense that model stands at the corners (x0, y0), (x1, y0), (x0, y1), (x1, y1), 0 to 1; `SUN` and `SKY`
+    (slots,) float32 0 to 1, `COLOUR` (slots, 4) float32 red, green, blue and 1.
+    """
+    rows = document.slots
+    if name == HEIGHT:
+        with np.errstate(over="ignore"):  # floats of broken files
+            return height_of(rows).astype(np.float32)
+    if name in MODEL:
+        return models_of(rows, MODEL.index(name))
+    if name in DENSITY:
+        return _shares(density_of(rows, DENSITY.index(name)))
+    if name == COLOUR:
+        colours = np.ones((len(rows), 4), np.float32)
+        for place in range(3):
+            colours[:, place] = _shares(shades_of(rows, 2 + place))
+        return colours
+    return _shares(shades_of(rows, (SUN, SKY).index(name)))
 
 
 def decode_models(document: Details, report: Report) -> list[Mesh]:
@@ -73,18 +114,23 @@ def decode_models(document: Details, report: Report) -> list[Mesh]:
 
 
 def _shares(steps: NDArray[np.uint8]) -> NDArray[np.float32]:
-    return (steps / MOST_SHADE).astype(np.float32)
+    result = steps.astype(np.float32)
+    result /= MOST_SHADE
+    return result
 
 
-def _points(document: Details, values: SlotValues) -> NDArray[np.float32]:
+def places(document: Details) -> NDArray[np.float32]:
+    """(slots, 3) the middle of each slot, at the height of its ground."""
     if not len(document.slots):
         return np.zeros((0, 3), np.float32)  # one side may claim billions where the other has none
     (width, depth), (x, z) = document.header.size, document.header.offset
     middles = [(np.arange(size) - start + 0.5) * SLOT_SIZE for size, start in ((width, x), (depth, z))]
-    points = np.empty((depth, width, 3), np.float32)
+    points = scratch((depth, width, 3), np.float32)
     points[..., 0], points[..., 1] = middles[0], middles[1][:, None]
-    points[..., 2] = values.ground.reshape(depth, width)
-    return points.reshape(-1, 3)
+    result: NDArray[np.float32] = points.reshape(-1, 3)
+    for at in range(0, len(result), _PART):
+        result[at : at + _PART, 2] = ground_of(document.slots[at : at + _PART])
+    return result
 
 
 def encode(ground: Mesh, base: Details, models: Mapping[int, Dm] | None = None) -> tuple[Details, Changes]:

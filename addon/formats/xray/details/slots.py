@@ -64,34 +64,59 @@ def version_of(rows: NDArray[Any]) -> int:
 
 def unpack(rows: NDArray[Any]) -> SlotValues:
     """What packed slots mean."""
+    places = range(4)
+    models = np.stack([models_of(rows, place) for place in places], axis=1)
+    density = np.stack([density_of(rows, place) for place in places], axis=1)
+    shades = None if version_of(rows) == 2 else np.stack([shades_of(rows, place) for place in range(5)], axis=1)
+    return SlotValues(ground_of(rows), height_of(rows), models, density, shades)
+
+
+def ground_of(rows: NDArray[Any]) -> NDArray[np.float64]:
+    """(slots,) metres."""
     if version_of(rows) == 2:
-        with np.errstate(over="ignore", invalid="ignore"):  # floats of broken files
-            ground = rows["bottom"].astype(np.float64)
-            height = rows["top"].astype(np.float64) - ground
-        models = _models(rows["plants"]["model"], 2)
-        return SlotValues(ground, height, models, _corners(rows["plants"]["density"]), None)
-    word = rows["word"]
-    ground = _bits(word, 0, 12).astype(np.float64) * GROUND_STEP + LOWEST
-    models = np.stack([_bits(word, at, 6) for at in range(20, 44, 6)], axis=1)
-    shades = np.stack([_bits(word, at, 4) for at in range(_SHADES_FROM, 64, 4)], axis=1).astype(np.uint8)
-    height = _bits(word, 12, 8).astype(np.float64) * HEIGHT_STEP
-    return SlotValues(ground, height, _models(models, 3), _corners(rows["density"]), shades)
+        with np.errstate(invalid="ignore"):  # floats of broken files
+            return rows["bottom"].astype(np.float64)
+    ground = _bits(rows["word"], 0, 12).astype(np.float64)
+    ground *= GROUND_STEP
+    ground += LOWEST
+    return ground
 
 
-def _bits(word: NDArray[np.uint64], start: int, count: int) -> NDArray[np.uint64]:
-    result: NDArray[np.uint64] = word >> np.uint64(start) & np.uint64((1 << count) - 1)
-    return result
+def height_of(rows: NDArray[Any]) -> NDArray[np.float64]:
+    """(slots,) metres above the ground."""
+    if version_of(rows) == 2:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return rows["top"].astype(np.float64) - rows["bottom"].astype(np.float64)
+    return _bits(rows["word"], 12, 8).astype(np.float64) * HEIGHT_STEP
 
 
-def _models(stored: NDArray[Any], version: int) -> NDArray[np.int32]:
-    models = stored.astype(np.int32)
+def models_of(rows: NDArray[Any], place: int) -> NDArray[np.int32]:
+    """(slots,) the number of one of the four models, `EMPTY` for none."""
+    version = version_of(rows)
+    stored = rows["plants"]["model"][:, place] if version == 2 else _bits(rows["word"], 20 + 6 * place, 6)
+    models: NDArray[np.int32] = stored.astype(np.int32)
     models[models == _NO_MODEL[version]] = EMPTY
     return models
 
 
-def _corners(density: NDArray[np.uint16]) -> NDArray[np.uint8]:
-    """(slots, 4, 4) nibbles, low first."""
-    result: NDArray[np.uint8] = (density[..., None] >> np.arange(0, 16, 4, dtype=np.uint16) & 0xF).astype(np.uint8)
+def density_of(rows: NDArray[Any], place: int) -> NDArray[np.uint8]:
+    """(slots, 4 corners) how dense one of the four models stands, 0 to 15."""
+    stored = rows["plants"]["density"] if version_of(rows) == 2 else rows["density"]
+    result = np.empty((len(rows), 4), np.uint8)
+    for corner in range(4):
+        result[:, corner] = stored[:, place] >> np.uint16(4 * corner) & np.uint16(0xF)
+    return result
+
+
+def shades_of(rows: NDArray[Any], place: int) -> NDArray[np.uint8]:
+    """(slots,) sun, sky, red, green or blue, 0 to 15. Version 3 alone has them."""
+    return _bits(rows["word"], _SHADES_FROM + 4 * place, 4).astype(np.uint8)
+
+
+def _bits(word: NDArray[np.uint64], start: int, count: int) -> NDArray[np.uint16]:
+    """A field of at most 16 bits."""
+    result: NDArray[np.uint16] = (word >> np.uint64(start)).astype(np.uint16)
+    result &= np.uint16((1 << count) - 1)
     return result
 
 
