@@ -37,6 +37,8 @@ from mutation import mutated
 from addon.core.errors import MotionbridgeError, ReadError
 from addon.core.report import Report
 from addon.formats import FORMATS, HEAD_SIZE, Format, detect
+from addon.formats.arma import p3d, rtm
+from addon.formats.arma.skeletons import MAN_ARMA_3
 from addon.formats.xray import anm, skl
 from addon.formats.xray.ogf.mesh import decode_meshes
 from addon.formats.xray.ogf.skeleton import decode_skeleton
@@ -103,11 +105,31 @@ def decode_skl(document: Any, report: Report) -> None:
         raise Broken(f"motions nobody touched are changed: {changes.sentence()}")
 
 
+def decode_rtm(document: Any, report: Report) -> None:
+    """The same for a game's animation; the binarised ones on the built-in man."""
+    clip = rtm.decode(document, report, MAN_ARMA_3)
+    if isinstance(document, rtm.Plain):
+        again, changes = rtm.encode_plain(clip, document)
+    else:
+        again, changes = rtm.encode_binarised(clip, MAN_ARMA_3, document)
+    if again is not document:
+        raise Broken(f"an animation nobody touched is changed: {changes.sentence()}")
+
+
+def decode_p3d(document: Any, report: Report) -> None:
+    """What an import does with a model and its pivots."""
+    for lod in document.lods:
+        p3d.decode_lod(lod, report)
+    p3d.pivots(document, list(MAN_ARMA_3.parents), report)
+
+
 DECODERS: dict[str, Callable[[Any, Report], None]] = {
     "omf": decode_omf,
     "ogf": decode_ogf,
     "anm": decode_anm,
     "skl": decode_skl,
+    "rtm": decode_rtm,
+    "p3d": decode_p3d,
 }
 
 

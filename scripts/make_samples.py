@@ -9,6 +9,7 @@
 - `weapon_embedded.ogf`: the same with the motions inside
 - `camera.anm`: a camera's path of version 5, keys of every shape
 - `level`: a hut in a yard, in every kind of file that says something of a level's shape; `samples/level.py` has more
+- `arma`: a man of boxes, his walk plain and binarised, his model and model.cfg
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
+from samples.arma import man
 from samples.bones import HUMANOID, WEAPON
 from samples.level import level
 from samples.models import Numbered, model
@@ -50,6 +52,7 @@ def samples() -> dict[str, bytes]:
         "camera.anm": anm.write(camera_path()),
         "weapon_embedded.ogf": ogf.write(model("weapon", WEAPON, short, embedded)),
         **{f"level/{name}": data for name, data in level().items()},
+        **{f"arma/{name}": data for name, data in man().items()},
     }
 
 

@@ -106,3 +106,76 @@ def test_files_come_out_of_an_archive(tmp_path, capsys):
     (tmp_path / "x.ogf").write_bytes(bytes((0, 0, 121)) + b"a\0\1" + bytes(13) + b" (")
     assert cli.main(["extract", str(tmp_path / "x.ogf"), "-o", str(out)]) == 2
     assert "Name an archive" in capsys.readouterr().err
+
+
+# Animations of Arma, which take a skeleton --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def man(samples):
+    return samples / "arma"
+
+
+def test_an_animation_is_binarised_along_a_model_cfg_and_made_plain_again(run, man, tmp_path):
+    there, back = tmp_path / "there.rtm", tmp_path / "back.rtm"
+    status, out, err = run("convert", man / "walk.rtm", "--to", "5", "--model-cfg", man / "model.cfg", "-o", there)
+    assert (status, err) == (0, "")
+    assert out == [f"{there}: rtm 5, {there.stat().st_size} bytes (from {(man / 'walk.rtm').stat().st_size})"]
+    assert there.read_bytes()[:4] == b"BMTR"
+    options = ("--model-cfg", man / "model.cfg", "--skeleton", "sampleman")
+    assert run("convert", there, "--to", "plain", *options, "-o", back)[0] == 0
+    status, out, _ = run("diff", man / "walk.rtm", back)
+    assert status == 1
+    assert out[0].startswith("bones missing: Pelvis"), "binarised names are lower case"
+    assert len(out) == 2, "phases, step and events are the same"
+
+
+def test_a_skeleton_is_asked_for_and_must_fit(run, man, tmp_path):
+    out = tmp_path / "out.rtm"
+    walk = man / "walk.rtm"
+    for options, sentence in (
+        ((), "Give the skeleton's model.cfg"),
+        (("--skeleton", "arma9"), "Known: arma3, arma2, flashpoint"),
+        (("--skeleton", "flashpoint"), "no hierarchy in the game"),
+        (("--model-cfg", man / "model.cfg", "--skeleton", "Dog"), "Choose one with --skeleton: SampleMan"),
+        (("--model-cfg", man / "man.p3d"), "no text"),
+        (("--model-cfg", tmp_path / "none.cfg"), "none.cfg"),
+    ):
+        status, lines, err = run("convert", walk, "--to", "5", *options, "-o", out)
+        assert (status, lines) == (2, []), options
+        assert sentence in err
+        assert not out.exists()
+
+
+def test_many_files_go_into_a_folder_and_one_refusal_stops_no_other(run, man, samples, tmp_path):
+    for number in range(5):
+        (tmp_path / f"walk{number}.rtm").write_bytes((man / "walk.rtm").read_bytes())
+    (tmp_path / "walk3.rtm").write_bytes(b"RTM_0101")
+    out = tmp_path / "new" / "folder"
+    status, lines, err = run(
+        "convert", tmp_path / "walk*.rtm", "--to", "5", "--skeleton", "arma3", "-o", out, "--jobs", "2"
+    )
+    assert status == 2
+    assert lines[-1] == "5 files: 4 converted, 1 refused"
+    assert "walk3.rtm" in err
+    assert sorted(path.name for path in out.iterdir()) == [f"walk{number}.rtm" for number in (0, 1, 2, 4)]
+    assert len({path.read_bytes() for path in out.iterdir()}) == 1
+    status, _, err = run(
+        "convert", man / "walk.rtm", tmp_path / "walk0.rtm", "--to", "plain", "-o", tmp_path / "walk1.rtm"
+    )
+    assert status == 2
+    assert "several files need a folder" in err
+    status, _, err = run("convert", man / "walk.rtm", man / "walk.rtm", "--to", "plain", "-o", out)
+    assert status == 2
+    assert "several files are called walk.rtm" in err
+
+
+def test_many_files_can_be_replaced(run, man, tmp_path):
+    for number in range(2):
+        (tmp_path / f"walk{number}.rtm").write_bytes((man / "walk.rtm").read_bytes())
+    status, lines, _ = run("convert", tmp_path / "walk*.rtm", "--to", "plain", "--in-place")
+    assert status == 0
+    assert lines == [
+        *(f"{tmp_path / f'walk{number}.rtm'}: nothing changed, left as it is" for number in range(2)),
+        "2 files: 2 converted",
+    ]

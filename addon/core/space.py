@@ -147,6 +147,7 @@ def descent_uvs(uvs: NDArray[Any]) -> NDArray[Any]:
     return flipped
 
 
+@np.errstate(invalid="ignore")  # signalling NaNs of broken files
 def arma_parent_transforms(quaternions: Floats, translations: Floats, *, turned: bool) -> tuple[Floats, Floats]:
     """What a binarised file's quaternions (..., w x y z) and metres (..., 3) say in Blender. Exact.
 

@@ -184,3 +184,9 @@ def test_nothing_is_kept_of_nothing(shape):
     result, touched = kept(np.zeros(shape, np.float32), np.zeros(shape, np.float32))
     assert result.shape == shape
     assert not touched.any()
+
+
+def test_the_largest_float_is_not_near_everything():
+    largest = np.array([np.finfo(np.float32).max], np.float64)
+    assert not untouched(np.array([0.0]), largest).any()
+    assert untouched(largest, largest).all()

@@ -69,7 +69,8 @@ def _matrices(
     rows = space.arma_deltas_back(clip.deltas)
     where, known = sources.grid()
     stored = np.swapaxes(placed(base), 0, 1)[where] if known.any() else np.zeros(rows.shape, "<f4")
-    wanted = stored.astype(np.float64) if shown is None else space.arma_deltas_back(shown)
+    with np.errstate(invalid="ignore"):  # signalling NaNs of broken files
+        wanted = stored.astype(np.float64) if shown is None else space.arma_deltas_back(shown)
     kept = kept_elements(rows, wanted, known, reach)
     refuse_broken(rows, ~kept, clip.bones)
     with np.errstate(over="ignore", invalid="ignore"):
