@@ -1,7 +1,5 @@
 """Editor motions as users and scripts meet them: operators, dialogs' texts, drops, modes, wrong files, empty scenes."""
 
-from pathlib import Path
-
 import bpy
 import numpy as np
 import pytest
@@ -11,10 +9,8 @@ from addon.formats.xray import skl
 from addon.ui import import_skeletal, skeletal_panels
 from tests.blender.test_skl_motions import CURVED, STEPPED, curve, curves_of, made_motion, rig_of, written
 from tests.blender.test_ui import last_report, refusal
-from tests.real_files import CORPUS
 
 BONES = ["root", "arm", "hand", "Finger"]
-needs_corpus = pytest.mark.skipif(CORPUS is None, reason="MOTIONBRIDGE_CORPUS is not set")
 
 
 @pytest.fixture
@@ -190,18 +186,9 @@ def test_stash_and_quaternions(walk):
     assert curve(rig.animation_data.action, "arm", "rotation_quaternion", 3) in curves_of(rig.animation_data.action)
 
 
-@needs_corpus
 def test_the_panel_knows_the_motion(walk):
     rig_of(BONES)
     assert skeletal_panels.active_skeletal(bpy.context) is None
     load(walk)
     action = skeletal_panels.active_skeletal(bpy.context)
     assert (action.motionbridge_skeletal.version, action.motionbridge_skeletal.fps) == (6, 30.0)
-
-
-def test_paths_relative_to_the_blend_file(walk, tmp_path):
-    rig_of(BONES)
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
-    load("//made.skls")
-    assert bpy.ops.export_scene.xray_skl(filepath="//new.skls") == {"FINISHED"}
-    assert Path(tmp_path / "new.skls").read_bytes() == walk.read_bytes()
