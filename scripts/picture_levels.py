@@ -5,6 +5,7 @@ from math import radians
 from pathlib import Path
 
 import bpy
+import numpy as np
 from mathutils import Euler
 from picture_studio import HERE, Steps, area, shot, sidebar, there
 
@@ -115,6 +116,22 @@ def details() -> Steps:
     yield from shot("details")
 
 
+def plants() -> Steps:
+    """What grows on some slots, scattered as a preview, with the models in the panel."""
+    load_level(LEVELS / "l08_yantar" / "level.details")
+    light()
+    ground = bpy.context.active_object
+    middles = np.empty(3 * len(ground.data.polygons), np.float32)
+    ground.data.polygons.foreach_get("center", middles)
+    near = np.linalg.norm(middles.reshape(-1, 3)[:, :2] - (-20, -60), axis=1) < 25
+    ground.data.polygons.foreach_set("select", near)
+    with there():
+        bpy.ops.motionbridge.details_scatter(spacing=0.35)
+    yield from sidebar()
+    look(72, 25, 0.06, (-20, -60, float(np.median(middles.reshape(-1, 3)[near, 2]))))
+    yield from shot("plants")
+
+
 SCENES: list[Callable[[], Steps]] = [level_check]
 if (LEVELS / "tss").is_dir():
-    SCENES += [collision, occluders, detail_model, details]
+    SCENES += [collision, occluders, detail_model, details, plants]

@@ -228,7 +228,9 @@ class MOTIONBRIDGE_PT_level(BlenderPanel):
             for name in ("waving", "min_scale", "max_scale"):
                 column.prop(properties, name)
             column.label(text="Its origin stands in the ground", icon="INFO")
-        self._draw_legend([active] if active.type == "MESH" else meshes_of(holder))
+        shown_meshes = [active] if active.type == "MESH" else meshes_of(holder)
+        if properties.kind != "DETAILS":
+            self._draw_legend(shown_meshes)
         if properties.kind == "ERR":
             column = layout.column(align=True)
             column.label(text="The places are selected:", icon="INFO")
@@ -240,6 +242,9 @@ class MOTIONBRIDGE_PT_level(BlenderPanel):
         if properties.kind in level_export.SUFFIXES:
             layout.operator("motionbridge.level_check", icon="VIEWZOOM")
             layout.operator("export_scene.xray_level_geometry", text="Export", icon="EXPORT")
+        if properties.kind == "DETAILS":
+            # As long as there are models: what is worked with comes first.
+            self._draw_legend(shown_meshes)
 
     def _draw_legend(self, meshes: list[Any]) -> None:
         column = self.layout.column(align=True)
