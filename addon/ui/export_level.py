@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from .bases import BlenderOperator, ExportHelper
 from .operation import Operation, Outcome
 from .preferences import preferences
 from .target import level_holder_to_export
+
+LETTERS_SHOWN = 30
 
 
 class EXPORT_SCENE_OT_xray_level_geometry(Operation, ExportHelper, BlenderOperator):
@@ -38,6 +41,9 @@ class EXPORT_SCENE_OT_xray_level_geometry(Operation, ExportHelper, BlenderOperat
         default=False,
     )
     backup: BoolProperty(name="Keep a Backup", description="Keep a file that is there beside the new one", default=True)
+    findings: StringProperty(
+        name="Findings", description="What the game would reject or is worth a look", options={"HIDDEN", "SKIP_SAVE"}
+    )
 
     @classmethod
     def poll(cls, context: Any) -> bool:
@@ -53,6 +59,8 @@ class EXPORT_SCENE_OT_xray_level_geometry(Operation, ExportHelper, BlenderOperat
             suffix = level_export.SUFFIXES[holder.motionbridge_level.kind]
             name = bpy.path.clean_name(holder.name)
             self.filepath = bpy.path.abspath(came_from) if came_from else f"{name}{suffix}"
+            found = level_export.find_problems(context, holder, Report())
+            self.findings = "\n".join(one.problem.sentence for one in found)
         self.backup = preferences(context).backup
         return ExportHelper.invoke(self, context, event)
 
@@ -67,6 +75,12 @@ class EXPORT_SCENE_OT_xray_level_geometry(Operation, ExportHelper, BlenderOperat
         layout.use_property_decorate = False
         for name in ("modifiers", "anew", "backup"):
             layout.prop(self, name)
+        if self.findings:
+            column = layout.column(align=True)
+            column.label(text="Worth a look first:", icon="ERROR")
+            for finding in self.findings.split("\n"):
+                for line in textwrap.wrap(finding, LETTERS_SHOWN):
+                    column.label(text=line, icon="BLANK1", translate=False)
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan and write."""

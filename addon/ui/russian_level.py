@@ -32,6 +32,7 @@ LEVEL: dict[str, str] = {
     "Finding": "Замечание",
     "The places are selected:": "Места выделены:",
     "Tab edits, numpad . goes there": "Tab — правка, Numpad . — к месту",
+    "Worth a look first:": "Сначала взгляните:",
     "Front Blue, Back Red": "Лицо синее, изнанка красная",
     "Selected faces:": "Выделенные грани:",
     "Share of sound let through:": "Доля пропускаемого звука:",
