@@ -133,6 +133,16 @@ def actions_turning(rig: Any, channel: str) -> list[Any]:
     return [action for action in _actions() if _first_path(action, channel) in known]
 
 
+def turn_by_angles(rig: Any, action: Any, order: str) -> None:
+    """Let the bones that ``action`` turns by angles alone be turned by angles of this ``order``."""
+    bag = compat.curve_bag(action, compat.suitable_slot(action, rig))
+    paths = {curve.data_path for curve in bag.fcurves} if bag is not None else set()
+    for bone in rig.pose.bones:
+        others = {channel_path(bone.name, QUATERNION), channel_path(bone.name, AXIS_ANGLE)}
+        if bone.rotation_mode != order and channel_path(bone.name, EULER) in paths and not others & paths:
+            bone.rotation_mode = order
+
+
 def _first_path(action: Any, ending: str) -> str:
     bag = compat.curve_bag(action)
     curves = bag.fcurves if bag is not None else ()

@@ -26,7 +26,7 @@ class IMPORT_SCENE_OT_xray_bones(Operation, FileChoice, ImportHelper, BlenderOpe
 
     bl_idname = "import_scene.xray_bones"
     bl_label = "Import X-Ray Bone Properties"
-    bl_options = {"REGISTER", "UNDO"}
+    bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     filename_ext = ".bones"
     filter_glob: StringProperty(default="*.bones", options={"HIDDEN"})
@@ -42,8 +42,10 @@ class IMPORT_SCENE_OT_xray_bones(Operation, FileChoice, ImportHelper, BlenderOpe
     def run(self, context: Any, report: Report) -> Outcome:
         """Import the file."""
         paths = self.paths()
-        if len(paths) != 1:
-            raise ReadError("one file is needed", remedy="Choose one file of bone properties (.bones)")
+        if not paths:
+            raise ReadError("no file is chosen", remedy="Choose a file of bone properties (.bones)")
+        if len(paths) > 1:
+            raise ReadError("the bones of an armature have one file", remedy="Choose one file (.bones)")
         rig = rig_to_import_onto(context, report)
         with scope.object_mode(context):  # what is set in edit mode is lost when that is left
             given = bones_file.import_bones(rig, paths[0], report)

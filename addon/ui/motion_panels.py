@@ -12,6 +12,7 @@ from ..blender import action as actions
 from ..blender import compat
 from ..core import names
 from ..formats.xray.omf.document import FRAMES_PER_SECOND
+from ..games.xray import skeletal_import
 from . import found_motions
 from .bases import BlenderList, BlenderPanel
 from .export_motions import active_file
@@ -30,7 +31,7 @@ def _playing(rig: Any) -> int:
 
 def _play(rig: Any, number: int) -> None:
     if 0 <= number < len(bpy.data.actions):
-        actions.play(bpy.context, rig, bpy.data.actions[number])
+        skeletal_import.play(bpy.context, rig, bpy.data.actions[number])
 
 
 class MOTIONBRIDGE_UL_motion_files(BlenderList):

@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import bpy
+
 from ..core.report import Report
-from .bases import BlenderOperator, BlenderPanel
+from .bases import BlenderList, BlenderOperator, BlenderPanel
 from .import_skeletal import match_scene
 from .motion_operators import active_action
 from .motion_panels import MotionbridgePanel
+from .name_filter import name_filter
 from .operation import Operation, Outcome
 from .target import active_rig
 from .wording import said, shown
@@ -19,6 +22,37 @@ def active_skeletal(context: Any) -> Any:
     """The action that the active armature plays, where it is one of the editor's motions."""
     action = active_action(context)
     return action if action is not None and action.motionbridge_skeletal.is_skeletal else None
+
+
+class MOTIONBRIDGE_UL_editor_motions(BlenderList):
+    """Actions that came from the editor's files on the active armature."""
+
+    def draw_item(
+        self, _context: Any, layout: Any, _data: Any, item: Any, _icon: int, _active: Any, _property: str
+    ) -> None:
+        """Name, then the file's."""
+        row = layout.row()
+        row.label(text=item.motionbridge_motion.motion_name or item.name, translate=False)
+        right = row.row()
+        right.alignment = "RIGHT"
+        right.active = False
+        right.label(text=item.motionbridge_skeletal.file, translate=False)
+
+    def filter_items(self, context: Any, data: Any, _property: str) -> tuple[list[int], list[int]]:
+        """Those of the active armature's files, in their order."""
+        rig = active_rig(context)
+        places = {file.name: place for place, file in enumerate(rig.motionbridge_skeletal_files)} if rig else {}
+        fits = name_filter(self.filter_name, regular=False)
+        flags, keys = [], []
+        for action in data.actions:
+            skeletal = action.motionbridge_skeletal
+            listed = skeletal.file in places and fits(action.motionbridge_motion.motion_name or action.name)
+            flags.append(self.bitflag_filter_item if listed else 0)
+            keys.append((places.get(skeletal.file, -1), skeletal.place))
+        order = [0] * len(keys)
+        for place, number in enumerate(sorted(range(len(keys)), key=keys.__getitem__)):
+            order[number] = place
+        return flags, order
 
 
 class MOTIONBRIDGE_OT_match_scene_to_editor_motion(Operation, BlenderOperator):
@@ -51,11 +85,15 @@ class SkeletalPanel(MotionbridgePanel):
     def draw(self, context: Any) -> None:
         """The motion, or how to get one."""
         layout = self.layout
-        action = active_skeletal(context)
+        action, rig = active_skeletal(context), active_rig(context)
+        if rig is not None and len(rig.motionbridge_skeletal_files):
+            layout.template_list(
+                "MOTIONBRIDGE_UL_editor_motions", "", bpy.data, "actions", rig, "motionbridge_playing", sort_lock=True
+            )
         if action is None:
             layout.label(text="The active armature plays no motion of the editor", icon="INFO")
         else:
-            _draw_motion(layout, active_rig(context), action)
+            _draw_motion(layout, rig, action)
         column = layout.column(align=True)
         column.operator("import_scene.xray_skl", text="Import Editor Motions", icon="IMPORT")
         column.operator("export_scene.xray_skl", text="Export Editor Motions", icon="EXPORT")
@@ -92,6 +130,7 @@ class MOTIONBRIDGE_PT_skeletal_d(SkeletalPanel, BlenderPanel):
 
 
 CLASSES = (
+    MOTIONBRIDGE_UL_editor_motions,
     MOTIONBRIDGE_OT_match_scene_to_editor_motion,
     MOTIONBRIDGE_PT_skeletal_v,
     MOTIONBRIDGE_PT_skeletal_d,

@@ -192,3 +192,16 @@ def test_the_panel_knows_the_motion(walk):
     load(walk)
     action = skeletal_panels.active_skeletal(bpy.context)
     assert (action.motionbridge_skeletal.version, action.motionbridge_skeletal.fps) == (6, 30.0)
+
+
+def test_a_click_in_the_list_plays_a_motion_and_turns_bones_as_it_does(two):
+    rig = rig_of(BONES)
+    load(two, rotation="EULER")
+    load(two, rotation="QUATERNION", motions="run")
+    run = bpy.data.actions.find("run")
+    assert rig.pose.bones["arm"].rotation_mode == "QUATERNION"
+    rig.motionbridge_playing = run
+    assert rig.animation_data.action == bpy.data.actions[run]
+    assert {bone.rotation_mode for bone in rig.pose.bones} == {"ZXY"}
+    rig.motionbridge_playing = bpy.data.actions.find("run.001")
+    assert {bone.rotation_mode for bone in rig.pose.bones} == {"QUATERNION"}

@@ -30,6 +30,8 @@ from .bone_properties import bones_in_order
 from .motion_import import bone_places
 from .skeletal_pose import Showing, Shown, odd_behaviours, show
 
+ORDER = "ZXY"
+"""The order of the editor's angles."""
 FARTHEST = 1_048_574
 """The last frame that Blender has."""
 
@@ -241,7 +243,7 @@ def describe(action: Any, motion: SkeletalMotion, place: int, file: Any) -> None
 
 
 def _set_modes(rig: Any, tracks: dict[str, pose.BoneCurves], showing: Showing) -> None:
-    mode = "QUATERNION" if showing.quaternions else "ZXY"
+    mode = "QUATERNION" if showing.quaternions else ORDER
     for bone in map(rig.pose.bones.get, tracks):
         if bone.rotation_mode != mode:
             bone.rotation_mode = mode
@@ -255,6 +257,13 @@ def attach(rig: Any, document: Skl, path: str) -> Any:
     keep(file, "document", skl.write(document.with_motions([replace(one, tracks=[]) for one in document.motions])))
     motion_files.keep_rest(file, rig)
     return file
+
+
+def play(context: Any, rig: Any, action: Any) -> None:
+    """Make ``rig`` play an action, its bones turned by what the action turns them by."""
+    actions.play(context, rig, action)
+    if action.motionbridge_skeletal.rotation == "EULER" and action.motionbridge_skeletal.is_skeletal:
+        pose.turn_by_angles(rig, action, ORDER)
 
 
 def _objects() -> Iterable[Any]:
