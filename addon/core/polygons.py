@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
+_QUIET = np.errstate(over="ignore", invalid="ignore")
+"""Damaged files hold numbers whose products overflow; what comes of them is told apart by the caller."""
+
 
 def starts(counts: NDArray[Any]) -> NDArray[np.int64]:
     """(faces,) the first corner of each face."""
@@ -63,6 +66,7 @@ def repeats_a_vertex(counts: NDArray[Any], corners: NDArray[Any]) -> NDArray[np.
     return result
 
 
+@_QUIET
 def normals(positions: NDArray[Any], counts: NDArray[Any], corners: NDArray[Any]) -> Floats:
     """(faces, 3) unit normals by the sum over edges (Newell), right for faces that are not flat; 0 without area."""
     # From each face's first corner: far from the origin nothing is lost.
@@ -91,6 +95,7 @@ def _next_corners(counts: NDArray[Any]) -> NDArray[np.int64]:
     return result
 
 
+@_QUIET
 def distances_from_plane(positions: NDArray[Any], counts: NDArray[Any], corners: NDArray[Any]) -> Floats:
     """(faces,) how far, at most, a corner lies from the plane through the face's centre."""
     face = face_of_corner(counts)
@@ -103,6 +108,7 @@ def distances_from_plane(positions: NDArray[Any], counts: NDArray[Any], corners:
     return result
 
 
+@_QUIET
 def concave(positions: NDArray[Any], counts: NDArray[Any], corners: NDArray[Any]) -> NDArray[np.bool_]:
     """(faces,) whether the outline turns inwards at a corner, by more than rounding."""
     points = positions[corners].astype(np.float64)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ....core import space
 from ....core.errors import ReadError
 from ....core.model import parents_first
@@ -21,6 +23,7 @@ CHUNK_OF_KIND: dict[PointKind, type[Points]] = {
 }
 
 
+@np.errstate(over="ignore", invalid="ignore")  # damaged files hold numbers that overflow, and signalling NaNs
 def decode(document: Oof, report: Report) -> Model:
     """The whole model. Raises `ReadError` where parents form a ring."""
     textures = document.textures

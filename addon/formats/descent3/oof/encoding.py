@@ -51,6 +51,7 @@ class Settings:
     precision: Precision = field(default_factory=Precision)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # damaged files hold numbers that overflow, and signalling NaNs
 def encode(model: Model, base: Oof | None = None, settings: Settings | None = None) -> tuple[Oof, Changes]:
     """The base, or a new file of version 2300, with this model in it, and what changed. Raises `WriteError`.
 
@@ -225,9 +226,10 @@ def _with_parts(base: Oof, parts: list[SubObject]) -> list[Section]:
 def _encode_header(base: Oof, parts: list[SubObject], changes: Changes) -> ObjectHeader:
     """The base's numbers, changed by as much as what they measure: the generator measured in a scene of its own."""
     old = base.header
-    before, after = _rest_positions(base.sub_objects), _rest_positions(parts)
-    if len(parts) == old.sub_objects and np.array_equal(before, after, equal_nan=True):
+    there = base.sub_objects
+    if len(parts) == len(there) and all(part is known for part, known in zip(parts, there, strict=True)):
         return old
+    before, after = _rest_positions(there), _rest_positions(parts)
     was, now = (surface.radius(places) for places in (before, after))
     measured_more = float(old.radius) > float(was) * (1 + 1e-6)
     radius = old.radius if now == was else max(old.radius, now) if measured_more else now

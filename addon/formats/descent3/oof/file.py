@@ -177,7 +177,7 @@ def _report_oddities(document: Oof, report: Report) -> None:
     if ids.count(b"RANI") + ids.count(b"ANIM") > 1:
         report.warn("there are several chunks of rotation keys; the last counts", "RANI")
     found = [part.index for part in document.all(SubObject)]
-    if sorted(found) != list(range(announced)):
+    if len(found) != announced or sorted(found) != list(range(len(found))):
         report.warn(
             f"{announced} sub-objects are announced, {len(found)} are there, or their numbers are wrong", "SOBJ"
         )

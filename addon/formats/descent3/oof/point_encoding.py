@@ -140,7 +140,9 @@ def _up_rows(points: list[Point], base: Oof, indices: Indices) -> NDArray[Any] |
     """The rows of NATH; None where none has an up vector and the base's chunk, whatever it says, stays."""
     old = base.last(AttachUps)
     if all(point.up is None for point in points):
-        return None if points or old is None else np.zeros(0, POINT)
+        there = base.last(AttachPoints)
+        gone = there is not None and len(there.rows) > 0 and not points
+        return np.zeros(0, POINT) if gone and old is not None else None
     stored = old.rows if old is not None else np.zeros(0, POINT)
     known = _known(points, len(stored))
     rows = np.zeros(len(points), POINT)

@@ -181,6 +181,7 @@ ODD = {
     "a body too long": (model(replaced={b"WBAT": body(CHUNKS[b"WBAT"], 2300) + b"x"}), "1 bytes are left over"),
     "stray bytes": (model() + bytes(7), "7 stray bytes at the end"),
     "31 sub-objects": (count_at(b"OHDR", 0, 31, 2000), "31 sub-objects; the game takes 30"),
+    "two billion sub-objects": (count_at(b"OHDR", 0, 2**31 - 1), "2147483647 sub-objects are announced, 2 are there"),
     "texture out of range": (model(replaced={b"TXTR": bytes(4)}), "name a texture that is not in the table"),
     "no NUL": (
         model(replaced={b"SOBJ ": body(CHUNKS[b"SOBJ "], 2300).replace(b"rotor\0", b"rotors")}),
