@@ -1,0 +1,107 @@
+"""What the Level panel and the dialogs of a level's operators show."""
+
+from types import SimpleNamespace
+
+import bpy
+import pytest
+
+from addon.ui import export_level, level_panels
+from tests.blender.test_levels import SQUARE, drawn, imported
+
+
+class Layout:
+    """Keeps what is drawn into it: texts, names of operators, names of properties with whether they can be set."""
+
+    def __init__(self, kept=None, *, enabled=True):
+        self.kept = [] if kept is None else kept
+        self.enabled = enabled
+
+    def column(self, **_):
+        return Layout(self.kept, enabled=self.enabled)
+
+    row = box = column
+
+    def label(self, text="", **_):
+        self.kept.append(text)
+
+    def prop(self, _owner, name, **_):
+        self.kept.append((name, self.enabled))
+
+    def operator(self, name, text="", **_):
+        self.kept.append(text or name)
+        return SimpleNamespace()
+
+    def operator_menu_enum(self, name, _property, **_):
+        self.kept.append(name)
+
+
+def panel_says(active):
+    view = SimpleNamespace(overlay=SimpleNamespace(show_face_orientation=False))
+    context = SimpleNamespace(active_object=active, space_data=view)
+    assert level_panels.MOTIONBRIDGE_PT_level.poll(context)
+    panel = type("Panel", (), dict(vars(level_panels.MOTIONBRIDGE_PT_level)) | {"layout": Layout()})()
+    panel.draw(context)
+    return [one for one in panel.layout.kept if isinstance(one, str)]
+
+
+def test_without_a_mesh_there_is_no_panel():
+    for active in (None, bpy.data.objects.new("empty", None)):
+        assert not level_panels.MOTIONBRIDGE_PT_level.poll(SimpleNamespace(active_object=active))
+
+
+def test_any_mesh_is_offered_to_become_something_of_a_level():
+    assert panel_says(drawn("wall", SQUARE, [(0, 1, 2, 3)], "NONE")) == ["motionbridge.level_begin"]
+
+
+def test_sound_occluders_have_a_legend_and_buttons_for_their_faces(samples):
+    made, _ = imported(samples / "level" / "level.som")
+    said = panel_says(made.holder)
+    assert said[0] == "Sound Occluders"
+    assert {"lets 0% of sound through", "lets 5% of sound through", "lets 60% of sound through"} & set(said)
+    assert said.index("Selected faces:") < said.index("One-Sided") < said.index("Share of sound let through:")
+    assert said[-2:] == ["motionbridge.level_check", "Export"]
+
+
+def test_collision_in_parts_has_one_legend_on_the_parts_and_above_them(samples):
+    made, _ = imported(samples / "level" / "level.cform", split="SECTOR")
+    names = ["materials\\earth", "materials\\bricks", "objects\\tin_roof", "objects\\grille"]
+    assert set(names) <= set(panel_says(made.holder))
+    for part in made.meshes:
+        said = panel_says(part)
+        assert set(said) & set(names) == {used.name for used in part.data.materials}
+        assert "motionbridge.level_collision" in said
+
+
+def test_errors_say_how_to_go_there_and_cannot_be_exported(samples):
+    said = panel_says(imported(samples / "level" / "level.err")[0].holder)
+    assert said[:2] == ["Level Errors", "The places are selected:"]
+    assert "Export" not in said
+
+
+@pytest.mark.parametrize("ticked", ["use_material", "use_sector", "use_flags"])
+def test_only_what_is_ticked_can_be_typed(samples, ticked):
+    imported(samples / "level" / "level.cform")
+    operator = SimpleNamespace(layout=Layout(), use_material=False, use_sector=False, use_flags=False, material=12)
+    setattr(operator, ticked, True)
+    level_panels.MOTIONBRIDGE_OT_level_collision.draw(operator, bpy.context)
+    enabled = {name for name, enabled in (one for one in operator.layout.kept if isinstance(one, tuple)) if enabled}
+    fields = {
+        "use_material": {"material"},
+        "use_sector": {"sector"},
+        "use_flags": {"suppress_shadows", "suppress_wallmarks"},
+    }
+    assert enabled == {"use_material", "use_sector", "use_flags"} | fields[ticked]
+    assert "materials\\bricks" in operator.layout.kept
+
+
+def test_what_the_game_would_reject_is_said_before_it_is_written(monkeypatch):
+    shown = drawn("thin", [*SQUARE, (0, 0.0001, 0)], [(0, 1, 2), (0, 1, 4)], "HOM")
+    bpy.context.view_layer.objects.active = shown
+    monkeypatch.setattr(export_level.ExportHelper, "invoke", lambda *_: {"RUNNING_MODAL"})
+    operator = SimpleNamespace(filepath="", findings="", backup=False, layout=Layout())
+    export_level.EXPORT_SCENE_OT_xray_level_geometry.invoke(operator, bpy.context, None)
+    assert operator.filepath == "thin.hom"
+    export_level.EXPORT_SCENE_OT_xray_level_geometry.draw(operator, bpy.context)
+    said = [one for one in operator.layout.kept if isinstance(one, str)]
+    assert said[0] == "Worth a look first:"
+    assert " ".join(said[1:]) == "1 of 2 faces have an area below 0.001 m²"
