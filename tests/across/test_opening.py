@@ -9,7 +9,7 @@ from addon.core.report import Report
 from addon.formats.xray import ogf, omf
 from addon.formats.xray.ogf.skeleton import decode_skeleton
 from addon.formats.xray.omf.decoding import decode
-from addon.games.xray import model_export, motion_edit, motion_export
+from addon.games.xray import model_export, motion_edit, motion_export, skeletal_export
 from addon.games.xray.bone_properties import game_name
 from tests.real_files import MOTIONS_OF_MODELS, motions_of_model
 
@@ -66,3 +66,19 @@ def test_any_motion_the_user_picks_is_shown_as_the_files_say(model) -> None:
             )[:, 0]
             shown = np.array([rig.pose.bones[shown_names[bone.lower()]].matrix for bone in skeleton.bones])
             assert np.abs(shown - pose).max() < 1e-4, (path.name, clip.name)
+
+
+@pytest.mark.parametrize("kind", ["euler", "quaternion"])
+def test_editor_motions_leave_as_they_came(kind, between, tmp_path) -> None:
+    bpy.ops.wm.open_mainfile(filepath=str(between / f"{kind}.blend"))
+    path = between / f"{kind}.skls"
+    plan = skeletal_export.plan_export(
+        bpy.context,
+        bpy.data.objects["rig"],
+        skeletal_export.motions_of(path.name),
+        str(tmp_path / path.name),
+        options=skeletal_export.SkeletalExportOptions(),
+        report=Report(),
+    )
+    assert plan.changes.sentence() == "2 untouched"
+    assert plan.data == path.read_bytes()

@@ -1,4 +1,4 @@
-"""Models and their motions, imported, untouched and saved by this Blender."""
+"""Models, their motions and the editor's, imported, untouched and saved by this Blender."""
 
 import bpy
 import pytest
@@ -6,6 +6,8 @@ import pytest
 from addon.core.report import Report
 from addon.games.xray.model import ImportOptions, import_model
 from addon.games.xray.motion_import import MotionImportOptions, import_motions
+from addon.games.xray.skeletal_import import Rotation, SkeletalImportOptions, import_skeletal
+from tests.blender.test_skl_motions import made_motion, rig_of, written
 from tests.real_files import MOTIONS_OF_MODELS, motions_of_model
 
 
@@ -18,3 +20,13 @@ def test_an_untouched_import_is_saved(between, model) -> None:
         import_motions(bpy.context, rig, str(path), options=MotionImportOptions(), report=Report())
     rig.name = "rig"
     bpy.ops.wm.save_as_mainfile(filepath=str(between / f"{model}.blend"))
+
+
+@pytest.mark.parametrize("kind", [Rotation.EULER, Rotation.QUATERNION])
+def test_editor_motions_are_saved(between, kind) -> None:
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    rig = rig_of(["root", "arm", "hand", "Finger"])
+    path = written(between, made_motion([0, 1, 3]), made_motion([4], seed=5, apart=True), name=f"{kind.value}.skls")
+    options = SkeletalImportOptions(rotation=kind)
+    import_skeletal(bpy.context, rig, str(path), options=options, report=Report())
+    bpy.ops.wm.save_as_mainfile(filepath=str(between / f"{kind.value}.blend"))
