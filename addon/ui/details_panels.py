@@ -114,7 +114,15 @@ class MOTIONBRIDGE_OT_details_slots(OfGround, BlenderOperator):
     )
 
     def invoke(self, context: Any, _event: Any) -> Any:
-        """A dialog."""
+        """A dialog that begins with what the first selected slot says; the model is the one that was chosen."""
+        ground = context.active_object
+        with scope.object_mode(context):
+            selected = level_edit.selected_faces(ground.data)
+            now = level_details_edit.first_slot(ground, selected, int(self.place))
+        for name in ("ground", "height", "sun", "sky", "colour"):
+            value = getattr(now, name)
+            if value is not None:
+                setattr(self, name, value)
         return context.window_manager.invoke_props_dialog(self, width=380)
 
     def draw(self, context: Any) -> None:
@@ -132,9 +140,19 @@ class MOTIONBRIDGE_OT_details_slots(OfGround, BlenderOperator):
             column = layout.column()
             column.active = getattr(self, tick)
             for name in names:
-                column.prop(self, name)
-            if tick == "use_plant":
-                column.label(text=self._model_name(context), translate=False)
+                if name == "density":
+                    self._draw_density(column.column(align=True), context)
+                else:
+                    column.prop(self, name)
+
+    def _draw_density(self, column: Any, context: Any) -> None:
+        row = column.split(factor=0.4)
+        row.label()
+        row.label(text=self._model_name(context), translate=False)
+        column.prop(self, "density", index=0, text="Density Near Left")
+        column.prop(self, "density", index=1, text="Near Right")
+        column.prop(self, "density", index=2, text="Far Left")
+        column.prop(self, "density", index=3, text="Far Right")
 
     def _model_name(self, context: Any) -> str:
         named = [one for one in models_of(context.active_object) if one.motionbridge_level.number == self.model]

@@ -19,7 +19,10 @@ DETAILS: dict[str, str] = {
         "Окрасить грани по их нынешним атрибутам, в том числе изменённым скриптом"
     ),
     "Density": "Плотность",
+    "Density Near Left": "Плотность ближе слева",
     "Detail Objects": "Трава уровня",
+    "Far Left": "Дальше слева",
+    "Far Right": "Дальше справа",
     "First": "Первая",
     "Fourth": "Четвёртая",
     "Ground": "Земля",
@@ -46,6 +49,7 @@ DETAILS: dict[str, str] = {
     ),
     "Metres between the places where a plant may stand": "Метры между местами, где может стоять растение",
     "Most Plants": "Не больше растений",
+    "Near Right": "Ближе справа",
     "No more than these are shown": "Больше этого не показывается",
     "Not all of the ground": "Не вся земля",
     "Nothing is scattered": "Ничего не рассыпано",

@@ -452,6 +452,19 @@ def test_of_too_many_plants_some_are_shown_and_it_is_said(path):
     assert len(instances()) == 1000
 
 
+def test_folders_are_looked_through_once_for_all_models(tmp_path, monkeypatch):
+    from addon.games.xray import game_tree
+
+    asked = []
+    listing = game_tree.Path.iterdir
+    monkeypatch.setattr(game_tree.Path, "iterdir", lambda folder: asked.append(folder) or listing(folder))
+    models = chunk(0, GRASS) + chunk(1, GRASS.replace(b"grass", b"weeds")) + chunk(2, GRASS.replace(b"grass", b"stone"))
+    data = chunk(1, models) + chunk(2, SLOTS) + chunk(0, words(3, 3) + struct.pack("<4i", -1, 2, 2, 1))
+    imported(written(tmp_path, data))
+    assert asked
+    assert len(asked) == len(set(asked))
+
+
 # What is wrong -------------------------------------------------------------------------------------------------------
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from addon.formats.xray import details
-from addon.games.xray import level_edit
+from addon.games.xray import level_details_edit, level_edit
 from addon.games.xray.level_details_export import models_of
 from tests.blender.test_details import BIG, face_values, models_in, planned, slots_of, tuft, written
 from tests.formats.xray.test_details import OLD, SLOTS, SMALL
@@ -65,6 +65,19 @@ def test_slots_are_edited_by_selection_in_edit_mode(tmp_path):
     # The colour follows at once.
     names = [made.name for made in ground.data.materials]
     assert names[ground.data.polygons[1].material_index] == "detail model 00"
+
+
+def test_the_dialog_begins_with_what_the_first_selected_slot_says(tmp_path):
+    ground, _ = opened(tmp_path)
+    now = level_details_edit.first_slot(ground, np.array([True, True]), 2)
+    assert now.plants == {2: (0, [1, 1, 1, 1])}
+    assert (now.ground, now.height) == (pytest.approx(0.2), pytest.approx(0.3))
+    assert (now.sun, now.sky) == (pytest.approx(1 / 15), pytest.approx(2 / 15))
+    assert now.colour == pytest.approx([3 / 15, 4 / 15, 5 / 15])
+    nothing = level_details_edit.SlotValues()
+    assert level_details_edit.first_slot(ground, np.zeros(2, np.bool_), 0) == nothing
+    old, _ = opened(tmp_path, OLD)
+    assert level_details_edit.first_slot(old, np.ones(1, np.bool_), 0).sun is None
 
 
 def test_what_is_missing_to_edit_is_said(tmp_path):

@@ -24,7 +24,7 @@ from ...core.report import Report
 from ...formats import HEAD_SIZE, detect
 from ...formats.xray import cform, dm, err, hom, occluders, som
 from . import level_details, level_materials, level_models
-from .game_tree import find_game_materials
+from .game_tree import find_game_materials, tree_of
 from .level_file import BY_MATERIAL, BY_SECTOR, WHOLE, ImportedLevelFile, LevelOptions
 from .level_properties import NOT_WELDED
 
@@ -155,7 +155,8 @@ def _occluders(
 
 def _read_detail_model(data: bytes, path: Path, options: LevelOptions, report: Report) -> ImportedLevelFile:
     document = dm.read(data, str(path), report)
-    shown = level_models.build(document, path, options, report)
+    tree = tree_of(path, options.game_folder, options.textures_folder)
+    shown = level_models.build(document, tree, report, textures=options.textures)
     faces, vertices = len(document.triangles), len(document.vertices)
     counts = f"{text.counted(faces, 'face')}, {text.counted(vertices, 'vertex', 'vertices')}"
     return ImportedLevelFile("DM", path.name, shown, [shown], counts)

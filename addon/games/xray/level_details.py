@@ -20,6 +20,7 @@ from ...core.report import Report
 from ...core.scratch import scratch
 from ...formats.xray import details
 from . import level_materials, level_models
+from .game_tree import tree_of
 from .level_file import ImportedLevelFile, LevelOptions
 
 MODELS = "Models"
@@ -83,10 +84,11 @@ def _values(document: details.Details) -> Iterator[tuple[str, NDArray[Any]]]:
 def _build_models(document: details.Details, path: Path, options: LevelOptions, report: Report) -> Any:
     """A collection of the models, in a row before the ground's near edge, each under its number."""
     holder: Any = bpy.data.collections.new(f"{document.name} {MODELS}")
+    tree = tree_of(path, options.game_folder, options.textures_folder)
     for number in sorted(document.models):
         model = document.models[number]
         name = f"detail_{number:02}"
-        shown = level_models.build(model, path, options, report, name=name)
+        shown = level_models.build(model, tree, report, textures=options.textures, name=name)
         shown.motionbridge_level.number = number
         holder.objects.link(shown)
     return holder

@@ -76,6 +76,22 @@ def show(shown: Any) -> None:
     shown.data.update()
 
 
+def first_slot(shown: Any, selected: NDArray[np.bool_], place: int) -> SlotValues:
+    """What the first of the ``selected`` (faces,) says, of its models the one at ``place``; nothing without any."""
+    if not selected.any():
+        return SlotValues()
+    face = int(np.argmax(selected))
+    _, heights, values = tiles.gather(shown, WANTED, COLOURS)
+    one = {name: column[face] for name, column in values.items()}
+    model, density = one.get(details.MODEL[place]), one.get(details.DENSITY[place])
+    return SlotValues(
+        plants={} if model is None or density is None else {place: (int(model), density.tolist())},
+        ground=float(heights[face, 0]),
+        **{name: float(one[name]) for name in (details.HEIGHT, details.SUN, details.SKY) if name in one},
+        colour=one[details.COLOUR][:3].tolist() if details.COLOUR in one else None,
+    )
+
+
 def set_slots(shown: Any, selected: NDArray[np.bool_], given: SlotValues) -> NDArray[np.bool_]:
     """Give the ``selected`` (faces,) these values, outside edit mode; which of them were changed."""
     changed = np.zeros(len(selected), np.bool_)

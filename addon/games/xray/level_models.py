@@ -6,7 +6,6 @@ Where such an object stands says nothing: its origin is the point that stands in
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,19 +18,20 @@ from ...core.report import Report
 from ...formats.xray import dm
 from ...formats.xray.dm import Dm
 from . import level_materials
-from .game_tree import tree_of
-from .level_file import LevelOptions
+from .game_tree import GameTree
 
 LEAST_STEP = 1.0
 """Metres between the origins of models that are laid out, at least."""
 
 
-def build(document: Dm, path: Path, options: LevelOptions, report: Report, *, name: str = "") -> Any:
-    """The object of a model, linked nowhere yet, which remembers its bytes. ``name``, else the file's."""
+def build(document: Dm, tree: GameTree, report: Report, *, textures: bool = True, name: str = "") -> Any:
+    """The object of a model, linked nowhere yet, which remembers its bytes. ``name``, else the file's.
+
+    Textures, if they are wanted, are looked for in ``tree``, which remembers the folders it has seen.
+    """
     mesh = dm.decode(document, report, name)
     mesh.attributes[FILE_VERTEX] = Attribute(Domain.VERTEX, np.arange(len(mesh.positions), dtype=np.int32))
-    tree = tree_of(path, options.game_folder, options.textures_folder)
-    materials = [level_materials.textured(one, tree, options.textures, report) for one in mesh.materials]
+    materials = [level_materials.textured(one, tree, textures, report) for one in mesh.materials]
     shown = meshes.build(mesh, materials, report, flat=True)
     properties, said = shown.motionbridge_level, document.properties
     properties.waving, properties.min_scale, properties.max_scale = said.waving, said.min_scale, said.max_scale
