@@ -39,6 +39,7 @@ from addon.core.report import Report
 from addon.formats import FORMATS, HEAD_SIZE, Format, detect
 from addon.formats.arma import p3d, rtm
 from addon.formats.arma.skeletons import MAN_ARMA_3
+from addon.formats.descent3 import ogf_image, oof
 from addon.formats.xray import anm, skl
 from addon.formats.xray.ogf.mesh import decode_meshes
 from addon.formats.xray.ogf.skeleton import decode_skeleton
@@ -123,6 +124,20 @@ def decode_p3d(document: Any, report: Report) -> None:
     p3d.pivots(document, list(MAN_ARMA_3.parents), report)
 
 
+def decode_oof(document: Any, report: Report) -> None:
+    """What an import, an export and the check before it do with a model of Descent 3."""
+    model = oof.decode(document, report)
+    again, changes = oof.encode(model, document)
+    if again is not document:
+        raise Broken(f"a model nobody touched is changed: {changes.sentence()}")
+    deque(oof.find_problems(model), maxlen=0)
+
+
+def decode_ogf_image(document: Any, _report: Report) -> None:
+    """What an import does with a texture."""
+    ogf_image.decode(document)
+
+
 DECODERS: dict[str, Callable[[Any, Report], None]] = {
     "omf": decode_omf,
     "ogf": decode_ogf,
@@ -130,6 +145,8 @@ DECODERS: dict[str, Callable[[Any, Report], None]] = {
     "skl": decode_skl,
     "rtm": decode_rtm,
     "p3d": decode_p3d,
+    "oof": decode_oof,
+    "ogf_image": decode_ogf_image,
 }
 
 

@@ -10,6 +10,7 @@
 - `camera.anm`: a camera's path of version 5, keys of every shape
 - `level`: a hut in a yard, in every kind of file that says something of a level's shape; `samples/level.py` has more
 - `arma`: a man of boxes, his walk plain and binarised, his model and model.cfg
+- `descent3`: a ship that has everything a model can have, its textures, an archive of them
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ if str(ROOT) not in sys.path:
 
 from samples.arma import man
 from samples.bones import HUMANOID, WEAPON
+from samples.descent3 import descent3
 from samples.level import level
 from samples.models import Numbered, model
 from samples.motions import humanoid_motions, weapon_motions
@@ -53,6 +55,7 @@ def samples() -> dict[str, bytes]:
         "weapon_embedded.ogf": ogf.write(model("weapon", WEAPON, short, embedded)),
         **{f"level/{name}": data for name, data in level().items()},
         **{f"arma/{name}": data for name, data in man().items()},
+        **{f"descent3/{name}": data for name, data in descent3().items()},
     }
 
 

@@ -17,7 +17,8 @@ from .decoding import places_of_indices
 from .document import NEWEST, Oof, Section, Value
 from .faces import Faces
 from .geometry import ALPHA_SINCE, ObjectHeader, SubObject, TextureNames
-from .mesh_encoding import TextureTable, encode_mesh
+from .look_encoding import TextureTable
+from .mesh_encoding import encode_mesh
 from .model import Model, Part
 from .motion_encoding import Precision
 from .point_encoding import Indices, encode_points
@@ -139,7 +140,7 @@ def _encode_parts(
         old = there[source] if source >= 0 else None
         told = Changes()
         fresh = old if old is not None else _new_part(base.major)
-        found = encode_mesh(part.mesh, fresh, textures, told, normal_step=settings.normal_step)
+        found = replace(encode_mesh(part.mesh, fresh, textures, told, normal_step=settings.normal_step))
         found.index, found.parent = indices.numbers[place], indices.of_part(part.parent)
         if old is None:
             told.lines.append("a new sub-object")

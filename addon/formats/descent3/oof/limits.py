@@ -61,18 +61,21 @@ def check_hierarchy(model: Model) -> None:
 
 def refuse(model: Model) -> None:
     """Raise a `WriteError` for the first fatal problem."""
-    for finding in find_problems(model):
+    for finding in find_problems(model, shapes=False):
         if finding.problem.fatal:
             place = f"{model.parts[finding.part].name!r}: " if finding.part >= 0 else ""
             raise WriteError(f"{place}{finding.problem.sentence}", remedy=finding.problem.remedy)
 
 
-def find_problems(model: Model) -> Iterator[Finding]:
-    """All of them, the whole model's first. The hierarchy must be one (`check_hierarchy`)."""
+def find_problems(model: Model, *, shapes: bool = True) -> Iterator[Finding]:
+    """All of them, the whole model's first. The hierarchy must be one (`check_hierarchy`).
+
+    Without ``shapes`` faces are not looked at for being flat, convex and of some area, of which nothing is fatal.
+    """
     yield from (Finding(-1, problem) for problem in _of_model(model))
     children = {part.parent for part in model.parts}
     for place, part in enumerate(model.parts):
-        for problem in _of_part(part, place in children):
+        for problem in _of_part(part, place in children, shapes=shapes):
             yield Finding(place, problem)
 
 
@@ -134,7 +137,7 @@ def _depth(model: Model) -> int:
     return max(depths, default=0)
 
 
-def _of_part(part: Part, has_children: bool) -> Iterator[Problem]:
+def _of_part(part: Part, has_children: bool, *, shapes: bool) -> Iterator[Problem]:
     mesh, said = part.mesh, properties.parse(part.properties)
     count, faces = len(mesh.positions), len(mesh.counts)
     if count > MOST_VERTICES:
@@ -148,7 +151,7 @@ def _of_part(part: Part, has_children: bool) -> Iterator[Problem]:
     if not faces and has_children:
         yield _worth_a_look("it has no faces, so the game draws nothing of what hangs below it", "Give it a small face")
     kind = said.kind if said is not None and said.works else None
-    yield from _of_faces(part, kind)
+    yield from _of_faces(part, kind, shapes=shapes)
     if said is not None and said.problem:
         yield _worth_a_look(f"{part.properties}: {said.problem}", "Correct its property string")
     if part.properties.endswith("=") and said is None:
@@ -163,7 +166,7 @@ def _of_part(part: Part, has_children: bool) -> Iterator[Problem]:
         )
 
 
-def _of_faces(part: Part, kind: Kind | None) -> Iterator[Problem]:
+def _of_faces(part: Part, kind: Kind | None, *, shapes: bool) -> Iterator[Problem]:
     mesh = part.mesh
     counts, corners = mesh.counts, mesh.corners
     inside = polygons.all_in_face((corners >= 0) & (corners < len(mesh.positions)), counts)
@@ -173,7 +176,8 @@ def _of_faces(part: Part, kind: Kind | None) -> Iterator[Problem]:
     yield from some(many, "faces", f"have more than {MOST_COLLIDING_CORNERS} corners; nothing hits them", "Cut them")
     finite: NDArray[np.bool_] = np.all(np.isfinite(mesh.positions), axis=1)
     yield from some(~finite, "vertices", "stand at no finite place", "Delete them", Domain.VERTEX)
-    if inside.all() and finite.all() and len(counts):
+    yield from some(counts < 3, "faces", "have fewer than three corners", "Delete them", fatal=True)
+    if shapes and inside.all() and finite.all() and len(counts):
         yield from _of_shapes(part)
     if kind in _ONE_FACE:
         if len(counts) != 1:
@@ -191,8 +195,6 @@ def _of_faces(part: Part, kind: Kind | None) -> Iterator[Problem]:
 def _of_shapes(part: Part) -> Iterator[Problem]:
     mesh = part.mesh
     flat = np.flatnonzero(mesh.counts >= 3)
-    few = np.logical_not(mesh.counts >= 3)
-    yield from some(few, "faces", "have fewer than three corners", "Delete them", fatal=True)
     corners = mesh.corners[polygons.corners_of(mesh.counts, flat)]
     counts = mesh.counts[flat]
     wrong = np.zeros(len(mesh.counts), np.bool_)

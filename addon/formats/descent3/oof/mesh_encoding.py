@@ -6,7 +6,7 @@ faces changed keeps its normal. All else follows the rules of the game's own gen
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,39 +15,16 @@ from numpy.typing import NDArray
 from ....core import polygons, quantum, space
 from ....core.errors import WriteError
 from ....core.mesh_parts import first_of_each
-from ....core.model import FILE_FACE, FILE_VERTEX, Domain, Material, PolygonMesh
-from .. import strings
+from ....core.model import FILE_FACE, FILE_VERTEX, Domain, PolygonMesh
+from ....core.report import Report
 from . import surface
 from .changes import Changes
 from .faces import CORNER, FACE, Faces
 from .geometry import SubObject
-from .mesh import ALPHA, holdable, looks
+from .look_encoding import Faced, TextureTable, encode_looks, look_key
+from .mesh import ALPHA, decode_mesh, holdable
 
 _LAST = np.iinfo(np.int64).max
-DEFAULT_COLOUR = (128, 128, 128)
-"""Of faces without texture and without a colour."""
-
-
-@dataclass
-class TextureTable:
-    """The file's names, to which new ones are added; ``stored`` with their NUL."""
-
-    stored: list[bytes]
-    labels: list[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.labels = [strings.decode(name) for name in self.stored]
-
-    def number(self, name: str) -> int:
-        """The first entry of this name, as written or in another case; a new one where there is none."""
-        lowered = [label.lower() for label in self.labels]
-        if name in self.labels:
-            return self.labels.index(name)
-        if name.lower() in lowered:
-            return lowered.index(name.lower())
-        self.stored.append(strings.encode(name))
-        self.labels.append(name)
-        return len(self.labels) - 1
 
 
 def encode_mesh(
@@ -62,6 +39,8 @@ def encode_mesh(
 
     ``normal_step`` is how far a component of a given normal may lie from the file's and still be untouched.
     """
+    if _is_of_base(mesh, base, textures):
+        return base
     vertices = _Rows.of(mesh.values(FILE_VERTEX, Domain.VERTEX), len(mesh.positions), len(base.positions))
     positions = space.descent_points(mesh.positions).astype(np.float32)[vertices.order]
     positions, moved = _kept(positions, base.positions, vertices)
@@ -73,7 +52,7 @@ def encode_mesh(
     rows[known] = base.faces.rows[shape.source[known]]
     corners["vertex"] = shape.corners
     corners["uv"], slid = _encode_uvs(mesh, base, shape, pairs)
-    painted = _encode_looks(mesh, base, shape, rows, textures)
+    painted = encode_looks(mesh, base, Faced(shape.source, shape.mesh), rows, textures)
     changed = (shape.mesh >= 0) & ~(pairs.same & _stands_still(shape, moved))
     _shape_faces(rows, positions, shape, changed)
     faces = Faces(rows, shape.counts, corners)
@@ -91,6 +70,41 @@ def encode_mesh(
     if moved.any() or len(positions) != len(base.positions):
         result.radius, result.center = surface.radius(positions), surface.center(positions)
     return result
+
+
+def _is_of_base(mesh: PolygonMesh, base: SubObject, textures: TextureTable) -> bool:
+    """Whether it is to the bit what the base decodes to: then nothing has to be compared row by row."""
+    if len(mesh.positions) != len(base.positions) or len(mesh.counts) > len(base.faces):
+        return False
+    old = decode_mesh(base, textures.labels, Report())
+    pairs: list[tuple[NDArray[Any], NDArray[Any] | None]] = [
+        (mesh.positions, old.positions),
+        (mesh.counts, old.counts),
+        (mesh.corners, old.corners),
+    ]
+    pairs += [(mine, theirs) for mine, theirs in ((mesh.uvs, old.uvs), (mesh.normals, old.normals)) if mine is not None]
+    if mesh.values(FILE_FACE, Domain.FACE) is None and len(mesh.counts) != len(base.faces):
+        return False
+    for name in (FILE_VERTEX, FILE_FACE, ALPHA):
+        theirs = old.attributes[name]
+        mine = mesh.values(name, theirs.domain)
+        if mine is not None:
+            pairs.append((mine, theirs.values))
+    if not all(_same_bits(mine, theirs) for mine, theirs in pairs):
+        return False
+    if not mesh.materials:
+        return True
+    if mesh.material_index is None or old.material_index is None:
+        return False
+    keys = [[look_key(material) for material in materials] for materials in (mesh.materials, old.materials)]
+    return keys[0] == keys[1] and np.array_equal(mesh.material_index, old.material_index)
+
+
+def _same_bits(one: NDArray[Any], other: NDArray[Any] | None) -> bool:
+    if other is None or one.shape != other.shape or one.dtype != other.dtype:
+        return False
+    mine, theirs = (np.ascontiguousarray(values).view(np.uint8) for values in (one, other))
+    return np.array_equal(mine, theirs)
 
 
 def _tell(
@@ -169,13 +183,14 @@ def _shape(mesh: PolygonMesh, base: SubObject, vertices: _Rows, changes: Changes
     outside = (mesh.corners < 0) | (mesh.corners >= len(mesh.positions))
     if outside.any():
         raise WriteError(f"a face of {mesh.name!r} points behind its last vertex", remedy="Validate the mesh")
-    can_hold = np.flatnonzero(holdable(base.faces, len(base.positions)))
+    holds = holdable(base.faces, len(base.positions))
+    can_hold = np.flatnonzero(holds)
     said = mesh.values(FILE_FACE, Domain.FACE)
     if said is None and len(mesh.counts) == len(can_hold):
         said = can_hold
     rows = _Rows.of(said, len(mesh.counts), len(base.faces))
     known = np.where(rows.source >= 0, rows.source, _LAST)
-    back = _faces_that_come_back(base, vertices, changes)
+    back = _faces_that_come_back(base, np.flatnonzero(~holds), vertices, changes)
     turned = polygons.reversed_corners(mesh.counts)
     source = np.concatenate([known, back])
     order = np.argsort(source, kind="stable")
@@ -192,9 +207,10 @@ def _shape(mesh: PolygonMesh, base: SubObject, vertices: _Rows, changes: Changes
     return _Shape(source[order], number[order], counts[order], corners[moved], mesh_corners[moved])
 
 
-def _faces_that_come_back(base: SubObject, vertices: _Rows, changes: Changes) -> NDArray[np.int64]:
-    """The base's faces that no mesh can hold and whose vertices are all still there."""
-    broken = np.flatnonzero(~holdable(base.faces, len(base.positions)))
+def _faces_that_come_back(
+    base: SubObject, broken: NDArray[np.int64], vertices: _Rows, changes: Changes
+) -> NDArray[np.int64]:
+    """Which of the base's faces that no mesh can hold have all their vertices still."""
     same = np.array_equal(vertices.of_base, np.arange(len(vertices.order)))
     corners = base.faces.corners["vertex"][polygons.corners_of(base.faces.counts, broken)]
     there = np.logical_and(corners >= 0, corners < len(base.positions))
@@ -265,40 +281,6 @@ def _encode_uvs(
     if not np.isfinite(result[slid]).all():
         raise WriteError(f"a texture coordinate of {mesh.name!r} is no number", remedy="Unwrap the face again")
     return result, ~polygons.all_in_face(~slid, shape.counts)
-
-
-def _encode_looks(
-    mesh: PolygonMesh, base: SubObject, shape: _Shape, rows: NDArray[Any], textures: TextureTable
-) -> NDArray[np.bool_]:
-    """Write textures and colours into ``rows`` where they are no longer the base's; (faces,) where."""
-    old_looks, old_index = looks(base.faces, textures.labels)
-    known = {_key(material): number for number, material in enumerate(old_looks)}
-    index = np.zeros(len(mesh.counts), np.int64) if mesh.material_index is None else mesh.material_index
-    materials = mesh.materials
-    wanted = np.array([known.get(_key(material), -1) for material in materials], np.int64)
-    own = np.flatnonzero(shape.mesh >= 0)
-    painted = np.zeros(len(rows), np.bool_)
-    fresh = own[shape.source[own] < 0] if not materials else own
-    if materials:
-        number = np.clip(index[shape.mesh[own]], 0, len(materials) - 1)
-        before = np.where(
-            shape.source[own] >= 0, old_index[np.maximum(shape.source[own], 0)] if len(old_index) else 0, -2
-        )
-        fresh = own[(before < 0) | (before != wanted[number])]
-    painted[fresh] = True
-    for place, material in enumerate(materials or [Material("")]):
-        here = fresh[np.clip(index[shape.mesh[fresh]], 0, max(len(materials) - 1, 0)) == place]
-        if not len(here):
-            continue
-        textured = bool(material.texture)
-        rows["textured"][here] = int(textured)
-        rows["texture"][here] = textures.number(material.texture) if textured else -1
-        rows["colour"][here] = (0, 0, 0) if textured else material.colour or DEFAULT_COLOUR
-    return painted
-
-
-def _key(material: Material) -> tuple[str, object]:
-    return material.texture or material.name if material.colour is None else "", material.colour
 
 
 def _shape_faces(rows: NDArray[Any], positions: NDArray[np.float32], shape: _Shape, changed: NDArray[np.bool_]) -> None:
