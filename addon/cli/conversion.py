@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -102,12 +103,18 @@ def _outputs(files: Sequence[str], output: str | None, to: str) -> list[str | No
 
 def _outcomes(tasks: Sequence[Task], jobs: int | None) -> Iterator[Outcome]:
     """In the order of the tasks, from as many processes as are worth it."""
-    jobs = min(jobs or processes.usual_jobs([task.file for task in tasks]), len(tasks))
+    jobs = processes.jobs(jobs, [task.file for task in tasks])
     if jobs == 1:
         yield from map(convert, tasks)
         return
     with processes.pool(jobs) as pool:
-        yield from pool.map(convert, tasks)
+        pending = [pool.submit(convert, task) for task in tasks]
+        for task, future in zip(tasks, pending, strict=True):
+            try:
+                yield future.result()
+            except BrokenProcessPool:
+                died = "a process died (out of memory?) before it was converted. Try again with --jobs 1."
+                yield Outcome([], [f"{task.file}: {died}"], refused=True)
 
 
 def convert(task: Task) -> Outcome:

@@ -26,21 +26,25 @@ def _positive(text: str) -> int:
     return number
 
 
-def pool(jobs: int) -> ProcessPoolExecutor:
+def pool(count: int) -> ProcessPoolExecutor:
     """So many workers that leave Ctrl-C to their parent."""
     # "spawn" everywhere: the only way on Windows, and safe whatever threads numpy has started.
-    return ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), initializer=_leave_interrupts_to_the_parent)
+    return ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), initializer=_leave_interrupts_to_the_parent)
 
 
 def _leave_interrupts_to_the_parent() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def usual_jobs(files: Sequence[str]) -> int:
-    """One, or for work that is worth it one for each core."""
+def jobs(asked: int | None, files: Sequence[str]) -> int:
+    """As many as were asked for, else one, or for work that is worth it one for each core; never more than files."""
     # Inside Blender a new process would not find this package, whose name Blender itself makes up.
     if "bpy" in sys.modules:
         return 1
+    return min(asked or _usual_jobs(files), len(files))
+
+
+def _usual_jobs(files: Sequence[str]) -> int:
     size = 0
     for file in files:
         size += os.path.getsize(file) if os.path.isfile(file) else 0  # noqa: PTH202, PTH113 (hundreds of thousands)

@@ -110,7 +110,7 @@ def judge(file: str) -> Verdict:
 
 def _verdicts(files: Sequence[str], jobs: int | None) -> Iterator[Verdict]:
     """The verdicts in the order of the files, from as many processes as are worth it."""
-    jobs = min(jobs or processes.usual_jobs(files), len(files))
+    jobs = processes.jobs(jobs, files)
     if jobs == 1:
         yield from map(judge, files)
         return

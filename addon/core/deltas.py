@@ -19,8 +19,8 @@ from .model import parents_first
 
 Floats = NDArray[np.float64]
 
-FLAT = 1e-9
-"""Below this volume a normalised matrix is taken to have lost a dimension."""
+FLAT = 0.05
+"""Below this volume of unit columns the iteration is slow and singular values are asked; 1 is a rotation's."""
 _STEPS = 12
 _broken_files = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 """Numbers beyond reason are no reason to fail: what comes of them is not finite and is told where it is used."""
@@ -64,7 +64,7 @@ def compose(locations: Floats, rotations: Floats, scales: Floats) -> Floats:
 def _nearest_rotations(directions: Floats) -> Floats:
     """The rotations (..., 3, 3) nearest to matrices of unit columns, or to their opposites where they reflect.
 
-    Newton's iteration towards the orthogonal factor; matrices that are (nearly) flat go through singular values.
+    Newton's iteration towards the orthogonal factor; matrices that are nearly flat go through singular values.
     """
     volume = np.linalg.det(directions)
     result = np.where(volume < 0, -1.0, 1.0)[..., None, None] * directions

@@ -16,7 +16,7 @@ def describe(document: P3d) -> list[str]:
     lines = [f"version {document.version:#x}, {counted(len(document.lods), 'level')}"]
     for number, lod in enumerate(document.lods):
         counts = f"{counted(len(lod.points), 'point')}, {counted(len(lod.faces), 'face')}"
-        lines.append(f"level {number} ({lod.kind}, {scalar(lod.resolution)}): {counts}")
+        lines.append(f"level {number} ({lod.kind}, {lod.resolution:g}): {counts}")
         lines.append(f"  {extent(lod.points['position'])}")
         selections = [name for name, _, _ in lod.selections()]
         if selections:

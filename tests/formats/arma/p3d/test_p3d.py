@@ -241,7 +241,7 @@ def test_text():
     document, _ = read(ARMA)
     assert p3d.describe(document) == [
         "version 0x101, 2 levels",
-        "level 0 (visual, 1.0): 4 points, 2 faces",
+        "level 0 (visual, 1): 4 points, 2 faces",
         "  0.0 0.0 0.0 to 1.0 0.0 2.0",
         "  selections: Pelvis, spine, -hidden, proxy:man.001",
         "  properties: class=man",
