@@ -14,6 +14,7 @@ import bpy
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import picture_editor
 import picture_levels
 import picture_paths
 from picture_studio import HERE, Steps, area, click, hover, key, shot, sidebar, there, window
@@ -220,7 +221,7 @@ def russian() -> Steps:
 
 SCENES: list[Callable[[], Steps]] = [
     menu, browser, model_drop, motion_list, panel, no_armature, no_model, wrong_file, save_back, action_editor, bone,
-    report, *picture_levels.SCENES, *picture_paths.SCENES, russian, preferences,
+    report, *picture_levels.SCENES, *picture_paths.SCENES, *picture_editor.SCENES, russian, preferences,
 ]  # fmt: skip
 
 
