@@ -233,6 +233,8 @@ class _Pieces:
 
 def _refitted(curves: Sequence[Curve], mapping: Mapping, frame: float, tolerance: Floats) -> Carried:
     begin = _knots(curves, frame)
+    if all((curve.interpolation[:-1] == Interpolation.CONSTANT).all() for curve in curves):
+        return Carried(_held(curves, mapping, begin, frame), exact=True)
     end = _ends(curves, begin, frame)
     keys = len(begin)
     pieces = _pieces(curves, mapping, begin, end, frame)
@@ -247,6 +249,27 @@ def _refitted(curves: Sequence[Curve], mapping: Mapping, frame: float, tolerance
         pieces = _pieces(curves, mapping, begin, end, frame)
     made = [_collapsed(_assembled(pieces, axis)) for axis in range(pieces.result.shape[2])]
     return Carried(made, exact=len(pieces.begin) == keys and float(pieces.error.max(initial=0.0)) <= EXACT)
+
+
+def _held(curves: Sequence[Curve], mapping: Mapping, begin: Floats, frame: float) -> list[Curve]:
+    """Curves that are held from key to key need no looks between the keys."""
+    columns = [
+        curve.keys[_place(curve, begin, frame).clip(0), 1] if curve.count else np.zeros(len(begin)) for curve in curves
+    ]
+    with np.errstate(all="ignore"):  # numbers of broken files; what comes of them is looked at later
+        result = mapping(np.stack(columns, axis=1))
+    interpolation = np.full(len(begin), np.uint8(Interpolation.CONSTANT))
+    interpolation[-1] = Interpolation.BEZIER
+    made = []
+    for column in result.T:
+        keys = np.stack((begin, column), axis=1)
+        made.append(_collapsed(Curve(keys, keys.copy(), keys.copy(), interpolation.copy())))
+    return made
+
+
+def _place(curve: Curve, times: Floats, frame: float) -> NDArray[np.intp]:
+    """The last key of a curve at or before each time, -1 before the first."""
+    return np.searchsorted(curve.keys[:, 0], times + MERGED * frame, "right") - 1
 
 
 def _knots(curves: Sequence[Curve], frame: float) -> Floats:
@@ -277,7 +300,7 @@ def _along(curve: Curve, begin: Floats, grid: Floats, frame: float) -> tuple[Flo
     """Values (n, samples) of one curve on the times ``grid``, and whether it stands still from each ``begin`` on."""
     if not curve.count:
         return np.zeros_like(grid), np.ones(len(begin), np.bool_)
-    place = np.searchsorted(curve.keys[:, 0], begin + MERGED * frame, "right") - 1
+    place = _place(curve, begin, frame)
     inside = np.clip(place, 0, curve.count - 1)
     held = (place < 0) | (place >= curve.count - 1) | (curve.interpolation[inside] == Interpolation.CONSTANT)
     values = np.where(held[:, None], curve.keys[inside, 1][:, None], evaluate_curve(curve, grid))
