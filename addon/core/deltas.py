@@ -21,6 +21,8 @@ Floats = NDArray[np.float64]
 
 FLAT = 0.05
 """Below this volume of unit columns the iteration is slow and singular values are asked; 1 is a rotation's."""
+LARGEST_NOISE = 0.01
+"""By how much the scales of a bone may differ and nobody meant it."""
 _STEPS = 12
 _broken_files = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 """Numbers beyond reason are no reason to fail: what comes of them is not finite and is told where it is used."""
@@ -66,7 +68,7 @@ def _nearest_rotations(directions: Floats) -> Floats:
 
     Newton's iteration towards the orthogonal factor; matrices that are nearly flat go through singular values.
     """
-    volume = np.linalg.det(directions)
+    _, volume = _cofactors(directions)
     result = np.where(volume < 0, -1.0, 1.0)[..., None, None] * directions
     flat = ~(np.abs(volume) > FLAT)
     result[flat] = np.eye(3)
@@ -84,18 +86,30 @@ def _nearest_rotations(directions: Floats) -> Floats:
     return result
 
 
+def _cofactors(m: Floats) -> tuple[Floats, Floats]:
+    """Cofactors (..., 3, 3) and determinants (...), written out: several times as fast as a general routine."""
+    result = np.empty_like(m)
+    for row in range(3):
+        one, other = (row + 1) % 3, (row + 2) % 3
+        for column in range(3):
+            left, right = (column + 1) % 3, (column + 2) % 3
+            result[..., row, column] = (
+                m[..., one, left] * m[..., other, right] - m[..., one, right] * m[..., other, left]
+            )
+    volume = m[..., 0, 0] * result[..., 0, 0] + m[..., 0, 1] * result[..., 0, 1] + m[..., 0, 2] * result[..., 0, 2]
+    return result, volume
+
+
 def _inverse_transposed(matrices: Floats) -> Floats:
-    x, y, z = np.moveaxis(matrices, -1, 0)
-    crossed = np.stack((np.cross(y, z), np.cross(z, x), np.cross(x, y)), axis=-1)
-    volume = np.einsum("...i,...i->...", x, crossed[..., 0])
-    result: Floats = crossed / volume[..., None, None]
+    cofactors, volume = _cofactors(matrices)
+    result: Floats = cofactors / volume[..., None, None]
     return result
 
 
 @_broken_files
 def inverse(matrices: Floats) -> Floats:
     """Inverses of affine (..., 4, 4); of one that has lost a dimension or is not finite, that of the identity."""
-    volume = np.abs(np.linalg.det(matrices[..., :3, :3]))
+    volume = np.abs(_cofactors(matrices[..., :3, :3])[1])
     usable = (volume > np.finfo(np.float64).tiny) & (volume < np.inf)
     safe = np.where(usable[..., None, None], matrices, np.eye(4))
     result = np.zeros_like(safe)
@@ -148,6 +162,7 @@ def channels(
     if animated is not None:
         found.unusable[~animated] = False
     backwards = inverse(rests)
+    above_others = set(np.asarray(parents).tolist())
     for bone in parents_first(parents):
         parent = parents[bone]
         above = shown[parent] if parent >= 0 else np.broadcast_to(np.eye(4), (frames, 4, 4))
@@ -157,11 +172,25 @@ def channels(
         wanted = np.where(usable[bone][:, None, None], deltas[bone], above)
         basis[bone] = backwards[bone] @ inverse(above) @ wanted @ rests[bone]
         parts = decompose(basis[bone])
+        if bone in above_others:
+            _even_out(parts, basis[bone])
         found.locations[bone], found.scales[bone], found.shear[bone] = parts.locations, parts.scales, parts.shear
         found.rotations[bone] = rotation.continuous(parts.rotations)
         kept = compose(parts.locations, parts.rotations, parts.scales)
         shown[bone] = above @ rests[bone] @ kept @ backwards[bone]
     return found
+
+
+def _even_out(parts: Decomposition, basis: Floats) -> None:
+    """Make the scales of a bone (frames, 3) one number where they nearly are: what is left is the bone's own shear.
+
+    Children inherit the scale, and one that stretches is a shear across it, which their keys could not take back.
+    """
+    means = parts.scales.mean(axis=-1, keepdims=True)
+    if (np.abs(parts.scales - means) <= LARGEST_NOISE * np.abs(means)).all():
+        parts.scales = np.broadcast_to(means, parts.scales.shape)
+        kept = rotation.matrices(parts.rotations) * parts.scales[..., None, :]
+        parts.shear = np.abs(basis[..., :3, :3] - kept).max(axis=(-1, -2), initial=0.0)
 
 
 def deltas_of(channels: DeltaChannels, rests: Floats, parents: Sequence[int] | NDArray[np.int32]) -> Floats:
