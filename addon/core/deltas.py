@@ -87,7 +87,7 @@ def _nearest_rotations(directions: Floats) -> Floats:
 
 
 def _cofactors(m: Floats) -> tuple[Floats, Floats]:
-    """Cofactors (..., 3, 3) and determinants (...), written out: several times as fast as a general routine."""
+    """Cofactors (..., 3, 3) and determinants (...)."""
     result = np.empty_like(m)
     for row in range(3):
         one, other = (row + 1) % 3, (row + 2) % 3
