@@ -15,18 +15,13 @@ from ..core.errors import MotionbridgeError, ReadError
 from ..core.report import Report
 from ..formats.xray.omf.document import FRAMES_PER_SECOND
 from ..games.xray import model, motion_import
+from . import tick_list
 from .bases import CALL, BlenderList, BlenderOperator, ImportHelper
-from .name_filter import name_filter
 from .operation import FileChoice, Operation, Outcome
 from .preferences import model_options
 from .target import active_rig, likely_rig
+from .tick_list import TickedRows
 from .wording import said, shown
-
-TICKS = (
-    ("ALL", "All", "Tick every motion that is shown", 1),
-    ("NONE", "None", "Untick every motion that is shown", 2),
-    ("INVERT", "Invert", "Tick what is not ticked among those shown, and the other way round", 3),
-)
 
 
 class ListedMotion(bpy.types.PropertyGroup):
@@ -37,37 +32,12 @@ class ListedMotion(bpy.types.PropertyGroup):
     ticked: BoolProperty(name="Import", description="Import this motion", default=True)
 
 
-def _tick(choice: Any, value: int) -> None:
-    fits = name_filter(choice.name_filter, choice.regular)
-    for row in choice.listed:
-        if fits(row.name):
-            row.ticked = {1: True, 2: False}.get(value, not row.ticked)
-
-
-class MOTIONBRIDGE_UL_listed_motions(BlenderList):
+class MOTIONBRIDGE_UL_listed_motions(TickedRows, BlenderList):
     """Motions of the chosen files, with a tick each."""
 
-    def draw_item(
-        self, _context: Any, layout: Any, data: Any, item: Any, _icon: int, _active: Any, _property: str
-    ) -> None:
-        """Tick, name, file where there are several, frames."""
-        row = layout.row(align=True)
-        row.prop(item, "ticked", text="")
-        row.label(text=item.name, translate=False)
-        right = row.row()
-        right.alignment = "RIGHT"
-        right.active = False
-        if data.listed[0].file != data.listed[-1].file:
-            right.label(text=Path(item.file).name, translate=False)
-        right.label(text=shown("{} frames").format(item.frames), translate=False)
-
-    def draw_filter(self, _context: Any, _layout: Any) -> None:
-        """The filter stands above the list, where its buttons are."""
-
-    def filter_items(self, _context: Any, data: Any, _property: str) -> tuple[list[int], list[int]]:
-        """Hide what the filter does not fit."""
-        fits = name_filter(data.name_filter, data.regular)
-        return [self.bitflag_filter_item if fits(row.name) else 0 for row in data.listed], []
+    def size(self, item: Any) -> str:
+        """Its length."""
+        return shown("{} frames").format(item.frames)
 
 
 class IMPORT_SCENE_OT_xray_omf(Operation, FileChoice, BlenderOperator):
@@ -120,7 +90,9 @@ class IMPORT_SCENE_OT_xray_omf(Operation, FileChoice, BlenderOperator):
         description="The filter is a regular expression",
         options={"SKIP_SAVE", "SKIP_PRESET"},
     )
-    tick: EnumProperty(name="Tick", items=TICKS, get=lambda _: 0, set=_tick, options={"SKIP_SAVE", "HIDDEN"})
+    tick: EnumProperty(
+        name="Tick", items=tick_list.TICKS, get=lambda _: 0, set=tick_list.tick, options={"SKIP_SAVE", "HIDDEN"}
+    )
 
     def invoke(self, context: Any, _event: Any) -> Any:
         """The file browser, or for files that are known already the list of their motions."""
@@ -167,20 +139,8 @@ class IMPORT_SCENE_OT_xray_omf(Operation, FileChoice, BlenderOperator):
             )
             column.prop(self, "model")
         if len(self.listed):
-            self._draw_list(layout)
+            tick_list.draw(layout, self, "MOTIONBRIDGE_UL_listed_motions", shown("{} of {} motions"))
         self._draw_options(layout)
-
-    def _draw_list(self, layout: Any) -> None:
-        row = layout.row(align=True)
-        row.prop(self, "name_filter", text="", icon="VIEWZOOM")
-        row.prop(self, "regular", text="", icon="SORTBYEXT")
-        for identifier, *_ in TICKS:
-            row.prop_enum(self, "tick", identifier)
-        layout.template_list(
-            "MOTIONBRIDGE_UL_listed_motions", "", self, "listed", self, "active_listed", rows=10, maxrows=10
-        )
-        ticked = sum(row.ticked for row in self.listed)
-        layout.label(text=shown("{} of {} motions").format(ticked, len(self.listed)), translate=False)
 
     def _draw_options(self, layout: Any) -> None:
         # No layout.panel: the dialog opens from the file browser, without a region, where that crashes Blender.

@@ -34,6 +34,11 @@ class MotionbridgePreferences(bpy.types.AddonPreferences):
         description="The game's gamemtl.xr, for the names of collision's materials; files in a levels folder need none",
         subtype="FILE_PATH",
     )
+    descent3_folder: StringProperty(
+        name="Descent 3 Folder",
+        description="The folder of Descent 3 that holds d3.hog, searched for the textures of its models",
+        subtype="DIR_PATH",
+    )
     backup: BoolProperty(
         name="Keep a Backup",
         description="Saving into a file that is there keeps the old one beside it, with .bak added to its name",
@@ -47,6 +52,7 @@ class MotionbridgePreferences(bpy.types.AddonPreferences):
         layout.prop(self, "game_folder")
         layout.prop(self, "textures_folder")
         layout.prop(self, "game_materials")
+        layout.prop(self, "descent3_folder")
         layout.prop(self, "backup")
 
 
@@ -67,6 +73,12 @@ def game_materials(context: Any) -> Path | None:
     """The file of game materials, None where it is not set."""
     chosen = preferences(context).game_materials
     return Path(bpy.path.abspath(chosen)) if chosen else None
+
+
+def descent3_folders(context: Any) -> list[Path]:
+    """The folder of Descent 3, none where it is not set."""
+    chosen = preferences(context).descent3_folder
+    return [Path(bpy.path.abspath(chosen))] if chosen else []
 
 
 def model_options(context: Any, **options: Any) -> ImportOptions:

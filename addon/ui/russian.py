@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .russian_descent import DESCENT
 from .russian_details import DETAILS
 from .russian_level import LEVEL
 from .russian_skeletal import SKELETAL
@@ -11,6 +12,7 @@ RUSSIAN: dict[str, str] = (
     TOOLTIPS
     | LEVEL
     | DETAILS
+    | DESCENT
     | SKELETAL
     | {
         # Operators, panels, buttons

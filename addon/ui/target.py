@@ -42,7 +42,7 @@ def rig_to_export(context: Any, collection: str) -> Any:
     Raises `WriteError`.
     """
     if collection:
-        rigs = [shown for shown in _objects_of(collection) if shown.type == "ARMATURE"]
+        rigs = [shown for shown in objects_of(collection) if shown.type == "ARMATURE"]
         if len(rigs) != 1:
             raise WriteError(
                 f"the collection {collection!r} holds {len(rigs) or 'no'} armature{'s' if len(rigs) > 1 else ''}",
@@ -58,7 +58,7 @@ def rig_to_export(context: Any, collection: str) -> Any:
 def model_to_export(context: Any, collection: str) -> Any:
     """The object that remembers the model a model export means. Raises `WriteError`."""
     if collection:
-        holders = [shown for shown in _objects_of(collection) if shown.motionbridge_model.is_model]
+        holders = [shown for shown in objects_of(collection) if shown.motionbridge_model.is_model]
         if len(holders) != 1:
             raise WriteError(
                 f"the collection {collection!r} holds {len(holders) or 'no'} imported model"
@@ -89,7 +89,7 @@ def mover_to_export(context: Any, collection: str) -> Any:
                 "no object is active", remedy="Click the object, camera or curve that is to become a motion path"
             )
         return active
-    inside = list(_objects_of(collection))
+    inside = list(objects_of(collection))
     animated = [
         shown for shown in inside if shown.animation_data is not None and shown.animation_data.action is not None
     ]
@@ -109,7 +109,7 @@ def level_holder_to_export(context: Any, collection: str) -> Any:
 
     Else the scene's only one. Raises `WriteError`.
     """
-    inside = _objects_of(collection) if collection else context.scene.objects
+    inside = objects_of(collection) if collection else context.scene.objects
     held = [shown for shown in inside if shown.motionbridge_level.kind not in ("NONE", "ERR")]
     models = {model for shown in held if shown.motionbridge_level.kind == "DETAILS" for model in models_of(shown)}
     found = list(dict.fromkeys(holder_of(shown) for shown in held if shown not in models))
@@ -133,7 +133,8 @@ def active_model(context: Any) -> Any:
     return shown
 
 
-def _objects_of(collection: str) -> Any:
+def objects_of(collection: str) -> Any:
+    """All objects of a collection and those below it. Raises `WriteError`."""
     found: Any = bpy.data.collections.get(collection)
     if found is None:
         raise WriteError(f"there is no collection {collection!r}", remedy="Choose one of the file's collections")

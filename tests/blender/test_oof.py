@@ -1,45 +1,536 @@
-"""Models of Descent 3 into Blender and back, judged by their bytes and by readers of the test's own."""
+"""Models of Descent 3 into Blender and back, judged by their bytes and by a reader of the tests' own."""
 
 import bpy
 import numpy as np
 import pytest
+from mathutils import Quaternion
 
 from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
-from addon.games.descent3 import model, model_export
+from addon.games.descent3 import looks, model, model_export
 from addon.games.descent3.hierarchy import Chosen
+from tests.blender.oof_scene import (
+    SQUARE,
+    batteries,
+    chunks,
+    drawn,
+    evaluated_points,
+    imported,
+    parts,
+    planned,
+    points,
+    reloaded,
+    square,
+    textures,
+    warnings,
+)
 from tests.formats.descent3.oof import annotated
-from tests.real_files import corpus_files
+from tests.formats.descent3.oof.engine import engine_models
+from tests.real_files import SAMPLES, corpus_files
 from tests.scene import differences, snapshot
 
 
-def imported(path, **options):
-    report = Report()
-    return model.import_model(bpy.context, model.Source(path), model.ImportOptions(**options), report), report
+def label(path):
+    """What a file is called in the list of tests."""
+    return path.name if path is not None else "no corpus"
 
 
-def planned(chosen, **options):
-    report = Report()
-    chosen = chosen if isinstance(chosen, Chosen) else Chosen(chosen)
-    return model_export.plan_export(bpy.context, chosen, model_export.ExportOptions(**options), report), report
+BOTH = pytest.mark.parametrize("bones", [False, True], ids=["objects", "bones"])
+
+
+@pytest.fixture
+def pyro(corpus):
+    return corpus / "oof" / "purplepyro.oof"
+
+
+@pytest.fixture
+def wreck(corpus):
+    return corpus / "oof" / "purplepyro_deathmodel.oof"
+
+
+@pytest.fixture
+def small(tmp_path):
+    path = tmp_path / "small.oof"
+    path.write_bytes(annotated.model())
+    return path
 
 
 # Every byte ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("bones", [False, True], ids=["objects", "bones"])
-@pytest.mark.parametrize("path", corpus_files("oof"))
+@BOTH
+@pytest.mark.parametrize("path", [SAMPLES / "descent3" / "ship.oof", *corpus_files("oof")], ids=label)
 def test_what_nobody_touched_leaves_byte_for_byte_through_a_saved_scene(path, bones, tmp_path):
     made, _ = imported(path, bones=bones)
-    name = made.holder.name
     before = snapshot()
     plan, _ = planned(made.holder)
     assert differences(before, snapshot()) == []
     assert plan.sentence() == "nothing changed"
     assert plan.data == path.read_bytes()
-    saved = str(tmp_path / "scene.blend")
-    bpy.ops.wm.save_as_mainfile(filepath=saved)
-    bpy.ops.wm.open_mainfile(filepath=saved)
-    plan, _ = planned(bpy.data.objects[name])
+    plan, _ = planned(reloaded(made.holder, tmp_path))
     assert plan.data == path.read_bytes()
     assert plan.sentence() == "nothing changed"
+
+
+@BOTH
+@pytest.mark.parametrize("version", annotated.VERSIONS)
+def test_every_version_and_chunk_leaves_byte_for_byte(version, bones, tmp_path):
+    path = tmp_path / "all.oof"
+    path.write_bytes(annotated.model(version))
+    made, _ = imported(path, bones=bones)
+    assert planned(reloaded(made.holder, tmp_path))[0].data == path.read_bytes()
+
+
+@BOTH
+@pytest.mark.parametrize("name", engine_models())
+def test_the_models_the_engine_was_asked_about_leave_byte_for_byte(name, bones, vectors):
+    path = vectors / "oof" / f"{name}.oof"
+    made, _ = imported(path, bones=bones)
+    assert planned(made.holder)[0].data == path.read_bytes()
+
+
+def test_edit_mode_and_back_changes_nothing(pyro):
+    made, _ = imported(pyro)
+    for shown in made.parts:
+        bpy.context.view_layer.objects.active = shown
+        bpy.ops.object.mode_set(mode="EDIT")
+    assert planned(made.holder)[0].data == pyro.read_bytes()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert planned(made.holder)[0].data == pyro.read_bytes()
+
+
+@BOTH
+def test_where_the_model_stands_in_the_scene_means_nothing(pyro, bones):
+    made, _ = imported(pyro, bones=bones)
+    made.holder.location, made.holder.scale = (3, 4, 5), (2, 2, 2)
+    made.holder.rotation_euler = (0.5, 0.25, 1)
+    assert planned(made.holder)[0].data == pyro.read_bytes()
+
+
+# What is seen --------------------------------------------------------------------------------------------------------
+
+
+@BOTH
+def test_right_is_right_forward_is_forward_and_up_is_up(wreck, bones):
+    made, _ = imported(wreck, bones=bones)
+    named = {shown.motionbridge_descent_part.game_name.lower(): shown for shown in made.parts}
+    right, left = (evaluated_points(named[f"{side} wing01"]).mean(axis=0) for side in ("right", "left"))
+    # Seen from behind, that is along +Y with +Z up, the right hand is at +X.
+    assert right[0] > 1 > -1 > left[0]
+    guns = [shown for shown in made.points if shown.motionbridge_descent_point.kind == "GUN"]
+    bpy.context.view_layer.update()
+    arrows = np.array([shown.matrix_world.col[2][:3] for shown in guns])
+    assert (arrows[:, 1] > 0.99).sum() >= len(guns) - 1
+
+
+@BOTH
+def test_faces_look_outwards_where_they_are_in_the_file(pyro, bones):
+    made, _ = imported(pyro, bones=bones)
+    bpy.context.view_layer.update()
+    for shown, part in zip(made.parts, parts(pyro.read_bytes()), strict=True):
+        assert len(shown.data.polygons) == len(part.faces)
+        for face, (normal, _, corners, _) in zip(shown.data.polygons, part.faces, strict=True):
+            np.testing.assert_allclose(face.normal, normal[[0, 2, 1]], atol=2e-4)
+            assert len(face.vertices) == len(corners)
+            assert face.vertices[0] == corners[0][0]
+            uvs = [tuple(shown.data.uv_layers.active.uv[loop].vector) for loop in face.loop_indices]
+            assert sorted(uvs) == sorted((u, -v) for _, u, v in corners)
+            by_vertex = {vertex: (u, -v) for vertex, u, v in corners}
+            assert [by_vertex[vertex] for vertex in face.vertices] == uvs
+
+
+@BOTH
+def test_pivots_are_where_the_file_has_them(wreck, bones):
+    made, _ = imported(wreck, bones=bones)
+    bpy.context.view_layer.update()
+    files = parts(wreck.read_bytes())
+    for shown, part in zip(made.parts, files, strict=True):
+        place, above = np.zeros(3), part
+        while True:
+            place += above.offset
+            if above.parent < 0:
+                break
+            above = files[above.parent]
+        np.testing.assert_allclose(shown.matrix_world.translation, place[[0, 2, 1]], atol=2e-6)
+        np.testing.assert_allclose(shown.matrix_world.to_3x3(), np.eye(3), atol=1e-6)
+        assert shown.name == part.name
+
+
+def test_points_stand_and_point_as_in_the_file(pyro):
+    made, _ = imported(pyro)
+    data = pyro.read_bytes()
+    bpy.context.view_layer.update()
+    for kind, identifier in (("GUN", b"GPNT"), ("ATTACH", b"ATCH")):
+        shown = [one for one in made.points if one.motionbridge_descent_point.kind == kind]
+        found = points(data, identifier)
+        assert len(shown) == len(found) > 0
+        for one, (parent, position, direction) in zip(shown, found, strict=True):
+            assert one.parent == made.parts[parent]
+            np.testing.assert_allclose(one.location, position[[0, 2, 1]])
+            length = np.linalg.norm(direction)
+            np.testing.assert_allclose(one.matrix_world.col[2][:3], direction[[0, 2, 1]] / length, atol=1e-6)
+    attached = [one for one in made.points if one.motionbridge_descent_point.kind == "ATTACH"]
+    for one, (_, _, up) in zip(attached, points(data, b"NATH"), strict=True):
+        np.testing.assert_allclose(one.matrix_world.col[1][:3], up[[0, 2, 1]], atol=1e-4)
+    assert {one.users_collection[0].name for one in made.points} == {"purplepyro Points"}
+
+
+def test_parts_without_vertices_are_empties_and_plain_faces_have_their_colour(small):
+    made, _ = imported(small)
+    body, rotor = made.parts
+    assert (body.type, rotor.type, rotor.parent) == ("MESH", "EMPTY", body)
+    assert [slot.name for slot in body.material_slots] == ["Hull1", "#102030"]
+    shade = body.material_slots[1].material.diffuse_color
+    np.testing.assert_allclose(shade[:3], [0.00518, 0.01444, 0.02956], atol=1e-5)
+    assert [value.value for value in body.data.attributes["alpha"].data] == [1, 1, 0.5, 1]
+    assert [face.loop_total for face in body.data.polygons] == [3, 4]
+
+
+def test_every_colour_comes_back():
+    made = bpy.data.materials.new("plain")
+    made.use_nodes = True
+    surface = next(node for node in made.node_tree.nodes if node.type == "BSDF_PRINCIPLED")
+    for value in range(256):
+        colour = (value, 255 - value, (7 * value) % 256)
+        surface.inputs["Base Color"].default_value = (*looks.linear(colour), 1)
+        assert looks.gather(made).colour == colour
+
+
+@BOTH
+def test_a_posed_bone_takes_its_part_along_and_the_file_stays(wreck, bones):
+    made, _ = imported(wreck, bones=bones)
+    wing = next(shown for shown in made.parts if shown.motionbridge_descent_part.game_name.lower() == "right wing01")
+    before = evaluated_points(wing)
+    if bones:
+        made.rig.pose.bones[wing.parent_bone].rotation_quaternion = Quaternion((0, 1, 0), 0.5)
+        after = evaluated_points(wing)
+        assert np.abs(after - before).max() > 0.1
+        pivot = np.array(wing.matrix_world.translation)
+        np.testing.assert_allclose(
+            np.linalg.norm(after - pivot, axis=1), np.linalg.norm(before - pivot, axis=1), atol=1e-5
+        )
+        assert planned(made.holder)[0].data == wreck.read_bytes()
+    else:
+        wing.rotation_quaternion = Quaternion((0, 1, 0), 0.5)
+        wing.keyframe_insert("rotation_quaternion", frame=1)
+        wing.location.x += 2
+        wing.keyframe_insert("location", frame=1)
+        assert planned(made.holder)[0].data == wreck.read_bytes()
+
+
+# Edits ---------------------------------------------------------------------------------------------------------------
+
+
+def changed_chunks(before, after):
+    olds, news = chunks(before), chunks(after)
+    assert [identifier for identifier, _ in olds] == [identifier for identifier, _ in news]
+    return [number for number, (old, new) in enumerate(zip(olds, news, strict=True)) if old != new]
+
+
+@BOTH
+def test_one_moved_vertex_changes_its_own_part_alone(wreck, bones):
+    made, _ = imported(wreck, bones=bones)
+    number = next(n for n, shown in enumerate(made.parts) if "right wing" in shown.name.lower())
+    shown = made.parts[number]
+    shown.data.vertices[3].co.z += 0.01
+    plan, _ = planned(made.holder)
+    before = wreck.read_bytes()
+    changed = changed_chunks(before, plan.data)
+    kinds = [chunks(before)[place][0] for place in changed]
+    assert kinds in ([b"SOBJ"], [b"OHDR", b"SOBJ"])
+    old, new = parts(before)[number], parts(plan.data)[number]
+    assert (old.name, old.parent, old.offset, old.properties) == (new.name, new.parent, new.offset, new.properties)
+    moved = np.flatnonzero((old.positions != new.positions).any(axis=1))
+    assert moved.tolist() == [3]
+    np.testing.assert_allclose(new.positions[3], old.positions[3] + [0, 0.01, 0], atol=1e-6)
+    around = set()
+    for (normal, look, corners, sizes), (now, same, again, wide) in zip(old.faces, new.faces, strict=True):
+        assert (look, corners) == (same, again)
+        if 3 in {vertex for vertex, _, _ in corners}:
+            around |= {vertex for vertex, _, _ in corners}
+        else:
+            assert (normal.tolist(), sizes) == (now.tolist(), wide)
+    turned = np.flatnonzero((old.normals.view(np.uint32) != new.normals.view(np.uint32)).any(axis=1))
+    assert set(turned.tolist()) <= around
+    assert set(turned.tolist())
+    assert old.alphas.tolist() == new.alphas.tolist()
+    assert plan.sentence().startswith(f"{shown.name}: 1 positions")
+
+
+def test_a_moved_part_changes_its_offset_alone(pyro):
+    made, _ = imported(pyro)
+    made.parts[3].location.y += 0.5
+    plan, _ = planned(made.holder)
+    old, new = parts(pyro.read_bytes()), parts(plan.data)
+    assert [a.offset != b.offset for a, b in zip(old, new, strict=True)].count(True) == 1
+    np.testing.assert_allclose(np.subtract(new[3].offset, old[3].offset), [0, 0, 0.5], atol=1e-6)
+    assert old[3].positions.tobytes() == new[3].positions.tobytes()
+
+
+def test_a_turned_part_has_turned_vertices_and_turned_children(wreck):
+    made, _ = imported(wreck)
+    shown = next(one for one in made.parts if any(child in made.parts for child in one.children))
+    shown.rotation_quaternion = Quaternion((0, 0, 1), 0.7)
+    world = {one.name: evaluated_points(one) for one in [shown, *shown.children] if one.type == "MESH"}
+    plan, _ = planned(made.holder)
+    files = parts(plan.data)
+    for part in files:
+        if part.name not in world:
+            continue
+        place, above = np.array(part.offset), part
+        while above.parent >= 0:
+            above = files[above.parent]
+            place = place + above.offset
+        np.testing.assert_allclose((part.positions + place)[:, [0, 2, 1]], world[part.name], atol=2e-5)
+
+
+def test_a_turned_gun_changes_its_direction_alone(pyro):
+    made, _ = imported(pyro)
+    gun = next(one for one in made.points if one.motionbridge_descent_point.kind == "GUN")
+    gun.rotation_quaternion = Quaternion((1, 0, 0), 0)
+    plan, _ = planned(made.holder)
+    assert plan.sentence() == "gun points changed"
+    old, new = points(pyro.read_bytes(), b"GPNT"), points(plan.data, b"GPNT")
+    assert new[0][2].tolist() == [0, 1, 0]
+    assert (new[0][0], new[0][1].tolist()) == (old[0][0], old[0][1].tolist())
+    assert [row[2].tolist() for row in new[1:]] == [row[2].tolist() for row in old[1:]]
+
+
+def test_a_deleted_gun_leaves_its_batteries_and_the_others_keep_their_places(pyro):
+    made, _ = imported(pyro)
+    before = batteries(pyro.read_bytes())
+    assert any(0 in guns for guns, _ in before)
+    bpy.context.view_layer.objects.active = made.points[0]
+    for shown in bpy.context.selected_objects:
+        shown.select_set(False)
+    made.points[0].select_set(True)
+    bpy.ops.object.delete()
+    plan, report = planned(made.holder)
+    assert "is not in the model any more" in warnings(report)
+    expected = [([gun - 1 for gun in guns if gun], turrets) for guns, turrets in before]
+    assert batteries(plan.data) == expected
+    assert len(points(plan.data, b"GPNT")) == len(points(pyro.read_bytes(), b"GPNT")) - 1
+
+
+def test_parts_are_renamed_doubled_and_deleted(wreck):
+    made, _ = imported(wreck)
+    old = parts(wreck.read_bytes())
+    leaf = next(shown for shown in reversed(made.parts) if not shown.children)
+    number = made.parts.index(leaf)
+    double = leaf.copy()
+    double.data = leaf.data.copy()
+    bpy.context.scene.collection.objects.link(double)
+    double.location.x += 1
+    plan, _ = planned(made.holder)
+    new = parts(plan.data)
+    assert len(new) == len(old) + 1
+    assert new[-1].parent == old[number].parent
+    assert new[-1].name == old[number].name
+    assert new[-1].positions.tolist() == old[number].positions.tolist()
+    assert new[number].faces[0][0].tolist() == old[number].faces[0][0].tolist()
+    bpy.data.objects.remove(double)
+    leaf.name = "other"
+    assert parts(planned(made.holder)[0].data)[number].name == "other"
+    bpy.data.objects.remove(leaf)
+    plan, _ = planned(made.holder)
+    assert len(parts(plan.data)) == len(old) - 1
+    assert f"{old[number].name}: taken out" in plan.sentence()
+
+
+def test_another_material_is_another_texture(pyro):
+    made, _ = imported(pyro, textures=False)
+    shown = made.parts[1]
+    fresh = bpy.data.materials.new("paint")
+    fresh.motionbridge_material.texture = "newskin"
+    shown.data.materials.append(fresh)
+    face = shown.data.polygons[0]
+    face.material_index = len(shown.data.materials) - 1
+    plan, _ = planned(made.holder)
+    table = textures(pyro.read_bytes())
+    assert textures(plan.data) == [*table, "newskin"]
+    assert parts(plan.data)[1].faces[0][1] == len(table)
+    old, new = (parts(data)[1].faces[1:] for data in (pyro.read_bytes(), plan.data))
+    assert [face[1] for face in old] == [face[1] for face in new]
+
+
+def test_a_property_string_is_kept_verbatim_until_it_is_edited(small):
+    made, _ = imported(small)
+    rotor = made.parts[1].motionbridge_descent_part
+    assert (rotor.text, rotor.kind, rotor.seconds) == ("$rotate=2.", "ROTATE", 2)
+    rotor.seconds = 3
+    assert rotor.text == "$rotate=3"
+    assert parts(planned(made.holder)[0].data)[1].properties == "$rotate=3"
+    rotor.kind = "GLOW"
+    rotor.colour = (0.35, 0, 1)
+    rotor.size = 2
+    assert rotor.text == "$glow=0.35,0,1,2"
+    rotor.kind = "TURRET"
+    rotor.degrees, rotor.seconds, rotor.reaction = 180, 1.5, 0.25
+    assert rotor.text == "$fov=180,1.5,0.25"
+    rotor.kind, rotor.monitor = "MONITOR", 7
+    assert rotor.text == "$monitor07"
+    rotor.text = "whatever"
+    assert rotor.kind == "OTHER"
+    rotor.kind = "NONE"
+    assert rotor.text == ""
+
+
+def test_modifiers_are_applied_where_that_is_asked_for():
+    shown = square()
+    shown.modifiers.new("Mirror", "MIRROR")
+    plan, report = planned(Chosen(None, [shown]))
+    assert "modifiers are not applied (Mirror)" in warnings(report)
+    assert len(parts(plan.data)[0].faces) == 1
+    before = snapshot()
+    plan, _ = planned(Chosen(None, [shown]), modifiers=True)
+    assert differences(before, snapshot()) == []
+    assert len(parts(plan.data)[0].faces) == 2
+
+
+# From nothing --------------------------------------------------------------------------------------------------------
+
+
+def test_meshes_made_in_blender_become_a_file_the_engine_takes(tmp_path):
+    hull = square("hull", location=(1, 2, 3))
+    wing = drawn("wing", [*SQUARE, (0.5, 2, 0)], [(0, 1, 2, 4, 3)], parent=hull, location=(0, 0, 1))
+    wing.scale = (-1, 2, 1)
+    plan, _ = planned(Chosen(None, [hull, wing]))
+    assert plan.data[:8] == b"PSPO" + (2300).to_bytes(4, "little")
+    assert [identifier for identifier, _ in chunks(plan.data)] == [b"TXTR", b"OHDR", b"SOBJ", b"SOBJ", b"SPCL", b"WBAT"]
+    first, second = parts(plan.data)
+    assert (first.name, first.parent, first.offset) == ("hull", -1, (1, 3, 2))
+    assert (second.name, second.parent, second.offset) == ("wing", 0, (0, 1, 0))
+    assert second.positions[4].tolist() == [-0.5, 0, 4]
+    assert second.positions.tolist()[1] == [-1, 0, 0]
+    normal, look, corners, sizes = second.faces[0]
+    assert look == (128, 128, 128)
+    # Mirrored twice, by its scale and by the axes, its corners are in their order.
+    assert [row[0] for row in corners] == [0, 1, 2, 4, 3]
+    # A mirrored object still shows its outside: up, which is y in the file.
+    np.testing.assert_allclose(normal, [0, 1, 0], atol=1e-6)
+    assert sizes == pytest.approx((1, 4)) or sizes == pytest.approx((4, 1))
+    np.testing.assert_allclose(second.normals, [[0, 1, 0]] * 5, atol=1e-6)
+    assert second.radius == pytest.approx(np.linalg.norm([0.5, 4]))
+    path = tmp_path / "made.oof"
+    path.write_bytes(plan.data)
+    made, _ = imported(path)
+    bpy.context.view_layer.update()
+    for shown, before in zip(made.parts, (hull, wing), strict=True):
+        np.testing.assert_allclose(evaluated_points(shown), evaluated_points(before), atol=1e-6)
+    assert planned(made.holder)[0].data == plan.data
+
+
+def test_pictures_name_the_textures_of_materials_drawn_in_blender():
+    shown = square()
+    paint = bpy.data.materials.new("paint")
+    paint.use_nodes = True
+    node = paint.node_tree.nodes.new("ShaderNodeTexImage")
+    node.image = bpy.data.images.new("ignored", 4, 4)
+    node.image.filepath = "//skins/Camouflage.tga"
+    surface = next(one for one in paint.node_tree.nodes if one.type == "BSDF_PRINCIPLED")
+    paint.node_tree.links.new(node.outputs["Color"], surface.inputs["Base Color"])
+    shown.data.materials.append(paint)
+    plan, _ = planned(Chosen(None, [shown]))
+    assert textures(plan.data) == ["Camouflage"]
+    assert parts(plan.data)[0].faces[0][1] == 0
+
+
+def test_sharp_edges_split_vertices_where_shown_normals_are_asked_for():
+    corner = drawn("corner", [*SQUARE, (1, 0, 1), (1, 1, 1)], [(0, 1, 2, 3), (1, 4, 5, 2)])
+    for face in corner.data.polygons:
+        face.use_smooth = False
+    smooth = parts(planned(Chosen(None, [corner]))[0].data)[0]
+    assert len(smooth.positions) == 6
+    sharp = parts(planned(Chosen(None, [corner]), shown_normals=True)[0].data)[0]
+    assert len(sharp.positions) == 8
+    for normal, _, corners, _ in sharp.faces:
+        for vertex, _, _ in corners:
+            np.testing.assert_allclose(sharp.normals[vertex], normal, atol=1e-3)
+
+
+# What the game would not take ----------------------------------------------------------------------------------------
+
+
+def test_too_many_parts_are_refused():
+    made = [square(f"part {number}") for number in range(31)]
+    with pytest.raises(WriteError, match="31 sub-objects, the game takes 30"):
+        planned(Chosen(None, made))
+
+
+def test_a_scene_without_meshes_is_refused():
+    with pytest.raises(WriteError, match="there is no mesh to export"):
+        planned(Chosen(None, []))
+
+
+def test_too_many_textures_are_refused():
+    shown = drawn(
+        "grid", [(x, y, 0) for y in range(2) for x in range(36)], [(x, x + 1, x + 37, x + 36) for x in range(35)]
+    )
+    for number, face in enumerate(shown.data.polygons):
+        made = bpy.data.materials.new(f"m{number}")
+        made.motionbridge_material.texture = f"skin{number}"
+        shown.data.materials.append(made)
+        face.material_index = number
+    with pytest.raises(WriteError, match="35 textures, the game takes 34"):
+        planned(Chosen(None, [shown]))
+
+
+@pytest.mark.parametrize(
+    ("vertices", "text", "words"),
+    [
+        ([*SQUARE[:2], (0.2, 0.2, 0), (0, 1, 0)], "", "not convex"),
+        ([*SQUARE[:2], (1, 1, 0.3), (0, 1, 0)], "", "not flat"),
+        (SQUARE, "$facing", "have no texture"),
+        (SQUARE, "$glow=1,1", "it needs 4 numbers"),
+    ],
+)
+def test_what_the_game_shows_otherwise_is_said(vertices, text, words):
+    shown = drawn("odd", vertices, [(0, 1, 2, 3)])
+    shown.motionbridge_descent_part.text = text
+    _, report = planned(Chosen(None, [shown]))
+    assert words in warnings(report)
+    found = model_export.find_problems(bpy.context, Chosen(None, [shown]), Report())
+    assert any(words in one.finding.problem.sentence and one.shown == shown for one in found)
+
+
+def test_a_helper_without_faces_that_hides_its_branch_is_said():
+    helper = drawn("helper", [], [])
+    square("wing", parent=helper)
+    _, report = planned(Chosen(None, [helper, *helper.children]))
+    assert "draws nothing of what hangs below it" in warnings(report)
+
+
+def test_other_kinds_of_objects_are_left_out_and_said():
+    curve = bpy.data.objects.new("text", bpy.data.curves.new("text", "FONT"))
+    bpy.context.scene.collection.objects.link(curve)
+    _, report = planned(Chosen(None, [square(), curve]))
+    assert "is no mesh; left out" in warnings(report)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"PSPO" + (2117).to_bytes(4, "little") + annotated.chunk(b"HDR2", bytes(40)), "FreeSpace"),
+        (b"PSPO" + (1700).to_bytes(4, "little"), "version 1700"),
+        (b"nothing of it", "begins with PSPO"),
+        (annotated.model()[:300], "bytes"),
+        (annotated.model(without=(b"OHDR",)), "no header"),
+    ],
+)
+def test_wrong_files_are_refused_before_anything_is_made(data, words, tmp_path):
+    path = tmp_path / "wrong.oof"
+    path.write_bytes(data)
+    before = snapshot()
+    with pytest.raises(ReadError, match=words):
+        model.import_model(bpy.context, model.Source(path), model.ImportOptions(), Report())
+    assert differences(before, snapshot()) == []
+
+
+def test_a_failed_export_leaves_the_old_file(pyro, tmp_path):
+    made, _ = imported(pyro)
+    made.parts[0].data.vertices[0].co.x = float("nan")
+    target = tmp_path / "there.oof"
+    target.write_bytes(b"old")
+    with pytest.raises(WriteError, match="no finite place"):
+        model_export.export_model(bpy.context, Chosen(made.holder), target, model_export.ExportOptions(), Report())
+    assert target.read_bytes() == b"old"

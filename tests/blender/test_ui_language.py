@@ -10,6 +10,7 @@ import pytest
 
 import addon.ui
 from addon.blender import material
+from addon.games.descent3 import model_properties as descent_properties
 from addon.games.xray import (
     bone_properties,
     bones_file,
@@ -23,6 +24,7 @@ from addon.ui.russian import RUSSIAN
 
 FOLDER = Path(addon.ui.__file__).parent
 PROPERTIES = (
+    *descent_properties.CLASSES,
     *motion_properties.CLASSES,
     *model_properties.CLASSES,
     *level_properties.CLASSES,

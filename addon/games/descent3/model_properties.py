@@ -37,7 +37,7 @@ class BatteryMember(bpy.types.PropertyGroup):
     """A gun point or turret of a battery: the object, or where there is none its number in the file."""
 
     shown: PointerProperty(type=bpy.types.Object)
-    number: IntProperty(default=NEW)
+    number: IntProperty(default=NEW, options={"HIDDEN"})
 
 
 class BatteryProperties(bpy.types.PropertyGroup):
@@ -154,7 +154,7 @@ class DescentPointProperties(bpy.types.PropertyGroup):
     up: FloatVectorProperty(options={"HIDDEN"}, size=3)
     has_up: BoolProperty(name="Up", description="The attach point says which way is up: the empty's y axis")
     shown_turn: FloatVectorProperty(options={"HIDDEN"}, size=4)
-    shown_up: BoolProperty(options={"HIDDEN"})
+    shown_up: BoolProperty(name="Up", options={"HIDDEN"})
     radius: FloatProperty(options={"HIDDEN"})
     shown_size: FloatProperty(options={"HIDDEN"})
     game_name: StringProperty(name="Name", description="The special point's name in the file", maxlen=255)

@@ -80,7 +80,8 @@ def _turn(direction: NDArray[Any], up: NDArray[Any] | None) -> Quaternion:
     if upright is None or upright.cross(along).length < 1e-6:
         return along.to_track_quat("Z", "Y")
     across = upright.cross(along).normalized()
-    return Matrix((across, along.cross(across), along)).transposed().to_quaternion()
+    axes: Any = (across, along.cross(across), along)
+    return Matrix(axes).transposed().to_quaternion()
 
 
 def gather(shown: Any, parent: int, place: Floats) -> Point:

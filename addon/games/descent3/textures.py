@@ -20,7 +20,7 @@ from ...blender import image, material
 from ...core import files
 from ...core.errors import MotionbridgeError, ReadError
 from ...core.report import Report
-from ...formats.descent3 import gam, hog2, ogf_image
+from ...formats.descent3 import gam, hog2, ogf_image, strings
 from ...formats.descent3.hog2 import Hog2
 
 ARCHIVES = (".hog", ".mn3")
@@ -139,7 +139,7 @@ def _pages(found: Found, report: Report) -> dict[str, str]:
         report.warn(f"a table of textures is not readable: {refusal}", found.name)
         return {}
     pages = [page.texture for page in document.pages if page.texture is not None]
-    return {gam.strings.decode(page.name).lower(): gam.strings.decode(page.bitmap) for page in reversed(pages)}
+    return {strings.decode(page.name).lower(): strings.decode(page.bitmap) for page in reversed(pages)}
 
 
 def _read_picture(found: Found, name: str, report: Report) -> Picture | None:

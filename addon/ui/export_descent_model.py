@@ -1,0 +1,117 @@
+"""File > Export > Descent 3 Model (.oof): what was imported with what was changed since, or what Blender made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, StringProperty
+
+from ..core.errors import WriteError
+from ..core.report import Report
+from ..games.descent3 import model_export
+from ..games.descent3.hierarchy import Chosen
+from ..games.descent3.model_properties import holder_of
+from .bases import BlenderOperator, ExportHelper
+from .operation import Operation, Outcome
+from .preferences import preferences
+from .target import objects_of
+
+NORMAL_ITEMS = (
+    ("GAME", "As the Game's Tools", "Untouched ones as they are, others smooth, as the game's own tools work them out"),
+    ("SHOWN", "As Shown", "Those that Blender shows; vertices are split at sharp edges"),
+)
+
+
+class EXPORT_SCENE_OT_descent3_oof(Operation, ExportHelper, BlenderOperator):
+    """Export a model of Descent 3: an imported one, whose untouched parts keep their bytes, or selected meshes"""
+
+    bl_idname = "export_scene.descent3_oof"
+    bl_label = "Export Descent 3 Model"
+    bl_options = {"PRESET"}
+
+    filename_ext = ".oof"
+    filter_glob: StringProperty(default="*.oof", options={"HIDDEN"})
+    collection: StringProperty(
+        name="Source Collection",
+        description="Export the model of this collection, such as one level of detail",
+        options={"HIDDEN"},
+    )
+    modifiers: BoolProperty(name="Apply Modifiers", description="Export what modifiers make of it", default=False)
+    normals: EnumProperty(
+        name="Normals", description="Which normals of vertices are written", items=NORMAL_ITEMS, default="GAME"
+    )
+    anew: BoolProperty(
+        name="A New File",
+        description="Write a file of version 2300 from the objects alone, not into what was imported",
+        default=False,
+    )
+    backup: BoolProperty(name="Keep a Backup", description="Keep a file that is there beside the new one", default=True)
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """There is a mesh."""
+        cls.poll_message_set("No mesh is in the scene")
+        return any(shown.type == "MESH" for shown in context.scene.objects)
+
+    def invoke(self, context: Any, event: Any) -> Any:
+        """The file browser, at the file the model came from."""
+        holder = holder_of(context.view_layer.objects.active)
+        if holder is not None:
+            came_from = holder.motionbridge_descent_model
+            folder = bpy.path.abspath(came_from.path) if came_from.path else ""
+            name = came_from.member or Path(folder).name or f"{bpy.path.clean_name(holder.name)}.oof"
+            self.filepath = str(Path(folder).parent / name) if folder else name
+        self.backup = preferences(context).backup
+        return ExportHelper.invoke(self, context, event)
+
+    def draw(self, _context: Any) -> None:
+        """The options."""
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        for name in ("modifiers", "normals", "anew", "backup"):
+            layout.prop(self, name)
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Plan and write."""
+        if not self.filepath:
+            raise WriteError("no file is named", remedy="Name the file to write (.oof)")
+        path = Path(bpy.path.abspath(self.filepath))
+        if path.suffix.lower() != model_export.SUFFIX:
+            suffix = path.suffix or "a file without suffix"
+            raise WriteError(f"the game reads models of .oof, not {suffix}", remedy="Name it so")
+        options = model_export.ExportOptions(
+            modifiers=self.modifiers, shown_normals=self.normals == "SHOWN", anew=self.anew, backup=self.backup
+        )
+        plan = model_export.export_model(context, chosen_model(context, self.collection), path, options, report)
+        return Outcome(f"{path.name}: {plan.sentence()}")
+
+
+def chosen_model(context: Any, collection: str = "") -> Chosen:
+    """The model that is meant: of ``collection``, else of the active object, else the only one, else what is selected.
+
+    Raises `WriteError`.
+    """
+    inside = list(objects_of(collection) if collection else context.scene.objects)
+    holders = [shown for shown in inside if shown.motionbridge_descent_model.is_model]
+    active = holder_of(context.view_layer.objects.active)
+    if not collection and active is not None:
+        return Chosen(active)
+    if collection and not holders:
+        return Chosen(None, inside)
+    selected = [] if collection else [shown for shown in context.selected_objects if holder_of(shown) is None]
+    if selected:
+        below = [child for shown in selected for child in shown.children_recursive]
+        return Chosen(None, list(dict.fromkeys([*selected, *below])))
+    if len(holders) == 1:
+        return Chosen(holders[0])
+    where = f"the collection {collection!r}" if collection else "the scene"
+    raise WriteError(
+        f"no model is active, and {where} holds {len(holders) or 'none'}",
+        remedy="Keep one model in a collection that exports it" if collection else "Select the objects of one model",
+    )
+
+
+CLASSES = (EXPORT_SCENE_OT_descent3_oof,)

@@ -1,0 +1,244 @@
+"""File > Import > Descent 3 Model (.oof), right out of archives (.hog, .mn3) too, and the drop of such files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
+from bpy_extras.io_utils import poll_file_object_drop
+
+from ..blender.scope import progress
+from ..core.errors import ReadError
+from ..core.report import Report
+from ..games.descent3 import model, textures
+from . import tick_list
+from .bases import CALL, BlenderList, BlenderOperator, ImportHelper
+from .operation import FileChoice, Operation, Outcome
+from .preferences import descent3_folders
+from .tick_list import TickedRows
+from .wording import said, shown
+
+AS_ITEMS = (
+    ("OBJECTS", "Objects", "An object for each sub-object, below that of its parent"),
+    ("BONES", "Armature", "An armature with a bone for each sub-object, which hangs on it; for posing"),
+)
+
+
+class ListedModel(bpy.types.PropertyGroup):
+    """A model of an archive that could be imported; ``name`` is its own."""
+
+    file: StringProperty()
+    bytes: IntProperty(options={"HIDDEN"})
+    ticked: BoolProperty(name="Import Model", description="Import this model", default=False)
+
+
+class MOTIONBRIDGE_UL_listed_models(TickedRows, BlenderList):
+    """Models of the chosen archives, with a tick each."""
+
+    def size(self, item: Any) -> str:
+        """How large it is."""
+        return shown("{} kB").format(max(item.bytes // 1024, 1))
+
+
+class IMPORT_SCENE_OT_descent3_oof(Operation, FileChoice, ImportHelper, BlenderOperator):
+    """Import models of Descent 3: sub-objects, textures, gun, attach and ground points, weapon batteries"""
+
+    bl_idname = "import_scene.descent3_oof"
+    bl_label = "Import Descent 3 Model"
+    bl_options = {"REGISTER", "UNDO", "PRESET"}
+
+    filename_ext = ".oof"
+    filter_glob: StringProperty(default="*.oof;*.hog;*.mn3", options={"HIDDEN"})
+    models: StringProperty(
+        name="Models",
+        description="Names of the models to import from archives, separated by semicolons; * for all",
+        options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"},
+    )
+    shown_as: EnumProperty(name="As", description="What sub-objects become", items=AS_ITEMS, default="OBJECTS")
+    points: BoolProperty(
+        name="Points", description="Gun, ground, attach and special points, as arrows and spheres", default=True
+    )
+    textures: BoolProperty(
+        name="Textures",
+        description="Show textures where they are found: beside the model, in its archive, in the Descent 3 folder",
+        default=True,
+    )
+    new_collection: BoolProperty(
+        name="New Collection", description="Put each model into a collection of its own", default=False
+    )
+    listed: CollectionProperty(type=ListedModel, options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"})
+    active_listed: IntProperty(options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"})
+    name_filter: StringProperty(
+        name="Filter",
+        description="Show models with this in their names; * and ? stand for any letters",
+        options={"SKIP_SAVE", "SKIP_PRESET", "TEXTEDIT_UPDATE"},
+    )
+    regular: BoolProperty(
+        name="Regular Expression",
+        description="The filter is a regular expression",
+        options={"SKIP_SAVE", "SKIP_PRESET"},
+    )
+    tick: EnumProperty(
+        name="Tick", items=tick_list.TICKS, get=lambda _: 0, set=tick_list.tick, options={"SKIP_SAVE", "HIDDEN"}
+    )
+
+    def invoke(self, context: Any, _event: Any) -> Any:
+        """The file browser; for dropped files a dialog with the options, and of archives the list of their models."""
+        if self._archives() and not bpy.app.background:
+            return self.answer(context, self._list)
+        return self.invoke_popup(context)
+
+    def execute(self, context: Any) -> Any:
+        """Import; archives chosen in the file browser are listed first."""
+        if self._archives() and not self.models and not len(self.listed) and not bpy.app.background:
+            names = [{"name": entry.name} for entry in self.files if entry.name]
+            options = {name: getattr(self, name) for name in ("shown_as", "points", "textures", "new_collection")}
+            CALL.import_scene.descent3_oof(
+                "INVOKE_DEFAULT", filepath=self.filepath, directory=self.directory, files=names, **options
+            )
+            return {"CANCELLED"}
+        return self.answer(context, self.run)
+
+    def _archives(self) -> list[str]:
+        return [path for path in self.paths() if is_archive(path)]
+
+    def _list(self, context: Any, report: Report) -> None:
+        self.listed.clear()
+
+        def one(path: str, found: Report) -> None:
+            for name, size in self._models_of(path, found):
+                row = self.listed.add()
+                row.name, row.file, row.bytes = name, path, size
+
+        paths = self._archives()
+        self.each_file(paths, one, report)
+        for row in self.listed:
+            row.ticked = len(self.listed) == 1
+        context.window_manager.invoke_props_dialog(
+            self, width=460, title=Path(paths[0]).name, confirm_text=shown("Import Models")
+        )
+
+    def _models_of(self, path: str, report: Report) -> list[tuple[str, int]]:
+        found = model.models_in(path, report)
+        if not found:
+            raise ReadError("there are no models in this archive", file=path, remedy="Choose another archive")
+        return found
+
+    def check(self, _context: Any) -> bool:
+        """Every change is shown at once."""
+        return True
+
+    def draw(self, _context: Any) -> None:
+        """Which, and how."""
+        layout = self.layout
+        if len(self.listed):
+            tick_list.draw(layout, self, "MOTIONBRIDGE_UL_listed_models", shown("{} of {} models"))
+        column = layout.column()
+        column.use_property_split = True
+        column.use_property_decorate = False
+        for name in ("shown_as", "points", "textures", "new_collection"):
+            column.prop(self, name)
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Import every model."""
+        paths = self.paths()
+        if not paths:
+            raise ReadError("no file is chosen", remedy="Choose at least one model (.oof) or archive (.hog, .mn3)")
+        sources = self._sources(paths, report)
+        made: list[model.ImportedModel] = []
+        with progress(context, len(sources)) as step:
+
+            def one(key: str, found: Report) -> None:
+                made.append(self._import(context, sources[key], found))
+                step(len(made))
+
+            self.each_file(list(sources), one, report)
+        parts, points = sum(len(one.parts) for one in made), sum(len(one.points) for one in made)
+        names = ", ".join(one.holder.name for one in made)
+        text = said("Imported models: {} (sub-objects: {}, points: {})").format(len(made), parts, points)
+        return Outcome(f"{text}: {names}")
+
+    def _sources(self, paths: list[str], report: Report) -> dict[str, model.Source]:
+        """Label -> model, of archives those that are ticked or named."""
+        found: dict[str, model.Source] = {}
+        wanted = {name.strip().lower() for name in self.models.split(";") if name.strip()}
+
+        def one(path: str, told: Report) -> None:
+            sources = [model.Source(Path(path))]
+            if is_archive(path):
+                names = self._chosen(path, [name for name, _ in self._models_of(path, told)], wanted)
+                sources = [model.Source(Path(path), name) for name in names]
+            found.update({source.label: source for source in sources})
+
+        self.each_file(paths, one, report)
+        if not found:
+            raise ReadError("no model is chosen", file=paths[0], remedy="Tick at least one model in the list")
+        return found
+
+    def _chosen(self, path: str, names: list[str], wanted: set[str]) -> list[str]:
+        if len(self.listed):
+            ticked = {row.name for row in self.listed if row.ticked and row.file == path}
+            return [name for name in names if name in ticked]
+        if wanted == {"*"} or (not wanted and len(names) == 1):
+            return names
+        lowered = {name.lower() for name in names}
+        missing = [name for name in sorted(wanted) if name not in lowered and f"{name}{model.SUFFIX}" not in lowered]
+        if missing or not wanted:
+            problem = f"there is no model called {missing[0]!r}" if missing else f"{len(names)} models are in it"
+            raise ReadError(problem, file=path, remedy=f"Name those that are meant, such as {names[0]}")
+        return [name for name in names if {name.lower(), Path(name).stem.lower()} & wanted]
+
+    def _import(self, context: Any, source: model.Source, report: Report) -> model.ImportedModel:
+        options = model.ImportOptions(
+            bones=self.shown_as == "BONES",
+            points=self.points,
+            textures=self.textures,
+            folders=descent3_folders(context),
+            collection=Path(source.member or source.path.name).stem if self.new_collection else "",
+        )
+        return model.import_model(context, source, options, report)
+
+
+def is_archive(path: str) -> bool:
+    """Whether a file is called as archives are."""
+    return Path(path).suffix.lower() in textures.ARCHIVES
+
+
+class IO_FH_motionbridge_descent3_oof(bpy.types.FileHandler):
+    """Drop of models, and their export by collections."""
+
+    bl_idname = "IO_FH_motionbridge_descent3_oof"
+    bl_label = "Descent 3 Model"
+    bl_import_operator = "import_scene.descent3_oof"
+    bl_export_operator = "export_scene.descent3_oof"
+    bl_file_extensions = ".oof"
+
+    @classmethod
+    def poll_drop(cls, context: Any) -> bool:
+        """Dropped into the viewport or the outliner."""
+        return bool(poll_file_object_drop(context))
+
+
+class IO_FH_motionbridge_descent3_hog(bpy.types.FileHandler):
+    """Drop of archives."""
+
+    bl_idname = "IO_FH_motionbridge_descent3_hog"
+    bl_label = "Descent 3 Archive"
+    bl_import_operator = "import_scene.descent3_oof"
+    bl_file_extensions = ".hog;.mn3"
+
+    @classmethod
+    def poll_drop(cls, context: Any) -> bool:
+        """Dropped into the viewport or the outliner."""
+        return bool(poll_file_object_drop(context))
+
+
+CLASSES = (
+    ListedModel,
+    MOTIONBRIDGE_UL_listed_models,
+    IMPORT_SCENE_OT_descent3_oof,
+    IO_FH_motionbridge_descent3_oof,
+    IO_FH_motionbridge_descent3_hog,
+)

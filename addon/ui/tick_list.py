@@ -1,0 +1,64 @@
+"""The list before an import: what the chosen files hold, each with a tick, under a filter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+from .name_filter import name_filter
+
+TICKS = (
+    ("ALL", "All", "Tick everything that is shown", 1),
+    ("NONE", "None", "Untick everything that is shown", 2),
+    ("INVERT", "Invert", "Tick what is not ticked among what is shown, and the other way round", 3),
+)
+
+
+def tick(choice: Any, value: int) -> None:
+    """Set the ticks of the rows of ``choice.listed`` that its filter lets through, as `TICKS` says."""
+    fits = name_filter(choice.name_filter, choice.regular)
+    for row in choice.listed:
+        if fits(row.name):
+            row.ticked = {1: True, 2: False}.get(value, not row.ticked)
+
+
+class TickedRows:
+    """Mixed into lists of rows with ``name``, ``file`` and ``ticked``; ``data`` is the operator that holds them."""
+
+    def size(self, item: Any) -> str:
+        """What stands at the end of a row."""
+        raise NotImplementedError
+
+    def draw_item(
+        self, _context: Any, layout: Any, data: Any, item: Any, _icon: int, _active: Any, _property: str
+    ) -> None:
+        """Tick, name, file where there are several, size."""
+        row = layout.row(align=True)
+        row.prop(item, "ticked", text="")
+        row.label(text=item.name, translate=False)
+        right = row.row()
+        right.alignment = "RIGHT"
+        right.active = False
+        if data.listed[0].file != data.listed[-1].file:
+            right.label(text=Path(item.file).name, translate=False)
+        right.label(text=self.size(item), translate=False)
+
+    def draw_filter(self, _context: Any, _layout: Any) -> None:
+        """The filter stands above the list, where its buttons are."""
+
+    def filter_items(self, _context: Any, data: Any, _property: str) -> tuple[list[int], list[int]]:
+        """Hide what the filter does not fit."""
+        fits, own = name_filter(data.name_filter, data.regular), cast("Any", self)
+        return [own.bitflag_filter_item if fits(row.name) else 0 for row in data.listed], []
+
+
+def draw(layout: Any, choice: Any, kind: str, count: str) -> None:
+    """Filter, buttons, the list of this class, and how many are ticked (``count`` has places for both numbers)."""
+    row = layout.row(align=True)
+    row.prop(choice, "name_filter", text="", icon="VIEWZOOM")
+    row.prop(choice, "regular", text="", icon="SORTBYEXT")
+    for identifier, *_ in TICKS:
+        row.prop_enum(choice, "tick", identifier)
+    layout.template_list(kind, "", choice, "listed", choice, "active_listed", rows=10, maxrows=10)
+    ticked = sum(row.ticked for row in choice.listed)
+    layout.label(text=count.format(ticked, len(choice.listed)), translate=False)
