@@ -14,8 +14,8 @@ from .document import Oof
 from .model import Floats, Motion
 from .pose import Track, aimed_parts, motion_tracks, play
 
-MOST_TICKS = 600_000
-"""Of all parts together: three hours. A hostile file of few bytes can ask for billions."""
+MOST_TICKS = 150_000
+"""Of all parts together: more than an hour. A hostile file of few bytes can ask for billions."""
 
 
 def moves(track: Track) -> bool:

@@ -56,9 +56,7 @@ def face_sizes(positions: NDArray[Any], normals: NDArray[Any], counts: NDArray[A
     right[upright] = (1, 0, 0)
     right /= np.linalg.norm(right, axis=1, keepdims=True)
     up = np.cross(exact, right)
-    up[upright] = np.stack([np.zeros(len(exact)), np.zeros(len(exact)), np.where(exact[:, 1] < 0, 1, -1)], axis=-1)[
-        upright
-    ]
+    up[upright] = (0, 0, 1)
     face = polygons.face_of_corner(counts)
     points = positions[corners].astype(np.float64)
     result = np.zeros((len(counts), 2), np.float32)

@@ -250,6 +250,15 @@ def test_an_unwritten_texture_is_added_and_a_colour_is_kept():
     assert again.sub_objects[0].faces.rows["texture"].tolist() == [0, -1]
 
 
+def test_of_two_names_the_one_as_written_is_taken():
+    names = b"\2\0\0\0" + b"".join(struct.pack("<i", 6) + name + b"\0" for name in (b"HULL2", b"Hull2"))
+    document, found = decoded(model(replaced={b"TXTR": names}))
+    mesh = found.parts[0].mesh
+    mesh.materials = [Material("x", "Hull2"), Material("y", "hull2")]
+    faces = oof.encode(found, document)[0].sub_objects[0].faces
+    assert faces.rows["texture"].tolist() == [1, 0]
+
+
 def test_a_face_taken_out_and_one_put_in():
     document, found = decoded()
     mesh = found.parts[0].mesh

@@ -191,7 +191,7 @@ def test_a_range_of_billions_of_ticks_costs_nothing():
     report = Report()
     found = oof.decode(document, report)
     assert found.parts[0].motion is None
-    assert "the motions last more than 600000 ticks; left out here, kept for export" in report.lines()
+    assert "the motions last more than 150000 ticks; left out here, kept for export" in report.lines()
     assert oof.encode(found, document)[0] is document
 
 
