@@ -5,7 +5,7 @@ A point stands in the middle of each slot, at the height of its ground.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -177,12 +177,12 @@ def _encode_slots(ground: Mesh, base: Details, changes: Changes) -> NDArray[Any]
     for place in range(4):
         new.models[:, place] = _column(ground, MODEL[place], values.models[:, place])
         shares = _column(ground, DENSITY[place], _shares(values.density[:, place]))
-        new.density[:, place] = _steps(shares, values.density[:, place], np.rint(np.nan_to_num(shares) * MOST_SHADE))
+        new.density[:, place] = _steps(shares, values.density[:, place], _nearest)
     changes.count((new.models != values.models).any(axis=1), "slots with other models")
     changes.count((new.density != values.density).any(axis=(1, 2)), "slots with other densities")
     if new.shades is not None and values.shades is not None:
         shares = _shades(ground, _shares(values.shades))
-        new.shades[:] = _steps(shares, values.shades, shade_steps(shares))
+        new.shades[:] = _steps(shares, values.shades, shade_steps)
         changes.count((new.shades != values.shades).any(axis=1), "slots with other light or colour")
     if not changes:
         return base.slots
@@ -205,10 +205,19 @@ def _shades(ground: Mesh, otherwise: NDArray[np.float32]) -> NDArray[np.float32]
     return np.concatenate([sun[:, None], sky[:, None], colour], axis=1)
 
 
-def _steps(shares: NDArray[Any], base: NDArray[np.uint8], wanted: NDArray[Any]) -> NDArray[np.uint8]:
-    """The base's steps where ``shares`` still mean them, else the wanted ones."""
+def _nearest(shares: NDArray[Any]) -> NDArray[Any]:
+    result: NDArray[Any] = np.rint(np.nan_to_num(shares) * MOST_SHADE)
+    return result
+
+
+def _steps(
+    shares: NDArray[Any], base: NDArray[np.uint8], wanted: Callable[[NDArray[Any]], NDArray[Any]]
+) -> NDArray[np.uint8]:
+    """The base's steps where ``shares`` still mean them, else what ``wanted`` makes of them."""
+    if np.array_equal(shares, _shares(base)):
+        return base
     same = quantum.untouched(shares, base / MOST_SHADE, 1 / MOST_SHADE)
-    return np.where(same, base, np.clip(wanted, 0, MOST_SHADE)).astype(np.uint8)
+    return np.where(same, base, np.clip(wanted(shares), 0, MOST_SHADE)).astype(np.uint8)
 
 
 def _encode_models(document: Details, base: Details, models: Mapping[int, Dm], changes: Changes) -> None:
