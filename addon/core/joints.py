@@ -14,6 +14,8 @@ Floats = NDArray[np.float64]
 
 APART = 0.005
 """Metres from which on a joint has a direction as seen from another."""
+NEARLY_BACK = -0.93
+"""Cosine; what is beyond counts as straight back."""
 
 
 def skeleton_of_joints(
@@ -25,13 +27,26 @@ def skeleton_of_joints(
     form a ring.
     """
     above = np.asarray(parents, np.int32)
-    directions = _directions(above, points)
     rests = np.broadcast_to(np.eye(4), (len(bones), 4, 4)).copy()
-    rests[:, :3, :3] = _turned_towards(directions)
+    rests[:, :3, :3] = _turned_towards(_usable(above, _directions(above, points)))
     rests[:, :3, 3] = points
     frames = np.where((above < 0)[:, None, None], np.eye(4), rests[np.maximum(above, 0)])
     local = np.linalg.inv(frames) @ rests if len(bones) else rests
     return Skeleton(name, list(bones), above, rotation.from_matrices(local[:, :3, :3]), local[:, :3, 3])
+
+
+def _usable(parents: NDArray[np.int32], directions: Floats) -> Floats:
+    """Directions that nearly lead back along the parent's turned to lead straight back.
+
+    Blender makes a bone's matrix from its direction in its parent's frame (a root's in the armature's), and there it
+    loses half the digits near -Y, but not at -Y.
+    """
+    result = directions.copy()
+    for bone in parents_first(parents):
+        along = result[parents[bone]] if parents[bone] >= 0 else np.array([0.0, 1.0, 0.0])
+        if result[bone] @ along < NEARLY_BACK:
+            result[bone] = -along
+    return result
 
 
 def _directions(parents: NDArray[np.int32], points: Floats) -> Floats:

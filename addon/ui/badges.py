@@ -7,8 +7,10 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
+from ..blender import action as actions
 from ..core.errors import MotionbridgeError
 from ..core.report import Report
+from ..games.arma import animation_edit
 from ..games.xray import motion_edit
 from .motion_operators import active_action
 from .target import active_rig
@@ -20,13 +22,19 @@ DELAY = 0.4
 def compare(context: Any) -> None:
     """Compare the playing motion with its file, if it has one and is not being compared by keys that are sampled."""
     rig, action = active_rig(context), active_action(context)
-    if rig is None or action is None or not action.motionbridge_motion.is_motion:
+    if rig is None or action is None:
         return
-    try:
-        motion_edit.update_status(context, rig, [action], Report())
-    except MotionbridgeError:
-        # What cannot be written cannot be compared; saving says why.
-        action.motionbridge_motion.status = "UNKNOWN"
+    if action.motionbridge_motion.is_motion:
+        try:
+            motion_edit.update_status(context, rig, [action], Report())
+        except MotionbridgeError:
+            # What cannot be written cannot be compared; saving says why.
+            action.motionbridge_motion.status = "UNKNOWN"
+    if action.motionbridge_animation.is_animation and not actions.why_sampled(rig):
+        try:
+            animation_edit.update_status(context, rig, action, Report())
+        except MotionbridgeError:
+            action.motionbridge_animation.status = "UNKNOWN"
 
 
 def _compare_later() -> None:

@@ -15,6 +15,7 @@ def _draw_import(menu: Any, _context: Any) -> None:
     menu.layout.operator("import_scene.xray_anm", text="X-Ray Motion Path (.anm)")
     menu.layout.operator("import_scene.xray_level_geometry", text="X-Ray Level Geometry (.cform, .hom, .som …)")
     menu.layout.operator("import_scene.xray_level", text="X-Ray Level Folder")
+    menu.layout.operator("import_scene.arma_rtm", text="Arma Animation (.rtm)")
     menu.layout.operator("import_scene.descent3_oof", text="Descent 3 Model (.oof, .hog, .mn3)")
 
 
@@ -25,6 +26,7 @@ def _draw_export(menu: Any, _context: Any) -> None:
     menu.layout.operator("export_scene.xray_bones", text="X-Ray Bone Properties (.bones)")
     menu.layout.operator("export_scene.xray_anm", text="X-Ray Motion Path (.anm)")
     menu.layout.operator("export_scene.xray_level_geometry", text="X-Ray Level Geometry (.cform, .hom, .som …)")
+    menu.layout.operator("export_scene.arma_rtm", text="Arma Animation (.rtm)")
     menu.layout.operator("export_scene.descent3_oof", text="Descent 3 Model (.oof)")
 
 

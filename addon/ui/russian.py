@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .russian_arma import ARMA
 from .russian_descent import DESCENT
 from .russian_details import DETAILS
 from .russian_level import LEVEL
@@ -10,6 +11,7 @@ from .russian_tooltips import TOOLTIPS
 
 RUSSIAN: dict[str, str] = (
     TOOLTIPS
+    | ARMA
     | LEVEL
     | DETAILS
     | DESCENT

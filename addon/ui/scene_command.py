@@ -12,12 +12,18 @@ from typing import Any
 import bpy
 
 NAME = "scene"
+GAMES = ("xray_", "arma_", "descent3_")
 _LEVEL = "xray_level_geometry"
-IMPORTERS = {".ogf": "xray_ogf", ".omf": "xray_omf", ".anm": "xray_anm"} | dict.fromkeys(
-    (".cform", ".hom", ".som", ".err", ".dm"), _LEVEL
+_DESCENT_MODEL = "descent3_oof"
+IMPORTERS = (
+    {".ogf": "xray_ogf", ".omf": "xray_omf", ".anm": "xray_anm", ".rtm": "arma_rtm"}
+    | dict.fromkeys((".cform", ".hom", ".som", ".err", ".dm"), _LEVEL)
+    | dict.fromkeys((".oof", ".hog", ".mn3"), _DESCENT_MODEL)
 )
-EXPORTERS = {".ogf": "xray_ogf", ".omf": "xray_omf", ".anm": "xray_anm"} | dict.fromkeys(
-    (".cform", ".hom", ".som", ".dm"), _LEVEL
+EXPORTERS = (
+    {".ogf": "xray_ogf", ".omf": "xray_omf", ".anm": "xray_anm", ".rtm": "arma_rtm"}
+    | dict.fromkeys((".cform", ".hom", ".som", ".dm"), _LEVEL)
+    | {".oof": _DESCENT_MODEL}
 )
 
 
@@ -46,14 +52,14 @@ def _parser() -> argparse.ArgumentParser:
         nargs="+",
         default=[],
         metavar="FILE",
-        help="models, then their motions; motion paths",
+        help="models, then their motions; motion paths; animations",
     )
     parser.add_argument("--motions", default="", metavar="A;B", help="names of motions; all where this is not given")
     parser.add_argument(
         "--export",
         type=Path,
         metavar="FILE",
-        help="write the armature's motions (.omf) or model (.ogf), or the active object's path (.anm)",
+        help="write the armature's motions (.omf) or model (.ogf, .oof), or what the active object plays (.anm, .rtm)",
     )
     parser.add_argument("--into", action="store_true", help="--export puts motions into the file that is there")
     parser.add_argument(
@@ -101,8 +107,9 @@ def _operator(rooms: Any, known: dict[str, str], path: Path) -> Callable[..., An
 def _named(name: str) -> Callable[..., Any]:
     """One of our operators by the name it has below `bpy.ops`."""
     room, _, function = name.partition(".")
-    if room != "motionbridge" and not function.startswith("xray_"):
-        raise RuntimeError(f"{name} is no operator of Motionbridge (they are motionbridge.… and ….xray_…)")
+    if room != "motionbridge" and not function.startswith(GAMES):
+        games = ", ".join(f"….{game}…" for game in GAMES)
+        raise RuntimeError(f"{name} is no operator of Motionbridge (they are motionbridge.…, {games})")
     try:
         operator: Callable[..., Any] = getattr(getattr(bpy.ops, room), function)
         operator.get_rna_type()  # type: ignore[attr-defined]

@@ -10,6 +10,7 @@ import pytest
 
 import addon.ui
 from addon.blender import material
+from addon.games.arma import animation_properties
 from addon.games.descent3 import model_properties as descent_properties
 from addon.games.xray import (
     bone_properties,
@@ -24,6 +25,7 @@ from addon.ui.russian import RUSSIAN
 
 FOLDER = Path(addon.ui.__file__).parent
 PROPERTIES = (
+    *animation_properties.CLASSES,
     *descent_properties.CLASSES,
     *motion_properties.CLASSES,
     *model_properties.CLASSES,
@@ -40,7 +42,7 @@ ASKED = {"said", "shown", "poll_message_set"}
 # The same in every language, or Blender's own and translated by it.
 SAME = {
     *("", "FX", "Motionbridge", "Motionbridge Report", "X-Ray Model (.ogf)", "X-Ray Motions (.omf)"),
-    *("X-Ray Motion Path (.anm)", "3", "4", "5"),
+    *("X-Ray Motion Path (.anm)", "3", "4", "5", "model.cfg"),
     *("file", "frames", "matrix", "File Path", "Filepath used for exporting the file"),
     *("Check Existing", "Check and warn on overwriting existing files"),
 }

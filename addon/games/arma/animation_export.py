@@ -22,6 +22,7 @@ from ...core import files
 from ...core.errors import WriteError
 from ...core.model import DeltaClip, Event
 from ...core.report import Report
+from ...core.text import counted
 from ...formats.arma import rtm
 from ...formats.arma.hierarchy import Hierarchy
 from ...formats.arma.rtm.document import MOST_FRAMES
@@ -101,19 +102,26 @@ class AnimationExportOptions:
 
 @dataclass
 class AnimationPlan:
-    """A file that could be written, and what is different from what it starts from."""
+    """A file that could be written, and what is different from what it starts from.
+
+    ``clip`` what it says, ``key_frames`` (frames,) where that was in Blender; ``places`` (bones,) of the armature, -1
+    for bones it lacks; ``parents`` what a binarised file holds bones relative to.
+    """
 
     path: str
     data: bytes
     changes: rtm.ClipChanges
-    frames: int
-    bones: int
+    clip: DeltaClip
+    key_frames: NDArray[np.float32]
+    places: NDArray[np.intp]
+    parents: dict[str, str]
     sampled: list[str] = field(default_factory=list)
 
     def sentence(self) -> str:
         """What will change, in one sentence."""
         how = f", sampled because of {', '.join(self.sampled)}" if self.sampled else ""
-        return f"{self.changes.sentence()}, {self.frames} frames of {self.bones} bones{how}"
+        size = f"{counted(self.clip.frames, 'frame')} of {counted(len(self.clip.bones), 'bone')}"
+        return f"{self.changes.sentence()}; {size}{how}"
 
     def write(self, *, backup: bool = False) -> None:
         """Put the file on disk in one step."""
@@ -164,7 +172,8 @@ class _Exporter:
         if clip.frames == 1 and self._options.pairs and not (self._base is not None and self._base.clip.frames == 1):
             clip = replace(clip, deltas=np.repeat(clip.deltas, 2, axis=1), phases=rtm.default_phases(2))
         reference = self._base.reference(bones, clip) if self._base is not None else None
-        document, changes = self._encoded(clip, bones, reference)
+        hierarchy = self._hierarchy(clip) if self._is_binarised() else None
+        document, changes = self._encoded(clip, hierarchy, reference)
         for loss in changes.left_out:
             self._report.warn(loss, clip.name)
         if self._reasons:
@@ -175,7 +184,9 @@ class _Exporter:
                 "first if the animation should have it",
                 self._rig.name,
             )
-        return AnimationPlan(path, rtm.write(document), changes, clip.frames, len(clip.bones), self._reasons)
+        parents = dict(hierarchy.parents) if hierarchy is not None else {}
+        data = rtm.write(document)
+        return AnimationPlan(path, data, changes, clip, frames, bones.places, parents, self._reasons)
 
     def _frames(self) -> NDArray[np.float32]:
         """Which frames become keys. Raises `WriteError` where there are none, or more than the game reads."""
@@ -310,32 +321,35 @@ class _Exporter:
         self._report.note(f"the step is the way of {self._options.step_bone}: {_metres(found)}", clip.name)
         return found
 
+    def _is_binarised(self) -> bool:
+        if self._options.kind is FileKind.AS_IT_CAME:
+            return self._base is not None and isinstance(self._base.document, rtm.Binarised)
+        return self._options.kind is FileKind.BINARISED
+
     def _encoded(
-        self, clip: DeltaClip, bones: WrittenBones, reference: Floats | None
+        self, clip: DeltaClip, hierarchy: Hierarchy | None, reference: Floats | None
     ) -> tuple[rtm.Rtm, rtm.ClipChanges]:
+        """The file's document; of the file it came from only where that is of the same kind."""
         base = self._base.document if self._base is not None else None
         reach = SAMPLED_REACH if self._reasons else rtm.REACH
-        binarised = isinstance(base, rtm.Binarised)
-        if self._options.kind is not FileKind.AS_IT_CAME:
-            binarised = self._options.kind is FileKind.BINARISED
-        if not binarised:
-            same = base if isinstance(base, rtm.Plain) else None
-            return rtm.encode_plain(clip, same, shown=reference if same is not None else None, reach=reach)
-        same_kind = base if isinstance(base, rtm.Binarised) else None
-        hierarchy = self._hierarchy(clip, same_kind is not None)
-        shown = reference if same_kind is not None else None
-        return rtm.encode_binarised(clip, hierarchy, same_kind, shown=shown, reach=reach)
+        if hierarchy is None:
+            plain = base if isinstance(base, rtm.Plain) else None
+            return rtm.encode_plain(clip, plain, shown=reference if plain is not None else None, reach=reach)
+        same = base if isinstance(base, rtm.Binarised) else None
+        shown = reference if same is not None else None
+        return rtm.encode_binarised(clip, hierarchy, same, shown=shown, reach=reach)
 
-    def _hierarchy(self, clip: DeltaClip, as_read: bool) -> Hierarchy:
+    def _hierarchy(self, clip: DeltaClip) -> Hierarchy:
         """What a binarised file holds bones relative to. Raises `WriteError` where only guesses are left."""
+        known = hierarchies.of_armature(self._rig)
+        if self._base is not None and isinstance(self._base.document, rtm.Binarised) and self._properties is not None:
+            # The matrices of the file mean what they did when it was read, whatever is known of the skeleton now.
+            read = {entry.name: entry.parent for entry in self._properties.bones}
+            return Hierarchy(known.name, dict(known.parents) | read)
         if self._options.config:
             found = hierarchies.of_config(self._options.config, clip.name, clip.bones, self._report)
             if found is not None:
                 return found
-        known = hierarchies.of_armature(self._rig)
-        if as_read and self._properties is not None:
-            read = {entry.name: entry.parent for entry in self._properties.bones}
-            return Hierarchy(known.name, dict(known.parents) | read)
         if known.for_display:
             known = hierarchies.built_in(clip.bones) or known
         if known.for_display:

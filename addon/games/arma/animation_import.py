@@ -187,9 +187,8 @@ class _Importer:
         fps = actions.frames_per_second(self.context.scene)
         cycle = None if options.seconds is None else options.seconds * fps
         frames = timing.frames_of(clip.phases, options.first_frame, cycle, self.report, clip.name)
-        values, animated = delta_action.on_bones(
-            rest, places, step.carried(clip.deltas, clip, options.step.value)[rows]
-        )
+        deltas = step.moved(clip.deltas, clip.step, clip.phases) if options.step is StepMode.BONES else clip.deltas
+        values, animated = delta_action.on_bones(rest, places, deltas[rows])
         channels, _ = delta_action.channels_of(values, rest, animated)
         _tell_of_channels(channels, [rest.bones[number] for number in places], places, clip.name, self.report)
         writer = DeltaWriter(rest, places, compat.slot_name(rig))
@@ -204,6 +203,12 @@ class _Importer:
         if options.step is StepMode.OBJECT:
             step.put_on_object(action, rig, clip, frames)
         return action
+
+
+def fits(rig: Any, file: str, prefix: str) -> bool:
+    """Whether an armature has at least half of the bones of an animation. Raises `ReadError`."""
+    bones = rtm.read(files.read_file(file), file, Report()).bones
+    return 2 * sum(1 for name in bone_names(rig, bones, prefix) if name) >= max(len(bones), 1)
 
 
 def bone_names(rig: Any, bones: list[str], prefix: str) -> list[str]:

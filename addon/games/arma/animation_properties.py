@@ -72,8 +72,7 @@ class AnimationProperties(bpy.types.PropertyGroup):
     is_animation: BoolProperty(name="Animation", description="This action is an animation of the game")
     step: FloatVectorProperty(
         name="Step",
-        description="How far the model moves in one cycle, in metres; the keys leave it out. "
-        "Characters look along -Y, so walking forward is negative there",
+        description="How far the model moves in one cycle; characters look along -Y, so forward is negative there",
         subtype="TRANSLATION",
         precision=4,
     )

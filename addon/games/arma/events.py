@@ -86,9 +86,14 @@ def gather(action: Any) -> list[Event]:
             continue
         phase = np.float32(event.phase)
         if shown[event.marker] != frame_of(action, event.phase):
-            phase = np.float32(phase_at(action, shown[event.marker]))
+            phase = as_stored(phase_at(action, shown[event.marker]))
         result.append(Event(phase, event.label, event.value))
     return result
+
+
+def as_stored(phase: float) -> np.float32:
+    """A phase as files and properties hold it."""
+    return np.float32(phase)
 
 
 def own_markers(action: Any) -> list[Any]:
@@ -99,7 +104,7 @@ def own_markers(action: Any) -> list[Any]:
 
 def of_own_markers(action: Any) -> list[Event]:
     """The user's own pose markers as events without a value."""
-    return [Event(np.float32(phase_at(action, marker.frame)), marker.name, "") for marker in own_markers(action)]
+    return [Event(as_stored(phase_at(action, marker.frame)), marker.name, "") for marker in own_markers(action)]
 
 
 def frame_of(action: Any, phase: float) -> int:

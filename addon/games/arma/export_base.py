@@ -26,7 +26,8 @@ Floats = NDArray[np.float64]
 class Base:
     """``document`` and its ``clip``; ``frames`` (keys,) where its keys were put; ``rest`` of the armature.
 
-    ``places`` (bones,) which bone of the armature each of the file's moves, -1 for none; ``mode`` of the step.
+    ``places`` (bones,) which bone of the armature each of the file's moves, -1 for none; ``carried`` (3,) the
+    step that bones carry where that is its ``mode``.
     """
 
     document: rtm.Rtm
@@ -35,6 +36,7 @@ class Base:
     rest: RestPose
     places: NDArray[np.intp]
     mode: str
+    carried: Floats
 
     @staticmethod
     def of(action: Any, rest: RestPose) -> Base | None:
@@ -48,7 +50,15 @@ class Base:
         clip = rtm.decode(document, Report(), parents, action.name)
         place = {bone: number for number, bone in enumerate(rest.bones)}
         places = np.array([place.get(entry.bone, -1) for entry in properties.bones], np.intp)
-        return Base(document, clip, timing.kept_frames(properties), rest, places, properties.step_mode)
+        return Base(
+            document,
+            clip,
+            timing.kept_frames(properties),
+            rest,
+            places,
+            properties.step_mode,
+            np.array(properties.step_shown),
+        )
 
     def reference(self, bones: WrittenBones, clip: DeltaClip) -> Floats:
         """(bones, frames, 4, 4) as the clip's: what would be gathered had nobody touched anything."""
@@ -62,12 +72,14 @@ class Base:
     def _shown(self) -> Floats:
         """(bones, frames, 4, 4) of the file's bones and frames, as Blender shows them, without the step."""
         rows = np.flatnonzero(self.places >= 0)
-        carried = step.carried(self.clip.deltas, self.clip, self.mode)[rows]
-        values, animated = delta_action.on_bones(self.rest, self.places[rows], carried)
+        deltas, phases = self.clip.deltas[rows], self.clip.phases
+        if self.mode == step.BONES:
+            deltas = step.moved(deltas, self.carried, phases)
+        values, animated = delta_action.on_bones(self.rest, self.places[rows], deltas)
         _, shown = delta_action.channels_of(values, self.rest, animated)
         found = shown[self.places[rows]]
         if self.mode == step.BONES:
-            found = step.moved(found, self.clip.step, self.clip.phases, -1.0)
+            found = step.moved(found, self.carried, phases, -1.0)
         result = self.clip.deltas.copy()
         result[rows] = found
         return result

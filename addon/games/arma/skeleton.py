@@ -20,6 +20,10 @@ from ...formats.arma.hierarchy import Hierarchy
 Floats = NDArray[np.float64]
 
 
+FARTHEST = 5.0
+"""Metres from the model's origin that the joint of a man or an animal may lie."""
+
+
 class PivotsFrom(Enum):
     """Where the joints of a new armature come from; any choice shows the same posed mesh."""
 
@@ -98,9 +102,11 @@ def _recovered(clip: DeltaClip, placed: Joints, parents: NDArray[np.int32], nois
     own = len(clip.bones)
     near = np.where(placed.known[:own, None], placed.points[:own], 0.0) if placed.known[:own].any() else None
     found = pivots.recover(clip.deltas, parents, near=near, noise=noise)
+    # Two frames that hardly turn put joints anywhere.
+    accepted = found.accepted & (np.linalg.norm(found.points, axis=1) <= FARTHEST)
     points, known = placed.points.copy(), placed.known.copy()
-    points[:own][found.accepted] = found.points[found.accepted]
-    known[:own] |= found.accepted
+    points[:own][accepted] = found.points[accepted]
+    known[:own] |= accepted
     return Joints(points, known)
 
 

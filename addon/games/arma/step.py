@@ -25,11 +25,6 @@ LEFT_OUT, OBJECT, BONES = "LEFT_OUT", "OBJECT", "BONES"
 """The modes; their meaning is said where they are shown (`animation_properties.STEP_ITEMS`)."""
 
 
-def carried(deltas: Floats, clip: DeltaClip, mode: str) -> Floats:
-    """The deltas (bones, frames, 4, 4) as Blender shows them: with the step added where bones carry it."""
-    return moved(deltas, clip.step, clip.phases) if mode == BONES else deltas
-
-
 def moved(deltas: Floats, step: Floats, phases: NDArray[np.float32], sign: float = 1.0) -> Floats:
     """Deltas (bones, frames, 4, 4) that carry the step too (or with -1 no longer)."""
     result = deltas.copy()

@@ -1,0 +1,74 @@
+"""What is done to an animation that is in Blender already: comparing it with its file, saving it back."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...blender.record import keep
+from ...core import files
+from ...core.errors import WriteError
+from ...core.report import Report
+from . import step, timing
+from .animation_export import AnimationExportOptions, AnimationPlan, plan_export
+
+
+def update_status(context: Any, rig: Any, action: Any, report: Report) -> str:
+    """Compare an action with the file it came from and keep what came of it. Raises `WriteError`."""
+    plan = plan_export(context, rig, "", options=AnimationExportOptions(), report=report, action=action)
+    properties = action.motionbridge_animation
+    status = "NEW" if plan.changes.new else ("EDITED" if plan.changes.any else "UNTOUCHED")
+    if properties.status != status:
+        properties.status = status
+    return status
+
+
+def plan_save_back(context: Any, rig: Any, action: Any, *, overwrite: bool, report: Report) -> AnimationPlan:
+    """The action for the file it came from. Raises `WriteError`, also where that was changed by somebody else.
+
+    ``overwrite``: what others changed in it meanwhile may be lost.
+    """
+    properties = action.motionbridge_animation
+    if not properties.path:
+        raise WriteError("the animation comes from no file", remedy="Export it to a new one")
+    path = Path(bpy.path.abspath(properties.path))
+    changed = path.is_file() and hashlib.sha256(files.read_file(path)).hexdigest() != properties.sha256
+    if changed and not overwrite:
+        raise WriteError(
+            "the file on disk is no longer the one that was imported",
+            file=str(path),
+            remedy="Import it again, or choose to overwrite it",
+        )
+    return plan_export(context, rig, str(path), options=AnimationExportOptions(), report=report, action=action)
+
+
+def is_saved(plan: AnimationPlan) -> bool:
+    """Whether the file on disk is what the plan would write."""
+    path = Path(plan.path)
+    return path.is_file() and files.read_file(path) == plan.data
+
+
+def settle(plan: AnimationPlan, rig: Any, action: Any) -> None:
+    """The file that was written is what the action came from now."""
+    properties = action.motionbridge_animation
+    properties.is_animation = True
+    properties.path, properties.sha256 = plan.path, hashlib.sha256(plan.data).hexdigest()
+    properties.status = "UNTOUCHED"
+    properties.step = plan.clip.step.tolist()
+    if properties.step_mode == step.OBJECT:
+        properties.step_shown = plan.clip.step.tolist()
+    frames = plan.key_frames
+    if len(frames) < plan.clip.frames:  # a pose that was written twice
+        frames = frames[0] + np.arange(plan.clip.frames, dtype=np.float32)
+    timing.keep_keys(properties, frames, plan.clip.phases)
+    keep(properties, "document", plan.data)
+    parents = {entry.name: entry.parent for entry in properties.bones}
+    properties.bones.clear()
+    for name, place in zip(plan.clip.bones, plan.places.tolist(), strict=True):
+        entry = properties.bones.add()
+        entry.name, entry.parent = name, plan.parents.get(name, parents.get(name, ""))
+        entry.bone = rig.data.bones[place].name if place >= 0 else ""

@@ -1,0 +1,189 @@
+"""The animation of Arma that the active armature plays, in the Motionbridge tab beside viewport and action editor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from bpy.props import BoolProperty
+
+from ..core.model import Event
+from ..core.report import Report
+from ..games.arma import animation_edit, events, timing
+from .bases import BlenderList, BlenderOperator, BlenderPanel
+from .motion_operators import OnMotion, active_action
+from .motion_panels import STATUS_ICONS, MotionbridgePanel
+from .operation import Outcome
+from .preferences import preferences
+from .wording import said, shown
+
+
+class MOTIONBRIDGE_OT_arma_compare(OnMotion, BlenderOperator):
+    """Find out whether the animation is edited"""
+
+    bl_idname = "motionbridge.arma_compare"
+    bl_label = "Compare with File"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Compare."""
+        rig, action = self.chosen(context)
+        status = animation_edit.update_status(context, rig, action, report)
+        name = action.motionbridge_animation.bl_rna.properties["status"].enum_items[status].name
+        return Outcome(f"{action.name}: {said(name)}")
+
+
+class MOTIONBRIDGE_OT_arma_save_back(OnMotion, BlenderOperator):
+    """Write the animation into the file it came from, and keep a backup"""
+
+    bl_idname = "motionbridge.arma_save_back"
+    bl_label = "Save Animation Back"
+    bl_options = {"REGISTER", "UNDO"}
+
+    overwrite: BoolProperty(
+        name="Overwrite",
+        description="Write even if the file on disk is no longer the one that was imported",
+        default=False,
+        options={"SKIP_SAVE"},
+    )
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Plan, write, and start from what was written."""
+        rig, action = self.chosen(context)
+        plan = animation_edit.plan_save_back(context, rig, action, overwrite=self.overwrite, report=report)
+        name = Path(plan.path).name
+        if animation_edit.is_saved(plan):
+            return Outcome(said("{}: nothing was changed, nothing to save").format(name), done=False)
+        plan.write(backup=preferences(context).backup)
+        animation_edit.settle(plan, rig, action)
+        return Outcome(f"{name}: {plan.sentence()}")
+
+
+class MOTIONBRIDGE_OT_arma_event_add(OnMotion, BlenderOperator):
+    """Add an event at the current frame"""
+
+    bl_idname = "motionbridge.arma_event_add"
+    bl_label = "Add Event"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Any, _report: Report) -> Outcome:
+        """Add it and make it the active one."""
+        _, action = self.chosen(context)
+        phase = events.phase_at(action, context.scene.frame_current_final)
+        made = events.add(action, Event(events.as_stored(phase), "StepSound", ""))
+        properties = action.motionbridge_animation
+        properties.active_event = len(properties.events) - 1
+        return Outcome(said("Added the event {}").format(made.marker))
+
+
+class MOTIONBRIDGE_OT_arma_event_remove(OnMotion, BlenderOperator):
+    """Remove the active event and its marker"""
+
+    bl_idname = "motionbridge.arma_event_remove"
+    bl_label = "Remove Event"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Any, _report: Report) -> Outcome:
+        """Remove it."""
+        _, action = self.chosen(context)
+        properties = action.motionbridge_animation
+        place = properties.active_event
+        if not 0 <= place < len(properties.events):
+            return Outcome(said("There is no event to remove"), done=False)
+        name = properties.events[place].marker
+        events.remove(action, place)
+        properties.active_event = min(place, len(properties.events) - 1)
+        return Outcome(said("Removed the event {}").format(name))
+
+
+class MOTIONBRIDGE_UL_arma_events(BlenderList):
+    """Events of an animation."""
+
+    def draw_item(
+        self, _context: Any, layout: Any, _data: Any, item: Any, _icon: int, _active: Any, _property: str
+    ) -> None:
+        """Name, value, phase."""
+        row = layout.row(align=True)
+        row.prop(item, "label", text="", emboss=False)
+        row.prop(item, "value", text="", emboss=False)
+        row.prop(item, "phase", text="", emboss=False)
+
+
+class AnimationPanel(MotionbridgePanel):
+    """Step, events, phases, bones and file of the animation."""
+
+    bl_label = "Arma Animation"
+    bl_options = {"DEFAULT_CLOSED"}
+    bl_order = 11
+
+    def draw(self, context: Any) -> None:
+        """The animation, or how to get one."""
+        layout = self.layout
+        action = active_action(context)
+        if action is None:
+            layout.label(text="The active armature plays no action", icon="INFO")
+        else:
+            _draw_animation(layout, action)
+        layout.operator("import_scene.arma_rtm", text="Import Animation", icon="IMPORT")
+        layout.operator("export_scene.arma_rtm", text="Export Animation", icon="EXPORT")
+
+
+def _draw_animation(layout: Any, action: Any) -> None:
+    properties = action.motionbridge_animation
+    column = layout.column()
+    column.use_property_split = True
+    column.use_property_decorate = False
+    column.prop(properties, "step")
+    if properties.is_animation:
+        row = column.row()
+        row.enabled = False
+        row.prop(properties, "step_mode")
+    row = layout.row()
+    row.template_list(
+        "MOTIONBRIDGE_UL_arma_events", "", properties, "events", properties, "active_event", rows=2, maxrows=5
+    )
+    buttons = row.column(align=True)
+    buttons.operator("motionbridge.arma_event_add", text="", icon="ADD")
+    buttons.operator("motionbridge.arma_event_remove", text="", icon="REMOVE")
+    if properties.is_animation:
+        _draw_file(layout, properties)
+
+
+def _draw_file(layout: Any, properties: Any) -> None:
+    facts = layout.column(align=True)
+    phases = timing.kept_phases(properties)
+    if len(phases):
+        text = shown("Keys: {}, phases {:g} to {:g}").format(len(phases), phases[0], phases[-1])
+        facts.label(text=text, icon="KEYFRAME", translate=False)
+    missing = sum(1 for entry in properties.bones if not entry.bone)
+    text = shown("Bones: {}, not in the armature: {}").format(len(properties.bones), missing)
+    facts.label(text=text, icon="BONE_DATA", translate=False)
+    row = facts.row(align=True)
+    row.label(text=Path(properties.path).name, icon="FILE", translate=False)
+    status = properties.bl_rna.properties["status"].enum_items[properties.status]
+    row.label(text=status.name, icon=STATUS_ICONS[properties.status])
+    row.operator("motionbridge.arma_compare", text="", icon="FILE_REFRESH")
+    layout.operator("motionbridge.arma_save_back", icon="FILE_TICK")
+
+
+class MOTIONBRIDGE_PT_arma_animation_v(AnimationPanel, BlenderPanel):
+    """The active armature's animation, beside the viewport."""
+
+    bl_space_type = "VIEW_3D"
+
+
+class MOTIONBRIDGE_PT_arma_animation_d(AnimationPanel, BlenderPanel):
+    """The active armature's animation, beside the action editor."""
+
+    bl_space_type = "DOPESHEET_EDITOR"
+
+
+CLASSES = (
+    MOTIONBRIDGE_OT_arma_compare,
+    MOTIONBRIDGE_OT_arma_save_back,
+    MOTIONBRIDGE_OT_arma_event_add,
+    MOTIONBRIDGE_OT_arma_event_remove,
+    MOTIONBRIDGE_UL_arma_events,
+    MOTIONBRIDGE_PT_arma_animation_v,
+    MOTIONBRIDGE_PT_arma_animation_d,
+)

@@ -1,0 +1,170 @@
+"""File > Export > Arma Animation (.rtm): what the active armature plays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
+
+from ..blender.scope import progress
+from ..core.errors import WriteError
+from ..core.report import Report
+from ..games.arma.animation_export import (
+    AnimationExportOptions,
+    FileKind,
+    FramesFrom,
+    PhasesFrom,
+    StepFrom,
+    plan_export,
+)
+from ..games.arma.export_bones import NamesFrom
+from .bases import BlenderOperator, ExportHelper
+from .operation import Operation, Outcome
+from .preferences import preferences
+from .target import active_rig, rig_to_export, rigs_of
+
+KINDS = (
+    ("AS_IT_CAME", "As It Came", "The kind of file the animation came in; plain for new ones"),
+    ("PLAIN", "Plain", "What tools read (RTM_0101)"),
+    ("BINARISED", "Binarised", "What the game makes of it (BMTR 5): half the precision, no scale, needs the hierarchy"),
+)
+FRAMES = (
+    ("KEYS", "Keys", "Every frame on which a bone has a key"),
+    ("EVERY", "Every Nth Frame", "Frames of the action's range, so many apart"),
+    ("RANGE", "Range", "Frames of a range, so many apart"),
+)
+PHASES = (
+    ("KEPT", "Kept", "The file's own where its keys lie, in between in proportion; new animations go from 0 to 1"),
+    ("EVEN", "Even", "Evenly from 0 to 1"),
+)
+STEPS = (
+    ("AUTOMATIC", "Automatic", "The number on the action, or what the object's keys say where these were edited"),
+    ("TYPED", "As Typed", "The number on the action"),
+    ("BONE", "Way of a Bone", "How far a bone goes in one cycle, which is taken out of the animation"),
+)
+NAMES = (
+    ("FILE", "The File", "As the file it came from, or the skeleton that the armature knows"),
+    ("CONFIG", "model.cfg", "As the model.cfg named below or beside the file lists them"),
+    ("ARMATURE", "The Armature", "As the armature's bones are listed and spelled"),
+)
+
+
+class EXPORT_SCENE_OT_arma_rtm(Operation, ExportHelper, BlenderOperator):
+    """Export what the active armature plays as an animation of Arma and Operation Flashpoint (.rtm)"""
+
+    bl_idname = "export_scene.arma_rtm"
+    bl_label = "Export Arma Animation"
+    bl_options = {"PRESET"}
+
+    filename_ext = ".rtm"
+    filter_glob: StringProperty(default="*.rtm", options={"HIDDEN"})
+    collection: StringProperty(
+        name="Source Collection", description="Export the armature of this collection", options={"HIDDEN"}
+    )
+    kind: EnumProperty(name="File", description="Which kind of file is written", items=KINDS, default="AS_IT_CAME")
+    frames: EnumProperty(name="Frames", description="Which frames become keys", items=FRAMES, default="KEYS")
+    every: IntProperty(name="Every", description="Frames from one key to the next", default=1, min=1)
+    first: IntProperty(name="First", description="First frame of the range", default=0)
+    last: IntProperty(name="Last", description="Last frame of the range", default=20)
+    phases: EnumProperty(name="Phases", description="Where in the cycle keys lie", items=PHASES, default="KEPT")
+    step: EnumProperty(
+        name="Step", description="How far the model moves in one cycle", items=STEPS, default="AUTOMATIC"
+    )
+    step_bone: StringProperty(name="Bone", description="The bone whose way is the step", default="")
+    vertical: BoolProperty(
+        name="Also Upwards", description="The step also has the bone's way up or down", default=False
+    )
+    names: EnumProperty(name="Names and Order", description="What decides them", items=NAMES, default="FILE")
+    config: StringProperty(
+        name="model.cfg",
+        description="The model.cfg of the skeleton: for names and order, and for the hierarchy of binarised files",
+        default="",
+    )
+    prefix: StringProperty(
+        name="Prefix", description="What the armature's bones have before the game's names", default=""
+    )
+    own_markers: BoolProperty(
+        name="Markers as Events",
+        description="The action's pose markers that are no events yet become events of their names",
+        default=False,
+    )
+    from_file: BoolProperty(
+        name="Start from the File",
+        description="What nobody touched keeps the numbers of the file it came from",
+        default=True,
+    )
+    backup: BoolProperty(name="Keep a Backup", description="Keep a file that is there beside the new one", default=True)
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """There is an armature."""
+        cls.poll_message_set("There is no armature in the scene")
+        return bool(rigs_of(context))
+
+    def invoke(self, context: Any, event: Any) -> Any:
+        """The file browser, at the file the animation came from."""
+        rig = active_rig(context)
+        action = rig.animation_data.action if rig is not None and rig.animation_data is not None else None
+        if action is not None:
+            came_from = action.motionbridge_animation.path
+            self.filepath = bpy.path.abspath(came_from) if came_from else f"{bpy.path.clean_name(action.name)}.rtm"
+            self.first, self.last = (round(frame) for frame in action.frame_range)
+        self.backup = preferences(context).backup
+        return ExportHelper.invoke(self, context, event)
+
+    def draw(self, context: Any) -> None:
+        """The options, those that nothing is asked of left out."""
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        layout.prop(self, "kind")
+        layout.prop(self, "frames")
+        if self.frames == "RANGE":
+            layout.prop(self, "first")
+            layout.prop(self, "last")
+        if self.frames != "KEYS":
+            layout.prop(self, "every")
+        layout.prop(self, "phases")
+        layout.prop(self, "step")
+        if self.step == "BONE":
+            rig = active_rig(context)
+            if rig is not None:
+                layout.prop_search(self, "step_bone", rig.data, "bones")
+            layout.prop(self, "vertical")
+        layout.prop(self, "names")
+        if self.names == "CONFIG" or self.kind == "BINARISED":
+            layout.prop(self, "config")
+        for name in ("prefix", "own_markers", "from_file", "backup"):
+            layout.prop(self, name)
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Plan and write."""
+        if not self.filepath:
+            raise WriteError("no file is named", remedy="Name the file to write (.rtm)")
+        path = bpy.path.abspath(self.filepath)
+        options = AnimationExportOptions(
+            kind=FileKind[self.kind],
+            frames=FramesFrom[self.frames],
+            every=self.every,
+            first=self.first,
+            last=self.last,
+            phases=PhasesFrom[self.phases],
+            step=StepFrom[self.step],
+            step_bone=self.step_bone,
+            vertical=self.vertical,
+            names=NamesFrom[self.names],
+            config=bpy.path.abspath(self.config),
+            prefix=self.prefix,
+            own_markers=self.own_markers,
+            from_file=self.from_file,
+        )
+        rig = rig_to_export(context, self.collection)
+        with progress(context, context.scene.frame_end) as step:
+            plan = plan_export(context, rig, path, options=options, report=report, progress=step)
+        plan.write(backup=self.backup)
+        return Outcome(f"{Path(path).name}: {plan.sentence()}")
+
+
+CLASSES = (EXPORT_SCENE_OT_arma_rtm,)

@@ -1,0 +1,112 @@
+"""Animations of Arma: however the armature is made, Blender shows the file's matrices, and all leaves as it came."""
+
+import logging
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.core.report import Report
+from addon.formats.arma import rtm
+from addon.games.arma import timing
+from addon.games.arma.animation_import import StepMode
+from addon.games.arma.hierarchies import HierarchyFrom
+from addon.games.arma.skeleton import PivotsFrom
+from tests.blender.rtm_scene import BINARISED, PLAIN, exported, load, raw_matrices, shear_of, shown_matrices
+from tests.real_files import CORPUS, corpus_files
+
+LOG = logging.getLogger(__name__)
+"""The table of poses: `--log-cli-level=INFO` shows it."""
+PLACES = {"dog": "rtm/dog_model.cfg", "captive": "rtm/captive_model.cfg", "agm": "rtm/agm_goggles_model.cfg"}
+
+
+def config_of(file) -> str:
+    name = PLACES.get(file.name.split("_")[0], "rtm/agm_goggles_model.cfg")
+    return str(CORPUS / name)
+
+
+def ways(file) -> dict:
+    """Every way of making an armature that the file allows."""
+    config = config_of(file)
+    return {
+        "config + pivots model": {
+            "hierarchy": HierarchyFrom.AUTOMATIC,
+            "config": config,
+            "pivots": PivotsFrom.MODEL,
+            "pivots_model": str(CORPUS / "p3d" / "dog_skeleton_pivots.p3d"),
+        },
+        "config, joints recovered": {
+            "hierarchy": HierarchyFrom.AUTOMATIC,
+            "config": config,
+            "pivots": PivotsFrom.ANIMATION,
+        },
+        "Arma 3 man": {"hierarchy": HierarchyFrom.ARMA3, "pivots": PivotsFrom.BUILT_IN, "whole_skeleton": True},
+        "Arma 2 man": {"hierarchy": HierarchyFrom.ARMA2},
+        "Flashpoint man": {"hierarchy": HierarchyFrom.FLASHPOINT, "whole_skeleton": True},
+        "flat": {"hierarchy": HierarchyFrom.FLAT},
+        "automatic": {},
+    }
+
+
+@pytest.mark.parametrize("file", PLAIN)
+def test_every_way_of_making_the_armature_shows_the_files_matrices(file):
+    names, _, wanted = raw_matrices(file.read_bytes())
+    allowed = 1e-5 + 2 * shear_of(wanted)
+    for way, options in ways(file).items():
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        done = load(file, **options)
+        shown = shown_matrices(done, names, timing.kept_frames(done.action.motionbridge_animation))
+        apart = np.abs(shown - wanted).max(axis=(-1, -2))
+        LOG.info("%-30s %-26s %.1e apart, shear %.1e", file.name, way, apart.max(), (allowed.max() - 1e-5) / 2)
+        assert (apart <= allowed).all(), (way, apart.max(), (allowed - apart).min())
+
+
+@pytest.mark.parametrize("file", PLAIN + BINARISED)
+def test_untouched_animations_leave_as_they_came_through_a_saved_file(file, tmp_path):
+    hierarchy = HierarchyFrom.ARMA3 if "binarised" in str(file) else HierarchyFrom.AUTOMATIC
+    made = [load(file, hierarchy=hierarchy, step=mode) for mode in StepMode]
+    named = [(done.rig.name, done.action.name) for done in made]
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
+    for done, (rig, action), mode in zip(made, named, StepMode, strict=True):
+        done.rig, done.action = bpy.data.objects[rig], bpy.data.actions[action]
+        assert exported(done) == file.read_bytes(), mode
+
+
+@pytest.mark.parametrize("file", corpus_files("rtm/dog_runfront.rtm"))
+def test_phases_lie_on_frames_and_leave_as_they_came(file):
+    bpy.context.scene.render.fps = 30
+    done = load(file, seconds=2.0, first_frame=5)
+    frames = timing.kept_frames(done.action.motionbridge_animation)
+    phases = raw_matrices(file.read_bytes())[1]
+    assert np.abs(frames - (5 + 60 * phases.astype(np.float64))).max() < 1e-4
+    assert exported(done) == file.read_bytes()
+
+
+@pytest.mark.parametrize("file", BINARISED)
+def test_binarised_ones_show_what_the_format_says(file):
+    document = rtm.read(file.read_bytes(), str(file), Report())
+    done = load(file, hierarchy=HierarchyFrom.ARMA3)
+    names = document.bones
+    parents = {entry.name: entry.parent for entry in done.action.motionbridge_animation.bones}
+    shown = shown_matrices(done, names, timing.kept_frames(done.action.motionbridge_animation))
+    turned = np.diag([-1.0, 1.0, -1.0, 1.0])
+    swap = np.eye(4)[[0, 2, 1, 3]]
+    for frame in range(min(len(shown), 12)):
+        for place, name in enumerate(names):
+            x, y, z, w = document.transforms["rotation"][frame, place] / np.float64(16384)
+            length = np.sqrt(x * x + y * y + z * z + w * w)
+            x, y, z, w = np.array([x, y, z, w]) / length
+            turn = np.array(
+                [
+                    [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+                    [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+                    [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+                ]
+            )
+            own = np.eye(4)
+            own[:3, :3] = turn.T
+            own[:3, 3] = document.transforms["translation"][frame, place]
+            wanted = swap @ turned @ own @ turned @ swap
+            above = shown[frame, names.index(parents[name])] if parents[name] else np.eye(4)
+            assert np.abs(shown[frame, place] - above @ wanted).max() < 2e-5, (frame, name)
