@@ -107,6 +107,13 @@ def test_where_the_model_stands_in_the_scene_means_nothing(pyro, bones):
     assert planned(made.holder)[0].data == pyro.read_bytes()
 
 
+def with_nodes(name):
+    made = bpy.data.materials.new(name)
+    if made.node_tree is None:  # since 5.0 there always are nodes
+        made.use_nodes = True
+    return made
+
+
 # What is seen --------------------------------------------------------------------------------------------------------
 
 
@@ -187,8 +194,7 @@ def test_parts_without_vertices_are_empties_and_plain_faces_have_their_colour(sm
 
 
 def test_every_colour_comes_back():
-    made = bpy.data.materials.new("plain")
-    made.use_nodes = True
+    made = with_nodes("plain")
     surface = next(node for node in made.node_tree.nodes if node.type == "BSDF_PRINCIPLED")
     for value in range(256):
         colour = (value, 255 - value, (7 * value) % 256)
@@ -422,8 +428,7 @@ def test_meshes_made_in_blender_become_a_file_the_engine_takes(tmp_path):
 
 def test_pictures_name_the_textures_of_materials_drawn_in_blender():
     shown = square()
-    paint = bpy.data.materials.new("paint")
-    paint.use_nodes = True
+    paint = with_nodes("paint")
     node = paint.node_tree.nodes.new("ShaderNodeTexImage")
     node.image = bpy.data.images.new("ignored", 4, 4)
     node.image.filepath = "//skins/Camouflage.tga"

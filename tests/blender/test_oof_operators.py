@@ -1,0 +1,336 @@
+"""Descent 3's operators called as a user calls them: files, archives, textures, collections, the panel's buttons."""
+
+import shutil
+import struct
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.core.report import Report
+from addon.formats.descent3 import hog2
+from addon.games.descent3 import model_export
+from addon.games.descent3.hierarchy import Chosen
+from addon.games.descent3.model_properties import holder_of
+from addon.ui.import_descent_model import IMPORT_SCENE_OT_descent3_oof
+from tests.blender.oof_scene import SQUARE, batteries, drawn, parts, points, square, textures
+from tests.formats.descent3.test_gam import page
+from tests.formats.descent3.test_ogf_image import image, runs
+from tests.real_files import SAMPLES
+from tests.scene import differences, snapshot
+
+SHIP = SAMPLES / "descent3" / "ship.oof"
+ARCHIVE = SAMPLES / "descent3" / "ship.hog"
+
+
+def last_report():
+    return bpy.context.window_manager.motionbridge_report
+
+
+def load(path=SHIP, **options):
+    assert bpy.ops.import_scene.descent3_oof(filepath=str(path), **options) == {"FINISHED"}
+    return bpy.context.view_layer.objects.active
+
+
+def save(path, **options):
+    assert bpy.ops.export_scene.descent3_oof(filepath=str(path), **options) == {"FINISHED"}
+    return path.read_bytes()
+
+
+def refused(operator, **options):
+    with pytest.raises(RuntimeError) as caught:
+        operator(**options)
+    return str(caught.value)
+
+
+def part_of(holder, name):
+    return next(shown for shown in holder.children_recursive if shown.motionbridge_descent_part.game_name == name)
+
+
+def pictures(holder):
+    """Texture -> pixels (rows, columns, 4) of the picture it is shown with, top row first, 0 to 255."""
+    found = {}
+    for shown in holder.children_recursive:
+        for slot in shown.material_slots:
+            for node in slot.material.node_tree.nodes:
+                if node.type == "TEX_IMAGE":
+                    width, height = node.image.size
+                    pixels = np.array(node.image.pixels[:]).reshape(height, width, 4)[::-1]
+                    found[slot.material.motionbridge_material.texture] = np.rint(255 * pixels).astype(int)
+    return found
+
+
+# In and out ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shown_as", ["OBJECTS", "BONES"])
+def test_a_model_goes_in_and_out(tmp_path, shown_as):
+    holder = load(shown_as=shown_as)
+    assert holder.type == ("EMPTY" if shown_as == "OBJECTS" else "ARMATURE")
+    assert "sub-objects: 6, points: 5" in last_report()
+    before = snapshot()
+    assert save(tmp_path / "out.oof") == SHIP.read_bytes()
+    assert differences(before, snapshot()) == []
+    assert "nothing changed" in last_report()
+
+
+def test_dropped_files_are_imported_together(tmp_path):
+    for name in ("one.oof", "two.oof"):
+        shutil.copy(SHIP, tmp_path / name)
+    (tmp_path / "three.oof").write_bytes(b"nothing of it")
+    names = [{"name": name} for name in ("one.oof", "two.oof", "three.oof")]
+    assert bpy.ops.import_scene.descent3_oof(directory=str(tmp_path), files=names, new_collection=True) == {"FINISHED"}
+    assert "Imported models: 2" in last_report()
+    assert "left out" in last_report()
+    assert {"one", "two"} <= set(bpy.context.scene.collection.children.keys())
+
+
+def test_levels_of_detail_leave_from_collections(tmp_path):
+    for name in ("near.oof", "far.oof"):
+        shutil.copy(SHIP, tmp_path / name)
+        load(tmp_path / name, new_collection=True)
+    part_of(bpy.data.objects["far"], "hull").data.vertices[0].co.x += 1
+    bpy.context.view_layer.objects.active = None
+    for name in ("near", "far"):
+        layer = bpy.context.view_layer.layer_collection.children[name]
+        bpy.context.view_layer.active_layer_collection = layer
+        bpy.ops.collection.exporter_add(name="IO_FH_motionbridge_descent3_oof")
+        exporter = bpy.data.collections[name].exporters[0]
+        exporter.export_properties.filepath = str(tmp_path / f"{name}_out.oof")
+        if "filepath" in exporter.bl_rna.properties:
+            exporter.filepath = str(tmp_path / f"{name}_out.oof")
+    bpy.context.view_layer.objects.active = None
+    assert bpy.ops.wm.collection_export_all() == {"FINISHED"}
+    assert (tmp_path / "near_out.oof").read_bytes() == SHIP.read_bytes()
+    assert (tmp_path / "far_out.oof").read_bytes() != SHIP.read_bytes()
+    both = bpy.data.collections.new("both")
+    bpy.context.scene.collection.children.link(both)
+    for name in ("near", "far"):
+        both.objects.link(bpy.data.objects[name])
+    said = refused(bpy.ops.export_scene.descent3_oof, filepath=str(tmp_path / "no.oof"), collection="both")
+    assert "holds 2" in said
+
+
+def test_selected_meshes_are_a_model(tmp_path):
+    hull, other = square("hull"), square("other")
+    square("wing", parent=hull)
+    bpy.context.view_layer.objects.active = hull
+    hull.select_set(True)
+    data = save(tmp_path / "made.oof")
+    assert [part.name for part in parts(data)] == ["hull", "wing"]
+    assert other.name not in [part.name for part in parts(data)]
+    hull.select_set(False)
+    said = refused(bpy.ops.export_scene.descent3_oof, filepath=str(tmp_path / "no.oof"))
+    assert "Select the objects of one model" in said
+
+
+def test_files_are_named_as_the_game_reads_them(tmp_path):
+    load()
+    assert "not .ogf" in refused(bpy.ops.export_scene.descent3_oof, filepath=str(tmp_path / "out.ogf"))
+    assert "no file is named" in refused(bpy.ops.export_scene.descent3_oof)
+
+
+def test_a_backup_is_kept(tmp_path):
+    target = tmp_path / "there.oof"
+    target.write_bytes(b"old")
+    load()
+    save(target, backup=True)
+    assert (tmp_path / "there.oof.bak").read_bytes() == b"old"
+
+
+def test_a_new_file_says_the_same_model(tmp_path):
+    load()
+    data = save(tmp_path / "new.oof", anew=True)
+    for old, new in zip(parts(SHIP.read_bytes()), parts(data), strict=True):
+        assert (old.name, old.parent, old.offset, old.properties) == (new.name, new.parent, new.offset, new.properties)
+        np.testing.assert_allclose(old.positions, new.positions)
+    assert len(points(data, b"GPNT")) == 2
+    assert batteries(data) == batteries(SHIP.read_bytes())
+
+
+def test_in_edit_mode_what_is_edited_counts_and_editing_goes_on(tmp_path):
+    hull = part_of(load(), "hull")
+    bpy.context.view_layer.objects.active = hull
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="SELECT")
+    bpy.ops.transform.translate(value=(0, 0, 1))
+    data = save(tmp_path / "edited.oof")
+    assert hull.mode == "EDIT"
+    np.testing.assert_allclose(parts(data)[0].positions[:, 1], parts(SHIP.read_bytes())[0].positions[:, 1] + 1)
+
+
+# Archives ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_model_comes_right_out_of_an_archive_with_its_textures(tmp_path):
+    archive = tmp_path / "ship.hog"
+    shutil.copy(ARCHIVE, archive)
+    holder = load(archive)
+    assert holder.name == "ship"
+    assert holder.motionbridge_descent_model.member == "ship.oof"
+    assert set(pictures(holder)) == {"SampleHull", "SamplePuff"}
+    assert save(tmp_path / "ship.oof") == SHIP.read_bytes()
+
+
+def test_of_many_models_those_that_are_named_are_imported(tmp_path):
+    archive = tmp_path / "many.mn3"
+    files = {name: SHIP.read_bytes() for name in ("a.oof", "B.OOF", "c.oof")}
+    archive.write_bytes(hog2.write(hog2.new_hog2({**files, "readme.txt": b"x"})))
+    assert "3 models are in it" in refused(bpy.ops.import_scene.descent3_oof, filepath=str(archive))
+    said = refused(bpy.ops.import_scene.descent3_oof, filepath=str(archive), models="zzz")
+    assert "there is no model called 'zzz'" in said
+    load(archive, models="b;C.oof")
+    assert {"B", "c"} <= set(bpy.data.objects.keys())
+    assert "a" not in bpy.data.objects
+    load(archive, models="*")
+    assert "Imported models: 3" in last_report()
+
+
+def test_an_archive_without_models_is_refused(tmp_path):
+    archive = tmp_path / "none.hog"
+    archive.write_bytes(hog2.write(hog2.new_hog2({"readme.txt": b"x"})))
+    assert "no models in this archive" in refused(bpy.ops.import_scene.descent3_oof, filepath=str(archive))
+    archive.write_bytes(b"HOG2" + struct.pack("<II", 1000, 68) + b"\xff" * 56)
+    assert "table" in refused(bpy.ops.import_scene.descent3_oof, filepath=str(archive))
+
+
+# Textures ------------------------------------------------------------------------------------------------------------
+
+
+def test_textures_are_shown_with_the_pixels_of_the_file():
+    found = pictures(load())
+    # 565: eight of red, six of blue, two clear; the sample is 4 by 4, top row first.
+    assert found["SampleHull"][0].tolist() == [[255, 0, 0, 255]] * 4
+    assert found["SampleHull"][3].tolist() == [[0, 0, 255, 255]] * 2 + [[0, 255, 0, 0]] * 2
+    assert found["SamplePuff"][0, 0].tolist() == [0, 0, 255, 255]
+    assert "of an animated texture's 2 pictures one is shown" in last_report()
+
+
+def test_a_texture_is_found_beside_the_model_in_folders_and_by_the_table(tmp_path):
+    data = SHIP.read_bytes()
+    game = tmp_path / "game"
+    (game / "data").mkdir(parents=True)
+    model = tmp_path / "model" / "ship.oof"
+    model.parent.mkdir()
+    model.write_bytes(data)
+    preferences = bpy.context.preferences.addons["bl_ext.dev.motionbridge"].preferences
+    assert pictures(load(model)) == {}
+    assert "a texture is not there; set the Descent 3 folder to see it" in last_report()
+    green = image(127, 1, 1, runs((0, 0x07C0)))
+    (game / "data" / "OTHER.OGF").write_bytes(green)
+    body = struct.pack("<h", 7) + b"samplehull\0other.ogf\0\0" + bytes(32) + b"\0" + struct.pack("<iI", 0, 0)
+    (game / "table.gam").write_bytes(page(1, body + b"\0" + struct.pack("<f", 1)))
+    (game / "d3.hog").write_bytes(hog2.write(hog2.new_hog2({"SamplePuff.ogf": green})))
+    preferences.descent3_folder = str(game)
+    try:
+        found = pictures(load(model))
+    finally:
+        preferences.descent3_folder = ""
+    assert {name: pixels.tolist() for name, pixels in found.items()} == {
+        "SampleHull": [[[0, 251, 0, 255]]],
+        "SamplePuff": [[[0, 251, 0, 255]]],
+    }
+
+
+def test_the_same_pictures_and_materials_are_made_once():
+    load()
+    counts = len(bpy.data.images), len(bpy.data.materials)
+    load()
+    assert (len(bpy.data.images), len(bpy.data.materials)) == counts
+
+
+def test_broken_textures_are_said_and_the_model_is_there(tmp_path):
+    model = tmp_path / "ship.oof"
+    shutil.copy(SHIP, model)
+    (tmp_path / "samplehull.ogf").write_bytes(image(127, 4, 4, b"\1\0\0"))
+    load(model)
+    assert "a texture is not readable" in last_report()
+
+
+def test_pictures_stay_with_the_scene(tmp_path):
+    name = load().name
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "scene.blend"))
+    assert pictures(bpy.data.objects[name])["SampleHull"][0, 0].tolist() == [255, 0, 0, 255]
+
+
+# The panel -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_model_with_points_and_batteries_is_made_by_the_panel(tmp_path):
+    hull, wing = square("hull"), square("wing", location=(5, 0, 0))
+    for shown in (hull, wing):
+        shown.select_set(True)
+    bpy.context.view_layer.objects.active = hull
+    assert bpy.ops.motionbridge.descent_begin() == {"FINISHED"}
+    holder = holder_of(hull)
+    assert holder == holder_of(wing)
+    assert "belongs to a model already" in refused(bpy.ops.motionbridge.descent_begin)
+    bpy.context.scene.cursor.location = (1, 2, 3)
+    for kind in ("GUN", "ATTACH", "GROUND", "SPECIAL", "GUN"):
+        bpy.context.view_layer.objects.active = wing
+        assert bpy.ops.motionbridge.descent_point_add(kind=kind) == {"FINISHED"}
+    bpy.context.view_layer.objects.active = wing
+    bpy.ops.object.select_all(action="SELECT")
+    assert bpy.ops.motionbridge.descent_battery_add() == {"FINISHED"}
+    data = save(tmp_path / "made.oof")
+    assert {part.name: part.offset for part in parts(data)} == {"hull": (0, 0, 0), "wing": (5, 0, 0)}
+    place = [part.name for part in parts(data)].index("wing")
+    for identifier, count in ((b"GPNT", 2), (b"ATCH", 1), (b"GRND", 1)):
+        rows = points(data, identifier)
+        assert len(rows) == count
+        for parent, position, direction in rows:
+            assert parent == place
+            np.testing.assert_allclose(position, [-4, 3, 2], atol=1e-6)
+            np.testing.assert_allclose(direction, [0, 0, 1], atol=1e-6)
+    np.testing.assert_allclose(points(data, b"NATH")[0][2], [0, 1, 0], atol=1e-6)
+    assert batteries(data) == [([0, 1], [0, 1])]
+    assert bpy.ops.motionbridge.descent_battery_remove() == {"FINISHED"}
+    assert batteries(save(tmp_path / "made.oof")) == []
+
+
+def test_a_battery_takes_what_is_selected(tmp_path):
+    holder = load()
+    bpy.ops.object.select_all(action="DESELECT")
+    guns = [shown for shown in bpy.data.objects if shown.motionbridge_descent_point.kind == "GUN"]
+    assert "neither a gun point nor a sub-object" in refused(bpy.ops.motionbridge.descent_battery_set)
+    for shown in guns:
+        shown.select_set(True)
+    assert bpy.ops.motionbridge.descent_battery_set() == {"FINISHED"}
+    assert holder.motionbridge_descent_model.active_battery == 0
+    assert batteries(save(tmp_path / "out.oof")) == [([0, 1], []), ([1], [4])]
+
+
+@pytest.mark.parametrize("mode", ["OBJECT", "EDIT"])
+def test_offending_faces_are_selected(mode):
+    shown = drawn("bent", [*SQUARE, (2, 0, 0), (2, 1, 1)], [(0, 1, 2, 3), (1, 4, 5, 2)])
+    shown.select_set(True)
+    bpy.context.view_layer.objects.active = shown
+    bpy.ops.motionbridge.descent_begin()
+    bpy.context.view_layer.objects.active = shown
+    bpy.ops.object.mode_set(mode=mode)
+    assert bpy.ops.motionbridge.descent_check() == {"FINISHED"}
+    assert "are not flat" in last_report()
+    assert shown.mode == "EDIT"
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert [face.select for face in shown.data.polygons] == [False, True]
+
+
+def test_the_real_ship_is_as_the_game_wants_it():
+    load()
+    assert bpy.ops.motionbridge.descent_check() == {"FINISHED"}
+    found = model_export.find_problems(bpy.context, Chosen(bpy.data.objects["ship"]), Report())
+    assert all(not one.finding.problem.fatal for one in found)
+
+
+def test_drops_and_collections_know_the_operators():
+    assert IMPORT_SCENE_OT_descent3_oof.bl_idname == "import_scene.descent3_oof"
+    handlers = bpy.types.IO_FH_motionbridge_descent3_oof, bpy.types.IO_FH_motionbridge_descent3_hog
+    assert [handler.bl_file_extensions for handler in handlers] == [".oof", ".hog;.mn3"]
+    assert handlers[0].bl_export_operator == "export_scene.descent3_oof"
+
+
+def test_a_material_without_its_texture_goes_out_under_its_name(tmp_path):
+    load(textures=False)
+    assert save(tmp_path / "out.oof") == SHIP.read_bytes()
+    assert textures(SHIP.read_bytes())[0] == "SampleHull"
