@@ -58,6 +58,10 @@ def all_in_face(flags: NDArray[np.bool_], counts: NDArray[Any]) -> NDArray[np.bo
 
 def repeats_a_vertex(counts: NDArray[Any], corners: NDArray[Any]) -> NDArray[np.bool_]:
     """(faces,) whether a vertex is at two corners of a face."""
+    if len(counts) and (counts == counts[0]).all():
+        sorted_ = np.sort(corners.reshape(len(counts), int(counts[0])), axis=1)
+        alike: NDArray[np.bool_] = np.any(sorted_[:, 1:] == sorted_[:, :-1], axis=1)
+        return alike
     face = face_of_corner(counts)
     order = np.lexsort((corners, face))
     same = (np.diff(face[order]) == 0) & (np.diff(corners[order]) == 0)
