@@ -263,6 +263,7 @@ def rows_in_blender(folder: Path) -> list[BlenderRow]:
         BlenderRow("memory of importing them", "memory_of_import", "memory_of_keys", [library], unit="MB"),
         BlenderRow("import 1000 motions / 100 x 10", "import_all", "import_all", [many], [few], 100.0),
         BlenderRow("import a path of 6 x 200 TCB keys", "import_a_path", "hand_over_path", [path]),
+        BlenderRow("import 400 such paths / one x 400", "import_many_paths", "import_a_path", [path], [path], 400.0),
         BlenderRow("export the path to a new file", "export_a_path", "read_path_keys", [path]),
         BlenderRow("export the path, all channels edited", "export_an_edited_path", "read_path_keys", [path]),
         *rows_of_a_level(folder),

@@ -36,7 +36,7 @@ from addon.formats.xray.omf.decoding import decode
 from addon.games.xray import motion_edit
 from addon.games.xray.motion_export import MotionExportOptions, Onto, plan_export
 from addon.games.xray.motion_import import MotionImportOptions, import_motions, list_motions
-from addon.games.xray.path import PathExportOptions, PathImportOptions, import_path
+from addon.games.xray.path import PathExportOptions, PathImportOptions, import_path, play
 from addon.games.xray.path import plan_export as plan_path
 
 CONSTANT_KEY = bytes([1])
@@ -197,6 +197,19 @@ def import_a_path(path: str) -> float:
     return seconds_of(lambda: import_path(bpy.context, path, PathImportOptions(), Report()))
 
 
+MANY_PATHS = 400
+
+
+def import_many_paths(path: str) -> float:
+    """The same file again and again in one go, each onto an empty of its own."""
+
+    def work() -> None:
+        options, report = PathImportOptions(play=False), Report()
+        play(bpy.context, [import_path(bpy.context, path, options, report) for _ in range(MANY_PATHS)], report)
+
+    return seconds_of(work)
+
+
 def _curves_of_path(path: str) -> tuple[Any, list[Any]]:
     owner = import_path(bpy.context, path, PathImportOptions(), Report()).owner
     return owner, list(compat.curve_bag(owner.animation_data.action).fcurves)
@@ -278,6 +291,7 @@ MEASUREMENTS: dict[str, Callable[[str], float]] = {
         memory_of_import,
         memory_of_keys,
         import_a_path,
+        import_many_paths,
         hand_over_path,
         export_a_path,
         export_an_edited_path,
