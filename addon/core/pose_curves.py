@@ -54,13 +54,12 @@ def still(value: float, time: float = 0.0) -> Curve:
     return Curve(key, key.copy(), key.copy(), np.array([Interpolation.BEZIER], np.uint8))
 
 
-def is_finite(curves: Sequence[Curve]) -> bool:
-    """Whether every number is one that a 32-bit float can hold."""
-    most = float(np.finfo(np.float32).max)
+def is_finite(curves: Sequence[Curve], frame: float) -> bool:
+    """Whether every value, and every time in frames of ``frame`` seconds, is one that a 32-bit float can hold."""
+    most = np.finfo(np.float32).max * np.array([min(frame, 1.0), 1.0])
     with np.errstate(invalid="ignore"):
-        return all(
-            bool((np.abs(part) <= most).all()) for curve in curves for part in (curve.keys, curve.left, curve.right)
-        )
+        parts = [part for curve in curves for part in (curve.keys, curve.left, curve.right)]
+        return all(bool((np.abs(part) <= most).all()) for part in parts)
 
 
 def moved(curves: Sequence[Curve], turn: Floats, offset: Floats, frame: float, tolerance: float) -> Carried:
@@ -124,20 +123,32 @@ def snapped(curves: Sequence[Curve], base: Sequence[Curve], frame: float, near: 
     return result
 
 
+def apart(curve: Curve, frame: float) -> Curve:
+    """The curve without keys that Blender makes one with the next: those at frames a 32-bit float cannot tell apart."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        frames = (curve.keys[:, 0] / frame).astype(np.float32)
+        kept = np.append(np.diff(frames) > MERGED, True)[: curve.count]
+    return curve if kept.all() else _only(curve, kept)
+
+
+def _only(curve: Curve, kept: NDArray[np.bool_]) -> Curve:
+    return Curve(
+        curve.keys[kept],
+        curve.left[kept],
+        curve.right[kept],
+        curve.interpolation[kept],
+        curve.before,
+        curve.after,
+    )
+
+
 def thinned(curve: Curve) -> Curve:
     """A curve of held keys without those that repeat the value before them; the first and the last key stay."""
     if curve.count < 3 or (curve.interpolation[:-1] != Interpolation.CONSTANT).any():
         return curve
     wanted = np.ones(curve.count, np.bool_)
     wanted[1:-1] = np.abs(np.diff(curve.keys[:, 1])[:-1]) > 1e-7
-    return replace(
-        curve,
-        keys=curve.keys[wanted],
-        left=curve.left[wanted],
-        right=curve.right[wanted],
-        interpolation=curve.interpolation[wanted],
-        source=None,
-    )
+    return _only(curve, wanted)
 
 
 def straightened(curve: Curve, tolerance: float) -> Curve:

@@ -417,6 +417,20 @@ def test_constraints_are_sampled_and_leave_other_bones_alone(tmp_path):
     assert {one.channel.split()[0] for one in change.channels} == {"Finger"}
 
 
+def test_what_keeps_an_armature_from_playing_is_told(tmp_path):
+    path = written(tmp_path, made_motion(STEPPED))
+    rig = rig_of(["root", "arm", "hand", "Finger"])
+    rig.data.bones["arm"].use_inherit_rotation = False
+    rig.scale.x = 2.0
+    bpy.context.view_layer.update()
+    report = Report()
+    actions = load(rig, path, report).actions
+    assert any(line.startswith("the armature has bones that are connected or do not") for line in report.lines())
+    report = Report()
+    planned(rig, actions, path, report)
+    assert any("the armature object is scaled or rotated" in line for line in report.lines())
+
+
 def test_an_edited_rest_pose_is_asked_about(tmp_path):
     motion = made_motion(STEPPED)
     path = written(tmp_path, motion)

@@ -117,8 +117,11 @@ def test_numbers_and_times_without_bounds_make_no_more_keys_than_they_bear():
     given[1].keys[-1, 0] = 1e9
     carried = pose_curves.turned(given, "ZXY", TURN, FRAME, TOLERANCE)
     assert max(curve.count for curve in carried.curves) <= 24 * 2**6 + 1
-    given[0].keys[2, 1] = 1e39
-    assert not pose_curves.is_finite(given)
+    assert pose_curves.is_finite(given, FRAME)
+    given[0].keys[2, 0] = 1e38  # seconds: as frames they are too many
+    assert not pose_curves.is_finite(given, FRAME)
+    given[0].keys[2] = 0.1, 1e39
+    assert not pose_curves.is_finite(given, FRAME)
 
 
 def test_held_keys_that_repeat_are_left_out():
@@ -139,3 +142,11 @@ def test_what_is_nearly_straight_becomes_a_line():
     assert found.interpolation.tolist() == [Interpolation.LINEAR, Interpolation.BEZIER, Interpolation.BEZIER]
     times = np.linspace(0, 0.6, 500)
     assert np.abs(evaluate_curve(found, times) - evaluate_curve(curve, times)).max() <= TOLERANCE
+
+
+def test_keys_at_frames_that_are_one_to_blender():
+    keys = np.array([[0.0, 1.0], [1e7, 2.0], [1e7 + 0.02 * FRAME, 3.0], [2e7, 4.0]])
+    curve = Curve(keys, keys.copy(), keys.copy(), np.zeros(4, np.uint8))
+    assert pose_curves.apart(curve, FRAME).keys[:, 1].tolist() == [1.0, 3.0, 4.0]
+    curve.keys[:, 0] = 0, 0.02 * FRAME, 1, 2
+    assert pose_curves.apart(curve, FRAME) is curve

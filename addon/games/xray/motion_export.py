@@ -119,7 +119,7 @@ def plan_onto(
     progress: Callable[[int], None] = lambda _: None,
 ) -> Plan:
     """The file at ``path``: what ``host`` has, with the actions ``chosen``."""
-    _warn_of_transform(rig, report)
+    warn_of_transform(rig, report)
     gatherer = _Gatherer(context, rig, options, report)
     clips, definitions = [], []
     copies = copied(chosen)
@@ -160,7 +160,8 @@ def copied(chosen: Sequence[Any]) -> set[Any]:
     return copies
 
 
-def _warn_of_transform(rig: Any, report: Report) -> None:
+def warn_of_transform(rig: Any, report: Report) -> None:
+    """Say so where the object stands turned or scaled."""
     if is_turned_or_scaled(rig):
         report.warn(
             "the armature object is scaled or rotated, which the game does not see; apply its transform (Ctrl A) first "

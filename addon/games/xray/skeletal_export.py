@@ -30,7 +30,7 @@ from ...formats.xray.omf.document import FRAMES_PER_SECOND
 from ...formats.xray.skl.document import MARKS_SINCE, PACKED_SINCE, TIMING, SkeletalMotion, Skl
 from ...formats.xray.skl.mapping import Changes, MotionChange, Playing, edited, new_motion, with_playing
 from . import marks, motion_files
-from .motion_export import RestChange, rest_then, skeleton_of
+from .motion_export import RestChange, rest_then, skeleton_of, warn_of_transform
 from .skeletal_import import Bones, bones_of, document_of, motion_of, shown_tracks
 from .skeletal_pose import Showing, Shown, same, to_file
 
@@ -105,6 +105,7 @@ def plan_export(
     """The file at ``path`` with the actions ``chosen``. Raises `WriteError` or, for the file on disk, `ReadError`."""
     if not chosen:
         raise WriteError("no motion is chosen", remedy="Import motions, or assign an action to the armature")
+    warn_of_transform(rig, report)
     gatherer = _Gatherer(context, rig, options, report)
     made, seen = [], set()
     for done, action in enumerate(chosen):

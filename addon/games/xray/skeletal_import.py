@@ -91,6 +91,8 @@ def import_skeletal(
     bones = bones_of(rig, rest_of(rig, space.XRAY_ROOT_FRAME))
     _refuse_strangers([document.motions[place] for place in chosen], bones, rig, path)
     showing = _showing(rig, options, report)
+    if reasons := actions.why_sampled(rig):
+        report.warn(f"the armature has {', '.join(reasons)}: what is shown is not all the game plays", rig.name)
     result = SkeletalImport()
     file = attach(rig, document, path)
     missing: dict[str, None] = {}

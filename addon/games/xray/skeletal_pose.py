@@ -67,8 +67,9 @@ def show(
         carried = pose_curves.moved(
             channels.location, turn.T, -turn.T @ rest.translations[place], motion.frame, showing.tolerance[0]
         )
-        if pose_curves.is_finite(carried.curves):
-            pose.location, exact = carried.curves, exact and carried.exact
+        if pose_curves.is_finite(carried.curves, motion.frame):
+            pose.location = [pose_curves.apart(curve, motion.frame) for curve in carried.curves]
+            exact = exact and carried.exact
     if _has_numbers(channels.rotation, [track.envelopes[number] for number in (4, 3, 5)]):
         carried = pose_curves.turned(
             channels.rotation,
@@ -78,8 +79,9 @@ def show(
             showing.tolerance[1],
             quaternions=showing.quaternions,
         )
-        if pose_curves.is_finite(carried.curves):
-            pose.rotation, exact = carried.curves, exact and carried.exact
+        if pose_curves.is_finite(carried.curves, motion.frame):
+            pose.rotation = [pose_curves.apart(curve, motion.frame) for curve in carried.curves]
+            exact = exact and carried.exact
     if pose.location is None or pose.rotation is None:
         report.warn("its numbers are too large for a pose: not shown, kept", f"{motion.label} {name}")
     return Shown(channels, pose, exact)
