@@ -14,6 +14,7 @@ import bpy
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import picture_descent
 import picture_editor
 import picture_levels
 import picture_paths
@@ -35,6 +36,7 @@ def prepare() -> None:
     repositories.new(name="Dev", module="dev", custom_directory=str(HERE / "extensions"), remote_url="")
     if addon_utils.enable("bl_ext.dev.motionbridge", default_set=True) is None:
         raise SystemExit("the extension could not be enabled")
+    picture_descent.prepare()
     picture_levels.prepare()
     picture = bpy.data.images.new("humanoid", 64, 64)
     shades = [0.72, 0.74, 0.66, 1.0], [0.58, 0.61, 0.54, 1.0]
@@ -221,7 +223,8 @@ def russian() -> Steps:
 
 SCENES: list[Callable[[], Steps]] = [
     menu, browser, model_drop, motion_list, panel, no_armature, no_model, wrong_file, save_back, action_editor, bone,
-    report, *picture_levels.SCENES, *picture_paths.SCENES, *picture_editor.SCENES, russian, preferences,
+    report, *picture_levels.SCENES, *picture_paths.SCENES, *picture_editor.SCENES, *picture_descent.SCENES,
+    russian, preferences,
 ]  # fmt: skip
 
 

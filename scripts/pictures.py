@@ -32,6 +32,7 @@ REAL_FILES = {
     "som/l05_bar.som": "levels/l05_bar/level.som",
     "details/l08_yantar.details": "levels/l08_yantar/level.details",
     "dm/l08_yantar_detail0.dm": "meshes/samples/detail.dm",
+    "oof/purplepyro.oof": "descent3/purplepyro.oof",
 }
 """File of the real ones -> where it lies in the game folder that is shown."""
 

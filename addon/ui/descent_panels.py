@@ -52,23 +52,18 @@ class MOTIONBRIDGE_PT_descent(BlenderPanel):
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
     bl_category = "Motionbridge"
-    bl_order = 11
+    bl_order = -1
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        """A mesh is active, or something of a model."""
-        active = context.active_object
-        return active is not None and (active.type == "MESH" or holder_of(active) is not None)
+        """Something of a model is active."""
+        return holder_of(context.active_object) is not None
 
     def draw(self, context: Any) -> None:
         """File, sub-object or point, what to do."""
         layout = self.layout
         active = context.active_object
         holder = holder_of(active)
-        if holder is None:
-            layout.operator("motionbridge.descent_begin", icon="ADD")
-            layout.operator("export_scene.descent3_oof", text="Export", icon="EXPORT")
-            return
         _draw_file(layout, holder)
         if active.motionbridge_descent_point.kind != "NONE":
             _draw_point(layout, active)
@@ -77,6 +72,28 @@ class MOTIONBRIDGE_PT_descent(BlenderPanel):
         layout.operator_menu_enum("motionbridge.descent_point_add", "kind", icon="EMPTY_SINGLE_ARROW")
         layout.operator("motionbridge.descent_check", icon="VIEWZOOM")
         layout.operator("export_scene.descent3_oof", text="Export", icon="EXPORT")
+
+
+class MOTIONBRIDGE_PT_descent_new(BlenderPanel):
+    """How meshes become a Descent 3 model."""
+
+    bl_label = "Descent 3 Model"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Motionbridge"
+    bl_options = {"DEFAULT_CLOSED"}
+    bl_order = 11
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """A mesh is active that belongs to none."""
+        active = context.active_object
+        return active is not None and active.type == "MESH" and holder_of(active) is None
+
+    def draw(self, _context: Any) -> None:
+        """Make one, or export what is selected as it is."""
+        self.layout.operator("motionbridge.descent_begin", icon="ADD")
+        self.layout.operator("export_scene.descent3_oof", text="Export", icon="EXPORT")
 
 
 class MOTIONBRIDGE_PT_descent_batteries(BlenderPanel):
@@ -151,4 +168,9 @@ def _draw_point(layout: Any, active: Any) -> None:
         column.prop(point, "text")
 
 
-CLASSES = (MOTIONBRIDGE_UL_descent_batteries, MOTIONBRIDGE_PT_descent, MOTIONBRIDGE_PT_descent_batteries)
+CLASSES = (
+    MOTIONBRIDGE_UL_descent_batteries,
+    MOTIONBRIDGE_PT_descent,
+    MOTIONBRIDGE_PT_descent_batteries,
+    MOTIONBRIDGE_PT_descent_new,
+)

@@ -57,7 +57,7 @@ def new_point(context: Any, part: Any, kind: str, place: Vector) -> Any:
         shown.empty_display_type, shown.empty_display_size = "SPHERE", 0.5
     else:
         shown.empty_display_type, shown.empty_display_size = "SINGLE_ARROW", _length(part)
-    shown.rotation_mode = "QUATERNION"
+    shown.rotation_mode, shown.show_in_front = "QUATERNION", True
     _points_collection(context, part, holder).objects.link(shown)
     context.view_layer.update()
     shown.parent = holder if kind == "SPECIAL" and holder is not None else part

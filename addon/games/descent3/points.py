@@ -52,6 +52,8 @@ def _new(point: Point, number: int, length: float) -> Any:
     shown: Any = bpy.data.objects.new(names.shortened(name), None)
     shown.location = point.position.tolist()
     shown.rotation_mode = "QUATERNION"
+    # Guns and docks lie inside the hull.
+    shown.show_in_front = True
     properties = shown.motionbridge_descent_point
     properties.kind, properties.source, properties.number = point.kind.name, point.source, number
     if point.direction is None:
