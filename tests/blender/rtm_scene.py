@@ -14,9 +14,8 @@ SWAP = [0, 2, 1]
 
 
 def load(file, rig=None, report=None, **options):
-    return import_animation(
-        bpy.context, rig, str(file), options=AnimationImportOptions(**options), report=report or Report()
-    )
+    report = Report() if report is None else report
+    return import_animation(bpy.context, rig, str(file), options=AnimationImportOptions(**options), report=report)
 
 
 def planned(done, path="x.rtm", report=None, **options):
@@ -25,7 +24,7 @@ def planned(done, path="x.rtm", report=None, **options):
         done.rig,
         str(path),
         options=AnimationExportOptions(**options),
-        report=report or Report(),
+        report=Report() if report is None else report,
         action=done.action,
     )
 

@@ -60,7 +60,7 @@ def settle(plan: AnimationPlan, rig: Any, action: Any) -> None:
     properties.status = "UNTOUCHED"
     properties.step = plan.clip.step.tolist()
     if properties.step_mode == step.OBJECT:
-        properties.step_shown = plan.clip.step.tolist()
+        properties.step_shown = step.a_phase(plan.clip.step, plan.clip.phases).tolist()
     frames = plan.key_frames
     if len(frames) < plan.clip.frames:  # a pose that was written twice
         frames = frames[0] + np.arange(plan.clip.frames, dtype=np.float32)

@@ -292,33 +292,34 @@ class _Exporter:
     def _take_step(self, clip: DeltaClip, shown: Floats, frames: NDArray[np.float32]) -> None:
         """The clip's step: as typed, as the object's keys say, or measured from a bone and taken out of all."""
         properties = self._action.motionbridge_animation if self._action is not None else None
-        typed = np.array(properties.step) if properties is not None else np.zeros(3)
-        clip.step = typed
+        put, clip.step, cycle = np.zeros(3), np.zeros(3), timing.cycle_of(clip.phases)
+        if properties is not None:
+            put, clip.step = np.array(properties.step_shown), np.array(properties.step)
+        if self._base is not None:
+            cycle = timing.cycle_of(self._base.clip.phases)
+        found = None
         if self._options.step is StepFrom.BONE:
-            clip.step = self._measured(clip, shown)
+            found = self._measured(clip, shown, put)
         elif self._options.step is StepFrom.AUTOMATIC and self._action is not None:
-            carried = step.of_object(self._action, self._rig, frames, clip.phases)
-            put = np.array(properties.step_shown) if properties is not None else np.zeros(3)
-            edited = carried is not None and not np.allclose(carried, put, rtol=1e-5, atol=STEP_ROUNDING)
-            if carried is not None and edited and np.array_equal(typed, put):
-                self._report.note(f"the step is what the object's keys say: {_metres(carried)}", self._action.name)
-                clip.step = carried
+            as_put = (clip.step / cycle).astype(np.float32)
+            if np.allclose(as_put, put, rtol=1e-6, atol=0.0):  # a step that was typed since is meant
+                found = step.of_object(self._action, self._rig, frames, clip.phases)
+        if found is not None and not np.allclose(found, put, rtol=1e-5, atol=STEP_ROUNDING):
+            clip.step = found * cycle
+            self._report.note(f"the step is what keys say: {_metres(clip.step)}", clip.name)
 
-    def _measured(self, clip: DeltaClip, shown: Floats) -> Floats:
+    def _measured(self, clip: DeltaClip, shown: Floats, put: Floats) -> Floats:
+        """(3,) metres a phase that the chosen bone goes; taken out of the clip."""
         place = self._rig.data.bones.find(self._options.step_bone)
         if place < 0:
             raise WriteError(
                 f"there is no bone {self._options.step_bone!r} to measure the step from", remedy="Name the root bone"
             )
         found = step.of_bone(shown[place], self._rest.matrices[place], clip.phases, vertical=self._options.vertical)
-        carried = np.zeros(3)
-        if self._properties is not None and self._properties.step_mode == step.BONES:
-            carried = np.array(self._properties.step_shown)
-        if np.allclose(found, carried, rtol=1e-5, atol=STEP_ROUNDING):
-            found = carried
-        if (found != carried).any():
-            clip.deltas = step.moved(clip.deltas, found - carried, clip.phases, -1.0)
-        self._report.note(f"the step is the way of {self._options.step_bone}: {_metres(found)}", clip.name)
+        by_bones = self._properties is not None and self._properties.step_mode == step.BONES
+        left = found - put if by_bones else found
+        if not np.allclose(left, 0.0, atol=STEP_ROUNDING):
+            clip.deltas = step.moved(clip.deltas, left, clip.phases, -1.0)
         return found
 
     def _is_binarised(self) -> bool:

@@ -187,7 +187,8 @@ class _Importer:
         fps = actions.frames_per_second(self.context.scene)
         cycle = None if options.seconds is None else options.seconds * fps
         frames = timing.frames_of(clip.phases, options.first_frame, cycle, self.report, clip.name)
-        deltas = step.moved(clip.deltas, clip.step, clip.phases) if options.step is StepMode.BONES else clip.deltas
+        carried = step.a_phase(clip.step, clip.phases)
+        deltas = step.moved(clip.deltas, carried, clip.phases) if options.step is StepMode.BONES else clip.deltas
         values, animated = delta_action.on_bones(rest, places, deltas[rows])
         channels, _ = delta_action.channels_of(values, rest, animated)
         _tell_of_channels(channels, [rest.bones[number] for number in places], places, clip.name, self.report)
@@ -199,9 +200,9 @@ class _Importer:
         properties = action.motionbridge_animation
         timing.keep_keys(properties, frames, clip.phases)
         properties.step_mode = options.step.value
-        properties.step_shown = clip.step.tolist()
+        properties.step_shown = carried.tolist()
         if options.step is StepMode.OBJECT:
-            step.put_on_object(action, rig, clip, frames)
+            step.put_on_object(action, rig, carried, clip.phases, frames)
         return action
 
 

@@ -84,7 +84,7 @@ class AnimationProperties(bpy.types.PropertyGroup):
         options={"HIDDEN"},
     )
     step_shown: FloatVectorProperty(
-        description="The step that keys of the object or the root bones carry", options={"HIDDEN"}
+        description="What keys of the object or the root bones carry, metres a phase", options={"HIDDEN"}
     )
     events: CollectionProperty(type=AnimationEvent)
     active_event: IntProperty(options={"HIDDEN"})

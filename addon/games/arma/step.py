@@ -1,6 +1,7 @@
 """The step: how far the whole model moves in one cycle, which an animation's matrices leave out.
 
-The model stands ``step · phase`` further at a phase. So the step can be keys of the armature object, or be added to
+The model stands ``step · phase`` further at a phase (in files that number their frames instead of giving phases, by the
+share of their number). So the step can be keys of the armature object, or be added to
 every bone's matrix (which moves the parentless bones; the others follow) and be taken out again by subtracting it.
 """
 
@@ -14,7 +15,6 @@ from numpy.typing import NDArray
 
 from ...blender import compat
 from ...blender.bone_curves import sampled, write_keys
-from ...core.model import DeltaClip
 from . import timing
 
 Floats = NDArray[np.float64]
@@ -25,16 +25,23 @@ LEFT_OUT, OBJECT, BONES = "LEFT_OUT", "OBJECT", "BONES"
 """The modes; their meaning is said where they are shown (`animation_properties.STEP_ITEMS`)."""
 
 
-def moved(deltas: Floats, step: Floats, phases: NDArray[np.float32], sign: float = 1.0) -> Floats:
-    """Deltas (bones, frames, 4, 4) that carry the step too (or with -1 no longer)."""
+def a_phase(step: Floats, phases: NDArray[np.float32]) -> Floats:
+    """(3,) how far the model goes from one phase to one that is greater by 1, rounded as properties round it."""
+    return (np.asarray(step, np.float64) / timing.cycle_of(phases)).astype(np.float32).astype(np.float64)
+
+
+def moved(deltas: Floats, carried: Floats, phases: NDArray[np.float32], sign: float = 1.0) -> Floats:
+    """Deltas (bones, frames, 4, 4) that carry the step too (or with -1 no longer); ``carried`` (3,) metres a phase."""
     result = deltas.copy()
-    result[..., :3, 3] += sign * timing.moving_phases(phases)[:, None] * np.asarray(step, np.float64)
+    result[..., :3, 3] += sign * timing.moving_phases(phases)[:, None] * np.asarray(carried, np.float64)
     return result
 
 
-def put_on_object(action: Any, rig: Any, clip: DeltaClip, frames: NDArray[np.float32]) -> None:
+def put_on_object(
+    action: Any, rig: Any, carried: Floats, phases: NDArray[np.float32], frames: NDArray[np.float32]
+) -> None:
     """Keys of the object's location in the same action: from where it stands now, along its own axes."""
-    offsets = timing.moving_phases(clip.phases)[:, None] * clip.step
+    offsets = timing.moving_phases(phases)[:, None] * carried
     turned = offsets @ np.array(rig.matrix_basis.to_3x3()).T
     keys = np.empty((3, len(frames), 2), np.float32)
     keys[..., 0] = frames
@@ -45,7 +52,7 @@ def put_on_object(action: Any, rig: Any, clip: DeltaClip, frames: NDArray[np.flo
 
 
 def of_object(action: Any, rig: Any, frames: NDArray[np.float32], phases: NDArray[np.float32]) -> Floats | None:
-    """(3,) the step that the object's location keys make, in the armature's axes; None where there are none."""
+    """(3,) metres a phase that the object's location keys make, in the armature's axes; None where there are none."""
     bag = compat.curve_bag(action)
     curves = [curve for curve in bag.fcurves if curve.data_path == LOCATION] if bag is not None else []
     done = _done(phases)
@@ -60,7 +67,7 @@ def of_object(action: Any, rig: Any, frames: NDArray[np.float32], phases: NDArra
 
 
 def of_bone(shown: Floats, rest: Floats, phases: NDArray[np.float32], *, vertical: bool) -> Floats:
-    """(3,) how far a bone's head (``shown`` its deltas (frames, 4, 4), ``rest`` (4, 4)) goes in one cycle.
+    """(3,) how far a bone's head (``shown`` its deltas (frames, 4, 4), ``rest`` (4, 4)) goes, metres a phase.
 
     Upwards only with ``vertical``: real animations have no step there.
     """

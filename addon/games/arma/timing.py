@@ -16,6 +16,8 @@ Floats = NDArray[np.float64]
 NEAREST_KEYS = 0.02
 """Frames; Blender makes one of keys that are nearer than half of this."""
 SAME_FRAME = 1e-3
+COUNTED_FROM = 1.5
+"""A last phase above this is no share of a cycle; some files number their frames (0.5, 1.5 ... 13.5)."""
 
 
 def frames_of(
@@ -107,3 +109,9 @@ def moving_phases(phases: NDArray[np.float32]) -> Floats:
     """(keys,) how much of the step is done: the phases, or where they are no numbers as if they were spread evenly."""
     usable = np.isfinite(phases).all()
     return (phases if usable else default_phases(len(phases))).astype(np.float64)
+
+
+def cycle_of(phases: NDArray[np.float32]) -> float:
+    """What the phase of a whole cycle is: 1, or in files that count frames instead as many as there are."""
+    last = float(phases.max(initial=0.0)) if np.isfinite(phases).all() else 0.0
+    return float(np.ceil(last)) if last > COUNTED_FROM else 1.0
