@@ -17,6 +17,7 @@ def _draw_import(menu: Any, _context: Any) -> None:
     menu.layout.operator("import_scene.xray_level", text="X-Ray Level Folder")
     menu.layout.operator("import_scene.arma_rtm", text="Arma Animation (.rtm)")
     menu.layout.operator("import_scene.descent3_oof", text="Descent 3 Model (.oof, .hog, .mn3)")
+    menu.layout.operator("import_scene.descent3_ogf", text="Descent 3 Texture (.ogf, .oaf)")
 
 
 def _draw_export(menu: Any, _context: Any) -> None:

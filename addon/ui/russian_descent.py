@@ -45,6 +45,8 @@ DESCENT: dict[str, str] = {
     "Descent 3 Model": "Модель Descent 3",
     "Descent 3 Model (.oof)": "Модель Descent 3 (.oof)",
     "Descent 3 Model (.oof, .hog, .mn3)": "Модель Descent 3 (.oof, .hog, .mn3)",
+    "Descent 3 Texture": "Текстура Descent 3",
+    "Descent 3 Texture (.ogf, .oaf)": "Текстура Descent 3 (.ogf, .oaf)",
     "Door Front ($frontface)": "Дверной проём ($frontface)",
     "Door Housing ($shell)": "Корпус двери ($shell)",
     "Drawn after the gauges of a cockpit": "Рисуется после приборов кабины",
@@ -69,11 +71,16 @@ DESCENT: dict[str, str] = {
     "How long one turn takes; above 0, at most 20 for a rotor and 60 for a turret": (
         "Сколько длится оборот; больше 0, не более 20 у ротора и 60 у турели"
     ),
+    "Images: {}, {} to begin with": "Изображений: {}, первое: {}",
     "Import Descent 3 Model": "Импорт модели Descent 3",
+    "Import Descent 3 Texture": "Импорт текстуры Descent 3",
     "Import Model": "Импортировать модель",
     "Import Models": "Импортировать модели",
     "Import models of Descent 3: sub-objects, textures, gun, attach and ground points, weapon batteries": (
         "Импорт моделей Descent 3: подобъекты, текстуры, точки стрельбы, стыковки и опоры, оружейные батареи"
+    ),
+    "Import textures of Descent 3 as images; of animations every picture": (
+        "Импорт текстур Descent 3 как изображений; из анимаций — каждый кадр"
     ),
     "Import this model": "Импортировать эту модель",
     "Imported models: {} (sub-objects: {}, points: {})": "Импортировано моделей: {} (подобъектов: {}, точек: {})",
@@ -111,6 +118,9 @@ DESCENT: dict[str, str] = {
         "Убрать выбранную оружейную батарею; номера следующих уменьшатся на единицу"
     ),
     "Rotor ($rotate)": "Ротор ($rotate)",
+    "Saving keeps the images that nothing shows at the moment": (
+        "Сохранение оставляет изображения, которые сейчас нигде не показаны"
+    ),
     "Seconds a Turn": "Секунд на оборот",
     "Seconds before the turret reacts": "Через сколько секунд турель реагирует",
     "Select Offending Elements": "Выделить ошибочные элементы",

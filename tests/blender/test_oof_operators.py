@@ -12,6 +12,7 @@ from addon.formats.descent3 import hog2
 from addon.games.descent3 import model_export
 from addon.games.descent3.hierarchy import Chosen
 from addon.games.descent3.model_properties import holder_of
+from addon.ui import scene_command
 from addon.ui.import_descent_model import IMPORT_SCENE_OT_descent3_oof
 from tests.blender.oof_scene import SQUARE, batteries, drawn, parts, points, square, textures
 from tests.formats.descent3.test_gam import page
@@ -252,6 +253,36 @@ def test_pictures_stay_with_the_scene(tmp_path):
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "scene.blend"))
     assert pictures(bpy.data.objects[name])["SampleHull"][0, 0].tolist() == [255, 0, 0, 255]
+
+
+def test_textures_are_imported_as_images():
+    names = [{"name": name} for name in ("SampleHull.ogf", "SamplePuff.oaf")]
+    assert bpy.ops.import_scene.descent3_ogf(directory=str(SHIP.parent), files=names) == {"FINISHED"}
+    assert {shown.name: tuple(shown.size) for shown in bpy.data.images} == {
+        "SampleHull": (4, 4),
+        "SamplePuff": (2, 2),
+        "SamplePuff2": (2, 2),
+    }
+    pixels = np.rint(255 * np.array(bpy.data.images["SamplePuff2"].pixels[:])).reshape(-1, 4)
+    assert pixels.tolist() == [[255, 0, 0, 255]] * 4
+    said = refused(bpy.ops.import_scene.descent3_ogf, filepath=str(SAMPLES / "humanoid.ogf"))
+    assert "none of Descent 3" in said
+
+
+def test_a_doubled_model_is_the_same_model(tmp_path):
+    load()
+    bpy.ops.object.select_all(action="SELECT")
+    bpy.ops.object.duplicate()
+    double = holder_of(bpy.context.selected_objects[0])
+    assert double.name == "ship.001"
+    bpy.context.view_layer.objects.active = double
+    assert save(tmp_path / "double.oof") == SHIP.read_bytes()
+
+
+def test_a_scene_is_worked_on_without_a_window(tmp_path):
+    target = tmp_path / "out.oof"
+    assert scene_command.main(["--import", str(ARCHIVE), "--export", str(target)]) == 0
+    assert target.read_bytes() == SHIP.read_bytes()
 
 
 # The panel -----------------------------------------------------------------------------------------------------------

@@ -74,11 +74,11 @@ def _new(point: Point, number: int, length: float) -> Any:
 
 def _turn(direction: NDArray[Any], up: NDArray[Any] | None) -> Quaternion:
     """The rotation that takes z to the direction, and y as near to ``up`` as it goes."""
-    along = Vector(np.nan_to_num(direction.astype(np.float64)).tolist())
+    along: Any = Vector(np.nan_to_num(direction.astype(np.float64)).tolist())
     if along.length_squared == 0:
         return Quaternion()
     along.normalize()
-    upright = Vector(np.nan_to_num(up.astype(np.float64)).tolist()) if up is not None else None
+    upright: Any = Vector(np.nan_to_num(up.astype(np.float64)).tolist()) if up is not None else None
     if upright is None or upright.cross(along).length < 1e-6:
         return along.to_track_quat("Z", "Y")
     across = upright.cross(along).normalized()

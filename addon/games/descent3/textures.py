@@ -159,6 +159,17 @@ def _read_picture(found: Found, name: str, report: Report) -> Picture | None:
     return Picture(image.build(name, pixels), see_through=is_see_through(pixels))
 
 
+def import_pictures(path: Path, report: Report) -> list[Any]:
+    """Images of the pictures of a texture file, one for each frame of an animation. Raises `ReadError`."""
+    document = ogf_image.read(files.read_file(path), str(path), report)
+    found = ogf_image.decode(document)
+    if not found or not all(pixels.size for pixels in found):
+        raise ReadError("the image has no pixels", file=str(path), remedy="Copy it again")
+    labels = [frame.label.rpartition(".")[0] or frame.label for frame in document.frames]
+    names = labels if len(found) > 1 and all(labels) else [path.stem] * len(found)
+    return [image.build(name, pixels) for name, pixels in zip(names, found, strict=True)]
+
+
 def is_see_through(pixels: NDArray[np.uint8]) -> bool:
     """Whether any pixel (height, width, 4) lets something through."""
     return bool((pixels[..., 3] < 255).any())
