@@ -30,7 +30,15 @@ if str(ROOT) not in sys.path:
 if str(ROOT / "scripts") not in sys.path:
     sys.path.insert(0, str(ROOT / "scripts"))
 
-from bench_library import made_collision, made_details, made_library, made_occluders, made_path
+from bench_library import (
+    made_animation,
+    made_collision,
+    made_details,
+    made_hierarchy,
+    made_library,
+    made_occluders,
+    made_path,
+)
 from environment import blenders
 
 from addon.cli import main as run_command_line
@@ -267,6 +275,19 @@ def rows_in_blender(folder: Path) -> list[BlenderRow]:
         BlenderRow("export the path to a new file", "export_a_path", "read_path_keys", [path]),
         BlenderRow("export the path, all channels edited", "export_an_edited_path", "read_path_keys", [path]),
         *rows_of_a_level(folder),
+        *rows_of_an_animation(folder),
+    ]
+
+
+def rows_of_an_animation(folder: Path) -> list[BlenderRow]:
+    """An animation of Arma of 600 frames of 90 bones, and its skeleton beside it."""
+    path = folder / "animation.rtm"
+    path.write_bytes(made_animation())
+    (folder / "model.cfg").write_text(made_hierarchy(), encoding="ascii")
+    return [
+        BlenderRow(f"import {path.name}", "import_animation_once", "hand_over_animation", [path]),
+        BlenderRow(f"export {path.name}", "export_animation", "read_animation", [path]),
+        BlenderRow(f"export {path.name}, edited", "export_edited_animation", "read_animation", [path]),
     ]
 
 

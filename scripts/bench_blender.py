@@ -3,7 +3,8 @@
     blender --background --factory-startup --python scripts/bench_blender.py -- NAME MOTIONS.omf
 
 The motions are those of scripts/bench_library.py, whose skeleton they go onto, or its path; what is measured of levels
-is in scripts/bench_level.py and bench_details.py. The last line printed is the figure: seconds, or bytes.
+is in scripts/bench_level.py and bench_details.py, of animations in bench_animation.py.
+The last line printed is the figure: seconds, or bytes.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
 
+import bench_animation
 import bench_details
 import bench_level
 import bpy
@@ -297,6 +299,7 @@ MEASUREMENTS: dict[str, Callable[[str], float]] = {
         export_an_edited_path,
         read_path_keys,
         *bench_level.MEASUREMENTS,
+        *bench_animation.MEASUREMENTS,
         *bench_details.MEASUREMENTS,
     )
 }

@@ -1,7 +1,8 @@
-"""What the benchmarks work on, made by rule: motions, a path and a level's files, the same bytes every time."""
+"""What the benchmarks work on, made by rule: motions, a path, levels and an animation, the same bytes every time."""
 
 from __future__ import annotations
 
+import struct
 import sys
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from addon.formats.xray.omf.document import new_omf
 from addon.formats.xray.omf.encoding import encode
 
 BONES, FRAMES = 47, 60
+ANIMATION_BONES, ANIMATION_FRAMES = 90, 600
+ANIMATION_ROW = np.dtype([("name", "S32"), ("rows", "<f4", (4, 3))])
 PATH_KEYS = 200
 COLLISION_FACES, OCCLUDERS = 1_000_000, 200_000
 SLOTS_ALONG, DETAIL_MODELS = 321, 37
@@ -141,3 +144,37 @@ def _ground(squares: int) -> tuple[np.ndarray, np.ndarray]:
     other = np.stack([first + 1, first + width + 1, first + width + 2], axis=1)
     triangles = np.stack([one, other], axis=1).reshape(-1, 3)
     return np.stack([x, y, z], axis=-1).reshape(-1, 3).astype("<f4"), triangles
+
+
+def made_animation() -> bytes:
+    """A plain file: a tree of bones, each a little turned against its parent, so that nothing is exactly still."""
+    names = np.array([f"bone_{bone:02}".encode() for bone in range(ANIMATION_BONES)], "S32")
+    share = np.linspace(0.0, 2 * np.pi, ANIMATION_FRAMES)[:, None]
+    angle = 0.3 * np.sin(share * (1 + np.arange(ANIMATION_BONES) % 5) + np.arange(ANIMATION_BONES))
+    turned = np.zeros((ANIMATION_FRAMES, ANIMATION_BONES, 4, 3))
+    turned[..., 0, 0] = turned[..., 1, 1] = np.cos(angle)
+    turned[..., 0, 1], turned[..., 1, 0] = np.sin(angle), -np.sin(angle)
+    turned[..., 2, 2] = 1.0
+    turned[..., 3, :] = 0.1 * np.stack((np.sin(angle), angle, np.cos(share + angle)), axis=-1)
+    for bone in range(1, ANIMATION_BONES):  # rows are the images of the axes and the translation: points are rows, too
+        above = turned[:, (bone - 1) // 2]
+        own = turned[:, bone].copy()
+        turned[:, bone] = own @ above[:, :3]
+        turned[:, bone, 3] += above[:, 3]
+    table = np.zeros(ANIMATION_FRAMES, np.dtype([("phase", "<f4"), ("bones", ANIMATION_ROW, (ANIMATION_BONES,))]))
+    table["phase"] = np.arange(ANIMATION_FRAMES, dtype=np.float32) * np.float32(1 / (ANIMATION_FRAMES - 1))
+    table["bones"]["name"], table["bones"]["rows"] = names, turned
+    return (
+        b"RTM_0101"
+        + struct.pack("<3f2I", 0, 0, -1.5, ANIMATION_FRAMES, ANIMATION_BONES)
+        + names.tobytes()
+        + table.tobytes()
+    )
+
+
+def made_hierarchy() -> str:
+    """The model.cfg of that tree."""
+    pairs = ", ".join(
+        f'"bone_{bone:02}", "{f"bone_{(bone - 1) // 2:02}" if bone else ""}"' for bone in range(ANIMATION_BONES)
+    )
+    return f"class CfgSkeletons {{ class Tree {{ skeletonBones[] = {{{pairs}}}; }}; }};"

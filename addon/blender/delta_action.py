@@ -7,6 +7,7 @@ channels of a bone below its parent is in `core.deltas`.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -66,17 +67,16 @@ def on_bones(
     return values, animated
 
 
-def channels_of(values: Floats, rest: RestPose, animated: NDArray[np.bool_]) -> tuple[DeltaChannels, Floats]:
-    """The channels of deltas (bones, frames, 4, 4) as Blender will hold them, and the deltas these show.
+def channels_of(values: Floats, rest: RestPose, animated: NDArray[np.bool_]) -> DeltaChannels:
+    """The channels of deltas (bones, frames, 4, 4), rounded to 32 bits as Blender holds them.
 
-    ``animated`` (bones,): the others follow their parents. Channels are 32-bit numbers in Blender; what is shown is
-    computed from those, so that reading them back gives the same deltas to the last bit.
+    ``animated`` (bones,): the others follow their parents.
     """
     found = deltas.channels(values, rest.matrices, rest.parents, animated)
     for name in ("locations", "rotations", "scales"):
         with np.errstate(over="ignore"):
             setattr(found, name, getattr(found, name).astype(np.float32).astype(np.float64))
-    return found, shown_by(found.locations, found.rotations, found.scales, rest)
+    return found
 
 
 def shown_by(locations: Floats, rotations: Floats, scales: Floats, rest: RestPose) -> Floats:
@@ -86,6 +86,15 @@ def shown_by(locations: Floats, rotations: Floats, scales: Floats, rest: RestPos
     return deltas.deltas_of(channels, rest.matrices, rest.parents)
 
 
+def key_digest(rows: NDArray[np.float32], frames: NDArray[np.float32], rest: RestPose) -> bytes:
+    """A fingerprint of keys (curves, frames) on this rest pose: where it is what it was nobody touched any."""
+    found = hashlib.blake2b(np.ascontiguousarray(rows, np.float32).tobytes(), digest_size=16)
+    found.update(np.ascontiguousarray(frames, np.float32).tobytes())
+    found.update(rest.matrices.astype(np.float32).tobytes())
+    found.update(rest.parents.tobytes())
+    return found.digest()
+
+
 class DeltaWriter:
     """Makes actions for some bones of one rig, ``places`` in ``rest``."""
 
@@ -93,6 +102,7 @@ class DeltaWriter:
         """Make the action that all are copies of."""
         self.rest = rest
         self.places = list(places)
+        self.digest = b""  # of the keys written last
         self._template = ActionTemplate([rest.bones[place] for place in self.places], CHANNEL_WIDTHS, slot_name)
 
     def close(self) -> None:
@@ -120,6 +130,7 @@ class DeltaWriter:
             keys[:, start : start + width, :, 1] = values[self.places].transpose(0, 2, 1)
             start += width
         write_keys(compat.curve_bag(action).fcurves, keys.reshape(-1, len(frames), 2))
+        self.digest = key_digest(keys[..., 1], frames, self.rest)
         action.use_frame_range = True
         action.frame_start, action.frame_end = float(frames[0]), float(frames[-1])
 
@@ -127,12 +138,13 @@ class DeltaWriter:
 @dataclass
 class GatheredDeltas:
     """``deltas`` (bones, frames, 4, 4) of all bones of the rig; ``keyed`` (bones,) which have curves of their own;
-    ``left_out`` data paths of curves that are no pose bone's transform.
+    ``left_out`` data paths of curves that are no pose bone's transform; ``digest`` of the keys.
     """
 
     deltas: Floats
     keyed: NDArray[np.bool_]
     left_out: list[str]
+    digest: bytes = b""
 
 
 class DeltaReader:
@@ -191,7 +203,7 @@ class DeltaReader:
             rotations[place] = rotation.of_mode(angles, self._modes[place])
         shown = shown_by(values[:, :3].transpose(0, 2, 1), rotations, values[:, 7:].transpose(0, 2, 1), self.rest)
         left_out = {curve.data_path for curve in everything if curve.data_path not in self._paths}
-        return GatheredDeltas(shown, keyed, sorted(left_out))
+        return GatheredDeltas(shown, keyed, sorted(left_out), key_digest(rows, frames, self.rest))
 
     @staticmethod
     def _all_curves(action: Any, slot: Any) -> list[Any]:

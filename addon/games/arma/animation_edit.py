@@ -66,6 +66,7 @@ def settle(plan: AnimationPlan, rig: Any, action: Any) -> None:
         frames = frames[0] + np.arange(plan.clip.frames, dtype=np.float32)
     timing.keep_keys(properties, frames, plan.clip.phases)
     keep(properties, "document", plan.data)
+    keep(properties, "digest", b"")
     parents = {entry.name: entry.parent for entry in properties.bones}
     properties.bones.clear()
     for name, place in zip(plan.clip.bones, plan.places.tolist(), strict=True):

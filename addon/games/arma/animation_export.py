@@ -159,6 +159,7 @@ class _Exporter:
             raise WriteError(f"{rig.name!r} plays no action", remedy="Assign the action that is meant to the armature")
         ours = action is not None and action.motionbridge_animation.is_animation
         self._properties = action.motionbridge_animation if ours else None
+        self._untouched: Floats | None = None
         self._base = Base.of(action, self._rest) if ours and options.from_file else None
 
     def plan(self, path: str, progress: Callable[[int], None]) -> AnimationPlan:
@@ -171,7 +172,7 @@ class _Exporter:
         self._take_step(clip, shown, frames)
         if clip.frames == 1 and self._options.pairs and not (self._base is not None and self._base.clip.frames == 1):
             clip = replace(clip, deltas=np.repeat(clip.deltas, 2, axis=1), phases=rtm.default_phases(2))
-        reference = self._base.reference(bones, clip) if self._base is not None else None
+        reference = self._base.reference(bones, clip, self._untouched) if self._base is not None else None
         hierarchy = self._hierarchy(clip) if self._is_binarised() else None
         document, changes = self._encoded(clip, hierarchy, reference)
         for loss in changes.left_out:
@@ -239,6 +240,8 @@ class _Exporter:
         for path in gathered.left_out:
             if path != step.LOCATION:
                 self._report.warn("the game has no place for these curves; left out", f"{self._action.name}: {path}")
+        if self._base is not None and gathered.digest == self._base.digest:
+            self._untouched = gathered.deltas
         return gathered.deltas, gathered.keyed
 
     def _keyed(self) -> NDArray[np.bool_]:

@@ -190,7 +190,7 @@ class _Importer:
         carried = step.a_phase(clip.step, clip.phases)
         deltas = step.moved(clip.deltas, carried, clip.phases) if options.step is StepMode.BONES else clip.deltas
         values, animated = delta_action.on_bones(rest, places, deltas[rows])
-        channels, _ = delta_action.channels_of(values, rest, animated)
+        channels = delta_action.channels_of(values, rest, animated)
         _tell_of_channels(channels, [rest.bones[number] for number in places], places, clip.name, self.report)
         writer = DeltaWriter(rest, places, compat.slot_name(rig))
         try:
@@ -199,6 +199,7 @@ class _Importer:
             writer.close()
         properties = action.motionbridge_animation
         timing.keep_keys(properties, frames, clip.phases)
+        keep(properties, "digest", writer.digest)
         properties.step_mode = options.step.value
         properties.step_shown = carried.tolist()
         if options.step is StepMode.OBJECT:

@@ -96,6 +96,7 @@ class AnimationProperties(bpy.types.PropertyGroup):
     )
     document: bytes_property("The file as it was read")
     frames: bytes_property("The frame that each of the file's keys was put on, 32-bit numbers")
+    digest: bytes_property("A fingerprint of the keys as they were made from the file")
     phases: bytes_property("The phase of each of the file's keys, 32-bit numbers")
 
 

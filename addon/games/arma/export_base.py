@@ -37,6 +37,7 @@ class Base:
     places: NDArray[np.intp]
     mode: str
     carried: Floats
+    digest: bytes
 
     @staticmethod
     def of(action: Any, rest: RestPose) -> Base | None:
@@ -58,30 +59,36 @@ class Base:
             places,
             properties.step_mode,
             np.array(properties.step_shown),
+            kept(properties, "digest"),
         )
 
-    def reference(self, bones: WrittenBones, clip: DeltaClip) -> Floats:
-        """(bones, frames, 4, 4) as the clip's: what would be gathered had nobody touched anything."""
-        shown = self._shown()
+    def reference(self, bones: WrittenBones, clip: DeltaClip, untouched: Floats | None) -> Floats:
+        """(bones, frames, 4, 4) as the clip's: what would be gathered had nobody touched anything.
+
+        ``untouched``: nobody did, these are the deltas (bones of the armature, frames, 4, 4) gathered.
+        """
+        shown = self._shown(untouched)
         sources = Sources.of(clip, self.clip.bones, self.clip.phases)
         same_bones = np.array_equal(bones.sources, np.arange(len(shown)))
         if same_bones and len(sources.frames) == len(self.clip.phases):
             return shown
         return shown[np.ix_(np.maximum(bones.sources, 0), np.maximum(sources.frames, 0))]
 
-    def _shown(self) -> Floats:
+    def _shown(self, untouched: Floats | None) -> Floats:
         """(bones, frames, 4, 4) of the file's bones and frames, as Blender shows them, without the step."""
         rows = np.flatnonzero(self.places >= 0)
-        deltas, phases = self.clip.deltas[rows], self.clip.phases
+        places, deltas, phases = self.places[rows], self.clip.deltas[rows], self.clip.phases
+        if untouched is None:
+            if self.mode == step.BONES:
+                deltas = step.moved(deltas, self.carried, phases)
+            values, animated = delta_action.on_bones(self.rest, places, deltas)
+            found = delta_action.channels_of(values, self.rest, animated)
+            untouched = delta_action.shown_by(found.locations, found.rotations, found.scales, self.rest)
+        shown = untouched[places]
         if self.mode == step.BONES:
-            deltas = step.moved(deltas, self.carried, phases)
-        values, animated = delta_action.on_bones(self.rest, self.places[rows], deltas)
-        _, shown = delta_action.channels_of(values, self.rest, animated)
-        found = shown[self.places[rows]]
-        if self.mode == step.BONES:
-            found = step.moved(found, self.carried, phases, -1.0)
+            shown = step.moved(shown, self.carried, phases, -1.0)
         result = self.clip.deltas.copy()
-        result[rows] = found
+        result[rows] = shown
         return result
 
     def deltas_at(self, rows: NDArray[np.intp], frames: NDArray[np.float32], phases: NDArray[np.float32]) -> Floats:
