@@ -1,0 +1,121 @@
+"""The operators for animations of Arma, called as somebody does who has never seen them."""
+
+import bpy
+import pytest
+
+from tests.blender.test_rtm import curve_of, drawn_animation, moved, plain
+from tests.real_files import corpus_files
+from tests.scene import differences, snapshot
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "nod.rtm"
+    path.write_bytes(plain(["Pelvis", "head"], [(0.0, [moved(), moved()]), (1.0, [moved(), moved(z=0.1)])]))
+    return path
+
+
+def test_an_empty_scene_gets_an_armature_that_moves(file):
+    assert bpy.ops.import_scene.arma_rtm(filepath=str(file)) == {"FINISHED"}
+    rig = bpy.context.view_layer.objects.active
+    assert rig.type == "ARMATURE"
+    assert rig.animation_data.action.name == "nod"
+    bpy.context.scene.frame_set(1)
+    assert abs(rig.pose.bones["head"].matrix.translation.y - rig.data.bones["head"].head_local.y - 0.1) < 1e-5
+    bpy.ops.ed.undo_push(message="test")
+
+
+@pytest.mark.parametrize("path", corpus_files("rtm/dog_*.rtm")[:1])
+def test_many_files_share_one_armature(path, tmp_path, corpus):
+    names = [{"name": f"dog_{name}.rtm"} for name in ("idlejump", "runfront", "walkfrontrf")]
+    assert bpy.ops.import_scene.arma_rtm(directory=str(corpus / "rtm"), files=names) == {"FINISHED"}
+    rigs = [shown for shown in bpy.context.scene.objects if shown.type == "ARMATURE"]
+    assert len(rigs) == 1
+    assert rigs[0].animation_data.action.name == "dog_idlejump"
+    assert {action.name for action in bpy.data.actions} == {entry["name"][:-4] for entry in names}
+    for entry in names:
+        rigs[0].animation_data.action = bpy.data.actions[entry["name"][:-4]]
+        assert bpy.ops.export_scene.arma_rtm(filepath=str(tmp_path / entry["name"])) == {"FINISHED"}
+        assert (tmp_path / entry["name"]).read_bytes() == (corpus / "rtm" / entry["name"]).read_bytes()
+
+
+def test_a_bad_file_among_good_ones_is_left_out_and_said(file, tmp_path):
+    (tmp_path / "bad.rtm").write_bytes(b"ODOL1234" * 8)
+    files = [{"name": "bad.rtm"}, {"name": "nod.rtm"}]
+    assert bpy.ops.import_scene.arma_rtm(directory=str(tmp_path), files=files) == {"FINISHED"}
+    assert "left out" in bpy.context.window_manager.motionbridge_report
+    before = snapshot()
+    with pytest.raises(RuntimeError, match="no animation"):
+        bpy.ops.import_scene.arma_rtm(filepath=str(tmp_path / "bad.rtm"))
+    assert differences(before, snapshot()) == []
+
+
+@pytest.mark.parametrize("mode", ["EDIT", "POSE"])
+def test_edit_and_pose_mode_are_kept(file, mode):
+    rig = drawn_animation(bones=("pelvis", "HEAD")).rig
+    bpy.ops.object.mode_set(mode=mode)
+    assert bpy.ops.import_scene.arma_rtm(filepath=str(file)) == {"FINISHED"}
+    assert rig.animation_data.action.name == "nod"
+    assert bpy.context.view_layer.objects.active == rig
+    assert rig.mode == mode
+    target = file.with_name("again.rtm")
+    assert bpy.ops.export_scene.arma_rtm(filepath=str(target)) == {"FINISHED"}
+    assert rig.mode == mode
+    assert target.read_bytes() == file.read_bytes()
+
+
+def test_an_armature_of_another_game_stays_as_it_is(file):
+    rig = drawn_animation(bones=("bip01", "bip01_head")).rig
+    with pytest.raises(RuntimeError, match="none of the 2 bones"):
+        bpy.ops.import_scene.arma_rtm(filepath=str(file), target="ACTIVE")
+    assert bpy.ops.import_scene.arma_rtm(filepath=str(file)) == {"FINISHED"}
+    assert bpy.context.view_layer.objects.active != rig
+    assert rig.animation_data.action.name == "drawn"
+
+
+def test_without_an_armature_it_is_said_what_to_do(file):
+    assert not bpy.ops.export_scene.arma_rtm.poll()
+    assert not bpy.ops.motionbridge.arma_save_back.poll()
+    with pytest.raises(RuntimeError, match="no armature is active"):
+        bpy.ops.import_scene.arma_rtm(filepath=str(file), target="ACTIVE")
+    with pytest.raises(RuntimeError, match="no file is chosen"):
+        bpy.ops.import_scene.arma_rtm()
+
+
+def test_an_armature_without_action_exports_nothing(tmp_path):
+    rig = drawn_animation().rig
+    rig.animation_data.action = None
+    with pytest.raises(RuntimeError, match="plays no action"):
+        bpy.ops.export_scene.arma_rtm(filepath=str(tmp_path / "out.rtm"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_copied_action_is_exported_on_its_own(file, tmp_path):
+    bpy.ops.import_scene.arma_rtm(filepath=str(file))
+    rig = bpy.context.view_layer.objects.active
+    copy = rig.animation_data.action.copy()
+    curve_of(copy, "head", "location", 0).keyframe_points[0].co[1] += 1
+    first, second = tmp_path / "a.rtm", tmp_path / "b.rtm"
+    bpy.ops.export_scene.arma_rtm(filepath=str(first))
+    rig.animation_data.action = copy
+    bpy.ops.export_scene.arma_rtm(filepath=str(second))
+    assert first.read_bytes() == file.read_bytes() != second.read_bytes()
+
+
+def test_a_collection_exports_its_armature(file, tmp_path):
+    bpy.ops.import_scene.arma_rtm(filepath=str(file))
+    made = bpy.data.collections.new("men")
+    bpy.context.scene.collection.children.link(made)
+    made.objects.link(bpy.context.view_layer.objects.active)
+    bpy.context.view_layer.objects.active = None
+    target = tmp_path / "out.rtm"
+    assert bpy.ops.export_scene.arma_rtm(filepath=str(target), collection="men") == {"FINISHED"}
+    assert target.read_bytes() == file.read_bytes()
+
+
+def test_imports_can_be_undone(file):
+    bpy.ops.ed.undo_push(message="before")
+    bpy.ops.import_scene.arma_rtm(filepath=str(file))
+    bpy.ops.ed.undo_push(message="import")
+    bpy.ops.ed.undo()
+    assert not len(bpy.data.objects)
