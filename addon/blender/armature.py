@@ -128,3 +128,11 @@ def parent_local(matrices: Floats, parents: NDArray[np.int32], root_frame: Float
     frames = np.where((parents < 0)[:, None, None], root_frame, matrices[np.maximum(parents, 0)])
     result: Floats = np.linalg.inv(frames) @ matrices
     return result
+
+
+def hang_at_rest(shown: Any, rig: Any, bone: str) -> None:
+    """Parent an object to a bone so that it stays where it is in the armature's space while the bone is at rest."""
+    shown.parent, shown.parent_type, shown.parent_bone = rig, "BONE", bone
+    found = rig.data.bones[bone]
+    # Blender counts from the tail.
+    shown.matrix_parent_inverse = (found.matrix_local @ Matrix.Translation((0, found.length, 0))).inverted()

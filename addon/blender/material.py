@@ -44,10 +44,12 @@ def unregister() -> None:
     bpy.utils.unregister_class(MaterialProperties)
 
 
-def build(material: Material, image: Any = None, *, see_through: bool = False) -> Any:
+def build(
+    material: Material, image: Any = None, *, see_through: bool = False, colour: tuple[float, ...] = NEUTRAL
+) -> Any:
     """A Blender material, the one that is there where it is of the same texture and shader.
 
-    ``image`` is shown as its colour, with ``see_through`` also as its transparency; without one the colour is grey.
+    ``image`` is shown as its colour, with ``see_through`` also as its transparency; without one it has ``colour``.
     """
     there = _existing(material, image)
     if there is not None:
@@ -59,7 +61,8 @@ def build(material: Material, image: Any = None, *, see_through: bool = False) -
         # Since 5.0 every material has nodes, and asking for them is out of date.
         made.use_nodes = True
     _build_nodes(made.node_tree, image, see_through)
-    made.diffuse_color = NEUTRAL
+    _surface(made.node_tree).inputs["Base Color"].default_value = colour
+    made.diffuse_color = colour
     return made
 
 

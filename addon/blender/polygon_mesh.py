@@ -52,11 +52,33 @@ def build(mesh: PolygonMesh, materials: Sequence[Any]) -> Any:
         layer.uv.foreach_set("vector", np.ascontiguousarray(mesh.uvs, np.float32).ravel())
     data.update(calc_edges=True)
     data.shade_smooth()
-    if mesh.normals is not None and len(corners):
-        # What is no direction is left to Blender, which works out those that are 0.
-        shown = np.where(np.isfinite(mesh.normals).all(axis=1, keepdims=True), mesh.normals, np.float32(0))
-        compat.set_corner_normals(data, shown[corners])
+    if mesh.sharp_edges is not None and len(mesh.sharp_edges):
+        _sharpen(data, mesh.sharp_edges)
+    if mesh.corner_normals is not None and len(corners):
+        compat.set_corner_normals(data, _directions(mesh.corner_normals))
+    elif mesh.normals is not None and len(corners):
+        compat.set_corner_normals(data, _directions(mesh.normals)[corners])
     return data
+
+
+def _directions(normals: NDArray[np.float32]) -> NDArray[np.float32]:
+    """What is no direction as 0, which leaves it to Blender."""
+    return np.where(np.isfinite(normals).all(axis=1, keepdims=True), normals, np.float32(0))
+
+
+def _sharpen(data: Any, pairs: NDArray[np.int32]) -> None:
+    """Mark the edges between these vertices; pairs without an edge mark nothing."""
+    if not len(data.edges):
+        return
+    count = np.int64(len(data.vertices))
+    stored = np.empty(2 * len(data.edges), np.int32)
+    data.attributes[".edge_verts"].data.foreach_get("value", stored)
+    edges = np.sort(stored.reshape(-1, 2), axis=1).astype(np.int64)
+    wanted = np.sort(pairs, axis=1).astype(np.int64)
+    sharp = np.isin(edges[:, 0] * count + edges[:, 1], wanted[:, 0] * count + wanted[:, 1])
+    if sharp.any():
+        made = data.attributes.new("sharp_edge", "BOOLEAN", "EDGE")
+        made.data.foreach_set("value", sharp)
 
 
 def gather(shown: Any, wanted: attributes.Wanted, evaluated: Any = None, *, normals: bool = False) -> PolygonMesh:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.model import Mesh, VertexWeights
+from ..core.model import Mesh, PolygonMesh, VertexWeights
 
 
-def build(shown: Any, mesh: Mesh) -> None:
+def build(shown: Any, mesh: Mesh | PolygonMesh) -> None:
     """A vertex group for each of ``mesh.groups``, in their order, and who pulls on whom.
 
     Blender takes many vertices at once, but one weight: a call for each different weight of a group.

@@ -260,7 +260,8 @@ class PolygonMesh:
     ``positions`` (vertices, 3) float32 metres; ``counts`` (faces,) int32 corners of each face; ``corners`` (corners,)
     int32 the vertex of each corner, face after face, counter-clockwise seen from outside; ``uvs`` (corners, 2) float32;
     ``normals`` (vertices, 3) float32 of any length, or None; ``material_index`` (faces,) int32 into ``materials``.
-    ``attributes`` as in `Mesh`.
+    ``attributes``, ``groups`` and ``weights`` as in `Mesh`. ``corner_normals`` (corners, 3) float32, where a vertex may
+    have several, count before ``normals``; ``sharp_edges`` (edges, 2) int32 are pairs of vertices.
     """
 
     name: str
@@ -272,6 +273,10 @@ class PolygonMesh:
     materials: list[Material] = field(default_factory=list)
     material_index: NDArray[np.int32] | None = None
     attributes: dict[str, Attribute] = field(default_factory=dict)
+    groups: list[str] = field(default_factory=list)
+    weights: VertexWeights | None = None
+    corner_normals: NDArray[np.float32] | None = None
+    sharp_edges: NDArray[np.int32] | None = None
 
     def values(self, name: str, domain: Domain) -> NDArray[Any] | None:
         """The values of an attribute; None where the mesh has none of that name on vertices or faces as asked."""

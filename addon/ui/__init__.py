@@ -8,6 +8,7 @@ import bpy
 
 from .. import games
 from . import (
+    arma_model_panel,
     arma_panels,
     badges,
     bones_operators,
@@ -23,6 +24,7 @@ from . import (
     export_path,
     export_skeletal,
     import_arma_animation,
+    import_arma_model,
     import_descent_model,
     import_descent_texture,
     import_level,
@@ -70,9 +72,11 @@ _WITH_CLASSES: tuple[Any, ...] = (
     motion_panels,
     skeletal_panels,
     path_panels,
+    import_arma_model,
     import_arma_animation,
     export_arma_animation,
     arma_panels,
+    arma_model_panel,
     model_panels,
     details_panels,
     level_panels,

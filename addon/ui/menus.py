@@ -15,6 +15,7 @@ def _draw_import(menu: Any, _context: Any) -> None:
     menu.layout.operator("import_scene.xray_anm", text="X-Ray Motion Path (.anm)")
     menu.layout.operator("import_scene.xray_level_geometry", text="X-Ray Level Geometry (.cform, .hom, .som …)")
     menu.layout.operator("import_scene.xray_level", text="X-Ray Level Folder")
+    menu.layout.operator("import_scene.arma_p3d", text="Arma Model (.p3d)")
     menu.layout.operator("import_scene.arma_rtm", text="Arma Animation (.rtm)")
     menu.layout.operator("import_scene.descent3_oof", text="Descent 3 Model (.oof, .hog, .mn3)")
     menu.layout.operator("import_scene.descent3_ogf", text="Descent 3 Texture (.ogf, .oaf)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .russian_arma import ARMA
+from .russian_arma_model import ARMA_MODEL
 from .russian_descent import DESCENT
 from .russian_details import DETAILS
 from .russian_level import LEVEL
@@ -12,6 +13,7 @@ from .russian_tooltips import TOOLTIPS
 RUSSIAN: dict[str, str] = (
     TOOLTIPS
     | ARMA
+    | ARMA_MODEL
     | LEVEL
     | DETAILS
     | DESCENT

@@ -16,7 +16,7 @@ GAMES = ("xray_", "arma_", "descent3_")
 _LEVEL = "xray_level_geometry"
 _DESCENT_MODEL = "descent3_oof"
 IMPORTERS = (
-    {".ogf": "xray_ogf", ".omf": "xray_omf", ".anm": "xray_anm", ".rtm": "arma_rtm"}
+    {".ogf": "xray_ogf", ".omf": "xray_omf", ".anm": "xray_anm", ".rtm": "arma_rtm", ".p3d": "arma_p3d"}
     | dict.fromkeys((".cform", ".hom", ".som", ".err", ".dm"), _LEVEL)
     | dict.fromkeys((".oof", ".hog", ".mn3"), _DESCENT_MODEL)
 )

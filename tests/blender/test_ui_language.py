@@ -11,6 +11,7 @@ import pytest
 import addon.ui
 from addon.blender import material
 from addon.games.arma import animation_properties
+from addon.games.arma import model_properties as arma_model_properties
 from addon.games.descent3 import model_properties as descent_properties
 from addon.games.xray import (
     bone_properties,
@@ -26,6 +27,7 @@ from addon.ui.russian import RUSSIAN
 FOLDER = Path(addon.ui.__file__).parent
 PROPERTIES = (
     *animation_properties.CLASSES,
+    *arma_model_properties.CLASSES,
     *descent_properties.CLASSES,
     *motion_properties.CLASSES,
     *model_properties.CLASSES,

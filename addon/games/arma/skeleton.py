@@ -67,18 +67,18 @@ def skeleton_for(
     given = _of_model(model, bones, report) if model and source in (PivotsFrom.AUTOMATIC, PivotsFrom.MODEL) else {}
     table = {bone: space.arma_points(np.array(point)) for bone, point in hierarchy.pivots.items()}
     if given:
-        joints = _placed(bones, given)
+        joints = joints_at(bones, given)
     elif source in (PivotsFrom.AUTOMATIC, PivotsFrom.ANIMATION):
-        placed = _placed(bones, table if source is PivotsFrom.AUTOMATIC else {})
+        placed = joints_at(bones, table if source is PivotsFrom.AUTOMATIC else {})
         joints = _recovered(clip, placed, hierarchy.parent_indices(clip.bones), noise)
     else:
-        joints = _placed(bones, table)
+        joints = joints_at(bones, table)
     unknown = int((~joints.known & (parents >= 0)).sum())
     if unknown:
         report.note(
             f"where {unknown} of {len(bones)} joints lie is not known: these bones begin at their parent's", clip.name
         )
-    return skeleton_of_joints(clip.name, bones, parents, _settled(joints, parents))
+    return skeleton_of_joints(clip.name, bones, parents, settled(joints, parents))
 
 
 def _of_model(model: str, bones: Sequence[str], report: Report) -> dict[str, Floats]:
@@ -89,7 +89,7 @@ def _of_model(model: str, bones: Sequence[str], report: Report) -> dict[str, Flo
     return found
 
 
-def _placed(bones: Sequence[str], points: Mapping[str, Floats]) -> Joints:
+def joints_at(bones: Sequence[str], points: Mapping[str, Floats]) -> Joints:
     """Joints by name."""
     by_name = {bone.lower(): point for bone, point in points.items()}
     result = np.array([by_name.get(bone.lower(), np.full(3, np.nan)) for bone in bones]).reshape(-1, 3)
@@ -110,7 +110,7 @@ def _recovered(clip: DeltaClip, placed: Joints, parents: NDArray[np.int32], nois
     return Joints(points, known)
 
 
-def _settled(joints: Joints, parents: NDArray[np.int32]) -> Floats:
+def settled(joints: Joints, parents: NDArray[np.int32]) -> Floats:
     """Every bone somewhere: where nothing is known at its parent's joint, a root in the middle of its children's."""
     points, known = joints.points.copy(), joints.known.copy()
     for root in np.flatnonzero((parents < 0) & ~known):

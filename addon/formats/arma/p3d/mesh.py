@@ -29,7 +29,7 @@ def decode_lod(lod: Lod, report: Report, bones: Sequence[str] | None = None, nam
     Groups are the selections named like one of ``bones`` (whatever the case), under that spelling, with weights that
     add up to 1; without ``bones`` they are all selections, with the weights as stored.
     """
-    hidden = _proxy_faces(lod)
+    hidden = proxy_faces(lod)
     if hidden.any():
         report.note(f"{int(hidden.sum())} faces that stand for proxies are left out", name)
     faces = np.flatnonzero(~hidden)
@@ -40,9 +40,9 @@ def decode_lod(lod: Lod, report: Report, bones: Sequence[str] | None = None, nam
         space.arma_points(lod.points["position"])[corners["point"]],
         vertex_of.reshape(-1, 3).astype(np.int32),
         normals=-space.arma_points(lod.normals)[corners["normal"]],
-        uvs=_uvs(corners["uv"]),
+        uvs=blender_uvs(corners["uv"]),
     )
-    mesh.materials = [Material(_material_name(*texts), *texts) for texts in lod.textures()]
+    mesh.materials = [Material(material_name(*texts), *texts) for texts in lod.textures()]
     mesh.material_index = lod.face_texts[source]
     points = corners["point"].astype(np.int32)
     mesh.attributes = {
@@ -51,18 +51,20 @@ def decode_lod(lod: Lod, report: Report, bones: Sequence[str] | None = None, nam
     }
     table = selection_weights(lod, bones)
     mesh.groups = list(table)
-    mesh.weights = _weights(table, points, len(lod.points), normalise=bones is not None)
+    mesh.weights = vertex_weights(table, points, len(lod.points), normalise=bones is not None)
     return mesh
 
 
-def _material_name(texture: str, material: str) -> str:
+def material_name(texture: str, material: str) -> str:
+    """What a material is called in Blender: its texture's name, else its own, without folder and suffix."""
     path = (texture or material).replace("\\", "/")
     if path.startswith("#"):  # a colour or noise the game makes
         return path
     return path.rpartition("/")[2].rpartition(".")[0] or path or "no texture"
 
 
-def _uvs(stored: NDArray[np.float32]) -> NDArray[np.float32]:
+def blender_uvs(stored: NDArray[np.float32]) -> NDArray[np.float32]:
+    """(corners, 2) with v counted upwards."""
     flipped = np.array(stored, np.float32)
     with np.errstate(invalid="ignore"):  # signalling NaNs of broken files
         flipped[:, 1] = 1 - flipped[:, 1]
@@ -91,7 +93,8 @@ def _vertices(triangles: NDArray[np.void]) -> tuple[NDArray[np.void], NDArray[np
     return flat[order[new]], result
 
 
-def _proxy_faces(lod: Lod) -> NDArray[np.bool_]:
+def proxy_faces(lod: Lod) -> NDArray[np.bool_]:
+    """(faces,) which stand for other models."""
     result = np.zeros(len(lod.faces), np.bool_)
     for name, _, faces in lod.selections():
         if name.lower().startswith("proxy:"):
@@ -126,7 +129,7 @@ def _weight_table() -> NDArray[np.float32]:
 _WEIGHTS = _weight_table()
 
 
-def _weights(
+def vertex_weights(
     table: dict[str, NDArray[np.float32]], points: NDArray[np.int32], count: int, *, normalise: bool
 ) -> VertexWeights:
     """Parallel arrays for vertices that lie on ``points`` of ``count``."""
