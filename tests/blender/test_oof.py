@@ -343,6 +343,33 @@ def test_parts_are_renamed_doubled_and_deleted(wreck):
     assert f"{old[number].name}: taken out" in plan.sentence()
 
 
+def test_a_name_that_ends_like_blenders_numbers_is_the_files_own(small):
+    data = small.read_bytes().replace(b"rotor\0", b"r.001\0")
+    small.write_bytes(data)
+    imported(small)
+    made, _ = imported(small)
+    assert made.parts[1].name == "r.002"
+    assert planned(made.holder)[0].data == data
+    made.parts[1].name = "r.777"
+    assert planned(made.holder)[0].data == data
+    made.parts[1].name = "blade.001"
+    assert parts(planned(made.holder)[0].data)[1].name == "blade"
+
+
+def test_points_of_a_turned_part_go_with_it(pyro):
+    made, _ = imported(pyro)
+    hull = made.parts[0]
+    hull.rotation_quaternion, hull.location = Quaternion((0, 0, 1), 0.7), (1, 2, 3)
+    bpy.context.view_layer.update()
+    guns = [shown for shown in made.points if shown.motionbridge_descent_point.kind == "GUN"]
+    data = planned(made.holder)[0].data
+    pivot = np.array(parts(data)[0].offset)
+    for shown, (parent, position, direction) in zip(guns, points(data, b"GPNT"), strict=True):
+        assert parent == 0
+        np.testing.assert_allclose((position + pivot)[[0, 2, 1]], shown.matrix_world.translation, atol=1e-5)
+        np.testing.assert_allclose(direction[[0, 2, 1]], shown.matrix_world.col[2][:3], atol=1e-5)
+
+
 def test_another_material_is_another_texture(pyro):
     made, _ = imported(pyro, textures=False)
     shown = made.parts[1]
