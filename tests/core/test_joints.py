@@ -1,0 +1,54 @@
+"""Skeletons of nothing but joints: bones begin there and point to their children, whatever the order of the list."""
+
+import numpy as np
+import pytest
+
+from addon.core.joints import skeleton_of_joints
+
+NAMES = ["hand", "arm", "root", "finger", "thumb"]
+PARENTS = [1, 2, -1, 0, 0]
+POINTS = np.array([[0.0, 1, 1], [0, 0, 1], [0, 0, 0], [1, 1, 1], [0, 1, 2]])
+
+
+def directions(skeleton):
+    return skeleton.rest_matrices()[:, :3, 1]
+
+
+def test_bones_begin_at_their_joints_and_point_to_their_children():
+    skeleton = skeleton_of_joints("man", NAMES, PARENTS, POINTS)
+    assert skeleton.bones == NAMES
+    assert skeleton.parents.tolist() == PARENTS
+    assert np.allclose(skeleton.rest_matrices()[:, :3, 3], POINTS)
+    half = np.sqrt(0.5)
+    expected = [[half, 0, half], [0, 1, 0], [0, 0, 1], [half, 0, half], [half, 0, half]]
+    assert np.allclose(directions(skeleton), expected)
+
+
+def test_rest_poses_are_rotations():
+    random = np.random.default_rng(5)
+    parents = [-1] + [int(random.integers(0, place)) for place in range(1, 60)]
+    skeleton = skeleton_of_joints("tree", [str(place) for place in range(60)], parents, random.normal(size=(60, 3)))
+    turns = skeleton.rest_matrices()[:, :3, :3]
+    assert np.allclose(np.swapaxes(turns, 1, 2) @ turns, np.eye(3), atol=1e-12)
+    assert np.allclose(np.linalg.det(turns), 1.0)
+
+
+@pytest.mark.parametrize("degrees", [0.5, 5.0, 15.0, 21.0])
+def test_what_nearly_leads_back_leads_straight_back(degrees):
+    angle = np.radians(degrees)
+    points = np.array([[0.0, 0, 0], [0, 0, 1], [np.sin(angle), 0, 1 - np.cos(angle)]])
+    skeleton = skeleton_of_joints("leg", ["hip", "knee", "foot"], [-1, 0, 1], points)
+    along = directions(skeleton)
+    assert np.allclose(along[0], [0, 0, 1])
+    assert np.allclose(along[1], [0, 0, -1])
+
+
+def test_joints_in_one_place_have_their_parents_direction():
+    skeleton = skeleton_of_joints("stack", ["a", "b"], [-1, 0], np.zeros((2, 3)))
+    assert np.allclose(directions(skeleton), [[0, 0, 1], [0, 0, 1]])
+    assert skeleton_of_joints("none", [], [], np.empty((0, 3))).bones == []
+
+
+def test_a_ring_is_refused():
+    with pytest.raises(ValueError, match="ring"):
+        skeleton_of_joints("ring", ["a", "b"], [1, 0], np.zeros((2, 3)))
