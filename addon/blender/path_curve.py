@@ -22,7 +22,7 @@ MOST_POINTS = 20_000
 
 
 def draw(path: Path, name: str) -> list[Any]:
-    """A curve object along the path, a point a frame, and a mesh of points where its location has keys."""
+    """A curve object along the path, a point a frame; where its location has keys, also a mesh of points at them."""
     start, end = sorted((path.first, path.last))
     times = np.linspace(start, end, min(end - start + 1, MOST_POINTS)) / path.fps
     marked = np.unique(np.concatenate([curve.keys[:, 0] for curve in path.channels.location]))
@@ -31,11 +31,14 @@ def draw(path: Path, name: str) -> list[Any]:
     spline = made.splines.new("POLY")
     spline.points.add(len(times) - 1)
     spline.points.foreach_set("co", np.c_[_places(path, times), np.ones(len(times))].astype(np.float32).ravel())
+    drawn = [bpy.data.objects.new(made.name, made)]
+    if not len(marked):
+        return drawn
     keys: Any = bpy.data.meshes.new(f"{name} keys")
     keys.vertices.add(len(marked))
     keys.attributes["position"].data.foreach_set("vector", _places(path, marked).astype(np.float32).ravel())
     keys.update()
-    return [bpy.data.objects.new(made.name, made), bpy.data.objects.new(keys.name, keys)]
+    return [*drawn, bpy.data.objects.new(keys.name, keys)]
 
 
 def _places(path: Path, times: Floats) -> Floats:

@@ -37,7 +37,9 @@ def with_keys(**columns):
     return made
 
 
+UNKEYED = StoredEnvelope(1, 1, np.zeros(0, OLD))
 ODD = {
+    "no keys": anm.write(new_anm(Animation(b"odd", 0, 50, np.float32(30), 3, [UNKEYED] * 6))),
     "a value that is no number": path(with_keys(value={2: np.nan})),
     "an infinite value": path(with_keys(value={2: np.inf})),
     "a time that is no number": path(with_keys(time={2: np.nan})),
