@@ -200,3 +200,16 @@ def test_steps_of_stored_handles_are_told_where_they_cost_more_than_the_toleranc
     assert METRES < metres <= 1.5 * off + RNA
     assert off <= 1.3 * metres + RNA
     assert radians > RADIANS
+
+
+def test_an_outer_handle_that_the_game_does_not_follow_is_told() -> None:
+    made = keyed_object()
+    curve = curves_of(made)["location", 0]
+    curve.extrapolation = "LINEAR"
+    last = curve.keyframe_points[-1]
+    last.handle_left_type = last.handle_right_type = "FREE"
+    for lifted in (0.0, 1.0):
+        last.handle_left, last.handle_right = (35, 1.25), (47, 0.75 + lifted)
+        report = Report()
+        plan_export(bpy.context, made, "x.anm", options=PathExportOptions(), report=report)
+        assert any("outside the keys of X" in line for line in report.lines()) == bool(lifted)

@@ -6,7 +6,7 @@ channel nobody touched goes back as the bytes it came from, whatever happens to 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,7 @@ from ...core.envelope.curve import empty_curve
 from ...core.envelope.matching import Match, match
 from ...core.errors import WriteError
 from ...core.report import Report
+from ...core.text import counted
 from .envelopes import StoredEnvelope, as_old, as_packed, row_bytes, stored
 
 NAMES = ("X", "Y", "Z", "H", "P", "B")
@@ -35,6 +36,11 @@ class Mapping:
     channels: tuple[int, ...]
     signs: tuple[float, ...]
 
+
+SLOPE_WORTH_TELLING = 0.01
+"""Metres or radians a second; steps of stored handles cost about that."""
+MOST_TOLD = 8
+"""Channels that one sentence names."""
 
 OBJECT = Mapping((0, 2, 1, 4, 5, 3), (1.0, 1.0, 1.0, -1.0, -1.0, -1.0))
 """Objects: location (x, z, y), Euler YXZ of x = -P, y = -B, z = -H."""
@@ -56,6 +62,18 @@ class ChannelChange:
     slope_error: float = 0.0
 
 
+def lost_slopes(changes: Iterable[ChannelChange]) -> str:
+    """A sentence about channels that the game continues otherwise than asked for; empty where there are none."""
+    lost = [change for change in changes if change.slope_error > SLOPE_WORTH_TELLING]
+    if not lost:
+        return ""
+    which = ", ".join(change.channel for change in lost[:MOST_TOLD]) + (", ..." if len(lost) > MOST_TOLD else "")
+    return (
+        f"outside the keys of {which} the game goes on with another slope than Blender shows; "
+        "put the outer handle in line with the segment beside it"
+    )
+
+
 def decode_channel(envelope: StoredEnvelope, sign: float, frame: float, place: str, report: Report) -> Curve:
     """A channel as a curve; ``frame`` in seconds. What cannot be shown as it is, is told."""
     decoded = envelope.decoded()
@@ -64,8 +82,8 @@ def decode_channel(envelope: StoredEnvelope, sign: float, frame: float, place: s
         report.warn("keys hold or lead to what is no number: shown without keys, kept while no key is added", place)
     elif hidden := shown.hidden(decoded):
         report.warn(
-            f"{hidden} keys at the time of others or out of order: the jump is shown a fiftieth of a frame later; "
-            "kept while nothing beside it is changed",
+            f"{counted(hidden, 'key')} at the time of others or out of order: the jump is shown a fiftieth of a frame "
+            "later; kept while nothing beside it is changed",
             place,
         )
     if shown.folded:
@@ -73,7 +91,8 @@ def decode_channel(envelope: StoredEnvelope, sign: float, frame: float, place: s
             "the time of a segment runs backwards, which no curve can show; kept while it is not changed", place
         )
     elif shown.added and not shown.hidden(decoded):
-        report.note(f"{shown.added} keys more than in the file, for handles that Blender would shorten", place)
+        added = counted(shown.added, "key")
+        report.note(f"{added} more than in the file, for handles that Blender would shorten", place)
     return shown.curve if sign > 0 else shown.curve.signed(sign)
 
 

@@ -22,6 +22,7 @@ from ...core.errors import WriteError
 from ...core.model import Path
 from ...core.report import Report
 from ...formats.xray import anm
+from ...formats.xray.channels import lost_slopes
 
 CAMERA_TURN = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 """Rx(90°): a Blender camera looks along its -Z, an object of the game along what becomes Blender's +Y."""
@@ -136,6 +137,8 @@ def import_path(context: Any, file: str, options: PathImportOptions, report: Rep
     document = anm.read(data, file, report)
     path = anm.decode(document, report)
     name = FilePath(file).stem
+    if not any(len(envelope.keys) for envelope in document.animation.envelopes):
+        report.warn("the path has no keys: nothing moves", name)
     owner = _owner(context, name, options, report)
     if options.play and options.target is not Target.ACTIVE:
         collection.make_current(context, [owner, *owner.children], owner)
@@ -342,3 +345,5 @@ def _warn_of_cost(changes: Any, options: PathExportOptions, report: Report) -> N
             "this version stores handles in steps of 0.98 ms, which moves the path by up to "
             f"{1000 * metres:.3g} mm and {np.degrees(radians):.3g}°; version 3 stores them exactly"
         )
+    if slopes := lost_slopes(changes.channels):
+        report.warn(slopes)

@@ -26,6 +26,7 @@ from ...core.model import Channels, Clip, CurveClip
 from ...core.pose_curves import straightened
 from ...core.report import Report
 from ...formats.xray import skl
+from ...formats.xray.channels import lost_slopes
 from ...formats.xray.omf.document import FRAMES_PER_SECOND
 from ...formats.xray.skl.document import MARKS_SINCE, PACKED_SINCE, TIMING, SkeletalMotion, Skl
 from ...formats.xray.skl.mapping import Changes, MotionChange, Playing, edited, new_motion, with_playing
@@ -124,6 +125,8 @@ def plan_export(
             "versions 6 and 7 store handles in steps of 0.98 ms and 0.98 mm, which moves channels by up to "
             f"{1000 * metres:.3g} mm and {np.degrees(radians):.3g}°; keys lie where they are"
         )
+    if slopes := lost_slopes(channel for motion in changes.motions for channel in motion.channels):
+        report.warn(slopes)
     return SkeletalPlan(path, skl.write(document), changes)
 
 
