@@ -258,14 +258,12 @@ def test_mass_limits_and_shape_edited_in_the_panel_are_what_is_written(path, tmp
 @pytest.mark.parametrize("path", corpus_files("ogf/radium_cat.ogf"))
 def test_a_bone_moved_at_rest_is_written_and_the_others_keep_their_bytes(path, tmp_path):
     found, _ = imported(path)
-    assert model_export.rest_edits(found.rig) == []
     bpy.ops.object.mode_set(mode="EDIT")
     bone = found.rig.data.edit_bones["bip01_head"]
     for end in ("head", "tail"):
         setattr(bone, end, getattr(bone, end) + type(bone.head)((0, 0, 0.125)))
     bpy.ops.object.mode_set(mode="OBJECT")
     children = {child.name for child in found.rig.data.bones["bip01_head"].children}
-    assert set(model_export.rest_edits(found.rig)) == {"bip01_head"} | children
     wanted = np.array(found.rig.data.bones["bip01_head"].matrix_local)
     plan, _ = exported(found.rig, tmp_path / "out.ogf")
     assert {line.split(":")[0] for line in plan.changes.bones} == {"bip01_head"} | children

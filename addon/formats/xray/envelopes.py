@@ -70,11 +70,6 @@ class StoredEnvelope:
                 tcb, parameters = keys["tcb"].astype(np.float64), keys["parameters"].astype(np.float64)
         return Envelope(times, values, shapes, tcb, parameters, self.before, self.after)
 
-    def same_as(self, other: StoredEnvelope) -> bool:
-        """Whether both say the same, to the bit."""
-        same = self.keys.dtype == other.keys.dtype and self.keys.tobytes() == other.keys.tobytes()
-        return same and (self.before, self.after) == (other.before, other.after)
-
 
 def unpacked(numbers: NDArray[Any]) -> NDArray[np.float64]:
     """16-bit numbers as -32 ... 32."""

@@ -230,12 +230,6 @@ def _untouched_rest(rig: Any) -> set[str]:
     return {bone.name for bone, kept_rest in zip(bones, same.tolist(), strict=True) if kept_rest}
 
 
-def rest_edits(rig: Any) -> list[str]:
-    """The bones of the model whose rest pose was edited after the import."""
-    untouched = _untouched_rest(rig)
-    return [bone.name for bone in rig.data.bones if bone_properties.known(bone) and bone.name not in untouched]
-
-
 def _with_physics(rig: Any, document: Ogf, changes: Changes) -> tuple[Ogf, Changes]:
     """Shapes, joints and masses as the panel has them."""
     physics = document.first(IkData)

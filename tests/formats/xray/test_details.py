@@ -13,7 +13,7 @@ from addon.core.model import Attribute, Domain
 from addon.core.report import Report
 from addon.formats import detect
 from addon.formats.xray import details, dm
-from addon.formats.xray.details import EMPTY, ground
+from addon.formats.xray.details import EMPTY
 from addon.formats.xray.details.slots import OLD_SLOT, SLOT
 from tests.formats.xray.level_bytes import chunk, floats, hexed, words
 from tests.formats.xray.test_dm import SMALL as GRASS
@@ -129,9 +129,8 @@ def test_a_real_file_comes_back_from_its_points_and_models(path):
     assert details.write(document) == details.recompose(document) == data
     assert detect("nameless", data[:64]).module is details
     points = details.decode(document, report)
-    meshes = ground.decode_models(document, report)
+    models = [dm.encode(dm.decode(model, report), model)[0] for _, model in sorted(document.models.items())]
     assert not report
-    models = [dm.encode(mesh, document.models[number])[0] for number, mesh in enumerate(meshes)]
     again, changes = details.encode(points, document, dict(enumerate(models)))
     assert again is document
     assert not changes

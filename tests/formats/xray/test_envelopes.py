@@ -133,7 +133,8 @@ def test_the_other_layout_and_back():
     envelope = read(struct.pack("<BBH", 1, 1, 3) + STEPPED + TCB + TCB)
     old = as_old(envelope)
     assert not old.packed
-    assert as_packed(old).same_as(envelope)
+    again = as_packed(old)
+    assert (again.keys.tobytes(), again.before, again.after) == (envelope.keys.tobytes(), 1, 1)
     assert as_old(old) is old
     assert list(envelope_differences(envelope, old)) == []
 

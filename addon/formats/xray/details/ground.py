@@ -108,11 +108,6 @@ def column(document: Details, name: str) -> NDArray[Any]:
     return _shares(shades_of(rows, (SUN, SKY).index(name)))
 
 
-def decode_models(document: Details, report: Report) -> list[Mesh]:
-    """The detail models, in the order of their numbers, each named by it."""
-    return [dm.decode(document.models[number], report, f"detail_{number:02}") for number in sorted(document.models)]
-
-
 def _shares(steps: NDArray[np.uint8]) -> NDArray[np.float32]:
     result = steps.astype(np.float32)
     result /= MOST_SHADE
