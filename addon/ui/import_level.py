@@ -99,7 +99,8 @@ class IMPORT_SCENE_OT_xray_level_geometry(Operation, LevelChoices, FileChoice, I
 
             def one(path: str, found: Report) -> None:
                 made.append(level.import_file(context, path, self.level_options(context), found))
-                found.note(made[-1].counts, made[-1].name)
+                if len(paths) > 1:  # of one alone the outcome says it
+                    found.note(made[-1].counts, made[-1].name)
                 step(len(made))
 
             self.each_file(paths, one, report)

@@ -49,6 +49,7 @@ def test_a_file_goes_through_the_operators_unchanged(path, tmp_path):
     assert bpy.ops.export_scene.xray_level_geometry(filepath=str(target)) == {"FINISHED"}
     assert differences(before, snapshot()) == []
     assert target.read_bytes() == path.read_bytes()
+    assert bpy.context.window_manager.motionbridge_report == f"{target.name}: nothing changed"
     with pytest.raises(RuntimeError, match="goes into a file of"):
         bpy.ops.export_scene.xray_level_geometry(filepath=str(tmp_path / "out.ogf"))
 

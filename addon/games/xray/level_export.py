@@ -63,7 +63,6 @@ def export_file(context: Any, holder: Any, path: Path | str, options: ExportOpti
     """Write the file, whole or not at all. Raises `WriteError`."""
     plan = plan_export(context, holder, options, report)
     files.write_atomically(path, plan.data, backup=options.backup)
-    report.note(plan.sentence(), Path(path).name)
     return plan
 
 

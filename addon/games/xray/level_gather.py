@@ -14,6 +14,7 @@ import numpy as np
 
 from ...blender.attributes import Wanted
 from ...blender.shape import Shape, gather_shape
+from ...core import text
 from ...core.mesh_transform import transformed
 from ...core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Mesh
 from ...core.problems import Problem
@@ -122,7 +123,8 @@ def _take_materials(shown: Any, mesh: Mesh, report: Report) -> None:
         by_slot[unknown] = said[unknown]
         differ = int(np.count_nonzero(by_slot != said))
         if differ:
-            report.note(f"{differ} faces have the game material of their Blender material", shown.name)
+            told = f"{text.counted(differ, 'face')} written with the game material of their Blender material"
+            report.note(told, shown.name)
     mesh.attributes[cform.MATERIAL] = Attribute(Domain.FACE, by_slot)
 
 
