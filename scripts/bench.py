@@ -36,6 +36,7 @@ from bench_library import (
     made_details,
     made_hierarchy,
     made_library,
+    made_model,
     made_occluders,
     made_path,
 )
@@ -276,6 +277,7 @@ def rows_in_blender(folder: Path) -> list[BlenderRow]:
         BlenderRow("export the path, all channels edited", "export_an_edited_path", "read_path_keys", [path]),
         *rows_of_a_level(folder),
         *rows_of_an_animation(folder),
+        *rows_of_a_model(folder),
     ]
 
 
@@ -288,6 +290,18 @@ def rows_of_an_animation(folder: Path) -> list[BlenderRow]:
         BlenderRow(f"import {path.name}", "import_animation_once", "hand_over_animation", [path]),
         BlenderRow(f"export {path.name}", "export_animation", "read_animation", [path]),
         BlenderRow(f"export {path.name}, edited", "export_edited_animation", "read_animation", [path]),
+    ]
+
+
+def rows_of_a_model(folder: Path) -> list[BlenderRow]:
+    """Models of Descent 3 as large as the engine takes: 141 000 triangles, and as many in squares to be edited."""
+    path, squares = folder / "triangles.oof", folder / "squares.oof"
+    path.write_bytes(made_model())
+    squares.write_bytes(made_model(corners=4))
+    return [
+        BlenderRow(f"import {path.name}", "import_oof", "hand_over_oof", [path]),
+        BlenderRow(f"export {path.name}", "export_oof", "read_oof", [path]),
+        BlenderRow(f"export {squares.name}, edited", "export_edited_oof", "read_oof", [squares]),
     ]
 
 

@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
 
 import bench_animation
+import bench_descent
 import bench_details
 import bench_level
 import bpy
@@ -301,6 +302,7 @@ MEASUREMENTS: dict[str, Callable[[str], float]] = {
         *bench_level.MEASUREMENTS,
         *bench_animation.MEASUREMENTS,
         *bench_details.MEASUREMENTS,
+        *bench_descent.MEASUREMENTS,
     )
 }
 

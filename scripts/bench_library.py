@@ -29,6 +29,8 @@ PATH_KEYS = 200
 COLLISION_FACES, OCCLUDERS = 1_000_000, 200_000
 SLOTS_ALONG, DETAIL_MODELS = 321, 37
 """As many as the largest level of the games has."""
+MODEL_PARTS, MODEL_ROWS, MODEL_COLUMNS = 30, 49, 50
+"""The engine takes 30 sub-objects of fewer than 2500 vertices."""
 MOVING = 6
 """Bones that also move; the others only turn, as in the games' own files."""
 
@@ -130,6 +132,36 @@ def _plant(random: np.random.Generator) -> dm.Dm:
     vertices["uv"] = random.uniform(0, 1, (len(vertices), 2))
     corners = (np.arange(0, len(vertices), 4)[:, None] + np.array([0, 1, 2, 0, 2, 3])).astype("<u2").ravel()
     return dm.Dm(b"details\\blend", b"build_details", 0, np.array([0.5, 2.0], "<f4"), vertices, corners)
+
+
+def made_model(parts: int = MODEL_PARTS, corners: int = 3) -> bytes:
+    """A model of Descent 3 of so many sub-objects, each a wavy sheet of triangles or (4 corners) of squares."""
+    across, up = np.meshgrid(np.arange(MODEL_COLUMNS), np.arange(MODEL_ROWS))
+    heights = np.zeros(across.size) if corners == 4 else np.sin(across.ravel() / 5)
+    positions = np.stack([across.ravel(), up.ravel(), heights], axis=1).astype("<f4")
+    first = (np.arange(MODEL_ROWS - 1)[:, None] * MODEL_COLUMNS + np.arange(MODEL_COLUMNS - 1)).ravel()
+    square = first[:, None] + np.array([0, MODEL_COLUMNS, MODEL_COLUMNS + 1, 1])
+    faces = square if corners == 4 else square[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3)
+    corner = np.dtype([("vertex", "<i4"), ("uv", "<f4", 2)])
+    head = [("normal", "<f4", 3), ("corners", "<i4"), ("textured", "<i4"), ("texture", "<i4")]
+    record = np.dtype([*head, ("list", corner, (corners,)), ("sizes", "<f4", 2)])
+    rows = np.zeros(len(faces), record)
+    rows["normal"], rows["corners"], rows["textured"] = (0, 0, 1), corners, 1
+    rows["list"]["vertex"], rows["list"]["uv"] = faces, positions[faces][..., :2] / 50
+    normals = np.tile(np.array([0, 0, 1], "<f4"), (len(positions), 1))
+    shape = b"".join([positions.tobytes(), normals.tobytes(), np.ones(len(positions), "<f4").tobytes()])
+    chunks = [(b"TXTR", struct.pack("<2i", 1, 5) + b"skin\0"), (b"OHDR", struct.pack("<i7fi", parts, 100, *[0] * 6, 0))]
+    for number in range(parts):
+        head = struct.pack(
+            "<2i10f f2i3f", number, -1 if not number else (number - 1) // 2, *[0] * 10, 100, -1, -1, *[0] * 3
+        )
+        name = f"part{number}".encode() + b"\0"
+        texts = struct.pack("<i", len(name)) + name + struct.pack("<i", 1) + b"\0"
+        counts = struct.pack("<4i", -1, -1, 0, len(positions))
+        chunks.append((b"SOBJ", head + texts + counts + shape + struct.pack("<i", len(rows)) + rows.tobytes()))
+    chunks += [(b"SPCL", bytes(4)), (b"WBAT", bytes(4))]
+    written = [name + struct.pack("<i", len(body)) + body for name, body in chunks]
+    return b"PSPO" + struct.pack("<i", 2300) + b"".join(written)
 
 
 def _ground(squares: int) -> tuple[np.ndarray, np.ndarray]:

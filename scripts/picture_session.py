@@ -14,6 +14,7 @@ import bpy
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import picture_arma
 import picture_descent
 import picture_editor
 import picture_levels
@@ -224,7 +225,7 @@ def russian() -> Steps:
 SCENES: list[Callable[[], Steps]] = [
     menu, browser, model_drop, motion_list, panel, no_armature, no_model, wrong_file, save_back, action_editor, bone,
     report, *picture_levels.SCENES, *picture_paths.SCENES, *picture_editor.SCENES, *picture_descent.SCENES,
-    russian, preferences,
+    *picture_arma.SCENES, russian, preferences,
 ]  # fmt: skip
 
 

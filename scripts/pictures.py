@@ -32,6 +32,9 @@ REAL_FILES = {
     "som/l05_bar.som": "levels/l05_bar/level.som",
     "details/l08_yantar.details": "levels/l08_yantar/level.details",
     "dm/l08_yantar_detail0.dm": "meshes/samples/detail.dm",
+    "rtm/dog_swimfront_big.rtm": "arma/swim.rtm",
+    "rtm/dog_model.cfg": "arma/model.cfg",
+    "p3d/dog_skeleton_pivots.p3d": "arma/dog.p3d",
     "oof/purplepyro.oof": "descent3/purplepyro.oof",
 }
 """File of the real ones -> where it lies in the game folder that is shown."""
@@ -85,6 +88,7 @@ def _furnish(studio: Path, samples: Path) -> None:
     (meshes / "weapon_alone.omf").write_bytes((samples / "weapon.omf").read_bytes())
     (studio / "gamedata" / "textures" / "samples").mkdir(parents=True)
     shutil.copytree(samples / "level", studio / "gamedata" / "levels" / "sample")
+    shutil.copytree(samples / "arma", studio / "arma")
     real = os.environ.get("MOTIONBRIDGE_CORPUS")
     for source, place in REAL_FILES.items() if real else ():
         target = studio / "gamedata" / place

@@ -68,3 +68,7 @@ def motions_of_model(model: str) -> tuple[Path, list[Path]]:
         return SAMPLES / f"{model}.ogf", [SAMPLES / f"{name}.omf" for name in MOTIONS_OF_MODELS[model]]
     corpus = Path(os.environ["MOTIONBRIDGE_CORPUS"])
     return corpus / "ogf" / f"{model}.ogf", [corpus / "omf" / f"{name}.omf" for name in MOTIONS_OF_MODELS[model]]
+
+
+SHIPS = [SAMPLES / "descent3" / "ship.oof", *(sorted((CORPUS / "oof").glob("*.oof")) if CORPUS else ())]
+"""Models of Descent 3: our sample; real files where they are there."""

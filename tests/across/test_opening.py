@@ -9,9 +9,11 @@ from addon.core.report import Report
 from addon.formats.xray import ogf, omf
 from addon.formats.xray.ogf.skeleton import decode_skeleton
 from addon.formats.xray.omf.decoding import decode
+from addon.games.descent3 import model_export as descent_export
+from addon.games.descent3.hierarchy import Chosen
 from addon.games.xray import model_export, motion_edit, motion_export, skeletal_export
 from addon.games.xray.bone_properties import game_name
-from tests.real_files import MOTIONS_OF_MODELS, motions_of_model
+from tests.real_files import MOTIONS_OF_MODELS, SHIPS, motions_of_model
 
 PLAYED = 6  # motions of each file, spread over it
 
@@ -82,3 +84,13 @@ def test_editor_motions_leave_as_they_came(kind, between, tmp_path) -> None:
     )
     assert plan.changes.sentence() == "2 untouched"
     assert plan.data == path.read_bytes()
+
+
+@pytest.mark.parametrize("ship", SHIPS, ids=lambda path: path.stem)
+def test_a_ship_an_older_blender_saved_leaves_this_one_as_it_came(between, ship) -> None:
+    bpy.ops.wm.open_mainfile(filepath=str(between / f"{ship.stem}.oof.blend"))
+    assert bpy.data.version[:2] < bpy.app.version[:2], "the file was saved by an older Blender"
+    chosen = Chosen(bpy.data.objects["ship"])
+    plan = descent_export.plan_export(bpy.context, chosen, descent_export.ExportOptions(), Report())
+    assert not plan.changes
+    assert plan.data == ship.read_bytes()

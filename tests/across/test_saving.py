@@ -4,11 +4,12 @@ import bpy
 import pytest
 
 from addon.core.report import Report
+from addon.games.descent3 import model as descent_model
 from addon.games.xray.model import ImportOptions, import_model
 from addon.games.xray.motion_import import MotionImportOptions, import_motions
 from addon.games.xray.skeletal_import import Rotation, SkeletalImportOptions, import_skeletal
 from tests.blender.test_skl_motions import made_motion, rig_of, written
-from tests.real_files import MOTIONS_OF_MODELS, motions_of_model
+from tests.real_files import MOTIONS_OF_MODELS, SHIPS, motions_of_model
 
 
 @pytest.mark.parametrize("model", MOTIONS_OF_MODELS)
@@ -30,3 +31,11 @@ def test_editor_motions_are_saved(between, kind) -> None:
     options = SkeletalImportOptions(rotation=kind)
     import_skeletal(bpy.context, rig, str(path), options=options, report=Report())
     bpy.ops.wm.save_as_mainfile(filepath=str(between / f"{kind.value}.blend"))
+
+
+@pytest.mark.parametrize("ship", SHIPS, ids=lambda path: path.stem)
+def test_a_ship_is_saved(between, ship) -> None:
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    made = descent_model.import_model(bpy.context, descent_model.Source(ship), descent_model.ImportOptions(), Report())
+    made.holder.name = "ship"
+    bpy.ops.wm.save_as_mainfile(filepath=str(between / f"{ship.stem}.oof.blend"))

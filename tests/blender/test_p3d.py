@@ -1,17 +1,20 @@
 """Models of Arma in Blender: faces, weights, points as they are in the file; bodies that follow animations."""
 
+import struct
 from pathlib import Path
 
 import bpy
 import numpy as np
 import pytest
 
+from addon.core.errors import ReadError
 from addon.core.report import Report
 from addon.formats.arma import p3d
 from addon.games.arma.animation_import import AnimationImportOptions, import_animation
-from addon.games.arma.model_import import ModelImportOptions, import_model
+from addon.games.arma.model_import import Levels, ModelImportOptions, import_model
+from addon.games.arma.surfaces import colour_of
 from tests.blender.rtm_scene import raw_matrices
-from tests.real_files import CORPUS
+from tests.real_files import CORPUS, corpus_files
 
 SAMPLES = Path(__file__).parents[1] / "samples" / "arma"
 MAN = SAMPLES / "man.p3d"
@@ -26,7 +29,9 @@ PAIRS = [
 def load(file, rig=None, report=None, **options):
     if "levels" in options:
         options["levels"] = frozenset(options["levels"])
-    return import_model(bpy.context, rig, str(file), ModelImportOptions(**options), report or Report())
+    return import_model(
+        bpy.context, rig, str(file), ModelImportOptions(**options), Report() if report is None else report
+    )
 
 
 def animate(file, rig=None, **options):
@@ -127,3 +132,253 @@ def test_the_body_is_where_the_engine_would_put_it(model, move, config, made):
         furthest = max(furthest, np.abs(wanted - rest).max())
     assert furthest > 0.05, "it moves"
     assert worst < 1e-4
+
+
+def small_lod(resolution=1.0, *, points=6, faces=((0, 1, 2, 3), (0, 2, 1), (0, 1, 1, 2), (3, 3, 4)), tags=()) -> bytes:
+    """A level of so many points in a row, each face as its points; normal 0 everywhere but at the first corner."""
+    data = b"P3DM" + struct.pack("<IIIIII", 28, 0x100, points, 2, len(faces), 0)
+    data += b"".join(struct.pack("<3fI", point, point % 3, point % 2, 0) for point in range(points))
+    data += struct.pack("<6f", 0, 0, -1, 0, -1, 0)
+    for face in faces:
+        slots = [*face, 0, 0][:4]
+        corners = b"".join(
+            struct.pack("<II2f", point, 0 if slot else 1, point / 8, slot / 4) for slot, point in enumerate(slots)
+        )
+        data += struct.pack("<I", len(face)) + corners + struct.pack("<I", 0) + b"tex\\a_co.paa\0tex\\a.rvmat\0"
+    data += b"TAGG"
+    for name, body in (*tags, (b"#EndOfFile#", b"")):
+        data += b"\1" + name + b"\0" + struct.pack("<I", len(body)) + body
+    return data + struct.pack("<f", resolution)
+
+
+def small_model(*lods) -> bytes:
+    return b"MLOD" + struct.pack("<II", 0x101, len(lods)) + b"".join(lods)
+
+
+def selection(points: str, faces: str = "0000") -> bytes:
+    """Bytes of a selection: each sign a point or face, 1 whole, 0 outside, h half."""
+    return bytes({"0": 0, "1": 1, "h": 128}[sign] for sign in points + faces)
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(*lods, name="thing.p3d"):
+        path = tmp_path / name
+        path.write_bytes(small_model(*lods))
+        return path
+
+    return write
+
+
+def test_faces_stay_what_they_are(written):
+    report = Report()
+    sharp = struct.pack("<6I", 1, 0, 2, 3, 4, 5)
+    shown = load(written(small_lod(tags=[(b"#SharpEdges#", sharp)])), report=report).meshes[0]
+    data = shown.data
+    assert [tuple(face.vertices) for face in data.polygons] == [(0, 1, 2, 3), (0, 2, 1), (0, 1, 2)]
+    assert data.attributes["file_face"].data[2].value == 2
+    assert "faces folded to a line are left out: 1 (thing)" in report.lines()
+    assert [tuple(uv.vector) for uv in data.uv_layers[0].uv][:4] == [(0, 1), (0.125, 0.75), (0.25, 0.5), (0.375, 0.25)]
+    normals = np.array([normal.vector for normal in data.corner_normals])[:4]
+    assert np.abs(normals - [[0, 0, 1], [0, 1, 0], [0, 1, 0], [0, 1, 0]]).max() < 1e-3, "one each corner"
+    marked = {tuple(sorted(edge.vertices)) for edge in data.edges if edge.use_edge_sharp}
+    if bpy.app.version >= (4, 5, 0):
+        assert marked == {(0, 1), (2, 3)}
+    else:
+        assert marked >= {(0, 1), (2, 3)}, "older Blenders mark the edges where normals part, too"
+    assert len(data.vertices) == 6, "points without faces as well"
+    assert tuple(data.vertices[5].co) == (5.0, 1.0, 2.0)
+
+
+def test_selections_are_vertex_groups_and_properties_are_kept(written):
+    tags = [
+        (b"Arm", selection("1h0000")),
+        (b"arm", selection("00h000")),
+        (b"-hidden", selection("111111")),
+        (b"#Property#", b"class".ljust(64, b"\0") + b"house".ljust(64, b"\0")),
+        (b"#Mass#", struct.pack("<6f", *range(6))),
+    ]
+    shown = load(written(small_lod(1e13, tags=tags)), levels=[Levels.GEOMETRY]).meshes[0]
+    assert [group.name for group in shown.vertex_groups] == ["Arm", "arm"]
+    weights = [[round(entry.weight, 4) for entry in vertex.groups] for vertex in shown.data.vertices]
+    assert weights == [[1.0], [round(128 / 255, 4)], [round(128 / 255, 4)], [], [], []]
+    level = shown.motionbridge_arma_level
+    assert (level.is_level, level.kind, shown.display_type) == (True, "geometry", "WIRE")
+    assert [(entry.name, entry.value) for entry in level.properties] == [("class", "house")]
+    assert [entry.value for entry in shown.data.attributes["mass"].data] == [0, 1, 2, 3, 4, 5]
+
+
+def test_levels_are_chosen_by_what_they_are_for(written):
+    file = written(
+        small_lod(2.0, points=0, faces=()), small_lod(3.0), small_lod(5.0), small_lod(1100.0), small_lod(1e4),
+        small_lod(7e15), small_lod(1e15, faces=()),
+    )  # fmt: skip
+
+    def kinds(*levels):
+        return [(shown.name, shown.motionbridge_arma_level.kind) for shown in load(file, levels=levels).meshes]
+
+    assert [kind for _, kind in kinds(Levels.FIRST)] == ["visual"]
+    assert len(kinds(Levels.VISUAL)) == 2
+    assert [kind for _, kind in kinds(Levels.VIEWS, Levels.SHADOW)] == ["pilot's view", "shadow"]
+    assert [kind for _, kind in kinds(Levels.FIRST, Levels.GEOMETRY)] == ["visual", "fire geometry"]
+    with pytest.raises(ReadError, match="nothing in the levels asked for") as refusal:
+        load(file, levels=[Levels.OTHER])
+    assert "shadow" in refusal.value.remedy
+
+
+def test_without_a_visual_level_the_first_one_is_shown(written):
+    report = Report()
+    done = load(written(small_lod(1e13)), report=report)
+    assert done.meshes[0].motionbridge_arma_level.kind == "geometry"
+    assert "no visual level" in report.lines()[0]
+
+
+def test_memory_points_and_proxies_are_empties_that_follow_their_bones(written):
+    proxy = (b"proxy:\\a3\\flag.001", selection("111000", "0100"))
+    memory = small_lod(1e15, faces=(), tags=[(b"eye", selection("100000", "")), (b"Spine", selection("100000", ""))])
+    file = written(small_lod(tags=[proxy, (b"Spine", selection("111111"))]), memory)
+    rig = animate(SAMPLES / "walk.rtm").rig
+    done = load(file, rig, levels=[Levels.FIRST, Levels.MEMORY])
+    assert [point.motionbridge_arma_mark.game_name for point in done.points] == ["eye", "", "", "", "", ""]
+    assert [tuple(face.vertices) for face in done.meshes[0].data.polygons] == [(0, 1, 2, 3), (0, 1, 2)]
+    flag = done.proxies[0]
+    assert (flag.name, flag.motionbridge_arma_mark.kind) == ("flag.001", "PROXY")
+    assert {below.name for below in bpy.data.collections} >= {"thing Points", "thing Proxies"}
+    assert (done.points[0].parent_bone, flag.parent_bone, done.points[1].parent) == ("Spine", "Spine", rig)
+    names, _, matrices = raw_matrices((SAMPLES / "walk.rtm").read_bytes())
+    bpy.context.scene.frame_set(1)
+    spine = matrices[1][names.index("Spine")]
+    assert np.abs(spine - np.eye(4)).max() > 0.01
+    assert np.abs(np.array(done.points[0].matrix_world)[:3, 3] - spine[:3, 3]).max() < 1e-5, "of the point 0 0 0"
+    # The triangle's corners are (0, 0, 0), (2, 0, 2), (1, 1, 1): the longest side is the first.
+    assert np.abs(np.array(flag.matrix_world)[:3, 3] - (spine @ [1, 1, 1, 1])[:3]).max() < 1e-5
+    assert not load(file, rig, proxies=False).proxies
+
+
+def test_pictures_beside_the_model_are_shown(written, tmp_path):
+    report = Report()
+    file = written(small_lod(), name="first.p3d")
+    plain = load(file, report=report).meshes[0]
+    assert not [node for node in plain.data.materials[0].node_tree.nodes if node.type == "TEX_IMAGE"]
+    assert sum("PAA" in line for line in report.lines()) == 1
+    names = plain.data.materials[0].motionbridge_material
+    assert (plain.data.materials[0].name, names.texture, names.shader) == ("a_co", "tex\\a_co.paa", "tex\\a.rvmat")
+    (tmp_path / "Tex").mkdir()
+    picture = bpy.data.images.new("x", 4, 4)
+    picture.filepath_raw, picture.file_format = str(tmp_path / "Tex" / "A_co.png"), "PNG"
+    picture.save()
+    report = Report()
+    shown = load(file, report=report).meshes[0]
+    used = [node.image for node in shown.data.materials[0].node_tree.nodes if node.type == "TEX_IMAGE"]
+    assert [Path(image.filepath).name for image in used] == ["A_co.png"]
+    assert not any("PAA" in line for line in report.lines())
+
+
+@pytest.mark.parametrize(
+    ("texture", "colour"),
+    [
+        ("#(argb,8,8,3)color(1,0.5,0,1.0,co)", (1, 0.5, 0, 1)),
+        ("#(rgb,8,8,3)color(2,-1,0,1)", (1, 0, 0, 1)),
+        ("#(argb,8,8,3)color(a,b,c,d)", None),
+        ("#(argb,8,8,3)color(1,1)", None),
+        ("#(argb,256,256,1)perlinnoise(8,8,0,1)", None),
+        ("a_co.paa", None),
+    ],
+)
+def test_a_texture_that_is_a_colour(texture, colour):
+    assert colour_of(texture) == colour
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"ODOL" + struct.pack("<I", 73) + bytes(40), "binarised model"),
+        (b"", "empty"),
+        (b"MLOD" + struct.pack("<II", 0x101, 0), "no levels"),
+        (small_model(small_lod())[:200], "offset"),
+        (small_model(small_lod(points=0, faces=())), "nothing in the levels"),
+        (small_model(small_lod(faces=((0, 1, 77),))), "names point 77"),
+    ],
+)
+def test_refusals_make_nothing(data, said, tmp_path):
+    path = tmp_path / "bad.p3d"
+    path.write_bytes(data)
+    with pytest.raises(ReadError, match=said):
+        load(path, levels=[Levels.FIRST, Levels.VISUAL])
+    with pytest.raises(RuntimeError, match=said):
+        bpy.ops.import_scene.arma_p3d(filepath=str(path))
+    assert not bpy.data.meshes
+    assert not bpy.data.objects
+
+
+def test_numbers_that_are_none_do_no_harm(written):
+    body = bytearray(small_model(small_lod()))
+    at = body.index(b"P3DM") + 28
+    body[at : at + 12] = struct.pack("<3f", float("nan"), float("inf"), 1e38)
+    normals = at + 6 * 16
+    body[normals : normals + 12] = struct.pack("<3f", float("nan"), 0, 0)
+    path = written(small_lod())
+    path.write_bytes(bytes(body))
+    shown = load(path).meshes[0]
+    bpy.context.view_layer.update()
+    assert len(shown.data.polygons) == 3
+
+
+def test_the_operator_takes_the_active_armature_where_it_fits(written):
+    rig = animate(SAMPLES / "walk.rtm").rig
+    assert bpy.ops.import_scene.arma_p3d(filepath=str(MAN)) == {"FINISHED"}
+    man = bpy.context.view_layer.objects.active
+    assert (man.parent, [change.object for change in man.modifiers]) == (rig, [rig])
+    assert bpy.ops.import_scene.arma_p3d(filepath=str(written(small_lod()))) == {"FINISHED"}
+    thing = bpy.context.view_layer.objects.active
+    assert (thing.name, thing.parent, len(thing.modifiers)) == ("thing", None, 0)
+
+
+def test_the_operator_in_edit_mode_and_in_an_empty_scene():
+    assert bpy.ops.import_scene.arma_p3d(filepath=str(MAN), rig="NEW") == {"FINISHED"}
+    man = bpy.context.view_layer.objects.active
+    assert (man.name, man.parent.type, len(man.parent.data.bones)) == ("man", "ARMATURE", 7)
+    heads = {bone.name: tuple(bone.head_local) for bone in man.parent.data.bones}
+    assert np.allclose(heads["LeftFoot"], (0.125, 0, 0.5), atol=1e-6), "of the memory level"
+    bpy.ops.object.mode_set(mode="EDIT")
+    assert bpy.ops.import_scene.arma_p3d(filepath=str(MAN), rig="ACTIVE") == {"FINISHED"}
+    assert bpy.context.mode == "OBJECT"
+    assert len(man.parent.children) == 2
+    man.parent.select_set(True)
+    bpy.context.view_layer.objects.active = man.parent
+    bpy.ops.object.mode_set(mode="EDIT")
+    assert bpy.ops.import_scene.arma_p3d(filepath=str(MAN), rig="NEW", config=str(SAMPLES / "model.cfg")) == {
+        "FINISHED"
+    }
+    assert len([shown for shown in bpy.data.objects if shown.type == "ARMATURE"]) == 2
+
+
+def test_no_armature_without_a_word_of_its_bones(written):
+    with pytest.raises(ReadError, match=r"no model\.cfg beside"):
+        load(written(small_lod()), new_rig=True)
+    with pytest.raises(ReadError, match=r"no skeleton of this model\.cfg"):
+        load(written(small_lod()), new_rig=True, config=str(SAMPLES / "model.cfg"))
+    with pytest.raises(RuntimeError, match="no armature is active"):
+        bpy.ops.import_scene.arma_p3d(filepath=str(MAN), rig="ACTIVE")
+    assert not bpy.data.objects
+
+
+@pytest.mark.parametrize("file", corpus_files("p3d/*.p3d"))
+def test_real_models(file):
+    everything = frozenset(Levels)
+    if "odol" in file.name or file.name.startswith("odd_"):
+        with pytest.raises(ReadError):
+            load(file, levels=everything)
+        assert not bpy.data.objects
+        return
+    done = load(file, levels=everything)
+    lods = [lod for lod in p3d.read(file.read_bytes(), file.name, Report()).lods if len(lod.points)]
+    assert [len(shown.data.vertices) for shown in done.meshes] == [len(x.points) for x in lods if x.kind != "memory"]
+    assert len(done.points) == sum(len(lod.points) for lod in lods if lod.kind == "memory")
+    for shown, lod in zip(done.meshes, (lod for lod in lods if lod.kind != "memory"), strict=True):
+        marked = {name for name, _, _ in lod.selections() if name.lower().startswith("proxy:")}
+        hidden = sum(int(faces.any()) for name, _, faces in lod.selections() if name in marked)
+        assert len(shown.data.polygons) == len(lod.faces) - hidden
+        outlines = {tuple(sorted(face.vertices)) for face in shown.data.polygons}
+        two_sided = len(outlines) < len(shown.data.polygons)  # which Blender shows, but calls no valid mesh
+        assert two_sided or not shown.data.validate(clean_customdata=False)

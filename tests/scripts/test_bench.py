@@ -40,6 +40,15 @@ def test_made_files_of_a_level_are_true_and_have_so_many_faces(suffix, make):
         assert make(faces) == data
 
 
+@pytest.mark.parametrize("corners", [3, 4])
+def test_a_made_model_is_a_true_one(corners):
+    data = bench_library.made_model(3, corners)
+    verdict = verify(data, "model.oof")
+    assert (verdict.status, verdict.warnings) == (Status.IDENTICAL, ())
+    assert data.count(b"SOBJ") == 3
+    assert struct.unpack_from("<i", data, data.index(b"part0") - 4)[0] == 6
+
+
 def test_a_figure_and_its_floor_as_json():
     environment = {name: value for name, value in os.environ.items() if name != "MOTIONBRIDGE_CORPUS"}
     done = subprocess.run(
@@ -85,7 +94,8 @@ def test_every_measurement_can_be_asked_of_a_fresh_process(samples, tmp_path):
 
 def test_rows_inside_a_blender_name_measurements_that_are_there(tmp_path, monkeypatch):
     for made in [name for name in vars(bench) if name.startswith("made_")]:
-        monkeypatch.setattr(bench, made, lambda *_, **__: b"")
+        text = made == "made_hierarchy"
+        monkeypatch.setattr(bench, made, lambda *_, text=text, **__: "" if text else b"")
     scripts = "".join(path.read_text(encoding="utf-8") for path in bench.ROOT.glob("scripts/bench_*.py"))
     known = set(re.findall(r"^def ([a-z]\w+)\(\w+: str\) -> float:", scripts, re.MULTILINE))
     rows = bench.rows_in_blender(tmp_path)

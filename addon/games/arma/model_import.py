@@ -185,7 +185,8 @@ class _Builder:
         if self.options.proxies:
             made = [self._empty(proxy, "PROXY") for proxy in proxies]
             for shown in made:
-                shown.parent = shown.parent or mesh
+                if shown.parent is None:
+                    shown.parent = mesh
             result.proxies += made
         elif proxies:
             self.report.note(f"proxies are left out: {len(proxies)}", name)
