@@ -14,44 +14,32 @@ runs evenly, as all but Bezier 2D segments do, that is exact for locations too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import rotation
 from .envelope import Behaviour, Curve, Interpolation, evaluate_curve
-from .envelope.display import NEAR, SPACING
+from .pose_refit import MERGED, Carried, Flags, Floats, Indices, flat_runs, refitted, still
 
-Floats = NDArray[np.float64]
-Mapping = Callable[[Floats], Floats]
+__all__ = [
+    "ALIGNED",
+    "Carried",
+    "apart",
+    "is_finite",
+    "moved",
+    "moved_all",
+    "snapped",
+    "still",
+    "straightened",
+    "thinned",
+    "turned",
+    "turned_all",
+]
 
 ALIGNED = 2e-5
 """What an armature's rest pose is off by, since Blender keeps head, tail and roll instead of a matrix."""
-MERGED = 0.011
-"""Frames; Blender makes one of keys that are nearer."""
-HALVINGS = 6
-EXACT = 1e-6
-"""Metres or radians that count as the rounding of 32-bit floats."""
-INNER = 8
-_SHARES = np.arange(INNER + 2) / (INNER + 1)
-_FREE = np.stack((3 * (1 - _SHARES) ** 2 * _SHARES, 3 * (1 - _SHARES) * _SHARES**2), axis=1)
-_SOLVED = np.linalg.pinv(_FREE[1:-1])
-
-
-@dataclass
-class Carried:
-    """Curves in the other frame. ``exact``: they are what they were, but for rounding, and have no more keys."""
-
-    curves: list[Curve]
-    exact: bool
-
-
-def still(value: float, time: float = 0.0) -> Curve:
-    """One key."""
-    key = np.array([[time, value]])
-    return Curve(key, key.copy(), key.copy(), np.array([Interpolation.BEZIER], np.uint8))
 
 
 def is_finite(curves: Sequence[Curve], frame: float) -> bool:
@@ -64,16 +52,33 @@ def is_finite(curves: Sequence[Curve], frame: float) -> bool:
 
 def moved(curves: Sequence[Curve], turn: Floats, offset: Floats, frame: float, tolerance: float) -> Carried:
     """Location curves as ``turn`` (3, 3) times them plus ``offset`` (3,); ``frame`` seconds, ``tolerance`` metres."""
-    axes = np.abs(turn).argmax(axis=1)
-    signs = np.sign(turn[np.arange(3), axes])
-    permuted = np.zeros((3, 3))
-    permuted[np.arange(3), axes] = signs
-    if np.abs(turn - permuted).max() <= ALIGNED and all(curve.count for curve in curves):
-        pairs = zip(axes, signs, offset, strict=True)
-        return Carried([_shifted(curves[axis], sign, value) for axis, sign, value in pairs], exact=True)
-    if _alike(curves):
-        return Carried(_summed(curves, turn, offset), exact=True)
-    return _refitted(curves, lambda values: values @ turn.T + offset, frame, np.full(3, tolerance))
+    return moved_all([curves], turn[None], offset[None], frame, tolerance)[0]
+
+
+def moved_all(
+    bones: Sequence[Sequence[Curve]], turns: Floats, offsets: Floats, frame: float, tolerance: float
+) -> list[Carried]:
+    """What `moved` makes of the curves of each bone; ``turns`` (bones, 3, 3), ``offsets`` (bones, 3)."""
+    axes = np.abs(turns).argmax(axis=2)
+    signs = np.sign(np.take_along_axis(turns, axes[..., None], axis=2))[..., 0]
+    permuted = np.zeros_like(turns)
+    np.put_along_axis(permuted, axes[..., None], signs[..., None], axis=2)
+    aligned = (np.abs(turns - permuted).max(axis=(1, 2)) <= ALIGNED).tolist()
+    found: dict[int, Carried] = {}
+    for bone, curves in enumerate(bones):
+        if aligned[bone] and all(curve.count for curve in curves):
+            triples = zip(axes[bone], signs[bone], offsets[bone], strict=True)
+            found[bone] = Carried([_shifted(curves[axis], sign, value) for axis, sign, value in triples], exact=True)
+    found |= _summed([bone for bone in range(len(bones)) if bone not in found], bones, turns, offsets)
+    rest = np.array([bone for bone in range(len(bones)) if bone not in found], np.intp)
+
+    def mapping(values: Floats, bone: Indices, _: Indices) -> Floats:
+        return values @ turns[rest[bone]].swapaxes(1, 2) + offsets[rest[bone], None]
+
+    if len(rest):
+        made = refitted([bones[bone] for bone in rest], mapping, frame, np.full(3, tolerance))
+        found.update(zip(rest.tolist(), made, strict=True))
+    return [found[bone] for bone in range(len(bones))]
 
 
 def turned(
@@ -91,22 +96,55 @@ def turned(
     Three Euler ZXY curves come out, or four of a quaternion. ``tolerance`` radians. Of the answers there are to held
     angles, those nearest to the curves ``like`` are taken.
     """
-    about_y = abs(turn[1]) <= ALIGNED and abs(turn[3]) <= ALIGNED
-    if mode == "ZXY" and about_y and not quaternions and all(curve.count for curve in curves):
-        angle = float(2 * np.arctan2(turn[2], turn[0]))
-        angle -= 2 * np.pi * round(angle / (2 * np.pi))
-        return Carried([_shifted(curve, 1.0, angle if axis == 1 else 0.0) for axis, curve in enumerate(curves)], True)
-
-    def mapping(values: Floats) -> Floats:
-        given = rotation.normalised(values) if mode == "QUATERNION" else rotation.of_mode(values, mode)
-        found = rotation.multiply(np.broadcast_to(turn, given.shape), given)
-        return rotation.continuous(found) if quaternions else rotation.euler_zxy(rotation.matrices(found))
-
-    allowed = np.full(4, tolerance / 2) if quaternions else np.full(3, tolerance)
-    result = _refitted(curves, mapping, frame, allowed)
-    if like is not None and not quaternions:
+    result = turned_all([curves], mode, turn[None], frame, tolerance, quaternions=quaternions)[0]
+    if like is not None and not quaternions and not _turns_about_y(mode, turn):
         result.curves = _nearest(result.curves, like)
     return result
+
+
+def turned_all(
+    bones: Sequence[Sequence[Curve]],
+    mode: str,
+    turns: Floats,
+    frame: float,
+    tolerance: float,
+    *,
+    quaternions: bool = False,
+) -> list[Carried]:
+    """What `turned` makes of the curves of each bone; ``turns`` (bones, 4)."""
+    found: dict[int, Carried] = {}
+    for bone, curves in enumerate(bones):
+        if not quaternions and _turns_about_y(mode, turns[bone]) and all(curve.count for curve in curves):
+            angle = float(2 * np.arctan2(turns[bone, 2], turns[bone, 0]))
+            angle -= 2 * np.pi * round(angle / (2 * np.pi))
+            found[bone] = Carried(
+                [_shifted(curve, 1.0, angle if axis == 1 else 0.0) for axis, curve in enumerate(curves)], exact=True
+            )
+    rest = np.array([bone for bone in range(len(bones)) if bone not in found], np.intp)
+    if not len(rest):
+        return [found[bone] for bone in range(len(bones))]
+    matrices = rotation.matrices(turns[rest])
+
+    def mapping(values: Floats, bone: Indices, starts: Indices) -> Floats:
+        if mode == "ZXY" and not quaternions:
+            return rotation.turned_euler_zxy(matrices[bone], values, starts)
+        rows, samples, width = values.shape
+        flat = values.reshape(-1, width)
+        given = rotation.normalised(flat) if mode == "QUATERNION" else rotation.of_mode(flat, mode)
+        whole = rotation.multiply(np.repeat(turns[rest[bone]], samples, axis=0), given)
+        begin = starts * samples
+        if quaternions:
+            return rotation.continuous(whole, begin).reshape(rows, samples, 4)
+        return rotation.euler_zxy(rotation.matrices(whole), begin).reshape(rows, samples, 3)
+
+    allowed = np.full(4, tolerance / 2) if quaternions else np.full(3, tolerance)
+    made = refitted([bones[bone] for bone in rest], mapping, frame, allowed)
+    found.update(zip(rest.tolist(), made, strict=True))
+    return [found[bone] for bone in range(len(bones))]
+
+
+def _turns_about_y(mode: str, turn: Floats) -> bool:
+    return mode == "ZXY" and bool(abs(turn[1]) <= ALIGNED and abs(turn[3]) <= ALIGNED)
 
 
 def snapped(curves: Sequence[Curve], base: Sequence[Curve], frame: float, near: float) -> list[Curve]:
@@ -131,7 +169,7 @@ def apart(curve: Curve, frame: float) -> Curve:
     return curve if kept.all() else _only(curve, kept)
 
 
-def _only(curve: Curve, kept: NDArray[np.bool_]) -> Curve:
+def _only(curve: Curve, kept: Flags) -> Curve:
     return Curve(
         curve.keys[kept],
         curve.left[kept],
@@ -175,188 +213,87 @@ def _shifted(curve: Curve, sign: float, offset: float) -> Curve:
     return replace(curve, keys=keys, left=left, right=right, source=None)
 
 
-def _alike(curves: Sequence[Curve]) -> bool:
-    """Whether the curves with more than one key have keys, handles and kinds of segments in common."""
-    keyed = [curve for curve in curves if curve.count > 1]
-    if not keyed:
-        return True
-    first = keyed[0]
-    ends = {Behaviour.CONSTANT, Behaviour.LINEAR, Behaviour.OFFSET, Behaviour.REPEAT, Behaviour.OSCILLATE}
-    if first.before not in ends or first.after not in ends:
-        return False
-    cubic = first.interpolation[:-1] == Interpolation.BEZIER
-    return all(
-        curve.count == first.count
-        and (curve.before, curve.after) == (first.before, first.after)
-        and np.array_equal(curve.keys[:, 0], first.keys[:, 0])
-        and np.array_equal(curve.interpolation[:-1], first.interpolation[:-1])
-        and np.array_equal(curve.right[:-1, 0][cubic], first.right[:-1, 0][cubic])
-        and np.array_equal(curve.left[1:, 0][cubic], first.left[1:, 0][cubic])
-        for curve in keyed[1:]
+def _summed(
+    chosen: Sequence[int], bones: Sequence[Sequence[Curve]], turns: Floats, offsets: Floats
+) -> dict[int, Carried]:
+    """Those of the ``chosen`` bones whose three curves have keys, handles and kinds of segments in common, as sums."""
+    counted = {bone: _as_many_keys(bones[bone]) for bone in chosen}
+    known = {bone: curves for bone, curves in counted.items() if curves is not None}
+    if not known:
+        return {}
+    counts = np.array([curves[0].count for curves in known.values()])
+    starts = np.cumsum(counts) - counts
+    columns = [[curves[axis] for curves in known.values()] for axis in range(3)]
+    keys, left, right = (
+        np.stack([np.concatenate([getattr(curve, name) for curve in column]) for column in columns], axis=1)
+        for name in ("keys", "left", "right")
     )
+    kinds = np.stack([np.concatenate([curve.interpolation for curve in column]) for column in columns], axis=1)
+    ends = starts + counts - 1
+    cubic = kinds[:, 0] == Interpolation.BEZIER
+    cubic[ends] = False
+    behind = np.append(False, cubic[:-1])
+    kinds[ends] = Interpolation.BEZIER
+    same = (keys[:, 1:, 0] == keys[:, :1, 0]).all(axis=1) & (kinds[:, 1:] == kinds[:, :1]).all(axis=1)
+    same &= ~cubic | (right[:, 1:, 0] == right[:, :1, 0]).all(axis=1)
+    same &= ~behind | (left[:, 1:, 0] == left[:, :1, 0]).all(axis=1)
+    alike = np.logical_and.reduceat(same, starts)
+    place = np.repeat(np.array(list(known)), counts)
+    values = [np.einsum("kj,kij->ki", part[:, :, 1], turns[place]) + offsets[place] for part in (keys, left, right)]
+    drawn = [values[0], np.where(behind[:, None], values[1], values[0]), np.where(cubic[:, None], values[2], values[0])]
+    flat = flat_runs(drawn, starts)
+    times = [part[:, 0, 0] for part in (keys, left, right)]
+    points = [
+        [np.stack((time, value[:, axis]), axis=1) for time, value in zip(times, values, strict=True)]
+        for axis in range(3)
+    ]
+    found = {}
+    for number, (bone, curves) in enumerate(known.items()):
+        if not alike[number]:
+            continue
+        part, model = slice(starts[number], ends[number] + 1), _model(bones[bone], curves)
+        found[bone] = Carried(
+            [
+                still(float(points[axis][0][part.start, 1]), float(times[0][part.start]))
+                if flat[number, axis]
+                else Curve(
+                    *(column[part] for column in points[axis]), model.interpolation.copy(), model.before, model.after
+                )
+                for axis in range(3)
+            ],
+            exact=True,
+        )
+    return found
 
 
-def _summed(curves: Sequence[Curve], turn: Floats, offset: Floats) -> list[Curve]:
+def _as_many_keys(curves: Sequence[Curve]) -> list[Curve] | None:
+    """Three curves of as many keys, those that stand still with keys where the others have them; None for others."""
     keyed = [curve for curve in curves if curve.count > 1]
-    model = max(keyed or curves, key=lambda curve: curve.count)
-    if not model.count:
-        model = still(0.0)
+    model = keyed[0] if keyed else next((curve for curve in curves if curve.count), still(0.0))
+    ends = {Behaviour.CONSTANT, Behaviour.LINEAR, Behaviour.OFFSET, Behaviour.REPEAT, Behaviour.OSCILLATE}
+    if keyed and (model.before not in ends or model.after not in ends):
+        return None
+    if any(
+        curve.count != model.count or curve.before != model.before or curve.after != model.after for curve in keyed[1:]
+    ):
+        return None
+    return [curve if curve.count > 1 else _standing(curve, model) for curve in curves]
+
+
+def _standing(curve: Curve, model: Curve) -> Curve:
+    """A curve of one key or none with keys where ``model`` has them."""
+    value = float(curve.keys[:1, 1].sum())
     parts = []
     for name in ("keys", "left", "right"):
-        columns = [
-            getattr(curve, name)[:, 1] if curve.count > 1 else np.full(model.count, float(curve.keys[:1, 1].sum()))
-            for curve in curves
-        ]
-        times = getattr(model, name)[:, 0]
-        values = np.stack(columns, axis=1) @ turn.T + offset
-        parts.append([np.stack((times, values[:, axis]), axis=1) for axis in range(3)])
-    made = [
-        Curve(keys, left, right, model.interpolation.copy(), model.before, model.after)
-        for keys, left, right in zip(*parts, strict=True)
-    ]
-    return [_collapsed(curve) for curve in made]
+        part = getattr(model, name).copy()
+        part[:, 1] = value
+        parts.append(part)
+    return Curve(*parts, model.interpolation)
 
 
-def _collapsed(curve: Curve) -> Curve:
-    """One key where all say the same."""
-    values = [curve.keys[:, 1]]
-    if (curve.interpolation[:-1] == Interpolation.BEZIER).any():
-        values += [curve.right[:-1, 1], curve.left[1:, 1]]
-    flat = np.concatenate(values)
-    if curve.count > 1 and np.abs(flat - flat[0]).max() <= 1e-9 * max(1.0, abs(float(flat[0]))):
-        return still(float(flat[0]), float(curve.keys[0, 0]))
-    return curve
-
-
-@dataclass
-class _Pieces:
-    """Rows a key: when its segment ``begin``s and ``end``s, the ``result`` (n, INNER + 2, m) along it, whether nothing
-    moves in it (``held``); the last row is the last key alone.
-    """
-
-    begin: Floats
-    end: Floats
-    held: NDArray[np.bool_]
-    result: Floats
-    inner: Floats
-    error: Floats
-
-
-def _refitted(curves: Sequence[Curve], mapping: Mapping, frame: float, tolerance: Floats) -> Carried:
-    begin = _knots(curves, frame)
-    if all((curve.interpolation[:-1] == Interpolation.CONSTANT).all() for curve in curves):
-        return Carried(_held(curves, mapping, begin, frame), exact=True)
-    end = _ends(curves, begin, frame)
-    keys = len(begin)
-    pieces = _pieces(curves, mapping, begin, end, frame)
-    for _ in range(HALVINGS):
-        bad = (pieces.error > tolerance).any(axis=1) & (pieces.end - pieces.begin > SPACING * frame)
-        if not bad.any():
-            break
-        middle = (pieces.begin[bad] + pieces.end[bad]) / 2
-        places = np.flatnonzero(bad) + 1
-        begin, end = np.insert(pieces.begin, places, middle), np.insert(pieces.end, places, pieces.end[bad])
-        end[np.flatnonzero(bad) + np.arange(len(places))] = middle
-        pieces = _pieces(curves, mapping, begin, end, frame)
-    made = [_collapsed(_assembled(pieces, axis)) for axis in range(pieces.result.shape[2])]
-    return Carried(made, exact=len(pieces.begin) == keys and float(pieces.error.max(initial=0.0)) <= EXACT)
-
-
-def _held(curves: Sequence[Curve], mapping: Mapping, begin: Floats, frame: float) -> list[Curve]:
-    """Curves that are held from key to key need no looks between the keys."""
-    columns = [
-        curve.keys[_place(curve, begin, frame).clip(0), 1] if curve.count else np.zeros(len(begin)) for curve in curves
-    ]
-    with np.errstate(all="ignore"):  # numbers of broken files; what comes of them is looked at later
-        result = mapping(np.stack(columns, axis=1))
-    interpolation = np.full(len(begin), np.uint8(Interpolation.CONSTANT))
-    interpolation[-1] = Interpolation.BEZIER
-    made = []
-    for column in result.T:
-        keys = np.stack((begin, column), axis=1)
-        made.append(_collapsed(Curve(keys, keys.copy(), keys.copy(), interpolation.copy())))
-    return made
-
-
-def _place(curve: Curve, times: Floats, frame: float) -> NDArray[np.intp]:
-    """The last key of a curve at or before each time, -1 before the first."""
-    return np.searchsorted(curve.keys[:, 0], times + MERGED * frame, "right") - 1
-
-
-def _knots(curves: Sequence[Curve], frame: float) -> Floats:
-    keyed = [curve.keys[:, 0] for curve in curves if curve.count > 1] or [
-        curve.keys[:1, 0] for curve in curves if curve.count
-    ]
-    if not keyed:
-        return np.zeros(1)
-    times = np.unique(np.concatenate(keyed))
-    result: Floats = times[np.append(True, np.diff(times) > MERGED * frame)]
-    return result
-
-
-def _ends(curves: Sequence[Curve], begin: Floats, frame: float) -> Floats:
-    """Where each segment ends: at the next key, or just before it where one of several channels leaps there."""
-    end = np.append(begin[1:], begin[-1])
-    rows = [_along(curve, begin, begin[:, None], frame) for curve in curves]
-    held = np.stack([row[1] for row in rows], axis=1)
-    values = np.stack([row[0][:, 0] for row in rows], axis=1)
-    leaps = np.zeros(len(begin), np.bool_)
-    leaps[:-1] = (held[:-1] & (np.abs(np.diff(values, axis=0)) > EXACT)).any(axis=1) & ~held[:-1].all(axis=1)
-    wide = end - begin > SPACING * frame
-    shortened: Floats = np.where(leaps & wide, end - NEAR * frame, end)
-    return shortened
-
-
-def _along(curve: Curve, begin: Floats, grid: Floats, frame: float) -> tuple[Floats, NDArray[np.bool_]]:
-    """Values (n, samples) of one curve on the times ``grid``, and whether it stands still from each ``begin`` on."""
-    if not curve.count:
-        return np.zeros_like(grid), np.ones(len(begin), np.bool_)
-    place = _place(curve, begin, frame)
-    inside = np.clip(place, 0, curve.count - 1)
-    held = (place < 0) | (place >= curve.count - 1) | (curve.interpolation[inside] == Interpolation.CONSTANT)
-    values = np.where(held[:, None], curve.keys[inside, 1][:, None], evaluate_curve(curve, grid))
-    return values, held
-
-
-def _pieces(curves: Sequence[Curve], mapping: Mapping, begin: Floats, end: Floats, frame: float) -> _Pieces:
-    grid = begin[:, None] + (end - begin)[:, None] * _SHARES
-    grid[:, -1] = end
-    rows = [_along(curve, begin, grid, frame) for curve in curves]
-    held = np.logical_and.reduce([row[1] for row in rows], axis=0)
-    values = np.stack([row[0] for row in rows], axis=2)
-    with np.errstate(all="ignore"):  # numbers of broken files; what comes of them is looked at later
-        result = mapping(values.reshape(-1, len(curves))).reshape(len(begin), INNER + 2, -1)
-        first, last = result[:, :1], result[:, -1:]
-        known = (1 - _SHARES[:, None]) ** 3 * first + _SHARES[:, None] ** 3 * last
-        line = np.concatenate((first + (last - first) / 3, last - (last - first) / 3), axis=1)
-        wanted = (result - known)[:, 1:-1] - _FREE[1:-1] @ line
-        inner = line + _SOLVED @ wanted
-        error = np.abs(_FREE[1:-1] @ inner - (result - known)[:, 1:-1]).max(axis=1)
-    error[held] = 0.0
-    return _Pieces(begin, end, held, result, inner, np.nan_to_num(error, nan=0.0))
-
-
-def _assembled(pieces: _Pieces, axis: int) -> Curve:
-    """The curve of one channel: a key a piece, and one more where a piece ends just before the next begins."""
-    begin, end, held = pieces.begin, pieces.end, pieces.held
-    values, inner = pieces.result[:, :, axis], pieces.inner[:, :, axis]
-    keys = np.stack((begin, values[:, 0]), axis=1)
-    third = (end - begin) / 3
-    left, right = keys.copy(), keys.copy()
-    right[~held] = np.stack((begin + third, inner[:, 0]), axis=1)[~held]
-    arriving = np.stack((end - third, inner[:, 1]), axis=1)
-    joined = np.append(False, ~held[:-1] & (end[:-1] == begin[1:]))
-    left[joined] = arriving[:-1][joined[1:]]
-    interpolation = np.where(held, np.uint8(Interpolation.CONSTANT), np.uint8(Interpolation.BEZIER))
-    interpolation[-1] = Interpolation.BEZIER
-    before_leap = np.flatnonzero(~held[:-1] & (end[:-1] != begin[1:]))
-    if len(before_leap):
-        behind = before_leap + 1
-        stops = np.stack((end[before_leap], values[before_leap, -1]), axis=1)
-        keys, right = np.insert(keys, behind, stops, axis=0), np.insert(right, behind, stops, axis=0)
-        left = np.insert(left, behind, arriving[before_leap], axis=0)
-        interpolation = np.insert(interpolation, behind, np.uint8(Interpolation.CONSTANT))
-    return Curve(keys, left, right, interpolation)
+def _model(given: Sequence[Curve], filled: Sequence[Curve]) -> Curve:
+    """The curve that the others have their keys from."""
+    return next((curve for curve in (*given, *filled) if curve.count == filled[0].count), filled[0])
 
 
 def _nearest(curves: list[Curve], like: Sequence[Curve]) -> list[Curve]:
@@ -374,6 +311,13 @@ def _nearest(curves: list[Curve], like: Sequence[Curve]) -> list[Curve]:
         keys = np.stack((times, chosen[:, axis]), axis=1)
         made.append(_collapsed(replace(longest, keys=keys, left=keys.copy(), right=keys.copy(), source=None)))
     return made
+
+
+def _collapsed(curve: Curve) -> Curve:
+    """One key where all say the same; of held keys."""
+    if flat_runs([curve.keys[:, 1:]], np.zeros(1, np.intp)).all():
+        return still(float(curve.keys[0, 1]), float(curve.keys[0, 0]))
+    return curve
 
 
 def _says_the_same(curve: Curve, old: Curve, near: float) -> bool:

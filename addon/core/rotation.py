@@ -114,14 +114,18 @@ def from_matrices(turns: Floats) -> Floats:
     return result
 
 
-def continuous(quaternions: Floats) -> Floats:
+def continuous(quaternions: Floats, starts: NDArray[np.intp] | None = None) -> Floats:
     """The same rotations with signs chosen so that neighbours along the second last axis are on one side.
 
-    Interpolating between two keys whose signs differ would take the long way round. The first key keeps its sign.
+    Interpolating between two keys whose signs differ would take the long way round. The first key keeps its sign, and
+    so does each of ``starts``, where keys begin that do not follow on those before.
     """
     dots = np.einsum("...ij,...ij->...i", quaternions[..., 1:, :], quaternions[..., :-1, :])
     flips = np.where(dots < 0, -1.0, 1.0)
     signs = np.concatenate([np.ones_like(quaternions[..., :1, 0]), np.cumprod(flips, axis=-1)], axis=-1)
+    if starts is not None:
+        lengths = np.diff(np.append(starts, signs.shape[-1]))
+        signs *= np.repeat(signs[..., starts], lengths, axis=-1)
     result: Floats = quaternions * signs[..., None]
     return result
 
@@ -174,30 +178,77 @@ def euler_yxz(turns: Floats) -> Floats:
     return result
 
 
-def euler_zxy(turns: Floats) -> Floats:
+def euler_zxy(turns: Floats, starts: NDArray[np.intp] | None = None) -> Floats:
     """Continuous Euler angles (frames, 3), about x, y, z, of rotation matrices (frames, 3, 3) in the order ZXY.
 
     With M = Ry(b)·Rx(a)·Rz(c): M[1,2] = -sin a, M[0,2]/M[2,2] = tan b, M[1,0]/M[1,1] = tan c. Upright (|a| = 90°) only
     a sum of b and c is known; c is then 0. Of the two answers of every frame the one nearest to the frame before is
-    taken.
+    taken. ``starts``: where rows begin that do not follow on those before.
     """
-    level = np.hypot(turns[:, 0, 2], turns[:, 2, 2])
+    entries = tuple(turns[:, row, column] for row, column in ((0, 2), (1, 2), (2, 2), (1, 0), (1, 1), (0, 0), (2, 0)))
+    return _angles_zxy(entries, starts)
+
+
+def turned_euler_zxy(turns: Floats, angles: Floats, starts: NDArray[np.intp] | None = None) -> Floats:
+    """The `euler_zxy` of matrices (n, 3, 3) times the rotations of Euler angles (n, samples, 3) of the same order.
+
+    Samples follow one another row by row; ``starts``: rows that do not follow on those before.
+    """
+    samples = angles.shape[1]
+    (sin_a, sin_b, sin_c), (cos_a, cos_b, cos_c) = (
+        np.moveaxis(part, -1, 0) for part in (np.sin(angles), np.cos(angles))
+    )
+    across, along = sin_b * sin_a, cos_b * sin_a
+    columns = (
+        (cos_b * cos_c + across * sin_c, cos_a * sin_c, along * sin_c - sin_b * cos_c),
+        (across * cos_c - cos_b * sin_c, cos_a * cos_c, sin_b * sin_c + along * cos_c),
+        (sin_b * cos_a, -sin_a, cos_b * cos_a),
+    )
+
+    def entry(row: int, column: int) -> Floats:
+        factors = turns[:, row, :, None]
+        x, y, z = columns[column]
+        product: Floats = (factors[:, 0] * x + factors[:, 1] * y + factors[:, 2] * z).ravel()
+        return product
+
+    entries = tuple(entry(row, column) for row, column in ((0, 2), (1, 2), (2, 2), (1, 0), (1, 1), (0, 0), (2, 0)))
+    return _angles_zxy(entries, None if starts is None else starts * samples).reshape(angles.shape)
+
+
+def _angles_zxy(entries: tuple[Floats, ...], starts: NDArray[np.intp] | None) -> Floats:
+    """The angles of the matrices with these entries: 0,2 1,2 2,2 1,0 1,1 0,0 2,0."""
+    right, minus_sine, deep, below, middle, first, last = entries
+    level = np.hypot(right, deep)
+    a, b, c = np.arctan2(-minus_sine, level), np.arctan2(right, deep), np.arctan2(below, middle)
     upright = level < 1e-9
-    a = np.arctan2(-turns[:, 1, 2], level)
-    b = np.where(upright, np.arctan2(-turns[:, 2, 0], turns[:, 0, 0]), np.arctan2(turns[:, 0, 2], turns[:, 2, 2]))
-    c = np.where(upright, 0.0, np.arctan2(turns[:, 1, 0], turns[:, 1, 1]))
-    one = np.stack((a, b, c), axis=-1)
-    answers = np.stack((one, _other_zxy(one)))
-    # Which answer comes next hangs on the one before it: both are prepared, and the changes counted.
-    costs = np.abs(_wrapped(answers[:, None, 1:] - answers[None, :, :-1])).sum(axis=-1)
-    after_one, after_other = costs[1, 0] < costs[0, 0], costs[1, 1] < costs[0, 1]
-    known = np.append(True, after_one == after_other)
-    turns_round = np.cumsum(np.append(False, after_one & ~after_other))
-    place = np.maximum.accumulate(np.where(known, np.arange(len(known)), 0))
-    start = np.append(False, after_one)[place]
-    chosen = start ^ ((turns_round - turns_round[place]) % 2 == 1)
-    result: Floats = np.unwrap(np.where(chosen[:, None], answers[1], answers[0]), axis=0)
+    if upright.any():
+        b, c = np.where(upright, np.arctan2(-last, first), b), np.where(upright, 0.0, c)
+    result = np.stack((a, b, c), axis=-1)
+    # Of the other answer (pi - a, b + pi, c + pi) every angle is as far from one of the first as the formulas below
+    # say, and two other answers are as far apart as the first ones: only the sum counts.
+    change = np.diff(result, axis=0)
+    apart = np.abs(_wrapped(change))
+    cross = np.abs(_wrapped(a[1:] + a[:-1] - np.pi)) + 2 * np.pi - apart[:, 1] - apart[:, 2]
+    switch = np.append(False, cross < apart.sum(axis=-1))[: len(result)]
+    begin = np.zeros(1, np.intp) if starts is None else starts
+    switch[begin[begin < len(switch)]] = False
+    if switch.any():
+        other = _since(np.cumsum(switch), begin) % 2 == 1
+        result = np.where(other[:, None], _other_zxy(result), result)
+        change = np.diff(result, axis=0)
+    # What is no number (broken files) must not reach the rows behind it.
+    rounds = np.nan_to_num(np.rint(change / (2 * np.pi)), nan=0.0, posinf=0.0, neginf=0.0)
+    if rounds.any():
+        counted = np.cumsum(np.concatenate((np.zeros_like(result[:1]), rounds)), axis=0)
+        result = result - 2 * np.pi * _since(counted, begin)
     return result
+
+
+def _since(counted: NDArray[Any], starts: NDArray[np.intp]) -> NDArray[Any]:
+    """Running sums counted anew from each of ``starts`` on."""
+    lengths = np.diff(np.append(starts, len(counted)))
+    since: NDArray[Any] = counted - np.repeat(counted[starts], lengths, axis=0)
+    return since
 
 
 def nearest_euler_zxy(angles: Floats, wanted: Floats) -> Floats:

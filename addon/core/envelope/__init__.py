@@ -11,7 +11,7 @@ No file format is known here. The formulas are those of the X-Ray engine's ``int
 from __future__ import annotations
 
 from .curve import Curve, Interpolation, control_points, evaluate_curve
-from .display import Display, display
+from .display import Display, display, displays
 from .evaluation import evaluate, extrapolation_slopes
 from .keys import Behaviour, Envelope, Shape, tangents
 from .matching import unchanged
@@ -26,6 +26,7 @@ __all__ = [
     "Shape",
     "control_points",
     "display",
+    "displays",
     "evaluate",
     "evaluate_curve",
     "extrapolation_slopes",

@@ -14,13 +14,14 @@ cut so that it can, without leaving the polynomial:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .curve import Curve, Interpolation, control_points, empty_curve, folds_back, halved, part_of, segment_values
-from .evaluation import HALVINGS, extrapolation_slopes, solve
+from .evaluation import HALVINGS, outer_slopes, solve
 from .keys import Behaviour, Envelope, Floats, tangents
 
 NEAR = 0.02
@@ -52,6 +53,8 @@ class Display:
     segment: Indices
     exact: Flags
     folded: int = 0
+    cut: bool = False
+    """Whether keys are not simply the envelope's."""
 
     @property
     def added(self) -> int:
@@ -91,49 +94,102 @@ class _Pieces:
 
 def display(envelope: Envelope, frame: float) -> Display:
     """An envelope of finite numbers as a curve; ``frame`` is the length of a frame in seconds."""
-    count = envelope.count
-    everything = np.arange(count)
-    if not count:
-        return Display(empty_curve(envelope.before, envelope.after), everything, everything, np.zeros(0, np.bool_))
+    return displays([envelope], frame)[0]
+
+
+def displays(envelopes: Sequence[Envelope], frame: float) -> list[Display]:
+    """The `display` of each: their keys are looked at in one go, which for short ones takes as long as for one."""
+    keyed = [envelope for envelope in envelopes if envelope.count]
+    made = iter(_displays(keyed, frame) if keyed else ())
+    return [next(made) if envelope.count else _nothing(envelope) for envelope in envelopes]
+
+
+def _nothing(envelope: Envelope) -> Display:
+    none = np.zeros(0, np.intp)
+    return Display(empty_curve(envelope.before, envelope.after), none, none, np.zeros(0, np.bool_))
+
+
+def _displays(envelopes: Sequence[Envelope], frame: float) -> list[Display]:
+    joined = envelopes[0] if len(envelopes) == 1 else Envelope.joined(envelopes)
+    bounds = np.cumsum([0, *(envelope.count for envelope in envelopes)])
+    starts, breaks = bounds[:-1], bounds[1:-1] - 1
     with np.errstate(all="ignore"):  # broken files hold numbers whose products are none
-        slopes = tangents(envelope)
-        kinds, points = control_points(envelope, slopes)
-        if _plain(kinds, points, frame):
-            key = np.stack((envelope.times, envelope.values), axis=1)
-            interpolation = np.append(kinds, np.uint8(Interpolation.BEZIER))
-            curve = Curve(key, key.copy(), key.copy(), interpolation, envelope.before, envelope.after)
-            curve.right[:-1], curve.left[1:] = points[:, 1], points[:, 2]
-            segment = np.append(everything[:-1], -1)
-            result = Display(curve, everything, segment, segment >= 0)
-        else:
-            result = _cut(envelope, kinds, points, frame)
-        outer = extrapolation_slopes(envelope, slopes)
-        _point_outwards(result.curve, outer, frame)
-        _free_first_handle(result, outer[0])
-    result.curve.source = np.arange(result.curve.count, dtype=np.int32)
+        slopes = tangents(joined, breaks)
+        kinds, points = control_points(joined, slopes)
+        drawn = np.append(_drawn(kinds, points, frame), True)
+        drawn[breaks] = True
+        plain = np.logical_and.reduceat(drawn, starts).tolist()
+        whole = _as_it_is(joined, kinds, points, breaks)
+        outer = outer_slopes(joined, slopes, starts, bounds[1:] - 1)
+        _point_outwards(whole, starts, bounds[1:] - 1, outer, frame)
+        numbers = np.arange(int(np.diff(bounds).max()))
+        result = []
+        for envelope, is_plain, begin, end, slope in zip(
+            envelopes, plain, starts.tolist(), bounds[1:].tolist(), outer.tolist(), strict=True
+        ):
+            if is_plain:
+                shown = _part(whole, envelope, begin, end, numbers)
+            else:
+                segments = slice(begin, end - 1)
+                shown = _cut(envelope, kinds[segments], points[segments], frame)
+                ends = np.zeros(1, np.intp), np.array([shown.curve.count - 1])
+                _point_outwards(shown.curve, *ends, np.array([slope]), frame)
+                shown.curve.source = np.arange(shown.curve.count, dtype=np.int32)
+            _free_first_handle(shown, slope[0])
+            result.append(shown)
     return result
 
 
-def _plain(kinds: NDArray[np.uint8], points: Floats, frame: float) -> bool:
-    """Whether every segment can be drawn as it is."""
+def _as_it_is(joined: Envelope, kinds: NDArray[np.uint8], points: Floats, breaks: Indices) -> Curve:
+    """Every key with the handles of the segments beside it."""
+    key = np.stack((joined.times, joined.values), axis=1)
+    interpolation = np.append(kinds, np.uint8(Interpolation.BEZIER))
+    interpolation[breaks] = Interpolation.BEZIER
+    curve = Curve(key, key.copy(), key.copy(), interpolation)
+    curve.right[:-1], curve.left[1:] = points[:, 1], points[:, 2]
+    return curve
+
+
+def _part(whole: Curve, envelope: Envelope, begin: int, end: int, numbers: Indices) -> Display:
+    """One envelope's keys of those that are drawn as they are."""
+    part, everything = slice(begin, end), numbers[: end - begin]
+    segment = everything.copy()
+    segment[-1] = -1
+    curve = Curve(
+        whole.keys[part],
+        whole.left[part],
+        whole.right[part],
+        whole.interpolation[part],
+        envelope.before,
+        envelope.after,
+        everything.astype(np.int32),
+    )
+    return Display(curve, everything, segment, segment >= 0)
+
+
+def _drawn(kinds: NDArray[np.uint8], points: Floats, frame: float) -> Flags:
+    """Whether each segment can be drawn as it is."""
     times = points[:, :, 0]
     start, end = times[:, 0], times[:, 3]
-    if not (end - start >= SPACING * frame).all():
-        return False
-    drawn = (times[:, 1] >= start) & (times[:, 2] <= end) & (times[:, 1] <= end) & (times[:, 2] >= start)
-    return bool((drawn | (kinds != Interpolation.BEZIER)).all())
+    inwards = (times[:, 1] >= start) & (times[:, 2] <= end) & (times[:, 1] <= end) & (times[:, 2] >= start)
+    drawn: Flags = (end - start >= SPACING * frame) & (inwards | (kinds != Interpolation.BEZIER))
+    return drawn
 
 
-def _point_outwards(curve: Curve, slopes: tuple[float, float], frame: float) -> None:
-    """The outer handles along the slopes with which a linear behaviour goes on."""
-    first, last = (slope if np.isfinite(slope) else 0.0 for slope in slopes)
+def _point_outwards(curve: Curve, starts: Indices, ends: Indices, slopes: Floats, frame: float) -> None:
+    """The outer handles of one curve or several in one along the (curves, 2) slopes a linear behaviour goes on with."""
     keys = curve.keys
-    # Their length is free, and the longer they are the better 32 bits hold their slope.
-    reach = [OUTWARDS * frame] * 2
-    if curve.count > 1:
-        reach = [max(reach[0], (keys[place + 1, 0] - keys[place, 0]) / 3) for place in (0, -2)]
-    curve.left[0] = keys[0, 0] - reach[0], keys[0, 1] - reach[0] * first
-    curve.right[-1] = keys[-1, 0] + reach[1], keys[-1, 1] + reach[1] * last
+    slopes = np.where(np.isfinite(slopes), slopes, 0.0)
+    several = ends > starts
+    for handles, place, segment, slope, away in (
+        (curve.left, starts, starts, slopes[:, 0], -1.0),
+        (curve.right, ends, ends - 1, slopes[:, 1], 1.0),
+    ):
+        segment = np.where(several, segment, 0)
+        length = np.where(several, keys[np.minimum(segment + 1, curve.count - 1), 0] - keys[segment, 0], 0.0)
+        # Their length is free, and the longer they are the better 32 bits hold their slope.
+        reach = away * np.maximum(OUTWARDS * frame, length / 3)
+        handles[place, 0], handles[place, 1] = keys[place, 0] + reach, keys[place, 1] + reach * slope
 
 
 def _free_first_handle(shown: Display, slope: float) -> None:
@@ -166,7 +222,7 @@ def _cut(envelope: Envelope, kinds: NDArray[np.uint8], points: Floats, frame: fl
     pieces.points[:, 1:3, 0] = np.where(beside & cubic[:, None], inwards, times[:, 1:3])
     pieces = _halved_where_long(pieces, NEAR * frame)
     result = _with_end(envelope, _joined(envelope, pieces, points), NEAR * frame)
-    result.folded = int(folded.sum())
+    result.folded, result.cut = int(folded.sum()), True
     return result
 
 

@@ -45,6 +45,19 @@ def extrapolation_slopes(envelope: Envelope, known: tuple[Floats, Floats] | None
     return float(leaving[0] / first) if first else 0.0, float(arriving[-1] / last) if last else 0.0
 
 
+def outer_slopes(
+    joined: Envelope, known: tuple[Floats, Floats], starts: NDArray[np.intp], ends: NDArray[np.intp]
+) -> Floats:
+    """(envelopes, 2) the `extrapolation_slopes` of several that are `Envelope.joined`, by their first and last keys."""
+    result = np.zeros((len(starts), 2))
+    several = np.flatnonzero(ends > starts)
+    for side, (tangent, segment) in enumerate(zip(known, (starts[several], ends[several] - 1), strict=True)):
+        length = joined.times[segment + 1] - joined.times[segment]
+        with np.errstate(all="ignore"):
+            result[several, side] = np.where(length != 0, tangent[segment] / length, 0.0)
+    return result
+
+
 def _with_behaviours(envelope: Envelope, times: Floats) -> Floats:
     start, end = envelope.times[0], envelope.times[-1]
     inner = times.copy()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -64,18 +65,31 @@ class Envelope:
         count = len(times)
         return cls(times, values, shapes, np.zeros((count, 3)), np.zeros((count, 4)))
 
+    @classmethod
+    def joined(cls, envelopes: Sequence[Envelope]) -> Envelope:
+        """The keys of several, one behind the other."""
+        return cls(
+            np.concatenate([envelope.times for envelope in envelopes]),
+            np.concatenate([envelope.values for envelope in envelopes]),
+            np.concatenate([envelope.shapes for envelope in envelopes]),
+            np.concatenate([envelope.tcb for envelope in envelopes]),
+            np.concatenate([envelope.parameters for envelope in envelopes]),
+        )
+
 
 SMALLEST_HANDLE = 1e-5
 """Seconds; a Bezier 2D handle shorter than this is divided by as if it had this length."""
 
 
-def tangents(envelope: Envelope) -> tuple[Floats, Floats]:
+def tangents(envelope: Envelope, breaks: NDArray[np.intp] | None = None) -> tuple[Floats, Floats]:
     """The slopes at both ends of each segment, times its length: (keys - 1,) at its start, (keys - 1,) at its end.
 
     With kp, k0, k1, kn four keys in a row, d = v1 - v0 and dt = t1 - t0, a TCB key's tangent mixes the chords on its
     two sides, linear and Hermite keys bring theirs; all are scaled by r = dt / (t1 - tp) at the start and by
     r' = dt / (tn - t0) at the end, which is the whole treatment of unequal spacing. The first and the last key have one
     chord only, and no factor of one half makes up for the other.
+
+    ``breaks``: segments that lead from the last key of one channel to the first of another; they have no meaning.
     """
     times, values = envelope.times, envelope.values
     with np.errstate(all="ignore"):  # keys at one time, NaN and infinities of broken files
@@ -86,6 +100,10 @@ def tangents(envelope: Envelope) -> tuple[Floats, Floats]:
         span = times[2:] - times[:-2]
         scale_out[1:], scale_in[:-1] = length[1:] / span, length[:-1] / span
         chord_before[1:], chord_after[:-1] = rise[:-1], rise[1:]
+        if breaks is not None and len(breaks):
+            behind, ahead = breaks[breaks + 1 < len(rise)] + 1, breaks[breaks > 0] - 1
+            scale_out[behind], chord_before[behind] = 1.0, 0.0
+            scale_in[ahead], chord_after[ahead] = 1.0, 0.0
         tension, continuity, bias = 1.0 - envelope.tcb[:, 0], envelope.tcb[:, 1], envelope.tcb[:, 2]
         across, along = tension * (1 + continuity), tension * (1 - continuity)
         leaving = (across * (1 + bias))[:-1] * chord_before + (along * (1 - bias))[:-1] * rise

@@ -1,0 +1,370 @@
+"""Curves of many bones taken through a mapping of their values that no arithmetic key by key can do.
+
+Each bone gets a cubic from key to key of its channels, halved until it keeps a tolerance. All bones are looked at in
+one go: the keys of their curves lie one behind the other, and rows, one a piece, tell which bone's they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .envelope import Curve, Interpolation
+from .envelope.curve import segment_values
+from .envelope.display import NEAR, SPACING
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Flags = NDArray[np.bool_]
+Mapping = Callable[[Floats, Indices, Indices], Floats]
+"""Values (rows, samples, channels), the bone of each row, the rows where bones begin -> (rows, samples, results)."""
+
+MERGED = 0.011
+"""Frames; Blender makes one of keys that are nearer."""
+HALVINGS = 6
+EXACT = 1e-6
+"""Metres or radians that count as the rounding of 32-bit floats."""
+FLAT = 1e-9
+"""Share of their size by which the values of a curve may differ that becomes one key."""
+INNER = 8
+EVEN = 1e-9
+"""Share of a segment by which control times may miss its thirds while its time still runs evenly."""
+_SHARES = np.arange(INNER + 2) / (INNER + 1)
+_ENDS = np.stack(((1 - _SHARES) ** 3, _SHARES**3), axis=1)
+_FREE = np.stack((3 * (1 - _SHARES) ** 2 * _SHARES, 3 * (1 - _SHARES) * _SHARES**2), axis=1)
+_SOLVED = np.linalg.pinv(_FREE[1:-1])
+
+
+@dataclass
+class Carried:
+    """Curves in the other frame. ``exact``: they are what they were, but for rounding, and have no more keys."""
+
+    curves: list[Curve]
+    exact: bool
+
+
+@dataclass
+class _Channel:
+    """One channel of all bones, a row a key: the segment after it as a cubic, its kind, whether its time runs evenly.
+
+    ``begins`` (bones,): where each bone's keys do.
+    """
+
+    begins: list[int]
+    points: Floats
+    kinds: NDArray[np.uint8]
+    even: Flags
+
+
+@dataclass
+class _Rows:
+    """Pieces before their values are known, times rising, bone by bone; a bone's last row is its last key alone.
+
+    For each its ``bone``, the ``key`` of every channel (rows, channels) whose segment it lies in, which channels stand
+    ``still``, and when it ``begin``s and ``end``s.
+    """
+
+    bone: Indices
+    key: Indices
+    still: Flags
+    begin: Floats
+    end: Floats
+
+    def of(self, rows: NDArray[np.intp] | Flags) -> _Rows:
+        """Some of the rows."""
+        return _Rows(*(getattr(self, field.name)[rows] for field in fields(self)))
+
+
+@dataclass
+class _Pieces:
+    """Rows with the ``result`` (rows, samples, m) along them, whether nothing moves in them (``held``), the ``inner``
+    control values (rows, 2, m) and how far off these are (rows, m).
+    """
+
+    rows: _Rows
+    result: Floats
+    held: Flags
+    inner: Floats
+    error: Floats
+
+    def of(self, rows: Flags) -> _Pieces:
+        """Some of the rows."""
+        return _Pieces(self.rows.of(rows), self.result[rows], self.held[rows], self.inner[rows], self.error[rows])
+
+
+def still(value: float, time: float = 0.0) -> Curve:
+    """One key."""
+    key = np.array([[time, value]])
+    return Curve(key, key.copy(), key.copy(), np.array([Interpolation.BEZIER], np.uint8))
+
+
+def run_starts(bone: Indices) -> Indices:
+    """The rows where another bone begins."""
+    return np.flatnonzero(np.append(True, bone[1:] != bone[:-1])[: len(bone)])
+
+
+def refitted(bones: Sequence[Sequence[Curve]], mapping: Mapping, frame: float, tolerance: Floats) -> list[Carried]:
+    """The curves of each bone, of all as many, through ``mapping``; ``tolerance`` (m,) of the results."""
+    keyed = [_with_keys(curves) for curves in bones]
+    held = [all((curve.interpolation[:-1] == Interpolation.CONSTANT).all() for curve in curves) for curves in keyed]
+    found: dict[int, Carried] = {}
+    for is_held in (True, False):
+        chosen = np.flatnonzero(np.array(held) == is_held)
+        if not len(chosen):
+            continue
+
+        def numbered(values: Floats, bone: Indices, starts: Indices, chosen: Indices = chosen) -> Floats:
+            return mapping(values, chosen[bone], starts)
+
+        # Channels that are all held from key to key need no looks between the keys.
+        shares = _SHARES[:1] if is_held else _SHARES
+        made = _carried([keyed[bone] for bone in chosen], numbered, shares, frame, tolerance)
+        found.update(zip(chosen.tolist(), made, strict=True))
+    return [found[bone] for bone in range(len(bones))]
+
+
+def _with_keys(curves: Sequence[Curve]) -> list[Curve]:
+    """Channels without keys stand at 0."""
+    begin = next((float(curve.keys[0, 0]) for curve in curves if curve.count), 0.0)
+    return [curve if curve.count else still(0.0, begin) for curve in curves]
+
+
+def _carried(
+    bones: list[list[Curve]], mapping: Mapping, shares: Floats, frame: float, tolerance: Floats
+) -> list[Carried]:
+    channels = [_channel([curves[axis] for curves in bones]) for axis in range(len(bones[0]))]
+    rows = _rows(channels, bones, frame)
+    keys = np.bincount(rows.bone, minlength=len(bones))
+
+    def measured(rows: _Rows) -> _Pieces:
+        return _measured(channels, rows, mapping, shares)
+
+    pieces, done = measured(rows), []
+    for _ in range(HALVINGS):
+        rows = pieces.rows
+        bad = (pieces.error > tolerance).any(axis=1) & (rows.end - rows.begin > SPACING * frame)
+        if not bad.any():
+            break
+        touched = np.zeros(len(bones), np.bool_)
+        touched[rows.bone[bad]] = True
+        again = touched[rows.bone]
+        done.append(pieces.of(~again))
+        pieces = measured(_halved(rows.of(again), bad[again]))
+    made = {bone: carried for part in (*done, pieces) for bone, carried in _as_curves(part, keys)}
+    return [made[bone] for bone in range(len(bones))]
+
+
+def _channel(curves: Sequence[Curve]) -> _Channel:
+    keys, left, right = (
+        np.concatenate([getattr(curve, name) for curve in curves]) for name in ("keys", "left", "right")
+    )
+    # After a bone's last key comes another bone's first: nobody asks for the segment between.
+    points = np.stack((keys, right, np.roll(left, -1, axis=0), np.roll(keys, -1, axis=0)), axis=1)
+    with np.errstate(all="ignore"):  # numbers of broken files
+        length = points[:, 3, 0] - points[:, 0, 0]
+        off = np.abs(points[:, 1:3, 0] - points[:, :1, 0] - length[:, None] * np.array([1 / 3, 2 / 3])).max(axis=1)
+        even = off <= EVEN * length
+    begins = np.cumsum([0, *(curve.count for curve in curves)]).tolist()
+    return _Channel(begins, points, np.concatenate([curve.interpolation for curve in curves]), even)
+
+
+def _rows(channels: Sequence[_Channel], bones: Sequence[Sequence[Curve]], frame: float) -> _Rows:
+    """A row a time at which a channel of a bone has a key; times that Blender would make one are one."""
+    known = [_knots(curves, frame) for curves in bones]
+    keys, standing = [], []
+    for axis, channel in enumerate(channels):
+        columns = [
+            _places(curves[axis], knots, shared, frame) for curves, (knots, shared) in zip(bones, known, strict=True)
+        ]
+        key = np.concatenate([place + begin for (place, _), begin in zip(columns, channel.begins, strict=False)])
+        outside = np.concatenate([outside for _, outside in columns])
+        keys.append(key)
+        standing.append(outside | (channel.kinds[key] == Interpolation.CONSTANT))
+    begin = np.concatenate([knots for knots, _ in known])
+    bone = np.repeat(np.arange(len(bones)), [len(knots) for knots, _ in known])
+    end = np.append(begin[1:], begin[-1])
+    last = np.append(bone[1:] != bone[:-1], True)
+    end[last] = begin[last]
+    rows = _Rows(bone, np.stack(keys, axis=1), np.stack(standing, axis=1), begin, end)
+    rows.end = _before_leaps(channels, rows, frame)
+    return rows
+
+
+def _knots(curves: Sequence[Curve], frame: float) -> tuple[Floats, bool]:
+    """The times of a bone's keys, and whether every channel with several keys has one at each of them."""
+    keyed = [curve.keys[:, 0] for curve in curves if curve.count > 1]
+    single = not keyed
+    keyed = keyed or [curve.keys[:, 0] for curve in curves]
+    first = keyed[0]
+    shared = all(len(times) == len(first) and (times == first).all() for times in keyed[1:])
+    times = first if shared else np.unique(np.concatenate(keyed))
+    wide = np.diff(times) > MERGED * frame
+    if wide.all():
+        return times, shared and not single
+    return times[np.append(True, wide)], False
+
+
+def _places(curve: Curve, knots: Floats, shared: bool, frame: float) -> tuple[Indices, Flags]:
+    """For each knot the last key at or before it, and whether it is before the first key or from the last one on."""
+    last = curve.count - 1
+    if shared and last:
+        place = np.arange(curve.count)
+    else:
+        place = np.searchsorted(curve.keys[:, 0], knots + MERGED * frame, "right") - 1
+    return np.clip(place, 0, last), (place < 0) | (place >= last)
+
+
+def _before_leaps(channels: Sequence[_Channel], rows: _Rows, frame: float) -> Floats:
+    """When each row ends: where the next begins, or just before it where one of several channels leaps there."""
+    mixed = rows.still.any(axis=1) & ~rows.still.all(axis=1)
+    if not mixed.any():
+        return rows.end
+    values = _values(channels, rows, rows.begin[:, None])[:, 0]
+    leaps = mixed & (rows.end > rows.begin)
+    leaps[:-1] &= (rows.still[:-1] & (np.abs(np.diff(values, axis=0)) > EXACT)).any(axis=1)
+    wide = rows.end - rows.begin > SPACING * frame
+    shortened: Floats = np.where(leaps & wide, rows.end - NEAR * frame, rows.end)
+    return shortened
+
+
+@np.errstate(all="ignore")  # keys that stand still have no length; numbers of broken files
+def _values(channels: Sequence[_Channel], rows: _Rows, times: Floats) -> Floats:
+    """(rows, samples, channels) what the channels say at ``times`` (rows, samples)."""
+    result = np.empty((*times.shape, len(channels)))
+    for axis, channel in enumerate(channels):
+        key, moving = rows.key[:, axis], ~rows.still[:, axis]
+        points, kinds = channel.points[key], channel.kinds[key]
+        start, end = points[:, :1], points[:, 3:]
+        share = np.clip((times - start[..., 0]) / (end[..., 0] - start[..., 0]), 0.0, 1.0)
+        rest = 1 - share
+        cubic = moving & (kinds == Interpolation.BEZIER)
+        value = start[..., 1] + share * (end[..., 1] - start[..., 1])
+        if (cubic & channel.even[key]).any():
+            inner = 3 * rest * share * (rest * points[:, 1:2, 1] + share * points[:, 2:3, 1])
+            value = np.where(
+                cubic[:, None], rest * rest * rest * start[..., 1] + inner + share * share * share * end[..., 1], value
+            )
+        uneven = np.flatnonzero(cubic & ~channel.even[key])
+        if len(uneven):
+            inside = np.clip(times[uneven], start[uneven, :, 0], end[uneven, :, 0])
+            each = np.repeat(uneven, times.shape[1])
+            value[uneven] = segment_values(kinds[each], points[each], inside.ravel())[0].reshape(inside.shape)
+        result[:, :, axis] = np.where(moving[:, None], value, start[..., 1])
+    return result
+
+
+def _measured(channels: Sequence[_Channel], rows: _Rows, mapping: Mapping, shares: Floats) -> _Pieces:
+    times = rows.begin[:, None] + (rows.end - rows.begin)[:, None] * shares
+    if len(shares) > 1:
+        times[:, -1] = rows.end
+    held = rows.still.all(axis=1)
+    with np.errstate(all="ignore"):  # numbers of broken files; what comes of them is looked at later
+        result = mapping(_values(channels, rows, times), rows.bone, run_starts(rows.bone))
+        count, samples, width = result.shape
+        if samples == 1:
+            return _Pieces(rows, result, held, np.repeat(result, 2, axis=1), np.zeros((count, width)))
+        flat = np.ascontiguousarray(result.transpose(1, 0, 2)).reshape(samples, -1)
+        ends = flat[[0, -1]]
+        line = np.stack((ends[0] + (ends[1] - ends[0]) / 3, ends[1] - (ends[1] - ends[0]) / 3))
+        wanted = (flat - _ENDS @ ends)[1:-1] - _FREE[1:-1] @ line
+        offset = _SOLVED @ wanted
+        error = np.abs(_FREE[1:-1] @ offset - wanted).max(axis=0).reshape(count, width)
+    error[held] = 0.0
+    inner = (line + offset).reshape(2, count, width).transpose(1, 0, 2)
+    return _Pieces(rows, result, held, inner, np.nan_to_num(error, nan=0.0))
+
+
+def _halved(rows: _Rows, bad: Flags) -> _Rows:
+    """The bad rows as two each."""
+    doubled = rows.of(np.repeat(np.arange(len(bad)), 1 + bad))
+    second = (np.cumsum(1 + bad) - 1)[bad]
+    middle = (rows.begin[bad] + rows.end[bad]) / 2
+    doubled.end[second - 1], doubled.begin[second] = middle, middle
+    return doubled
+
+
+@dataclass
+class _Keys:
+    """A row a key of curves of bones: ``times`` of the key and its handles (rows,), ``values`` of these (rows, m)."""
+
+    bone: Indices
+    interpolation: NDArray[np.uint8]
+    times: tuple[Floats, Floats, Floats]
+    values: tuple[Floats, Floats, Floats]
+
+
+def _keys_of(pieces: _Pieces) -> _Keys:
+    """A key a piece, and one more where a piece ends just before the next begins."""
+    begin, end, held, bone = pieces.rows.begin, pieces.rows.end, pieces.held, pieces.rows.bone
+    value, third = pieces.result[:, 0], (end - begin) / 3
+    right_time = np.where(held, begin, begin + third)
+    right = np.where(held[:, None], value, pieces.inner[:, 0])
+    left_time, left = begin.copy(), value.copy()
+    joined = np.flatnonzero(~held[:-1] & (end[:-1] == begin[1:]))
+    left_time[joined + 1], left[joined + 1] = (end - third)[joined], pieces.inner[joined, 1]
+    interpolation = np.where(held, np.uint8(Interpolation.CONSTANT), np.uint8(Interpolation.BEZIER))
+    interpolation[np.append(bone[1:] != bone[:-1], True)] = Interpolation.BEZIER
+    leap = np.flatnonzero(~held[:-1] & (end[:-1] != begin[1:]))
+    if not len(leap):
+        return _Keys(bone, interpolation, (begin, left_time, right_time), (value, left, right))
+    stop, behind = pieces.result[leap, -1], leap + 1
+    return _Keys(
+        np.insert(bone, behind, bone[leap]),
+        np.insert(interpolation, behind, np.uint8(Interpolation.CONSTANT)),
+        (
+            np.insert(begin, behind, end[leap]),
+            np.insert(left_time, behind, (end - third)[leap]),
+            np.insert(right_time, behind, end[leap]),
+        ),
+        (
+            np.insert(value, behind, stop, axis=0),
+            np.insert(left, behind, pieces.inner[leap, 1], axis=0),
+            np.insert(right, behind, stop, axis=0),
+        ),
+    )
+
+
+def _as_curves(pieces: _Pieces, keys: Indices) -> Iterator[tuple[int, Carried]]:
+    """Bone by bone; ``keys``: how many each had before anything was halved."""
+    if not len(pieces.rows.bone):
+        return
+    rows = run_starts(pieces.rows.bone)
+    worst = np.maximum.reduceat(pieces.error.max(axis=1), rows)
+    bones = pieces.rows.bone[rows]
+    exact = (np.diff(np.append(rows, len(pieces.held))) == keys[bones]) & (worst <= EXACT)
+    made = _keys_of(pieces)
+    starts = run_starts(made.bone)
+    flat = flat_runs(made.values, starts)
+    width = made.values[0].shape[1]
+    points = [
+        [np.stack((times, values[:, axis]), axis=1) for times, values in zip(made.times, made.values, strict=True)]
+        for axis in range(width)
+    ]
+    bounds = np.append(starts, len(made.bone)).tolist()
+    for run, bone in enumerate(bones.tolist()):
+        part = slice(bounds[run], bounds[run + 1])
+        curves = [
+            still(float(points[axis][0][part.start, 1]), float(made.times[0][part.start]))
+            if flat[run, axis]
+            else Curve(*(column[part] for column in points[axis]), made.interpolation[part])
+            for axis in range(width)
+        ]
+        yield bone, Carried(curves, bool(exact[run]))
+
+
+def flat_runs(values: Sequence[Floats], starts: Indices) -> Flags:
+    """(runs, m) which columns of (rows, m) ``values`` say the same from each of ``starts`` on, in more rows than one.
+
+    The first rows of the first values say what.
+    """
+    first = values[0][starts]
+    with np.errstate(invalid="ignore"):
+        reach = FLAT * np.maximum(1.0, np.abs(first))
+        flat = np.diff(np.append(starts, len(values[0])))[:, None] > np.ones(first.shape, np.intp)
+        for part in values:
+            flat &= np.maximum.reduceat(part, starts) - first <= reach
+            flat &= first - np.minimum.reduceat(part, starts) <= reach
+    return flat
