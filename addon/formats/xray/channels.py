@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.envelope import Curve, Display, Envelope, display, keys_of_curve, unchanged
+from ...core.envelope import Curve, Display, Envelope, display, displays, keys_of_curve, unchanged
 from ...core.envelope.comparing import Stored, losses
 from ...core.envelope.curve import empty_curve
 from ...core.envelope.matching import Match, match
@@ -74,10 +74,8 @@ def lost_slopes(changes: Iterable[ChannelChange]) -> str:
     )
 
 
-def decode_channel(envelope: StoredEnvelope, sign: float, frame: float, place: str, report: Report) -> Curve:
-    """A channel as a curve; ``frame`` in seconds. What cannot be shown as it is, is told."""
-    decoded = envelope.decoded()
-    shown = _shown(decoded, frame)
+def _tell_of_oddities(decoded: Envelope, shown: Display, place: str, report: Report) -> None:
+    """What of a channel cannot be shown as it is."""
     if decoded.count and not shown.curve.count:
         report.warn("keys hold or lead to what is no number: shown without keys, kept while no key is added", place)
     elif hidden := shown.hidden(decoded):
@@ -93,19 +91,34 @@ def decode_channel(envelope: StoredEnvelope, sign: float, frame: float, place: s
     elif shown.added and not shown.hidden(decoded):
         added = counted(shown.added, "key")
         report.note(f"{added} more than in the file, for handles that Blender would shorten", place)
-    return shown.curve if sign > 0 else shown.curve.signed(sign)
 
 
-def _shown(envelope: Envelope, frame: float) -> Display:
-    numbers = (envelope.times, envelope.values, envelope.tcb, envelope.parameters)
-    if all(np.isfinite(part).all() for part in numbers):
-        shown = display(envelope, frame)
+def _shown(envelopes: Sequence[Envelope], frame: float) -> list[Display]:
+    """How channels are shown: those that hold or lead to what is no number without keys."""
+    numbers = [(one.times, one.values, one.tcb, one.parameters) for one in envelopes]
+    if _are_finite(numbers):
+        shown = displays(envelopes, frame)
         # Numbers near the largest there are can have handles that are none.
-        if all(np.isfinite(part).all() for part in (shown.curve.keys, shown.curve.left, shown.curve.right)):
+        if _are_finite([(one.curve.keys, one.curve.left, one.curve.right) for one in shown]):
             return shown
+    if len(envelopes) > 1:
+        return [_shown([envelope], frame)[0] for envelope in envelopes]
     nothing = display(NEW, frame)
-    nothing.curve = empty_curve(envelope.before, envelope.after)
-    return nothing
+    nothing.curve, nothing.cut = empty_curve(envelopes[0].before, envelopes[0].after), True
+    return [nothing]
+
+
+def _are_finite(rows: Sequence[tuple[NDArray[np.float64], ...]]) -> bool:
+    return all(bool(np.isfinite(np.concatenate(column)).all()) for column in zip(*rows, strict=True))
+
+
+@dataclass
+class _Base:
+    """A channel as the file has it and as it was shown."""
+
+    stored: StoredEnvelope
+    decoded: Envelope
+    shown: Display
 
 
 @dataclass
@@ -123,25 +136,22 @@ class _Encoded:
     converted: bool = False
 
 
-def _encode_channel(
-    curve: Curve, base: StoredEnvelope | None, frame: float, place: str, *, to_packed: bool
-) -> _Encoded:
+def _encode_channel(curve: Curve, base: _Base | None, frame: float, place: str, *, to_packed: bool) -> _Encoded:
     """A channel to be stored, signs as in the file. Raises `WriteError` for what the game or the layout cannot take."""
     _refuse_odd(curve, place)
-    decoded = base.decoded() if base is not None else None
-    shown = _shown(decoded, frame) if decoded is not None else None
+    old, decoded, shown = (base.stored, base.decoded, base.shown) if base is not None else (None, None, None)
     matched = match(curve, shown, frame) if shown is not None else None
-    if base is not None and shown is not None and unchanged(curve, shown, frame, matched):
-        return _in_layout(base, to_packed, curve, place)
+    if old is not None and shown is not None and unchanged(curve, shown, frame, matched):
+        return _in_layout(old, to_packed, curve, place)
     known = decoded if shown is not None and shown.curve.count else None
     keys, source = keys_of_curve(
         curve, known, shown if known else None, frame, stepped_parameters=not to_packed, matched=matched
     )
     result = stored(keys, place, to_packed=to_packed)
-    if base is not None and not base.packed and not to_packed:
-        _keep_high_bytes(result, base, source)
+    if old is not None and not old.packed and not to_packed:
+        _keep_high_bytes(result, old, source)
     touched = _near_edits(matched) if known and matched is not None else _everywhere(curve)
-    return _Encoded(place, result, _differing(result, base, source), Stored(curve, result.decoded(), touched))
+    return _Encoded(place, result, _differing(result, old, source), Stored(curve, result.decoded(), touched))
 
 
 def _everywhere(curve: Curve) -> NDArray[np.bool_]:
@@ -198,10 +208,26 @@ def decode_channels(
     envelopes: Sequence[StoredEnvelope], mapping: Mapping, frame: float, place: str, report: Report
 ) -> list[Curve]:
     """Six channels in the file's order as Blender's: location x, y, z, then rotation x, y, z."""
-    return [
-        decode_channel(envelopes[channel], sign, frame, f"{place}{NAMES[channel]}", report)
-        for channel, sign in zip(mapping.channels, mapping.signs, strict=True)
-    ]
+    return decode_tracks({place: envelopes}, mapping, frame, report)[0]
+
+
+def decode_tracks(
+    tracks: dict[str, Sequence[StoredEnvelope]], mapping: Mapping, frame: float, report: Report
+) -> list[list[Curve]]:
+    """`decode_channels` of each of several, by what their channels' names are put behind; ``frame`` in seconds."""
+    stored_ones = [one for envelopes in tracks.values() for one in envelopes]
+    decoded = StoredEnvelope.decoded_all(stored_ones)
+    shown = _shown(decoded, frame) if decoded else []
+    result = []
+    for number, place in enumerate(tracks):
+        curves = []
+        for channel, sign in zip(mapping.channels, mapping.signs, strict=True):
+            one = shown[number * len(NAMES) + channel]
+            if one.cut:
+                _tell_of_oddities(decoded[number * len(NAMES) + channel], one, f"{place}{NAMES[channel]}", report)
+            curves.append(one.curve if sign > 0 else one.curve.signed(sign))
+        result.append(curves)
+    return result
 
 
 def encode_channels(
@@ -214,10 +240,14 @@ def encode_channels(
     to_packed: bool,
 ) -> tuple[list[StoredEnvelope], list[ChannelChange]]:
     """Blender's six channels as the file's, and those that changed."""
+    known: list[_Base] = []
+    if base is not None:
+        decoded = StoredEnvelope.decoded_all(base)
+        known = [_Base(*each) for each in zip(base, decoded, _shown(decoded, frame), strict=True)]
     encoded = [
         _encode_channel(
             curve if sign > 0 else curve.signed(sign),
-            base[channel] if base is not None else None,
+            known[channel] if known else None,
             frame,
             f"{place}{NAMES[channel]}",
             to_packed=to_packed,
