@@ -37,12 +37,26 @@ def new_action(name: str, owner_type: str, slot_name: str) -> tuple[Any, Any, An
     return action, slot, strip.channelbag(slot, ensure=True)
 
 
+def add_slot(action: Any, owner_type: str, slot_name: str) -> tuple[Any, Any]:
+    """Another slot of an action of `new_action`, since 4.4, and what holds its F-curves."""
+    slot = action.slots.new(owner_type, slot_name)
+    return slot, action.layers[0].strips[0].channelbag(slot, ensure=True)
+
+
 def curve_maker(action: Any, bag: Any) -> MakeCurve:
-    """A function (data path, index, group name) that adds an F-curve to a new action of one slot."""
+    """A function (data path, index, group name) that adds an F-curve to a new action."""
     if _GROUP_BY_NAME:
         return lambda path, index, group: bag.fcurves.new(path, index=index, group_name=group)
+    if SLOTTED and len(action.slots) > 1:
+        return lambda path, index, group: _new_in_group(bag, path, index, group)
     # 4.4 and 4.5 take a group only through the old door, which leads to the first slot.
     return lambda path, index, group: action.fcurves.new(path, index=index, action_group=group)
+
+
+def _new_in_group(bag: Any, path: str, index: int, group: str) -> Any:
+    curve = bag.fcurves.new(path, index=index)
+    curve.group = bag.groups.get(group) or bag.groups.new(group)
+    return curve
 
 
 def curve_bag(action: Any, slot: Any = None) -> Any:

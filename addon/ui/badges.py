@@ -11,6 +11,9 @@ from ..blender import action as actions
 from ..core.errors import MotionbridgeError
 from ..core.report import Report
 from ..games.arma import animation_edit
+from ..games.descent3 import model_export, motion_export
+from ..games.descent3.hierarchy import Chosen
+from ..games.descent3.model_properties import holder_of
 from ..games.xray import motion_edit
 from .motion_operators import active_action
 from .target import active_rig
@@ -37,15 +40,32 @@ def compare(context: Any) -> None:
             action.motionbridge_animation.status = "UNKNOWN"
 
 
+def compare_model(context: Any) -> None:
+    """Compare the motions of the active object's Descent 3 model with its file, but for those that are sampled."""
+    holder = holder_of(context.view_layer.objects.active)
+    if holder is None:
+        return
+    model = model_export.imported_model(Chosen(holder))
+    if model is None or motion_export.is_sampled(context, holder):
+        return
+    try:
+        motion_export.update_status(context, holder, model)
+    except MotionbridgeError:
+        holder.motionbridge_descent_model.motion_status = "UNKNOWN"
+
+
 def _compare_later() -> None:
     compare(bpy.context)
+    compare_model(bpy.context)
 
 
 def _edited(scene: Any, depsgraph: Any) -> None:
-    action = active_action(bpy.context) if bpy.context.scene == scene else None
-    if action is None or not depsgraph.id_type_updated("ACTION"):
+    if bpy.context.scene != scene or not depsgraph.id_type_updated("ACTION"):
         return
-    if any(update.id.original == action for update in depsgraph.updates):
+    context: Any = bpy.context
+    action, model = active_action(context), holder_of(context.view_layer.objects.active)
+    edited = [update.id.original for update in depsgraph.updates]
+    if (action is not None and action in edited) or (model is not None and motion_export.plays_any(model, edited)):
         if bpy.app.timers.is_registered(_compare_later):
             bpy.app.timers.unregister(_compare_later)
         bpy.app.timers.register(_compare_later, first_interval=DELAY)

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..games.descent3 import property_values
 from ..games.descent3.model_properties import holder_of
+from . import descent_animation_panel
 from .bases import BlenderList, BlenderPanel
 from .wording import shown
 
@@ -171,6 +172,7 @@ def _draw_point(layout: Any, active: Any) -> None:
 CLASSES = (
     MOTIONBRIDGE_UL_descent_batteries,
     MOTIONBRIDGE_PT_descent,
+    *descent_animation_panel.CLASSES,
     MOTIONBRIDGE_PT_descent_batteries,
     MOTIONBRIDGE_PT_descent_new,
 )

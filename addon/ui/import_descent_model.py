@@ -12,7 +12,7 @@ from bpy_extras.io_utils import poll_file_object_drop
 from ..blender.scope import progress
 from ..core.errors import ReadError
 from ..core.report import Report
-from ..games.descent3 import model, textures
+from ..games.descent3 import model, spin, textures
 from . import tick_list
 from .bases import CALL, BlenderList, BlenderOperator, ImportHelper
 from .operation import FileChoice, Operation, Outcome
@@ -24,6 +24,13 @@ AS_ITEMS = (
     ("OBJECTS", "Objects", "An object for each sub-object, below that of its parent"),
     ("BONES", "Armature", "An armature with a bone for each sub-object, which hangs on it; for posing"),
 )
+KEY_ITEMS = (
+    ("EVERY", "Every Tick", "What plays is what the game shows"),
+    ("FEW", "As in the File", "The file's own, and more where needed to stay within 0.05° of what the game shows"),
+)
+FRAMES_PER_SECOND = 30
+"""What the game's models were animated at; files hold no rate, the game's tables say how long a motion lasts."""
+OPTIONS = ("shown_as", "points", "textures", "animation", "keys", "rotors", "match_scene", "new_collection")
 
 
 class ListedModel(bpy.types.PropertyGroup):
@@ -65,6 +72,20 @@ class IMPORT_SCENE_OT_descent3_oof(Operation, FileChoice, ImportHelper, BlenderO
         description="Show textures where they are found: beside the model, in its archive, in the Descent 3 folder",
         default=True,
     )
+    animation: BoolProperty(
+        name="Animation", description="Motions of sub-objects as actions; a tick of the game is a frame", default=True
+    )
+    keys: EnumProperty(name="Keys", description="Where motions get keys", items=KEY_ITEMS, default="EVERY")
+    rotors: BoolProperty(
+        name="Turn Rotors",
+        description="Show rotors turning as the game turns them; exports take no notice of it",
+        default=True,
+    )
+    match_scene: BoolProperty(
+        name="Match Scene",
+        description="Set the scene to 30 frames a second and to the ticks of the first model that moves",
+        default=False,
+    )
     new_collection: BoolProperty(
         name="New Collection", description="Put each model into a collection of its own", default=False
     )
@@ -94,7 +115,7 @@ class IMPORT_SCENE_OT_descent3_oof(Operation, FileChoice, ImportHelper, BlenderO
         """Import; archives chosen in the file browser are listed first."""
         if self._archives() and not self.models and not len(self.listed) and not bpy.app.background:
             names = [{"name": entry.name} for entry in self.files if entry.name]
-            options = {name: getattr(self, name) for name in ("shown_as", "points", "textures", "new_collection")}
+            options = {name: getattr(self, name) for name in OPTIONS}
             CALL.import_scene.descent3_oof(
                 "INVOKE_DEFAULT", filepath=self.filepath, directory=self.directory, files=names, **options
             )
@@ -138,8 +159,10 @@ class IMPORT_SCENE_OT_descent3_oof(Operation, FileChoice, ImportHelper, BlenderO
         column = layout.column()
         column.use_property_split = True
         column.use_property_decorate = False
-        for name in ("shown_as", "points", "textures", "new_collection"):
-            column.prop(self, name)
+        for name in OPTIONS:
+            row = column.row()
+            row.active = name != "keys" or self.animation
+            row.prop(self, name)
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Import every model."""
@@ -157,8 +180,23 @@ class IMPORT_SCENE_OT_descent3_oof(Operation, FileChoice, ImportHelper, BlenderO
             self.each_file(list(sources), one, report)
         parts, points = sum(len(one.parts) for one in made), sum(len(one.points) for one in made)
         names = ", ".join(one.holder.name for one in made)
+        self._match(context, made)
         text = said("Imported models: {} (sub-objects: {}, points: {})").format(len(made), parts, points)
+        moving = sum(one.moving for one in made)
+        if moving:
+            text += said("; moving: {}").format(moving)
         return Outcome(f"{text}: {names}")
+
+    def _match(self, context: Any, made: list[model.ImportedModel]) -> None:
+        moving = next((one for one in made if one.moving), None)
+        if not self.match_scene or moving is None:
+            return
+        scene = context.scene
+        scene.render.fps, scene.render.fps_base = FRAMES_PER_SECOND, 1.0
+        # Blender's scenes begin at 0 at the earliest.
+        scene.frame_start, scene.frame_end = max(moving.ticks[0], 0), max(moving.ticks[1], 1)
+        for one in made:
+            spin.show(context, one.holder)
 
     def _sources(self, paths: list[str], report: Report) -> dict[str, model.Source]:
         """Label -> model, of archives those that are ticked or named."""
@@ -195,6 +233,9 @@ class IMPORT_SCENE_OT_descent3_oof(Operation, FileChoice, ImportHelper, BlenderO
             bones=self.shown_as == "BONES",
             points=self.points,
             textures=self.textures,
+            animation=self.animation,
+            few_keys=self.keys == "FEW",
+            rotors=self.rotors,
             folders=descent3_folders(context),
             collection=Path(source.member or source.path.name).stem if self.new_collection else "",
         )

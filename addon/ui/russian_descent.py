@@ -6,6 +6,7 @@ DESCENT: dict[str, str] = {
     "1 primary weapon, 2 ship, 3 secondary weapon, 4 and 5 energy, 6 shield, 7 afterburner, 8 unused": (
         "1 основное оружие, 2 корабль, 3 дополнительное оружие, 4 и 5 энергия, 6 щит, 7 форсаж, 8 не занят"
     ),
+    "; moving: {}": "; движутся: {}",
     "A gauge of a cockpit": "Прибор кабины",
     "A named place; the game passes over it": "Именованное место; игра его пропускает",
     "A new model, not from a file": "Новая модель, не из файла",
@@ -25,6 +26,7 @@ DESCENT: dict[str, str] = {
     "Armature": "Арматура",
     "As": "Как",
     "As Shown": "Как показано",
+    "As in the File": "Как в файле",
     "As the Game's Tools": "Как в инструментах игры",
     "Attach Point": "Точка стыковки",
     "Axis": "Ось",
@@ -51,11 +53,17 @@ DESCENT: dict[str, str] = {
     "Door Housing ($shell)": "Корпус двери ($shell)",
     "Drawn after the gauges of a cockpit": "Рисуется после приборов кабины",
     "Drawn only with a team's or player's own texture": "Рисуется только с текстурой команды или игрока",
+    "Edited motions: {} ({})": "Изменённых движений: {} ({})",
+    "Every Tick": "Каждый такт",
     "Export Descent 3 Model": "Экспорт модели Descent 3",
     "Export a model of Descent 3: an imported one, whose untouched parts keep their bytes, or selected meshes": (
         "Экспорт модели Descent 3: импортированной, нетронутые части которой сохраняют свои байты, или выделенных сеток"
     ),
+    "Exporting changes motions of the file": "Экспорт изменит движения файла",
     "Field (°)": "Сектор (°)",
+    "Find out which motions are edited, and select their sub-objects": (
+        "Узнать, какие движения изменены, и выделить их подобъекты"
+    ),
     "Find what Descent 3 would refuse or show otherwise than meant, and select the first such faces or objects": (
         "Найти, что Descent 3 не примет или покажет иначе, и выделить первые такие грани или объекты"
     ),
@@ -98,11 +106,16 @@ DESCENT: dict[str, str] = {
         "Сделать выделенные сетки и всё под ними подобъектами новой модели Descent 3"
     ),
     "Monitor": "Монитор",
+    "Motions": "Движения",
+    "Motions of sub-objects as actions; a tick of the game is a frame": (
+        "Движения подобъектов как действия; такт игры — кадр"
+    ),
     "New Descent 3 Model": "Новая модель Descent 3",
     "No mesh is in the scene": "В сцене нет сетки",
     "No mesh is selected": "Сетка не выделена",
     "No point of a model": "Не точка модели",
     "Normals": "Нормали",
+    "Nothing moves by keys": "Ключи ничего не двигают",
     "Objects": "Объекты",
     "One face that closes a door; not drawn, no children": "Одна грань, закрывающая дверь; не рисуется, без потомков",
     "One textured face that always looks at the camera": "Одна грань с текстурой, всегда обращённая к камере",
@@ -125,20 +138,33 @@ DESCENT: dict[str, str] = {
     "Seconds before the turret reacts": "Через сколько секунд турель реагирует",
     "Select Offending Elements": "Выделить ошибочные элементы",
     "Set from Selected": "Взять выделенное",
+    "Set the scene to 30 frames a second and to the ticks of the first model that moves": (
+        "Задать сцене 30 кадров в секунду и такты первой движущейся модели"
+    ),
     "Show models with this in their names; * and ? stand for any letters": (
         "Показать модели, в имени которых есть это; * и ? — любые буквы"
+    ),
+    "Show rotors turning as the game turns them; exports take no notice of it": (
+        "Показать роторы так, как их вращает игра; на экспорт это не влияет"
     ),
     "Show textures where they are found: beside the model, in its archive, in the Descent 3 folder": (
         "Показывать текстуры, где они найдены: рядом с моделью, в её архиве, в папке Descent 3 из настроек"
     ),
+    "Show turrets swinging through their fields; exports take no notice of it": (
+        "Показать, как турели проходят свой сектор; на экспорт это не влияет"
+    ),
     "Size": "Размер",
     "Special Point": "Особая точка",
     "Sub-Object": "Подобъект",
+    "Swing Turrets": "Качать турели",
     "Team Logo ($custom)": "Эмблема команды ($custom)",
     "The active object belongs to no Descent 3 model": "Активный объект не принадлежит модели Descent 3",
     "The active object is no sub-object of a Descent 3 model": "Активный объект — не подобъект модели Descent 3",
     "The attach point says which way is up: the empty's y axis": (
         "Точка стыковки задаёт направление вверх: ось Y пустышки"
+    ),
+    "The file's own, and more where needed to stay within 0.05° of what the game shows": (
+        "Ключи файла и ещё те, без которых расхождение с игрой превысит 0,05°"
     ),
     "The folder of Descent 3 that holds d3.hog, searched for the textures of its models": (
         "Папка Descent 3, где лежит d3.hog; в ней ищутся текстуры моделей"
@@ -147,6 +173,7 @@ DESCENT: dict[str, str] = {
         "Свечение двигателя; одна грань, которая не рисуется, задаёт направление"
     ),
     "The model's name in the archive it was read from": "Имя модели в архиве, из которого она прочитана",
+    "The motions are those of the file": "Движения те же, что в файле",
     "The pivot at rest, from that of the parent": "Опорная точка в покое, от опорной точки родителя",
     "The property string as the file has it: $rotate=, $glow=, $fov=, $facing …": (
         "Строка свойств, как в файле: $rotate=, $glow=, $fov=, $facing …"
@@ -159,9 +186,13 @@ DESCENT: dict[str, str] = {
         "Те, что показывает Blender; у острых рёбер вершины разделяются"
     ),
     "Thruster ($thruster)": "Двигатель ($thruster)",
+    "Ticks a second: the game's tables": "Тактов в секунду: по таблицам игры",
+    "Ticks {} to {}, moving sub-objects: {}": "Такты с {} по {}, движутся подобъектов: {}",
+    "Turn Rotors": "Вращать роторы",
     "Turned by the game about the axis of its keys": "Игра поворачивает её вокруг оси её ключей",
     "Turns all the time, about the axis of its keys": "Всё время вращается вокруг оси своих ключей",
     "Turret ($fov)": "Турель ($fov)",
+    "Unchanged": "Без изменений",
     "Untouched ones as they are, others smooth, as the game's own tools work them out": (
         "Нетронутые как есть, остальные сглажены, как их вычисляют инструменты игры"
     ),
@@ -170,9 +201,11 @@ DESCENT: dict[str, str] = {
         "Вокруг чего вращается ротор или турель, в системе родителя"
     ),
     "What is below this object is a model of the game": "То, что под этим объектом, — модель игры",
+    "What plays is what the game shows": "Проигрывается то, что показывает игра",
     "What sub-objects become": "Чем становятся подобъекты",
     "What the point is for": "Для чего точка",
     "What the property string makes of the sub-object": "Чем строка свойств делает подобъект",
+    "Where motions get keys": "Где движения получают ключи",
     "Where objects dock: the arrow is forward, the empty's y axis up": (
         "Где стыкуются объекты: стрелка — вперёд, ось Y пустышки — вверх"
     ),
@@ -181,6 +214,7 @@ DESCENT: dict[str, str] = {
     ),
     "Where the eye is in a cockpit": "Где находится глаз в кабине",
     "Where the object touches the ground": "Где объект касается земли",
+    "Whether the motions are those of the file": "Те же ли движения, что в файле",
     "Which normals of vertices are written": "Какие нормали вершин записываются",
     "Write a file of version 2300 from the objects alone, not into what was imported": (
         "Записать файл версии 2300 только из объектов, а не в импортированное"
@@ -188,4 +222,5 @@ DESCENT: dict[str, str] = {
     "{} can be exported for Descent 3 now": "{}: теперь можно экспортировать для Descent 3",
     "{} kB": "{} кБ",
     "{} of {} models": "моделей: {} из {}",
+    "{}: ticks {} to {}, keys: {}": "{}: такты с {} по {}, ключей: {}",
 }

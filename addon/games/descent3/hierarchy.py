@@ -15,6 +15,7 @@ from mathutils import Matrix, Quaternion, Vector
 from numpy.typing import NDArray
 
 from ...blender import compat
+from ...blender.transforms import channels_of, playing_curves
 from ...core.report import Report
 from .model_properties import holder_of
 
@@ -133,16 +134,27 @@ def local_at_rest(shown: Any) -> Floats:
     """(4, 4) an object's place in its parent, without what actions, NLA and drivers make of it."""
     moved = animated_channels(shown)
     properties = shown.motionbridge_descent_part
-    if not moved or not properties.is_part:
+    if not moved or not is_part(shown):
         basis = shown.matrix_basis
     else:
-        place = Vector(properties.offset) if "location" in moved and shown.parent_type != "BONE" else shown.location
+        place = shown.location
+        if "location" in moved and shown.parent_type != "BONE":
+            place = Vector(properties.offset) if properties.is_part else first_place(shown)
         if "location" in moved and shown.parent_type == "BONE":
             place = Vector((0, 0, 0))
         turn = Quaternion() if "rotation" in moved else shown.matrix_basis.to_quaternion()
         scale = Vector((1, 1, 1)) if "scale" in moved else shown.scale
         basis = Matrix.LocRotScale(place, turn, scale)
     return _array(shown.matrix_parent_inverse) @ _array(basis)
+
+
+def first_place(shown: Any) -> Vector:
+    """Where the keys of an object's location begin: at rest, as what was made in Blender has no other pivot."""
+    found = Vector(shown.location)
+    for (channel, index), curve in channels_of(playing_curves(shown)).items():
+        if channel == "location" and len(curve.keyframe_points):
+            found[index] = curve.evaluate(curve.keyframe_points[0].co.x)
+    return found
 
 
 def animated_channels(shown: Any) -> set[str]:

@@ -28,7 +28,7 @@ from ...formats.descent3 import oof
 from ...formats.descent3.hog2 import Hog2
 from ...formats.descent3.oof.decoding import decode
 from ...formats.descent3.oof.model import Model, Part
-from . import looks, points
+from . import looks, motion, points
 from .textures import Textures, open_archive, textures_for
 
 SUFFIX = ".oof"
@@ -38,12 +38,17 @@ SUFFIX = ".oof"
 class ImportOptions:
     """``bones`` makes an armature with a bone for each sub-object; ``folders`` are the game's, searched for textures.
 
-    ``collection`` names a new collection to put the model into; empty for the active one.
+    ``animation`` gives parts their motions as actions, with a key at every tick, or with ``few_keys`` those of the file
+    and what more is needed to stay near what the game shows; ``rotors`` turns rotors for the eye. ``collection`` names
+    a new collection to put the model into; empty for the active one.
     """
 
     bones: bool = False
     points: bool = True
     textures: bool = True
+    animation: bool = True
+    few_keys: bool = False
+    rotors: bool = True
     folders: Sequence[Path] = ()
     collection: str = ""
 
@@ -63,11 +68,16 @@ class Source:
 
 @dataclass
 class ImportedModel:
-    """``holder`` remembers the file; ``parts`` are the sub-objects in the file's order; ``points`` empties."""
+    """``holder`` remembers the file; ``parts`` are the sub-objects in the file's order; ``points`` empties.
+
+    ``moving`` of the parts play an action, between the two ``ticks``.
+    """
 
     holder: Any
     parts: list[Any] = field(default_factory=list)
     points: list[Any] = field(default_factory=list)
+    moving: int = 0
+    ticks: tuple[int, int] = (0, 0)
 
     @property
     def rig(self) -> Any:
@@ -111,6 +121,11 @@ def import_model(context: Any, source: Source, options: ImportOptions, report: R
         result.points = points.build(model, result.holder, result.parts, armature=result.rig is not None)
     _link(result, into)
     _remember(result, model, source, data)
+    if options.animation:
+        result.ticks = model.ticks
+        result.moving = motion.build(context, model, result.parts, result.rig, few=options.few_keys, report=report)
+    if options.rotors:
+        result.holder.motionbridge_descent_model.shows_rotors = True
     collection.make_current(context, result.objects, result.holder)
     return result
 

@@ -28,8 +28,9 @@ from ...formats.descent3.oof.encoding import Settings, encode
 from ...formats.descent3.oof.limits import Finding
 from ...formats.descent3.oof.mesh import ALPHA
 from ...formats.descent3.oof.model import NEW, Model, Part, PointKind, WeaponBattery
+from ...formats.descent3.oof.motion_encoding import Precision
 from ...formats.descent3.oof.properties import Kind
-from . import looks, points
+from . import looks, motion_export, points
 from .hierarchy import Chosen, Hierarchy, hierarchy_of
 
 SUFFIX = ".oof"
@@ -102,6 +103,12 @@ def document_of(chosen: Chosen) -> bytes:
     return kept(chosen.holder.motionbridge_descent_model, "document") if chosen.holder is not None else b""
 
 
+def imported_model(chosen: Chosen) -> Model | None:
+    """The model as it was imported, None where none was."""
+    data = document_of(chosen)
+    return decode(oof.read(data, "", Report()), Report()) if data else None
+
+
 def export_model(context: Any, chosen: Chosen, path: Path | str, options: ExportOptions, report: Report) -> Plan:
     """Write the file, whole or not at all. Raises `WriteError`."""
     path = Path(path)
@@ -128,8 +135,7 @@ class Offending:
 def find_problems(context: Any, chosen: Chosen, report: Report) -> list[Offending]:
     """What the game would not take, or would show otherwise than meant, with the objects concerned."""
     hierarchy = hierarchy_of(context, chosen, report)
-    data = document_of(chosen)
-    before = decode(oof.read(data, "", Report()), Report()) if data else None
+    before = imported_model(chosen)
     model = gather_model(context, hierarchy, before, ExportOptions(), report)
     model.name = ""
     limits.check_hierarchy(model)
@@ -150,10 +156,12 @@ def gather_model(
     context.view_layer.update()
     if not hierarchy.parts:
         raise WriteError("there is no mesh to export", remedy="Choose an object or collection that has one")
+    motions = motion_export.gather(context, hierarchy, before, Precision(), report)
     parts = []
     for place, shown in enumerate(hierarchy.parts):
         mesh = _gather_mesh(context, shown, options, report)
-        parts.append(_gather_part(hierarchy, place, mesh, before))
+        part = _gather_part(hierarchy, place, mesh, before)
+        parts.append(replace(part, motion=motions[place]))
     model = Model("model", parts, textures=list(before.textures) if before is not None else [])
     for shown in hierarchy.points:
         kind = PointKind[shown.motionbridge_descent_point.kind]

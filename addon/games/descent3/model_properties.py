@@ -23,6 +23,7 @@ from bpy.props import (
 from ...blender.record import bytes_property
 from ...formats.descent3.oof.model import NEW
 from . import property_values as values
+from . import spin
 
 POINT_KINDS = (
     ("NONE", "None", "No point of a model"),
@@ -31,6 +32,15 @@ POINT_KINDS = (
     ("ATTACH", "Attach Point", "Where objects dock: the arrow is forward, the empty's y axis up"),
     ("SPECIAL", "Special Point", "A named place; the game passes over it"),
 )
+MOTION_STATES = (
+    ("UNKNOWN", "Not Compared", "Not compared with its file since it was imported", "NONE", 0),
+    ("UNTOUCHED", "Unchanged", "The motions are those of the file", "CHECKMARK", 1),
+    ("EDITED", "Edited", "Exporting changes motions of the file", "GREASEPENCIL", 2),
+)
+
+
+def _show_turning(model: Any, context: Any) -> None:
+    spin.show(context, model.id_data)
 
 
 class BatteryMember(bpy.types.PropertyGroup):
@@ -55,6 +65,22 @@ class DescentModelProperties(bpy.types.PropertyGroup):
     member: StringProperty(name="In Archive", description="The model's name in the archive it was read from")
     sha256: StringProperty(options={"HIDDEN"})
     document: bytes_property("The model as its file has it")
+    shows_rotors: BoolProperty(
+        name="Turn Rotors",
+        description="Show rotors turning as the game turns them; exports take no notice of it",
+        update=_show_turning,
+    )
+    shows_turrets: BoolProperty(
+        name="Swing Turrets",
+        description="Show turrets swinging through their fields; exports take no notice of it",
+        update=_show_turning,
+    )
+    motion_status: EnumProperty(
+        name="Motions",
+        description="Whether the motions are those of the file",
+        items=MOTION_STATES,
+        options={"HIDDEN"},
+    )
     batteries: CollectionProperty(type=BatteryProperties)
     active_battery: IntProperty(options={"HIDDEN"})
 
@@ -63,7 +89,7 @@ class DescentPartProperties(bpy.types.PropertyGroup):
     """Which sub-object of a model an object is.
 
     ``offset`` is its pivot from its parent's, where the object's own place does not say it: on a bone, or while an
-    action moves it. ``shown_name`` and ``shown_place`` are Blender's after the import: what differs was edited.
+    action moves it. ``is_moved``: the import gave it the keys of its motion. ``shown_name`` and ``shown_place`` are Blender's after the import: what differs was edited.
     """
 
     is_part: BoolProperty(name="Sub-Object", description="This object is a sub-object of a Descent 3 model")
@@ -81,6 +107,7 @@ class DescentPartProperties(bpy.types.PropertyGroup):
         subtype="XYZ",
         default=(0.0, 0.0, 1.0),
     )
+    is_moved: BoolProperty(options={"HIDDEN"})
     text: StringProperty(
         name="Properties", description="The property string as the file has it: $rotate=, $glow=, $fov=, $facing …"
     )

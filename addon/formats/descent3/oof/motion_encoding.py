@@ -61,15 +61,15 @@ def rotation_keys(motion: Motion, precision: Precision) -> NDArray[Any]:
         return np.zeros(0, ROTATION_KEY)
 
     def error(keys: NDArray[np.int64]) -> Floats:
-        before, weight = _between(len(turns), keys)
+        before, weight = between_keys(len(turns), keys)
         first, second = turns[keys[before]], turns[keys[np.minimum(before + 1, len(keys) - 1)]]
         shown = by_angles(first + (second - first) * weight[:, None, None])
         steps = np.degrees(_angle(first, second))
         result: Floats = np.maximum(_angle(shown, turns) / limit, steps / precision.step)
         return result
 
-    hints = np.union1d(_hints(motion), _even_steps(turns, precision.step))
-    places = _chosen(len(turns), hints, error)
+    hints = np.union1d(key_hints(motion), _even_steps(turns, precision.step))
+    places = chosen_ticks(len(turns), hints, error)
     return _relative(rotation.from_matrices(turns[places]), motion.first + places, motion)
 
 
@@ -80,13 +80,13 @@ def position_keys(motion: Motion, precision: Precision) -> NDArray[Any]:
         return np.zeros(0, POSITION_KEY)
 
     def error(keys: NDArray[np.int64]) -> Floats:
-        before, weight = _between(len(moved), keys)
+        before, weight = between_keys(len(moved), keys)
         first, second = moved[keys[before]], moved[keys[np.minimum(before + 1, len(keys) - 1)]]
         shown = first + (second - first) * weight[:, None]
         result: Floats = np.linalg.norm(shown - moved, axis=1) / precision.distance
         return result
 
-    places = _chosen(len(moved), _hints(motion), error)
+    places = chosen_ticks(len(moved), key_hints(motion), error)
     result = np.zeros(len(places), POSITION_KEY)
     result["start"], result["position"] = motion.first + places, moved[places]
     return _at_least_two(result, motion)
@@ -113,7 +113,8 @@ def _angle(a: Floats, b: Floats) -> Floats:
     return result
 
 
-def _hints(motion: Motion) -> NDArray[np.int64]:
+def key_hints(motion: Motion) -> NDArray[np.int64]:
+    """The rows of a motion at which its file has keys."""
     found = motion.key_ticks - motion.first
     return found[(found >= 0) & (found < len(motion.rotations))]
 
@@ -125,7 +126,7 @@ def _even_steps(turns: Floats, step: float) -> NDArray[np.int64]:
     return places.astype(np.int64)
 
 
-def _between(count: int, keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:
+def between_keys(count: int, keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:
     """For each tick the key it follows and how far it is on the way to the next."""
     ticks = np.arange(count)
     before = np.clip(np.searchsorted(keys, ticks, side="right") - 1, 0, max(len(keys) - 2, 0))
@@ -134,7 +135,9 @@ def _between(count: int, keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], Fl
     return before, (ticks - keys[before]) / length
 
 
-def _chosen(count: int, hints: NDArray[np.int64], error: Callable[[NDArray[np.int64]], Floats]) -> NDArray[np.int64]:
+def chosen_ticks(
+    count: int, hints: NDArray[np.int64], error: Callable[[NDArray[np.int64]], Floats]
+) -> NDArray[np.int64]:
     """Ticks to set keys at: the ends, the hints, and more until the error between keys is nowhere above 1."""
     keys = np.unique(np.concatenate([hints, np.array([0, count - 1])]))
     rounds = 0

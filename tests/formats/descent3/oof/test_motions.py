@@ -211,7 +211,7 @@ def test_keys_are_chosen_where_the_error_is():
         values = np.abs(np.arange(100) - 37.0)
         return np.abs(np.interp(np.arange(100), keys, values[keys]) - values) / 0.5
 
-    assert motion_encoding._chosen(100, np.zeros(0, np.int64), error).tolist() == [0, 37, 99]
+    assert motion_encoding.chosen_ticks(100, np.zeros(0, np.int64), error).tolist() == [0, 37, 99]
 
 
 @given(st.lists(st.integers(-4, 30), min_size=2, max_size=6), st.integers(-5, 5), st.integers(1, 30))

@@ -1,0 +1,120 @@
+"""How objects and bones move by the curves they play, as arrays of matrices: location, rotation and scale together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import rotation
+from ..core.deltas import compose
+from . import compat, scope
+from .bone_curves import channel_path, rotation_kind, sampled, write_keys
+
+Floats = NDArray[np.float64]
+Curves = Mapping[tuple[str, int], Any]
+
+WIDTHS = {"location": 3, "rotation_quaternion": 4, "rotation_axis_angle": 4, "rotation_euler": 3, "scale": 3}
+_DELTAS = (
+    ("delta_location", 0.0),
+    ("delta_rotation_euler", 0.0),
+    ("delta_scale", 1.0),
+)
+_NO_TURN = (1.0, 0.0, 0.0, 0.0)
+
+
+def playing_curves(owner: Any) -> list[Any]:
+    """The F-curves of the action that a data-block plays, muted ones left out."""
+    data = owner.animation_data
+    if data is None or data.action is None:
+        return []
+    slot = data.action_slot if compat.SLOTTED else None
+    if compat.SLOTTED and slot is None:
+        return []
+    bag = compat.curve_bag(data.action, slot)
+    return [curve for curve in bag.fcurves if not curve.mute] if bag is not None else []
+
+
+def channels_of(curves: Sequence[Any], bone: str = "") -> dict[tuple[str, int], Any]:
+    """(channel, index) -> curve, of an object itself or of one of its pose bones."""
+    paths = {channel_path(bone, channel) if bone else channel: channel for channel in WIDTHS}
+    return {(paths[curve.data_path], curve.array_index): curve for curve in curves if curve.data_path in paths}
+
+
+def basis(owner: Any, curves: Curves, frames: NDArray[np.float32], *, turning: bool = True) -> Floats:
+    """(frames, 4, 4) what an object's or pose bone's own channels say; those without curves stand as they stand now.
+
+    ``turning`` False leaves its rotation out.
+    """
+    kind = rotation_kind(owner.rotation_mode)
+    turned = _channel(owner, curves, f"rotation_{kind}", frames)
+    turns = rotation.normalised(turned) if kind == "quaternion" else rotation.of_mode(turned, owner.rotation_mode)
+    if not turning:
+        turns[:] = _NO_TURN
+    return compose(_channel(owner, curves, "location", frames), turns, _channel(owner, curves, "scale", frames))
+
+
+def _channel(owner: Any, curves: Curves, name: str, frames: NDArray[np.float32]) -> Floats:
+    values = np.tile(np.array(getattr(owner, name), np.float64), (len(frames), 1))
+    there = [index for index in range(WIDTHS[name]) if (name, index) in curves]
+    rows, _ = sampled([curves[name, index] for index in there], frames)
+    values[:, there] = rows.T
+    return values
+
+
+def key_range(curves: Sequence[Any]) -> tuple[int, int] | None:
+    """The whole frames around all keys, None where there is no key."""
+    ends = [(points[0].co.x, points[-1].co.x) for points in (c.keyframe_points for c in curves) if len(points)]
+    if not ends:
+        return None
+    return int(np.floor(min(first for first, _ in ends))), int(np.ceil(max(last for _, last in ends)))
+
+
+def why_sampled(owner: Any, *, turning: bool = True) -> list[str]:
+    """What makes an object's place more than its keys; empty where these are the whole truth.
+
+    ``turning`` False takes no notice of drivers of its rotation.
+    """
+    reasons = []
+    if any(not constraint.mute for constraint in owner.constraints):
+        reasons.append("constraints")
+    data = owner.animation_data
+    if data is not None:
+        drivers = [curve for curve in data.drivers if not curve.mute]
+        if any(curve.data_path in WIDTHS and (turning or "rotation" not in curve.data_path) for curve in drivers):
+            reasons.append("drivers")
+        if data.use_nla and any(not track.mute and len(track.strips) for track in data.nla_tracks):
+            reasons.append("NLA tracks")
+    if any(abs(value - plain) > 1e-6 for name, plain in _DELTAS for value in getattr(owner, name)):
+        reasons.append("delta transforms")
+    if owner.parent_type not in ("OBJECT", "BONE"):
+        reasons.append("a parent that deforms it")
+    return reasons
+
+
+def sample(context: Any, objects: Sequence[Any], frames: NDArray[np.int64]) -> dict[Any, Floats]:
+    """(frames, 4, 4) where objects really are in the scene. The scene is as before afterwards."""
+    found = {shown: np.empty((len(frames), 4, 4)) for shown in objects}
+    with scope.kept_frame(context) as scene:
+        for number, frame in enumerate(frames.tolist()):
+            scene.frame_set(frame)
+            graph = context.evaluated_depsgraph_get()
+            for shown, places in found.items():
+                places[number] = np.array(shown.evaluated_get(graph).matrix_world)
+    return found
+
+
+def write_tracks(
+    make: compat.MakeCurve, bone: str, group: str, ticks: NDArray[np.int64], tracks: Mapping[str, Floats]
+) -> None:
+    """Linear keys at ``ticks`` for channels (ticks, width) of an object or pose bone; a still one has two."""
+    for channel, values in tracks.items():
+        path = channel_path(bone, channel) if bone else channel
+        curves = [make(path, index, group) for index in range(WIDTHS[channel])]
+        still = bool((values == values[:1]).all())
+        chosen = [0, len(ticks) - 1] if still and len(ticks) > 1 else slice(None)
+        keys = np.empty((len(curves), len(ticks[chosen]), 2), np.float32)
+        keys[..., 0], keys[..., 1] = ticks[chosen], values[chosen].T
+        write_keys(curves, keys)

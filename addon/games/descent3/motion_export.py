@@ -1,0 +1,376 @@
+"""Motions of a model out of Blender: each part against the part above it, tick by tick.
+
+A part that objects or bones move is seen from the part above, through whatever lies between them; keys are read as
+curves, and where constraints, drivers or NLA tracks have a say, places are looked at frame by frame. What is as the
+import made it is the file's own motion.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from mathutils import Matrix
+from numpy.typing import NDArray
+
+from ...blender import transforms
+from ...blender.bone_curves import channel_path, key_times
+from ...core import rotation
+from ...core.errors import WriteError
+from ...core.report import Report
+from ...formats.descent3.oof.model import Model, Motion
+from ...formats.descent3.oof.motion_encoding import Precision
+from .hierarchy import Chosen, Hierarchy, hierarchy_of
+from .motion import few_ticks, straightened
+from .spin import turns_itself
+
+Floats = NDArray[np.float64]
+
+MOST_FRAMES = 20_000
+"""Of one part; a minute is 1800."""
+SAME_SIZE = 1e-3
+
+
+@dataclass
+class _Moving:
+    """A sub-object, the ``links`` of the way up to the object ``above``, and the ``curves`` on that way.
+
+    ``hanging`` is the place on its bone of what is above, where the way leads through bones; ``sampled`` why the curves
+    are not the whole truth.
+    """
+
+    shown: Any
+    above: Any
+    links: list[_Link] = field(default_factory=list)
+    hanging: _Link | None = None
+    curves: list[Any] = field(default_factory=list)
+    sampled: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Link:
+    """One step of the way from the part above to a part: an object, or a bone of a rig, or the bones' own parting."""
+
+    owner: Any
+    bone: str
+    curves: dict[tuple[str, int], Any]
+    turning: bool
+
+    def matrices(self, frames: NDArray[np.float32]) -> Floats:
+        """(frames, 4, 4) from the link to the one above it."""
+        if self.bone:
+            pose = self.owner.pose.bones[self.bone]
+            rest = _array(pose.bone.matrix_local)
+            if pose.parent is not None:
+                rest = np.linalg.inv(_array(pose.parent.bone.matrix_local)) @ rest
+            moving: Floats = rest @ transforms.basis(pose, self.curves, frames, turning=self.turning)
+            return moving
+        shown = self.owner
+        if self.curves or not self.turning:
+            own = transforms.basis(shown, self.curves, frames, turning=self.turning)
+        else:
+            own = np.broadcast_to(_array(shown.matrix_basis), (len(frames), 4, 4))
+        before = _array(shown.matrix_parent_inverse)
+        if shown.parent is not None and shown.parent_type == "BONE":
+            bone = shown.parent.data.bones.get(shown.parent_bone)
+            if bone is not None:
+                before = _array(Matrix.Translation((0, bone.length, 0))) @ before
+        result: Floats = before @ own
+        return result
+
+
+def _array(matrix: Any) -> Floats:
+    return np.array(matrix, np.float64)
+
+
+def gather(
+    context: Any, hierarchy: Hierarchy, before: Model | None, precision: Precision, report: Report
+) -> list[Motion | None]:
+    """The motion of each part of the hierarchy; None where nothing is said and the file keeps what it has.
+
+    Raises `WriteError`.
+    """
+    parts = [_moving(hierarchy, place) for place in range(len(hierarchy.parts))]
+    ranges = [_range(context, part) for part in parts]
+    places = _sampled(context, [(part, ends) for part, ends in zip(parts, ranges, strict=True) if part.sampled])
+    found: list[Motion | None] = []
+    for part, ends in zip(parts, ranges, strict=True):
+        said = part.shown.motionbridge_descent_part
+        known = before is not None and 0 <= said.source < len(before.parts)
+        base = before.parts[said.source].motion if before is not None and known else None
+        _report_left_out(part, report)
+        motion = _motion(hierarchy, part, ends, places, report) if ends is not None else None
+        if motion is None and said.is_moved and base is not None:
+            report.warn("has no keys any more: it stands still in the file", part.shown.name)
+            motion = _still(base)
+        found.append(_settled(motion, base, hierarchy.offset(part.shown), precision))
+    points = [shown.name for shown in hierarchy.points if transforms.playing_curves(shown)]
+    if points:
+        report.warn(f"points do not move on their own; keys of {len(points)} left out", points[0])
+    return found
+
+
+def edited_parts(context: Any, hierarchy: Hierarchy, before: Model) -> list[Any]:
+    """The parts whose motions are not the file's. Raises `WriteError`."""
+    motions = gather(context, hierarchy, before, Precision(), Report())
+    edited = []
+    for shown, motion in zip(hierarchy.parts, motions, strict=True):
+        source = shown.motionbridge_descent_part.source
+        base = before.parts[source].motion if 0 <= source < len(before.parts) else None
+        if motion is not None and not _is_base(motion, base):
+            edited.append(shown)
+    return edited
+
+
+def _is_base(motion: Motion, base: Motion | None) -> bool:
+    return base is not None and motion.rotations is base.rotations and motion.displacements is base.displacements
+
+
+def moved_by_keys(hierarchy: Hierarchy) -> list[tuple[Any, list[Any]]]:
+    """The parts that curves move, with these."""
+    parts = (_moving(hierarchy, place) for place in range(len(hierarchy.parts)))
+    return [(part.shown, part.curves) for part in parts if part.curves]
+
+
+# The way from part to part -------------------------------------------------------------------------------------------
+
+
+def _moving(hierarchy: Hierarchy, place: int) -> _Moving:
+    shown = hierarchy.parts[place]
+    above = hierarchy.parts[hierarchy.parents[place]] if hierarchy.parents[place] >= 0 else hierarchy.holder
+    part = _Moving(shown, above)
+    for owner, bone in _way(shown, above):
+        of_part = owner == shown or (shown.parent == owner and shown.parent_bone == bone)
+        turning = not (of_part and turns_itself(shown) is not None)
+        curves = transforms.channels_of(transforms.playing_curves(owner), bone)
+        if not turning:
+            curves = {key: curve for key, curve in curves.items() if not key[0].startswith("rotation")}
+        part.links.append(_Link(owner, bone, curves, turning))
+        part.curves += list(curves.values())
+        part.sampled += _why_sampled(owner, bone, turning=turning)
+    if above is not None and above.parent_type == "BONE" and any(link.bone for link in part.links[1:]):
+        own = transforms.channels_of(transforms.playing_curves(above))
+        part.hanging = _Link(above, "", own, turns_itself(above) is None)
+    return part
+
+
+def _way(shown: Any, above: Any) -> Iterator[tuple[Any, str]]:
+    """Objects and bones from a part up to the one above it, that one left out."""
+    while shown is not None and shown != above:
+        yield shown, ""
+        parent = shown.parent
+        if parent is not None and shown.parent_type == "BONE" and parent.type == "ARMATURE":
+            ending = above.parent_bone if above is not None and above.parent == parent else ""
+            bone = parent.pose.bones.get(shown.parent_bone)
+            while bone is not None and bone.name != ending:
+                yield parent, bone.name
+                bone = bone.parent
+            if bone is not None:
+                return
+        shown = parent
+
+
+def _why_sampled(owner: Any, bone: str, *, turning: bool) -> list[str]:
+    if not bone:
+        return transforms.why_sampled(owner, turning=turning)
+    pose = owner.pose.bones[bone]
+    reasons = ["constraints"] if any(not constraint.mute for constraint in pose.constraints) else []
+    data = owner.animation_data
+    own = f"{channel_path(bone, '')}"
+    if data is not None:
+        driven = [curve.data_path for curve in data.drivers if not curve.mute and curve.data_path.startswith(own)]
+        if any(turning or "rotation" not in path for path in driven):
+            reasons.append("drivers")
+        if data.use_nla and any(not track.mute and len(track.strips) for track in data.nla_tracks):
+            reasons.append("NLA tracks")
+    plain = pose.bone.use_inherit_rotation and pose.bone.inherit_scale == "FULL" and pose.bone.use_local_location
+    if not plain or pose.bone.use_connect:
+        reasons.append("bones that are connected or do not inherit from their parents")
+    if any("IK" in constraint.type for other in owner.pose.bones for constraint in other.constraints):
+        reasons.append("inverse kinematics")
+    return reasons
+
+
+# What moves ----------------------------------------------------------------------------------------------------------
+
+
+def _range(context: Any, part: _Moving) -> tuple[int, int] | None:
+    """The first and last tick, None for what nothing moves. Raises `WriteError`."""
+    if not part.curves and not part.sampled:
+        return None
+    first, last = transforms.key_range(part.curves) or _scene_range(context, part)
+    if last - first >= MOST_FRAMES:
+        raise WriteError(
+            f"{part.shown.name!r} moves over {last - first + 1} frames", remedy=f"Keep its keys within {MOST_FRAMES}"
+        )
+    return first, max(last, first + 1)
+
+
+def _sampled(context: Any, parts: list[tuple[_Moving, tuple[int, int] | None]]) -> _Places:
+    """Where all objects concerned are, looked at once for all of them."""
+    ranges = [ends for _, ends in parts if ends is not None]
+    if not ranges:
+        return _Places(0, {})
+    first, last = min(ends[0] for ends in ranges), max(ends[1] for ends in ranges)
+    concerned = {shown for part, _ in parts for shown in (part.shown, part.above) if shown is not None}
+    return _Places(first, transforms.sample(context, list(concerned), np.arange(first, last + 1)))
+
+
+@dataclass(frozen=True)
+class _Places:
+    """(frames, 4, 4) of objects in the scene, from frame ``first`` on."""
+
+    first: int
+    matrices: dict[Any, Floats]
+
+    def between(self, part: _Moving, ticks: NDArray[np.int64]) -> Floats:
+        """(ticks, 4, 4) from the part to what is above it."""
+        rows = ticks - self.first
+        own = self.matrices[part.shown][rows]
+        if part.above is None:
+            return own
+        result: Floats = np.linalg.inv(self.matrices[part.above][rows]) @ own
+        return result
+
+
+def _motion(hierarchy: Hierarchy, part: _Moving, ends: tuple[int, int], places: _Places, report: Report) -> Motion:
+    ticks = np.arange(ends[0], ends[1] + 1)
+    relative = places.between(part, ticks) if part.sampled else _by_curves(part, ticks)
+    if not np.isfinite(relative).all():
+        raise WriteError(f"the motion of {part.shown.name!r} holds a number that is none", remedy="Clean up its curves")
+    relative = _at_rest_straight(hierarchy, part, relative)
+    lengths = np.linalg.norm(relative[:, :3, :3], axis=1)
+    if np.abs(lengths - 1).max() > SAME_SIZE:
+        report.warn("changes its size, which the game cannot; left out", part.shown.name)
+    turns = rotation.from_matrices(relative[:, :3, :3] / np.where(lengths > 0, lengths, 1.0)[:, None, :])
+    if turns_itself(part.shown) is not None:
+        turns[:] = (1.0, 0.0, 0.0, 0.0)
+    moved = relative[:, :3, 3] - hierarchy.offset(part.shown)
+    return Motion(ends[0], rotation.continuous(turns), moved, _keys(part, ticks))
+
+
+def _by_curves(part: _Moving, ticks: NDArray[np.int64]) -> Floats:
+    result = np.broadcast_to(np.eye(4), (len(ticks), 4, 4))
+    frames = ticks.astype(np.float32)
+    for link in part.links:
+        result = link.matrices(frames) @ result
+    if part.hanging is not None:
+        result = np.linalg.inv(part.hanging.matrices(frames)) @ result
+    return result
+
+
+def _at_rest_straight(hierarchy: Hierarchy, part: _Moving, relative: Floats) -> Floats:
+    """The same between parts that stand straight at rest, as those of the file do.
+
+    Where an object is turned at rest its vertices are, in the file.
+    """
+    result = relative
+    if not hierarchy.is_straight(part.shown):
+        straight = np.eye(4)
+        straight[:3, :3] = np.linalg.pinv(hierarchy.frame(part.shown)[:3, :3])
+        result = result @ straight
+    if part.above is not None and part.above != hierarchy.holder and not hierarchy.is_straight(part.above):
+        turned = np.eye(4)
+        turned[:3, :3] = hierarchy.frame(part.above)[:3, :3]
+        result = turned @ result
+    return result
+
+
+def _scene_range(context: Any, part: _Moving) -> tuple[int, int]:
+    """Of what constraints, drivers or NLA tracks move: the strips, else the scene's frames."""
+    strips = [
+        strip
+        for link in part.links
+        if link.owner.animation_data is not None
+        for track in link.owner.animation_data.nla_tracks
+        if not track.mute
+        for strip in track.strips
+    ]
+    if strips:
+        return math.floor(min(s.frame_start for s in strips)), math.ceil(max(s.frame_end for s in strips))
+    return context.scene.frame_start, context.scene.frame_end
+
+
+def _keys(part: _Moving, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where keys were set, unless there is one nearly everywhere: then nobody chose them."""
+    if part.sampled:
+        return np.zeros(0, np.int64)
+    found = np.unique(np.rint(key_times(part.curves)).astype(np.int64))
+    return found if 2 * len(found) <= len(ticks) else np.zeros(0, np.int64)
+
+
+def _report_left_out(part: _Moving, report: Report) -> None:
+    shown = part.shown
+    bone = shown.parent_bone if shown.parent_type == "BONE" else ""
+    owner = shown.parent if bone else shown
+    curves = transforms.playing_curves(owner)
+    if turns_itself(shown) is not None:
+        turning = [key for key in transforms.channels_of(curves, bone) if key[0].startswith("rotation")]
+        if turning:
+            report.warn(f"the game turns it by itself: {len(turning)} curves of its rotation left out", shown.name)
+    others = {curve.data_path for curve in transforms.playing_curves(shown)} - transforms.WIDTHS.keys()
+    if others:
+        report.warn(f"{len(others)} animated properties left out ({min(others)})", shown.name)
+    if shown.type == "MESH" and shown.data.shape_keys is not None and shown.data.shape_keys.animation_data is not None:
+        report.warn("animated shape keys left out: the game's parts are rigid", shown.name)
+
+
+# What is the file's --------------------------------------------------------------------------------------------------
+
+
+def _still(base: Motion) -> Motion:
+    turns = np.zeros_like(base.rotations)
+    turns[:, 0] = 1
+    return Motion(base.first, turns, np.zeros_like(base.displacements))
+
+
+def _settled(motion: Motion | None, base: Motion | None, offset: NDArray[Any], precision: Precision) -> Motion | None:
+    """The motion with the base's own rotations and displacements where Blender still shows what it was given."""
+    if motion is None or base is None or (motion.first, motion.last) != (base.first, base.last):
+        return motion
+    # With few keys Blender shows something else than with a key at every tick.
+    few = straightened(base, few_ticks(base))
+    turned, moved = motion.rotations, motion.displacements
+    if _turns_alike(motion, base, precision) or _turns_alike(motion, few, precision):
+        turned = base.rotations
+    if _moves_alike(motion, base, offset, precision) or _moves_alike(motion, few, offset, precision):
+        moved = base.displacements
+    return Motion(motion.first, turned, moved, base.key_ticks)
+
+
+def _turns_alike(motion: Motion, other: Motion, precision: Precision) -> bool:
+    apart = rotation.angles_between(motion.rotations, other.rotations)
+    return bool(np.degrees(apart).max(initial=0) <= precision.untouched_degrees)
+
+
+def _moves_alike(motion: Motion, other: Motion, offset: NDArray[Any], precision: Precision) -> bool:
+    """Within what the file's own motion may be off by, and what adding the offset in 32 bits costs."""
+    size = 1 + np.abs(other.displacements).max(initial=0)
+    reach = np.abs(offset).max(initial=0) + size
+    near = precision.untouched_distance * size + 4 * np.finfo(np.float32).eps * reach
+    return bool(np.abs(motion.displacements - other.displacements).max(initial=0) <= near)
+
+
+def update_status(context: Any, holder: Any, before: Model | None) -> list[Any]:
+    """Compare the motions of a model with its file's, for the badge; the parts that differ. Raises `WriteError`."""
+    hierarchy = hierarchy_of(context, Chosen(holder), Report())
+    context.view_layer.update()
+    edited = edited_parts(context, hierarchy, before or Model(""))
+    holder.motionbridge_descent_model.motion_status = "EDITED" if edited else "UNTOUCHED"
+    return edited
+
+
+def is_sampled(context: Any, holder: Any) -> bool:
+    """Whether some part of a model must be looked at frame by frame."""
+    hierarchy = hierarchy_of(context, Chosen(holder), Report())
+    return any(_moving(hierarchy, place).sampled for place in range(len(hierarchy.parts)))
+
+
+def plays_any(holder: Any, datablocks: Sequence[Any]) -> bool:
+    """Whether a part of a model, or its armature, plays one of these actions."""
+    owners = [holder, *holder.children_recursive]
+    playing = [one.animation_data.action for one in owners if one.animation_data is not None]
+    return any(action is not None and action in datablocks for action in playing)

@@ -1,0 +1,99 @@
+"""The Animation part of the Descent 3 Model panel: the motions' ticks and keys, whether they are edited, rotors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..blender import transforms
+from ..blender.bone_curves import key_times
+from ..core.report import Report
+from ..games.descent3 import model_export, motion_export
+from ..games.descent3.hierarchy import Chosen, hierarchy_of
+from ..games.descent3.model_properties import holder_of
+from .bases import BlenderOperator, BlenderPanel
+from .operation import Operation, Outcome
+from .wording import said, shown
+
+
+class MOTIONBRIDGE_OT_descent_compare(Operation, BlenderOperator):
+    """Find out which motions are edited, and select their sub-objects"""
+
+    bl_idname = "motionbridge.descent_compare"
+    bl_label = "Compare with File"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """A model is active."""
+        cls.poll_message_set("The active object belongs to no Descent 3 model")
+        return holder_of(context.view_layer.objects.active) is not None
+
+    def run(self, context: Any, _report: Report) -> Outcome:
+        """Compare, select what differs."""
+        edited = compare(context)
+        for one in edited:
+            if one.visible_get():
+                one.select_set(True)
+        if not edited:
+            return Outcome(said("The motions are those of the file"))
+        return Outcome(said("Edited motions: {} ({})").format(len(edited), ", ".join(one.name for one in edited)))
+
+
+def compare(context: Any) -> list[Any]:
+    """Set the badge of the active object's model; the parts whose motions are not the file's. Raises `WriteError`."""
+    holder = holder_of(context.view_layer.objects.active)
+    return motion_export.update_status(context, holder, model_export.imported_model(Chosen(holder)))
+
+
+class MOTIONBRIDGE_PT_descent_animation(BlenderPanel):
+    """The motions of the model."""
+
+    bl_label = "Animation"
+    bl_parent_id = "MOTIONBRIDGE_PT_descent"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Motionbridge"
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """There is a model."""
+        return holder_of(context.active_object) is not None
+
+    def draw(self, context: Any) -> None:
+        """Ticks and keys, the badge, what turns for the eye."""
+        layout = self.layout
+        holder = holder_of(context.active_object)
+        model = holder.motionbridge_descent_model
+        moving = motion_export.moved_by_keys(hierarchy_of(context, Chosen(holder), Report()))
+        _draw_ticks(layout, context.active_object, moving)
+        row = layout.row()
+        if moving:
+            row.prop(model, "motion_status", text="", emboss=False)
+            row.operator("motionbridge.descent_compare", text="", icon="FILE_REFRESH")
+            layout.label(text="Ticks a second: the game's tables", icon="INFO")
+        column = layout.column()
+        column.use_property_split = True
+        column.use_property_decorate = False
+        column.prop(model, "shows_rotors")
+        column.prop(model, "shows_turrets")
+
+
+def _draw_ticks(layout: Any, active: Any, moving: list[tuple[Any, list[Any]]]) -> None:
+    curves = [curve for _, own in moving for curve in own]
+    ends = transforms.key_range(curves)
+    if ends is None:
+        layout.label(text="Nothing moves by keys", icon="ANIM")
+        return
+    text = shown("Ticks {} to {}, moving sub-objects: {}").format(*ends, len(moving))
+    layout.label(text=text, icon="ANIM", translate=False)
+    own = next((found for one, found in moving if one == active), None)
+    if own is not None and (ends := transforms.key_range(own)) is not None:
+        count = len(np.unique(key_times(own)))
+        text = shown("{}: ticks {} to {}, keys: {}").format(active.name, *ends, count)
+        layout.label(text=text, icon="KEYFRAME", translate=False)
+
+
+CLASSES: tuple[type[bpy.types.bpy_struct], ...] = (MOTIONBRIDGE_OT_descent_compare, MOTIONBRIDGE_PT_descent_animation)
