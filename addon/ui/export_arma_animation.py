@@ -21,6 +21,7 @@ from ..games.arma.animation_export import (
 )
 from ..games.arma.export_bones import NamesFrom
 from .bases import BlenderOperator, ExportHelper
+from .bone_names_choice import BoneNamesChoice
 from .operation import Operation, Outcome
 from .preferences import preferences
 from .target import active_rig, rig_to_export, rigs_of
@@ -51,7 +52,7 @@ NAMES = (
 )
 
 
-class EXPORT_SCENE_OT_arma_rtm(Operation, ExportHelper, BlenderOperator):
+class EXPORT_SCENE_OT_arma_rtm(BoneNamesChoice, Operation, ExportHelper, BlenderOperator):
     """Export what the active armature plays as an animation of Arma and Operation Flashpoint (.rtm)"""
 
     bl_idname = "export_scene.arma_rtm"
@@ -136,7 +137,9 @@ class EXPORT_SCENE_OT_arma_rtm(Operation, ExportHelper, BlenderOperator):
         layout.prop(self, "names")
         if self.names == "CONFIG" or self.kind == "BINARISED":
             layout.prop(self, "config")
-        for name in ("prefix", "own_markers", "from_file", "backup"):
+        layout.prop(self, "prefix")
+        self.draw_bone_names(layout)
+        for name in ("own_markers", "from_file", "backup"):
             layout.prop(self, name)
 
     def run(self, context: Any, report: Report) -> Outcome:
@@ -157,6 +160,7 @@ class EXPORT_SCENE_OT_arma_rtm(Operation, ExportHelper, BlenderOperator):
             names=NamesFrom[self.names],
             config=bpy.path.abspath(self.config),
             prefix=self.prefix,
+            table=self.table(),
             own_markers=self.own_markers,
             from_file=self.from_file,
         )

@@ -17,6 +17,7 @@ from ..games.arma.animation_properties import STEP_ITEMS
 from ..games.arma.hierarchies import HierarchyFrom
 from ..games.arma.skeleton import PivotsFrom
 from .bases import BlenderOperator, ImportHelper
+from .bone_names_choice import BoneNamesChoice
 from .operation import FileChoice, Operation, Outcome
 from .target import active_rig
 from .wording import said
@@ -50,7 +51,7 @@ TIMINGS = (
 )
 
 
-class IMPORT_SCENE_OT_arma_rtm(Operation, FileChoice, ImportHelper, BlenderOperator):
+class IMPORT_SCENE_OT_arma_rtm(BoneNamesChoice, Operation, FileChoice, ImportHelper, BlenderOperator):
     """Import animations of Arma and Operation Flashpoint (.rtm), plain or binarised, each as an action"""
 
     bl_idname = "import_scene.arma_rtm"
@@ -116,6 +117,7 @@ class IMPORT_SCENE_OT_arma_rtm(Operation, FileChoice, ImportHelper, BlenderOpera
         layout.prop(self, "target")
         if self.target != "NEW" and active_rig(context) is not None:
             layout.prop(self, "prefix")
+            self.draw_bone_names(layout)
         layout.prop(self, "hierarchy")
         if self.hierarchy in {"AUTOMATIC", "CONFIG"}:
             layout.prop(self, "config")
@@ -140,6 +142,7 @@ class IMPORT_SCENE_OT_arma_rtm(Operation, FileChoice, ImportHelper, BlenderOpera
             pivots_model=bpy.path.abspath(self.pivots_model),
             whole_skeleton=self.whole_skeleton,
             prefix=self.prefix,
+            table=self.table(),
             first_frame=self.first_frame,
             seconds=self.seconds if self.timing == "SECONDS" else None,
             step=StepMode[self.step],
@@ -176,7 +179,7 @@ class IMPORT_SCENE_OT_arma_rtm(Operation, FileChoice, ImportHelper, BlenderOpera
         if self.target == "ACTIVE":
             options = self._options(assign=rigs[0] not in moving)
             return import_animation(context, rigs[0], file, options=options, report=report)
-        fitting = next((rig for rig in rigs if fits(rig, file, self.prefix)), None)
+        fitting = next((rig for rig in rigs if fits(rig, file, self.prefix, self.table())), None)
         options = self._options(assign=fitting not in moving)
         return import_animation(context, fitting, file, options=options, report=report)
 

@@ -14,6 +14,7 @@ from ..core.errors import ReadError
 from ..core.report import Report
 from ..games.arma.model_import import ImportedModel, Levels, ModelImportOptions, fits, import_model
 from .bases import BlenderOperator, ImportHelper
+from .bone_names_choice import BoneNamesChoice
 from .operation import FileChoice, Operation, Outcome
 from .target import active_rig
 from .wording import said
@@ -35,7 +36,7 @@ RIGS = (
 )
 
 
-class IMPORT_SCENE_OT_arma_p3d(Operation, FileChoice, ImportHelper, BlenderOperator):
+class IMPORT_SCENE_OT_arma_p3d(BoneNamesChoice, Operation, FileChoice, ImportHelper, BlenderOperator):
     """Import models of the tools of Arma and Operation Flashpoint (.p3d, MLOD), to see animations on them"""
 
     bl_idname = "import_scene.arma_p3d"
@@ -91,6 +92,7 @@ class IMPORT_SCENE_OT_arma_p3d(Operation, FileChoice, ImportHelper, BlenderOpera
             layout.prop(self, "pivots_model")
         elif self.rig != "NONE" and active_rig(context) is not None:
             layout.prop(self, "prefix")
+            self.draw_bone_names(layout)
         for name in ("proxies", "textures", "new_collection"):
             layout.prop(self, name)
 
@@ -118,7 +120,7 @@ class IMPORT_SCENE_OT_arma_p3d(Operation, FileChoice, ImportHelper, BlenderOpera
         )
 
     def _import(self, context: Any, rig: Any, path: str, report: Report) -> ImportedModel:
-        if self.rig == "AUTOMATIC" and rig is not None and not fits(rig, path, self.prefix):
+        if self.rig == "AUTOMATIC" and rig is not None and not fits(rig, path, self.prefix, self.table()):
             rig = None
         options = ModelImportOptions(
             levels=frozenset(Levels[name] for name in self.levels),
@@ -128,6 +130,7 @@ class IMPORT_SCENE_OT_arma_p3d(Operation, FileChoice, ImportHelper, BlenderOpera
             config=bpy.path.abspath(self.config),
             pivots_model=bpy.path.abspath(self.pivots_model),
             prefix=self.prefix,
+            table=self.table(),
             collection=Path(path).stem if self.new_collection else "",
         )
         return import_model(context, rig, path, options, report)

@@ -3,6 +3,28 @@
 from __future__ import annotations
 
 ARMA_MODEL: dict[str, str] = {
+    "As They Are": "Как есть",
+    "File and armature call bones the same": "Файл и арматура называют кости одинаково",
+    "Flashpoint on Arma": "Flashpoint на Arma",
+    "The file has the bones of Flashpoint's man, the armature those of Arma's": (
+        "В файле кости человека Flashpoint, в арматуре — человека Arma"
+    ),
+    "Arma on Flashpoint": "Arma на Flashpoint",
+    "The file has the bones of Arma's man, the armature those of Flashpoint's": (
+        "В файле кости человека Arma, в арматуре — человека Flashpoint"
+    ),
+    "Own Table": "Своя таблица",
+    "A table in JSON says which bone of the armature each bone of the file is": (
+        "Таблица в JSON говорит, какой кости арматуры соответствует каждая кость файла"
+    ),
+    "Bone Names": "Имена костей",
+    "Whether file and armature call the same bone differently": (
+        "Называют ли файл и арматура одну и ту же кость по-разному"
+    ),
+    "Table": "Таблица",
+    'A file in JSON: {"bones": {"name in the file": "name in the armature"}}': (
+        'Файл JSON: {"bones": {"имя в файле": "имя в арматуре"}}'
+    ),
     "A .p3d with a point for each bone; empty for the one that the model.cfg names, "
     "if it lies beside the file, or the model's own points": (
         "Файл .p3d с точкой для каждой кости; если пусто — названный в model.cfg и лежащий рядом с файлом, "

@@ -24,6 +24,7 @@ from ...core.model import DeltaClip, Event
 from ...core.report import Report
 from ...core.text import counted
 from ...formats.arma import rtm
+from ...formats.arma.bone_table import BoneTable
 from ...formats.arma.hierarchy import Hierarchy
 from ...formats.arma.rtm.document import MOST_FRAMES
 from . import events, export_bones, hierarchies, step, timing
@@ -77,7 +78,7 @@ class StepFrom(Enum):
 @dataclass(frozen=True)
 class AnimationExportOptions:
     """``every``, ``first``, ``last`` frames for `FramesFrom`; ``step_bone`` Blender's name; ``config`` a path or "";
-    ``prefix`` what Blender's bones have before the game's names.
+    ``prefix`` what Blender's bones have before the game's names, ``table`` what the file is to call them otherwise.
 
     ``own_markers``: the user's own pose markers become events too. ``from_file`` False: nothing is taken from the file
     the action came from. ``pairs``: a pose of one frame is written as two, as the game's own tools do.
@@ -95,6 +96,7 @@ class AnimationExportOptions:
     names: NamesFrom = NamesFrom.FILE
     config: str = ""
     prefix: str = ""
+    table: BoneTable = field(default_factory=BoneTable)
     own_markers: bool = False
     from_file: bool = True
     pairs: bool = True
@@ -251,7 +253,7 @@ class _Exporter:
     def _bones(self, path: str, keyed: NDArray[np.bool_]) -> WrittenBones:
         options = self._options
         properties = self._properties if self._base is not None else None
-        found = export_bones.written(self._rig, keyed, properties, options.prefix)
+        found = export_bones.written(self._rig, keyed, properties, options.prefix, options.table)
         if found.left_out:
             self._report.note(
                 f"{len(found.left_out)} bones that deform nothing are left out", ", ".join(found.left_out[:8])
@@ -345,7 +347,7 @@ class _Exporter:
 
     def _hierarchy(self, clip: DeltaClip) -> Hierarchy:
         """What a binarised file holds bones relative to. Raises `WriteError` where only guesses are left."""
-        known = hierarchies.of_armature(self._rig)
+        known = export_bones.in_file(hierarchies.of_armature(self._rig), self._options.table)
         if self._base is not None and isinstance(self._base.document, rtm.Binarised) and self._properties is not None:
             # The matrices of the file mean what they did when it was read, whatever is known of the skeleton now.
             read = {entry.name: entry.parent for entry in self._properties.bones}

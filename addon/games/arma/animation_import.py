@@ -21,6 +21,7 @@ from ...core.model import DeltaClip
 from ...core.pivots import NOISE
 from ...core.report import Report
 from ...formats.arma import rtm
+from ...formats.arma.bone_table import BoneTable
 from ...formats.arma.hierarchy import Hierarchy
 from . import events, hierarchies, step, timing
 from .hierarchies import HierarchyFrom
@@ -43,7 +44,8 @@ class StepMode(Enum):
 @dataclass(frozen=True)
 class AnimationImportOptions:
     """``seconds`` how long a cycle lasts, None for one frame a key; ``prefix`` what Blender's bones have before the
-    game's names; ``config`` and ``pivots_model`` paths, "" for none.
+    game's names; ``table`` what an armature that is there calls the file's bones otherwise; ``config`` and
+    ``pivots_model`` paths, "" for none.
 
     ``whole_skeleton``: a new armature also gets the bones of the hierarchy that the animation does not move.
     """
@@ -54,6 +56,7 @@ class AnimationImportOptions:
     pivots_model: str = ""
     whole_skeleton: bool = False
     prefix: str = ""
+    table: BoneTable = field(default_factory=BoneTable)
     first_frame: int = 0
     seconds: float | None = None
     step: StepMode = StepMode.LEFT_OUT
@@ -99,12 +102,13 @@ class _Importer:
             raise ReadError(f"the animation has no {what}", file=self.file, remedy="There is nothing in it to show")
         hierarchy = self._hierarchy(rig, document)
         clip = rtm.decode(document, self.report, hierarchy, Path(self.file).stem)
+        table = self.options.table if rig is not None else BoneTable()
         if rig is None:
             noise = rtm.ROUNDING if isinstance(document, rtm.Binarised) else NOISE
             rig = self._new_armature(clip, hierarchy, noise)
         elif rig.library is not None:
             raise WriteError(f"{rig.name!r} lies in another file", remedy="Make a library override of it first")
-        named = bone_names(rig, clip.bones, self.options.prefix)
+        named = bone_names(rig, clip.bones, self.options.prefix, table)
         missing = self._missing(rig, clip.bones, named)
         self._free(rig, [name for name in named if name])
         action = self._build(rig, clip, named)
@@ -112,7 +116,9 @@ class _Importer:
         properties = action.motionbridge_animation
         properties.path, properties.sha256 = self.file, hashlib.sha256(data).hexdigest()
         keep(properties, "document", data)
-        hierarchies.remember(rig, hierarchy, {bone: name for bone, name in zip(clip.bones, named, strict=True) if name})
+        if not table:  # else its bones have other names in the file than in the skeleton it is of
+            given = {bone: name for bone, name in zip(clip.bones, named, strict=True) if name}
+            hierarchies.remember(rig, hierarchy, given)
         action.use_fake_user = self.options.fake_user
         if self.options.assign:
             actions.play(self.context, rig, action)
@@ -156,7 +162,8 @@ class _Importer:
             raise ReadError(
                 f"none of the {len(missing)} bones of the file is in the armature {rig.name!r}",
                 file=self.file,
-                remedy="Select the armature it belongs to, name the prefix of its bones, or import onto a new armature",
+                remedy="Select the armature it belongs to, name the prefix of its bones or a table of their names, or "
+                "import onto a new armature",
             )
         if missing:
             self.report.warn(
@@ -207,20 +214,20 @@ class _Importer:
         return action
 
 
-def fits(rig: Any, file: str, prefix: str) -> bool:
+def fits(rig: Any, file: str, prefix: str, table: BoneTable) -> bool:
     """Whether an armature has at least half of the bones of an animation. Raises `ReadError`."""
     bones = rtm.read(files.read_file(file), file, Report()).bones
-    return 2 * sum(1 for name in bone_names(rig, bones, prefix) if name) >= max(len(bones), 1)
+    return 2 * sum(1 for name in bone_names(rig, bones, prefix, table) if name) >= max(len(bones), 1)
 
 
-def bone_names(rig: Any, bones: list[str], prefix: str) -> list[str]:
-    """Blender's name of the bone that each of the game's means, "" where the armature has none; whatever the case."""
+def bone_names(rig: Any, bones: list[str], prefix: str, table: BoneTable) -> list[str]:
+    """Blender's name of the bone that each of a file's means, "" where the armature has none; whatever the case."""
     named = {bone.name.lower(): bone.name for bone in reversed(rig.data.bones)}
     known = {entry.name: entry.bone for entry in rig.data.motionbridge_skeleton.bones if entry.bone in rig.data.bones}
     known_below = {name.lower(): bone for name, bone in known.items()}
     found = []
     taken: set[str] = set()
-    for bone in bones:
+    for bone in map(table.in_armature, bones):
         wanted = f"{prefix}{bone}".lower()
         choices = (known.get(bone, ""), known_below.get(bone.lower(), ""), named.get(wanted, ""))
         name = next((choice for choice in choices if choice and choice not in taken), "")

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.errors import WriteError
+from ...formats.arma.bone_table import BoneTable
 from ...formats.arma.hierarchy import Hierarchy
 from . import hierarchies
 
@@ -40,17 +42,18 @@ class WrittenBones:
         return WrittenBones(list(names), self.places[chosen], self.sources[chosen], self.left_out)
 
 
-def written(rig: Any, keyed: NDArray[np.bool_], base: Any, prefix: str) -> WrittenBones:
+def written(rig: Any, keyed: NDArray[np.bool_], base: Any, prefix: str, table: BoneTable) -> WrittenBones:
     """The bones of the file the action came from (``base`` its properties) and those keyed since; without a file all.
 
-    Bones that deform nothing are left out, unless the file has them.
+    Bones that deform nothing are left out, unless the file has them. ``table`` has the last word on names. Raises
+    `WriteError` where it gives two bones one name.
     """
     bones = rig.data.bones
     place = {bone.name: number for number, bone in enumerate(bones)}
     spelled = {entry.bone: entry.name for entry in rig.data.motionbridge_skeleton.bones}
     names, places = [], []
     for entry in base.bones if base is not None else ():
-        names.append(entry.name)
+        names.append(_by_table(table, _without(prefix, entry.bone), entry.name))
         places.append(place.get(entry.bone, -1))
     sources = list(range(len(names)))
     known = set(places)
@@ -61,11 +64,38 @@ def written(rig: Any, keyed: NDArray[np.bool_], base: Any, prefix: str) -> Writt
         if not bone.use_deform and bone.name not in spelled:
             left_out.append(bone.name)
             continue
-        names.append(spelled.get(bone.name) or _without(prefix, bone.name))
+        own = _without(prefix, bone.name)
+        names.append(_by_table(table, own, spelled.get(bone.name) or own))
         places.append(number)
         sources.append(-1)
+    if table:
+        _refuse_doubles(names)
     result = WrittenBones(names, np.array(places, np.intp), np.array(sources, np.intp), left_out)
     return result if base is not None else _as_known(result, list(spelled.values()))
+
+
+def _by_table(table: BoneTable, bone: str, name: str) -> str:
+    """The file's name of a bone, which without the table would be ``name``; that where only case differs."""
+    found = next((other for other in map(table.in_file, (bone, name)) if other not in (bone, name)), name)
+    return name if found.lower() == name.lower() else found
+
+
+def _refuse_doubles(names: Sequence[str]) -> None:
+    lowered = [name.lower() for name in names]
+    twice = next((name for name in names if lowered.count(name.lower()) > 1), None)
+    if twice is not None:
+        raise WriteError(
+            f"two bones would be called {twice!r} in the file",
+            remedy="Choose another table of bone names, or switch Deform off for the bone that is not meant",
+        )
+
+
+def in_file(hierarchy: Hierarchy, table: BoneTable) -> Hierarchy:
+    """A hierarchy of the armature with the names that the file gets."""
+    if not table:
+        return hierarchy
+    parents = {table.in_file(bone): table.in_file(parent) for bone, parent in hierarchy.parents.items()}
+    return Hierarchy(hierarchy.name, parents, for_display=hierarchy.for_display)
 
 
 def _as_known(found: WrittenBones, order: Sequence[str]) -> WrittenBones:

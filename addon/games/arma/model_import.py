@@ -20,6 +20,7 @@ from ...core import files, names
 from ...core.errors import ReadError
 from ...core.report import Report
 from ...formats.arma import p3d
+from ...formats.arma.bone_table import BoneTable
 from .animation_import import bone_names
 from .model_skeleton import build_rig, selections_of
 from .surfaces import Surfaces
@@ -54,7 +55,8 @@ KINDS: dict[Levels, tuple[str, ...]] = {
 @dataclass(frozen=True)
 class ModelImportOptions:
     """``new_rig`` makes an armature from a model.cfg, ``config`` or the one beside the file; ``pivots_model`` the P3D
-    of its joints, "" for the model's own. ``prefix`` as in animations. ``collection`` names a new one; "" for none.
+    of its joints, "" for the model's own. ``prefix`` and ``table`` as in animations. ``collection`` names a
+    new one; "" for none.
     """
 
     levels: frozenset[Levels] = frozenset({Levels.FIRST})
@@ -64,6 +66,7 @@ class ModelImportOptions:
     config: str = ""
     pivots_model: str = ""
     prefix: str = ""
+    table: BoneTable = field(default_factory=BoneTable)
     collection: str = ""
 
 
@@ -102,7 +105,7 @@ def import_model(context: Any, rig: Any, file: str, options: ModelImportOptions,
         into.objects.link(rig)
         rig.show_in_front = True
     into = into or collection.target(context, report, options.collection)
-    builder = _Builder(document, file, _groups(rig, document, options.prefix), rig, options, report)
+    builder = _Builder(document, file, _groups(rig, document, options), rig, options, report)
     result = ImportedModel(rig=rig)
     for lod in chosen:
         builder.add(lod, result)
@@ -137,22 +140,23 @@ def _chosen(document: p3d.P3d, levels: Iterable[Levels], file: str, report: Repo
     return found
 
 
-def _groups(rig: Any, document: p3d.P3d, prefix: str) -> dict[str, str]:
+def _groups(rig: Any, document: p3d.P3d, options: ModelImportOptions) -> dict[str, str]:
     """Selection in lower case -> the bone of the armature that it moves with."""
     if rig is None:
         return {}
     selections = selections_of(document.lods)
-    named = zip(selections, bone_names(rig, selections, prefix), strict=True)
+    table = BoneTable() if options.new_rig else options.table
+    named = zip(selections, bone_names(rig, selections, options.prefix, table), strict=True)
     return {selection.lower(): bone for selection, bone in named if bone}
 
 
-def fits(rig: Any, file: str, prefix: str) -> bool:
+def fits(rig: Any, file: str, prefix: str, table: BoneTable) -> bool:
     """Whether an armature has bones named like half of a model's selections, or the model has half of its bones.
 
     Raises `ReadError`.
     """
     selections = selections_of(p3d.read(files.read_file(file), file, Report()).lods)
-    matching = sum(1 for name in bone_names(rig, selections, prefix) if name)
+    matching = sum(1 for name in bone_names(rig, selections, prefix, table) if name)
     return bool(matching) and 2 * matching >= min(len(selections), len(rig.data.bones))
 
 
