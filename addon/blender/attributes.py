@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.model import Attribute, Domain
+from ..core.report import Report
 
 DOMAINS = {Domain.VERTEX: "POINT", Domain.FACE: "FACE"}
 Wanted = Mapping[str, tuple[Domain, Any]]
@@ -22,6 +23,7 @@ _KINDS: dict[tuple[Any, int], tuple[str, str]] = {
     (np.dtype(np.float32), 3): ("FLOAT_VECTOR", "vector"),
     (np.dtype(np.float32), 4): ("FLOAT_COLOR", "color"),
 }
+_COLOURS = ("FLOAT_COLOR", "BYTE_COLOR")
 _READABLE: dict[str, Any] = {"BOOLEAN": np.bool_, "INT": np.int32, "FLOAT": np.float32}
 
 
@@ -39,8 +41,8 @@ def build(data: Any, attributes: Mapping[str, Attribute], shown: NDArray[np.bool
 
 def gather(data: Any, name: str, domain: Domain, kind: Any) -> NDArray[Any] | None:
     """The values of an attribute as ``kind``; None where there is none of that name on vertices or faces as asked."""
-    stored = data.attributes.get(name)
-    if stored is None or stored.domain != DOMAINS[domain] or stored.data_type not in _READABLE:
+    stored = _stored(data, name, domain, _READABLE)
+    if stored is None:
         return None
     values = np.empty(len(stored.data), _READABLE[stored.data_type])
     if len(values):
@@ -50,13 +52,34 @@ def gather(data: Any, name: str, domain: Domain, kind: Any) -> NDArray[Any] | No
 
 def gather_colours(data: Any, name: str, domain: Domain) -> NDArray[np.float32] | None:
     """The values (n, 4) of an attribute of four numbers; None where there is none of that name as asked."""
-    stored = data.attributes.get(name)
-    if stored is None or stored.domain != DOMAINS[domain] or stored.data_type not in ("FLOAT_COLOR", "BYTE_COLOR"):
+    stored = _stored(data, name, domain, _COLOURS)
+    if stored is None:
         return None
     values = np.empty((len(stored.data), 4), np.float32)
     if len(values):
         stored.data.foreach_get("color", values.reshape(-1))
     return values
+
+
+def _stored(data: Any, name: str, domain: Domain, kinds: Container[str]) -> Any:
+    stored = data.attributes.get(name)
+    return stored if stored is not None and stored.domain == DOMAINS[domain] and stored.data_type in kinds else None
+
+
+def warn_of_misfits(shown: Any, wanted: Wanted, report: Report, colours: Iterable[str] = ()) -> None:
+    """Say which attributes of a mesh have a name that is ``wanted`` and are not gathered: of another type or domain.
+
+    ``colours`` are wanted on faces with four numbers.
+    """
+    asked: list[tuple[str, Domain, Container[str]]] = [
+        (name, domain, _READABLE) for name, (domain, _) in wanted.items()
+    ]
+    asked += [(name, Domain.FACE, _COLOURS) for name in colours]
+    there = shown.data.attributes
+    for name, domain, kinds in asked:
+        if there.get(name) is not None and _stored(shown.data, name, domain, kinds) is None:
+            told = f"the attribute {name!r} is of another type or domain than is wanted: it does not count"
+            report.warn(told, shown.name)
 
 
 def write(data: Any, name: str, domain: Domain, values: NDArray[Any]) -> None:

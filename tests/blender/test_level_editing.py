@@ -276,3 +276,20 @@ def test_faces_drawn_beside_those_of_a_file_get_the_defaults_and_the_others_keep
     assert faces.dtype == FACE
     np.testing.assert_array_equal(faces[:4], before)
     assert faces[4]["s"] == 0
+
+
+@pytest.mark.parametrize("path", corpus_files("cform/tss_level.cform", "details/bx_v3.details"))
+def test_what_does_not_count_is_told(path):
+    made, report = imported(path)
+    name = "sector" if path.suffix == ".cform" else "density_0"
+    assert not planned(made.holder)[1].warnings
+    attributes = made.holder.data.attributes
+    attributes.remove(attributes[name])
+    attributes.new(name, "FLOAT_VECTOR", "POINT")
+    made.holder.modifiers.new("Thick", "SOLIDIFY")
+    plan, report = planned(made.holder)
+    assert plan.data == path.read_bytes()
+    assert [line.partition(" (")[0] for line in report.warnings] == [
+        f"the attribute {name!r} is of another type or domain than is wanted: it does not count",
+        "modifiers are not applied",
+    ]

@@ -285,8 +285,12 @@ def _encode_corners(mesh: Mesh, base: Dm, changes: Changes) -> NDArray[np.uint16
     valid = (base.triangles < len(base.vertices)).all(axis=1)
     if np.array_equal(corners, base.triangles[valid]):
         return base.corners
-    changes.lines.append(f"triangles {int(np.count_nonzero(valid))} -> {len(corners)}")
-    if 3 * int(np.count_nonzero(valid)) < len(base.corners):
+    count = int(np.count_nonzero(valid))
+    if len(corners) == count:
+        changes.count((corners != base.triangles[valid]).any(axis=1), "triangles redrawn")
+    else:
+        changes.lines.append(f"triangles {count} -> {len(corners)}")
+    if 3 * count < len(base.corners):
         changes.left_out.append("indices of the old file that are no triangles")
     return corners.ravel().astype("<u2")
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...blender import attributes
 from ...blender.attributes import Wanted
 from ...blender.shape import Shape, gather_shape
 from ...core import text
@@ -76,6 +77,7 @@ def gather(context: Any, shown: Any, kind: str, options: ExportOptions, report: 
     wanted = dict(WANTED[kind])
     if shown.motionbridge_level.is_part:
         wanted |= {FILE_VERTEX: (Domain.VERTEX, np.int32), FILE_FACE: (Domain.FACE, np.int32)}
+    attributes.warn_of_misfits(shown, wanted, report)
     with _evaluated(context, shown, options, report) as evaluated:
         shape = gather_shape(shown, wanted, report, evaluated, textured=kind == "DM")
         mesh = shape.mesh
@@ -91,13 +93,22 @@ def gather(context: Any, shown: Any, kind: str, options: ExportOptions, report: 
     return replace(shape, mesh=mesh)
 
 
+def warn_of_modifiers(shown: Any, report: Report) -> None:
+    """Say which modifiers do not count."""
+    if active := _modifiers(shown):
+        report.warn(f"modifiers are not applied ({', '.join(active)})", shown.name)
+
+
+def _modifiers(shown: Any) -> list[str]:
+    return [change.name for change in shown.modifiers if change.show_viewport]
+
+
 @contextmanager
 def _evaluated(context: Any, shown: Any, options: ExportOptions, report: Report) -> Iterator[Any]:
     """The mesh that modifiers make, or None for the object's own."""
-    active = [change.name for change in shown.modifiers if change.show_viewport]
-    if not active or not options.modifiers:
-        if active:
-            report.warn(f"modifiers are not applied ({', '.join(active)})", shown.name)
+    if not options.modifiers:
+        warn_of_modifiers(shown, report)
+    if not options.modifiers or not _modifiers(shown):
         yield None
         return
     if shown.mode == "EDIT":
