@@ -110,8 +110,7 @@ def why_sampled(owner: Any, action: Any) -> list[str]:
         reasons.append("drivers")
     if data is not None and data.use_nla and any(not track.mute and len(track.strips) for track in data.nla_tracks):
         reasons.append("NLA tracks")
-    bag = compat.curve_bag(action, compat.suitable_slot(action, owner)) if action is not None else None
-    curves = list(bag.fcurves) if bag is not None else []
+    curves = _curves(owner, action)
     turned = {curve.data_path for curve in curves if curve.data_path.startswith("rotation_")}
     if (turned and turned != {ROTATION}) or (turned and owner.rotation_mode != "YXZ"):
         reasons.append("a rotation that is not Euler YXZ")
@@ -120,6 +119,16 @@ def why_sampled(owner: Any, action: Any) -> list[str]:
     if any(abs(value) > 1e-6 for value in (*owner.delta_location, *owner.delta_rotation_euler)):
         reasons.append("delta transforms")
     return reasons
+
+
+def is_keyed(owner: Any, action: Any) -> bool:
+    """Whether ``action`` has keys of where ``owner`` is or how it is turned; others, of its scale say, are no path."""
+    return any(curve.data_path in (LOCATION, ROTATION) for curve in _curves(owner, action))
+
+
+def _curves(owner: Any, action: Any) -> list[Any]:
+    bag = compat.curve_bag(action, compat.suitable_slot(action, owner)) if action is not None else None
+    return list(bag.fcurves) if bag is not None else []
 
 
 def is_odd(curve: Any) -> bool:
@@ -134,8 +143,7 @@ def is_odd(curve: Any) -> bool:
 def gather(owner: Any, action: Any, name: str, fps: float) -> Path:
     """What the keys of ``action`` say, channels without keys standing where the object stands."""
     found: dict[tuple[str, int], Curve] = {}
-    bag = compat.curve_bag(action, compat.suitable_slot(action, owner)) if action is not None else None
-    for curve in bag.fcurves if bag is not None else ():
+    for curve in _curves(owner, action):
         if curve.data_path in (LOCATION, ROTATION) and not curve.mute:
             found[curve.data_path, curve.array_index] = read_curve(curve, fps)
     start, end = (action.frame_start, action.frame_end) if action.use_frame_range else action.frame_range

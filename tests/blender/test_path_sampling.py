@@ -6,9 +6,10 @@ import pytest
 from mathutils import Matrix, Vector
 
 from addon.blender import compat
+from addon.core.errors import WriteError
 from addon.core.report import Report
 from addon.formats.xray import anm
-from addon.games.xray.path import PathExportOptions, plan_export
+from addon.games.xray.path import PathExportOptions, plan_export, why_sampled
 from tests.core.envelope.formula import Channel
 
 FIRST, LAST = 1, 41
@@ -213,3 +214,12 @@ def test_an_outer_handle_that_the_game_does_not_follow_is_told() -> None:
         report = Report()
         plan_export(bpy.context, made, "x.anm", options=PathExportOptions(), report=report)
         assert any("outside the keys of X" in line for line in report.lines()) == bool(lifted)
+
+
+def test_keys_of_scale_alone_are_no_path() -> None:
+    made = keyed_object()
+    for curve in curves_of(made).values():
+        curve.data_path = "scale"
+    assert why_sampled(made) is None
+    with pytest.raises(WriteError, match="does not move"):
+        plan_export(bpy.context, made, "x.anm", options=PathExportOptions(), report=Report())

@@ -269,7 +269,7 @@ def plan_export(
     owner = moved_object(active)
     data = owner.animation_data
     action = data.action if data is not None else None
-    if action is None and not paths.why_sampled(owner, None):
+    if not _moves(owner, action):
         raise WriteError(f"{owner.name!r} does not move", remedy="Key it, let constraints move it, or import a path")
     base = _base(action)
     fps = base.animation.rate if base is not None else rate
@@ -306,7 +306,12 @@ def why_sampled(active: Any) -> list[str] | None:
     owner = moved_object(active)
     action = owner.animation_data.action if _plays(owner) else None
     reasons = _why_sampled(owner, action)
-    return reasons if action is not None or paths.why_sampled(owner, None) else None
+    return reasons if _moves(owner, action) else None
+
+
+def _moves(owner: Any, action: Any) -> bool:
+    of_file = action is not None and action.motionbridge_path.is_path
+    return of_file or paths.is_keyed(owner, action) or bool(paths.why_sampled(owner, action))
 
 
 def _why_sampled(owner: Any, action: Any) -> list[str]:
