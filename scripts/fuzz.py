@@ -109,6 +109,7 @@ def decode_skl(document: Any, report: Report) -> None:
 def decode_rtm(document: Any, report: Report) -> None:
     """The same for a game's animation; the binarised ones on the built-in man."""
     clip = rtm.decode(document, report, MAN_ARMA_3)
+    again: rtm.Plain | rtm.Binarised
     if isinstance(document, rtm.Plain):
         again, changes = rtm.encode_plain(clip, document)
     else:

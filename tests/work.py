@@ -1,5 +1,6 @@
 """How much work something is, counted and not timed: the same number on every machine, however busy."""
 
+import gc
 import sys
 import tracemalloc
 from collections.abc import Callable
@@ -17,12 +18,15 @@ def lines_run(work: Callable[[], object]) -> int:
         count += event == "line"
         return trace
 
-    before = sys.gettrace()
+    before, collecting = sys.gettrace(), gc.isenabled()
+    gc.disable()  # whoever left garbage behind would have its finalisers counted here
     sys.settrace(trace)
     try:
         work()
     finally:
         sys.settrace(before)
+        if collecting:
+            gc.enable()
     return count
 
 

@@ -54,14 +54,20 @@ def fill_curve(made: Any, curve: Curve, fps: float) -> None:
     points = made.keyframe_points
     points.add(count)
     scale = np.array([fps, 1.0])
-    shown = _with_flat_ends(curve)
+    shown = with_flat_ends(curve)
     for name, numbers in (("co", shown.keys), ("handle_left", shown.left), ("handle_right", shown.right)):
         points.foreach_set(name, (numbers * scale).astype(np.float32).ravel())
     free = bytes([_FREE]) * count
     points.foreach_set("handle_left_type", free)
     points.foreach_set("handle_right_type", free)
     points.foreach_set("interpolation", curve.interpolation.astype(np.uint8))
-    made.extrapolation = "LINEAR" if _is_extrapolated(curve) else "CONSTANT"
+    tell_ends(made, curve)
+
+
+def tell_ends(made: Any, curve: Curve) -> None:
+    """Let a new F-curve do outside its keys what ``curve`` does."""
+    if _is_extrapolated(curve):
+        made.extrapolation = "LINEAR"
     if curve.before in CYCLES or curve.after in CYCLES:
         cycles = made.modifiers.new("CYCLES")
         cycles.mode_before, cycles.mode_after = (CYCLES.get(end, "NONE") for end in (curve.before, curve.after))
@@ -71,12 +77,14 @@ def _is_extrapolated(curve: Curve) -> bool:
     return Behaviour.LINEAR in (curve.before, curve.after)
 
 
-def _with_flat_ends(curve: Curve) -> Curve:
+def with_flat_ends(curve: Curve) -> Curve:
     """The curve with a flat outer handle where one end is linear and this one is not."""
+    if not _is_extrapolated(curve):
+        return curve
     shown = replace(curve, left=curve.left.copy(), right=curve.right.copy())
-    if _is_extrapolated(curve) and curve.before != Behaviour.LINEAR:
+    if curve.before != Behaviour.LINEAR:
         shown.left[0, 1] = curve.keys[0, 1]
-    if _is_extrapolated(curve) and curve.after != Behaviour.LINEAR:
+    if curve.after != Behaviour.LINEAR:
         shown.right[-1, 1] = curve.keys[-1, 1]
     return shown
 
@@ -174,18 +182,19 @@ def read_curve(curve: Any, fps: float) -> Curve:
     interpolation = np.empty(count, np.uint8)
     points.foreach_get("interpolation", interpolation)
     result = Curve(numbers["co"], numbers["handle_left"], numbers["handle_right"], interpolation)
-    result.before, result.after = _behaviours(curve, result)
+    result.before, result.after = behaviours(curve, result)
     return result
 
 
-def _behaviours(curve: Any, read: Curve) -> tuple[int, int]:
-    behaviours = _ends(read, curve.extrapolation == "LINEAR")
+def behaviours(curve: Any, read: Curve) -> tuple[int, int]:
+    """What an F-curve does before and after its keys, which are those of ``read``."""
+    ends = _ends(read, curve.extrapolation == "LINEAR")
     names = {mode: behaviour for behaviour, mode in CYCLES.items()}
     for modifier in curve.modifiers:
         if modifier.type == "CYCLES" and not modifier.mute:
-            behaviours[0] = names.get(modifier.mode_before, behaviours[0])
-            behaviours[1] = names.get(modifier.mode_after, behaviours[1])
-    return int(behaviours[0]), int(behaviours[1])
+            ends[0] = names.get(modifier.mode_before, ends[0])
+            ends[1] = names.get(modifier.mode_after, ends[1])
+    return int(ends[0]), int(ends[1])
 
 
 def _ends(read: Curve, extrapolated: bool) -> list[int]:
@@ -206,7 +215,7 @@ def keep_not_shown(path: Path, base: Path) -> None:
         if not old.count and not curve.count:
             curve.before, curve.after = old.before, old.after
         elif old.count and curve.count:
-            ends = _ends(_with_flat_ends(old), _is_extrapolated(old))
+            ends = _ends(with_flat_ends(old), _is_extrapolated(old))
             if old.before not in CYCLES and curve.before == ends[0]:
                 curve.before = old.before
             if old.after not in CYCLES and curve.after == ends[1]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core import names
 from ..core.envelope import Curve
@@ -15,12 +17,16 @@ from ..core.envelope.fitting import fitted
 from ..core.pose_curves import still
 from . import compat
 from .bone_curves import channel_path
-from .path import fill_curve, is_odd, read_curve
+from .path import behaviours, is_odd, tell_ends, with_flat_ends
 
 EULER, QUATERNION, AXIS_ANGLE = "rotation_euler", "rotation_quaternion", "rotation_axis_angle"
 ROTATIONS = {"QUATERNION": QUATERNION, "AXIS_ANGLE": AXIS_ANGLE}
 """The channel that each rotation mode reads; all others are orders of Euler angles."""
 WIDTHS = {"location": 3, EULER: 3, QUATERNION: 4, AXIS_ANGLE: 4}
+DIGEST_SIZE = 16
+NOTHING = b"\0" * DIGEST_SIZE
+"""The digest of a bone without curves."""
+_FREE = 0
 SAMPLES = 4
 """Looks a frame at curves that no cubic is."""
 
@@ -39,72 +45,256 @@ class BoneCurves:
 
 
 @dataclass
-class PoseCurves:
-    """What an action says of pose bones, by Blender's names, and the curves of it that no motion can hold."""
+class _Keys:
+    """Keys of F-curves, one behind the other, as Blender has them: frames and values, `Interpolation`.
 
-    bones: dict[str, BoneCurves] = field(default_factory=dict)
-    left_out: list[str] = field(default_factory=list)
-
-
-def build(name: str, slot_name: str, tracks: dict[str, BoneCurves], fps: float, frames: tuple[int, int]) -> Any:
-    """A new action with a key for each key of the curves, ``fps`` frames a second, played from frame to frame."""
-    action, _, bag = compat.new_action(names.shortened(name, compat.DATA_NAME_LIMIT), "OBJECT", slot_name)
-    make = compat.curve_maker(action, bag)
-    for bone, track in tracks.items():
-        for channel, curves in ((track.channel, track.rotation), ("location", track.location)):
-            for index, curve in enumerate(curves or ()):
-                fill_curve(make(channel_path(bone, channel), index, bone), curve, fps)
-    action.use_frame_range = True
-    action.frame_start, action.frame_end = frames
-    return action
-
-
-def gather(
-    rig: Any, action: Any, fps: float, tolerance: tuple[float, float], kinds: dict[str, str] | None = None
-) -> PoseCurves:
-    """The curves of ``action`` on the bones of ``rig``; channels without curves stand where Blender has them at rest.
-
-    A bone turns by the channel its rotation mode reads, or where that has no curves by the one of ``kinds``, else by
-    whichever has some. ``tolerance`` (metres, radians) of fitting what no cubic is.
+    ``bounds``: where the keys of each curve begin, and the last one's end.
     """
-    paths = {channel_path(bone.name, channel): (bone.name, channel) for bone in rig.pose.bones for channel in WIDTHS}
-    found: dict[str, dict[str, dict[int, Any]]] = {}
-    result = PoseCurves()
-    bag = compat.curve_bag(action, compat.suitable_slot(action, rig))
-    for curve in bag.fcurves if bag is not None else ():
-        place = paths.get(curve.data_path)
-        if place is None or curve.array_index >= WIDTHS[place[1]]:
-            result.left_out.append(curve.data_path)
-        elif not curve.mute and len(curve.keyframe_points):
-            found.setdefault(place[0], {}).setdefault(place[1], {})[curve.array_index] = curve
-    for bone, channels in found.items():
-        track = BoneCurves(channel=_turning(rig.pose.bones[bone].rotation_mode, channels, (kinds or {}).get(bone)))
-        if "location" in channels:
-            track.location = _filled(track, channels["location"], "location", fps, tolerance[0])
-        if track.channel in channels:
-            track.rotation = _filled(track, channels[track.channel], track.channel, fps, tolerance[1])
-        result.bones[bone] = track
-    result.left_out = sorted(set(result.left_out))
-    return result
+
+    columns: list[NDArray[np.float32]]
+    interpolation: NDArray[np.uint8]
+    bounds: list[int]
+
+    def digest(self, first: int, channels: Sequence[tuple[str, int, str]]) -> bytes:
+        """What tells whether anything of the curves from ``first`` on was changed: channel, index, extrapolation."""
+        part = slice(self.bounds[first], self.bounds[first + len(channels)])
+        counts = np.diff(self.bounds[first : first + len(channels) + 1]).tolist()
+        found = hashlib.blake2b(repr((channels, counts)).encode(), digest_size=DIGEST_SIZE)
+        for column in self.columns:
+            found.update(column[part])
+        found.update(self.interpolation[part])
+        return found.digest()
+
+
+class PoseWriter:
+    """Makes actions of bones' curves: of those with the same channels one is made and the others are its copies."""
+
+    def __init__(self, slot_name: str) -> None:
+        """``slot_name`` for all actions."""
+        self._slot_name = slot_name
+        self._templates: dict[tuple[tuple[str, str, int], ...], Any] = {}
+
+    def __enter__(self) -> Self:
+        """Nothing is made yet."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Drop the actions that the others are copies of."""
+        for template in self._templates.values():
+            bpy.data.actions.remove(template)
+
+    def build(
+        self, name: str, tracks: dict[str, BoneCurves], fps: float, frames: tuple[int, int]
+    ) -> tuple[Any, dict[str, bytes]]:
+        """A new action with a key for each key of the curves, ``fps`` frames a second, played from frame to frame.
+
+        With it comes a digest for each bone, by which `PoseKeys` tells that nothing was changed.
+        """
+        channels = {
+            bone: [
+                (channel, index, curve)
+                for channel, curves in ((track.channel, track.rotation), ("location", track.location))
+                for index, curve in enumerate(curves or ())
+            ]
+            for bone, track in tracks.items()
+        }
+        named = tuple((bone, channel, index) for bone, rows in channels.items() for channel, index, _ in rows)
+        curves = [curve for rows in channels.values() for _, _, curve in rows]
+        action = self._copy(named)
+        action.name = names.shortened(name, compat.DATA_NAME_LIMIT)
+        made = compat.curve_bag(action).fcurves if curves else ()
+        keys = _fill(made, curves, fps)
+        digests, first = {}, 0
+        for bone, rows in channels.items():
+            told = (
+                [
+                    (channel, index, curve.extrapolation)
+                    for (channel, index, _), curve in zip(rows, made[first : first + len(rows)], strict=True)
+                ]
+                if rows
+                else []
+            )
+            digests[bone] = keys.digest(first, told) if rows else NOTHING
+            first += len(rows)
+        action.use_frame_range = True
+        action.frame_start, action.frame_end = frames
+        return action, digests
+
+    def _copy(self, named: tuple[tuple[str, str, int], ...]) -> Any:
+        template = self._templates.get(named)
+        if template is None:
+            template, _, bag = compat.new_action("motionbridge", "OBJECT", self._slot_name)
+            make = compat.curve_maker(template, bag)
+            for bone, channel, index in named:
+                make(channel_path(bone, channel), index, bone)
+            self._templates[named] = template
+        return template.copy()
+
+
+def _fill(made: Sequence[Any], curves: Sequence[Curve], fps: float) -> _Keys:
+    """Give new F-curves the keys of ``curves``."""
+    bounds = np.cumsum([0, *(curve.count for curve in curves)]).tolist()
+    if not curves:
+        return _Keys([], np.zeros(0, np.uint8), bounds)
+    shown = [with_flat_ends(curve) for curve in curves]
+    scale = np.array([fps, 1.0])
+    columns = [
+        (np.concatenate([getattr(curve, name) for curve in shown]) * scale).astype(np.float32).ravel()
+        for name in ("keys", "left", "right")
+    ]
+    interpolation = np.concatenate([curve.interpolation for curve in curves]).astype(np.uint8)
+    free = bytes([_FREE]) * max(curve.count for curve in curves)
+    keys, left, right = columns
+    for curve, given, begin, end in zip(made, curves, bounds[:-1], bounds[1:], strict=True):
+        if begin == end:
+            continue
+        points, part, kinds = curve.keyframe_points, slice(2 * begin, 2 * end), free[: end - begin]
+        points.add(end - begin)
+        points.foreach_set("co", keys[part])
+        points.foreach_set("handle_left", left[part])
+        points.foreach_set("handle_right", right[part])
+        points.foreach_set("handle_left_type", kinds)
+        points.foreach_set("handle_right_type", kinds)
+        points.foreach_set("interpolation", interpolation[begin:end])
+        tell_ends(curve, given)
+    return _Keys([column.reshape(-1, 2) for column in columns], interpolation, bounds)
+
+
+class PoseKeys:
+    """What an action says of pose bones, by Blender's names: keys as they are, curves when they are asked for.
+
+    ``bones`` that are moved, in order; ``left_out``: the curves of the action that no motion can hold.
+    """
+
+    def __init__(self, found: dict[str, tuple[str, list[tuple[str, int, Any]]]], left_out: set[str]) -> None:
+        """``found``: for each bone what it turns by, and its channels: name, index, F-curve."""
+        self._found = found
+        self.left_out = sorted(left_out)
+        self._first: dict[str, int] = {}
+        curves: list[Any] = []
+        for bone, (_, rows) in found.items():
+            self._first[bone] = len(curves)
+            curves += [curve for _, _, curve in rows]
+        self._keys = _read(curves)
+
+    @property
+    def bones(self) -> list[str]:
+        """Those that are moved."""
+        return list(self._found)
+
+    def channel(self, bone: str) -> str:
+        """What a bone turns by."""
+        return self._found[bone][0] if bone in self._found else EULER
+
+    def digest(self, bone: str) -> bytes:
+        """That of its keys as `PoseWriter` gave it; none of curves with modifiers."""
+        if bone not in self._found:
+            return NOTHING
+        rows = self._found[bone][1]
+        if any(len(curve.modifiers) for _, _, curve in rows):
+            return b""
+        return self._keys.digest(
+            self._first[bone], [(channel, index, curve.extrapolation) for channel, index, curve in rows]
+        )
+
+    def curves(self, bone: str, fps: float, tolerance: tuple[float, float]) -> BoneCurves:
+        """A bone's curves; those of a channel without F-curves stand where Blender has them at rest.
+
+        ``tolerance`` (metres, radians) of fitting what no cubic is.
+        """
+        if bone not in self._found:
+            return BoneCurves()
+        turning, rows = self._found[bone]
+        track = BoneCurves(channel=turning)
+        for channel, allowed in (("location", tolerance[0]), (turning, tolerance[1])):
+            first = self._first[bone]
+            found = {
+                index: (curve, first + place) for place, (name, index, curve) in enumerate(rows) if name == channel
+            }
+            if found:
+                made = self._filled(track, found, channel, fps, allowed)
+                setattr(track, "location" if channel == "location" else "rotation", made)
+        return track
+
+    def _filled(
+        self, track: BoneCurves, found: dict[int, tuple[Any, int]], channel: str, fps: float, tolerance: float
+    ) -> list[Curve]:
+        made: list[Curve] = []
+        for index in range(WIDTHS[channel]):
+            curve, place = found.get(index, (None, -1))
+            if curve is None:
+                made.append(still(1.0 if channel == QUATERNION and index == 0 else 0.0))
+            elif is_odd(curve):
+                track.fitted = True
+                made.append(_through(curve, fps, tolerance))
+            else:
+                made.append(self._curve(curve, place, fps))
+        return made
+
+    def _curve(self, curve: Any, place: int, fps: float) -> Curve:
+        part = slice(self._keys.bounds[place], self._keys.bounds[place + 1])
+        keys, left, right = (column[part].astype(np.float64) / [fps, 1.0] for column in self._keys.columns)
+        made = Curve(keys, left, right, self._keys.interpolation[part].copy())
+        made.before, made.after = behaviours(curve, made)
+        return made
+
+
+def _read(curves: Sequence[Any]) -> _Keys:
+    """The keys of F-curves, each read straight into its place."""
+    counts = [len(curve.keyframe_points) for curve in curves]
+    bounds = np.cumsum([0, *counts]).tolist()
+    columns = [np.empty(2 * bounds[-1], np.float32) for _ in range(3)]
+    interpolation = np.empty(bounds[-1], np.uint8)
+    keys, left, right = columns
+    for curve, begin, end in zip(curves, bounds[:-1], bounds[1:], strict=True):
+        points, part = curve.keyframe_points, slice(2 * begin, 2 * end)
+        points.foreach_get("co", keys[part])
+        points.foreach_get("handle_left", left[part])
+        points.foreach_get("handle_right", right[part])
+        points.foreach_get("interpolation", interpolation[begin:end])
+    return _Keys([column.reshape(-1, 2) for column in columns], interpolation, bounds)
+
+
+class PoseReader:
+    """Reads what actions say of the bones of one rig."""
+
+    def __init__(self, rig: Any) -> None:
+        """Learn the rig's data paths once."""
+        self._rig = rig
+        self._paths = {
+            channel_path(bone.name, channel): (bone.name, channel) for bone in rig.pose.bones for channel in WIDTHS
+        }
+
+    def read(self, action: Any, kinds: dict[str, str]) -> PoseKeys:
+        """The keys of ``action``.
+
+        A bone turns by the channel its rotation mode reads, or where that has no curves by the one of ``kinds``, else
+        by whichever has some.
+        """
+        found: dict[str, dict[str, dict[int, Any]]] = {}
+        left_out = set()
+        bag = compat.curve_bag(action, compat.suitable_slot(action, self._rig))
+        for curve in bag.fcurves if bag is not None else ():
+            place, index = self._paths.get(curve.data_path), curve.array_index
+            if place is None or index >= WIDTHS[place[1]]:
+                left_out.add(curve.data_path)
+            elif not curve.mute and len(curve.keyframe_points):
+                found.setdefault(place[0], {}).setdefault(place[1], {})[index] = curve
+        ordered = {}
+        for bone, channels in found.items():
+            turning = _turning(self._rig.pose.bones[bone].rotation_mode, channels, kinds.get(bone))
+            rows = [
+                (channel, index, channels[channel][index])
+                for channel in (turning, "location")
+                for index in sorted(channels.get(channel, ()))
+            ]
+            ordered[bone] = (turning, rows)
+        return PoseKeys(ordered, left_out)
 
 
 def _turning(mode: str, channels: dict[str, Any], known: str | None) -> str:
     wanted = [ROTATIONS.get(mode, EULER), *([known] if known else []), EULER, QUATERNION, AXIS_ANGLE]
     return next((channel for channel in wanted if channel in channels), wanted[0])
-
-
-def _filled(track: BoneCurves, curves: dict[int, Any], channel: str, fps: float, tolerance: float) -> list[Curve]:
-    made: list[Curve] = []
-    for index in range(WIDTHS[channel]):
-        curve = curves.get(index)
-        if curve is None:
-            made.append(still(1.0 if channel == QUATERNION and index == 0 else 0.0))
-        elif is_odd(curve):
-            track.fitted = True
-            made.append(_through(curve, fps, tolerance))
-        else:
-            made.append(read_curve(curve, fps))
-    return made
 
 
 def _through(curve: Any, fps: float, tolerance: float) -> Curve:

@@ -51,6 +51,8 @@ def basis(owner: Any, curves: Curves, frames: NDArray[np.float32], *, turning: b
     kind = rotation_kind(owner.rotation_mode)
     turned = _channel(owner, curves, f"rotation_{kind}", frames)
     turns = rotation.normalised(turned) if kind == "quaternion" else rotation.of_mode(turned, owner.rotation_mode)
+    # Normalising makes a rotation of what is none.
+    turns[~np.isfinite(turned).all(axis=1)] = np.nan
     if not turning:
         turns[:] = _NO_TURN
     return compose(_channel(owner, curves, "location", frames), turns, _channel(owner, curves, "scale", frames))

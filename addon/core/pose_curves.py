@@ -27,6 +27,7 @@ __all__ = [
     "ALIGNED",
     "Carried",
     "apart",
+    "are_apart",
     "is_finite",
     "moved",
     "moved_all",
@@ -47,7 +48,7 @@ def is_finite(curves: Sequence[Curve], frame: float) -> bool:
     most = np.finfo(np.float32).max * np.array([min(frame, 1.0), 1.0])
     with np.errstate(invalid="ignore"):
         parts = [part for curve in curves for part in (curve.keys, curve.left, curve.right)]
-        return all(bool((np.abs(part) <= most).all()) for part in parts)
+        return bool((np.abs(np.concatenate(parts)) <= most).all())
 
 
 def moved(curves: Sequence[Curve], turn: Floats, offset: Floats, frame: float, tolerance: float) -> Carried:
@@ -159,6 +160,15 @@ def snapped(curves: Sequence[Curve], base: Sequence[Curve], frame: float, near: 
         else:
             result.append(_with_keys_of(curve, old, frame, near))
     return result
+
+
+def are_apart(curves: Sequence[Curve], frame: float) -> bool:
+    """Whether `apart` leaves all these curves as they are."""
+    first = np.zeros(sum(curve.count for curve in curves), np.bool_)
+    first[np.cumsum([0, *(curve.count for curve in curves[:-1])])[[curve.count > 0 for curve in curves]]] = True
+    with np.errstate(over="ignore", invalid="ignore"):
+        frames = (np.concatenate([curve.keys[:, 0] for curve in curves]) / frame).astype(np.float32)
+        return bool((first[1:] | (np.diff(frames) > MERGED)).all())
 
 
 def apart(curve: Curve, frame: float) -> Curve:

@@ -109,7 +109,7 @@ def run_starts(bone: Indices) -> Indices:
 def refitted(bones: Sequence[Sequence[Curve]], mapping: Mapping, frame: float, tolerance: Floats) -> list[Carried]:
     """The curves of each bone, of all as many, through ``mapping``; ``tolerance`` (m,) of the results."""
     keyed = [_with_keys(curves) for curves in bones]
-    held = [all((curve.interpolation[:-1] == Interpolation.CONSTANT).all() for curve in curves) for curves in keyed]
+    held = [not any(curve.interpolation[:-1].any() for curve in curves) for curves in keyed]  # constant is 0
     found: dict[int, Carried] = {}
     for is_held in (True, False):
         chosen = np.flatnonzero(np.array(held) == is_held)

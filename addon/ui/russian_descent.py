@@ -75,6 +75,7 @@ DESCENT: dict[str, str] = {
         "Точки стрельбы, опоры, стыковки и особые, стрелками и сферами"
     ),
     "Guns: {}, turrets: {}": "Стволов: {}, турелей: {}",
+    "Has a Motion": "Имеет движение",
     "How large the light is": "Насколько велик свет",
     "How long one turn takes; above 0, at most 20 for a rotor and 60 for a turret": (
         "Сколько длится оборот; больше 0, не более 20 у ротора и 60 у турели"

@@ -120,8 +120,19 @@ def _memory() -> Lod:
     tags = [_selection(part.bone, np.arange(len(MAN)) == number, 0) for number, part in enumerate(MAN)]
     empty = np.zeros(0, FACE)
     tags.append(Tag(LAST_TAG, b""))
-    nothing = np.zeros((0, 3), np.float32), empty, [], np.zeros(0, np.int32)
-    return Lod(ARMA, 0x100, 0, b"", points, *nothing, tags, np.float32(1e15))
+    return Lod(
+        ARMA,
+        0x100,
+        0,
+        b"",
+        points,
+        np.zeros((0, 3), np.float32),
+        empty,
+        [],
+        np.zeros(0, np.int32),
+        tags,
+        np.float32(1e15),
+    )
 
 
 def _model_cfg() -> bytes:

@@ -255,6 +255,12 @@ def test_memory_points_and_proxies_are_empties_that_follow_their_bones(written):
     assert not load(file, rig, proxies=False).proxies
 
 
+def test_more_points_than_anybody_names_are_a_mesh(written):
+    many = small_lod(1e15, points=5000, faces=(), tags=[(b"eye", b"\1" * 5000)])
+    done = load(written(many), levels=[Levels.MEMORY])
+    assert (len(done.points), len(done.meshes), len(done.meshes[0].data.vertices)) == (0, 1, 5000)
+
+
 def test_pictures_beside_the_model_are_shown(written, tmp_path):
     report = Report()
     file = written(small_lod(), name="first.p3d")

@@ -35,6 +35,8 @@ MOST_HALVINGS = 10
 OUTWARDS = 10.0
 """Frames that the outer handles are long at least."""
 
+_LINEAR = int(Behaviour.LINEAR)
+
 Indices = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 
@@ -199,7 +201,9 @@ def _free_first_handle(shown: Display, slope: float) -> None:
     the first key's left handle.
     """
     curve = shown.curve
-    if curve.count < 2 or curve.interpolation[0] != Interpolation.LINEAR:
+    if _LINEAR not in {curve.before, curve.after} or curve.count < 2:
+        return
+    if curve.interpolation[0] != Interpolation.LINEAR:
         return
     (start, first), (end, last) = curve.keys[:2]
     goes_on = curve.before == Behaviour.LINEAR and slope != (last - first) / (end - start)

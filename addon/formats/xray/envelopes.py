@@ -33,6 +33,7 @@ STEP = 2 * LIMIT / STEPS
 MOST_PACKED_KEYS = 0xFFFF
 
 _BEHAVIOURS = {member.value: member.name.lower() for member in Behaviour}
+_STEPPED = int(Shape.STEPPED)
 _SHAPES = {member.value: member.name.lower() for member in Shape}
 
 
@@ -118,12 +119,12 @@ def _read_packed_keys(reader: Reader, count: int, what: str) -> NDArray[np.void]
     shape_at = STEPPED_SIZE - 1
     if count * PACKED.itemsize <= len(data):
         alike = np.frombuffer(data, PACKED, count)
-        if not (alike["shape"] == Shape.STEPPED).any():
+        if not (alike["shape"] == _STEPPED).any():
             reader.take(alike.nbytes)
             return alike
     rows = np.zeros((count, PACKED.itemsize), np.uint8)
     stepped = np.frombuffer(data, np.uint8, count * STEPPED_SIZE).reshape(count, STEPPED_SIZE)
-    if (stepped[:, shape_at] == Shape.STEPPED).all():
+    if (stepped[:, shape_at] == _STEPPED).all():
         rows[:, :STEPPED_SIZE] = stepped
         reader.take(stepped.size)
     else:
@@ -166,10 +167,30 @@ def write_envelope(writer: Writer, envelope: StoredEnvelope) -> None:
     writer.u8(envelope.before)
     writer.u8(envelope.after)
     writer.u16(count)
-    rows = np.frombuffer(envelope.keys.tobytes(), np.uint8).reshape(count, PACKED.itemsize)
-    kept = np.ones(rows.shape, np.bool_)
-    kept[envelope.keys["shape"] == Shape.STEPPED, STEPPED_SIZE:] = False
-    writer.raw(rows[kept].tobytes())
+    data = envelope.keys.tobytes()
+    stepped = envelope.keys["shape"] == _STEPPED
+    if stepped.any():
+        rows = np.frombuffer(data, np.uint8).reshape(count, PACKED.itemsize)
+        kept = np.ones(rows.shape, np.bool_)
+        kept[stepped, STEPPED_SIZE:] = False
+        data = rows[kept].tobytes()
+    writer.raw(data)
+
+
+def are_sound(envelopes: Sequence[StoredEnvelope]) -> bool:
+    """Whether `check` has nothing to say of any of these; they are looked at in one go."""
+    if not all(one.before in _BEHAVIOURS and one.after in _BEHAVIOURS for one in envelopes):
+        return False
+    counts = [len(one.keys) for one in envelopes]
+    if not sum(counts):
+        return True
+    keys = np.concatenate([one.keys for one in envelopes])
+    times, values = keys["time"], keys["value"]
+    if (keys["shape"] & 0xFF).max() > max(_SHAPES) or not (np.isfinite(times).all() and np.isfinite(values).all()):
+        return False
+    first = np.zeros(len(keys) + 1, np.bool_)
+    first[np.cumsum(counts)] = True
+    return bool((first[1:-1] | (np.diff(times) > 0)).all())
 
 
 def check(envelope: StoredEnvelope, place: str, report: Report) -> None:

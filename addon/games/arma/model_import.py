@@ -27,6 +27,8 @@ from .surfaces import Surfaces
 
 POINT_SIZE, PROXY_SIZE = 0.02, 0.1
 """Metres that empties are shown with."""
+MOST_POINTS = 4096
+"""Of one memory level that become empties; more are vertices of a mesh."""
 
 
 class Levels(Enum):
@@ -177,7 +179,7 @@ class _Builder:
 
     def add(self, lod: p3d.Lod, result: ImportedModel) -> None:
         """What becomes of one level."""
-        if lod.kind == "memory":
+        if lod.kind == "memory" and len(lod.points) <= MOST_POINTS:
             result.points += [self._empty(point, "POINT") for point in p3d.named_points(lod)]
             return
         name = Path(self.file).stem

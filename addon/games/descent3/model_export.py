@@ -186,6 +186,9 @@ def _gather_part(hierarchy: Hierarchy, place: int, mesh: PolygonMesh, before: Mo
     axis = np.array(said.spin_axis, np.float64) if spinning else None
     if axis is not None and old_axis is not None and np.abs(axis - old_axis).max() <= SAME_AXIS:
         axis = old_axis
+    if before is not None and known and old_axis is None and text == before.parts[said.source].properties:
+        # The file has no keys for it: then it does not turn, until somebody names an axis.
+        axis = axis if said.is_property_set("spin_axis") else None
     mesh.name = name
     return Part(name, mesh, hierarchy.parents[place], hierarchy.offset(shown), text, None, axis, said.source)
 

@@ -89,7 +89,8 @@ class DescentPartProperties(bpy.types.PropertyGroup):
     """Which sub-object of a model an object is.
 
     ``offset`` is its pivot from its parent's, where the object's own place does not say it: on a bone, or while an
-    action moves it. ``is_moved``: the import gave it the keys of its motion. ``shown_name`` and ``shown_place`` are Blender's after the import: what differs was edited.
+    action moves it. ``is_moved``: the import gave it the keys of its motion. ``shown_name`` and ``shown_place`` are
+    Blender's after the import: what differs was edited.
     """
 
     is_part: BoolProperty(name="Sub-Object", description="This object is a sub-object of a Descent 3 model")
@@ -107,7 +108,7 @@ class DescentPartProperties(bpy.types.PropertyGroup):
         subtype="XYZ",
         default=(0.0, 0.0, 1.0),
     )
-    is_moved: BoolProperty(options={"HIDDEN"})
+    is_moved: BoolProperty(name="Has a Motion", options={"HIDDEN"})
     text: StringProperty(
         name="Properties", description="The property string as the file has it: $rotate=, $glow=, $fov=, $facing …"
     )

@@ -106,7 +106,7 @@ def gather(
         if motion is None and said.is_moved and base is not None:
             report.warn("has no keys any more: it stands still in the file", part.shown.name)
             motion = _still(base)
-        found.append(_settled(motion, base, hierarchy.offset(part.shown), precision))
+        found.append(_settled(part.shown, motion, base, hierarchy.offset(part.shown), precision))
     points = [shown.name for shown in hierarchy.points if transforms.playing_curves(shown)]
     if points:
         report.warn(f"points do not move on their own; keys of {len(points)} left out", points[0])
@@ -327,14 +327,16 @@ def _still(base: Motion) -> Motion:
     return Motion(base.first, turns, np.zeros_like(base.displacements))
 
 
-def _settled(motion: Motion | None, base: Motion | None, offset: NDArray[Any], precision: Precision) -> Motion | None:
+def _settled(
+    shown: Any, motion: Motion | None, base: Motion | None, offset: NDArray[Any], precision: Precision
+) -> Motion | None:
     """The motion with the base's own rotations and displacements where Blender still shows what it was given."""
     if motion is None or base is None or (motion.first, motion.last) != (base.first, base.last):
         return motion
     # With few keys Blender shows something else than with a key at every tick.
     few = straightened(base, few_ticks(base))
     turned, moved = motion.rotations, motion.displacements
-    if _turns_alike(motion, base, precision) or _turns_alike(motion, few, precision):
+    if turns_itself(shown) is not None or _turns_alike(motion, base, precision) or _turns_alike(motion, few, precision):
         turned = base.rotations
     if _moves_alike(motion, base, offset, precision) or _moves_alike(motion, few, offset, precision):
         moved = base.displacements

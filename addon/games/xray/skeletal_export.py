@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ...blender import action as actions
 from ...blender import pose
 from ...blender.armature import Rest, rest_of
+from ...blender.record import kept
 from ...core import files, names, rotation, space
 from ...core.envelope.fitting import fitted
 from ...core.errors import WriteError
@@ -32,8 +33,8 @@ from ...formats.xray.skl.document import MARKS_SINCE, PACKED_SINCE, TIMING, Skel
 from ...formats.xray.skl.mapping import Changes, MotionChange, Playing, edited, new_motion, with_playing
 from . import marks, motion_files
 from .motion_export import RestChange, rest_then, skeleton_of, warn_of_transform
-from .skeletal_import import Bones, bones_of, document_of, motion_of, shown_tracks
-from .skeletal_pose import Showing, Shown, same, to_file
+from .skeletal_import import Bones, bones_of, document_of, motion_of, tracks_on
+from .skeletal_pose import Showing, Shown, same, show, to_file
 
 Floats = NDArray[np.float64]
 
@@ -179,6 +180,34 @@ def _as_imported(rig: Any, made: list[_Motion], path: str) -> Skl:
     return document
 
 
+@dataclass
+class _Kept:
+    """A motion as its file has it and how it was shown; ``numbers``: its track for each place of a bone."""
+
+    motion: SkeletalMotion
+    bones: Bones
+    showing: Showing
+    numbers: dict[int, int]
+    drawn: bytes
+
+    @classmethod
+    def of(cls, action: Any, motion: SkeletalMotion, bones: Bones) -> _Kept:
+        """What travels with an action."""
+        skeletal = action.motionbridge_skeletal
+        showing = Showing(skeletal.rotation == "QUATERNION", (skeletal.metres, skeletal.radians))
+        return cls(motion, bones, showing, tracks_on(motion, bones, Report()), kept(skeletal, "drawn"))
+
+    def shown(self, places: Iterable[int]) -> dict[int, Shown]:
+        """Tracks as they were shown when they were imported, by places of bones."""
+        tracks = {place: self.motion.tracks[self.numbers[place]] for place in places}
+        return show(tracks, self.motion, self.bones.rest, showing=self.showing, report=Report())
+
+    def digest(self, place: int) -> bytes:
+        """What tells a bone's untouched F-curves; empty in files of versions that kept none."""
+        begin = self.numbers[place] * pose.DIGEST_SIZE
+        return self.drawn[begin : begin + pose.DIGEST_SIZE]
+
+
 class _Gatherer:
     """Reads the actions of one rig and says of each what differs from the motion it came from."""
 
@@ -189,6 +218,9 @@ class _Gatherer:
         if self._sampled:
             report.note(f"sampled frame by frame because of {', '.join(self._sampled)}", rig.name)
         self._skeleton = skeleton_of(rig, self._now)
+        self._reader = pose.PoseReader(rig)
+        self._then: dict[str, Bones] = {}
+        self._rest_changes: dict[str, list[str]] = {}
         self._labels = {place: label for label, place in bones_of(rig, self._now).places.items()}
 
     def motion(self, action: Any, *, copied: bool) -> _Motion:
@@ -198,13 +230,13 @@ class _Gatherer:
         clip = CurveClip(playing.name, [], [], self._rate(action, base), *self._frames(action, base))
         clip.markers = marks.gather(action)
         if base is None:
-            self._fill(clip, action, None, {})
+            self._fill(clip, action, None)
             made, new = new_motion(clip, self._skeleton, self._options.version)
             return _Motion(action, with_playing(made, playing)[0], playing.name, new)
         if clip.markers and base.version == PACKED_SINCE:
             self._report.note(f"written as version {MARKS_SINCE}, for its marks", action.name)
             base = replace(base, version=MARKS_SINCE)
-        self._fill(clip, action, base, self._shown(action, base))
+        self._fill(clip, action, base)
         made, change = edited(clip, base, self._skeleton)
         made, fields = with_playing(made, playing)
         if fields or (copied and change is None):
@@ -236,20 +268,19 @@ class _Gatherer:
         first, count = actions.frame_range(action)
         return first, first + count - 1
 
-    def _shown(self, action: Any, base: SkeletalMotion) -> dict[int, Shown]:
-        """The motion's tracks as they were shown when they were imported, by place of the bone."""
-        skeletal = action.motionbridge_skeletal
-        showing = Showing(skeletal.rotation == "QUATERNION", (skeletal.metres, skeletal.radians))
-        return shown_tracks(base, self._bones_then(action), showing, Report())
-
     def _bones_then(self, action: Any) -> Bones:
-        file = self._rig.motionbridge_skeletal_files.get(action.motionbridge_skeletal.file)
-        return bones_of(self._rig, rest_then(file, self._now) if file is not None else self._now)
+        key = action.motionbridge_skeletal.file
+        if key not in self._then:
+            file = self._rig.motionbridge_skeletal_files.get(key)
+            self._then[key] = bones_of(self._rig, rest_then(file, self._now) if file is not None else self._now)
+        return self._then[key]
 
     def _rest_for(self, action: Any) -> tuple[Rest, set[str]]:
         """The rest pose that the action's keys are relative to, and the bones of which it is not the import's."""
         file = self._rig.motionbridge_skeletal_files.get(action.motionbridge_skeletal.file)
-        changed = motion_files.rest_changes(file, self._rig) if file is not None else []
+        if file is not None and file.name not in self._rest_changes:
+            self._rest_changes[file.name] = motion_files.rest_changes(file, self._rig)
+        changed = self._rest_changes[file.name] if file is not None else []
         if not changed:
             return self._now, set()
         if self._options.rest_change is RestChange.REFUSE:
@@ -261,35 +292,45 @@ class _Gatherer:
             return self._now, set(changed)
         return rest_then(file, self._now), set()
 
-    def _fill(self, clip: CurveClip, action: Any, base: SkeletalMotion | None, shown: dict[int, Shown]) -> None:
+    def _fill(self, clip: CurveClip, action: Any, base: SkeletalMotion | None) -> None:
         """Give ``clip`` the tracks that are not what ``base`` says."""
         rest, moved = self._rest_for(action)
         frame = base.frame if base is not None else 1.0 / clip.fps
+        known = _Kept.of(action, base, self._bones_then(action)) if base is not None else None
         if self._sampled:
             sampled = actions.sample(self._context, self._rig, action, rest, 1.0 / frame)
+            shown = known.shown(known.numbers) if known is not None else {}
             tracks = self._sampled_tracks(sampled, actions.frame_range(action)[0], frame, shown)
         else:
-            tracks = self._keyed_tracks(action, rest, moved, frame, shown)
+            tracks = self._keyed_tracks(action, rest, moved, frame, known)
         for place, channels in tracks.items():
             clip.bones.append(self._labels[place])
             clip.tracks.append(channels)
 
     def _keyed_tracks(
-        self, action: Any, rest: Rest, moved: set[str], frame: float, shown: dict[int, Shown]
+        self, action: Any, rest: Rest, moved: set[str], frame: float, kept: _Kept | None
     ) -> dict[int, Channels]:
-        kinds = {rest.bones[place]: track.pose.channel for place, track in shown.items()}
-        found = pose.gather(self._rig, action, 1.0 / frame, self._options.tolerance, kinds)
+        known = kept.numbers if kept is not None else {}
+        turning = {rest.bones[place]: kept.showing.channel for place in known} if kept is not None else {}
+        found = self._reader.read(action, turning)
         for path in found.left_out:
             self._report.warn("the game has no place for these curves; left out", f"{action.name}: {path}")
+        there = set(found.bones)
+        touched = [
+            place
+            for place, bone in enumerate(rest.bones)
+            if (place in known or bone in there)
+            and not (kept is not None and self._is_as_built(place, bone, found, kept, moved))
+        ]
+        shown = kept.shown([place for place in touched if place in known]) if kept is not None else {}
         tracks: dict[int, Channels] = {}
-        for place, bone in enumerate(rest.bones):
-            then, now = shown.get(place), found.bones.get(bone, pose.BoneCurves())
-            if then is None and bone not in found.bones:
-                continue
+        for place in touched:
+            bone, then = rest.bones[place], shown.get(place)
+            now = found.curves(bone, 1.0 / frame, self._options.tolerance)
             mode = pose.mode_of(self._rig, bone, now.channel)
-            kept = then if bone not in moved else None
-            same_turn = kept is not None and self._same_turn(kept, now, mode, frame)
-            same_place = kept is not None and same(now.location, kept.pose.location, frame)
+            base = then if bone not in moved else None
+            same_turn = base is not None and self._same_turn(base, now, mode, frame)
+            same_place = base is not None and same(now.location, base.pose.location, frame)
             if same_turn and same_place:
                 continue
             channels = to_file(now, mode, rest, place, frame=frame, tolerance=self._options.tolerance, base=then)
@@ -301,8 +342,14 @@ class _Gatherer:
             tracks[place] = channels
         return tracks
 
+    def _is_as_built(self, place: int, bone: str, found: pose.PoseKeys, kept: _Kept, moved: set[str]) -> bool:
+        """Whether a bone's F-curves are to the bit those it was given, and still turn it in the same way."""
+        if bone in moved or place not in kept.numbers or found.digest(bone) != kept.digest(place):
+            return False
+        return pose.mode_of(self._rig, bone, found.channel(bone)) == kept.showing.mode
+
     def _same_turn(self, then: Shown, now: pose.BoneCurves, mode: str, frame: float) -> bool:
-        if now.rotation is not None and mode != ("QUATERNION" if then.pose.channel == pose.QUATERNION else "ZXY"):
+        if now.rotation is not None and mode != Showing(then.pose.channel == pose.QUATERNION, (0.0, 0.0)).mode:
             return False
         return same(now.rotation, then.pose.rotation, frame)
 

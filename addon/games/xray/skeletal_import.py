@@ -96,21 +96,21 @@ def import_skeletal(
     result = SkeletalImport()
     file = attach(rig, document, path)
     missing: dict[str, None] = {}
-    for done, place in enumerate(chosen):
-        motion = document.motions[place]
-        shown = shown_tracks(motion, bones, showing, report)
-        missing |= dict.fromkeys(bone for bone in bone_names(motion, bones.order) if bone.lower() not in bones.places)
-        tracks = {bones.rest.bones[bone]: track.pose for bone, track in shown.items()}
-        action = _build(motion, tracks, compat.slot_name(rig))
-        action.use_fake_user = options.fake_user
-        _remember_showing(action, shown, showing)
-        describe(action, motion, place, file)
-        marks.store(action, decode_marks(motion.marks))
-        _set_modes(rig, tracks, showing)
-        result.actions.append(action)
-        result.kept_exactly += action.motionbridge_skeletal.kept_exactly
-        result.fitted += action.motionbridge_skeletal.fitted
-        progress(done + 1)
+    with pose.PoseWriter(compat.slot_name(rig)) as writer:
+        for done, place in enumerate(chosen):
+            motion = document.motions[place]
+            missing |= dict.fromkeys(
+                bone for bone in bone_names(motion, bones.order) if bone.lower() not in bones.places
+            )
+            action, shown = _build(writer, motion, bones, showing, report)
+            action.use_fake_user = options.fake_user
+            describe(action, motion, place, file)
+            marks.store(action, decode_marks(motion.marks))
+            _set_modes(rig, [bones.rest.bones[bone] for bone in shown], showing)
+            result.actions.append(action)
+            result.kept_exactly += action.motionbridge_skeletal.kept_exactly
+            result.fitted += action.motionbridge_skeletal.fitted
+            progress(done + 1)
     result.missing = list(missing)
     if missing:
         report.warn(
@@ -186,11 +186,11 @@ def bones_of(rig: Any, rest: Rest) -> Bones:
     return Bones(rest, bone_places(rig, rest), bones_in_order(rig))
 
 
-def shown_tracks(motion: SkeletalMotion, bones: Bones, showing: Showing, report: Report) -> dict[int, Shown]:
-    """What the tracks of a motion are on the bones of a rig, by place in ``rest``; of two for a bone the first."""
-    result: dict[int, Shown] = {}
+def tracks_on(motion: SkeletalMotion, bones: Bones, report: Report) -> dict[int, int]:
+    """Which track of a motion moves which bone of a rig, by place in ``rest``; of two for a bone the first."""
+    result: dict[int, int] = {}
     odd = []
-    for label, track in zip(bone_names(motion, bones.order), motion.tracks, strict=True):
+    for number, (label, track) in enumerate(zip(bone_names(motion, bones.order), motion.tracks, strict=True)):
         place = bones.places.get(label.lower())
         if place is None:
             continue
@@ -201,7 +201,7 @@ def shown_tracks(motion: SkeletalMotion, bones: Bones, showing: Showing, report:
             report.warn("a bone is turned in world space, which is shown as parent-local; kept", label)
         if odd_behaviours(track):
             odd.append(label)
-        result[place] = show(track, motion, bones.rest, place, showing=showing, report=report)
+        result[place] = number
     if odd:
         report.warn(
             f"{len(odd)} bones repeat or go on outside their keys, which is shown only where channels carry over as "
@@ -211,17 +211,24 @@ def shown_tracks(motion: SkeletalMotion, bones: Bones, showing: Showing, report:
     return result
 
 
-def _build(motion: SkeletalMotion, tracks: dict[str, pose.BoneCurves], slot_name: str) -> Any:
+def _build(
+    writer: pose.PoseWriter, motion: SkeletalMotion, bones: Bones, showing: Showing, report: Report
+) -> tuple[Any, dict[int, Shown]]:
+    """The action of a motion, and what it shows of it."""
+    numbers = tracks_on(motion, bones, report)
+    tracks = {place: motion.tracks[number] for place, number in numbers.items()}
+    shown = show(tracks, motion, bones.rest, showing=showing, report=report)
+    curves = {bones.rest.bones[place]: track.pose for place, track in shown.items()}
     first, last = (min(max(frame, -FARTHEST), FARTHEST) for frame in (motion.first, motion.last))
-    return pose.build(motion.label or "motion", slot_name, tracks, 1.0 / motion.frame, (first, last))
-
-
-def _remember_showing(action: Any, shown: dict[int, Shown], showing: Showing) -> None:
+    action, digests = writer.build(motion.label or "motion", curves, 1.0 / motion.frame, (first, last))
     properties = action.motionbridge_skeletal
     properties.rotation = "QUATERNION" if showing.quaternions else "EULER"
     properties.metres, properties.radians = showing.tolerance
     properties.kept_exactly = sum(track.exact for track in shown.values())
     properties.fitted = len(shown) - properties.kept_exactly
+    by_track = {number: digests[bones.rest.bones[place]] for place, number in numbers.items()}
+    keep(properties, "drawn", b"".join(by_track.get(number, pose.NOTHING) for number in range(len(motion.tracks))))
+    return action, shown
 
 
 def describe(action: Any, motion: SkeletalMotion, place: int, file: Any) -> None:
@@ -244,9 +251,9 @@ def describe(action: Any, motion: SkeletalMotion, place: int, file: Any) -> None
         setattr(played, name, value)
 
 
-def _set_modes(rig: Any, tracks: dict[str, pose.BoneCurves], showing: Showing) -> None:
+def _set_modes(rig: Any, names_of_bones: list[str], showing: Showing) -> None:
     mode = "QUATERNION" if showing.quaternions else ORDER
-    for bone in map(rig.pose.bones.get, tracks):
+    for bone in map(rig.pose.bones.get, names_of_bones):
         if bone.rotation_mode != mode:
             bone.rotation_mode = mode
 

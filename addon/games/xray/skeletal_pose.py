@@ -20,8 +20,7 @@ from ...core.envelope.display import Display
 from ...core.envelope.matching import unchanged
 from ...core.model import Channels
 from ...core.report import Report
-from ...formats.xray.channels import BONE, decode_channels
-from ...formats.xray.envelopes import StoredEnvelope
+from ...formats.xray.channels import BONE, decode_tracks
 from ...formats.xray.skl.document import BoneTrack, SkeletalMotion
 
 Floats = NDArray[np.float64]
@@ -35,6 +34,16 @@ class Showing:
 
     quaternions: bool
     tolerance: tuple[float, float]
+
+    @property
+    def channel(self) -> str:
+        """What bones are turned by."""
+        return QUATERNION if self.quaternions else EULER
+
+    @property
+    def mode(self) -> str:
+        """How its numbers turn them."""
+        return "QUATERNION" if self.quaternions else "ZXY"
 
 
 @dataclass
@@ -52,44 +61,61 @@ class Shown:
 
 
 def show(
-    track: BoneTrack, motion: SkeletalMotion, rest: Rest, place: int, *, showing: Showing, report: Report
-) -> Shown:
-    """A track on the bone ``place`` of ``rest``."""
-    name = rest.bones[place]
-    curves = decode_channels(track.envelopes, BONE, motion.frame, f"{motion.label} {name} ", report)
-    channels = Channels(curves[:3], curves[3:])
-    rest_turn = rest.rotations[place]
-    turn = rotation.matrices(rest_turn)
-    pose = BoneCurves(channel=QUATERNION if showing.quaternions else EULER)
-    exact = True
+    tracks: dict[int, BoneTrack], motion: SkeletalMotion, rest: Rest, *, showing: Showing, report: Report
+) -> dict[int, Shown]:
+    """Tracks on bones of ``rest``, by their places in it."""
+    places = list(tracks)
+    named = {f"{motion.label} {rest.bones[place]} ": tracks[place].envelopes for place in places}
+    decoded = [Channels(curves[:3], curves[3:]) for curves in decode_tracks(named, BONE, motion.frame, report)]
+    shown = {
+        place: Shown(channels, BoneCurves(channel=showing.channel), exact=True)
+        for place, channels in zip(places, decoded, strict=True)
+    }
     # Blender's location x, y, z are the file's X, Y, Z; its angles x, y, z are P, H, B.
-    if _has_numbers(channels.location, track.envelopes[:3]):
-        carried = pose_curves.moved(
-            channels.location, turn.T, -turn.T @ rest.translations[place], motion.frame, showing.tolerance[0]
-        )
-        if pose_curves.is_finite(carried.curves, motion.frame):
-            pose.location = [pose_curves.apart(curve, motion.frame) for curve in carried.curves]
-            exact = exact and carried.exact
-    if _has_numbers(channels.rotation, [track.envelopes[number] for number in (4, 3, 5)]):
-        carried = pose_curves.turned(
-            channels.rotation,
-            "ZXY",
-            rotation.conjugate(rest_turn),
-            motion.frame,
-            showing.tolerance[1],
-            quaternions=showing.quaternions,
-        )
-        if pose_curves.is_finite(carried.curves, motion.frame):
-            pose.rotation = [pose_curves.apart(curve, motion.frame) for curve in carried.curves]
-            exact = exact and carried.exact
-    if pose.location is None or pose.rotation is None:
-        report.warn("its numbers are too large for a pose: not shown, kept", f"{motion.label} {name}")
-    return Shown(channels, pose, exact)
+    located = [place for place in places if _has_numbers(shown[place].channels.location, tracks[place], (0, 1, 2))]
+    rotated = [place for place in places if _has_numbers(shown[place].channels.rotation, tracks[place], (4, 3, 5))]
+    turns = rotation.matrices(rest.rotations[located]).swapaxes(1, 2)
+    moved = pose_curves.moved_all(
+        [shown[place].channels.location for place in located],
+        turns,
+        -(turns @ rest.translations[located][:, :, None])[..., 0],
+        motion.frame,
+        showing.tolerance[0],
+    )
+    turned = pose_curves.turned_all(
+        [shown[place].channels.rotation for place in rotated],
+        "ZXY",
+        rotation.conjugate(rest.rotations[rotated]),
+        motion.frame,
+        showing.tolerance[1],
+        quaternions=showing.quaternions,
+    )
+    _give(shown, "location", located, moved, motion.frame)
+    _give(shown, "rotation", rotated, turned, motion.frame)
+    for place, one in shown.items():
+        if one.pose.location is None or one.pose.rotation is None:
+            report.warn("its numbers are too large for a pose: not shown, kept", f"{motion.label} {rest.bones[place]}")
+    return shown
 
 
-def _has_numbers(curves: Sequence[Curve], envelopes: Sequence[StoredEnvelope]) -> bool:
+def _give(
+    shown: dict[int, Shown], channel: str, places: list[int], carried: Sequence[pose_curves.Carried], frame: float
+) -> None:
+    """Put curves on their bones, those that no pose can hold left out, without keys that Blender would make one."""
+    curves = [curve for one in carried for curve in one.curves]
+    sound = not curves or (pose_curves.is_finite(curves, frame) and pose_curves.are_apart(curves, frame))
+    for place, one in zip(places, carried, strict=True):
+        if not sound and not pose_curves.is_finite(one.curves, frame):
+            continue
+        made = one.curves if sound else [pose_curves.apart(curve, frame) for curve in one.curves]
+        setattr(shown[place].pose, channel, made)
+        shown[place].exact = shown[place].exact and one.exact
+
+
+def _has_numbers(curves: Sequence[Curve], track: BoneTrack, channels: Sequence[int]) -> bool:
     """Whether every channel with keys is shown with keys: others hold what is no number."""
-    return all(curve.count or not len(stored.keys) for curve, stored in zip(curves, envelopes, strict=True))
+    pairs = zip(curves, channels, strict=True)
+    return all(curve.count or not len(track.envelopes[channel].keys) for curve, channel in pairs)
 
 
 def odd_behaviours(track: BoneTrack) -> bool:

@@ -51,6 +51,7 @@ class SkeletalProperties(bpy.types.PropertyGroup):
         name="Bones Fitted", description="Bones whose curves are fitted, for their rest pose", options={"HIDDEN"}
     )
     body: bytes_property("The motion as its file has it")
+    drawn: bytes_property("A digest of what each of its tracks was given, by which untouched ones are told")
 
 
 class SkeletalFile(bpy.types.PropertyGroup):

@@ -25,7 +25,7 @@ PROXY = "proxy:"
 class NamedPoint:
     """``name`` of the selection, "" for a point in none; ``point`` its row; ``place`` (4, 4) metres, Blender's axes.
 
-    ``bones``: selection -> weight of the others that the point is in, the heaviest first.
+    ``bones``: selection -> weight of those that the point is in, the heaviest first.
     """
 
     name: str
@@ -37,17 +37,16 @@ class NamedPoint:
 def named_points(lod: Lod) -> list[NamedPoint]:
     """Every point of the level under the name of its first selection; its place is not turned."""
     table = selection_weights(lod)
-    first = np.full(len(lod.points), -1, np.int64)
-    for number, weights in enumerate(table.values()):
-        first[(first < 0) & (weights > 0)] = number
     labels = list(table)
-    positions = _places(lod)
-    return [
-        NamedPoint(
-            labels[number] if number >= 0 else "", point, _at(positions[point], np.eye(3)), _weights_at(table, [point])
-        )
-        for point, number in enumerate(first.tolist())
-    ]
+    stacked = np.array(list(table.values()), np.float32).reshape(len(table), len(lod.points))
+    points, numbers = np.nonzero(stacked.T)
+    starts = np.searchsorted(points, np.arange(len(lod.points) + 1))
+    found = []
+    for point, position in enumerate(_places(lod)):
+        own = numbers[starts[point] : starts[point + 1]].tolist()
+        bones = {labels[number]: float(stacked[number, point]) for number in own}
+        found.append(NamedPoint(labels[own[0]] if own else "", point, _at(position, np.eye(3)), _heaviest_first(bones)))
+    return found
 
 
 def proxies(lod: Lod) -> Iterator[NamedPoint]:
@@ -95,5 +94,9 @@ def _places(lod: Lod) -> Floats:
 
 
 def _weights_at(table: dict[str, NDArray[np.float32]], points: list[int]) -> dict[str, float]:
-    found = {name: float(weights[points].sum()) for name, weights in table.items() if weights[points].any()}
-    return dict(sorted(found.items(), key=lambda pair: -pair[1]))
+    found = {name: float(weights[points].sum()) for name, weights in table.items()}
+    return _heaviest_first({name: weight for name, weight in found.items() if weight})
+
+
+def _heaviest_first(bones: dict[str, float]) -> dict[str, float]:
+    return dict(sorted(bones.items(), key=lambda pair: -pair[1]))

@@ -14,7 +14,7 @@ from ....core.errors import ReadError, WriteError
 from ....core.report import Report
 from ..channels import NAMES
 from ..chunks import ChunkRun, Section, open_chunk, read_chunks, with_body, write_chunks
-from ..envelopes import check, read_old, read_packed, write_envelope
+from ..envelopes import are_sound, check, read_old, read_packed, write_envelope
 from ..marks import read_marks, write_marks
 from .document import (
     FX,
@@ -120,10 +120,12 @@ def _read_tracks(reader: Reader, motion: SkeletalMotion, report: Report) -> list
         track = BoneTrack(name, flags, [])
         for channel in NAMES:
             what = f"channel {channel} of bone {number}"
-            envelope = read_packed(reader, what) if packed else read_old(reader, what)
-            check(envelope, f"{motion.label} {number} {channel}", report)
-            track.envelopes.append(envelope)
+            track.envelopes.append(read_packed(reader, what) if packed else read_old(reader, what))
         tracks.append(track)
+    if not are_sound([envelope for track in tracks for envelope in track.envelopes]):
+        for number, track in enumerate(tracks):
+            for channel, envelope in zip(NAMES, track.envelopes, strict=True):
+                check(envelope, f"{motion.label} {number} {channel}", report)
     return tracks
 
 

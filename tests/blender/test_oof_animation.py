@@ -1,0 +1,474 @@
+"""Motions of Descent 3's models in Blender: against the numbers of the game's own code, and back into files."""
+
+import math
+import struct
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Quaternion
+
+from addon.blender import compat, transforms
+from addon.blender.bone_curves import key_times
+from addon.core.errors import WriteError
+from addon.core.report import Report
+from addon.formats.descent3 import oof
+from addon.games.descent3 import motion_export, spin
+from addon.games.descent3.hierarchy import Chosen
+from tests.blender.oof_scene import chunks, imported, planned, reloaded, square, warnings
+from tests.blender.test_oof import BOTH
+from tests.formats.descent3.oof import annotated
+from tests.formats.descent3.oof.engine import engine_models
+from tests.real_files import corpus_files
+from tests.scene import differences, snapshot
+
+MODELS = pytest.mark.parametrize("name", engine_models())
+SWAP = np.eye(3)[[0, 2, 1]]
+"""The file's x right, y up, z forward in Blender's axes."""
+
+
+def document(data, name="model"):
+    return oof.read(data, name, Report())
+
+
+def scene_matrices(made, tick):
+    """((4, 4) in the scene, (4, 4) in the part above) of every part, as Blender evaluates them."""
+    bpy.context.scene.frame_set(math.floor(tick), subframe=tick % 1)
+    graph = bpy.context.evaluated_depsgraph_get()
+    world = [np.array(shown.evaluated_get(graph).matrix_world) for shown in made.parts]
+    above = [shown.motionbridge_descent_part.source for shown in made.parts]
+    assert above == list(range(len(above)))
+    return world
+
+
+def in_parent(world, parents):
+    return [m if p < 0 else np.linalg.inv(world[p]) @ m for m, p in zip(world, parents, strict=True)]
+
+
+def in_game(data, ticks):
+    """Poses by the formulas that are held to the game's numbers elsewhere; rotors and turrets stand."""
+    return oof.poses(document(data), np.asarray(ticks, np.float64))
+
+
+def off(matrix, rotation, position):
+    """How far a matrix of Blender is from a rotation and place of the file: (matrix elements, units)."""
+    turned = np.abs(SWAP @ matrix[:3, :3] @ SWAP - rotation).max()
+    return turned, np.abs(SWAP @ matrix[:3, 3] - position).max()
+
+
+# What plays ----------------------------------------------------------------------------------------------------------
+
+
+@BOTH
+@MODELS
+def test_blender_plays_what_the_games_own_code_computed(name, bones, vectors):
+    data = (vectors / "oof" / f"{name}.oof").read_bytes()
+    numbers = np.load(vectors / "oof" / f"{name}.npz")
+    made, _ = imported(vectors / "oof" / f"{name}.oof", bones=bones, rotors=False, textures=False)
+    file = document(data)
+    order = [part.index for part in file.sub_objects]  # the numbers go by index
+    # What turrets, rotors and untimed files at the very start do is no matter of frames alone.
+    itself = np.array([spin.turns_itself(shown) is not None for shown in made.parts])
+    itself |= np.isfinite(numbers["override"][:, order]).any(axis=0)
+    parents = oof.pose.parent_places(file)
+    below = itself.copy()
+    for place in range(len(parents)):
+        above = parents[place]
+        while above >= 0:
+            below[place] |= itself[above]
+            above = parents[above]
+    # Motions end where the file ends, and at whole ticks there is a key.
+    whole = np.flatnonzero(numbers["frame"] % 1 == 0)
+    worst = np.zeros(4)
+    for sample in whole[:: max(1, len(whole) // 12)]:
+        world = scene_matrices(made, float(numbers["frame"][sample]))
+        local = in_parent(world, parents)
+        for place in np.flatnonzero(~itself):
+            index = order[place]
+            ideal = numbers["ideal_local_matrix"][sample, index]
+            turned, moved = off(local[place], ideal, numbers["local_position"][sample, index])
+            worst[:2] = np.maximum(worst[:2], (turned, moved))
+            cosine = math.hypot(ideal[0, 2], ideal[2, 2])
+            if cosine > 0.1:
+                turned, _ = off(local[place], numbers["local_matrix"][sample, index], 0)
+                assert turned < 2e-3
+            if not below[place] and name != "near_vertical":
+                turned, moved = off(
+                    world[place], numbers["model_matrix"][sample, index], numbers["model_position"][sample, index]
+                )
+                worst[2:] = np.maximum(worst[2:], (turned, moved))
+    assert (worst < [1e-4, 1e-4, 2e-3, 2e-2]).all(), worst
+
+
+@BOTH
+@MODELS
+def test_every_tick_shows_the_exact_pose_in_the_scene(name, bones, vectors):
+    path = vectors / "oof" / f"{name}.oof"
+    made, _ = imported(path, bones=bones, rotors=False, textures=False)
+    first, last = made.ticks
+    beyond = 2 if document(path.read_bytes()).major >= 22 else 0  # older files begin at 0
+    ticks = np.unique(np.linspace(first - beyond, last + beyond, 25).round())
+    game = in_game(path.read_bytes(), ticks)
+    spinning = [spin.turns_itself(shown) is not None for shown in made.parts]
+    if any(spinning):
+        return  # a turret in no battery follows the frame in viewers: compared part by part above
+    for row, tick in enumerate(ticks):
+        for place, world in enumerate(scene_matrices(made, float(tick))):
+            turned, moved = off(world, game.model_rotations[row, place], game.model_positions[row, place])
+            assert turned < 1e-4
+            assert moved < 1e-4
+
+
+@BOTH
+@MODELS
+def test_few_keys_stay_near_the_game_and_keep_its_key_times(name, bones, vectors):
+    path = vectors / "oof" / f"{name}.oof"
+    made, _ = imported(path, bones=bones, rotors=False, textures=False, few_keys=True)
+    file = document(path.read_bytes())
+    game = in_game(path.read_bytes(), np.arange(made.ticks[0], made.ticks[1] + 1))
+    parents = oof.pose.parent_places(file)
+    motions = oof.decode(file, Report()).parts
+    moving = [place for place, part in enumerate(motions) if part.motion is not None and part.spin_axis is None]
+    for row in range(0, len(game.rotations), max(1, len(game.rotations) // 12)):
+        local = in_parent(scene_matrices(made, float(made.ticks[0] + row)), parents)
+        for place in moving:
+            turned = SWAP @ local[place][:3, :3] @ SWAP
+            sine = np.linalg.norm(turned - game.rotations[row, place]) / (2 * math.sqrt(2))
+            assert 2 * math.degrees(math.asin(sine)) < 0.051
+    for place in moving:
+        shown = made.parts[place]
+        bone = shown.parent_bone if bones else ""
+        curves = transforms.channels_of(transforms.playing_curves(made.holder if bones else shown), bone)
+        turning = [curve for (channel, _), curve in curves.items() if channel == "rotation_quaternion"]
+        motion = motions[place].motion
+        if (motion.rotations != motion.rotations[:1]).any():
+            assert set(motion.key_ticks.tolist()) <= set(key_times(turning).tolist())
+
+
+def test_fewer_keys_than_ticks(vectors):
+    path = vectors / "oof" / "twenty_irregular.oof"
+    counts = []
+    for few in (False, True):
+        made, _ = imported(path, few_keys=few, textures=False)
+        counts.append(len(key_times(transforms.playing_curves(made.parts[1]))))
+    assert counts[0] == 201
+    assert 20 <= counts[1] < 201
+
+
+@BOTH
+def test_all_parts_play_together_and_are_one_action_where_slots_allow(bones, vectors):
+    made, _ = imported(vectors / "oof" / "twenty_irregular.oof", bones=bones, textures=False)
+    playing = {one.animation_data.action for one in ([made.rig] if bones else made.parts)}
+    assert len(playing) == (1 if bones or compat.SLOTTED else len(made.parts))
+    assert {tuple(action.frame_range) for action in playing} == {(0, 200)}
+    assert made.moving == len(made.parts)
+
+
+# Every byte ----------------------------------------------------------------------------------------------------------
+
+
+@BOTH
+@pytest.mark.parametrize("few", [False, True], ids=["every", "few"])
+@pytest.mark.parametrize("path", [*corpus_files("oof")], ids=lambda path: getattr(path, "name", "no corpus"))
+def test_real_models_leave_byte_for_byte_through_a_saved_scene(path, few, bones, tmp_path):
+    made, _ = imported(path, bones=bones, few_keys=few, textures=False)
+    made.holder.motionbridge_descent_model.shows_turrets = True
+    plan, _ = planned(reloaded(made.holder, tmp_path))
+    assert plan.data == path.read_bytes()
+
+
+@BOTH
+@MODELS
+def test_models_with_motions_leave_byte_for_byte_through_a_saved_scene(name, bones, vectors, tmp_path):
+    path = vectors / "oof" / f"{name}.oof"
+    made, _ = imported(path, bones=bones, few_keys=bones, textures=False)
+    bpy.context.scene.frame_set(7)
+    before = snapshot()
+    plan, report = planned(made.holder)
+    assert differences(before, snapshot()) == []
+    assert (plan.data, plan.sentence()) == (path.read_bytes(), "nothing changed")
+    assert "left out" not in warnings(report)
+    assert planned(reloaded(made.holder, tmp_path))[0].data == path.read_bytes()
+
+
+# Edits ---------------------------------------------------------------------------------------------------------------
+
+
+def tracks(data, identifier):
+    """(keys, first, last, bytes) of every sub-object of a timed chunk."""
+    body = dict(chunks(data))[identifier]
+    size = 20 if identifier != b"PANI" else 16
+    at, found = 0, []
+    while at < len(body):
+        count, first, last = struct.unpack_from("<3i", body, at)
+        found.append((count, first, last, body[at + 12 : at + 12 + size * count]))
+        at += 12 + size * count
+    return found
+
+
+def rotation_curves(made, place, bones):
+    shown = made.parts[place]
+    owner, bone = (made.rig, shown.parent_bone) if bones else (shown, "")
+    found = transforms.channels_of(transforms.playing_curves(owner), bone)
+    return [found["rotation_quaternion", index] for index in range(4)]
+
+
+def turn_key(curves, tick, turn):
+    """Multiply the keys at a tick by a rotation."""
+    keys = [next(key for key in curve.keyframe_points if key.co.x == tick) for curve in curves]
+    turned = turn @ Quaternion([key.co.y for key in keys])
+    for key, value in zip(keys, turned, strict=True):
+        key.co.y = value
+
+
+@BOTH
+@pytest.mark.parametrize("few", [False, True], ids=["every", "few"])
+def test_one_key_touched_changes_that_parts_rotations_alone_and_the_game_shows_it(few, bones, vectors):
+    path = vectors / "oof" / "position_same_range.oof"
+    made, _ = imported(path, bones=bones, few_keys=few, textures=False)
+    old = path.read_bytes()
+    tick = sorted(key_times(rotation_curves(made, 2, bones)))[1]
+    turn_key(rotation_curves(made, 2, bones), tick, Quaternion((1, 2, 3), math.radians(4)))
+    plan, _ = planned(made.holder)
+    assert [identifier for identifier, _ in chunks(plan.data)] == [identifier for identifier, _ in chunks(old)]
+    changed = [a[0] for a, b in zip(chunks(old), chunks(plan.data), strict=True) if a != b]
+    assert changed == [b"RANI"]
+    rows = [a != b for a, b in zip(tracks(old, b"RANI"), tracks(plan.data, b"RANI"), strict=True)]
+    assert rows == [place == 2 for place in range(len(rows))]
+    hold_to_game(made, plan.data, 0.08 if few else 0.03)
+
+
+def hold_to_game(made, data, degrees=0.03, units=2e-3):
+    """The game's poses of the file are Blender's of the scene, at every tick."""
+    file = document(data)
+    game = oof.poses(file, np.arange(made.ticks[0], made.ticks[1] + 1))
+    parents = oof.pose.parent_places(file)
+    for row in range(len(game.rotations)):
+        local = in_parent(scene_matrices(made, float(made.ticks[0] + row)), parents)
+        for place, matrix in enumerate(local):
+            sine = np.linalg.norm(SWAP @ matrix[:3, :3] @ SWAP - game.rotations[row, place]) / (2 * math.sqrt(2))
+            assert 2 * math.degrees(math.asin(sine)) < degrees
+            assert np.abs(SWAP @ matrix[:3, 3] - game.positions[row, place]).max() < units
+    for count, first, last, keys in tracks(data, b"RANI"):
+        if count > 1:
+            assert last > first
+            assert struct.unpack_from("<i", keys)[0] <= first
+
+
+@BOTH
+def test_a_moved_part_gets_positions_and_both_tracks_have_one_range(bones, vectors):
+    path = vectors / "oof" / "key_counts.oof"
+    made, _ = imported(path, bones=bones, textures=False)
+    shown = made.parts[3]
+    mover = made.rig.pose.bones[shown.parent_bone] if bones else shown
+    for tick, x in ((0, 0.0), (40, 1.5)):
+        mover.location.x = x + (0 if bones else shown.motionbridge_descent_part.offset[0])
+        mover.keyframe_insert("location", index=0, frame=tick)
+    plan, _ = planned(made.holder)
+    turns, moves = tracks(plan.data, b"RANI"), tracks(plan.data, b"PANI")
+    assert moves[3][0] >= 2
+    assert turns[3][1:3] == moves[3][1:3]
+    assert [row[0] for place, row in enumerate(moves) if place != 3] == [0] * (len(moves) - 1)
+    hold_to_game(made, plan.data)
+
+
+def test_other_tracks_keep_their_bytes_where_a_range_grows(vectors):
+    path = vectors / "oof" / "key_counts.oof"
+    made, _ = imported(path, textures=False)
+    shown = made.parts[2]
+    last = transforms.key_range(transforms.playing_curves(shown))[1]
+    shown.rotation_quaternion = Quaternion((0, 0, 1), 0.5)
+    shown.keyframe_insert("rotation_quaternion", frame=last + 10)
+    made.ticks = (made.ticks[0], max(made.ticks[1], last + 10))
+    plan, _ = planned(made.holder)
+    old, new = tracks(path.read_bytes(), b"RANI"), tracks(plan.data, b"RANI")
+    assert new[2][2] == last + 10
+    assert [a == b for place, (a, b) in enumerate(zip(old, new, strict=True)) if place != 2] == [True] * (len(old) - 1)
+    hold_to_game(made, plan.data)
+
+
+def test_constraints_drivers_and_nla_are_looked_at_frame_by_frame(vectors):
+    path = vectors / "oof" / "key_counts.oof"
+    made, _ = imported(path, textures=False)
+    first, second, third = made.parts[1], made.parts[2], made.parts[3]
+    limit = first.constraints.new("LIMIT_ROTATION")
+    limit.use_limit_x = limit.use_limit_y = limit.use_limit_z = True
+    limit.owner_space = "LOCAL"
+    driver = second.driver_add("location", 2).driver
+    driver.expression = "frame * 0.01"
+    track = third.animation_data.nla_tracks.new()
+    action, slot = third.animation_data.action, compat.suitable_slot(third.animation_data.action, third)
+    strip = track.strips.new("strip", 5, action)
+    if compat.SLOTTED:
+        strip.action_slot = slot
+    third.animation_data.action = None
+    before = snapshot()
+    plan, _ = planned(made.holder)
+    assert differences(before, snapshot()) == []
+    hold_to_game(made, plan.data)
+
+
+def test_keys_that_were_taken_away_are_said_and_the_part_stands_still(vectors):
+    path = vectors / "oof" / "twenty_irregular.oof"
+    made, _ = imported(path, textures=False)
+    made.parts[1].animation_data_clear()
+    made.parts[1].location = made.parts[1].motionbridge_descent_part.offset
+    made.parts[1].rotation_quaternion = (1, 0, 0, 0)
+    plan, report = planned(made.holder)
+    assert "has no keys any more" in warnings(report)
+    assert tracks(plan.data, b"RANI")[1][0] == 0
+    assert tracks(plan.data, b"RANI")[0] == tracks(path.read_bytes(), b"RANI")[0]
+
+
+def test_without_animation_imported_the_files_motions_stay(vectors):
+    path = vectors / "oof" / "twenty_irregular.oof"
+    made, _ = imported(path, animation=False, textures=False)
+    assert not list(bpy.data.actions)
+    made.parts[0].data.vertices[0].co.x += 0.125
+    plan, _ = planned(made.holder)
+    assert tracks(plan.data, b"RANI") == tracks(path.read_bytes(), b"RANI")
+
+
+def test_motions_made_in_blender_become_keys():
+    hull = square("hull", location=(1, 2, 3))
+    hull.rotation_mode = "XYZ"
+    for tick, angle, x in ((0, 0.0, 1.0), (30, math.radians(120), 3.0)):
+        hull.rotation_euler.z, hull.location.x = angle, x
+        hull.keyframe_insert("rotation_euler", frame=tick)
+        hull.keyframe_insert("location", frame=tick)
+    square("wing", parent=hull, location=(0, 0, 1))
+    bpy.context.scene.frame_set(13)
+    plan, _ = planned(Chosen(None, [hull, *hull.children]))
+    turned, still = tracks(plan.data, b"RANI")
+    assert turned[1:3] == (0, 30)
+    assert turned[0] >= 13, "no step is above ten degrees"
+    assert still[0] == 0
+    file = document(plan.data)
+    game = oof.poses(file, np.arange(31))
+    for tick in range(31):
+        bpy.context.scene.frame_set(tick)
+        for place, shown in enumerate((hull, hull.children[0])):
+            turned, moved = off(
+                np.array(shown.matrix_world), game.model_rotations[tick, place], game.model_positions[tick, place]
+            )
+            assert turned < 1e-3
+            assert moved < 1e-3
+
+
+def test_what_a_motion_cannot_hold_is_said(vectors):
+    made, _ = imported(vectors / "oof" / "twenty_irregular.oof", textures=False)
+    shown = made.parts[1]
+    shown.keyframe_insert("scale", frame=0)
+    shown.scale = (2, 1, 1)
+    shown.keyframe_insert("scale", frame=20)
+    shown.keyframe_insert("hide_render", frame=0)
+    _, report = planned(made.holder)
+    assert "changes its size" in warnings(report)
+    assert "1 animated properties left out (hide_render)" in warnings(report)
+
+
+def test_untimed_keys_cannot_change(vectors):
+    made, _ = imported(vectors / "oof" / "v1807_rotation.oof", textures=False)
+    place = next(n for n, shown in enumerate(made.parts) if transforms.playing_curves(shown))
+    turn_key(rotation_curves(made, place, False), 1, Quaternion((1, 2, 3), 0.3))
+    with pytest.raises(WriteError, match="have no times"):
+        planned(made.holder)
+    plan, _ = planned(made.holder, anew=True)
+    assert plan.data[4:8] == (2300).to_bytes(4, "little")
+    hold_to_game(made, plan.data)
+
+
+def test_a_curve_of_no_number_is_refused(vectors):
+    made, _ = imported(vectors / "oof" / "twenty_irregular.oof", textures=False)
+    rotation_curves(made, 1, False)[2].keyframe_points[3].co.y = float("nan")
+    with pytest.raises(WriteError, match="holds a number that is none"):
+        planned(made.holder)
+
+
+def test_a_motion_longer_than_anybody_waits_for_is_refused():
+    hull = square("hull")
+    for tick in (0, 90_000):
+        hull.keyframe_insert("location", frame=tick)
+    with pytest.raises(WriteError, match="moves over 90001 frames"):
+        planned(Chosen(None, [hull]))
+
+
+def test_ticks_beyond_blenders_frames_are_left_out_and_kept(tmp_path):
+    far = 2_000_000
+    keys = b"".join(struct.pack("<i3fi", far + tick, 0, 0, 1, 100 * tick) for tick in (0, 5))
+    rows = struct.pack("<3i", 2, far, far + 5) + keys + struct.pack("<3i", 0, 0, 0)
+    path = tmp_path / "far.oof"
+    path.write_bytes(annotated.model(replaced={b"RANI": rows}, without=(b"PANI", b"WBAT")))
+    made, report = imported(path)
+    assert "outside of Blender's frames" in warnings(report)
+    assert made.moving == 0
+    assert planned(made.holder)[0].data == path.read_bytes()
+
+
+# The badge -----------------------------------------------------------------------------------------------------------
+
+
+@BOTH
+def test_the_badge_tells_which_motions_are_edited(bones, vectors):
+    made, _ = imported(vectors / "oof" / "twenty_irregular.oof", bones=bones, textures=False)
+    state = made.holder.motionbridge_descent_model
+    assert state.motion_status == "UNKNOWN"
+    assert bpy.ops.motionbridge.descent_compare() == {"FINISHED"}
+    assert state.motion_status == "UNTOUCHED"
+    turn_key(rotation_curves(made, 2, bones), 4, Quaternion((1, 0, 0), 0.1))
+    assert bpy.ops.motionbridge.descent_compare() == {"FINISHED"}
+    assert state.motion_status == "EDITED"
+    found = motion_export.update_status(
+        bpy.context,
+        made.holder,
+        oof.decode(document((vectors / "oof" / "twenty_irregular.oof").read_bytes()), Report()),
+    )
+    assert found == [made.parts[2]]
+
+
+# Rotors and turrets --------------------------------------------------------------------------------------------------
+
+
+@BOTH
+def test_rotors_turn_as_the_game_turns_them_and_exports_take_no_notice(bones, vectors):
+    path = vectors / "oof" / "rotators_turrets.oof"
+    made, _ = imported(path, bones=bones, textures=False)
+    model = document(path.read_bytes())
+    places = [
+        n for n, shown in enumerate(made.parts) if (said := spin.turns_itself(shown)) and said.kind.name == "ROTATE"
+    ]
+    assert places
+    for frame in (0, 6, 17):
+        bpy.context.scene.frame_set(frame)
+        seconds = frame / 24  # the scene's rate
+        game = oof.poses(model, np.array([frame]), np.array([seconds]))
+        world = scene_matrices(made, frame)
+        local = in_parent(world, oof.pose.parent_places(model))
+        for place in places:
+            turned = np.abs(SWAP @ local[place][:3, :3] @ SWAP - game.rotations[0, place]).max()
+            assert turned < 2e-4  # the game counts 65535 units
+    state = made.holder.motionbridge_descent_model
+    assert planned(made.holder)[0].data == path.read_bytes()
+    state.shows_turrets = True
+    assert planned(made.holder)[0].data == path.read_bytes()
+    state.shows_rotors = state.shows_turrets = False
+    owners = [made.rig] if bones else made.parts
+    assert not any(one.animation_data.drivers for one in owners if one.animation_data is not None)
+    assert planned(made.holder)[0].data == path.read_bytes()
+
+
+def test_a_turret_swings_within_its_field():
+    turret = square("turret")
+    turret.motionbridge_descent_part.is_part = True
+    turret.motionbridge_descent_part.text = "$fov=90,2,0.5"
+    turret.motionbridge_descent_part.spin_axis = (0, 0, 1)
+    bpy.context.view_layer.objects.active = turret
+    turret.select_set(True)
+    bpy.ops.motionbridge.descent_begin()
+    turret.parent.motionbridge_descent_model.shows_turrets = True
+    angles = []
+    for frame in range(120):
+        bpy.context.scene.frame_set(frame)
+        angles.append(math.degrees(turret.matrix_world.to_euler().z))
+    assert max(angles) == pytest.approx(45, abs=0.5)
+    assert min(angles) == pytest.approx(-45, abs=0.5)
