@@ -2,6 +2,7 @@
 
 import math
 import struct
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
@@ -15,7 +16,9 @@ from addon.core.report import Report
 from addon.formats.descent3 import oof
 from addon.games.descent3 import motion_export, spin
 from addon.games.descent3.hierarchy import Chosen
+from addon.ui import descent_animation_panel
 from tests.blender.oof_scene import chunks, imported, planned, reloaded, square, warnings
+from tests.blender.test_level_panel import Layout
 from tests.blender.test_oof import BOTH
 from tests.formats.descent3.oof import annotated
 from tests.formats.descent3.oof.engine import engine_models
@@ -472,3 +475,58 @@ def test_a_turret_swings_within_its_field():
         angles.append(math.degrees(turret.matrix_world.to_euler().z))
     assert max(angles) == pytest.approx(45, abs=0.5)
     assert min(angles) == pytest.approx(-45, abs=0.5)
+
+
+# The panel and the dialog --------------------------------------------------------------------------------------------
+
+
+def panel_says(active):
+    context = SimpleNamespace(active_object=active, scene=bpy.context.scene)
+    kind = descent_animation_panel.MOTIONBRIDGE_PT_descent_animation
+    assert kind.poll(context)
+    panel = type("Panel", (), dict(vars(kind)) | {"layout": Layout()})()
+    panel.draw(context)
+    return panel.layout.kept
+
+
+@BOTH
+def test_the_panel_tells_ticks_and_keys(bones, vectors):
+    made, _ = imported(vectors / "oof" / "position_other_range.oof", bones=bones, textures=False)
+    file = (vectors / "oof" / "position_other_range.oof").read_bytes()
+    place = next(n for n, row in enumerate(tracks(file, b"RANI")) if row[0] > 1)
+    _, first, last, _ = tracks(file, b"RANI")[place]
+    said = panel_says(made.parts[place])
+    assert f"{made.parts[place].name}: ticks {first} to {last}, keys: {last - first + 1}" in said
+    assert f"Ticks {made.ticks[0]} to {made.ticks[1]}, moving sub-objects: {made.moving}" in said
+    assert "Compare with File" in said or "motionbridge.descent_compare" in said
+
+
+def test_the_panel_of_a_model_that_stands_still(tmp_path):
+    path = tmp_path / "still.oof"
+    path.write_bytes(annotated.model(without=(b"RANI", b"PANI")))
+    made, _ = imported(path)
+    assert panel_says(made.holder) == ["Nothing moves by keys", ("shows_rotors", True), ("shows_turrets", True)]
+
+
+def test_the_import_sets_rate_and_range_where_that_is_asked_for(vectors):
+    path = vectors / "oof" / "rotators_turrets.oof"
+    before = bpy.context.scene.frame_end
+    bpy.ops.import_scene.descent3_oof(filepath=str(path), textures=False)
+    assert (bpy.context.scene.render.fps, bpy.context.scene.frame_end) == (24, before)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    bpy.ops.import_scene.descent3_oof(filepath=str(path), textures=False, match_scene=True, keys="FEW")
+    scene = bpy.context.scene
+    assert (scene.render.fps, scene.frame_start, scene.frame_end) == (30, 0, 30)
+    fan = next(one for one in scene.objects if (said := spin.turns_itself(one)) and said.kind.name == "ROTATE")
+    seconds = spin.turns_itself(fan).numbers[0]
+    scene.frame_set(7)
+    # Rotors turn by the new rate.
+    angle = 2 * math.pi * (7 / 30) / seconds
+    assert 2 * math.acos(abs(fan.rotation_quaternion.w)) == pytest.approx(angle % (2 * math.pi), abs=1e-4)
+
+
+def test_the_import_leaves_motions_out_where_that_is_asked_for(vectors):
+    path = vectors / "oof" / "rotators_turrets.oof"
+    bpy.ops.import_scene.descent3_oof(filepath=str(path), textures=False, animation=False, rotors=False)
+    assert not list(bpy.data.actions)
+    assert not any(one.animation_data for one in bpy.context.scene.objects)
