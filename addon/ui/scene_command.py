@@ -15,16 +15,20 @@ NAME = "scene"
 GAMES = ("xray_", "arma_", "descent3_")
 _LEVEL = "xray_level_geometry"
 _DESCENT_MODEL = "descent3_oof"
-IMPORTERS = (
-    {".ogf": "xray_ogf", ".omf": "xray_omf", ".anm": "xray_anm", ".rtm": "arma_rtm", ".p3d": "arma_p3d"}
-    | dict.fromkeys((".cform", ".hom", ".som", ".err", ".dm"), _LEVEL)
-    | dict.fromkeys((".oof", ".hog", ".mn3"), _DESCENT_MODEL)
+_BOTH_WAYS = (
+    {".ogf": "xray_ogf", ".omf": "xray_omf", ".skl": "xray_skl", ".skls": "xray_skl", ".bones": "xray_bones"}
+    | {".anm": "xray_anm", ".rtm": "arma_rtm", ".oof": _DESCENT_MODEL}
+    | dict.fromkeys((".cform", ".hom", ".som", ".details", ".dm"), _LEVEL)
 )
-EXPORTERS = (
-    {".ogf": "xray_ogf", ".omf": "xray_omf", ".anm": "xray_anm", ".rtm": "arma_rtm"}
-    | dict.fromkeys((".cform", ".hom", ".som", ".dm"), _LEVEL)
-    | {".oof": _DESCENT_MODEL}
-)
+IMPORTERS = _BOTH_WAYS | {
+    ".err": _LEVEL,
+    ".p3d": "arma_p3d",
+    ".hog": _DESCENT_MODEL,
+    ".mn3": _DESCENT_MODEL,
+    ".oaf": "descent3_ogf",
+}
+EXPORTERS = _BOTH_WAYS
+MOTIONS_CHOSEN_ON_IMPORT = (".omf", ".skl", ".skls")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -59,7 +63,8 @@ def _parser() -> argparse.ArgumentParser:
         "--export",
         type=Path,
         metavar="FILE",
-        help="write the armature's motions (.omf) or model (.ogf, .oof), or what the active object plays (.anm, .rtm)",
+        help="write the armature's motions (.omf, .skls) or model (.ogf, .oof), what the active object plays "
+        "(.anm, .rtm), or what it is to a level",
     )
     parser.add_argument("--into", action="store_true", help="--export puts motions into the file that is there")
     parser.add_argument(
@@ -80,14 +85,20 @@ def _run(chosen: argparse.Namespace) -> None:
     else:
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     for path in chosen.imports:
-        options = {"motions": chosen.motions} if path.suffix.lower() == ".omf" else {}
-        _operator(bpy.ops.import_scene, IMPORTERS, path)(filepath=_absolute(path), **options)
+        operator = _operator(bpy.ops.import_scene, IMPORTERS, path)
+        options = {"motions": chosen.motions} if path.suffix.lower() in MOTIONS_CHOSEN_ON_IMPORT else {}
+        operator(filepath=_absolute(path), **options)
         _say()
     if chosen.export is not None:
+        operator = _operator(bpy.ops.export_scene, EXPORTERS, chosen.export)
         options = {"motions": chosen.motions} if chosen.export.suffix.lower() == ".omf" else {}
+        if chosen.motions and not options and not chosen.imports:
+            raise RuntimeError(f"--motions chooses what to import, and what to export as .omf, not as {chosen.export}")
         if chosen.into:
+            if "onto" not in operator.get_rna_type().properties:  # type: ignore[attr-defined]
+                raise RuntimeError(f"--into is for files of motions, not for {chosen.export}")
             options["onto"] = "FILE"
-        _operator(bpy.ops.export_scene, EXPORTERS, chosen.export)(filepath=_absolute(chosen.export), **options)
+        operator(filepath=_absolute(chosen.export), **options)
         _say()
     for name, *values in chosen.run:
         _named(name)(**dict(map(_option, values)))

@@ -4,6 +4,7 @@ import bpy
 import pytest
 
 from addon.ui import command, scene_command
+from tests.real_files import corpus_files
 
 
 def test_a_model_and_its_motions_go_through_a_saved_scene(samples, tmp_path, capfd) -> None:
@@ -31,6 +32,8 @@ def test_chosen_motions_go_into_a_file_that_is_there(samples, tmp_path) -> None:
         (["--import", "picture.png"], "none of the suffixes"),
         (["--export", "x.omf"], "armature"),
         (["--open", "nowhere.blend"], "nowhere.blend"),
+        (["--export", "x.skls", "--motions", "walk"], "--motions chooses what to import"),
+        (["--export", "x.anm", "--into"], "--into is for files of motions"),
     ],
 )
 def test_a_refusal_is_one_sentence_and_a_status(arguments, sentence, capfd) -> None:
@@ -58,3 +61,20 @@ def test_any_operator_can_be_run_by_its_name(samples, tmp_path, capfd) -> None:
     for name in ("motionbridge.no_such_thing", "wm.quit_blender"):
         assert scene_command.main(["--run", name]) == 2
         assert name in capfd.readouterr().err
+
+
+def test_every_suffix_that_can_be_dropped_is_known() -> None:
+    handlers = [handler for handler in bpy.types.FileHandler.__subclasses__() if "motionbridge" in handler.bl_idname]
+    assert len(handlers) > 5
+    for handler in handlers:
+        suffixes = set(handler.bl_file_extensions.split(";"))
+        assert suffixes <= set(scene_command.IMPORTERS), handler
+        if getattr(handler, "bl_export_operator", ""):
+            assert suffixes - {".err"} <= set(scene_command.EXPORTERS), handler
+
+
+@pytest.mark.parametrize("path", corpus_files("details/bx_v3.details", "cform/bx_test.cform", "dm/bx_test.dm"))
+def test_files_of_a_level_come_and_go(path, tmp_path) -> None:
+    target = tmp_path / f"out{path.suffix}"
+    assert scene_command.main(["--import", str(path), "--export", str(target)]) == 0
+    assert target.read_bytes() == path.read_bytes()
