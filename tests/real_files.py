@@ -70,5 +70,10 @@ def motions_of_model(model: str) -> tuple[Path, list[Path]]:
     return corpus / "ogf" / f"{model}.ogf", [corpus / "omf" / f"{name}.omf" for name in MOTIONS_OF_MODELS[model]]
 
 
-SHIPS = [SAMPLES / "descent3" / "ship.oof", *(sorted((CORPUS / "oof").glob("*.oof")) if CORPUS else ())]
-"""Models of Descent 3: our sample; real files where they are there."""
+MOVING = ("twenty_irregular", "position_other_range", "v1908_rotation_position")
+SHIPS = [
+    SAMPLES / "descent3" / "ship.oof",
+    *(sorted((CORPUS / "oof").glob("*.oof")) if CORPUS else ()),
+    *((VECTORS / "oof" / f"{name}.oof" for name in MOVING) if VECTORS else ()),
+]
+"""Models of Descent 3: our sample; real files, and models with motions, where they are there."""

@@ -530,3 +530,39 @@ def test_the_import_leaves_motions_out_where_that_is_asked_for(vectors):
     bpy.ops.import_scene.descent3_oof(filepath=str(path), textures=False, animation=False, rotors=False)
     assert not list(bpy.data.actions)
     assert not any(one.animation_data for one in bpy.context.scene.objects)
+
+
+# Armatures posed by more than keys -----------------------------------------------------------------------------------
+
+
+def test_bones_with_constraints_are_looked_at_frame_by_frame(vectors):
+    made, _ = imported(vectors / "oof" / "chain_depth_six.oof", bones=True, textures=False)
+    goal = bpy.data.objects.new("goal", None)
+    bpy.context.scene.collection.objects.link(goal)
+    for tick, x in ((0, -3), (30, 4)):
+        goal.location = (x, 2, 1)
+        goal.keyframe_insert("location", frame=tick)
+    bone = made.rig.pose.bones[made.parts[3].parent_bone]
+    constraint = bone.constraints.new("DAMPED_TRACK")
+    constraint.target = goal
+    made.holder.location = (5, 6, 7)
+    bpy.context.scene.frame_set(11)
+    before = snapshot()
+    plan, _ = planned(made.holder)
+    assert differences(before, snapshot()) == []
+    made.holder.location = (0, 0, 0)
+    goal.parent = made.holder  # where the rig stood, the goal was seen from there
+    goal.matrix_parent_inverse.translation = (-5, -6, -7)
+    hold_to_game(made, plan.data)
+    old = tracks((vectors / "oof" / "chain_depth_six.oof").read_bytes(), b"RANI")
+    changed = [n for n, (a, b) in enumerate(zip(old, tracks(plan.data, b"RANI"), strict=True)) if a != b]
+    assert 3 in changed
+    assert set(changed) <= {3, 4}
+
+
+def test_an_object_moved_on_its_bone_moves_its_part_alone(vectors):
+    path = vectors / "oof" / "chain_depth_six.oof"
+    made, _ = imported(path, bones=True, textures=False)
+    made.parts[2].location.x += 0.25
+    plan, _ = planned(made.holder)
+    hold_to_game(made, plan.data)
