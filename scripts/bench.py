@@ -387,9 +387,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="motionbridge-bench-") as folder:
         listed: Sequence[Row | BlenderRow] = rows_in_blender(Path(folder)) if chosen.blender else rows(Path(folder))
         blender = blenders.find(chosen.blender).command if chosen.blender else []
-        for row in listed:
-            if chosen.only not in row.title:
-                continue
+        wanted = [row for row in listed if chosen.only in row.title]
+        if not wanted:
+            parser.error(f"no row holds {chosen.only!r}; there are: {', '.join(row.title for row in listed)}")
+        for row in wanted:
             ours, floor = measure(row, chosen.times, blender)
             scale = UNITS[row.unit]
             if chosen.json:

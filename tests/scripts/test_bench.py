@@ -101,3 +101,9 @@ def test_rows_inside_a_blender_name_measurements_that_are_there(tmp_path, monkey
     rows = bench.rows_in_blender(tmp_path)
     assert {row.ours for row in rows} | {row.floor for row in rows} <= known
     assert {"import level.cform", "export level.hom, edited", "import level.som: memory"} <= {row.title for row in rows}
+
+
+def test_a_word_that_no_row_holds_is_refused(capsys):
+    with pytest.raises(SystemExit):
+        bench.main(["--only", "no such row"])
+    assert "no row holds 'no such row'" in capsys.readouterr().err
