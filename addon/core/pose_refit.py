@@ -174,11 +174,17 @@ def _channel(curves: Sequence[Curve]) -> _Channel:
 def _rows(channels: Sequence[_Channel], bones: Sequence[Sequence[Curve]], frame: float) -> _Rows:
     """A row a time at which a channel of a bone has a key; times that Blender would make one are one."""
     known = [_knots(curves, frame) for curves in bones]
+    most = max(curve.count for curves in bones for curve in curves)
+    numbers, ends = np.arange(most), np.append(np.zeros(most - 1, np.bool_), True)
     keys, standing = [], []
     for axis, channel in enumerate(channels):
-        columns = [
-            _places(curves[axis], knots, shared, frame) for curves, (knots, shared) in zip(bones, known, strict=True)
-        ]
+        columns = []
+        for curves, (knots, shared) in zip(bones, known, strict=True):
+            curve = curves[axis]
+            if shared and curve.count > 1:
+                columns.append((numbers[: curve.count], ends[-curve.count :]))
+            else:
+                columns.append(_places(curve, knots, frame))
         key = np.concatenate([place + begin for (place, _), begin in zip(columns, channel.begins, strict=False)])
         outside = np.concatenate([outside for _, outside in columns])
         keys.append(key)
@@ -207,13 +213,10 @@ def _knots(curves: Sequence[Curve], frame: float) -> tuple[Floats, bool]:
     return times[np.append(True, wide)], False
 
 
-def _places(curve: Curve, knots: Floats, shared: bool, frame: float) -> tuple[Indices, Flags]:
+def _places(curve: Curve, knots: Floats, frame: float) -> tuple[Indices, Flags]:
     """For each knot the last key at or before it, and whether it is before the first key or from the last one on."""
     last = curve.count - 1
-    if shared and last:
-        place = np.arange(curve.count)
-    else:
-        place = np.searchsorted(curve.keys[:, 0], knots + MERGED * frame, "right") - 1
+    place = np.searchsorted(curve.keys[:, 0], knots + MERGED * frame, "right") - 1
     return np.clip(place, 0, last), (place < 0) | (place >= last)
 
 

@@ -14,6 +14,7 @@ from ..games.descent3 import model_export, motion_export
 from ..games.descent3.hierarchy import Chosen, hierarchy_of
 from ..games.descent3.model_properties import holder_of
 from .bases import BlenderOperator, BlenderPanel
+from .motion_panels import STATUS_ICONS
 from .operation import Operation, Outcome
 from .wording import said, shown
 
@@ -69,9 +70,10 @@ class MOTIONBRIDGE_PT_descent_animation(BlenderPanel):
         model = holder.motionbridge_descent_model
         moving = motion_export.moved_by_keys(hierarchy_of(context, Chosen(holder), Report()))
         _draw_ticks(layout, context.active_object, moving)
-        row = layout.row()
         if moving:
-            row.prop(model, "motion_status", text="", emboss=False)
+            status = model.bl_rna.properties["motion_status"].enum_items[model.motion_status]
+            row = layout.row(align=True)
+            row.label(text=status.name, icon=STATUS_ICONS[model.motion_status])
             row.operator("motionbridge.descent_compare", text="", icon="FILE_REFRESH")
             layout.label(text="Ticks a second: the game's tables", icon="INFO")
         column = layout.column()

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, IntProperty, StringProperty
 from bpy_extras.io_utils import poll_file_object_drop
 
 from ..blender.action import frames_per_second
@@ -15,32 +15,15 @@ from ..core.errors import MotionbridgeError, ReadError
 from ..core.report import Report
 from ..formats.xray.omf.document import FRAMES_PER_SECOND
 from ..games.xray import model, motion_import
-from . import tick_list
-from .bases import CALL, BlenderList, BlenderOperator, ImportHelper
+from .bases import CALL, BlenderOperator, ImportHelper
+from .listed_motions import MotionChooser, MotionList
 from .operation import FileChoice, Operation, Outcome
 from .preferences import model_options
 from .target import active_rig, likely_rig
-from .tick_list import TickedRows
 from .wording import said, shown
 
 
-class ListedMotion(bpy.types.PropertyGroup):
-    """A motion that could be imported; ``name`` is its own."""
-
-    file: StringProperty()
-    frames: IntProperty()
-    ticked: BoolProperty(name="Import", description="Import this motion", default=True)
-
-
-class MOTIONBRIDGE_UL_listed_motions(TickedRows, BlenderList):
-    """Motions of the chosen files, with a tick each."""
-
-    def size(self, item: Any) -> str:
-        """Its length."""
-        return shown("{} frames").format(item.frames)
-
-
-class IMPORT_SCENE_OT_xray_omf(Operation, FileChoice, BlenderOperator):
+class IMPORT_SCENE_OT_xray_omf(Operation, FileChoice, MotionList, BlenderOperator):
     """Import motions of S.T.A.L.K.E.R. (X-Ray) onto the active armature: one action for each motion"""
 
     bl_idname = "import_scene.xray_omf"
@@ -53,11 +36,6 @@ class IMPORT_SCENE_OT_xray_omf(Operation, FileChoice, BlenderOperator):
         "there is none, a model beside the file that refers to it",
         subtype="FILE_PATH",
         options={"SKIP_SAVE", "SKIP_PRESET"},
-    )
-    motions: StringProperty(
-        name="Motions",
-        description="Names of the motions to import, separated by semicolons; empty for all",
-        options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"},
     )
     first_frame: IntProperty(name="First Frame", description="The frame the first key goes to", default=0)
     fake_user: BoolProperty(
@@ -78,20 +56,10 @@ class IMPORT_SCENE_OT_xray_omf(Operation, FileChoice, BlenderOperator):
         default=False,
     )
     show_options: BoolProperty(name="Options", description="Show the options", options={"SKIP_PRESET", "HIDDEN"})
-    listed: CollectionProperty(type=ListedMotion, options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"})
-    active_listed: IntProperty(options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"})
     name_filter: StringProperty(
         name="Filter",
         description="Show motions with this in their names; * and ? stand for any letters",
         options={"SKIP_SAVE", "SKIP_PRESET", "TEXTEDIT_UPDATE"},
-    )
-    regular: BoolProperty(
-        name="Regular Expression",
-        description="The filter is a regular expression",
-        options={"SKIP_SAVE", "SKIP_PRESET"},
-    )
-    tick: EnumProperty(
-        name="Tick", items=tick_list.TICKS, get=lambda _: 0, set=tick_list.tick, options={"SKIP_SAVE", "HIDDEN"}
     )
 
     def invoke(self, context: Any, _event: Any) -> Any:
@@ -104,25 +72,12 @@ class IMPORT_SCENE_OT_xray_omf(Operation, FileChoice, BlenderOperator):
         return self.answer(context, self._list)
 
     def _list(self, context: Any, report: Report) -> None:
-        self.listed.clear()
-
-        def one(path: str, _found: Report) -> None:
-            for name, frames in motion_import.list_motions(path):
-                row = self.listed.add()
-                row.name, row.file, row.frames = name, path, frames
-
+        self.list_files(motion_import.list_motions, report)
         paths = self.paths()
-        self.each_file(paths, one, report)
         if likely_rig(context) is None and not self.model:
             found = model.models_playing(paths[0], model_options(context))
             self.model = str(found[0]) if found else ""
-        context.window_manager.invoke_props_dialog(
-            self, width=460, title=_title(paths), confirm_text=shown("Import Motions")
-        )
-
-    def check(self, _context: Any) -> bool:
-        """Every change is shown at once."""
-        return True
+        self.ask(context)
 
     def draw(self, context: Any) -> None:
         """Where to, which, how."""
@@ -138,8 +93,7 @@ class IMPORT_SCENE_OT_xray_omf(Operation, FileChoice, BlenderOperator):
                 icon="INFO" if self.model else "ERROR",
             )
             column.prop(self, "model")
-        if len(self.listed):
-            tick_list.draw(layout, self, "MOTIONBRIDGE_UL_listed_motions", shown("{} of {} motions"))
+        self.draw_list(layout)
         self._draw_options(layout)
 
     def _draw_options(self, layout: Any) -> None:
@@ -160,7 +114,7 @@ class IMPORT_SCENE_OT_xray_omf(Operation, FileChoice, BlenderOperator):
         paths = self.paths()
         if not paths:
             raise ReadError("no file is chosen", remedy="Choose at least one file of motions (.omf)")
-        chosen = self._chosen(paths, report)
+        chosen = self.chosen(paths, motion_import.list_motions, report)
         rig, imported = self._target(context, next(iter(chosen)), report)
         actions: list[Any] = []
         with progress(context, sum(len(names) for names in chosen.values())) as step:
@@ -192,35 +146,6 @@ class IMPORT_SCENE_OT_xray_omf(Operation, FileChoice, BlenderOperator):
         if len(actions) > 1:
             text = f"{text}, {said('the others are in the Motionbridge tab and the Action editor')}"
         return Outcome(text)
-
-    def _chosen(self, paths: list[str], report: Report) -> dict[str, list[str]]:
-        """Path -> names of the motions to import from it."""
-        wanted = [name.strip() for name in self.motions.split(";") if name.strip()]
-        chosen: dict[str, list[str]] = {}
-
-        def one(path: str, _found: Report) -> None:
-            names = [name for name, _ in motion_import.list_motions(path)]
-            if not names:
-                raise ReadError("there are no motions in this file", file=path, remedy="Choose another file")
-            if wanted:
-                lowered = {name.lower() for name in wanted}
-                names = [name for name in names if name.lower() in lowered]
-            elif len(self.listed):
-                ticked = {row.name for row in self.listed if row.ticked and row.file == path}
-                names = [name for name in names if name in ticked]
-            chosen[path] = names
-
-        self.each_file(paths, one, report)
-        there = {name.lower() for names in chosen.values() for name in names}
-        missing = [name for name in wanted if name.lower() not in there]
-        if missing:
-            raise ReadError(
-                f"there is no motion called {missing[0]!r}", file=paths[0], remedy="Choose from the list of motions"
-            )
-        chosen = {path: names for path, names in chosen.items() if names}
-        if not chosen:
-            raise ReadError("no motion is chosen", file=paths[0], remedy="Tick at least one motion in the list")
-        return chosen
 
     def _target(self, context: Any, path: str, report: Report) -> tuple[Any, model.ImportedModel | None]:
         """The armature, and the model that was imported for it."""
@@ -254,12 +179,6 @@ class IMPORT_SCENE_OT_xray_omf(Operation, FileChoice, BlenderOperator):
             )
 
 
-def _title(paths: list[str]) -> str:
-    if len(paths) == 1:
-        return Path(paths[0]).name
-    return shown("Import {} files").format(len(paths))
-
-
 def match_scene(context: Any, action: Any) -> None:
     """Let the scene have the game's rate and the action's length."""
     scene = context.scene
@@ -267,29 +186,16 @@ def match_scene(context: Any, action: Any) -> None:
     scene.frame_start, scene.frame_end = (round(frame) for frame in action.frame_range)
 
 
-class MOTIONBRIDGE_OT_choose_motion_files(FileChoice, ImportHelper, BlenderOperator):
+class MOTIONBRIDGE_OT_choose_motion_files(MotionChooser, FileChoice, ImportHelper, BlenderOperator):
     """Choose files of motions (.omf), or models with motions inside (.ogf), and see the list of what is in them"""
 
-    # An operator of its own, without UNDO: the browser would leave an undo step before the list is confirmed.
     bl_idname = "motionbridge.choose_motion_files"
-    bl_label = "List Motions"
-    bl_options = {"INTERNAL"}
-
     filename_ext = ".omf"
     filter_glob: StringProperty(default="*.omf;*.ogf", options={"HIDDEN"})
 
-    def draw(self, context: Any) -> None:
-        """What comes next."""
-        column = self.layout.column()
-        column.label(text="Next: the list of motions", icon="INFO")
-        rig = likely_rig(context)
-        column.label(text=rig.name if rig is not None else "No armature is active", icon="ARMATURE_DATA")
-
     def execute(self, _context: Any) -> Any:
         """Hand the files over."""
-        names = [{"name": entry.name} for entry in self.files if entry.name]
-        CALL.import_scene.xray_omf("INVOKE_DEFAULT", filepath=self.filepath, directory=self.directory, files=names)
-        return {"FINISHED"}
+        return self.hand_over(CALL.import_scene.xray_omf)
 
 
 class IO_FH_motionbridge_xray_omf(bpy.types.FileHandler):
@@ -309,8 +215,6 @@ class IO_FH_motionbridge_xray_omf(bpy.types.FileHandler):
 
 
 CLASSES = (
-    ListedMotion,
-    MOTIONBRIDGE_UL_listed_motions,
     IMPORT_SCENE_OT_xray_omf,
     MOTIONBRIDGE_OT_choose_motion_files,
     IO_FH_motionbridge_xray_omf,

@@ -15,7 +15,8 @@ from ..core.errors import ReadError
 from ..core.report import Report
 from ..games.xray import skeletal_import
 from ..games.xray.skeletal_properties import ROTATIONS
-from .bases import BlenderOperator, ImportHelper
+from .bases import CALL, BlenderOperator, ImportHelper
+from .listed_motions import MotionChooser, MotionList
 from .name_filter import name_filter
 from .operation import FileChoice, Operation, Outcome
 from .target import active_rig, likely_rig
@@ -59,24 +60,17 @@ class Tolerances:
         column.prop(self, "degrees")
 
 
-class IMPORT_SCENE_OT_xray_skl(Operation, FileChoice, Tolerances, ImportHelper, BlenderOperator):
+class IMPORT_SCENE_OT_xray_skl(Operation, FileChoice, MotionList, Tolerances, BlenderOperator):
     """Import motions of the editor of S.T.A.L.K.E.R. (X-Ray) onto the active armature: one action for each motion"""
 
     bl_idname = "import_scene.xray_skl"
     bl_label = "Import X-Ray Editor Motions"
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
-    filename_ext = ".skls"
-    filter_glob: StringProperty(default="*.skl;*.skls", options={"HIDDEN"})
-    motions: StringProperty(
-        name="Motions",
-        description="Names of the motions to import, separated by semicolons; empty for all",
-        options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"},
-    )
     name_filter: StringProperty(
-        name="Only Named",
-        description="Import motions with this in their names; * and ? stand for any letters; empty for all",
-        options={"SKIP_SAVE", "SKIP_PRESET"},
+        name="Filter",
+        description="Show motions with this in their names; * and ? stand for any letters",
+        options={"SKIP_SAVE", "SKIP_PRESET", "TEXTEDIT_UPDATE"},
     )
     rotation: EnumProperty(
         name="Rotation", description="What the bones are turned by", items=CHOICES, default="AUTOMATIC"
@@ -94,16 +88,25 @@ class IMPORT_SCENE_OT_xray_skl(Operation, FileChoice, Tolerances, ImportHelper, 
     )
 
     def invoke(self, context: Any, _event: Any) -> Any:
-        """A dialog with the options for dropped files, else the file browser."""
-        return self.invoke_popup(context)
+        """The file browser, or for files that are known already the list of their motions."""
+        if bpy.app.background:
+            return self.execute(context)
+        if not self.paths():
+            CALL.motionbridge.choose_skeletal_files("INVOKE_DEFAULT")
+            return {"CANCELLED"}
+        return self.answer(context, self._list)
+
+    def _list(self, context: Any, report: Report) -> None:
+        self.list_files(skeletal_import.list_motions, report)
+        self.ask(context)
 
     def draw(self, context: Any) -> None:
         """Onto what, which, how."""
-        layout = self.layout
+        draw_rig(self.layout, context)
+        self.draw_list(self.layout)
+        layout = self.layout.column()
         layout.use_property_split = True
         layout.use_property_decorate = False
-        draw_rig(layout, context)
-        layout.prop(self, "name_filter")
         layout.prop(self, "rotation")
         self.draw_tolerances(layout)
         for name in ("fake_user", "match_scene", "stash"):
@@ -116,9 +119,7 @@ class IMPORT_SCENE_OT_xray_skl(Operation, FileChoice, Tolerances, ImportHelper, 
             raise ReadError("no file is chosen", remedy="Choose at least one file of motions (.skl, .skls)")
         rig = rig_to_import_onto(context, report)
         actions: list[Any] = []
-        chosen = {path: names for path, names in self._chosen(paths, report).items() if names}
-        if not chosen:
-            raise ReadError("no motion has such a name", file=paths[0], remedy="Leave the filter empty for all motions")
+        chosen = self._chosen(paths, report)
         with scope.object_mode(context), scope.progress(context, sum(map(len, chosen.values()))) as step:
 
             def one(path: str, found: Report) -> None:
@@ -141,18 +142,14 @@ class IMPORT_SCENE_OT_xray_skl(Operation, FileChoice, Tolerances, ImportHelper, 
         return Outcome(said("Motions imported onto {}: {}; {} plays").format(rig.name, len(actions), actions[0].name))
 
     def _chosen(self, paths: list[str], report: Report) -> dict[str, list[str]]:
-        """Path -> names of the motions to import from it."""
-        wanted = {name.strip().lower() for name in self.motions.split(";") if name.strip()}
-        fits = name_filter(self.name_filter, regular=False)
-        chosen: dict[str, list[str]] = {}
-
-        def one(path: str, _found: Report) -> None:
-            there = [name for name, _ in skeletal_import.list_motions(path)]
-            if not there:
-                raise ReadError("there are no motions in this file", file=path, remedy="Choose another file")
-            chosen[path] = [name for name in there if (name.lower() in wanted if wanted else fits(name))]
-
-        self.each_file(paths, one, report)
+        """Path -> names of the motions to import from it; without a list those the filter fits."""
+        chosen = self.chosen(paths, skeletal_import.list_motions, report)
+        if self.motions or len(self.listed):
+            return chosen
+        fits = name_filter(self.name_filter, self.regular)
+        chosen = {path: found for path, names in chosen.items() if (found := [name for name in names if fits(name)])}
+        if not chosen:
+            raise ReadError("no motion has such a name", file=paths[0], remedy="Leave the filter empty for all motions")
         return chosen
 
     def _after(self, context: Any, actions: list[Any], report: Report) -> None:
@@ -201,6 +198,19 @@ def rig_to_import_onto(context: Any, report: Report) -> Any:
     return rig
 
 
+class MOTIONBRIDGE_OT_choose_skeletal_files(MotionChooser, FileChoice, ImportHelper, BlenderOperator):
+    """Choose files of the editor's motions (.skl, .skls), and see the list of what is in them"""
+
+    bl_idname = "motionbridge.choose_skeletal_files"
+
+    filename_ext = ".skls"
+    filter_glob: StringProperty(default="*.skl;*.skls", options={"HIDDEN"})
+
+    def execute(self, _context: Any) -> Any:
+        """Hand the files over."""
+        return self.hand_over(CALL.import_scene.xray_skl)
+
+
 class IO_FH_motionbridge_xray_skl(bpy.types.FileHandler):
     """Drop of the editor's motions, and their export by collections."""
 
@@ -217,4 +227,4 @@ class IO_FH_motionbridge_xray_skl(bpy.types.FileHandler):
         return bool(poll_file_object_drop(context)) or (area is not None and area.type == "DOPESHEET_EDITOR")
 
 
-CLASSES = (IMPORT_SCENE_OT_xray_skl, IO_FH_motionbridge_xray_skl)
+CLASSES = (IMPORT_SCENE_OT_xray_skl, MOTIONBRIDGE_OT_choose_skeletal_files, IO_FH_motionbridge_xray_skl)

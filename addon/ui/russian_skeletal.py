@@ -39,15 +39,14 @@ SKELETAL: dict[str, str] = {
     "Import motions of the editor of S.T.A.L.K.E.R. (X-Ray) onto the active armature: one action for each motion": (
         "Импорт анимаций редактора S.T.A.L.K.E.R. (X-Ray) на активную арматуру: по действию на каждую анимацию"
     ),
-    "Import motions with this in their names; * and ? stand for any letters; empty for all": (
-        "Импортировать анимации, в имени которых есть это; * и ? — любые буквы; пусто — все"
+    "Choose files of the editor's motions (.skl, .skls), and see the list of what is in them": (
+        "Выбрать файлы анимаций редактора (.skl, .skls) и увидеть список того, что в них есть"
     ),
     "Import shapes, joints, masses and materials of bones (X-Ray) onto the active armature": (
         "Импорт форм, суставов, масс и материалов костей (X-Ray) на активную арматуру"
     ),
     "Match Scene to Editor Motion": "Настроить сцену под анимацию редактора",
     "Motions that came from a file keep theirs": "Анимации из файла сохраняют свою",
-    "Only Named": "Только с именем",
     "Quaternion": "Кватернион",
     "Quaternions where other actions turn the armature by them, else Euler angles": (
         "Кватернионы, если ими поворачивают арматуру другие действия, иначе углы Эйлера"

@@ -21,7 +21,7 @@ from addon.formats.xray import skl
 from addon.formats.xray.envelopes import stored
 from addon.formats.xray.marks import Mark
 from addon.formats.xray.skl.document import BoneTrack, SkeletalMotion
-from addon.games.xray import motion_export
+from addon.games.xray import motion_export, skeletal_export
 from addon.games.xray.model import ImportOptions, import_model
 from addon.games.xray.motion_export import RestChange
 from addon.games.xray.motion_import import MotionImportOptions, import_motions
@@ -256,9 +256,10 @@ def saved_and_reloaded(tmp_path, rig, key):
     return rig, motions_of(key)
 
 
+@pytest.mark.parametrize("told", [True, False], ids=["by digest", "by comparison"])
 @pytest.mark.parametrize("version", [4, 5, 6, 7])
 @pytest.mark.parametrize("shapes", [STEPPED, CURVED, MIXED])
-def test_untouched_curves_leave_as_they_came_also_after_saving(shapes, version, tmp_path):
+def test_untouched_curves_leave_as_they_came_also_after_saving(shapes, version, told, tmp_path, monkeypatch):
     first, second = made_motion(shapes, version=version), made_motion(shapes, version=version, seed=5, apart=True)
     second.name = b"run"
     if version == 7:
@@ -268,8 +269,69 @@ def test_untouched_curves_leave_as_they_came_also_after_saving(shapes, version, 
     load(rig, path)
     rig, actions = saved_and_reloaded(tmp_path, rig, "made.skls")
     assert [action.name for action in actions] == ["walk", "run"]
+    compared = bones_compared(monkeypatch)
+    if not told:
+        for action in actions:
+            action.motionbridge_skeletal.property_unset("drawn")
     assert planned(rig, actions, tmp_path / "new.skls").data == path.read_bytes()
     assert planned(rig, actions[1:], tmp_path / "new.skls").data == skl.write(skl.new_skls([second]))
+    assert compared == ([] if told else [0, 1, 2, 3] * 3)
+
+
+def bones_compared(monkeypatch):
+    """The bones that are looked at key by key from now on."""
+    compared, show = [], skeletal_export.show
+
+    def watched(tracks, *arguments, **options):
+        compared.extend(tracks)
+        return show(tracks, *arguments, **options)
+
+    monkeypatch.setattr(skeletal_export, "show", watched)
+    return compared
+
+
+EDITS = {
+    "value": lambda one: one.keyframe_points[3].co.__setitem__(1, one.keyframe_points[3].co[1] * (1 + 2e-7)),
+    "left handle": lambda one: one.keyframe_points[3].handle_left.__setitem__(1, 0.3),
+    "right handle": lambda one: one.keyframe_points[3].handle_right.__setitem__(0, 0.3),
+    "interpolation": lambda one: setattr(one.keyframe_points[2], "interpolation", "CONSTANT"),
+    "extrapolation": lambda one: setattr(one, "extrapolation", "LINEAR"),
+    "a key less": lambda one: one.keyframe_points.remove(one.keyframe_points[2]),
+    "modifier": lambda one: one.modifiers.new("CYCLES"),
+    "muted": lambda one: setattr(one, "mute", True),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
+def test_whatever_is_edited_on_a_bone_it_is_looked_at_and_no_other(edit, tmp_path, monkeypatch):
+    path = written(tmp_path, made_motion(CURVED, version=5))
+    rig = rig_of(["root", "arm", "hand", "Finger"])
+    (action,) = load(rig, path).actions
+    compared = bones_compared(monkeypatch)
+    edit(curve(action, "arm", "rotation_euler", 1))
+    planned(rig, [action], tmp_path / "new.skls")
+    assert compared == [1]
+
+
+def test_a_bone_that_turns_by_another_order_now_is_looked_at(tmp_path, monkeypatch):
+    path = written(tmp_path, made_motion(STEPPED, version=5))
+    rig = rig_of(["root", "arm", "hand", "Finger"])
+    (action,) = load(rig, path).actions
+    compared = bones_compared(monkeypatch)
+    rig.pose.bones["hand"].rotation_mode = "XYZ"
+    plan = planned(rig, [action], tmp_path / "new.skls")
+    assert compared == [2]
+    assert {one.channel.split()[0] for one in plan.changes.motions[0].channels} == {"hand"}
+
+
+def test_motions_of_other_bones_share_no_curves(tmp_path):
+    whole, part = made_motion(MIXED), made_motion(MIXED, bones=("arm", "root"), seed=9)
+    part.name = b"part"
+    rig = rig_of(["root", "arm", "hand", "Finger"])
+    actions = load(rig, written(tmp_path, whole, part, whole)).actions
+    assert [len(curves_of(action)) for action in actions] == [24, 12, 24]
+    assert {one.data_path.split('"')[1] for one in curves_of(actions[1])} == {"arm", "root"}
+    assert not [action for action in bpy.data.actions if action not in actions]
 
 
 def curve(action, bone, channel, index):

@@ -1,5 +1,7 @@
 """Editor motions as users and scripts meet them: operators, dialogs' texts, drops, modes, wrong files, empty scenes."""
 
+from types import SimpleNamespace
+
 import bpy
 import numpy as np
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from addon.core.report import Report
 from addon.formats.xray import skl
 from addon.ui import import_skeletal, skeletal_panels
+from addon.ui.listed_motions import MotionList
 from tests.blender.test_skl_motions import CURVED, STEPPED, curve, curves_of, made_motion, rig_of, written
 from tests.blender.test_ui import last_report, refusal
 
@@ -55,6 +58,34 @@ def test_which_are_imported(two):
     load(two, motions="WALK")
     assert {"walk", "run"} == {action.name for action in bpy.data.actions}
     assert "no motion has such a name" in refusal(bpy.ops.import_scene.xray_skl, filepath=str(two), name_filter="jump")
+
+
+def test_only_ticked_motions_are_imported(two):
+    rig_of(BONES)
+    listed = [{"name": name, "file": str(two), "frames": 1, "ticked": name == "run"} for name in ("walk", "run")]
+    load(two, listed=listed)
+    assert [action.name for action in bpy.data.actions] == ["run"]
+    listed[1]["ticked"] = False
+    assert "no motion is chosen" in refusal(bpy.ops.import_scene.xray_skl, filepath=str(two), listed=listed)
+    assert "no motion called 'jump'" in refusal(bpy.ops.import_scene.xray_skl, filepath=str(two), motions="walk;jump")
+
+
+def test_the_list_before_the_import_names_motions_and_lengths(two):
+    operator = SimpleNamespace(listed=Rows(), paths=lambda: [str(two)])
+    operator.each_file = lambda paths, one, report: [one(path, report) for path in paths]
+    MotionList.list_files(operator, import_skeletal.skeletal_import.list_motions, Report())
+    assert [(row.name, row.file, row.frames) for row in operator.listed] == [
+        ("walk", str(two), 31),
+        ("run", str(two), 31),
+    ]
+
+
+class Rows(list):
+    """Adds rows as Blender's collections do."""
+
+    def add(self):
+        self.append(SimpleNamespace())
+        return self[-1]
 
 
 def test_what_is_exported(two, tmp_path):

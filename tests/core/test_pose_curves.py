@@ -5,6 +5,7 @@ import pytest
 
 from addon.core import pose_curves, rotation
 from addon.core.envelope import Curve, Envelope, Interpolation, Shape, display, evaluate_curve
+from addon.core.pose_curves import still
 
 FRAME = 1 / 30
 TOLERANCE = 1e-4
@@ -67,6 +68,33 @@ def test_rotations_are_put_behind_another(shapes, apart, quaternions):
     wanted = rotation.multiply(TURN, rotation.of_mode(values(given, times), "ZXY"))
     assert rotation.angles_between(found, wanted).max() <= (1e-9 if shapes == [STEPPED] else 5 * TOLERANCE)
     assert carried.exact == (shapes == [STEPPED])
+
+
+@pytest.mark.parametrize("quaternions", [False, True])
+def test_many_bones_at_once_are_each_as_alone(quaternions):
+    random = np.random.default_rng(4)
+    bones = [channels(shapes, seed, apart=apart) for seed, (shapes, apart) in enumerate(CASES * 4)]
+    bones[3] = [still(0.3), still(-1.0), bones[3][2]]
+    bones[5] = [still(0.1), still(0.2, 1.0), still(0.3)]
+    bones[7][1].keys[2, 1] = np.inf  # a broken file's
+    turns = rotation.normalised(random.normal(size=(len(bones), 4)))
+    turns[8:10] = [1.0, 0.0, 0.0, 0.0]
+    matrices, offsets = rotation.matrices(turns), random.normal(size=(len(bones), 3))
+    together = [
+        pose_curves.moved_all(bones, matrices, offsets, FRAME, TOLERANCE),
+        pose_curves.turned_all(bones, "ZXY", turns, FRAME, TOLERANCE, quaternions=quaternions),
+    ]
+    for bone, curves in enumerate(bones):
+        alone = [
+            pose_curves.moved(curves, matrices[bone], offsets[bone], FRAME, TOLERANCE),
+            pose_curves.turned(curves, "ZXY", turns[bone], FRAME, TOLERANCE, quaternions=quaternions),
+        ]
+        for one, several in zip(alone, together, strict=True):
+            assert one.exact == several[bone].exact
+            for a, b in zip(one.curves, several[bone].curves, strict=True):
+                assert a.interpolation.tolist() == b.interpolation.tolist()
+                for name in ("keys", "left", "right"):
+                    np.testing.assert_allclose(getattr(a, name), getattr(b, name), rtol=0, atol=1e-12)
 
 
 def test_exchanged_axes_and_a_turn_about_y_keep_every_key():

@@ -207,3 +207,38 @@ def test_the_nearest_of_the_answers_in_the_order_zxy() -> None:
     other = np.pi - wanted[:, 0], wanted[:, 1] - np.pi, wanted[:, 2] + 3 * np.pi
     found = rotation.nearest_euler_zxy(np.stack(other, axis=1), wanted)
     np.testing.assert_allclose(found, wanted, atol=1e-9)
+
+
+def test_angles_and_signs_go_on_within_runs_only():
+    steps = np.linspace(0, 14, 60)
+    run = rotation.multiply(rotation.about_axis(1, 3 * steps), rotation.about_axis(0, steps))
+    runs, starts = np.concatenate((run, run[::-1], run[:1], run)), np.array([0, 60, 120, 121])
+    parts = [run, run[::-1], run[:1], run]
+    angles = rotation.euler_zxy(rotation.matrices(runs), starts)
+    alone = np.concatenate([rotation.euler_zxy(rotation.matrices(part)) for part in parts])
+    np.testing.assert_allclose(angles, alone, rtol=0, atol=1e-12)
+    assert np.abs(np.diff(angles, axis=0))[:59].max() < 1.0
+    given = runs * np.where(np.arange(len(runs)) % 3, 1.0, -1.0)[:, None]
+    signed = rotation.continuous(given, starts)
+    assert (np.einsum("ij,ij->i", signed[1:], signed[:-1])[np.setdiff1d(np.arange(180), starts - 1)] > 0).all()
+    np.testing.assert_array_equal(
+        signed[starts], (runs * np.where(np.arange(len(runs)) % 3, 1.0, -1.0)[:, None])[starts]
+    )
+
+
+def test_what_is_no_number_stays_in_its_run():
+    runs = np.concatenate(
+        (rotation.matrices(quaternions(5)), np.full((2, 3, 3), np.nan), rotation.matrices(quaternions(5)))
+    )
+    angles = rotation.euler_zxy(runs, np.array([0, 5, 7]))
+    np.testing.assert_allclose(angles[7:], rotation.euler_zxy(runs[7:]), rtol=0, atol=1e-12)
+
+
+def test_turned_euler_angles_are_those_of_the_product():
+    random = np.random.default_rng(7)
+    angles, turns = np.cumsum(random.normal(0, 0.3, (6, 5, 3)), axis=1), quaternions(6)
+    found = rotation.turned_euler_zxy(rotation.matrices(turns), angles, np.array([0, 2]))
+    whole = rotation.multiply(turns[:, None], rotation.of_mode(angles, "ZXY"))
+    np.testing.assert_allclose(
+        rotation.matrices(rotation.of_mode(found, "ZXY")), rotation.matrices(whole), rtol=0, atol=1e-12
+    )

@@ -157,15 +157,8 @@ def _part(whole: Curve, envelope: Envelope, begin: int, end: int, numbers: Indic
     part, everything = slice(begin, end), numbers[: end - begin]
     segment = everything.copy()
     segment[-1] = -1
-    curve = Curve(
-        whole.keys[part],
-        whole.left[part],
-        whole.right[part],
-        whole.interpolation[part],
-        envelope.before,
-        envelope.after,
-        everything.astype(np.int32),
-    )
+    columns = whole.keys[part], whole.left[part], whole.right[part], whole.interpolation[part]
+    curve = Curve(*columns, envelope.before, envelope.after, everything.astype(np.int32))
     return Display(curve, everything, segment, segment >= 0)
 
 
@@ -174,8 +167,7 @@ def _drawn(kinds: NDArray[np.uint8], points: Floats, frame: float) -> Flags:
     times = points[:, :, 0]
     start, end = times[:, 0], times[:, 3]
     inwards = (times[:, 1] >= start) & (times[:, 2] <= end) & (times[:, 1] <= end) & (times[:, 2] >= start)
-    drawn: Flags = (end - start >= SPACING * frame) & (inwards | (kinds != Interpolation.BEZIER))
-    return drawn
+    return np.asarray((end - start >= SPACING * frame) & (inwards | (kinds != Interpolation.BEZIER)))
 
 
 def _point_outwards(curve: Curve, starts: Indices, ends: Indices, slopes: Floats, frame: float) -> None:

@@ -29,8 +29,8 @@ from .spin import turns_itself
 
 Floats = NDArray[np.float64]
 
-MOST_FRAMES = 20_000
-"""Of one part; a minute is 1800."""
+MOST_FRAMES, MOST_LOOKED_AT = 150_000, 20_000
+"""Of one part, by its curves or frame by frame in the scene; a minute is 1800."""
 SAME_SIZE = 1e-3
 
 
@@ -202,9 +202,11 @@ def _range(context: Any, part: _Moving) -> tuple[int, int] | None:
     if not part.curves and not part.sampled:
         return None
     first, last = transforms.key_range(part.curves) or _scene_range(context, part)
-    if last - first >= MOST_FRAMES:
+    most = MOST_LOOKED_AT if part.sampled else MOST_FRAMES
+    if last - first >= most:
+        because = f" ({part.sampled[0]}: each would be looked at)" if part.sampled else ""
         raise WriteError(
-            f"{part.shown.name!r} moves over {last - first + 1} frames", remedy=f"Keep its keys within {MOST_FRAMES}"
+            f"{part.shown.name!r} moves over {last - first + 1} frames{because}", remedy=f"Keep it within {most} frames"
         )
     return first, max(last, first + 1)
 

@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from addon.core.envelope import (
     Behaviour,
@@ -14,6 +15,7 @@ from addon.core.envelope import (
     Shape,
     control_points,
     display,
+    displays,
     evaluate,
     evaluate_curve,
     keys_of_curve,
@@ -213,3 +215,18 @@ def test_a_curve_is_evaluated_at_its_keys_and_beyond():
     keys = np.array([[0.0, 1], [1, 2], [2, 5]])
     curve = Curve(keys, keys.copy(), keys.copy(), np.array([0, 1, 2], np.uint8))
     assert evaluate_curve(curve, [-1, 0, 0.5, 1, 1.5, 2, 3]).tolist() == [1, 1, 1, 2, 3.5, 5, 5]
+
+
+@settings(max_examples=100)
+@given(st.lists(envelopes(), max_size=5))
+def test_many_at_once_are_shown_as_each_alone(several):
+    several.insert(len(several) // 2, Envelope.of(np.zeros(0), np.zeros(0), np.zeros(0, np.uint8)))
+    several.append(Envelope.of(np.array([0.5]), np.array([2.0]), np.array([Shape.TCB], np.uint8)))
+    for envelope, shown in zip(several, displays(several, FRAME), strict=True):
+        alone = display(envelope, FRAME)
+        assert (shown.folded, shown.cut) == (alone.folded, alone.cut)
+        assert (shown.curve.before, shown.curve.after) == (envelope.before, envelope.after)
+        for name in ("base_key", "segment", "exact"):
+            np.testing.assert_array_equal(getattr(shown, name), getattr(alone, name))
+        for name in ("keys", "left", "right", "interpolation", "source"):
+            np.testing.assert_array_equal(getattr(shown.curve, name), getattr(alone.curve, name))
