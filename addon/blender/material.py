@@ -12,6 +12,7 @@ import bpy
 from bpy.props import IntProperty, PointerProperty, StringProperty
 
 from ..core.model import Material
+from .property_groups import AddedProperties
 
 MATERIAL: Any = bpy.types.Material
 NEUTRAL = (0.5, 0.5, 0.5, 1.0)
@@ -32,16 +33,9 @@ class MaterialProperties(bpy.types.PropertyGroup):
     )
 
 
-def register() -> None:
-    """Add the properties to materials."""
-    bpy.utils.register_class(MaterialProperties)
-    MATERIAL.motionbridge_material = PointerProperty(type=MaterialProperties)
-
-
-def unregister() -> None:
-    """Take them away."""
-    del MATERIAL.motionbridge_material
-    bpy.utils.unregister_class(MaterialProperties)
+ADDED = AddedProperties(
+    (MaterialProperties,), {(MATERIAL, "motionbridge_material"): PointerProperty(type=MaterialProperties)}
+)
 
 
 def build(

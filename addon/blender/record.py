@@ -7,12 +7,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from bpy.props import StringProperty
+from bpy.props import EnumProperty, StringProperty
+
+STATUS_ITEMS = (
+    ("UNKNOWN", "Not Compared", "Not compared with its file since it was imported", "NONE", 0),
+    ("UNTOUCHED", "Untouched", "Exactly what its file has", "CHECKMARK", 1),
+    ("EDITED", "Edited", "Differs from what its file has", "GREASEPENCIL", 2),
+    ("NEW", "New", "Not in the file yet", "ADD", 3),
+)
 
 
 def bytes_property(description: str) -> Any:
     """A property that holds bytes. Read and write it through `kept` and `keep`."""
     return StringProperty(description=description, subtype="BYTE_STRING", options={"HIDDEN"})
+
+
+def status_property(description: str) -> Any:
+    """A property that says whether something still is what its file says."""
+    return EnumProperty(name="Status", items=STATUS_ITEMS, description=description)
 
 
 def keep(owner: Any, name: str, data: bytes | memoryview) -> None:

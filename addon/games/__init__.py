@@ -3,18 +3,16 @@
 from ..blender import material
 from . import arma, descent3, xray
 
+ADDED = (material.ADDED, *xray.ADDED, *arma.ADDED, *descent3.ADDED)
+
 
 def register() -> None:
     """Add every game's properties to Blender."""
-    material.register()
-    xray.register()
-    arma.register()
-    descent3.register()
+    for one in ADDED:
+        one.register()
 
 
 def unregister() -> None:
     """Take them away."""
-    descent3.unregister()
-    arma.unregister()
-    xray.unregister()
-    material.unregister()
+    for one in reversed(ADDED):
+        one.unregister()

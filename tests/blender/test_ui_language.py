@@ -9,35 +9,11 @@ import bpy
 import pytest
 
 import addon.ui
-from addon.blender import material
-from addon.games.arma import animation_properties
-from addon.games.arma import model_properties as arma_model_properties
-from addon.games.descent3 import model_properties as descent_properties
-from addon.games.xray import (
-    bone_properties,
-    bones_file,
-    level_properties,
-    model_properties,
-    motion_properties,
-    path,
-    skeletal_properties,
-)
+from addon import games
 from addon.ui.russian import RUSSIAN
 
 FOLDER = Path(addon.ui.__file__).parent
-PROPERTIES = (
-    *animation_properties.CLASSES,
-    *arma_model_properties.CLASSES,
-    *descent_properties.CLASSES,
-    *motion_properties.CLASSES,
-    *model_properties.CLASSES,
-    *level_properties.CLASSES,
-    *bone_properties.CLASSES,
-    path.PathProperties,
-    bones_file.BonesFileProperties,
-    *skeletal_properties.CLASSES,
-    material.MaterialProperties,
-)
+PROPERTIES = tuple(kind for added in games.ADDED for kind in added.classes)
 DRAWN = {"text", "title", "confirm_text"}
 ASKED = {"said", "shown", "poll_message_set"}
 

@@ -19,15 +19,10 @@ from bpy.props import (
     StringProperty,
 )
 
-from ...blender.record import bytes_property
+from ...blender.property_groups import AddedProperties
+from ...blender.record import bytes_property, status_property
 from . import events
 
-STATUS_ITEMS = (
-    ("UNKNOWN", "Not Compared", "Not compared with its file since it was imported", "NONE", 0),
-    ("UNTOUCHED", "Untouched", "Exactly what its file has", "CHECKMARK", 1),
-    ("EDITED", "Edited", "Differs from what its file has", "GREASEPENCIL", 2),
-    ("NEW", "New", "Not in the file yet", "ADD", 3),
-)
 STEP_ITEMS = (
     ("LEFT_OUT", "Left Out", "The animation stays in place, as in the file; the step is a number on the action"),
     ("OBJECT", "On the Object", "Keys of the armature object carry the animation along"),
@@ -91,9 +86,7 @@ class AnimationProperties(bpy.types.PropertyGroup):
     bones: CollectionProperty(type=AnimationBone)
     path: StringProperty(name="File", description="Where the file was read or last written", subtype="FILE_PATH")
     sha256: StringProperty(options={"HIDDEN"})
-    status: EnumProperty(
-        name="Status", items=STATUS_ITEMS, description="Compared with the file the animation came from"
-    )
+    status: status_property("Compared with the file the animation came from")
     document: bytes_property("The file as it was read")
     frames: bytes_property("The frame that each of the file's keys was put on, 32-bit numbers")
     digest: bytes_property("A fingerprint of the keys as they were made from the file")
@@ -117,24 +110,10 @@ class SkeletonProperties(bpy.types.PropertyGroup):
     bones: CollectionProperty(type=SkeletonBone)
 
 
-CLASSES = (AnimationEvent, AnimationBone, AnimationProperties, SkeletonBone, SkeletonProperties)
-
-# Any: no stub knows the properties that are added here.
-ACTION: Any = bpy.types.Action
-ARMATURE: Any = bpy.types.Armature
-
-
-def register() -> None:
-    """Add the properties to actions and armatures."""
-    for kind in CLASSES:
-        bpy.utils.register_class(kind)
-    ACTION.motionbridge_animation = PointerProperty(type=AnimationProperties)
-    ARMATURE.motionbridge_skeleton = PointerProperty(type=SkeletonProperties)
-
-
-def unregister() -> None:
-    """Take them away."""
-    del ARMATURE.motionbridge_skeleton
-    del ACTION.motionbridge_animation
-    for kind in reversed(CLASSES):
-        bpy.utils.unregister_class(kind)
+ADDED = AddedProperties(
+    (AnimationEvent, AnimationBone, AnimationProperties, SkeletonBone, SkeletonProperties),
+    {
+        (bpy.types.Action, "motionbridge_animation"): PointerProperty(type=AnimationProperties),
+        (bpy.types.Armature, "motionbridge_skeleton"): PointerProperty(type=SkeletonProperties),
+    },
+)

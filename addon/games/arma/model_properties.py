@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, PointerProperty, StringProperty
+
+from ...blender.property_groups import AddedProperties
 
 POINT_ITEMS = (
     ("NONE", "None", "Not of a model of Arma"),
@@ -37,23 +37,10 @@ class MarkProperties(bpy.types.PropertyGroup):
     game_name: StringProperty(name="Name", description="The selection's name, or the path of the model that hangs here")
 
 
-CLASSES = (NamedProperty, LevelProperties, MarkProperties)
-
-# Any: no stub knows the properties that are added here.
-OBJECT: Any = bpy.types.Object
-
-
-def register() -> None:
-    """Add the properties to objects."""
-    for kind in CLASSES:
-        bpy.utils.register_class(kind)
-    OBJECT.motionbridge_arma_level = PointerProperty(type=LevelProperties)
-    OBJECT.motionbridge_arma_mark = PointerProperty(type=MarkProperties)
-
-
-def unregister() -> None:
-    """Take them away."""
-    del OBJECT.motionbridge_arma_mark
-    del OBJECT.motionbridge_arma_level
-    for kind in reversed(CLASSES):
-        bpy.utils.unregister_class(kind)
+ADDED = AddedProperties(
+    (NamedProperty, LevelProperties, MarkProperties),
+    {
+        (bpy.types.Object, "motionbridge_arma_level"): PointerProperty(type=LevelProperties),
+        (bpy.types.Object, "motionbridge_arma_mark"): PointerProperty(type=MarkProperties),
+    },
+)

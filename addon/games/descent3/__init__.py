@@ -2,16 +2,4 @@
 
 from . import model_properties
 
-_PARTS = (model_properties,)
-
-
-def register() -> None:
-    """Add the game's properties to Blender's objects."""
-    for part in _PARTS:
-        part.register()
-
-
-def unregister() -> None:
-    """Take them away."""
-    for part in reversed(_PARTS):
-        part.unregister()
+ADDED = (model_properties.ADDED,)

@@ -20,6 +20,7 @@ from bpy.props import (
     StringProperty,
 )
 
+from ...blender.property_groups import AddedProperties
 from ...blender.record import bytes_property
 from ...formats.descent3.oof.model import NEW
 from . import property_values as values
@@ -189,32 +190,14 @@ class DescentPointProperties(bpy.types.PropertyGroup):
     text: StringProperty(name="Properties", description="The special point's property string")
 
 
-CLASSES = (
-    BatteryMember,
-    BatteryProperties,
-    DescentModelProperties,
-    DescentPartProperties,
-    DescentPointProperties,
+ADDED = AddedProperties(
+    (BatteryMember, BatteryProperties, DescentModelProperties, DescentPartProperties, DescentPointProperties),
+    {
+        (bpy.types.Object, "motionbridge_descent_model"): PointerProperty(type=DescentModelProperties),
+        (bpy.types.Object, "motionbridge_descent_part"): PointerProperty(type=DescentPartProperties),
+        (bpy.types.Object, "motionbridge_descent_point"): PointerProperty(type=DescentPointProperties),
+    },
 )
-OBJECT: Any = bpy.types.Object
-
-
-def register() -> None:
-    """Add the properties to objects."""
-    for kind in CLASSES:
-        bpy.utils.register_class(kind)
-    OBJECT.motionbridge_descent_model = PointerProperty(type=DescentModelProperties)
-    OBJECT.motionbridge_descent_part = PointerProperty(type=DescentPartProperties)
-    OBJECT.motionbridge_descent_point = PointerProperty(type=DescentPointProperties)
-
-
-def unregister() -> None:
-    """Take them away."""
-    del OBJECT.motionbridge_descent_point
-    del OBJECT.motionbridge_descent_part
-    del OBJECT.motionbridge_descent_model
-    for kind in reversed(CLASSES):
-        bpy.utils.unregister_class(kind)
 
 
 def holder_of(shown: Any) -> Any:

@@ -10,24 +10,12 @@ from . import (
     skeletal_properties,
 )
 
-_PARTS = (
-    bone_properties,
-    bones_file,
-    model_properties,
-    level_properties,
-    motion_properties,
-    path,
-    skeletal_properties,
+ADDED = (
+    bone_properties.ADDED,
+    bones_file.ADDED,
+    model_properties.ADDED,
+    level_properties.ADDED,
+    motion_properties.ADDED,
+    path.ADDED,
+    skeletal_properties.ADDED,
 )
-
-
-def register() -> None:
-    """Add the game's properties to Blender's bones, objects and actions."""
-    for part in _PARTS:
-        part.register()
-
-
-def unregister() -> None:
-    """Take them away."""
-    for part in reversed(_PARTS):
-        part.unregister()

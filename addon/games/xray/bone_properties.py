@@ -22,6 +22,7 @@ from bpy.props import (
     StringProperty,
 )
 
+from ...blender.property_groups import AddedProperties
 from ...core import names
 from ...formats.xray.ogf.bones import IkBone, Joint, Shape
 
@@ -103,22 +104,9 @@ class BoneProperties(bpy.types.PropertyGroup):
     centre_of_mass: FloatVectorProperty(name="Centre of Mass", description="Middle of the mass, in the bone's axes")
 
 
-CLASSES = (JointLimit, BoneProperties)
-BONE: Any = bpy.types.Bone
-
-
-def register() -> None:
-    """Add the properties to bones."""
-    for kind in CLASSES:
-        bpy.utils.register_class(kind)
-    BONE.motionbridge_xray = PointerProperty(type=BoneProperties)
-
-
-def unregister() -> None:
-    """Take them away."""
-    del BONE.motionbridge_xray
-    for kind in reversed(CLASSES):
-        bpy.utils.unregister_class(kind)
+ADDED = AddedProperties(
+    (JointLimit, BoneProperties), {(bpy.types.Bone, "motionbridge_xray"): PointerProperty(type=BoneProperties)}
+)
 
 
 def known(bone: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import bpy
 from bpy.props import PointerProperty, StringProperty
 
+from ...blender.property_groups import AddedProperties
 from ...blender.record import bytes_property, keep, kept
 from ...core import files, names
 from ...core.errors import ReadError, WriteError
@@ -44,19 +45,9 @@ class BonesFileProperties(bpy.types.PropertyGroup):
     document: bytes_property("The bone properties as their file has them")
 
 
-OBJECT: Any = bpy.types.Object
-
-
-def register() -> None:
-    """Add the property to objects."""
-    bpy.utils.register_class(BonesFileProperties)
-    OBJECT.motionbridge_bones = PointerProperty(type=BonesFileProperties)
-
-
-def unregister() -> None:
-    """Take it away."""
-    del OBJECT.motionbridge_bones
-    bpy.utils.unregister_class(BonesFileProperties)
+ADDED = AddedProperties(
+    (BonesFileProperties,), {(bpy.types.Object, "motionbridge_bones"): PointerProperty(type=BonesFileProperties)}
+)
 
 
 @dataclass

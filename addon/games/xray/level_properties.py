@@ -11,6 +11,7 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
+from ...blender.property_groups import AddedProperties
 from ...blender.record import bytes_property
 
 NOT_WELDED = -1.0
@@ -60,22 +61,9 @@ class LevelProperties(bpy.types.PropertyGroup):
     shown_by: EnumProperty(name="Colour By", description="What of slots is shown", items=SHOWN_BY, default="MODEL")
 
 
-CLASSES = (LevelProperties,)
-OBJECT: Any = bpy.types.Object
-
-
-def register() -> None:
-    """Add the properties to objects."""
-    for kind in CLASSES:
-        bpy.utils.register_class(kind)
-    OBJECT.motionbridge_level = PointerProperty(type=LevelProperties)
-
-
-def unregister() -> None:
-    """Take them away."""
-    del OBJECT.motionbridge_level
-    for kind in reversed(CLASSES):
-        bpy.utils.unregister_class(kind)
+ADDED = AddedProperties(
+    (LevelProperties,), {(bpy.types.Object, "motionbridge_level"): PointerProperty(type=LevelProperties)}
+)
 
 
 def holder_of(shown: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, CollectionProperty, IntProperty, PointerProperty, StringProperty
 
+from ...blender.property_groups import AddedProperties
 from ...blender.record import bytes_property
 
 
@@ -36,24 +37,13 @@ class MeshProperties(bpy.types.PropertyGroup):
     part: StringProperty(name="Part", description="Numbers that lead to the mesh inside the model", default="")
 
 
-CLASSES = (MotionReferenceProperties, ModelProperties, MeshProperties)
-OBJECT: Any = bpy.types.Object
-
-
-def register() -> None:
-    """Add the properties to objects."""
-    for kind in CLASSES:
-        bpy.utils.register_class(kind)
-    OBJECT.motionbridge_model = PointerProperty(type=ModelProperties)
-    OBJECT.motionbridge_mesh = PointerProperty(type=MeshProperties)
-
-
-def unregister() -> None:
-    """Take them away."""
-    del OBJECT.motionbridge_mesh
-    del OBJECT.motionbridge_model
-    for kind in reversed(CLASSES):
-        bpy.utils.unregister_class(kind)
+ADDED = AddedProperties(
+    (MotionReferenceProperties, ModelProperties, MeshProperties),
+    {
+        (bpy.types.Object, "motionbridge_model"): PointerProperty(type=ModelProperties),
+        (bpy.types.Object, "motionbridge_mesh"): PointerProperty(type=MeshProperties),
+    },
+)
 
 
 def part_text(path: tuple[int, ...]) -> str:

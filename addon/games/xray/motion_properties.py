@@ -20,7 +20,8 @@ from bpy.props import (
     StringProperty,
 )
 
-from ...blender.record import bytes_property
+from ...blender.property_groups import AddedProperties
+from ...blender.record import bytes_property, status_property
 from ...formats.xray.omf.document import ALL_PARTITIONS, MotionFlag
 from . import marks, motion_files
 
@@ -33,14 +34,6 @@ FLAG_ITEMS = (
     ("ROOT_MOVER", "Root Mover", "The root bone moves the character", MotionFlag.ROOT_MOVER),
     ("IDLE", "Idle", "An idle motion", MotionFlag.IDLE),
     ("USE_WEAPON_BONE", "Weapon Bone", "The weapon follows its bone", MotionFlag.USE_WEAPON_BONE),
-)
-
-
-STATUS_ITEMS = (
-    ("UNKNOWN", "Not Compared", "Not compared with its file since it was imported", "NONE", 0),
-    ("UNTOUCHED", "Untouched", "Exactly what its file has", "CHECKMARK", 1),
-    ("EDITED", "Edited", "Differs from what its file has", "GREASEPENCIL", 2),
-    ("NEW", "New", "Not in the file yet", "ADD", 3),
 )
 
 
@@ -115,7 +108,7 @@ class MotionProperties(bpy.types.PropertyGroup):
         name="Falloff", description="How fast the motion fades out", default=2.0, soft_min=0.0, soft_max=100.0
     )
     order: IntProperty(name="Order", description="Where in the list the motion stands", options={"HIDDEN"})
-    status: EnumProperty(name="Status", items=STATUS_ITEMS, description="Compared with the file the motion came from")
+    status: status_property("Compared with the file the motion came from")
     marks: CollectionProperty(type=MotionMark)
     active_mark: IntProperty(options={"HIDDEN"})
     body: bytes_property("The motion as its file has it")
@@ -157,36 +150,11 @@ class MotionFile(bpy.types.PropertyGroup):
     deleted: CollectionProperty(type=DeletedMotion)
 
 
-CLASSES = (
-    MarkInterval,
-    MotionMark,
-    MotionProperties,
-    DeletedMotion,
-    PartitionBone,
-    Partition,
-    RestBone,
-    MotionFile,
+ADDED = AddedProperties(
+    (MarkInterval, MotionMark, MotionProperties, DeletedMotion, PartitionBone, Partition, RestBone, MotionFile),
+    {
+        (bpy.types.Action, "motionbridge_motion"): PointerProperty(type=MotionProperties),
+        (bpy.types.Object, "motionbridge_motion_files"): CollectionProperty(type=MotionFile),
+        (bpy.types.Object, "motionbridge_motion_file"): IntProperty(name="Motion File", options={"HIDDEN"}),
+    },
 )
-
-
-# Any: no stub knows the properties that are added here.
-ACTION: Any = bpy.types.Action
-OBJECT: Any = bpy.types.Object
-
-
-def register() -> None:
-    """Add the properties to actions and objects."""
-    for kind in CLASSES:
-        bpy.utils.register_class(kind)
-    ACTION.motionbridge_motion = PointerProperty(type=MotionProperties)
-    OBJECT.motionbridge_motion_files = CollectionProperty(type=MotionFile)
-    OBJECT.motionbridge_motion_file = IntProperty(name="Motion File", options={"HIDDEN"})
-
-
-def unregister() -> None:
-    """Take them away."""
-    del OBJECT.motionbridge_motion_file
-    del OBJECT.motionbridge_motion_files
-    del ACTION.motionbridge_motion
-    for kind in reversed(CLASSES):
-        bpy.utils.unregister_class(kind)

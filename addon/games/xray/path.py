@@ -15,6 +15,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, Po
 from ...blender import action as actions
 from ...blender import collection, compat, path_curve, scope
 from ...blender import path as paths
+from ...blender.property_groups import AddedProperties
 from ...blender.record import bytes_property, keep, kept
 from ...core import files
 from ...core.envelope import Behaviour
@@ -115,20 +116,9 @@ class PathProperties(bpy.types.PropertyGroup):
     document: bytes_property("The file as it was read")
 
 
-# Any: no stub knows the property that is added here.
-ACTION: Any = bpy.types.Action
-
-
-def register() -> None:
-    """Add the properties to actions."""
-    bpy.utils.register_class(PathProperties)
-    ACTION.motionbridge_path = PointerProperty(type=PathProperties)
-
-
-def unregister() -> None:
-    """Take them away."""
-    del ACTION.motionbridge_path
-    bpy.utils.unregister_class(PathProperties)
+ADDED = AddedProperties(
+    (PathProperties,), {(bpy.types.Action, "motionbridge_path"): PointerProperty(type=PathProperties)}
+)
 
 
 def import_path(context: Any, file: str, options: PathImportOptions, report: Report) -> ImportedPath:

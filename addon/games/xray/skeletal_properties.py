@@ -6,8 +6,6 @@ How the game plays it (name, flags, timing, marks) stands where every motion of 
 
 from __future__ import annotations
 
-from typing import Any
-
 import bpy
 from bpy.props import (
     BoolProperty,
@@ -19,6 +17,7 @@ from bpy.props import (
     StringProperty,
 )
 
+from ...blender.property_groups import AddedProperties
 from ...blender.record import bytes_property
 from .motion_properties import RestBone
 
@@ -62,23 +61,10 @@ class SkeletalFile(bpy.types.PropertyGroup):
     rest: CollectionProperty(type=RestBone)
 
 
-CLASSES = (SkeletalProperties, SkeletalFile)
-# Any: no stub knows the properties that are added here.
-ACTION: Any = bpy.types.Action
-OBJECT: Any = bpy.types.Object
-
-
-def register() -> None:
-    """Add the properties to actions and objects."""
-    for kind in CLASSES:
-        bpy.utils.register_class(kind)
-    ACTION.motionbridge_skeletal = PointerProperty(type=SkeletalProperties)
-    OBJECT.motionbridge_skeletal_files = CollectionProperty(type=SkeletalFile)
-
-
-def unregister() -> None:
-    """Take them away."""
-    del OBJECT.motionbridge_skeletal_files
-    del ACTION.motionbridge_skeletal
-    for kind in reversed(CLASSES):
-        bpy.utils.unregister_class(kind)
+ADDED = AddedProperties(
+    (SkeletalProperties, SkeletalFile),
+    {
+        (bpy.types.Action, "motionbridge_skeletal"): PointerProperty(type=SkeletalProperties),
+        (bpy.types.Object, "motionbridge_skeletal_files"): CollectionProperty(type=SkeletalFile),
+    },
+)
