@@ -30,6 +30,7 @@ if str(ROOT) not in sys.path:
 if str(ROOT / "scripts") not in sys.path:
     sys.path.insert(0, str(ROOT / "scripts"))
 
+from bench_editor_motions import made_editor_motions
 from bench_library import (
     made_animation,
     made_collision,
@@ -277,6 +278,7 @@ def rows_in_blender(folder: Path) -> list[BlenderRow]:
         BlenderRow("export the path, all channels edited", "export_an_edited_path", "read_path_keys", [path]),
         *rows_of_a_level(folder),
         *rows_of_an_animation(folder),
+        *rows_of_editor_motions(folder),
         *rows_of_a_model(folder),
     ]
 
@@ -303,6 +305,23 @@ def rows_of_a_model(folder: Path) -> list[BlenderRow]:
         BlenderRow(f"export {path.name}", "export_oof", "read_oof", [path]),
         BlenderRow(f"export {squares.name}, edited", "export_edited_oof", "read_oof", [squares]),
     ]
+
+
+def rows_of_editor_motions(folder: Path) -> list[BlenderRow]:
+    """Two lists of 100 motions of 47 bones of the X-Ray editor: as editors export them, and with few keys."""
+    listed = []
+    for title, per_frame in (("keys in every frame", True), ("few keys", False)):
+        path = folder / f"{title.replace(' ', '_')}.skls"
+        path.write_bytes(made_editor_motions(per_frame=per_frame))
+        read = "read_editor_motions"
+        listed += [
+            BlenderRow(
+                f"import 100 editor motions, {title}", "import_editor_motions", "hand_over_editor_motions", [path]
+            ),
+            BlenderRow(f"export editor motions, {title}", "export_editor_motions", read, [path]),
+            BlenderRow(f"export editor motions, {title}, edited", "export_edited_editor_motions", read, [path]),
+        ]
+    return listed
 
 
 def rows_of_a_level(folder: Path) -> list[BlenderRow]:
