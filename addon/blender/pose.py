@@ -61,8 +61,8 @@ class _Keys:
         counts = np.diff(self.bounds[first : first + len(channels) + 1]).tolist()
         found = hashlib.blake2b(repr((channels, counts)).encode(), digest_size=DIGEST_SIZE)
         for column in self.columns:
-            found.update(column[part])
-        found.update(self.interpolation[part])
+            found.update(column[part].data)
+        found.update(self.interpolation[part].data)
         return found.digest()
 
 

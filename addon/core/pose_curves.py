@@ -21,7 +21,7 @@ import numpy as np
 
 from . import rotation
 from .envelope import Behaviour, Curve, Interpolation, evaluate_curve
-from .pose_refit import MERGED, Carried, Flags, Floats, Indices, flat_runs, refitted, still
+from .pose_refit import MERGED, Carried, Flags, Floats, Indices, cut_out, flat_runs, refitted, still
 
 __all__ = [
     "ALIGNED",
@@ -266,9 +266,7 @@ def _summed(
             [
                 still(float(points[axis][0][part.start, 1]), float(times[0][part.start]))
                 if flat[number, axis]
-                else Curve(
-                    *(column[part] for column in points[axis]), model.interpolation.copy(), model.before, model.after
-                )
+                else cut_out(points[axis], part, model.interpolation.copy(), model.before, model.after)
                 for axis in range(3)
             ],
             exact=True,
@@ -298,7 +296,7 @@ def _standing(curve: Curve, model: Curve) -> Curve:
         part = getattr(model, name).copy()
         part[:, 1] = value
         parts.append(part)
-    return Curve(*parts, model.interpolation)
+    return cut_out(parts, slice(None), model.interpolation)
 
 
 def _model(given: Sequence[Curve], filled: Sequence[Curve]) -> Curve:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from .envelope import Curve, Interpolation
+from .envelope import Behaviour, Curve, Interpolation
 from .envelope.curve import segment_values
 from .envelope.display import NEAR, SPACING
 
@@ -99,6 +99,18 @@ def still(value: float, time: float = 0.0) -> Curve:
     """One key."""
     key = np.array([[time, value]])
     return Curve(key, key.copy(), key.copy(), np.array([Interpolation.BEZIER], np.uint8))
+
+
+def cut_out(
+    points: Sequence[Floats],
+    part: slice,
+    interpolation: NDArray[np.uint8],
+    before: int = Behaviour.CONSTANT,
+    after: int = Behaviour.CONSTANT,
+) -> Curve:
+    """The curve of some rows of keys and their left and right handles."""
+    keys, left, right = (column[part] for column in points)
+    return Curve(keys, left, right, interpolation, before, after)
 
 
 def run_starts(bone: Indices) -> Indices:
@@ -263,7 +275,7 @@ def _measured(channels: Sequence[_Channel], rows: _Rows, mapping: Mapping, share
     times = rows.begin[:, None] + (rows.end - rows.begin)[:, None] * shares
     if len(shares) > 1:
         times[:, -1] = rows.end
-    held = rows.still.all(axis=1)
+    held: Flags = np.asarray(rows.still.all(axis=1))
     with np.errstate(all="ignore"):  # numbers of broken files; what comes of them is looked at later
         result = mapping(_values(channels, rows, times), rows.bone, run_starts(rows.bone))
         count, samples, width = result.shape
@@ -352,7 +364,7 @@ def _as_curves(pieces: _Pieces, keys: Indices) -> Iterator[tuple[int, Carried]]:
         curves = [
             still(float(points[axis][0][part.start, 1]), float(made.times[0][part.start]))
             if flat[run, axis]
-            else Curve(*(column[part] for column in points[axis]), made.interpolation[part])
+            else cut_out(points[axis], part, made.interpolation[part])
             for axis in range(width)
         ]
         yield bone, Carried(curves, bool(exact[run]))

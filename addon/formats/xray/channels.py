@@ -208,11 +208,11 @@ def decode_channels(
     envelopes: Sequence[StoredEnvelope], mapping: Mapping, frame: float, place: str, report: Report
 ) -> list[Curve]:
     """Six channels in the file's order as Blender's: location x, y, z, then rotation x, y, z."""
-    return decode_tracks({place: envelopes}, mapping, frame, report)[0]
+    return decode_tracks({place: list(envelopes)}, mapping, frame, report)[0]
 
 
 def decode_tracks(
-    tracks: dict[str, Sequence[StoredEnvelope]], mapping: Mapping, frame: float, report: Report
+    tracks: dict[str, list[StoredEnvelope]], mapping: Mapping, frame: float, report: Report
 ) -> list[list[Curve]]:
     """`decode_channels` of each of several, by what their channels' names are put behind; ``frame`` in seconds."""
     stored_ones = [one for envelopes in tracks.values() for one in envelopes]

@@ -80,8 +80,8 @@ class StoredEnvelope:
         result, begin = [], 0
         for envelope in envelopes:
             part = slice(begin, begin + len(envelope.keys))
-            columns = (whole.times, whole.values, whole.shapes, whole.tcb, whole.parameters)
-            result.append(Envelope(*(column[part] for column in columns), envelope.before, envelope.after))
+            numbers = whole.times[part], whole.values[part], whole.shapes[part], whole.tcb[part]
+            result.append(Envelope(*numbers, whole.parameters[part], envelope.before, envelope.after))
             begin = part.stop
         return result
 
