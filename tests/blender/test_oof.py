@@ -3,11 +3,11 @@
 import bpy
 import numpy as np
 import pytest
-from mathutils import Quaternion
+from mathutils import Quaternion, Vector
 
 from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
-from addon.games.descent3 import looks, model, model_export
+from addon.games.descent3 import looks, model, model_edit, model_export
 from addon.games.descent3.hierarchy import Chosen
 from tests.blender.oof_scene import (
     SQUARE,
@@ -305,20 +305,75 @@ def test_a_turned_gun_changes_its_direction_alone(pyro):
     assert [row[2].tolist() for row in new[1:]] == [row[2].tolist() for row in old[1:]]
 
 
-def test_a_deleted_gun_leaves_its_batteries_and_the_others_keep_their_places(pyro):
+@pytest.mark.parametrize("by_script", [False, True])
+def test_a_deleted_gun_leaves_its_batteries_and_the_others_keep_their_places(pyro, by_script):
     made, _ = imported(pyro)
     before = batteries(pyro.read_bytes())
     assert any(0 in guns for guns, _ in before)
-    bpy.context.view_layer.objects.active = made.points[0]
-    for shown in bpy.context.selected_objects:
-        shown.select_set(False)
-    made.points[0].select_set(True)
-    bpy.ops.object.delete()
+    if by_script:
+        # Then it is gone from the battery too; the operator leaves it there.
+        bpy.data.objects.remove(made.points[0])
+    else:
+        bpy.ops.object.select_all(action="DESELECT")
+        made.points[0].select_set(True)
+        bpy.ops.object.delete()
     plan, report = planned(made.holder)
     assert "is not in the model any more" in warnings(report)
     expected = [([gun - 1 for gun in guns if gun], turrets) for guns, turrets in before]
     assert batteries(plan.data) == expected
     assert len(points(plan.data, b"GPNT")) == len(points(pyro.read_bytes(), b"GPNT")) - 1
+
+
+@pytest.mark.parametrize("bones", [False, True])
+def test_points_that_were_not_imported_stay_in_the_file(pyro, bones):
+    made, _ = imported(pyro, points=False, bones=bones)
+    assert not made.points
+    plan, report = planned(made.holder)
+    assert (plan.data, warnings(report)) == (pyro.read_bytes(), "")
+
+
+def test_points_that_were_not_imported_go_with_their_part(pyro):
+    made, _ = imported(pyro, points=False)
+    old = points(pyro.read_bytes(), b"GPNT")
+    part = made.parts[old[0][0]]
+    assert part.parent == made.holder
+    part.rotation_mode, part.rotation_euler = "XYZ", (0, 0, np.pi / 2)
+    new = points(planned(made.holder)[0].data, b"GPNT")
+    # A quarter turn about what is up in Blender: x of the file goes to z, z to -x.
+    quarter = np.array([[0, 0, -1], [0, 1, 0], [1, 0, 0]])
+    for (_, place, way), (_, new_place, new_way) in zip(old, new, strict=True):
+        np.testing.assert_allclose(new_place, quarter @ place, atol=1e-5)
+        np.testing.assert_allclose(new_way, quarter @ way / np.linalg.norm(way), atol=1e-5)
+
+
+def test_points_that_were_not_imported_leave_with_their_part():
+    path = SAMPLES / "descent3" / "ship.oof"
+    made, _ = imported(path, points=False)
+    assert batteries(path.read_bytes()) == [([0], []), ([1], [4])]
+    bpy.data.objects.remove(next(part for part in made.parts if part.name == "turret"))
+    plan, report = planned(made.holder)
+    assert "points of 'turret', which is not in the model any more" in warnings(report)
+    assert "a gun point of a battery is not in the model any more" in warnings(report)
+    assert len(points(plan.data, b"GPNT")) == 1
+    assert batteries(plan.data) == [([0], []), ([], [])]
+
+
+def test_a_point_is_added_beside_those_that_were_not_imported():
+    path = SAMPLES / "descent3" / "ship.oof"
+    made, _ = imported(path, points=False)
+    added = model_edit.new_point(bpy.context, made.parts[0], "GUN", Vector((0, 5, 0)))
+    model_edit.set_members(made.holder.motionbridge_descent_model.batteries[0], [added], made.holder)
+    data = planned(made.holder)[0].data
+    assert len(points(data, b"GPNT")) == 3
+    assert batteries(data) == [([2], []), ([1], [4])]
+
+
+def test_a_holder_without_its_model_is_refused(pyro):
+    made, _ = imported(pyro)
+    for part in made.parts:
+        part.parent = None
+    with pytest.raises(WriteError, match=f"nothing of the model is below '{made.holder.name}'"):
+        planned(made.holder)
 
 
 def test_parts_are_renamed_doubled_and_deleted(wreck):

@@ -96,7 +96,8 @@ def set_members(battery: Any, objects: Sequence[Any], holder: Any) -> tuple[int,
         if chosen:
             members.clear()
             for shown in chosen:
-                members.add().shown = shown
+                member = members.add()
+                member.shown, member.was_shown = shown, True
     return len(guns), len(turrets)
 
 

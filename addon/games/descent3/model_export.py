@@ -27,7 +27,7 @@ from ...formats.descent3.oof.decoding import decode
 from ...formats.descent3.oof.encoding import Settings, encode
 from ...formats.descent3.oof.limits import Finding
 from ...formats.descent3.oof.mesh import ALPHA
-from ...formats.descent3.oof.model import NEW, Model, Part, PointKind, WeaponBattery
+from ...formats.descent3.oof.model import Model, Part, Point, PointKind, WeaponBattery
 from ...formats.descent3.oof.motion_encoding import Precision
 from ...formats.descent3.oof.properties import Kind
 from . import looks, motion_export, points
@@ -114,7 +114,6 @@ def export_model(context: Any, chosen: Chosen, path: Path | str, options: Export
     path = Path(path)
     plan = plan_export(context, chosen, options, report, path.stem)
     files.write_atomically(path, plan.data, backup=options.backup)
-    report.note(plan.sentence(), path.name)
     return plan
 
 
@@ -155,6 +154,11 @@ def gather_model(
     # Matrices of objects moved by a script, and what modifiers make, are only up to date after this.
     context.view_layer.update()
     if not hierarchy.parts:
+        if hierarchy.holder is not None:
+            raise WriteError(
+                f"nothing of the model is below {hierarchy.holder.name!r}",
+                remedy="Make that the parent of the mesh that carries the others (Ctrl P), or select meshes",
+            )
         raise WriteError("there is no mesh to export", remedy="Choose an object or collection that has one")
     motions = motion_export.gather(context, hierarchy, before, Precision(), report)
     parts = []
@@ -163,13 +167,15 @@ def gather_model(
         part = _gather_part(hierarchy, place, mesh, before)
         parts.append(replace(part, motion=motions[place]))
     model = Model("model", parts, textures=list(before.textures) if before is not None else [])
+    model.points = _points_of_file(hierarchy, before, report)
+    batteries = _gather_batteries(hierarchy, model.points, before, report)
     for shown in hierarchy.points:
         kind = PointKind[shown.motionbridge_descent_point.kind]
         above = -1 if kind is PointKind.SPECIAL else hierarchy.part_above(shown)
         if above < 0 and kind is not PointKind.SPECIAL and shown.motionbridge_descent_point.source < 0:
             above = 0
         model.points.append(points.gather(shown, above, hierarchy.place_in_part(shown, above)))
-    model.batteries = _gather_batteries(hierarchy, report)
+    model.batteries = batteries
     return model
 
 
@@ -231,24 +237,56 @@ def turned(mesh: PolygonMesh, turn: NDArray[np.float64]) -> PolygonMesh:
     return result
 
 
-def _gather_batteries(hierarchy: Hierarchy, report: Report) -> list[WeaponBattery]:
+def _points_of_file(hierarchy: Hierarchy, before: Model | None, report: Report) -> list[Point]:
+    """The file's points where no objects were made of them, on the parts that are still there."""
+    if before is None or hierarchy.holder is None or not hierarchy.holder.motionbridge_descent_model.keeps_points:
+        return []
+    places: dict[int, int] = {}
+    for place, shown in enumerate(hierarchy.parts):
+        places.setdefault(shown.motionbridge_descent_part.source, place)
+    result = []
+    for point in before.points:
+        place = places.get(point.parent, -1)
+        if place < 0 <= point.parent:
+            part = before.parts[point.parent].name
+            report.warn(f"points of {part!r}, which is not in the model any more, are left out", point.kind.value)
+            continue
+        straight = place < 0 or hierarchy.is_straight(hierarchy.parts[place])
+        turn = np.eye(3) if straight else hierarchy.frame(hierarchy.parts[place])[:3, :3]
+        result.append(points.turned(replace(point, parent=place), turn))
+    return result
+
+
+def _gather_batteries(
+    hierarchy: Hierarchy, of_file: list[Point], before: Model | None, report: Report
+) -> list[WeaponBattery]:
+    """Batteries by number; ``of_file``, those points of ``before`` that are no objects, come before the others."""
     if hierarchy.holder is None:
         return []
-    guns = [shown for shown in hierarchy.points if shown.motionbridge_descent_point.kind == "GUN"]
-    numbers = {shown: number for number, shown in enumerate(guns)}
-    places = {shown: place for place, shown in enumerate(hierarchy.parts)}
+    said = hierarchy.holder.motionbridge_descent_model
+    guns: list[Any] = [point.source for point in of_file if point.kind is PointKind.GUN]
+    guns += [shown for shown in hierarchy.points if shown.motionbridge_descent_point.kind == "GUN"]
+    numbers: dict[Any, int | None] = {gun: number for number, gun in enumerate(guns)}
+    places: dict[Any, int | None] = {shown: place for place, shown in enumerate(hierarchy.parts)}
+    if before is not None and said.keeps_points:
+        # Of these the file's numbers mean nothing any more.
+        numbers |= {gone: None for gone in range(len(before.of_kind(PointKind.GUN))) if gone not in numbers}
+    return [
+        WeaponBattery(_numbers(row.guns, numbers, "gun point", report), _numbers(row.turrets, places, "turret", report))
+        for row in said.batteries
+    ]
+
+
+def _numbers(members: Any, there: dict[Any, int | None], noun: str, report: Report) -> list[int]:
+    """The numbers that members of a battery have now, by their object, or where none was made by their old number."""
     result = []
-    for row in hierarchy.holder.motionbridge_descent_model.batteries:
-        found = []
-        for members, there, noun in ((row.guns, numbers, "gun point"), (row.turrets, places, "turret")):
-            chosen = []
-            for member in members:
-                if member.shown is None:
-                    chosen.append(member.number)
-                elif member.shown in there:
-                    chosen.append(there[member.shown])
-                else:
-                    report.warn(f"a {noun} of a battery is not in the model any more; left out", member.shown.name)
-            found.append([number for number in chosen if number != NEW or noun == "turret"])
-        result.append(WeaponBattery(*found))
+    for member in members:
+        number = there.get(member.shown)
+        if member.shown is None and not member.was_shown:
+            number = there.get(member.number, member.number)
+        if number is not None:
+            result.append(number)
+        else:
+            name = member.shown.name if member.shown is not None else "deleted"
+            report.warn(f"a {noun} of a battery is not in the model any more; left out", name)
     return result

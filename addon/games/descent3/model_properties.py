@@ -45,10 +45,11 @@ def _show_turning(model: Any, context: Any) -> None:
 
 
 class BatteryMember(bpy.types.PropertyGroup):
-    """A gun point or turret of a battery: the object, or where there is none its number in the file."""
+    """A gun point or turret of a battery: the object, or where none was made its number in the file."""
 
     shown: PointerProperty(type=bpy.types.Object)
     number: IntProperty(default=NEW, options={"HIDDEN"})
+    was_shown: BoolProperty(options={"HIDDEN"})
 
 
 class BatteryProperties(bpy.types.PropertyGroup):
@@ -66,6 +67,9 @@ class DescentModelProperties(bpy.types.PropertyGroup):
     member: StringProperty(name="In Archive", description="The model's name in the archive it was read from")
     sha256: StringProperty(options={"HIDDEN"})
     document: bytes_property("The model as its file has it")
+    keeps_points: BoolProperty(
+        description="No objects were made of the file's points: exports keep them", options={"HIDDEN"}
+    )
     shows_rotors: BoolProperty(
         name="Turn Rotors",
         description="Show rotors turning as the game turns them; exports take no notice of it",

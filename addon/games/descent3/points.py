@@ -7,6 +7,7 @@ file's own direction counts, which a rotation cannot hold to the bit.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import bpy
@@ -84,6 +85,23 @@ def _turn(direction: NDArray[Any], up: NDArray[Any] | None) -> Quaternion:
     across = upright.cross(along).normalized()
     axes: Any = (across, along.cross(across), along)
     return Matrix(axes).transposed().to_quaternion()
+
+
+def turned(point: Point, turn: Floats) -> Point:
+    """The point where its part has been turned or stretched by (3, 3)."""
+    if np.array_equal(turn, np.eye(3)):
+        return point
+    result = replace(point, position=(turn @ point.position).astype(np.float32))
+    if point.direction is not None:
+        result.direction = _unit(turn @ point.direction)
+    if point.up is not None:
+        result.up = _unit(turn @ point.up)
+    return result
+
+
+def _unit(direction: Floats) -> NDArray[np.float32]:
+    length = float(np.linalg.norm(direction))
+    return (direction / length if length else direction).astype(np.float32)
 
 
 def gather(shown: Any, parent: int, place: Floats) -> Point:
