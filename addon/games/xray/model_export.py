@@ -97,7 +97,6 @@ def export_model(context: Any, holder: Any, path: Path | str, options: ExportOpt
     """Write the model to ``path``, whole or not at all; untouched, it is the imported file. Raises `WriteError`."""
     plan = plan_export(context, holder, options, report)
     files.write_atomically(path, plan.data, backup=options.backup)
-    report.note(plan.sentence(), Path(path).name)
     return plan
 
 

@@ -19,9 +19,6 @@ from .document import Lod, P3d
 
 Floats = NDArray[np.float64]
 
-MOST_BONES_PER_POINT = 4
-"""What the engine takes."""
-
 
 def decode_lod(lod: Lod, report: Report, bones: Sequence[str] | None = None, name: str = "") -> Mesh:
     """The level as triangles, without the placeholders of proxies.

@@ -72,10 +72,6 @@ class TextureNames:
         return [strings.decode(name) for name in self.names]
 
 
-def _three() -> NDArray[np.float32]:
-    return np.zeros(3, "<f4")
-
-
 @dataclass(slots=True, eq=False)
 class SubObject:
     """One rigid part.
