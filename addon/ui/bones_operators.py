@@ -6,18 +6,18 @@ from pathlib import Path
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, StringProperty
+from bpy.props import StringProperty
 from bpy_extras.io_utils import poll_file_object_drop
 
 from ..blender import scope
-from ..core.errors import ReadError, WriteError
+from ..core.errors import ReadError
 from ..core.report import Report
 from ..games.xray import bones_file
 from .bases import BlenderOperator, ExportHelper, ImportHelper
+from .file_export import ArmatureExport
 from .import_skeletal import draw_rig, rig_to_import_onto
 from .operation import FileChoice, Operation, Outcome
-from .preferences import preferences
-from .target import likely_rig, rig_to_export, rigs_of
+from .target import likely_rig, rig_to_export
 from .wording import said
 
 
@@ -52,40 +52,25 @@ class IMPORT_SCENE_OT_xray_bones(Operation, FileChoice, ImportHelper, BlenderOpe
         return Outcome(said("Bone properties on {}: {} bones").format(rig.name, given))
 
 
-class EXPORT_SCENE_OT_xray_bones(Operation, ExportHelper, BlenderOperator):
+class EXPORT_SCENE_OT_xray_bones(ArmatureExport, ExportHelper, BlenderOperator):
     """Export shapes, joints, masses and materials of the armature's bones (X-Ray); what is unchanged keeps its bytes"""
 
     bl_idname = "export_scene.xray_bones"
     bl_label = "Export X-Ray Bone Properties"
-    bl_options = {"PRESET"}
 
     filename_ext = ".bones"
     filter_glob: StringProperty(default="*.bones", options={"HIDDEN"})
-    collection: StringProperty(
-        name="Source Collection", description="Export the armature of this collection", options={"HIDDEN"}
-    )
-    backup: BoolProperty(name="Keep a Backup", description="Keep a file that is there beside the new one", default=True)
 
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        """There is an armature."""
-        cls.poll_message_set("There is no armature in the scene")
-        return bool(rigs_of(context))
-
-    def invoke(self, context: Any, event: Any) -> Any:
-        """The file browser, at the file the properties came from."""
+    def suggest(self, context: Any) -> None:
+        """The file the properties came from."""
         rig = likely_rig(context)
         if rig is not None:
             self.filepath = bpy.path.abspath(bones_file.suggested_name(rig))
-        self.backup = preferences(context).backup
-        return ExportHelper.invoke(self, context, event)
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan and write."""
-        if not self.filepath:
-            raise WriteError("no file is named", remedy="Name the file to write (.bones)")
+        path = self.named_file(".bones")
         rig = rig_to_export(context, self.collection)
-        path = bpy.path.abspath(self.filepath)
         with scope.object_mode(context):
             plan = bones_file.plan_export(rig, path, report)
         plan.write(backup=self.backup)

@@ -18,6 +18,7 @@ from ..games.arma.hierarchies import HierarchyFrom
 from ..games.arma.skeleton import PivotsFrom
 from .bases import BlenderOperator, ImportHelper
 from .bone_names_choice import BoneNamesChoice
+from .layouts import fields
 from .operation import FileChoice, Operation, Outcome
 from .target import active_rig
 from .wording import said
@@ -111,9 +112,7 @@ class IMPORT_SCENE_OT_arma_rtm(BoneNamesChoice, Operation, FileChoice, ImportHel
 
     def draw(self, context: Any) -> None:
         """The options, those that nothing is asked of left out."""
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = fields(self.layout)
         layout.prop(self, "target")
         if self.target != "NEW" and active_rig(context) is not None:
             layout.prop(self, "prefix")

@@ -15,6 +15,7 @@ from ..core.report import Report
 from ..games.arma.model_import import ImportedModel, Levels, ModelImportOptions, fits, import_model
 from .bases import BlenderOperator, ImportHelper
 from .bone_names_choice import BoneNamesChoice
+from .layouts import fields
 from .operation import FileChoice, Operation, Outcome
 from .target import active_rig
 from .wording import said
@@ -82,9 +83,7 @@ class IMPORT_SCENE_OT_arma_p3d(BoneNamesChoice, Operation, FileChoice, ImportHel
 
     def draw(self, context: Any) -> None:
         """The options, those that nothing is asked of left out."""
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = fields(self.layout)
         layout.column().prop(self, "levels")
         layout.prop(self, "rig")
         if self.rig == "NEW":

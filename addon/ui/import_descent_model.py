@@ -15,6 +15,7 @@ from ..core.report import Report
 from ..games.descent3 import model, spin, textures
 from . import tick_list
 from .bases import CALL, BlenderList, BlenderOperator, ImportHelper
+from .layouts import fields
 from .operation import FileChoice, Operation, Outcome
 from .preferences import descent3_folders
 from .tick_list import TickedRows
@@ -156,9 +157,7 @@ class IMPORT_SCENE_OT_descent3_oof(Operation, FileChoice, ImportHelper, BlenderO
         layout = self.layout
         if len(self.listed):
             tick_list.draw(layout, self, "MOTIONBRIDGE_UL_listed_models", shown("{} of {} models"))
-        column = layout.column()
-        column.use_property_split = True
-        column.use_property_decorate = False
+        column = fields(layout.column())
         for name in OPTIONS:
             row = column.row()
             row.active = name != "keys" or self.animation

@@ -16,6 +16,7 @@ from ..formats.xray.occluders import ENGINE_MERGES_WITHIN
 from ..games.xray import level, level_folder, level_models
 from ..games.xray.level_file import BY_MATERIAL, BY_SECTOR, WHOLE, ImportedLevelFile, LevelOptions
 from .bases import BlenderOperator, ImportHelper
+from .layouts import fields
 from .operation import FileChoice, Operation, Outcome
 from .preferences import folders, game_materials
 from .wording import said
@@ -50,9 +51,7 @@ class LevelChoices:
     def draw(self, _context: Any) -> None:
         """The options, in browser, dialog and presets alike."""
         chosen: Any = self
-        layout = chosen.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = fields(chosen.layout)
         layout.prop(self, "split")
         layout.prop(self, "weld")
         distance = layout.column()

@@ -17,6 +17,7 @@ from ..formats.xray import ogf
 from ..formats.xray.ogf.motions import motion_set_of
 from ..games.xray import model, motion_import
 from .bases import BlenderOperator, ImportHelper
+from .layouts import fields
 from .operation import FileChoice, Operation, Outcome
 from .preferences import model_options
 from .wording import said
@@ -57,9 +58,7 @@ class IMPORT_SCENE_OT_xray_ogf(Operation, FileChoice, ImportHelper, BlenderOpera
 
     def draw(self, _context: Any) -> None:
         """The options, in browser, dialog and presets alike."""
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = fields(self.layout)
         layout.prop(self, "meshes")
         layout.prop(self, "textures")
         layout.prop(self, "motions")

@@ -16,6 +16,7 @@ from ..core.report import Report
 from ..formats.xray.omf.document import FRAMES_PER_SECOND
 from ..games.xray import model, motion_import
 from .bases import CALL, BlenderOperator, ImportHelper
+from .layouts import fields
 from .listed_motions import MotionChooser, MotionList
 from .operation import FileChoice, Operation, Outcome
 from .preferences import model_options
@@ -103,9 +104,7 @@ class IMPORT_SCENE_OT_xray_omf(Operation, FileChoice, MotionList, BlenderOperato
         row.alignment = "LEFT"
         row.prop(self, "show_options", icon=icon, emboss=False)
         if self.show_options:
-            body = layout.column()
-            body.use_property_split = True
-            body.use_property_decorate = False
+            body = fields(layout.column())
             for name in ("first_frame", "fake_user", "match_scene", "resample", "stash"):
                 body.prop(self, name)
 

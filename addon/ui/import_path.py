@@ -15,6 +15,7 @@ from ..core.errors import ReadError
 from ..core.report import Report
 from ..games.xray import path as paths
 from .bases import BlenderOperator, ImportHelper
+from .layouts import fields
 from .operation import FileChoice, Operation, Outcome
 from .wording import said
 
@@ -55,9 +56,7 @@ class IMPORT_SCENE_OT_xray_anm(Operation, FileChoice, ImportHelper, BlenderOpera
 
     def draw(self, _context: Any) -> None:
         """The options, in browser, dialog and presets alike."""
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = fields(self.layout)
         for name in ("target", "draw_curve", "fake_user", "match_scene"):
             layout.prop(self, name)
 

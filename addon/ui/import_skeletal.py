@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, StringProperty
 from bpy_extras.io_utils import poll_file_object_drop
 
 from ..blender import scope
@@ -16,6 +15,8 @@ from ..core.report import Report
 from ..games.xray import skeletal_import
 from ..games.xray.skeletal_properties import ROTATIONS
 from .bases import CALL, BlenderOperator, ImportHelper
+from .curve_tolerances import Tolerances
+from .layouts import fields
 from .listed_motions import MotionChooser, MotionList
 from .name_filter import name_filter
 from .operation import FileChoice, Operation, Outcome
@@ -26,38 +27,6 @@ CHOICES = (
     ("AUTOMATIC", "Automatic", "Quaternions where other actions turn the armature by them, else Euler angles"),
     *ROTATIONS,
 )
-
-
-class Tolerances:
-    """Mixed into operators that fit curves."""
-
-    millimetres: FloatProperty(
-        name="Tolerance (mm)",
-        description="How far a fitted curve may lie from what it is fitted to",
-        default=0.1,
-        min=0.001,
-        soft_max=10.0,
-        precision=3,
-    )
-    degrees: FloatProperty(
-        name="Tolerance (°)",
-        description="The same for rotations, in degrees",
-        default=0.01,
-        min=0.0001,
-        soft_max=1.0,
-        precision=4,
-    )
-
-    def tolerance(self) -> tuple[float, float]:
-        """In metres and radians."""
-        chosen: Any = self
-        return chosen.millimetres / 1000, math.radians(chosen.degrees)
-
-    def draw_tolerances(self, layout: Any) -> None:
-        """Both, as a pair."""
-        column = layout.column(align=True)
-        column.prop(self, "millimetres")
-        column.prop(self, "degrees")
 
 
 class IMPORT_SCENE_OT_xray_skl(Operation, FileChoice, MotionList, Tolerances, BlenderOperator):
@@ -104,9 +73,7 @@ class IMPORT_SCENE_OT_xray_skl(Operation, FileChoice, MotionList, Tolerances, Bl
         """Onto what, which, how."""
         draw_rig(self.layout, context)
         self.draw_list(self.layout)
-        layout = self.layout.column()
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = fields(self.layout.column())
         layout.prop(self, "rotation")
         self.draw_tolerances(layout)
         for name in ("fake_user", "match_scene", "stash"):
