@@ -7,33 +7,28 @@ from typing import Any
 
 import bpy
 from bpy.props import StringProperty
-from bpy_extras.io_utils import poll_file_object_drop
 
 from ..blender import scope
 from ..core.errors import ReadError
 from ..core.report import Report
 from ..games.xray import bones_file
-from .bases import BlenderOperator, ExportHelper, ImportHelper
+from .bases import BlenderOperator, ExportHelper, FileHandler, ImportHelper
 from .file_export import ArmatureExport
+from .file_import import DropInScene, FileImport
 from .import_skeletal import draw_rig, rig_to_import_onto
-from .operation import FileChoice, Operation, Outcome
+from .operation import Outcome
 from .target import likely_rig, rig_to_export
 from .wording import said
 
 
-class IMPORT_SCENE_OT_xray_bones(Operation, FileChoice, ImportHelper, BlenderOperator):
+class IMPORT_SCENE_OT_xray_bones(FileImport, ImportHelper, BlenderOperator):
     """Import shapes, joints, masses and materials of bones (X-Ray) onto the active armature"""
 
     bl_idname = "import_scene.xray_bones"
     bl_label = "Import X-Ray Bone Properties"
-    bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     filename_ext = ".bones"
     filter_glob: StringProperty(default="*.bones", options={"HIDDEN"})
-
-    def invoke(self, context: Any, _event: Any) -> Any:
-        """A dialog that names the armature for a dropped file, else the file browser."""
-        return self.invoke_popup(context)
 
     def draw(self, context: Any) -> None:
         """Onto what."""
@@ -41,9 +36,7 @@ class IMPORT_SCENE_OT_xray_bones(Operation, FileChoice, ImportHelper, BlenderOpe
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Import the file."""
-        paths = self.paths()
-        if not paths:
-            raise ReadError("no file is chosen", remedy="Choose a file of bone properties (.bones)")
+        paths = self.chosen_files("Choose a file of bone properties (.bones)")
         if len(paths) > 1:
             raise ReadError("the bones of an armature have one file", remedy="Choose one file (.bones)")
         rig = rig_to_import_onto(context, report)
@@ -77,7 +70,7 @@ class EXPORT_SCENE_OT_xray_bones(ArmatureExport, ExportHelper, BlenderOperator):
         return Outcome(f"{Path(path).name}: {plan.sentence()}")
 
 
-class IO_FH_motionbridge_xray_bones(bpy.types.FileHandler):
+class IO_FH_motionbridge_xray_bones(DropInScene, FileHandler):
     """Drop of bone properties, and their export by collections."""
 
     bl_idname = "IO_FH_motionbridge_xray_bones"
@@ -85,11 +78,6 @@ class IO_FH_motionbridge_xray_bones(bpy.types.FileHandler):
     bl_import_operator = "import_scene.xray_bones"
     bl_export_operator = "export_scene.xray_bones"
     bl_file_extensions = ".bones"
-
-    @classmethod
-    def poll_drop(cls, context: Any) -> bool:
-        """Dropped into the viewport or the outliner."""
-        return bool(poll_file_object_drop(context))
 
 
 CLASSES = (IMPORT_SCENE_OT_xray_bones, EXPORT_SCENE_OT_xray_bones, IO_FH_motionbridge_xray_bones)
