@@ -81,8 +81,7 @@ def channels_of(values: Floats, rest: RestPose, animated: NDArray[np.bool_]) -> 
 
 def shown_by(locations: Floats, rotations: Floats, scales: Floats, rest: RestPose) -> Floats:
     """The deltas (bones, frames, 4, 4) that channels (bones, frames, 3 | 4 | 3) show; quaternions of any length."""
-    empty = np.empty(0)
-    channels = DeltaChannels(locations, rotation.normalised(rotations), scales, empty, empty, np.empty(0, np.bool_))
+    channels = DeltaChannels(locations, rotation.normalised(rotations), scales, np.empty(0), np.empty(0, np.bool_))
     return deltas.deltas_of(channels, rest.matrices, rest.parents)
 
 

@@ -7,26 +7,22 @@ with what the parents' keys really give, so that a bone is off by its own shear 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import rotation
+from . import affine, rotation
 from .model import parents_first
 
 Floats = NDArray[np.float64]
 
-FLAT = 0.05
-"""Below this volume of unit columns the iteration is slow and singular values are asked; 1 is a rotation's."""
 LARGEST_NOISE = 0.01
 """By how much the scales of a bone may differ and nobody meant it."""
-_STEPS = 12
 _broken_files = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 """Numbers beyond reason are no reason to fail: what comes of them is not finite and is told where it is used."""
-_SETTLED = 1e-13
 
 
 @dataclass
@@ -47,13 +43,15 @@ def decompose(matrices: Floats) -> Decomposition:
 
     A reflection scales all three axes by a negative number. All elements must be finite.
     """
-    linear = matrices[..., :3, :3]
-    lengths = np.linalg.norm(linear, axis=-2)
-    directions = linear / np.where(lengths > 0, lengths, 1.0)[..., None, :]
-    turns = _nearest_rotations(directions)
-    scales = np.einsum("...ij,...ij->...j", turns, linear)
-    shear = np.abs(linear - turns * scales[..., None, :]).max(axis=(-1, -2), initial=0.0)
-    return Decomposition(matrices[..., :3, 3], rotation.from_matrices(turns), scales, shear)
+    shape = matrices.shape[:-2]
+    parts = affine.components(matrices.reshape(-1, 4, 4))
+    turns, scales = affine.turns_and_scales(parts[:, :3])
+    return Decomposition(
+        matrices[..., :3, 3],
+        affine.quaternions(turns).T.reshape(*shape, 4),
+        scales.T.reshape(*shape, 3),
+        np.abs(parts[:, :3] - turns * scales).max(axis=(0, 1), initial=0.0).reshape(shape),
+    )
 
 
 def compose(locations: Floats, rotations: Floats, scales: Floats) -> Floats:
@@ -63,61 +61,12 @@ def compose(locations: Floats, rotations: Floats, scales: Floats) -> Floats:
     return result
 
 
-def _nearest_rotations(directions: Floats) -> Floats:
-    """The rotations (..., 3, 3) nearest to matrices of unit columns, or to their opposites where they reflect.
-
-    Newton's iteration towards the orthogonal factor; matrices that are nearly flat go through singular values.
-    """
-    _, volume = _cofactors(directions)
-    result = np.where(volume < 0, -1.0, 1.0)[..., None, None] * directions
-    flat = ~(np.abs(volume) > FLAT)
-    result[flat] = np.eye(3)
-    for _ in range(_STEPS):
-        better = (result + _inverse_transposed(result)) / 2
-        moved = np.abs(better - result).max(initial=0.0)
-        result = better
-        if moved < _SETTLED:
-            break
-    if flat.any():
-        left, _, right = np.linalg.svd(directions[flat])
-        sign = np.linalg.det(left @ right)
-        left[..., 2] *= np.where(sign < 0, -1.0, 1.0)[..., None]
-        result[flat] = left @ right
-    return result
-
-
-def _cofactors(m: Floats) -> tuple[Floats, Floats]:
-    """Cofactors (..., 3, 3) and determinants (...)."""
-    result = np.empty_like(m)
-    for row in range(3):
-        one, other = (row + 1) % 3, (row + 2) % 3
-        for column in range(3):
-            left, right = (column + 1) % 3, (column + 2) % 3
-            result[..., row, column] = (
-                m[..., one, left] * m[..., other, right] - m[..., one, right] * m[..., other, left]
-            )
-    volume = m[..., 0, 0] * result[..., 0, 0] + m[..., 0, 1] * result[..., 0, 1] + m[..., 0, 2] * result[..., 0, 2]
-    return result, volume
-
-
-def _inverse_transposed(matrices: Floats) -> Floats:
-    cofactors, volume = _cofactors(matrices)
-    result: Floats = cofactors / volume[..., None, None]
-    return result
-
-
 @_broken_files
 def inverse(matrices: Floats) -> Floats:
     """Inverses of affine (..., 4, 4); of one that has lost a dimension or is not finite, that of the identity."""
-    volume = np.abs(_cofactors(matrices[..., :3, :3])[1])
-    usable = (volume > np.finfo(np.float64).tiny) & (volume < np.inf)
-    safe = np.where(usable[..., None, None], matrices, np.eye(4))
-    result = np.zeros_like(safe)
-    turned = np.swapaxes(_inverse_transposed(safe[..., :3, :3]), -1, -2)
-    result[..., :3, :3] = turned
-    result[..., :3, 3] = -np.einsum("...ij,...j->...i", turned, safe[..., :3, 3])
-    result[..., 3, 3] = 1.0
-    return result
+    parts = affine.components(matrices.reshape(-1, 4, 4))
+    backwards = affine.solved(parts, affine.constant(np.eye(4), parts.shape[-1]), np.eye(4))
+    return affine.matrices(backwards).reshape(matrices.shape)
 
 
 @dataclass
@@ -125,15 +74,13 @@ class DeltaChannels:
     """What keys hold, for each bone and frame: ``locations`` (bones, frames, 3), ``rotations`` (bones, frames, 4)
     wxyz, sign-continuous along the frames, ``scales`` (bones, frames, 3), in the bone's own rest axes.
 
-    ``shown`` (bones, frames, 4, 4) deltas that these channels give; ``shear`` (bones, frames) what of the basis the
-    channels cannot hold (largest element); ``unusable`` (bones, frames) where the delta was not finite and the bone
-    follows its parent instead.
+    ``shear`` (bones, frames) what of the basis the channels cannot hold (largest element); ``unusable`` (bones, frames)
+    where the delta was not finite and the bone follows its parent instead.
     """
 
     locations: Floats
     rotations: Floats
     scales: Floats
-    shown: Floats
     shear: Floats
     unusable: NDArray[np.bool_]
 
@@ -146,61 +93,114 @@ def channels(
 
     ``parents`` (bones,) index or -1. Bones that are not ``animated`` (bones,) follow their parent; their rows of
     ``deltas`` are not read. Raises `ValueError` where parents form a ring.
+
+    With the pose Q of a bone, its delta times its rest pose, ``Q = Q of the parent @ link @ basis``: all bones of one
+    depth at once, in blocks.
     """
     count, frames = deltas.shape[:2]
-    usable: NDArray[np.bool_] = np.all(np.isfinite(deltas), axis=(-1, -2))
-    shown = np.empty((count, frames, 4, 4))
-    basis = np.empty_like(shown)
-    found = DeltaChannels(
-        np.zeros((count, frames, 3)),
-        np.broadcast_to(rotation.IDENTITY, (count, frames, 4)).copy(),
-        np.ones((count, frames, 3)),
-        shown,
-        np.zeros((count, frames)),
-        ~usable,
-    )
+    wanted = affine.components(deltas)
+    usable: NDArray[np.bool_] = np.all(np.isfinite(wanted), axis=(1, 2))
+    unusable = ~usable
     if animated is not None:
-        found.unusable[~animated] = False
-    backwards = inverse(rests)
-    above_others = set(np.asarray(parents).tolist())
-    for bone in parents_first(parents):
-        parent = parents[bone]
-        above = shown[parent] if parent >= 0 else np.broadcast_to(np.eye(4), (frames, 4, 4))
-        if animated is not None and not animated[bone]:
-            shown[bone] = above
-            continue
-        wanted = np.where(usable[bone][:, None, None], deltas[bone], above)
-        basis[bone] = backwards[bone] @ inverse(above) @ wanted @ rests[bone]
-        parts = decompose(basis[bone])
-        if bone in above_others:
-            _even_out(parts, basis[bone])
-        found.locations[bone], found.scales[bone], found.shear[bone] = parts.locations, parts.scales, parts.shear
-        found.rotations[bone] = rotation.continuous(parts.rotations)
-        kept = compose(parts.locations, parts.rotations, parts.scales)
-        shown[bone] = above @ rests[bone] @ kept @ backwards[bone]
-    return found
+        usable[~animated], unusable[~animated] = False, False
+    locations, scales = np.empty((2, count, 3, frames))
+    rotations = np.empty((count, 4, frames))
+    shear = np.empty((count, frames))
+    tree = _Tree.of(rests, parents)
+    poses = np.empty_like(wanted)
+    for bones, bear in tree.blocks(frames):
+        frame = tree.frames_of(bones, poses)
+        basis = affine.solved(frame, affine.product_with_constant(wanted[bones], rests[bones]), rests[bones])
+        if not usable[bones].all():
+            basis = np.where(usable[bones][:, None, None], basis, affine.constant(np.eye(4), frames))
+        linear, locations[bones] = basis[:, :, :3], basis[:, :, 3]
+        turns, sizes = affine.turns_and_scales(linear)
+        if bear:
+            _even_out(sizes)
+        kept = turns * sizes[:, None]
+        shear[bones] = np.abs(linear - kept).max(axis=(1, 2), initial=0.0)
+        scales[bones], rotations[bones] = sizes, _continuous(affine.quaternions(turns))
+        if bear:
+            poses[bones] = affine.product(frame, affine.composed(kept, basis[:, :, 3]))
+    return DeltaChannels(
+        locations.transpose(0, 2, 1), rotations.transpose(0, 2, 1), scales.transpose(0, 2, 1), shear, unusable
+    )
 
 
-def _even_out(parts: Decomposition, basis: Floats) -> None:
-    """Make the scales of a bone (frames, 3) one number where they nearly are: what is left is the bone's own shear.
+@dataclass
+class _Tree:
+    """Bones by depth. ``links`` (bones, 4, 4) what leads from the parent's rest pose to the bone's."""
+
+    rests: Floats
+    parents: NDArray[np.int32]
+    links: Floats
+    generations: list[tuple[NDArray[np.intp], bool]]
+    """Bones of one depth, parents before children, and whether these are the ones that have children."""
+
+    @staticmethod
+    def of(rests: Floats, parents: Sequence[int] | NDArray[np.int32]) -> _Tree:
+        above = np.asarray(parents, np.int32)
+        depths = np.zeros(len(above), np.intp)
+        for bone in parents_first(above):
+            if above[bone] >= 0:
+                depths[bone] = depths[above[bone]] + 1
+        bears = np.zeros(len(above), np.bool_)
+        bears[above[above >= 0]] = True
+        groups = (
+            (np.flatnonzero((depths == depth) & (bears == bear)), bear)
+            for depth in range(int(depths.max(initial=-1)) + 1)
+            for bear in (True, False)
+        )
+        links = np.where((above >= 0)[:, None, None], inverse(rests)[np.maximum(above, 0)] @ rests, rests)
+        return _Tree(rests, above, links, [group for group in groups if len(group[0])])
+
+    def blocks(self, frames: int) -> Iterator[tuple[NDArray[np.intp], bool]]:
+        """The generations in pieces that are best worked on at a time."""
+        size = max(affine.BLOCK // max(frames, 1), 1)
+        for bones, bear in self.generations:
+            for start in range(0, len(bones), size):
+                yield bones[start : start + size], bear
+
+    def frames_of(self, bones: NDArray[np.intp], poses: Floats) -> Floats:
+        """Components (bones, 3, 4, frames) of where ``bones`` of one depth stand without channels of their own."""
+        above = self.parents[bones]
+        if above[0] < 0:
+            return affine.constant(self.rests[bones], poses.shape[-1])
+        return affine.product_with_constant(poses[above], self.links[bones])
+
+
+def _even_out(scales: Floats) -> None:
+    """Make the scales (bones, 3, frames) of each bone one number where they nearly are: the rest is its own shear.
 
     Children inherit the scale, and one that stretches is a shear across it, which their keys could not take back.
     """
-    means = parts.scales.mean(axis=-1, keepdims=True)
-    if (np.abs(parts.scales - means) <= LARGEST_NOISE * np.abs(means)).all():
-        parts.scales = np.broadcast_to(means, parts.scales.shape)
-        kept = rotation.matrices(parts.rotations) * parts.scales[..., None, :]
-        parts.shear = np.abs(basis[..., :3, :3] - kept).max(axis=(-1, -2), initial=0.0)
+    means = scales.mean(axis=1, keepdims=True)
+    even = (np.abs(scales - means) <= LARGEST_NOISE * np.abs(means)).all(axis=(1, 2))
+    scales[even] = means[even]
+
+
+def _continuous(quaternions: Floats) -> Floats:
+    """The `rotation.continuous` of quaternions (bones, 4, frames)."""
+    dots = np.einsum("bif,bif->bf", quaternions[..., 1:], quaternions[..., :-1])
+    if (dots < 0).any():
+        quaternions[..., 1:] *= np.cumprod(np.where(dots < 0, -1.0, 1.0), axis=-1)[:, None]
+    return quaternions
 
 
 def deltas_of(channels: DeltaChannels, rests: Floats, parents: Sequence[int] | NDArray[np.int32]) -> Floats:
     """The deltas (bones, frames, 4, 4) that an armature shows for these channels."""
-    bases = compose(channels.locations, channels.rotations, channels.scales)
+    locations, rotations, scales = (
+        rows.transpose(0, 2, 1) for rows in (channels.locations, channels.rotations, channels.scales)
+    )
+    tree = _Tree.of(rests, parents)
     backwards = inverse(rests)
-    result = np.empty_like(bases)
-    for bone in parents_first(parents):
-        own = rests[bone] @ bases[bone] @ backwards[bone]
-        result[bone] = result[parents[bone]] @ own if parents[bone] >= 0 else own
+    poses = np.empty((len(rests), 3, 4, locations.shape[-1]))
+    result = np.zeros((len(rests), locations.shape[-1], 4, 4))
+    result[..., 3, 3] = 1.0
+    for bones, _ in tree.blocks(locations.shape[-1]):
+        linear = affine.turns_of(rotations[bones]) * scales[bones][:, None]
+        poses[bones] = affine.product(tree.frames_of(bones, poses), affine.composed(linear, locations[bones]))
+        result[bones, :, :3] = np.moveaxis(affine.product_with_constant(poses[bones], backwards[bones]), -1, 1)
     return result
 
 

@@ -11,6 +11,7 @@ from ..core.model import Event
 from ..core.report import Report
 from ..games.arma import animation_edit, events, timing
 from .bases import BlenderList, BlenderOperator, BlenderPanel
+from .layouts import fields
 from .motion_operators import OnMotion, active_action
 from .motion_panels import STATUS_ICONS, MotionbridgePanel
 from .operation import Outcome
@@ -130,9 +131,7 @@ class AnimationPanel(MotionbridgePanel):
 
 def _draw_animation(layout: Any, action: Any) -> None:
     properties = action.motionbridge_animation
-    column = layout.column()
-    column.use_property_split = True
-    column.use_property_decorate = False
+    column = fields(layout.column())
     column.prop(properties, "step")
     if properties.is_animation:
         row = column.row()

@@ -12,6 +12,7 @@ from bpy_extras import io_utils
 BlenderOperator: Any = bpy.types.Operator
 BlenderPanel: Any = bpy.types.Panel
 BlenderList: Any = bpy.types.UIList
+FileHandler: Any = bpy.types.FileHandler
 ImportHelper: Any = io_utils.ImportHelper
 ExportHelper: Any = io_utils.ExportHelper
 

@@ -6,34 +6,29 @@ from pathlib import Path
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, StringProperty
-from bpy_extras.io_utils import poll_file_object_drop
+from bpy.props import StringProperty
 
 from ..blender import scope
-from ..core.errors import ReadError, WriteError
+from ..core.errors import ReadError
 from ..core.report import Report
 from ..games.xray import bones_file
-from .bases import BlenderOperator, ExportHelper, ImportHelper
+from .bases import BlenderOperator, ExportHelper, FileHandler, ImportHelper
+from .file_export import ArmatureExport
+from .file_import import DropInScene, FileImport
 from .import_skeletal import draw_rig, rig_to_import_onto
-from .operation import FileChoice, Operation, Outcome
-from .preferences import preferences
-from .target import likely_rig, rig_to_export, rigs_of
+from .operation import Outcome
+from .target import likely_rig, rig_to_export
 from .wording import said
 
 
-class IMPORT_SCENE_OT_xray_bones(Operation, FileChoice, ImportHelper, BlenderOperator):
+class IMPORT_SCENE_OT_xray_bones(FileImport, ImportHelper, BlenderOperator):
     """Import shapes, joints, masses and materials of bones (X-Ray) onto the active armature"""
 
     bl_idname = "import_scene.xray_bones"
     bl_label = "Import X-Ray Bone Properties"
-    bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     filename_ext = ".bones"
     filter_glob: StringProperty(default="*.bones", options={"HIDDEN"})
-
-    def invoke(self, context: Any, _event: Any) -> Any:
-        """A dialog that names the armature for a dropped file, else the file browser."""
-        return self.invoke_popup(context)
 
     def draw(self, context: Any) -> None:
         """Onto what."""
@@ -41,9 +36,7 @@ class IMPORT_SCENE_OT_xray_bones(Operation, FileChoice, ImportHelper, BlenderOpe
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Import the file."""
-        paths = self.paths()
-        if not paths:
-            raise ReadError("no file is chosen", remedy="Choose a file of bone properties (.bones)")
+        paths = self.chosen_files("Choose a file of bone properties (.bones)")
         if len(paths) > 1:
             raise ReadError("the bones of an armature have one file", remedy="Choose one file (.bones)")
         rig = rig_to_import_onto(context, report)
@@ -52,47 +45,32 @@ class IMPORT_SCENE_OT_xray_bones(Operation, FileChoice, ImportHelper, BlenderOpe
         return Outcome(said("Bone properties on {}: {} bones").format(rig.name, given))
 
 
-class EXPORT_SCENE_OT_xray_bones(Operation, ExportHelper, BlenderOperator):
+class EXPORT_SCENE_OT_xray_bones(ArmatureExport, ExportHelper, BlenderOperator):
     """Export shapes, joints, masses and materials of the armature's bones (X-Ray); what is unchanged keeps its bytes"""
 
     bl_idname = "export_scene.xray_bones"
     bl_label = "Export X-Ray Bone Properties"
-    bl_options = {"PRESET"}
 
     filename_ext = ".bones"
     filter_glob: StringProperty(default="*.bones", options={"HIDDEN"})
-    collection: StringProperty(
-        name="Source Collection", description="Export the armature of this collection", options={"HIDDEN"}
-    )
-    backup: BoolProperty(name="Keep a Backup", description="Keep a file that is there beside the new one", default=True)
 
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        """There is an armature."""
-        cls.poll_message_set("There is no armature in the scene")
-        return bool(rigs_of(context))
-
-    def invoke(self, context: Any, event: Any) -> Any:
-        """The file browser, at the file the properties came from."""
+    def suggest(self, context: Any) -> None:
+        """The file the properties came from."""
         rig = likely_rig(context)
         if rig is not None:
             self.filepath = bpy.path.abspath(bones_file.suggested_name(rig))
-        self.backup = preferences(context).backup
-        return ExportHelper.invoke(self, context, event)
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan and write."""
-        if not self.filepath:
-            raise WriteError("no file is named", remedy="Name the file to write (.bones)")
+        path = self.named_file(".bones")
         rig = rig_to_export(context, self.collection)
-        path = bpy.path.abspath(self.filepath)
         with scope.object_mode(context):
             plan = bones_file.plan_export(rig, path, report)
         plan.write(backup=self.backup)
         return Outcome(f"{Path(path).name}: {plan.sentence()}")
 
 
-class IO_FH_motionbridge_xray_bones(bpy.types.FileHandler):
+class IO_FH_motionbridge_xray_bones(DropInScene, FileHandler):
     """Drop of bone properties, and their export by collections."""
 
     bl_idname = "IO_FH_motionbridge_xray_bones"
@@ -100,11 +78,6 @@ class IO_FH_motionbridge_xray_bones(bpy.types.FileHandler):
     bl_import_operator = "import_scene.xray_bones"
     bl_export_operator = "export_scene.xray_bones"
     bl_file_extensions = ".bones"
-
-    @classmethod
-    def poll_drop(cls, context: Any) -> bool:
-        """Dropped into the viewport or the outliner."""
-        return bool(poll_file_object_drop(context))
 
 
 CLASSES = (IMPORT_SCENE_OT_xray_bones, EXPORT_SCENE_OT_xray_bones, IO_FH_motionbridge_xray_bones)

@@ -14,6 +14,7 @@ from ..games.descent3 import model_export, motion_export
 from ..games.descent3.hierarchy import Chosen, hierarchy_of
 from ..games.descent3.model_properties import holder_of
 from .bases import BlenderOperator, BlenderPanel
+from .layouts import fields
 from .motion_panels import STATUS_ICONS
 from .operation import Operation, Outcome
 from .wording import said, shown
@@ -76,9 +77,7 @@ class MOTIONBRIDGE_PT_descent_animation(BlenderPanel):
             row.label(text=status.name, icon=STATUS_ICONS[model.motion_status])
             row.operator("motionbridge.descent_compare", text="", icon="FILE_REFRESH")
             layout.label(text="Ticks a second: the game's tables", icon="INFO")
-        column = layout.column()
-        column.use_property_split = True
-        column.use_property_decorate = False
+        column = fields(layout.column())
         column.prop(model, "shows_rotors")
         column.prop(model, "shows_turrets")
 

@@ -9,6 +9,7 @@ from ..games.descent3 import property_values
 from ..games.descent3.model_properties import holder_of
 from . import descent_animation_panel
 from .bases import BlenderList, BlenderPanel
+from .layouts import fields
 from .wording import shown
 
 FIELDS = {
@@ -142,9 +143,7 @@ def _draw_file(layout: Any, holder: Any) -> None:
 
 def _draw_part(layout: Any, active: Any) -> None:
     part = active.motionbridge_descent_part
-    column = layout.column()
-    column.use_property_split = True
-    column.use_property_decorate = False
+    column = fields(layout.column())
     column.label(text=active.name, icon="OBJECT_DATA", translate=False)
     column.prop(part, "kind")
     for name in FIELDS.get(part.kind, ()):
@@ -157,9 +156,7 @@ def _draw_part(layout: Any, active: Any) -> None:
 
 def _draw_point(layout: Any, active: Any) -> None:
     point = active.motionbridge_descent_point
-    column = layout.column()
-    column.use_property_split = True
-    column.use_property_decorate = False
+    column = fields(layout.column())
     column.prop(point, "kind")
     column.prop(point, "number")
     if point.kind == "ATTACH":

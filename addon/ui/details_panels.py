@@ -16,6 +16,7 @@ from ..games.xray.level_details_edit import SlotValues
 from ..games.xray.level_details_export import models_of
 from ..games.xray.level_properties import SHOWN_BY
 from .bases import BlenderList, BlenderOperator
+from .layouts import fields
 from .operation import Operation, Outcome
 from .wording import said, shown
 
@@ -127,9 +128,7 @@ class MOTIONBRIDGE_OT_details_slots(OfGround, BlenderOperator):
 
     def draw(self, context: Any) -> None:
         """What is ticked can be set."""
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = fields(self.layout)
         for tick, names in (
             ("use_plant", ("place", "model", "density")),
             ("use_ground", ("ground",)),

@@ -9,7 +9,6 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 
 from ..blender.scope import progress
-from ..core.errors import WriteError
 from ..core.report import Report
 from ..games.arma.animation_export import (
     AnimationExportOptions,
@@ -22,9 +21,10 @@ from ..games.arma.animation_export import (
 from ..games.arma.export_bones import NamesFrom
 from .bases import BlenderOperator, ExportHelper
 from .bone_names_choice import BoneNamesChoice
-from .operation import Operation, Outcome
-from .preferences import preferences
-from .target import active_rig, rig_to_export, rigs_of
+from .file_export import ArmatureExport
+from .layouts import fields
+from .operation import Outcome
+from .target import active_rig, rig_to_export
 
 KINDS = (
     ("AS_IT_CAME", "As It Came", "The kind of file the animation came in; plain for new ones"),
@@ -52,18 +52,14 @@ NAMES = (
 )
 
 
-class EXPORT_SCENE_OT_arma_rtm(BoneNamesChoice, Operation, ExportHelper, BlenderOperator):
+class EXPORT_SCENE_OT_arma_rtm(BoneNamesChoice, ArmatureExport, ExportHelper, BlenderOperator):
     """Export what the active armature plays as an animation of Arma and Operation Flashpoint (.rtm)"""
 
     bl_idname = "export_scene.arma_rtm"
     bl_label = "Export Arma Animation"
-    bl_options = {"PRESET"}
 
     filename_ext = ".rtm"
     filter_glob: StringProperty(default="*.rtm", options={"HIDDEN"})
-    collection: StringProperty(
-        name="Source Collection", description="Export the armature of this collection", options={"HIDDEN"}
-    )
     kind: EnumProperty(name="File", description="Which kind of file is written", items=KINDS, default="AS_IT_CAME")
     frames: EnumProperty(name="Frames", description="Which frames become keys", items=FRAMES, default="KEYS")
     every: IntProperty(name="Every", description="Frames from one key to the next", default=1, min=1)
@@ -96,30 +92,19 @@ class EXPORT_SCENE_OT_arma_rtm(BoneNamesChoice, Operation, ExportHelper, Blender
         description="What nobody touched keeps the numbers of the file it came from",
         default=True,
     )
-    backup: BoolProperty(name="Keep a Backup", description="Keep a file that is there beside the new one", default=True)
 
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        """There is an armature."""
-        cls.poll_message_set("There is no armature in the scene")
-        return bool(rigs_of(context))
-
-    def invoke(self, context: Any, event: Any) -> Any:
-        """The file browser, at the file the animation came from."""
+    def suggest(self, context: Any) -> None:
+        """The file the animation came from."""
         rig = active_rig(context)
         action = rig.animation_data.action if rig is not None and rig.animation_data is not None else None
         if action is not None:
             came_from = action.motionbridge_animation.path
             self.filepath = bpy.path.abspath(came_from) if came_from else f"{bpy.path.clean_name(action.name)}.rtm"
             self.first, self.last = (round(frame) for frame in action.frame_range)
-        self.backup = preferences(context).backup
-        return ExportHelper.invoke(self, context, event)
 
     def draw(self, context: Any) -> None:
         """The options, those that nothing is asked of left out."""
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = fields(self.layout)
         layout.prop(self, "kind")
         layout.prop(self, "frames")
         if self.frames == "RANGE":
@@ -144,9 +129,7 @@ class EXPORT_SCENE_OT_arma_rtm(BoneNamesChoice, Operation, ExportHelper, Blender
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan and write."""
-        if not self.filepath:
-            raise WriteError("no file is named", remedy="Name the file to write (.rtm)")
-        path = bpy.path.abspath(self.filepath)
+        path = self.named_file(".rtm")
         options = AnimationExportOptions(
             kind=FileKind[self.kind],
             frames=FramesFrom[self.frames],

@@ -9,6 +9,7 @@ from bpy.props import BoolProperty, EnumProperty
 from ..formats.xray.omf.quantise import Width
 from ..games.xray import motion_files
 from ..games.xray.motion_export import MotionExportOptions, Plan, RestChange
+from .layouts import fields
 from .wording import said
 
 WIDTHS = (
@@ -23,8 +24,28 @@ REST_CHANGES = (
 )
 
 
-class ExportChoices:
-    """Mixed into operators that write motions."""
+class RestChoice:
+    """Mixed into operators that write motions of armatures."""
+
+    rest_change: EnumProperty(
+        name="Edited Rest Pose",
+        description="What it means that the rest pose was edited after the motions were imported",
+        items=REST_CHANGES,
+        default="REFUSE",
+        options={"SKIP_SAVE"},
+    )
+
+    def draw_rest_change(self, layout: Any, rig: Any, known: str) -> None:
+        """The choice, where the rest pose is no longer that of an import; ``known``: what ``rig`` calls the files."""
+        chosen: Any = self
+        if rig is not None and any(motion_files.rest_changes(file, rig) for file in getattr(rig, known)):
+            column = layout.column()
+            column.alert = chosen.rest_change == "REFUSE"
+            column.prop(chosen, "rest_change")
+
+
+class ExportChoices(RestChoice):
+    """Mixed into operators that write motions of `.omf`."""
 
     width: EnumProperty(
         name="Translation Keys",
@@ -37,13 +58,6 @@ class ExportChoices:
         description="A motion whose name was changed in the panel takes its new name into the file",
         default=True,
     )
-    rest_change: EnumProperty(
-        name="Edited Rest Pose",
-        description="What it means that the rest pose was edited after the motions were imported",
-        items=REST_CHANGES,
-        default="REFUSE",
-        options={"SKIP_SAVE"},
-    )
 
     def motion_options(self, *, backup: bool = False) -> MotionExportOptions:
         """The options as the export takes them."""
@@ -51,19 +65,10 @@ class ExportChoices:
 
     def draw_choices(self, layout: Any, rig: Any) -> None:
         """Options; the edited rest pose only where there is one."""
-        layout.use_property_split = True
-        layout.use_property_decorate = False
-        if rig is not None and rest_is_edited(rig):
-            column = layout.column()
-            column.alert = self.rest_change == "REFUSE"
-            column.prop(self, "rest_change")
+        fields(layout)
+        self.draw_rest_change(layout, rig, "motionbridge_motion_files")
         layout.prop(self, "width")
         layout.prop(self, "rename")
-
-
-def rest_is_edited(rig: Any) -> bool:
-    """Whether the rest pose is no longer that of the import, for any file of the rig."""
-    return any(motion_files.rest_changes(file, rig) for file in rig.motionbridge_motion_files)
 
 
 def worst_error_text(plan: Plan) -> str:

@@ -14,8 +14,9 @@ from ..games.descent3 import model_export
 from ..games.descent3.hierarchy import Chosen
 from ..games.descent3.model_properties import holder_of
 from .bases import BlenderOperator, ExportHelper
-from .operation import Operation, Outcome
-from .preferences import preferences
+from .file_export import FileExport
+from .layouts import fields
+from .operation import Outcome
 from .target import objects_of
 
 NORMAL_ITEMS = (
@@ -24,12 +25,11 @@ NORMAL_ITEMS = (
 )
 
 
-class EXPORT_SCENE_OT_descent3_oof(Operation, ExportHelper, BlenderOperator):
+class EXPORT_SCENE_OT_descent3_oof(FileExport, ExportHelper, BlenderOperator):
     """Export a model of Descent 3: an imported one, whose untouched parts keep their bytes, or selected meshes"""
 
     bl_idname = "export_scene.descent3_oof"
     bl_label = "Export Descent 3 Model"
-    bl_options = {"PRESET"}
 
     filename_ext = ".oof"
     filter_glob: StringProperty(default="*.oof", options={"HIDDEN"})
@@ -47,7 +47,6 @@ class EXPORT_SCENE_OT_descent3_oof(Operation, ExportHelper, BlenderOperator):
         description="Write a file of version 2300 from the objects alone, not into what was imported",
         default=False,
     )
-    backup: BoolProperty(name="Keep a Backup", description="Keep a file that is there beside the new one", default=True)
 
     @classmethod
     def poll(cls, context: Any) -> bool:
@@ -55,30 +54,24 @@ class EXPORT_SCENE_OT_descent3_oof(Operation, ExportHelper, BlenderOperator):
         cls.poll_message_set("No mesh is in the scene")
         return any(shown.type == "MESH" for shown in context.scene.objects)
 
-    def invoke(self, context: Any, event: Any) -> Any:
-        """The file browser, at the file the model came from."""
+    def suggest(self, context: Any) -> None:
+        """The file the model came from."""
         holder = holder_of(context.view_layer.objects.active)
         if holder is not None:
             came_from = holder.motionbridge_descent_model
             folder = bpy.path.abspath(came_from.path) if came_from.path else ""
             name = came_from.member or Path(folder).name or f"{bpy.path.clean_name(holder.name)}.oof"
             self.filepath = str(Path(folder).parent / name) if folder else name
-        self.backup = preferences(context).backup
-        return ExportHelper.invoke(self, context, event)
 
     def draw(self, _context: Any) -> None:
         """The options."""
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = fields(self.layout)
         for name in ("modifiers", "normals", "anew", "backup"):
             layout.prop(self, name)
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan and write."""
-        if not self.filepath:
-            raise WriteError("no file is named", remedy="Name the file to write (.oof)")
-        path = Path(bpy.path.abspath(self.filepath))
+        path = Path(self.named_file(".oof"))
         if path.suffix.lower() != model_export.SUFFIX:
             suffix = path.suffix or "a file without suffix"
             raise WriteError(f"the game reads models of .oof, not {suffix}", remedy="Name it so")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +14,19 @@ from ..games.xray import level_export
 from ..games.xray.level_gather import ExportOptions
 from ..games.xray.level_properties import holder_of
 from .bases import BlenderOperator, ExportHelper
-from .operation import Operation, Outcome
-from .preferences import preferences
+from .file_export import FileExport
+from .layouts import fields, paragraph
+from .operation import Outcome
 from .target import level_holder_to_export
 
 LETTERS_SHOWN = 30
 
 
-class EXPORT_SCENE_OT_xray_level_geometry(Operation, ExportHelper, BlenderOperator):
+class EXPORT_SCENE_OT_xray_level_geometry(FileExport, ExportHelper, BlenderOperator):
     """Export what the active object is to a level of S.T.A.L.K.E.R. (X-Ray): collision, occluders, detail model"""
 
     bl_idname = "export_scene.xray_level_geometry"
     bl_label = "Export X-Ray Level Geometry"
-    bl_options = {"PRESET"}
 
     filename_ext = ""
     filter_glob: StringProperty(default="*.cform;*.hom;*.som;*.details;*.dm", options={"HIDDEN"})
@@ -40,7 +39,6 @@ class EXPORT_SCENE_OT_xray_level_geometry(Operation, ExportHelper, BlenderOperat
         description="Write a file of the newest version from the mesh alone, not into what was imported",
         default=False,
     )
-    backup: BoolProperty(name="Keep a Backup", description="Keep a file that is there beside the new one", default=True)
     findings: StringProperty(
         name="Findings", description="What the game would reject or is worth a look", options={"HIDDEN", "SKIP_SAVE"}
     )
@@ -51,8 +49,8 @@ class EXPORT_SCENE_OT_xray_level_geometry(Operation, ExportHelper, BlenderOperat
         cls.poll_message_set("Nothing of a level is in the scene; the X-Ray Level panel makes a mesh such")
         return any(shown.motionbridge_level.kind in level_export.SUFFIXES for shown in context.scene.objects)
 
-    def invoke(self, context: Any, event: Any) -> Any:
-        """The file browser, at the file it came from."""
+    def suggest(self, context: Any) -> None:
+        """The file it came from."""
         holder = holder_of(context.view_layer.objects.active)
         if holder is not None and holder.motionbridge_level.kind in level_export.SUFFIXES:
             came_from = holder.motionbridge_level.path
@@ -61,8 +59,6 @@ class EXPORT_SCENE_OT_xray_level_geometry(Operation, ExportHelper, BlenderOperat
             self.filepath = bpy.path.abspath(came_from) if came_from else f"{name}{suffix}"
             found = level_export.find_problems(context, holder, Report())
             self.findings = "\n".join(one.problem.sentence for one in found)
-        self.backup = preferences(context).backup
-        return ExportHelper.invoke(self, context, event)
 
     def check(self, _context: Any) -> bool:
         """The suffix is that of the kind, and is not forced while a name is typed."""
@@ -70,23 +66,18 @@ class EXPORT_SCENE_OT_xray_level_geometry(Operation, ExportHelper, BlenderOperat
 
     def draw(self, _context: Any) -> None:
         """The options."""
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = fields(self.layout)
         for name in ("modifiers", "anew", "backup"):
             layout.prop(self, name)
         if self.findings:
             column = layout.column(align=True)
             column.label(text="Worth a look first:", icon="ERROR")
             for finding in self.findings.split("\n"):
-                for line in textwrap.wrap(finding, LETTERS_SHOWN):
-                    column.label(text=line, icon="BLANK1", translate=False)
+                paragraph(column, finding, LETTERS_SHOWN, "BLANK1")
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan and write."""
-        if not self.filepath:
-            raise WriteError("no file is named", remedy="Name the file to write (.cform, .hom, .som, .details or .dm)")
-        path = Path(bpy.path.abspath(self.filepath))
+        path = Path(self.named_file(".cform, .hom, .som, .details or .dm"))
         holder = level_holder_to_export(context, self.collection)
         suffix = level_export.SUFFIXES[holder.motionbridge_level.kind]
         if not path.suffix:

@@ -16,9 +16,10 @@ from ..games.xray import motion_edit
 from ..games.xray.motion_export import Onto, plan_export
 from .bases import BlenderOperator, ExportHelper
 from .export_choices import ExportChoices, worst_error_text
-from .operation import Operation, Outcome
-from .preferences import preferences
-from .target import likely_rig, rig_to_export, rigs_of
+from .file_export import ArmatureExport
+from .layouts import fields
+from .operation import Outcome
+from .target import action_to_export, likely_rig, rig_to_export, some_action
 
 ONTO = (
     ("OWN_FILES", "A New File", "The chosen motions alone; what nobody touched keeps its bytes"),
@@ -35,21 +36,15 @@ CHOICES = (
 )
 
 
-class EXPORT_SCENE_OT_xray_omf(Operation, ExportChoices, ExportHelper, BlenderOperator):
+class EXPORT_SCENE_OT_xray_omf(ArmatureExport, ExportChoices, ExportHelper, BlenderOperator):
     """Export actions as motions of S.T.A.L.K.E.R. (X-Ray), to a new file or into one that is there"""
 
     bl_idname = "export_scene.xray_omf"
     bl_label = "Export X-Ray Motions"
-    bl_options = {"PRESET"}
 
     filename_ext = ".omf"
     check_extension = None
     filter_glob: StringProperty(default="*.omf;*.ogf", options={"HIDDEN"})
-    collection: StringProperty(
-        name="Source Collection",
-        description="Export the armature of this collection",
-        options={"HIDDEN"},
-    )
     onto: EnumProperty(name="Write", description="What the written file starts from", items=ONTO, default="OWN_FILES")
     choose: EnumProperty(name="Motions", description="Which actions to write", items=CHOICES, default="FILE")
     motions: StringProperty(
@@ -62,16 +57,9 @@ class EXPORT_SCENE_OT_xray_omf(Operation, ExportChoices, ExportHelper, BlenderOp
         description="From now on these actions belong to the written file, and Save Back writes it",
         default=False,
     )
-    backup: BoolProperty(name="Keep a Backup", description="Keep a file that is there beside the new one", default=True)
 
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        """There is an armature."""
-        cls.poll_message_set("There is no armature in the scene")
-        return bool(rigs_of(context))
-
-    def invoke(self, context: Any, event: Any) -> Any:
-        """The file browser, at the file the motions came from."""
+    def suggest(self, context: Any) -> None:
+        """The file the motions came from."""
         rig = likely_rig(context)
         file = active_file(rig)
         if file is not None:
@@ -79,14 +67,10 @@ class EXPORT_SCENE_OT_xray_omf(Operation, ExportChoices, ExportHelper, BlenderOp
         elif rig is not None and not self.filepath:
             model = bpy.path.abspath(rig.motionbridge_model.path)
             self.filepath = str(Path(model).with_suffix(".omf")) if model else f"{bpy.path.clean_name(rig.name)}.omf"
-        self.backup = preferences(context).backup
-        return ExportHelper.invoke(self, context, event)
 
     def draw(self, context: Any) -> None:
         """Which, where to, how."""
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = fields(self.layout)
         layout.prop(self, "onto")
         layout.prop(self, "choose")
         self.draw_choices(layout, likely_rig(context))
@@ -96,9 +80,7 @@ class EXPORT_SCENE_OT_xray_omf(Operation, ExportChoices, ExportHelper, BlenderOp
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan and write."""
-        if not self.filepath:
-            raise WriteError("no file is named", remedy="Name the file to write (.omf)")
-        path = bpy.path.abspath(self.filepath)
+        path = self.named_file(".omf")
         rig = rig_to_export(context, self.collection)
         chosen = self._chosen(rig)
         options = self.motion_options(backup=self.backup)
@@ -126,17 +108,11 @@ class EXPORT_SCENE_OT_xray_omf(Operation, ExportChoices, ExportHelper, BlenderOp
         if wanted:
             return _named(rig, wanted)
         if self.choose == "ACTIVE":
-            data = rig.animation_data
-            if data is None or data.action is None:
-                raise WriteError(f"{rig.name!r} plays no action", remedy="Choose one in the Action editor")
-            return [data.action]
+            return [action_to_export(rig)]
         file = active_file(rig)
         if self.choose == "FILE" and file is not None:
             return motion_edit.motions_of(file)
-        found = actions_moving(rig)
-        if not found:
-            raise WriteError(f"no action moves the bones of {rig.name!r}", remedy="Import motions, or key some poses")
-        return found
+        return some_action(rig, actions_moving(rig))
 
 
 def active_file(rig: Any) -> Any:

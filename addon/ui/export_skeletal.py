@@ -6,20 +6,20 @@ from pathlib import Path
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, StringProperty
+from bpy.props import EnumProperty, StringProperty
 
 from ..blender import scope
-from ..core.errors import WriteError
 from ..core.report import Report
-from ..games.xray import motion_files, skeletal_export
+from ..games.xray import skeletal_export
 from ..games.xray.motion_export import RestChange
 from .bases import BlenderOperator, ExportHelper
-from .export_choices import REST_CHANGES
+from .curve_tolerances import Tolerances
+from .export_choices import RestChoice
 from .export_motions import ONTO, actions_moving
-from .import_skeletal import Tolerances
-from .operation import Operation, Outcome
-from .preferences import preferences
-from .target import likely_rig, rig_to_export, rigs_of
+from .file_export import ArmatureExport
+from .layouts import fields
+from .operation import Outcome
+from .target import action_to_export, likely_rig, rig_to_export, some_action
 
 CHOICES = (
     ("FILE", "All of Its File", "Every action that came from the same file as the one that plays"),
@@ -32,19 +32,15 @@ VERSIONS = (
 )
 
 
-class EXPORT_SCENE_OT_xray_skl(Operation, Tolerances, ExportHelper, BlenderOperator):
+class EXPORT_SCENE_OT_xray_skl(ArmatureExport, RestChoice, Tolerances, ExportHelper, BlenderOperator):
     """Export actions as motions of the editor of S.T.A.L.K.E.R. (X-Ray); what nobody touched keeps its bytes"""
 
     bl_idname = "export_scene.xray_skl"
     bl_label = "Export X-Ray Editor Motions"
-    bl_options = {"PRESET"}
 
     filename_ext = ".skls"
     check_extension = None
     filter_glob: StringProperty(default="*.skl;*.skls", options={"HIDDEN"})
-    collection: StringProperty(
-        name="Source Collection", description="Export the armature of this collection", options={"HIDDEN"}
-    )
     onto: EnumProperty(name="Write", description="What the written file starts from", items=ONTO, default="OWN_FILES")
     choose: EnumProperty(name="Motions", description="Which actions to write", items=CHOICES, default="FILE")
     version: EnumProperty(
@@ -53,53 +49,29 @@ class EXPORT_SCENE_OT_xray_skl(Operation, Tolerances, ExportHelper, BlenderOpera
         items=VERSIONS,
         default="AUTOMATIC",
     )
-    rest_change: EnumProperty(
-        name="Edited Rest Pose",
-        description="What it means that the rest pose was edited after the motions were imported",
-        items=REST_CHANGES,
-        default="REFUSE",
-        options={"SKIP_SAVE"},
-    )
-    backup: BoolProperty(name="Keep a Backup", description="Keep a file that is there beside the new one", default=True)
 
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        """There is an armature."""
-        cls.poll_message_set("There is no armature in the scene")
-        return bool(rigs_of(context))
-
-    def invoke(self, context: Any, event: Any) -> Any:
-        """The file browser, at the file the motions came from."""
+    def suggest(self, context: Any) -> None:
+        """The file the motions came from."""
         rig = likely_rig(context)
         file = file_played(rig) if rig is not None else None
         if file is not None:
             self.filepath = bpy.path.abspath(file.path)
         elif rig is not None and not self.filepath:
             self.filepath = f"{bpy.path.clean_name(rig.name)}.skls"
-        self.backup = preferences(context).backup
-        return ExportHelper.invoke(self, context, event)
 
     def draw(self, context: Any) -> None:
         """Which, where to, how; the edited rest pose only where there is one."""
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = fields(self.layout)
         layout.prop(self, "onto")
         layout.prop(self, "choose")
-        rig = likely_rig(context)
-        if rig is not None and any(motion_files.rest_changes(file, rig) for file in rig.motionbridge_skeletal_files):
-            column = layout.column()
-            column.alert = self.rest_change == "REFUSE"
-            column.prop(self, "rest_change")
+        self.draw_rest_change(layout, likely_rig(context), "motionbridge_skeletal_files")
         layout.prop(self, "version")
         self.draw_tolerances(layout)
         layout.prop(self, "backup")
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan and write."""
-        if not self.filepath:
-            raise WriteError("no file is named", remedy="Name the file to write (.skl, .skls)")
-        path = bpy.path.abspath(self.filepath)
+        path = self.named_file(".skl, .skls")
         if Path(path).suffix.lower() not in {".skl", ".skls"}:
             path += ".skls"
         rig = rig_to_export(context, self.collection)
@@ -121,18 +93,12 @@ class EXPORT_SCENE_OT_xray_skl(Operation, Tolerances, ExportHelper, BlenderOpera
         file = file_played(rig)
         if self.choose == "FILE" and file is not None:
             return skeletal_export.motions_of(file.name)
-        data = rig.animation_data
         if self.choose == "ACTIVE":
-            if data is None or data.action is None:
-                raise WriteError(f"{rig.name!r} plays no action", remedy="Choose one in the Action editor")
-            return [data.action]
+            return [action_to_export(rig)]
         ours = [
             action for known in rig.motionbridge_skeletal_files for action in skeletal_export.motions_of(known.name)
         ]
-        found = list(dict.fromkeys([*ours, *actions_moving(rig)]))
-        if not found:
-            raise WriteError(f"no action moves the bones of {rig.name!r}", remedy="Import motions, or key some poses")
-        return found
+        return some_action(rig, list(dict.fromkeys([*ours, *actions_moving(rig)])))
 
 
 def file_played(rig: Any) -> Any:

@@ -6,7 +6,6 @@ from typing import Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
-from bpy_extras.io_utils import poll_file_object_drop
 
 from ..blender import collection
 from ..blender.scope import object_mode, progress
@@ -16,9 +15,11 @@ from ..games.arma.animation_import import AnimationImportOptions, ImportedAnimat
 from ..games.arma.animation_properties import STEP_ITEMS
 from ..games.arma.hierarchies import HierarchyFrom
 from ..games.arma.skeleton import PivotsFrom
-from .bases import BlenderOperator, ImportHelper
+from .bases import BlenderOperator, FileHandler, ImportHelper
 from .bone_names_choice import BoneNamesChoice
-from .operation import FileChoice, Operation, Outcome
+from .file_import import DropOnMotion, FileImport
+from .layouts import fields
+from .operation import Outcome
 from .target import active_rig
 from .wording import said
 
@@ -51,12 +52,11 @@ TIMINGS = (
 )
 
 
-class IMPORT_SCENE_OT_arma_rtm(BoneNamesChoice, Operation, FileChoice, ImportHelper, BlenderOperator):
+class IMPORT_SCENE_OT_arma_rtm(BoneNamesChoice, FileImport, ImportHelper, BlenderOperator):
     """Import animations of Arma and Operation Flashpoint (.rtm), plain or binarised, each as an action"""
 
     bl_idname = "import_scene.arma_rtm"
     bl_label = "Import Arma Animation"
-    bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     filename_ext = ".rtm"
     filter_glob: StringProperty(default="*.rtm", options={"HIDDEN"})
@@ -105,15 +105,9 @@ class IMPORT_SCENE_OT_arma_rtm(BoneNamesChoice, Operation, FileChoice, ImportHel
     )
     stash: BoolProperty(name="Stash", description="Put each action on a muted NLA track of its own", default=False)
 
-    def invoke(self, context: Any, _event: Any) -> Any:
-        """A dialog with the options for dropped files, else the file browser."""
-        return self.invoke_popup(context)
-
     def draw(self, context: Any) -> None:
         """The options, those that nothing is asked of left out."""
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = fields(self.layout)
         layout.prop(self, "target")
         if self.target != "NEW" and active_rig(context) is not None:
             layout.prop(self, "prefix")
@@ -153,9 +147,7 @@ class IMPORT_SCENE_OT_arma_rtm(BoneNamesChoice, Operation, FileChoice, ImportHel
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Import every file; the first plays at once on each armature."""
-        chosen = self.paths()
-        if not chosen:
-            raise ReadError("no file is chosen", remedy="Choose at least one animation (.rtm)")
+        chosen = self.chosen_files("Choose at least one animation (.rtm)")
         rig = active_rig(context) if self.target != "NEW" else None
         if rig is None and self.target == "ACTIVE":
             raise ReadError("no armature is active", remedy="Click the armature that is to move, or choose a new one")
@@ -184,7 +176,7 @@ class IMPORT_SCENE_OT_arma_rtm(BoneNamesChoice, Operation, FileChoice, ImportHel
         return import_animation(context, fitting, file, options=options, report=report)
 
 
-class IO_FH_motionbridge_arma_rtm(bpy.types.FileHandler):
+class IO_FH_motionbridge_arma_rtm(DropOnMotion, FileHandler):
     """Drop of animations, and their export by collections."""
 
     bl_idname = "IO_FH_motionbridge_arma_rtm"
@@ -192,12 +184,6 @@ class IO_FH_motionbridge_arma_rtm(bpy.types.FileHandler):
     bl_import_operator = "import_scene.arma_rtm"
     bl_export_operator = "export_scene.arma_rtm"
     bl_file_extensions = ".rtm"
-
-    @classmethod
-    def poll_drop(cls, context: Any) -> bool:
-        """Dropped into the viewport or the outliner, or where actions are edited."""
-        area = context.area
-        return bool(poll_file_object_drop(context)) or (area is not None and area.type == "DOPESHEET_EDITOR")
 
 
 CLASSES = (IMPORT_SCENE_OT_arma_rtm, IO_FH_motionbridge_arma_rtm)

@@ -7,15 +7,15 @@ from typing import Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
-from bpy_extras.io_utils import poll_file_object_drop
 
-from ..blender.scope import progress
 from ..core.errors import ReadError
 from ..core.report import Report
 from ..games.arma.model_import import ImportedModel, Levels, ModelImportOptions, fits, import_model
-from .bases import BlenderOperator, ImportHelper
+from .bases import BlenderOperator, FileHandler, ImportHelper
 from .bone_names_choice import BoneNamesChoice
-from .operation import FileChoice, Operation, Outcome
+from .file_import import DropInScene, FileImport
+from .layouts import fields
+from .operation import Outcome
 from .target import active_rig
 from .wording import said
 
@@ -36,12 +36,11 @@ RIGS = (
 )
 
 
-class IMPORT_SCENE_OT_arma_p3d(BoneNamesChoice, Operation, FileChoice, ImportHelper, BlenderOperator):
+class IMPORT_SCENE_OT_arma_p3d(BoneNamesChoice, FileImport, ImportHelper, BlenderOperator):
     """Import models of the tools of Arma and Operation Flashpoint (.p3d, MLOD), to see animations on them"""
 
     bl_idname = "import_scene.arma_p3d"
     bl_label = "Import Arma Model"
-    bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     filename_ext = ".p3d"
     filter_glob: StringProperty(default="*.p3d", options={"HIDDEN"})
@@ -76,15 +75,9 @@ class IMPORT_SCENE_OT_arma_p3d(BoneNamesChoice, Operation, FileChoice, ImportHel
         name="New Collection", description="Put each model into a collection of its own", default=False
     )
 
-    def invoke(self, context: Any, _event: Any) -> Any:
-        """A dialog with the options for dropped files, else the file browser."""
-        return self.invoke_popup(context)
-
     def draw(self, context: Any) -> None:
         """The options, those that nothing is asked of left out."""
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = fields(self.layout)
         layout.column().prop(self, "levels")
         layout.prop(self, "rig")
         if self.rig == "NEW":
@@ -98,22 +91,13 @@ class IMPORT_SCENE_OT_arma_p3d(BoneNamesChoice, Operation, FileChoice, ImportHel
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Import every file."""
-        paths = self.paths()
-        if not paths:
-            raise ReadError("no file is chosen", remedy="Choose at least one model (.p3d)")
+        paths = self.chosen_files("Choose at least one model (.p3d)")
         if not self.levels:
             raise ReadError("no level is chosen", remedy="Choose at least one kind of level")
         rig = active_rig(context) if self.rig in {"AUTOMATIC", "ACTIVE"} else None
         if rig is None and self.rig == "ACTIVE":
             raise ReadError("no armature is active", remedy="Click the armature that is to move, or choose a new one")
-        made: list[ImportedModel] = []
-        with progress(context, len(paths)) as step:
-
-            def one(path: str, found: Report) -> None:
-                made.append(self._import(context, rig, path, found))
-                step(len(made))
-
-            self.each_file(paths, one, report)
+        made = self.import_each(context, paths, lambda path, found: self._import(context, rig, path, found), report)
         meshes, empties = sum(len(one.meshes) for one in made), sum(len(one.empties) for one in made)
         return Outcome(
             said("Imported models: {} (meshes: {}, points and proxies: {})").format(len(made), meshes, empties)
@@ -136,18 +120,13 @@ class IMPORT_SCENE_OT_arma_p3d(BoneNamesChoice, Operation, FileChoice, ImportHel
         return import_model(context, rig, path, options, report)
 
 
-class IO_FH_motionbridge_arma_p3d(bpy.types.FileHandler):
+class IO_FH_motionbridge_arma_p3d(DropInScene, FileHandler):
     """Drop of models."""
 
     bl_idname = "IO_FH_motionbridge_arma_p3d"
     bl_label = "Arma Model"
     bl_import_operator = "import_scene.arma_p3d"
     bl_file_extensions = ".p3d"
-
-    @classmethod
-    def poll_drop(cls, context: Any) -> bool:
-        """Dropped into the viewport or the outliner."""
-        return bool(poll_file_object_drop(context))
 
 
 CLASSES = (IMPORT_SCENE_OT_arma_p3d, IO_FH_motionbridge_arma_p3d)

@@ -7,15 +7,15 @@ from typing import Any
 
 import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
-from bpy_extras.io_utils import poll_file_object_drop
 
-from ..blender.scope import progress
 from ..core.errors import ReadError
 from ..core.report import Report
 from ..games.descent3 import model, spin, textures
 from . import tick_list
-from .bases import CALL, BlenderList, BlenderOperator, ImportHelper
-from .operation import FileChoice, Operation, Outcome
+from .bases import CALL, BlenderList, BlenderOperator, FileHandler, ImportHelper
+from .file_import import DropInScene, FileImport
+from .layouts import fields
+from .operation import Outcome
 from .preferences import descent3_folders
 from .tick_list import TickedRows
 from .wording import said, shown
@@ -49,12 +49,11 @@ class MOTIONBRIDGE_UL_listed_models(TickedRows, BlenderList):
         return shown("{} kB").format(max(item.bytes // 1024, 1))
 
 
-class IMPORT_SCENE_OT_descent3_oof(Operation, FileChoice, ImportHelper, BlenderOperator):
+class IMPORT_SCENE_OT_descent3_oof(FileImport, ImportHelper, BlenderOperator):
     """Import models of Descent 3: sub-objects, textures, gun, attach and ground points, weapon batteries"""
 
     bl_idname = "import_scene.descent3_oof"
     bl_label = "Import Descent 3 Model"
-    bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     filename_ext = ".oof"
     filter_glob: StringProperty(default="*.oof;*.hog;*.mn3", options={"HIDDEN"})
@@ -156,9 +155,7 @@ class IMPORT_SCENE_OT_descent3_oof(Operation, FileChoice, ImportHelper, BlenderO
         layout = self.layout
         if len(self.listed):
             tick_list.draw(layout, self, "MOTIONBRIDGE_UL_listed_models", shown("{} of {} models"))
-        column = layout.column()
-        column.use_property_split = True
-        column.use_property_decorate = False
+        column = fields(layout.column())
         for name in OPTIONS:
             row = column.row()
             row.active = name != "keys" or self.animation
@@ -166,18 +163,11 @@ class IMPORT_SCENE_OT_descent3_oof(Operation, FileChoice, ImportHelper, BlenderO
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Import every model."""
-        paths = self.paths()
-        if not paths:
-            raise ReadError("no file is chosen", remedy="Choose at least one model (.oof) or archive (.hog, .mn3)")
+        paths = self.chosen_files("Choose at least one model (.oof) or archive (.hog, .mn3)")
         sources = self._sources(paths, report)
-        made: list[model.ImportedModel] = []
-        with progress(context, len(sources)) as step:
-
-            def one(key: str, found: Report) -> None:
-                made.append(self._import(context, sources[key], found))
-                step(len(made))
-
-            self.each_file(list(sources), one, report)
+        made = self.import_each(
+            context, list(sources), lambda key, found: self._import(context, sources[key], found), report
+        )
         parts, points = sum(len(one.parts) for one in made), sum(len(one.points) for one in made)
         names = ", ".join(one.holder.name for one in made)
         self._match(context, made)
@@ -247,7 +237,7 @@ def is_archive(path: str) -> bool:
     return Path(path).suffix.lower() in textures.ARCHIVES
 
 
-class IO_FH_motionbridge_descent3_oof(bpy.types.FileHandler):
+class IO_FH_motionbridge_descent3_oof(DropInScene, FileHandler):
     """Drop of models, and their export by collections."""
 
     bl_idname = "IO_FH_motionbridge_descent3_oof"
@@ -256,24 +246,14 @@ class IO_FH_motionbridge_descent3_oof(bpy.types.FileHandler):
     bl_export_operator = "export_scene.descent3_oof"
     bl_file_extensions = ".oof"
 
-    @classmethod
-    def poll_drop(cls, context: Any) -> bool:
-        """Dropped into the viewport or the outliner."""
-        return bool(poll_file_object_drop(context))
 
-
-class IO_FH_motionbridge_descent3_hog(bpy.types.FileHandler):
+class IO_FH_motionbridge_descent3_hog(DropInScene, FileHandler):
     """Drop of archives."""
 
     bl_idname = "IO_FH_motionbridge_descent3_hog"
     bl_label = "Descent 3 Archive"
     bl_import_operator = "import_scene.descent3_oof"
     bl_file_extensions = ".hog;.mn3"
-
-    @classmethod
-    def poll_drop(cls, context: Any) -> bool:
-        """Dropped into the viewport or the outliner."""
-        return bool(poll_file_object_drop(context))
 
 
 CLASSES = (

@@ -5,24 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import bpy
 from bpy.props import BoolProperty, StringProperty
 
-from ..blender.scope import progress
-from ..core.errors import ReadError
 from ..core.report import Report
 from ..games.descent3 import textures
-from .bases import BlenderOperator, ImportHelper
-from .operation import FileChoice, Operation, Outcome
+from .bases import BlenderOperator, FileHandler, ImportHelper
+from .file_import import FileImport
+from .operation import Outcome
 from .wording import said
 
 
-class IMPORT_SCENE_OT_descent3_ogf(Operation, FileChoice, ImportHelper, BlenderOperator):
+class IMPORT_SCENE_OT_descent3_ogf(FileImport, ImportHelper, BlenderOperator):
     """Import textures of Descent 3 as images; of animations every picture"""
 
     bl_idname = "import_scene.descent3_ogf"
     bl_label = "Import Descent 3 Texture"
-    bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     filename_ext = ".ogf"
     filter_glob: StringProperty(default="*.ogf;*.oaf", options={"HIDDEN"})
@@ -30,27 +27,15 @@ class IMPORT_SCENE_OT_descent3_ogf(Operation, FileChoice, ImportHelper, BlenderO
         name="Fake User", description="Saving keeps the images that nothing shows at the moment", default=True
     )
 
-    def invoke(self, context: Any, _event: Any) -> Any:
-        """A dialog with the options for dropped files, else the file browser."""
-        return self.invoke_popup(context)
-
     def draw(self, _context: Any) -> None:
         """The options."""
         self.layout.prop(self, "fake_user")
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Import every file, and show the first picture in an open image editor."""
-        paths = self.paths()
-        if not paths:
-            raise ReadError("no file is chosen", remedy="Choose at least one texture (.ogf, .oaf)")
-        made: list[Any] = []
-        with progress(context, len(paths)) as step:
-
-            def one(path: str, found: Report) -> None:
-                made.extend(textures.import_pictures(Path(path), found))
-                step(len(made))
-
-            self.each_file(paths, one, report)
+        paths = self.chosen_files("Choose at least one texture (.ogf, .oaf)")
+        found = self.import_each(context, paths, lambda path, told: textures.import_pictures(Path(path), told), report)
+        made = [image for images in found for image in images]
         for image in made:
             image.use_fake_user = self.fake_user
         for area in context.screen.areas if context.screen is not None else ():
@@ -59,7 +44,7 @@ class IMPORT_SCENE_OT_descent3_ogf(Operation, FileChoice, ImportHelper, BlenderO
         return Outcome(said("Images: {}, {} to begin with").format(len(made), made[0].name))
 
 
-class IO_FH_motionbridge_descent3_ogf(bpy.types.FileHandler):
+class IO_FH_motionbridge_descent3_ogf(FileHandler):
     """Drop of textures. In the viewport the suffix belongs to X-Ray's models."""
 
     bl_idname = "IO_FH_motionbridge_descent3_ogf"

@@ -7,7 +7,6 @@ from typing import Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
-from bpy_extras.io_utils import poll_file_object_drop
 
 from ..blender.scope import progress
 from ..core.errors import ReadError
@@ -15,8 +14,10 @@ from ..core.report import Report
 from ..formats.xray.occluders import ENGINE_MERGES_WITHIN
 from ..games.xray import level, level_folder, level_models
 from ..games.xray.level_file import BY_MATERIAL, BY_SECTOR, WHOLE, ImportedLevelFile, LevelOptions
-from .bases import BlenderOperator, ImportHelper
-from .operation import FileChoice, Operation, Outcome
+from .bases import BlenderOperator, FileHandler, ImportHelper
+from .file_import import DropInScene, FileImport
+from .layouts import fields
+from .operation import Operation, Outcome
 from .preferences import folders, game_materials
 from .wording import said
 
@@ -50,9 +51,7 @@ class LevelChoices:
     def draw(self, _context: Any) -> None:
         """The options, in browser, dialog and presets alike."""
         chosen: Any = self
-        layout = chosen.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = fields(chosen.layout)
         layout.prop(self, "split")
         layout.prop(self, "weld")
         distance = layout.column()
@@ -75,25 +74,18 @@ class LevelChoices:
         )
 
 
-class IMPORT_SCENE_OT_xray_level_geometry(Operation, LevelChoices, FileChoice, ImportHelper, BlenderOperator):
+class IMPORT_SCENE_OT_xray_level_geometry(FileImport, LevelChoices, ImportHelper, BlenderOperator):
     """Import collision, occluders, sound occluders, detail objects, errors of a S.T.A.L.K.E.R. (X-Ray) level"""
 
     bl_idname = "import_scene.xray_level_geometry"
     bl_label = "Import X-Ray Level Geometry"
-    bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     filename_ext = ".cform"
     filter_glob: StringProperty(default="*.cform;*.hom;*.som;*.details;*.err;*.dm", options={"HIDDEN"})
 
-    def invoke(self, context: Any, _event: Any) -> Any:
-        """A dialog with the options for dropped files, else the file browser."""
-        return self.invoke_popup(context)
-
     def run(self, context: Any, report: Report) -> Outcome:
         """Import every file."""
-        paths = self.paths()
-        if not paths:
-            raise ReadError("no file is chosen", remedy=f"Choose at least one of {', '.join(level.SUFFIXES)}")
+        paths = self.chosen_files(f"Choose at least one of {', '.join(level.SUFFIXES)}")
         made: list[ImportedLevelFile] = []
         with progress(context, len(paths)) as step:
 
@@ -136,7 +128,7 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelChoices, BlenderOperator):
         return Outcome(said("Imported files: {}").format(f"{len(made)} ({names})"))
 
 
-class IO_FH_motionbridge_xray_level_geometry(bpy.types.FileHandler):
+class IO_FH_motionbridge_xray_level_geometry(DropInScene, FileHandler):
     """Drop of a level's files, and their export by collections."""
 
     bl_idname = "IO_FH_motionbridge_xray_level_geometry"
@@ -144,11 +136,6 @@ class IO_FH_motionbridge_xray_level_geometry(bpy.types.FileHandler):
     bl_import_operator = "import_scene.xray_level_geometry"
     bl_export_operator = "export_scene.xray_level_geometry"
     bl_file_extensions = ".cform;.hom;.som;.details;.err;.dm"
-
-    @classmethod
-    def poll_drop(cls, context: Any) -> bool:
-        """Dropped into the viewport or the outliner."""
-        return bool(poll_file_object_drop(context))
 
 
 CLASSES = (

@@ -5,19 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
-from bpy_extras.io_utils import poll_file_object_drop
 
 from ..blender.record import kept
-from ..blender.scope import progress
-from ..core.errors import ReadError
 from ..core.report import Report
 from ..formats.xray import ogf
 from ..formats.xray.ogf.motions import motion_set_of
 from ..games.xray import model, motion_import
-from .bases import BlenderOperator, ImportHelper
-from .operation import FileChoice, Operation, Outcome
+from .bases import BlenderOperator, FileHandler, ImportHelper
+from .file_import import DropInScene, FileImport
+from .layouts import fields
+from .operation import Outcome
 from .preferences import model_options
 from .wording import said
 
@@ -28,12 +26,11 @@ MOTION_ITEMS = (
 )
 
 
-class IMPORT_SCENE_OT_xray_ogf(Operation, FileChoice, ImportHelper, BlenderOperator):
+class IMPORT_SCENE_OT_xray_ogf(FileImport, ImportHelper, BlenderOperator):
     """Import models of S.T.A.L.K.E.R. (X-Ray): armature, meshes, materials, and motions if wanted"""
 
     bl_idname = "import_scene.xray_ogf"
     bl_label = "Import X-Ray Model"
-    bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     filename_ext = ".ogf"
     filter_glob: StringProperty(default="*.ogf", options={"HIDDEN"})
@@ -51,15 +48,9 @@ class IMPORT_SCENE_OT_xray_ogf(Operation, FileChoice, ImportHelper, BlenderOpera
         name="New Collection", description="Put each model into a collection of its own", default=False
     )
 
-    def invoke(self, context: Any, _event: Any) -> Any:
-        """A dialog with the options for dropped files, else the file browser."""
-        return self.invoke_popup(context)
-
     def draw(self, _context: Any) -> None:
         """The options, in browser, dialog and presets alike."""
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = fields(self.layout)
         layout.prop(self, "meshes")
         layout.prop(self, "textures")
         layout.prop(self, "motions")
@@ -67,17 +58,8 @@ class IMPORT_SCENE_OT_xray_ogf(Operation, FileChoice, ImportHelper, BlenderOpera
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Import every file."""
-        paths = self.paths()
-        if not paths:
-            raise ReadError("no file is chosen", remedy="Choose at least one model (.ogf)")
-        made: list[model.ImportedModel] = []
-        with progress(context, len(paths)) as step:
-
-            def one(path: str, found: Report) -> None:
-                made.append(self._import(context, path, found))
-                step(len(made))
-
-            self.each_file(paths, one, report)
+        paths = self.chosen_files("Choose at least one model (.ogf)")
+        made = self.import_each(context, paths, lambda path, found: self._import(context, path, found), report)
         return Outcome(_sentence(made))
 
     def _import(self, context: Any, path: str, report: Report) -> model.ImportedModel:
@@ -121,7 +103,7 @@ def _sentence(made: list[model.ImportedModel]) -> str:
     return text
 
 
-class IO_FH_motionbridge_xray_ogf(bpy.types.FileHandler):
+class IO_FH_motionbridge_xray_ogf(DropInScene, FileHandler):
     """Drop of models, and their export by collections."""
 
     bl_idname = "IO_FH_motionbridge_xray_ogf"
@@ -129,11 +111,6 @@ class IO_FH_motionbridge_xray_ogf(bpy.types.FileHandler):
     bl_import_operator = "import_scene.xray_ogf"
     bl_export_operator = "export_scene.xray_ogf"
     bl_file_extensions = ".ogf"
-
-    @classmethod
-    def poll_drop(cls, context: Any) -> bool:
-        """Dropped into the viewport or the outliner."""
-        return bool(poll_file_object_drop(context))
 
 
 CLASSES = (IMPORT_SCENE_OT_xray_ogf, IO_FH_motionbridge_xray_ogf)

@@ -7,7 +7,6 @@ from typing import Any
 
 import bpy
 from bpy.props import BoolProperty, IntProperty, StringProperty
-from bpy_extras.io_utils import poll_file_object_drop
 
 from ..blender.action import frames_per_second
 from ..blender.scope import progress
@@ -15,20 +14,22 @@ from ..core.errors import MotionbridgeError, ReadError
 from ..core.report import Report
 from ..formats.xray.omf.document import FRAMES_PER_SECOND
 from ..games.xray import model, motion_import
-from .bases import CALL, BlenderOperator, ImportHelper
+from .bases import CALL, BlenderOperator, FileHandler, ImportHelper
+from .file_import import DropOnMotion, FileImport
+from .layouts import fields
 from .listed_motions import MotionChooser, MotionList
-from .operation import FileChoice, Operation, Outcome
+from .operation import FileChoice, Outcome
 from .preferences import model_options
+from .scene_rate import match_scene
 from .target import active_rig, likely_rig
 from .wording import said, shown
 
 
-class IMPORT_SCENE_OT_xray_omf(Operation, FileChoice, MotionList, BlenderOperator):
+class IMPORT_SCENE_OT_xray_omf(FileImport, MotionList, BlenderOperator):
     """Import motions of S.T.A.L.K.E.R. (X-Ray) onto the active armature: one action for each motion"""
 
     bl_idname = "import_scene.xray_omf"
     bl_label = "Import X-Ray Motions"
-    bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     model: StringProperty(
         name="Model",
@@ -103,17 +104,13 @@ class IMPORT_SCENE_OT_xray_omf(Operation, FileChoice, MotionList, BlenderOperato
         row.alignment = "LEFT"
         row.prop(self, "show_options", icon=icon, emboss=False)
         if self.show_options:
-            body = layout.column()
-            body.use_property_split = True
-            body.use_property_decorate = False
+            body = fields(layout.column())
             for name in ("first_frame", "fake_user", "match_scene", "resample", "stash"):
                 body.prop(self, name)
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Import every file."""
-        paths = self.paths()
-        if not paths:
-            raise ReadError("no file is chosen", remedy="Choose at least one file of motions (.omf)")
+        paths = self.chosen_files("Choose at least one file of motions (.omf)")
         chosen = self.chosen(paths, motion_import.list_motions, report)
         rig, imported = self._target(context, next(iter(chosen)), report)
         actions: list[Any] = []
@@ -170,20 +167,13 @@ class IMPORT_SCENE_OT_xray_omf(Operation, FileChoice, MotionList, BlenderOperato
 
     def _after(self, context: Any, actions: list[Any], report: Report) -> None:
         if self.match_scene:
-            match_scene(context, actions[0])
+            match_scene(context, FRAMES_PER_SECOND, actions[0].frame_range)
         rate = frames_per_second(context.scene)
         if abs(rate - FRAMES_PER_SECOND) > 1e-3 and not self.resample:
             report.note(
                 f"the scene plays {rate:g} frames a second, the game {FRAMES_PER_SECOND:g}; a frame is a key of the "
                 "game either way"
             )
-
-
-def match_scene(context: Any, action: Any) -> None:
-    """Let the scene have the game's rate and the action's length."""
-    scene = context.scene
-    scene.render.fps, scene.render.fps_base = round(FRAMES_PER_SECOND), 1.0
-    scene.frame_start, scene.frame_end = (round(frame) for frame in action.frame_range)
 
 
 class MOTIONBRIDGE_OT_choose_motion_files(MotionChooser, FileChoice, ImportHelper, BlenderOperator):
@@ -198,7 +188,7 @@ class MOTIONBRIDGE_OT_choose_motion_files(MotionChooser, FileChoice, ImportHelpe
         return self.hand_over(CALL.import_scene.xray_omf)
 
 
-class IO_FH_motionbridge_xray_omf(bpy.types.FileHandler):
+class IO_FH_motionbridge_xray_omf(DropOnMotion, FileHandler):
     """Drop of motion files, and their export by collections."""
 
     bl_idname = "IO_FH_motionbridge_xray_omf"
@@ -206,12 +196,6 @@ class IO_FH_motionbridge_xray_omf(bpy.types.FileHandler):
     bl_import_operator = "import_scene.xray_omf"
     bl_export_operator = "export_scene.xray_omf"
     bl_file_extensions = ".omf"
-
-    @classmethod
-    def poll_drop(cls, context: Any) -> bool:
-        """Dropped into the viewport or the outliner, or where actions are edited."""
-        area = context.area
-        return bool(poll_file_object_drop(context)) or (area is not None and area.type == "DOPESHEET_EDITOR")
 
 
 CLASSES = (

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
-from bpy_extras.io_utils import poll_file_object_drop
 
 from ..blender import collection
-from ..blender.action import frames_per_second
 from ..blender.scope import progress
-from ..core.errors import ReadError
 from ..core.report import Report
 from ..games.xray import path as paths
-from .bases import BlenderOperator, ImportHelper
-from .operation import FileChoice, Operation, Outcome
+from .bases import BlenderOperator, FileHandler, ImportHelper
+from .file_import import DropOnMotion, FileImport
+from .layouts import fields
+from .operation import Operation, Outcome
+from .scene_rate import frames_said, match_scene, note_other_rates
 from .wording import said
 
 TARGETS = (
@@ -25,12 +24,11 @@ TARGETS = (
 )
 
 
-class IMPORT_SCENE_OT_xray_anm(Operation, FileChoice, ImportHelper, BlenderOperator):
+class IMPORT_SCENE_OT_xray_anm(FileImport, ImportHelper, BlenderOperator):
     """Import motion paths of S.T.A.L.K.E.R. (X-Ray), of cameras and objects: a key for each key of the file"""
 
     bl_idname = "import_scene.xray_anm"
     bl_label = "Import X-Ray Motion Path"
-    bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     filename_ext = ".anm"
     filter_glob: StringProperty(default="*.anm", options={"HIDDEN"})
@@ -49,23 +47,15 @@ class IMPORT_SCENE_OT_xray_anm(Operation, FileChoice, ImportHelper, BlenderOpera
         default=False,
     )
 
-    def invoke(self, context: Any, _event: Any) -> Any:
-        """A dialog with the options for dropped files, else the file browser."""
-        return self.invoke_popup(context)
-
     def draw(self, _context: Any) -> None:
         """The options, in browser, dialog and presets alike."""
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = fields(self.layout)
         for name in ("target", "draw_curve", "fake_user", "match_scene"):
             layout.prop(self, name)
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Import every file."""
-        chosen = self.paths()
-        if not chosen:
-            raise ReadError("no file is chosen", remedy="Choose at least one path (.anm)")
+        chosen = self.chosen_files("Choose at least one path (.anm)")
         made: list[paths.ImportedPath] = []
         target = paths.Target[self.target]
         with progress(context, len(chosen)) as step:
@@ -81,30 +71,11 @@ class IMPORT_SCENE_OT_xray_anm(Operation, FileChoice, ImportHelper, BlenderOpera
         if target is not paths.Target.ACTIVE:
             paths.play(context, made, report)
             collection.make_current(context, owners, owners[0])
+        played = [path.action for path in made]
         if self.match_scene:
-            match_scene(context, made[0].action)
-        _say_rates(context, [path.action for path in made], report)
+            _match(context, played[0])
+        note_other_rates(context, played, lambda action: action.motionbridge_path.fps, "path", report)
         return Outcome(said("Imported paths: {}; {} moves").format(len(made), owners[0].name))
-
-
-def match_scene(context: Any, action: Any) -> None:
-    """Let the scene have the path's rate and length."""
-    scene = context.scene
-    fps = action.motionbridge_path.fps
-    scene.render.fps = max(round(fps), 1)
-    scene.render.fps_base = scene.render.fps / fps
-    scene.frame_start, scene.frame_end = (round(frame) for frame in action.frame_range)
-
-
-def _say_rates(context: Any, actions: list[Any], report: Report) -> None:
-    rate = frames_per_second(context.scene)
-    for action in actions:
-        fps = action.motionbridge_path.fps
-        if abs(rate - fps) > 1e-3:
-            report.note(
-                f"the scene plays {rate:g} frames a second, the path {fps:g}; a frame is one of the file either way",
-                action.name,
-            )
 
 
 class MOTIONBRIDGE_OT_match_scene_to_path(Operation, BlenderOperator):
@@ -122,9 +93,12 @@ class MOTIONBRIDGE_OT_match_scene_to_path(Operation, BlenderOperator):
 
     def run(self, context: Any, _report: Report) -> Outcome:
         """Set rate, first and last frame."""
-        match_scene(context, active_path(context))
-        scene = context.scene
-        return Outcome(said("Frames {} to {}").format(scene.frame_start, scene.frame_end))
+        _match(context, active_path(context))
+        return frames_said(context)
+
+
+def _match(context: Any, action: Any) -> None:
+    match_scene(context, action.motionbridge_path.fps, action.frame_range)
 
 
 def active_path(context: Any) -> Any:
@@ -132,7 +106,7 @@ def active_path(context: Any) -> Any:
     return paths.followed_action(context.view_layer.objects.active)
 
 
-class IO_FH_motionbridge_xray_anm(bpy.types.FileHandler):
+class IO_FH_motionbridge_xray_anm(DropOnMotion, FileHandler):
     """Drop of motion paths, and their export by collections."""
 
     bl_idname = "IO_FH_motionbridge_xray_anm"
@@ -140,12 +114,6 @@ class IO_FH_motionbridge_xray_anm(bpy.types.FileHandler):
     bl_import_operator = "import_scene.xray_anm"
     bl_export_operator = "export_scene.xray_anm"
     bl_file_extensions = ".anm"
-
-    @classmethod
-    def poll_drop(cls, context: Any) -> bool:
-        """Dropped into the viewport or the outliner, or where actions are edited."""
-        area = context.area
-        return bool(poll_file_object_drop(context)) or (area is not None and area.type == "DOPESHEET_EDITOR")
 
 
 CLASSES = (IMPORT_SCENE_OT_xray_anm, MOTIONBRIDGE_OT_match_scene_to_path, IO_FH_motionbridge_xray_anm)

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
-from bpy_extras.io_utils import poll_file_object_drop
+from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..blender import scope
-from ..blender.action import frames_per_second
 from ..core.errors import ReadError
 from ..core.report import Report
 from ..games.xray import skeletal_import
 from ..games.xray.skeletal_properties import ROTATIONS
-from .bases import CALL, BlenderOperator, ImportHelper
+from .bases import CALL, BlenderOperator, FileHandler, ImportHelper
+from .curve_tolerances import Tolerances
+from .file_import import DropOnMotion, FileImport
+from .layouts import fields
 from .listed_motions import MotionChooser, MotionList
 from .name_filter import name_filter
-from .operation import FileChoice, Operation, Outcome
+from .operation import FileChoice, Outcome
+from .scene_rate import match_scene, note_other_rates
 from .target import active_rig, likely_rig
 from .wording import said, shown
 
@@ -28,44 +29,11 @@ CHOICES = (
 )
 
 
-class Tolerances:
-    """Mixed into operators that fit curves."""
-
-    millimetres: FloatProperty(
-        name="Tolerance (mm)",
-        description="How far a fitted curve may lie from what it is fitted to",
-        default=0.1,
-        min=0.001,
-        soft_max=10.0,
-        precision=3,
-    )
-    degrees: FloatProperty(
-        name="Tolerance (°)",
-        description="The same for rotations, in degrees",
-        default=0.01,
-        min=0.0001,
-        soft_max=1.0,
-        precision=4,
-    )
-
-    def tolerance(self) -> tuple[float, float]:
-        """In metres and radians."""
-        chosen: Any = self
-        return chosen.millimetres / 1000, math.radians(chosen.degrees)
-
-    def draw_tolerances(self, layout: Any) -> None:
-        """Both, as a pair."""
-        column = layout.column(align=True)
-        column.prop(self, "millimetres")
-        column.prop(self, "degrees")
-
-
-class IMPORT_SCENE_OT_xray_skl(Operation, FileChoice, MotionList, Tolerances, BlenderOperator):
+class IMPORT_SCENE_OT_xray_skl(FileImport, MotionList, Tolerances, BlenderOperator):
     """Import motions of the editor of S.T.A.L.K.E.R. (X-Ray) onto the active armature: one action for each motion"""
 
     bl_idname = "import_scene.xray_skl"
     bl_label = "Import X-Ray Editor Motions"
-    bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     name_filter: StringProperty(
         name="Filter",
@@ -104,9 +72,7 @@ class IMPORT_SCENE_OT_xray_skl(Operation, FileChoice, MotionList, Tolerances, Bl
         """Onto what, which, how."""
         draw_rig(self.layout, context)
         self.draw_list(self.layout)
-        layout = self.layout.column()
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = fields(self.layout.column())
         layout.prop(self, "rotation")
         self.draw_tolerances(layout)
         for name in ("fake_user", "match_scene", "stash"):
@@ -114,9 +80,7 @@ class IMPORT_SCENE_OT_xray_skl(Operation, FileChoice, MotionList, Tolerances, Bl
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Import every file."""
-        paths = self.paths()
-        if not paths:
-            raise ReadError("no file is chosen", remedy="Choose at least one file of motions (.skl, .skls)")
+        paths = self.chosen_files("Choose at least one file of motions (.skl, .skls)")
         rig = rig_to_import_onto(context, report)
         actions: list[Any] = []
         chosen = self._chosen(paths, report)
@@ -154,25 +118,8 @@ class IMPORT_SCENE_OT_xray_skl(Operation, FileChoice, MotionList, Tolerances, Bl
 
     def _after(self, context: Any, actions: list[Any], report: Report) -> None:
         if self.match_scene:
-            match_scene(context, actions[0])
-        rate = frames_per_second(context.scene)
-        for action in actions:
-            fps = action.motionbridge_skeletal.fps
-            if abs(rate - fps) > 1e-3:
-                report.note(
-                    f"the scene plays {rate:g} frames a second, the motion {fps:g}; a frame is one of the file either "
-                    "way",
-                    action.name,
-                )
-
-
-def match_scene(context: Any, action: Any) -> None:
-    """Let the scene have the motion's rate and length."""
-    scene = context.scene
-    fps = action.motionbridge_skeletal.fps
-    scene.render.fps = max(round(fps), 1)
-    scene.render.fps_base = scene.render.fps / fps
-    scene.frame_start, scene.frame_end = (round(frame) for frame in action.frame_range)
+            match_scene(context, actions[0].motionbridge_skeletal.fps, actions[0].frame_range)
+        note_other_rates(context, actions, lambda action: action.motionbridge_skeletal.fps, "motion", report)
 
 
 def draw_rig(layout: Any, context: Any) -> None:
@@ -211,7 +158,7 @@ class MOTIONBRIDGE_OT_choose_skeletal_files(MotionChooser, FileChoice, ImportHel
         return self.hand_over(CALL.import_scene.xray_skl)
 
 
-class IO_FH_motionbridge_xray_skl(bpy.types.FileHandler):
+class IO_FH_motionbridge_xray_skl(DropOnMotion, FileHandler):
     """Drop of the editor's motions, and their export by collections."""
 
     bl_idname = "IO_FH_motionbridge_xray_skl"
@@ -219,12 +166,6 @@ class IO_FH_motionbridge_xray_skl(bpy.types.FileHandler):
     bl_import_operator = "import_scene.xray_skl"
     bl_export_operator = "export_scene.xray_skl"
     bl_file_extensions = ".skl;.skls"
-
-    @classmethod
-    def poll_drop(cls, context: Any) -> bool:
-        """Dropped into the viewport or the outliner, or where actions are edited."""
-        area = context.area
-        return bool(poll_file_object_drop(context)) or (area is not None and area.type == "DOPESHEET_EDITOR")
 
 
 CLASSES = (IMPORT_SCENE_OT_xray_skl, MOTIONBRIDGE_OT_choose_skeletal_files, IO_FH_motionbridge_xray_skl)

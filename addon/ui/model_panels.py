@@ -12,6 +12,7 @@ from ..core.report import Report
 from ..games.xray import bone_properties
 from . import found_motions
 from .bases import BlenderOperator, BlenderPanel
+from .layouts import fields
 from .operation import Operation, Outcome
 from .target import model_to_export
 from .wording import said, shown
@@ -35,9 +36,7 @@ class PropertiesPanel:
 
     def fields(self) -> Any:
         """A column with names on the left."""
-        layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        layout = fields(self.layout)
         return layout.column()
 
 

@@ -12,12 +12,13 @@ from ..blender import action as actions
 from ..blender.scope import progress
 from ..core.errors import ReadError, WriteError
 from ..core.report import Report
+from ..formats.xray.omf.document import FRAMES_PER_SECOND
 from ..games.xray import motion_edit, motion_import
 from . import found_motions
 from .bases import CALL, BlenderOperator
 from .export_motions import active_file
-from .import_motions import match_scene
 from .operation import Operation, Outcome
+from .scene_rate import frames_said, match_scene
 from .target import active_rig, rig_to_export
 from .wording import said
 
@@ -74,6 +75,17 @@ class OnMotion(Operation):
                 f"the action {action.name!r} is of no motion file of {rig.name!r}", remedy="Add it to a file first"
             )
         return rig, action, file
+
+
+class OnMotionFile(Operation):
+    """Mixed into operators on the active motion file."""
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active armature has a motion file."""
+        operator: Any = cls
+        operator.poll_message_set("No motions were imported onto the active armature")
+        return active_file(active_rig(context)) is not None
 
 
 class MOTIONBRIDGE_OT_revert_motion(OnMotion, BlenderOperator):
@@ -165,18 +177,12 @@ class MOTIONBRIDGE_OT_add_motion(OnMotion, BlenderOperator):
         return Outcome(said("{} is a motion of {} now").format(action.name, file.name))
 
 
-class MOTIONBRIDGE_OT_update_status(Operation, BlenderOperator):
+class MOTIONBRIDGE_OT_update_status(OnMotionFile, BlenderOperator):
     """Compare every motion of the active file with what the file said"""
 
     bl_idname = "motionbridge.update_status"
     bl_label = "Find Edited Motions"
     bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        """The active armature has a motion file."""
-        cls.poll_message_set("No motions were imported onto the active armature")
-        return active_file(active_rig(context)) is not None
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Compare."""
@@ -214,9 +220,8 @@ class MOTIONBRIDGE_OT_match_scene(OnMotion, BlenderOperator):
     def run(self, context: Any, report: Report) -> Outcome:
         """Set rate and range."""
         _, action = self.chosen(context)
-        match_scene(context, action)
-        scene = context.scene
-        return Outcome(said("Frames {} to {}").format(scene.frame_start, scene.frame_end))
+        match_scene(context, FRAMES_PER_SECOND, action.frame_range)
+        return frames_said(context)
 
 
 class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):

@@ -16,6 +16,7 @@ from ..games.xray import skeletal_import
 from . import found_motions
 from .bases import BlenderList, BlenderPanel
 from .export_motions import active_file
+from .layouts import fields
 from .motion_operators import active_action, twins
 from .name_filter import name_filter
 from .target import active_rig
@@ -202,11 +203,9 @@ class PlayingPanel(OnActiveMotion):
 
     def draw(self, context: Any) -> None:
         """Names, flags, numbers."""
-        layout = self.layout
+        layout = fields(self.layout)
         action = active_action(context)
         motion = action.motionbridge_motion
-        layout.use_property_split = True
-        layout.use_property_decorate = False
         layout.prop(motion, "motion_name")
         if was_renamed(action):
             row = layout.row()

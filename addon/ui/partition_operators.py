@@ -9,23 +9,18 @@ from ..core.report import Report
 from ..games.xray import bone_properties, motion_files
 from .bases import BlenderOperator
 from .export_motions import active_file
+from .motion_operators import OnMotionFile
 from .operation import Operation, Outcome
 from .target import active_rig, rig_to_export
 from .wording import said
 
 
-class MOTIONBRIDGE_OT_show_partitions(Operation, BlenderOperator):
+class MOTIONBRIDGE_OT_show_partitions(OnMotionFile, BlenderOperator):
     """Make a bone collection of each partition, to see and select its bones; the file does not depend on them"""
 
     bl_idname = "motionbridge.show_partitions"
     bl_label = "Show as Bone Collections"
     bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        """The active armature has a motion file."""
-        cls.poll_message_set("No motions were imported onto the active armature")
-        return active_file(active_rig(context)) is not None
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Collections of the partitions' names get exactly their bones."""

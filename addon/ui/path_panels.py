@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from pathlib import Path
 from typing import Any
 
 from .bases import BlenderPanel
 from .import_path import active_path
+from .layouts import fields, paragraph
 from .motion_panels import MotionbridgePanel
 from .wording import shown
 
@@ -50,9 +50,7 @@ class NoPathPanel(PathPanel):
 
 def _draw_path(layout: Any, action: Any) -> None:
     path = action.motionbridge_path
-    column = layout.column()
-    column.use_property_split = True
-    column.use_property_decorate = False
+    column = fields(layout.column())
     column.prop(path, "path_name")
     column.prop(path, "version")
     facts = layout.column(align=True)
@@ -68,8 +66,7 @@ def _draw_not_shown(box: Any, oddities: list[str]) -> None:
     column = box.column(align=True)
     column.label(text="Not shown outside the keys, kept in the file:", icon="ERROR")
     for oddity in oddities:
-        for line in textwrap.wrap(oddity, LETTERS_SHOWN):
-            column.label(text=line, translate=False)
+        paragraph(column, oddity, LETTERS_SHOWN)
 
 
 class MOTIONBRIDGE_PT_path_v(PathPanel, BlenderPanel):

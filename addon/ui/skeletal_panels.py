@@ -9,13 +9,13 @@ import bpy
 
 from ..core.report import Report
 from .bases import BlenderList, BlenderOperator, BlenderPanel
-from .import_skeletal import match_scene
 from .motion_operators import active_action
 from .motion_panels import MotionbridgePanel
 from .name_filter import name_filter
 from .operation import Operation, Outcome
+from .scene_rate import frames_said, match_scene
 from .target import active_rig
-from .wording import said, shown
+from .wording import shown
 
 
 def active_skeletal(context: Any) -> Any:
@@ -70,9 +70,9 @@ class MOTIONBRIDGE_OT_match_scene_to_editor_motion(Operation, BlenderOperator):
 
     def run(self, context: Any, _report: Report) -> Outcome:
         """Set rate, first and last frame."""
-        match_scene(context, active_skeletal(context))
-        scene = context.scene
-        return Outcome(said("Frames {} to {}").format(scene.frame_start, scene.frame_end))
+        action = active_skeletal(context)
+        match_scene(context, action.motionbridge_skeletal.fps, action.frame_range)
+        return frames_said(context)
 
 
 class SkeletalPanel(MotionbridgePanel):

@@ -55,6 +55,21 @@ def rig_to_export(context: Any, collection: str) -> Any:
     return rig
 
 
+def action_to_export(rig: Any) -> Any:
+    """The action that an armature plays. Raises `WriteError`."""
+    data = rig.animation_data
+    if data is None or data.action is None:
+        raise WriteError(f"{rig.name!r} plays no action", remedy="Choose one in the Action editor")
+    return data.action
+
+
+def some_action(rig: Any, found: list[Any]) -> list[Any]:
+    """The actions that were found for an armature, at least one. Raises `WriteError`."""
+    if not found:
+        raise WriteError(f"no action moves the bones of {rig.name!r}", remedy="Import motions, or key some poses")
+    return found
+
+
 def model_to_export(context: Any, collection: str) -> Any:
     """The object that remembers the model a model export means. Raises `WriteError`."""
     if collection:

@@ -94,12 +94,11 @@ def test_only_what_is_ticked_can_be_typed(samples, ticked):
     assert "materials\\bricks" in operator.layout.kept
 
 
-def test_what_the_game_would_reject_is_said_before_it_is_written(monkeypatch):
+def test_what_the_game_would_reject_is_said_before_it_is_written():
     shown = drawn("thin", [*SQUARE, (0, 0.0001, 0)], [(0, 1, 2), (0, 1, 4)], "HOM")
     bpy.context.view_layer.objects.active = shown
-    monkeypatch.setattr(export_level.ExportHelper, "invoke", lambda *_: {"RUNNING_MODAL"})
-    operator = SimpleNamespace(filepath="", findings="", backup=False, layout=Layout())
-    export_level.EXPORT_SCENE_OT_xray_level_geometry.invoke(operator, bpy.context, None)
+    operator = SimpleNamespace(filepath="", findings="", layout=Layout())
+    export_level.EXPORT_SCENE_OT_xray_level_geometry.suggest(operator, bpy.context)
     assert operator.filepath == "thin.hom"
     export_level.EXPORT_SCENE_OT_xray_level_geometry.draw(operator, bpy.context)
     said = [one for one in operator.layout.kept if isinstance(one, str)]

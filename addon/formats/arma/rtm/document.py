@@ -87,8 +87,11 @@ class Plain:
 
     def frame_names_differ(self) -> NDArray[np.bool_]:
         """(frames,) where a frame's names are not the file's, upper and lower case being the same."""
-        wanted, found = _compared(self.bone_fields), _compared(self.frame_fields)
-        differ: NDArray[np.bool_] = (wanted != found).any(axis=(1, 2))
+        differ: NDArray[np.bool_] = np.any(self.frame_fields != self.bone_fields, axis=(1, 2))
+        other = np.flatnonzero(differ)  # if only in bytes that mean nothing
+        if len(other):
+            wanted, found = _compared(self.bone_fields), _compared(self.frame_fields[other])
+            differ[other] = (wanted != found).any(axis=(1, 2))
         return differ
 
 

@@ -1,0 +1,201 @@
+"""Affine matrices of whole motions, component by component: arrays (..., 3, 4, frames), (..., 3, 3, frames) without
+the translation.
+
+Small matrices one behind the other make every product a loop over matrices. With the frames last each step of a formula
+is one operation on rows of numbers that lie side by side, and a product with the same matrix in all frames is a product
+of large matrices. Callers hand over `BLOCK` frames or so at a time, which the processor's cache holds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import rotation
+
+Floats = NDArray[np.float64]
+
+BLOCK = 1 << 12
+"""Frames (of all bones together) that are best worked on at a time."""
+NEARLY_UPRIGHT = 5e-7
+"""Cosine between axes below which one step makes them perpendicular to 1e-12: what 32-bit numbers leave of a turn."""
+FLAT = 0.05
+"""Below this volume of unit columns the iteration is slow and singular values are asked; 1 is a rotation's."""
+_STEPS = 12
+_SETTLED = 1e-13
+
+
+def components(matrices: Floats) -> Floats:
+    """(..., 3, 4, frames) of matrices (..., frames, 4, 4)."""
+    return np.ascontiguousarray(np.moveaxis(matrices[..., :3, :], -3, -1))
+
+
+def matrices(parts: Floats) -> Floats:
+    """(..., frames, 4, 4) of components (..., 3, 4, frames)."""
+    result = np.zeros((*parts.shape[:-3], parts.shape[-1], 4, 4))
+    result[..., :3, :] = np.moveaxis(parts, -1, -3)
+    result[..., 3, 3] = 1.0
+    return result
+
+
+def constant(matrix: Floats, frames: int) -> Floats:
+    """(..., 3, 4, frames) of one matrix (..., 4, 4) for all frames; not to be written to."""
+    rows = matrix[..., :3, :, None]
+    return np.broadcast_to(rows, (*rows.shape[:-1], frames))
+
+
+def composed(linear: Floats, locations: Floats) -> Floats:
+    """(..., 3, 4, frames) of the part without translation (..., 3, 3, frames) and the translation (..., 3, frames)."""
+    result = np.empty((*linear.shape[:-2], 4, linear.shape[-1]))
+    result[..., :3, :], result[..., 3, :] = linear, locations
+    return result
+
+
+def product(a: Floats, b: Floats) -> Floats:
+    """``a @ b`` of components (..., 3, 4, frames)."""
+    result: Floats = np.einsum("...ikf,...kjf->...ijf", a[..., :3, :], b)
+    result[..., 3, :] += a[..., 3, :]
+    return result
+
+
+def product_with_constant(a: Floats, matrix: Floats) -> Floats:
+    """``a @ matrix`` of components (..., 3, 4, frames) and one matrix (..., 4, 4) for all frames."""
+    # Each row of `a` is (4, frames): transposed, that is one product of matrices for all frames.
+    result: Floats = np.matmul(np.swapaxes(matrix, -1, -2)[..., None, :, :], a)
+    return result
+
+
+def solved(a: Floats, b: Floats, otherwise: Floats) -> Floats:
+    """``inv(a) @ b`` of components (..., 3, 4, frames); where ``a`` has lost a dimension or is not finite, with
+    ``otherwise`` (..., 4, 4) in its place.
+    """
+    cofactors, volume = _cofactors(a[..., :3, :])
+    size = np.abs(volume)
+    lost = ~((size > np.finfo(np.float64).tiny) & (size < np.inf))
+    if lost.any():
+        a = np.where(lost[..., None, None, :], constant(otherwise, a.shape[-1]), a)
+        cofactors, volume = _cofactors(a[..., :3, :])
+    cofactors /= volume[..., None, None, :]
+    moved = b.copy()
+    moved[..., 3, :] -= a[..., 3, :]
+    # The inverse is the transposed of the cofactors over the volume.
+    result: Floats = np.einsum("...kif,...kjf->...ijf", cofactors, moved)
+    return result
+
+
+def _cofactors(linear: Floats) -> tuple[Floats, Floats]:
+    """Cofactors (..., 3, 3, frames) and determinants (..., frames)."""
+    result = np.empty_like(linear)
+    for row in range(3):
+        _cofactors_of_row(linear, row, result[..., row, :, :])
+    return result, np.einsum("...jf,...jf->...f", linear[..., 0, :, :], result[..., 0, :, :])
+
+
+def _cofactors_of_row(linear: Floats, row: int, result: Floats) -> None:
+    one, other = linear[..., (row + 1) % 3, :, :], linear[..., (row + 2) % 3, :, :]
+    for column in range(3):
+        left, right = (column + 1) % 3, (column + 2) % 3
+        np.multiply(one[..., left, :], other[..., right, :], out=result[..., column, :])
+        result[..., column, :] -= one[..., right, :] * other[..., left, :]
+
+
+def _volumes(linear: Floats) -> Floats:
+    """Determinants (..., frames)."""
+    cofactors = np.empty_like(linear[..., 0, :, :])
+    _cofactors_of_row(linear, 0, cofactors)
+    result: Floats = np.einsum("...jf,...jf->...f", linear[..., 0, :, :], cofactors)
+    return result
+
+
+def turns_and_scales(linear: Floats) -> tuple[Floats, Floats]:
+    """The rotations (..., 3, 3, frames) nearest to the columns' directions, and what the columns (..., 3, frames)
+    measure along theirs. A reflection scales all three by a negative number.
+    """
+    lengths = np.sqrt(np.einsum("...ijf,...ijf->...jf", linear, linear))
+    directions = linear / np.where(lengths > 0, lengths, 1.0)[..., None, :, :]
+    turns = _nearest_rotations(directions)
+    return turns, np.einsum("...ijf,...ijf->...jf", turns, linear)
+
+
+def _nearest_rotations(directions: Floats) -> Floats:
+    """The rotations nearest to matrices (..., 3, 3, frames) of unit columns, or to their opposites where they reflect.
+
+    With D = Q H, Q the rotation and H symmetric, the step D (3 - DᵀD) / 2 leaves of H = 1 + E only 1 - 3/2 E². The
+    columns are units, so of DᵀD only their three cosines are to be computed. Where these are not small it takes more.
+    """
+    x, y, z = (directions[..., :, axis, :] for axis in range(3))
+    xy, xz, yz = (np.einsum("...if,...if->...f", one, other) for one, other in ((x, y), (x, z), (y, z)))
+    skew = np.maximum(np.maximum(np.abs(xy), np.abs(xz)), np.abs(yz))
+    for cosines in (xy, xz, yz):
+        cosines /= 2
+    result = directions.copy()
+    for column, first, one, second, other in ((0, xy, y, xz, z), (1, xy, x, yz, z), (2, xz, x, yz, y)):
+        result[..., :, column, :] -= first[..., None, :] * one + second[..., None, :] * other
+    volume = _volumes(result)
+    reflected = volume < 0
+    if reflected.any():
+        result *= np.where(reflected, -1.0, 1.0)[..., None, None, :]
+    # A column without length is perpendicular to all.
+    rough = ~((skew <= NEARLY_UPRIGHT) & (np.abs(volume) > FLAT))
+    if rough.any():
+        np.moveaxis(result, -1, -3)[rough] = _iterated(np.moveaxis(directions, -1, -3)[rough])
+    return result
+
+
+def _iterated(directions: Floats) -> Floats:
+    """The same of (n, 3, 3) that may be anything: Newton's iteration towards the orthogonal factor.
+
+    Matrices that are nearly flat go through singular values; one that is not finite has no turn.
+    """
+    parts = np.moveaxis(directions, 0, -1)
+    volume = _volumes(parts)
+    flat = ~(np.abs(volume) > FLAT)
+    result = np.where(volume < 0, -1.0, 1.0) * parts
+    result[..., flat] = np.eye(3)[..., None]
+    for _ in range(_STEPS):
+        cofactors, volume = _cofactors(result)
+        better = (result + cofactors / volume) / 2
+        moved = np.abs(better - result).max(initial=0.0)
+        result = better
+        if moved < _SETTLED:
+            break
+    if flat.any():
+        finite = np.isfinite(directions[flat]).all(axis=(1, 2), keepdims=True)
+        left, _, right = np.linalg.svd(np.where(finite, directions[flat], np.eye(3)))
+        sign = np.linalg.det(left @ right)
+        left[..., 2] *= np.where(sign < 0, -1.0, 1.0)[..., None]
+        result[..., flat] = np.moveaxis(left @ right, 0, -1)
+    return np.moveaxis(result, -1, 0)
+
+
+def quaternions(turns: Floats) -> Floats:
+    """Unit quaternions (..., 4, frames) wxyz, w >= 0, of rotations (..., 3, 3, frames).
+
+    Where the angle is below 120 degrees they are read off by dividing by w; else by their largest component.
+    """
+    result = np.empty((*turns.shape[:-3], 4, turns.shape[-1]))
+    w = result[..., 0, :]
+    np.add(turns[..., 0, 0, :], turns[..., 1, 1, :], out=w)
+    w += turns[..., 2, 2, :]
+    w += 1.0  # 4 w²; the differences below are 4 w times the others
+    far = ~(w >= 1.0)
+    for axis, (one, other) in enumerate(((2, 1), (0, 2), (1, 0)), 1):
+        np.subtract(turns[..., one, other, :], turns[..., other, one, :], out=result[..., axis, :])
+    w[far] = 1.0  # half turns have nothing to divide by
+    result /= np.sqrt(np.einsum("...if,...if->...f", result, result))[..., None, :]
+    if far.any():
+        np.moveaxis(result, -1, -2)[far] = rotation.from_matrices(np.moveaxis(turns, -1, -3)[far])
+    return result
+
+
+def turns_of(quaternions: Floats) -> Floats:
+    """Rotations (..., 3, 3, frames) of unit quaternions (..., 4, frames)."""
+    w, x, y, z = np.moveaxis(quaternions, -2, 0)
+    result = np.empty((*quaternions.shape[:-2], 3, 3, quaternions.shape[-1]))
+    for axis, one, other in ((0, y, z), (1, x, z), (2, x, y)):
+        result[..., axis, axis, :] = 1 - 2 * (one * one + other * other)
+    for row, column, one, other, third in ((0, 1, x, y, z), (2, 0, x, z, y), (1, 2, y, z, x)):
+        even, odd = one * other, w * third
+        result[..., row, column, :] = 2 * (even - odd)
+        result[..., column, row, :] = 2 * (even + odd)
+    return result

@@ -1,0 +1,40 @@
+"""How closely curves are fitted where keys cannot be taken as they are."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from bpy.props import FloatProperty
+
+
+class Tolerances:
+    """Mixed into operators that fit curves."""
+
+    millimetres: FloatProperty(
+        name="Tolerance (mm)",
+        description="How far a fitted curve may lie from what it is fitted to",
+        default=0.1,
+        min=0.001,
+        soft_max=10.0,
+        precision=3,
+    )
+    degrees: FloatProperty(
+        name="Tolerance (°)",
+        description="The same for rotations, in degrees",
+        default=0.01,
+        min=0.0001,
+        soft_max=1.0,
+        precision=4,
+    )
+
+    def tolerance(self) -> tuple[float, float]:
+        """In metres and radians."""
+        chosen: Any = self
+        return chosen.millimetres / 1000, math.radians(chosen.degrees)
+
+    def draw_tolerances(self, layout: Any) -> None:
+        """Both, as a pair."""
+        column = layout.column(align=True)
+        column.prop(self, "millimetres")
+        column.prop(self, "degrees")

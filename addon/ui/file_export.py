@@ -1,0 +1,54 @@
+"""What the operators of File > Export share: the browser begins at the file that was read, a backup is offered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, StringProperty
+
+from ..core.errors import WriteError
+from .bases import ExportHelper
+from .operation import Operation
+from .preferences import preferences
+from .target import rigs_of
+
+
+class FileExport(Operation):
+    """Mixed into operators that write a file, before `ExportHelper`. They write `run`, and `suggest` a file."""
+
+    bl_options = {"PRESET"}
+
+    backup: BoolProperty(name="Keep a Backup", description="Keep a file that is there beside the new one", default=True)
+
+    def suggest(self, context: Any) -> None:
+        """Set ``filepath``, and options that follow from what is active, before the browser opens."""
+
+    def invoke(self, context: Any, event: Any) -> Any:
+        """The file browser, at the file it came from."""
+        operator: Any = self
+        self.suggest(context)
+        operator.backup = preferences(context).backup
+        return ExportHelper.invoke(operator, context, event)
+
+    def named_file(self, suffixes: str) -> str:
+        """Absolute path of the file to write, which may have one of ``suffixes``. Raises `WriteError`."""
+        operator: Any = self
+        if not operator.filepath:
+            raise WriteError("no file is named", remedy=f"Name the file to write ({suffixes})")
+        return str(bpy.path.abspath(operator.filepath))
+
+
+class ArmatureExport(FileExport):
+    """What an armature plays, or what its bones are."""
+
+    collection: StringProperty(
+        name="Source Collection", description="Export the armature of this collection", options={"HIDDEN"}
+    )
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """There is an armature."""
+        operator: Any = cls
+        operator.poll_message_set("There is no armature in the scene")
+        return bool(rigs_of(context))
