@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from bpy.props import BoolProperty, StringProperty
 
+from ..core import files
 from ..core.report import Report
+from ..formats import HEAD_SIZE, detect
 from ..games.descent3 import textures
 from .bases import BlenderOperator, FileHandler, ImportHelper
 from .file_import import FileImport
@@ -35,17 +38,27 @@ class IMPORT_SCENE_OT_descent3_ogf(FileImport, ImportHelper, BlenderOperator):
         """Import every file, and show the first picture in an open image editor."""
         paths = self.chosen_files("Choose at least one texture (.ogf, .oaf)")
         found = self.import_each(context, paths, lambda path, told: textures.import_pictures(Path(path), told), report)
-        made = [image for images in found for image in images]
-        for image in made:
-            image.use_fake_user = self.fake_user
-        for area in context.screen.areas if context.screen is not None else ():
-            if area.type == "IMAGE_EDITOR":
-                area.spaces.active.image = made[0]
-        return Outcome(said("Images: {}, {} to begin with").format(len(made), made[0].name))
+        return Outcome(keep_and_show(context, [image for images in found for image in images], self.fake_user))
+
+
+def is_texture(path: str) -> bool:
+    """Whether a file is a texture: models of another game have the same suffix. Raises `ReadError`."""
+    known = detect(path, files.read_file(path)[:HEAD_SIZE])
+    return known is not None and known.name == "ogf_image"
+
+
+def keep_and_show(context: Any, images: Sequence[Any], fake_user: bool = True) -> str:
+    """Show the first picture in an open image editor; the sentence about them."""
+    for image in images:
+        image.use_fake_user = fake_user
+    for area in context.screen.areas if context.screen is not None else ():
+        if area.type == "IMAGE_EDITOR":
+            area.spaces.active.image = images[0]
+    return said("Images: {}, {} to begin with").format(len(images), images[0].name)
 
 
 class IO_FH_motionbridge_descent3_ogf(FileHandler):
-    """Drop of textures. In the viewport the suffix belongs to X-Ray's models."""
+    """Drop of textures. In the viewport they go to the import of X-Ray's models, which knows them by their content."""
 
     bl_idname = "IO_FH_motionbridge_descent3_ogf"
     bl_label = "Descent 3 Texture"

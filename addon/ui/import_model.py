@@ -11,9 +11,11 @@ from ..blender.record import kept
 from ..core.report import Report
 from ..formats.xray import ogf
 from ..formats.xray.ogf.motions import motion_set_of
+from ..games.descent3 import textures
 from ..games.xray import model, motion_import
 from .bases import BlenderOperator, FileHandler, ImportHelper
 from .file_import import DropInScene, FileImport
+from .import_descent_texture import is_texture, keep_and_show
 from .layouts import fields
 from .operation import Outcome
 from .preferences import model_options
@@ -57,10 +59,22 @@ class IMPORT_SCENE_OT_xray_ogf(FileImport, ImportHelper, BlenderOperator):
         layout.prop(self, "new_collection")
 
     def run(self, context: Any, report: Report) -> Outcome:
-        """Import every file."""
-        paths = self.chosen_files("Choose at least one model (.ogf)")
-        made = self.import_each(context, paths, lambda path, found: self._import(context, path, found), report)
-        return Outcome(_sentence(made))
+        """Import every file. Blender drops files by their suffix alone, so textures of Descent 3 come here as well."""
+        models: list[model.ImportedModel] = []
+        images: list[Any] = []
+
+        def work(path: str, found: Report) -> None:
+            if is_texture(path):
+                images.extend(textures.import_pictures(Path(path), found))
+            else:
+                models.append(self._import(context, path, found))
+
+        self.import_each(context, self.chosen_files("Choose at least one model (.ogf)"), work, report)
+        sentences = [_sentence(models)] if models else []
+        if images:
+            sentences.append(keep_and_show(context, images))
+            report.note(f"textures of Descent 3, which have the same suffix, are images now: {len(images)}")
+        return Outcome("; ".join(sentences))
 
     def _import(self, context: Any, path: str, report: Report) -> model.ImportedModel:
         options = model_options(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,6 +13,8 @@ from typing import Any
 import bpy
 
 NAME = "scene"
+_REFUSED = re.compile(r"^(Error: |Operator bpy\.ops\.[a-z0-9_.]+\.poll\(\) )")
+"""What Blender puts before the sentences of operators that refuse, or that cannot run."""
 GAMES = ("xray_", "arma_", "descent3_")
 _LEVEL = "xray_level_geometry"
 _DESCENT_MODEL = "descent3_oof"
@@ -37,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         _run(chosen)
     except RuntimeError as refusal:  # how an operator that reported an error ends when a script called it
-        print(f"motionbridge: {str(refusal).removeprefix('Error: ').strip()}", file=sys.stderr)
+        print(f"motionbridge: {_REFUSED.sub('', str(refusal)).strip()}", file=sys.stderr)
         return 2
     return 0
 

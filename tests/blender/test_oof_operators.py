@@ -269,6 +269,22 @@ def test_textures_are_imported_as_images():
     assert "none of Descent 3" in said
 
 
+def test_textures_and_models_of_one_suffix_are_dropped_together(tmp_path):
+    names = ("humanoid.ogf", "SampleHull.ogf", "broken.ogf")
+    for source in (SAMPLES / "humanoid.ogf", SHIP.parent / "SampleHull.ogf"):
+        shutil.copy(source, tmp_path)
+    (tmp_path / "broken.ogf").write_bytes(b"neither of them")
+    files = [{"name": name} for name in names]
+    assert bpy.ops.import_scene.xray_ogf(directory=str(tmp_path), files=files) == {"FINISHED"}
+    assert "Imported models: 1" in last_report()
+    assert "Images: 1, SampleHull" in last_report()
+    assert "left out: " in last_report()
+    assert tuple(bpy.data.images["SampleHull"].size) == (4, 4)
+    assert bpy.data.images["SampleHull"].use_fake_user
+    assert scene_command.main(["--import", str(tmp_path / "SampleHull.ogf")]) == 0
+    assert (len(bpy.data.images), len(bpy.data.objects)) == (1, 0)
+
+
 def test_a_doubled_model_is_the_same_model(tmp_path):
     load()
     bpy.ops.object.select_all(action="SELECT")

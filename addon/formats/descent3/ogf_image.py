@@ -135,7 +135,7 @@ def _read_image(reader: Reader, *, last: bool) -> Image:
     if colour_map or not known:
         raise reader.error(
             f"an image of type {kind} (colour map {colour_map}) is none of Descent 3",
-            "Check that this is a texture of Descent 3 and that it was copied whole",
+            "Check that this is a texture of Descent 3 (models of S.T.A.L.K.E.R. have the same suffix), copied whole",
         )
     name = b""
     if kind in _NAMED_BY_END:

@@ -49,7 +49,7 @@ class BatteryMember(bpy.types.PropertyGroup):
 
     shown: PointerProperty(type=bpy.types.Object)
     number: IntProperty(default=NEW, options={"HIDDEN"})
-    was_shown: BoolProperty(options={"HIDDEN"})
+    was_shown: BoolProperty(name="Was an Object", options={"HIDDEN"})
 
 
 class BatteryProperties(bpy.types.PropertyGroup):
@@ -68,7 +68,9 @@ class DescentModelProperties(bpy.types.PropertyGroup):
     sha256: StringProperty(options={"HIDDEN"})
     document: bytes_property("The model as its file has it")
     keeps_points: BoolProperty(
-        description="No objects were made of the file's points: exports keep them", options={"HIDDEN"}
+        name="Points Not Imported",
+        description="No objects were made of the file's points; exports keep them",
+        options={"HIDDEN"},
     )
     shows_rotors: BoolProperty(
         name="Turn Rotors",

@@ -162,7 +162,7 @@ def read(data: bytes, file: str, report: Report) -> Ogf:
     if _is_descent_texture(data):
         raise reader.error(
             "this is a texture of Descent 3, which has the same suffix, not a model of S.T.A.L.K.E.R.",
-            "Leave it beside the Descent 3 model (.oof) that uses it and import that",
+            "Import it as a texture, or leave it beside the Descent 3 model (.oof) that uses it",
         )
     return read_visual(reader, report)
 
