@@ -1,7 +1,6 @@
 """The pictures of Arma: a dog's armature that its animation alone gave, inside a body, and the panels beside a man."""
 
 from collections.abc import Callable
-from importlib import import_module
 from math import radians
 
 import bpy
@@ -10,7 +9,6 @@ from picture_studio import HERE, Steps, area, shot, sidebar, there
 
 DOG = HERE / "gamedata" / "arma"
 MAN = HERE / "arma"
-EXTENSION = "bl_ext.dev.motionbridge"
 DOG_SCALE, DOG_PLACE = 0.54, (0, 0.058, 0.011)
 """The only body at hand is another dog's: this brings it nearest to the joints."""
 
@@ -57,11 +55,6 @@ def arma_panel() -> Steps:
         bpy.ops.import_scene.arma_rtm(filepath=str(MAN / "walk.rtm"))
     bpy.context.scene.frame_set(1)
     bpy.context.view_layer.objects.active = body
-    opened = import_module(f"{EXTENSION}.ui.arma_panels").MOTIONBRIDGE_PT_arma_animation_v
-    # Panels remember that they are closed: a new one with another place and no such option is open.
-    bpy.utils.unregister_class(opened)
-    opened.bl_options, opened.bl_order = set(), 0
-    bpy.utils.register_class(opened)
     _look((78, 0, 28), (0, 0, 0.9), 4.2)
     yield from sidebar()
     yield from shot("arma_panel")

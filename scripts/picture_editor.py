@@ -1,13 +1,11 @@
 """The scene of the picture about the editor's motions: a dropped list of motions, and the panel that shows them."""
 
 from collections.abc import Callable
-from importlib import import_module
 
 import bpy
 from picture_studio import HERE, Steps, shot, sidebar, there
 
 MODEL = HERE / "gamedata" / "meshes" / "samples" / "humanoid"
-EXTENSION = "bl_ext.dev.motionbridge"
 
 
 def editor_motions() -> Steps:
@@ -23,8 +21,7 @@ def editor_motions() -> Steps:
         bpy.ops.import_scene.xray_ogf(filepath=str(MODEL.with_suffix(".ogf")))
         bpy.ops.view3d.view_selected()
         bpy.ops.import_scene.xray_skl(filepath=str(written), match_scene=True)
-    panels = import_module(f"{EXTENSION}.ui.skeletal_panels")
-    opened = panels.MOTIONBRIDGE_PT_skeletal_v
+    opened = bpy.types.MOTIONBRIDGE_PT_skeletal_v
     # Panels remember that they are closed: a new one with another place and no such option is open.
     bpy.utils.unregister_class(opened)
     opened.bl_options, opened.bl_order = set(), 0

@@ -44,6 +44,7 @@ from . import (
     path_panels,
     preferences,
     save_back,
+    sidebar,
     skeletal_panels,
     translations,
 )
@@ -51,6 +52,8 @@ from . import (
 _WITH_CLASSES: tuple[Any, ...] = (
     preferences,
     operation,
+    menus,
+    sidebar,
     import_model,
     listed_motions,
     import_motions,

@@ -5,32 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from ..games.arma.model_properties import is_of_model, level_of
 from .bases import BlenderPanel
+from .sidebar import MotionbridgePanel
 
 
-def level_of(active: Any) -> Any:
-    """What the active object is to a model: the level itself, or of an empty the level it hangs on; else None."""
-    while active is not None:
-        if active.type == "MESH" and active.motionbridge_arma_level.is_level:
-            return active.motionbridge_arma_level
-        active = active.parent
-    return None
-
-
-class MOTIONBRIDGE_PT_arma_model(BlenderPanel):
+class MOTIONBRIDGE_PT_arma_model(MotionbridgePanel, BlenderPanel):
     """What the active object is to a model of Arma."""
 
     bl_label = "Arma Model"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Motionbridge"
     bl_order = -1
 
     @classmethod
     def poll(cls, context: Any) -> bool:
         """Something of a model is active."""
-        active = context.active_object
-        return level_of(active) is not None or (active is not None and active.motionbridge_arma_mark.kind != "NONE")
+        return is_of_model(context.active_object)
 
     def draw(self, context: Any) -> None:
         """The point, the level, its properties."""

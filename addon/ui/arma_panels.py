@@ -10,12 +10,13 @@ from bpy.props import BoolProperty
 from ..core.model import Event
 from ..core.report import Report
 from ..games.arma import animation_edit, events, timing
-from .bases import BlenderList, BlenderOperator, BlenderPanel
+from .bases import BlenderList, BlenderOperator
 from .layouts import fields
 from .motion_operators import OnMotion, active_action
-from .motion_panels import STATUS_ICONS, MotionbridgePanel
+from .motion_panels import STATUS_ICONS
 from .operation import Outcome
 from .preferences import preferences
+from .sidebar import MotionbridgePanel, in_both_editors, is_of_a_game, is_of_arma
 from .wording import said, shown
 
 
@@ -114,8 +115,12 @@ class AnimationPanel(MotionbridgePanel):
     """Step, events, phases, bones and file of the animation."""
 
     bl_label = "Arma Animation"
-    bl_options = {"DEFAULT_CLOSED"}
     bl_order = 11
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active armature is of the game."""
+        return is_of_arma(context)
 
     def draw(self, context: Any) -> None:
         """The animation, or how to get one."""
@@ -127,6 +132,17 @@ class AnimationPanel(MotionbridgePanel):
             _draw_animation(layout, action)
         layout.operator("import_scene.arma_rtm", text="Import Animation", icon="IMPORT")
         layout.operator("export_scene.arma_rtm", text="Export Animation", icon="EXPORT")
+
+
+class NewAnimationPanel(AnimationPanel):
+    """The same for an action that was made in Blender, on an armature that is of no game: closed."""
+
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """It could become an animation of the game."""
+        return active_action(context) is not None and not is_of_a_game(context)
 
 
 def _draw_animation(layout: Any, action: Any) -> None:
@@ -165,24 +181,12 @@ def _draw_file(layout: Any, properties: Any) -> None:
     layout.operator("motionbridge.arma_save_back", icon="FILE_TICK")
 
 
-class MOTIONBRIDGE_PT_arma_animation_v(AnimationPanel, BlenderPanel):
-    """The active armature's animation, beside the viewport."""
-
-    bl_space_type = "VIEW_3D"
-
-
-class MOTIONBRIDGE_PT_arma_animation_d(AnimationPanel, BlenderPanel):
-    """The active armature's animation, beside the action editor."""
-
-    bl_space_type = "DOPESHEET_EDITOR"
-
-
 CLASSES = (
     MOTIONBRIDGE_OT_arma_compare,
     MOTIONBRIDGE_OT_arma_save_back,
     MOTIONBRIDGE_OT_arma_event_add,
     MOTIONBRIDGE_OT_arma_event_remove,
     MOTIONBRIDGE_UL_arma_events,
-    MOTIONBRIDGE_PT_arma_animation_v,
-    MOTIONBRIDGE_PT_arma_animation_d,
+    *in_both_editors("arma_animation", AnimationPanel),
+    *in_both_editors("arma_begin", NewAnimationPanel),
 )

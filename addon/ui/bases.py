@@ -11,6 +11,7 @@ from bpy_extras import io_utils
 
 BlenderOperator: Any = bpy.types.Operator
 BlenderPanel: Any = bpy.types.Panel
+BlenderMenu: Any = bpy.types.Menu
 BlenderList: Any = bpy.types.UIList
 FileHandler: Any = bpy.types.FileHandler
 ImportHelper: Any = io_utils.ImportHelper

@@ -17,6 +17,7 @@ from .bases import BlenderOperator, BlenderPanel
 from .layouts import fields
 from .motion_panels import STATUS_ICONS
 from .operation import Operation, Outcome
+from .sidebar import MotionbridgePanel
 from .wording import said, shown
 
 
@@ -50,14 +51,11 @@ def compare(context: Any) -> list[Any]:
     return motion_export.update_status(context, holder, model_export.imported_model(Chosen(holder)))
 
 
-class MOTIONBRIDGE_PT_descent_animation(BlenderPanel):
+class MOTIONBRIDGE_PT_descent_animation(MotionbridgePanel, BlenderPanel):
     """The motions of the model."""
 
     bl_label = "Animation"
     bl_parent_id = "MOTIONBRIDGE_PT_descent"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Motionbridge"
 
     @classmethod
     def poll(cls, context: Any) -> bool:

@@ -10,6 +10,7 @@ from ..games.descent3.model_properties import holder_of
 from . import descent_animation_panel
 from .bases import BlenderList, BlenderPanel
 from .layouts import fields
+from .sidebar import MotionbridgePanel
 from .wording import shown
 
 FIELDS = {
@@ -47,13 +48,10 @@ class MOTIONBRIDGE_UL_descent_batteries(BlenderList):
         right.label(text=text, translate=False)
 
 
-class MOTIONBRIDGE_PT_descent(BlenderPanel):
+class MOTIONBRIDGE_PT_descent(MotionbridgePanel, BlenderPanel):
     """What the active object is to a Descent 3 model."""
 
     bl_label = "Descent 3 Model"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Motionbridge"
     bl_order = -1
 
     @classmethod
@@ -76,36 +74,11 @@ class MOTIONBRIDGE_PT_descent(BlenderPanel):
         layout.operator("export_scene.descent3_oof", text="Export", icon="EXPORT")
 
 
-class MOTIONBRIDGE_PT_descent_new(BlenderPanel):
-    """How meshes become a Descent 3 model."""
-
-    bl_label = "Descent 3 Model"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Motionbridge"
-    bl_options = {"DEFAULT_CLOSED"}
-    bl_order = 11
-
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        """A mesh is active that belongs to none."""
-        active = context.active_object
-        return active is not None and active.type == "MESH" and holder_of(active) is None
-
-    def draw(self, _context: Any) -> None:
-        """Make one, or export what is selected as it is."""
-        self.layout.operator("motionbridge.descent_begin", icon="ADD")
-        self.layout.operator("export_scene.descent3_oof", text="Export", icon="EXPORT")
-
-
-class MOTIONBRIDGE_PT_descent_batteries(BlenderPanel):
+class MOTIONBRIDGE_PT_descent_batteries(MotionbridgePanel, BlenderPanel):
     """The weapon batteries of the model."""
 
     bl_label = "Weapon Batteries"
     bl_parent_id = "MOTIONBRIDGE_PT_descent"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Motionbridge"
 
     @classmethod
     def poll(cls, context: Any) -> bool:
@@ -171,5 +144,4 @@ CLASSES = (
     MOTIONBRIDGE_PT_descent,
     *descent_animation_panel.CLASSES,
     MOTIONBRIDGE_PT_descent_batteries,
-    MOTIONBRIDGE_PT_descent_new,
 )

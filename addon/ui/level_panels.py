@@ -14,6 +14,7 @@ from ..games.xray.level_properties import KINDS, holder_of, meshes_of
 from .bases import CALL, BlenderOperator, BlenderPanel
 from .details_panels import draw_ground
 from .operation import Operation, Outcome
+from .sidebar import MotionbridgePanel
 from .wording import said, shown
 
 LEGEND_SHOWN = 24
@@ -197,29 +198,22 @@ class MOTIONBRIDGE_OT_level_check(Operation, BlenderOperator):
         CALL.object.mode_set(mode="EDIT")
 
 
-class MOTIONBRIDGE_PT_level(BlenderPanel):
+class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
     """What the active object is to a level."""
 
     bl_label = "X-Ray Level"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Motionbridge"
     bl_order = 10
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        """A mesh is active, or what holds the meshes of a file."""
-        active = context.active_object
-        return active is not None and (active.type == "MESH" or holder_of(active) is not None)
+        """The active object is of a file."""
+        return holder_of(context.active_object) is not None
 
     def draw(self, context: Any) -> None:
         """Kind, legend, faces, problems."""
         layout = self.layout
         active = context.active_object
         holder = holder_of(active)
-        if holder is None:
-            layout.operator_menu_enum("motionbridge.level_begin", "kind", icon="ADD")
-            return
         properties = holder.motionbridge_level
         layout.label(text=shown(next(label for key, label, _ in KINDS if key == properties.kind)))
         if properties.kind == "DM":

@@ -14,11 +14,12 @@ from ..core import names
 from ..formats.xray.omf.document import FRAMES_PER_SECOND
 from ..games.xray import skeletal_import
 from . import found_motions
-from .bases import BlenderList, BlenderPanel
+from .bases import BlenderList
 from .export_motions import active_file
 from .layouts import fields
 from .motion_operators import active_action, twins
 from .name_filter import name_filter
+from .sidebar import MotionbridgePanel, in_both_editors, is_of_xray
 from .target import active_rig
 from .wording import shown
 
@@ -93,35 +94,26 @@ class MOTIONBRIDGE_UL_motions(BlenderList):
         return flags, order
 
 
-class MotionbridgePanel:
-    """Where the panels are; mixed in twice, for two editors."""
-
-    bl_region_type = "UI"
-    bl_category = "Motionbridge"
-    bl_label = ""
-    layout: Any
-    bl_space_type: str
-
-
 class MotionsPanel(MotionbridgePanel):
     """Files and motions of the active armature."""
 
     bl_label = "Motions"
 
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active armature is of the game."""
+        return is_of_xray(context)
+
     def draw(self, context: Any) -> None:
         """What to do first, or the lists."""
         layout = self.layout
         rig = active_rig(context)
-        if rig is None:
-            layout.label(text="Click an armature, or import a model", icon="INFO")
-            layout.operator("import_scene.xray_ogf", text="Import Model", icon="ARMATURE_DATA")
-        elif not len(rig.motionbridge_motion_files):
+        if not len(rig.motionbridge_motion_files):
             layout.label(text="No motions were imported yet", icon="INFO")
         else:
             _draw_files(layout, rig)
             _draw_motions(layout, rig, context)
-        if rig is not None:
-            _draw_references(layout, rig)
+        _draw_references(layout, rig)
         layout.operator("import_scene.xray_omf", text="Import Motions", icon="IMPORT")
         layout.operator("motionbridge.report", icon="TEXT")
 
@@ -304,16 +296,10 @@ class PartitionsPanel(MotionbridgePanel):
 
 def _panels() -> list[type]:
     """Each panel in both editors."""
-    made = []
-    for editor, letter in (("VIEW_3D", "v"), ("DOPESHEET_EDITOR", "d")):
-        parent = ""
-        for order, kind in enumerate((MotionsPanel, PlayingPanel, MarksPanel, PartitionsPanel)):
-            name = f"MOTIONBRIDGE_PT_{kind.bl_label.lower()}_{letter}"
-            values = {"bl_idname": name, "bl_space_type": editor, "bl_order": order, "__doc__": kind.__doc__}
-            if parent:
-                values["bl_parent_id"] = parent
-            made.append(type(name, (kind, BlenderPanel), values))
-            parent = parent or name
+    first, *below = (MotionsPanel, PlayingPanel, MarksPanel, PartitionsPanel)
+    made = in_both_editors("motions", first)
+    for order, kind in enumerate(below, start=1):
+        made += in_both_editors(kind.bl_label.lower(), kind, bl_order=order, bl_parent_id="MOTIONBRIDGE_PT_motions")
     return made
 
 

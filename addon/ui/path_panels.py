@@ -5,17 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from .bases import BlenderPanel
 from .import_path import active_path
 from .layouts import fields, paragraph
-from .motion_panels import MotionbridgePanel
+from .sidebar import MotionbridgePanel, in_both_editors
 from .wording import shown
 
 LETTERS_SHOWN = 40
 
 
 class PathPanel(MotionbridgePanel):
-    """Name, version, frames, rate and file of the path, and what Blender does not show; open where there is one."""
+    """Name, version, frames, rate and file of the path, and what Blender does not show."""
 
     bl_label = "X-Ray Motion Path"
     bl_order = 10
@@ -26,26 +25,12 @@ class PathPanel(MotionbridgePanel):
         return active_path(context) is not None
 
     def draw(self, context: Any) -> None:
-        """The path, or how to get one."""
+        """The path, and the way to another."""
         layout = self.layout
         action = active_path(context)
-        if action is None:
-            layout.label(text="The active object follows no path of the game", icon="INFO")
-        else:
-            _draw_path(layout, action)
+        _draw_path(layout, action)
         layout.operator("import_scene.xray_anm", text="Import Path", icon="IMPORT")
         layout.operator("export_scene.xray_anm", text="Export Path", icon="EXPORT")
-
-
-class NoPathPanel(PathPanel):
-    """The same where there is no path: closed, for most scenes have none."""
-
-    bl_options = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        """The active object follows none."""
-        return not super().poll(context)
 
 
 def _draw_path(layout: Any, action: Any) -> None:
@@ -69,33 +54,4 @@ def _draw_not_shown(box: Any, oddities: list[str]) -> None:
         paragraph(column, oddity, LETTERS_SHOWN)
 
 
-class MOTIONBRIDGE_PT_path_v(PathPanel, BlenderPanel):
-    """The active object's path, beside the viewport."""
-
-    bl_space_type = "VIEW_3D"
-
-
-class MOTIONBRIDGE_PT_path_d(PathPanel, BlenderPanel):
-    """The active object's path, beside the action editor."""
-
-    bl_space_type = "DOPESHEET_EDITOR"
-
-
-class MOTIONBRIDGE_PT_no_path_v(NoPathPanel, BlenderPanel):
-    """How to get a path, beside the viewport."""
-
-    bl_space_type = "VIEW_3D"
-
-
-class MOTIONBRIDGE_PT_no_path_d(NoPathPanel, BlenderPanel):
-    """How to get a path, beside the action editor."""
-
-    bl_space_type = "DOPESHEET_EDITOR"
-
-
-CLASSES = (
-    MOTIONBRIDGE_PT_path_v,
-    MOTIONBRIDGE_PT_path_d,
-    MOTIONBRIDGE_PT_no_path_v,
-    MOTIONBRIDGE_PT_no_path_d,
-)
+CLASSES = (*in_both_editors("path", PathPanel),)

@@ -202,7 +202,7 @@ RUSSIAN: dict[str, str] = (
         "Game Folder": "Папка игры",
         "Textures Folder": "Папка текстур",
         # What panels and dialogs say
-        "Click an armature, or import a model": "Щёлкните арматуру или импортируйте модель",
+        "Click what was imported to see more": "Щёлкните импортированное, чтобы увидеть больше",
         "No motions were imported yet": "Анимации ещё не импортированы",
         "No armature is active": "Нет активной арматуры",
         "No armature is active: the motions go onto this model": "Нет активной арматуры: анимации лягут на эту модель",

@@ -8,12 +8,12 @@ from typing import Any
 import bpy
 
 from ..core.report import Report
-from .bases import BlenderList, BlenderOperator, BlenderPanel
+from .bases import BlenderList, BlenderOperator
 from .motion_operators import active_action
-from .motion_panels import MotionbridgePanel
 from .name_filter import name_filter
 from .operation import Operation, Outcome
 from .scene_rate import frames_said, match_scene
+from .sidebar import MotionbridgePanel, in_both_editors, is_of_xray
 from .target import active_rig
 from .wording import shown
 
@@ -82,6 +82,11 @@ class SkeletalPanel(MotionbridgePanel):
     bl_options = {"DEFAULT_CLOSED"}
     bl_order = 9
 
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active armature is of the game."""
+        return is_of_xray(context)
+
     def draw(self, context: Any) -> None:
         """The motion, or how to get one."""
         layout = self.layout
@@ -117,21 +122,8 @@ def _draw_motion(layout: Any, rig: Any, action: Any) -> None:
     layout.operator("motionbridge.match_scene_to_editor_motion", icon="TIME")
 
 
-class MOTIONBRIDGE_PT_skeletal_v(SkeletalPanel, BlenderPanel):
-    """The editor's motion, beside the viewport."""
-
-    bl_space_type = "VIEW_3D"
-
-
-class MOTIONBRIDGE_PT_skeletal_d(SkeletalPanel, BlenderPanel):
-    """The editor's motion, beside the action editor."""
-
-    bl_space_type = "DOPESHEET_EDITOR"
-
-
 CLASSES = (
     MOTIONBRIDGE_UL_editor_motions,
     MOTIONBRIDGE_OT_match_scene_to_editor_motion,
-    MOTIONBRIDGE_PT_skeletal_v,
-    MOTIONBRIDGE_PT_skeletal_d,
+    *in_both_editors("skeletal", SkeletalPanel),
 )

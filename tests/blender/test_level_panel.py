@@ -49,8 +49,9 @@ def test_without_a_mesh_there_is_no_panel():
         assert not level_panels.MOTIONBRIDGE_PT_level.poll(SimpleNamespace(active_object=active))
 
 
-def test_any_mesh_is_offered_to_become_something_of_a_level():
-    assert panel_says(drawn("wall", SQUARE, [(0, 1, 2, 3)], "NONE")) == ["motionbridge.level_begin"]
+def test_a_mesh_that_is_of_no_level_has_no_panel():
+    wall = drawn("wall", SQUARE, [(0, 1, 2, 3)], "NONE")
+    assert not level_panels.MOTIONBRIDGE_PT_level.poll(SimpleNamespace(active_object=wall))
 
 
 def test_sound_occluders_have_a_legend_and_buttons_for_their_faces(samples):

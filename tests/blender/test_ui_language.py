@@ -20,6 +20,7 @@ ASKED = {"said", "shown", "poll_message_set"}
 # The same in every language, or Blender's own and translated by it.
 SAME = {
     *("", "FX", "Motionbridge", "Motionbridge Report", "X-Ray Model (.ogf)", "X-Ray Motions (.omf)"),
+    *("S.T.A.L.K.E.R. (X-Ray)", "Arma, Operation Flashpoint", "Descent 3"),
     *("X-Ray Motion Path (.anm)", "3", "4", "5", "model.cfg"),
     *("file", "frames", "matrix", "File Path", "Filepath used for exporting the file"),
     *("Check Existing", "Check and warn on overwriting existing files"),

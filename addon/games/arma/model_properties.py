@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, PointerProperty, StringProperty
 
@@ -44,3 +46,17 @@ ADDED = AddedProperties(
         (bpy.types.Object, "motionbridge_arma_mark"): PointerProperty(type=MarkProperties),
     },
 )
+
+
+def level_of(active: Any) -> Any:
+    """What the active object is to a model: the level itself, or of an empty the level it hangs on; else None."""
+    while active is not None:
+        if active.type == "MESH" and active.motionbridge_arma_level.is_level:
+            return active.motionbridge_arma_level
+        active = active.parent
+    return None
+
+
+def is_of_model(active: Any) -> bool:
+    """Whether an object is a level, a point or a proxy of a model."""
+    return active is not None and (level_of(active) is not None or active.motionbridge_arma_mark.kind != "NONE")

@@ -1,0 +1,129 @@
+"""The Motionbridge tab: where its panels are, what of which game is active, and how to begin where nothing is.
+
+A panel shows while something is active that it is about; nobody meets the panels of three games at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..games.arma import model_properties as arma
+from ..games.descent3 import model_properties as descent
+from ..games.xray import level_properties as level
+from ..games.xray.path import followed_action
+from .bases import BlenderPanel
+from .menus import CLASSES as GAME_MENUS
+from .motion_operators import active_action
+from .target import active_model, active_rig
+
+
+class MotionbridgePanel:
+    """Where the panels are; panels beside the action editor too are mixed in twice."""
+
+    bl_region_type = "UI"
+    bl_category = "Motionbridge"
+    bl_space_type = "VIEW_3D"
+    bl_label = ""
+    layout: Any
+
+
+def in_both_editors(name: str, kind: type[MotionbridgePanel], **values: Any) -> list[Any]:
+    """The panel ``kind``, beside the viewport and beside the action editor; ``values`` of both."""
+    made = []
+    for editor, letter in (("VIEW_3D", "v"), ("DOPESHEET_EDITOR", "d")):
+        identifier = f"MOTIONBRIDGE_PT_{name}_{letter}"
+        own = {"bl_idname": identifier, "bl_space_type": editor, "__doc__": kind.__doc__, **values}
+        if "bl_parent_id" in own:
+            own["bl_parent_id"] = f"{own['bl_parent_id']}_{letter}"
+        made.append(type(identifier, (kind, BlenderPanel), own))
+    return made
+
+
+def is_of_xray(context: Any) -> bool:
+    """Whether the active armature came from a model of X-Ray or has motions of it."""
+    rig, action = active_rig(context), active_action(context)
+    return rig is not None and bool(
+        rig.motionbridge_model.is_model
+        or len(rig.motionbridge_motion_files)
+        or len(rig.motionbridge_skeletal_files)
+        or (action is not None and action.motionbridge_motion.is_motion)
+    )
+
+
+def is_of_arma(context: Any) -> bool:
+    """Whether the active armature knows a skeleton of Arma or plays an animation of it."""
+    rig, action = active_rig(context), active_action(context)
+    known = rig is not None and bool(len(rig.data.motionbridge_skeleton.bones))
+    return known or (action is not None and action.motionbridge_animation.is_animation)
+
+
+def is_of_a_game(context: Any) -> bool:
+    """Whether any other panel has something to say of what is active."""
+    active = context.active_object
+    return active is not None and bool(
+        is_of_xray(context)
+        or is_of_arma(context)
+        or active_model(context) is not None
+        or level.holder_of(active) is not None
+        or followed_action(active) is not None
+        or arma.is_of_model(active)
+        or descent.holder_of(active) is not None
+    )
+
+
+def _is_remembered(shown: Any) -> bool:
+    return bool(
+        shown.motionbridge_model.is_model
+        or shown.motionbridge_level.kind != "NONE"
+        or shown.motionbridge_arma_level.is_level
+        or shown.motionbridge_descent_model.is_model
+    )
+
+
+class ImportPanel(MotionbridgePanel):
+    """What can be imported, game by game, and what the active mesh could be made."""
+
+    bl_label = "Import"
+
+    def draw(self, context: Any) -> None:
+        """A menu for each game, the mesh, the last report."""
+        layout = self.layout
+        if not is_of_a_game(context) and any(_is_remembered(shown) for shown in context.scene.objects):
+            layout.label(text="Click what was imported to see more", icon="INFO")
+        column = layout.column(align=True)
+        for menu in GAME_MENUS:
+            column.menu(menu.__name__, icon="IMPORT")
+        active = context.active_object
+        if active is not None and active.type == "MESH":
+            column = layout.column(align=True)
+            if level.holder_of(active) is None:
+                column.operator_menu_enum("motionbridge.level_begin", "kind", icon="ADD")
+            if descent.holder_of(active) is None:
+                column.operator("motionbridge.descent_begin", icon="ADD")
+        layout.operator("motionbridge.report", icon="TEXT")
+
+
+class MOTIONBRIDGE_PT_begin(ImportPanel, BlenderPanel):
+    """How to begin, where nothing of a game is active."""
+
+    bl_order = -2
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """No other panel is about what is active."""
+        return not is_of_a_game(context)
+
+
+class MOTIONBRIDGE_PT_import(ImportPanel, BlenderPanel):
+    """How to go on, closed below the panels of what is active."""
+
+    bl_options = {"DEFAULT_CLOSED"}
+    bl_order = 20
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """Other panels come first."""
+        return is_of_a_game(context)
+
+
+CLASSES = (MOTIONBRIDGE_PT_begin, MOTIONBRIDGE_PT_import)
