@@ -50,7 +50,7 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
         "--to",
         required=True,
         metavar="VERSION",
-        help="for .anm: 3, 4 or 5; for .rtm: plain, or 5 (binarised); for textures: png",
+        help="for .anm: 3, 4 or 5; for .rtm: plain, or 5 (binarised); for .oof: 2300; for textures: png",
     )
     target = command.add_mutually_exclusive_group(required=True)
     target.add_argument("-o", "--output", metavar="OUT", help="write the result here; for several files, a folder")
@@ -162,7 +162,7 @@ def _conversion(task: Task, found: Format, told: Report) -> Callable[[Any, Repor
         return lambda document, report: along(document, hierarchy, report)
     known = ", ".join((*found.conversions, *found.along_skeleton, *found.renderings))
     raise WriteError(
-        f"an {found.title} ({found.name}) cannot be converted to {task.to!r}",
+        f"{found.title} ({found.name}) cannot be converted to {task.to!r}",
         file=task.file,
         remedy=f"Known: {known}" if known else "This format has one version",
     )

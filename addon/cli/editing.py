@@ -88,7 +88,11 @@ def _motions_of(path: str) -> Omf:
     """The document of an `.omf`; what reading finds odd is told. Raises `ReadError`."""
     _, found, document, report = opened(path)
     if found is not format_named("omf"):
-        raise ReadError(f"this is an {found.title} ({found.name})", file=path, remedy="Only .omf files are edited here")
+        raise ReadError(
+            f"this is no file of motions: {found.title} ({found.name})",
+            file=path,
+            remedy="Only .omf files are edited here",
+        )
     for line in report.lines():
         complain(f"{path}: {line}")
     motions: Omf = document

@@ -75,8 +75,8 @@ def _diff(chosen: argparse.Namespace) -> int:
     second_data, second_format, second, _ = opened(chosen.second)
     if first_format is not second_format:
         raise ReadError(
-            f"{chosen.first} is an {first_format.title} ({first_format.name}), {chosen.second} an "
-            f"{second_format.title} ({second_format.name})",
+            f"these are of two formats: {chosen.first}: {first_format.title} ({first_format.name}), "
+            f"{chosen.second}: {second_format.title} ({second_format.name})",
             remedy="Compare files of one format",
         )
     different = False

@@ -87,10 +87,8 @@ def differences(first: Rtm, second: Rtm) -> Iterator[str]:
     events = [[_event(event) for event in side.events or ()] for side in (first, second)]
     if events[0] != events[1]:
         yield f"events: {'; '.join(events[0]) or 'none'} / {'; '.join(events[1]) or 'none'}"
-    names = [side.bones for side in (first, second)]
-    if names[0] != names[1]:
-        yield from _bone_differences(*names)
-    elif isinstance(first, Plain) and isinstance(second, Plain):
+    yield from _bone_differences(first.bones, second.bones)
+    if isinstance(first, Plain) and isinstance(second, Plain):
         yield from _plain_differences(first, second)
     elif isinstance(first, Binarised) and isinstance(second, Binarised):
         yield from _binarised_differences(first, second)
@@ -99,38 +97,61 @@ def differences(first: Rtm, second: Rtm) -> Iterator[str]:
 
 
 def _bone_differences(one: list[str], other: list[str]) -> Iterator[str]:
-    gone, new = ([bone for bone in side if bone not in set(rest)] for side, rest in ((one, other), (other, one)))
-    if not gone and not new:
-        yield "bones: the same in another order"
-    for word, bones in (("missing", gone), ("new", new)):
+    """Which bones are there; to the game upper and lower case are the same."""
+    mine, theirs = ([bone.lower() for bone in side] for side in (one, other))
+    for word, side, lowered, rest in (("missing", one, mine, set(theirs)), ("new", other, theirs, set(mine))):
+        bones = [bone for bone, low in zip(side, lowered, strict=True) if low not in rest]
         if bones:
             yield f"bones {word}: {', '.join(bones)}"
+    shared = _shared(one, other)
+    if (np.diff(shared[1]) < 0).any():
+        yield "bones: in another order"
+    respelt = sum(one[a] != other[b] for a, b in shared.T.tolist())
+    if respelt:
+        yield f"names in other upper and lower case: {respelt}"
+
+
+def _shared(one: list[str], other: list[str]) -> NDArray[np.intp]:
+    """(2, bones) the places of the bones that both have, in the order of the first; of equal names the first one."""
+    places: dict[str, int] = {}
+    for place, bone in enumerate(other):
+        places.setdefault(bone.lower(), place)
+    if [bone.lower() for bone in one] == [bone.lower() for bone in other]:
+        return np.tile(np.arange(len(one)), (2, 1))
+    pairs = [(place, places[bone.lower()]) for place, bone in enumerate(one) if bone.lower() in places]
+    return np.array(pairs, np.intp).reshape(-1, 2).T
 
 
 def _plain_differences(first: Plain, second: Plain) -> Iterator[str]:
-    if first.matrices.shape == second.matrices.shape:
-        one, other = (placed(side).reshape(len(side.phases), len(first.bones), 12) for side in (first, second))
+    if len(first.matrices) == len(second.matrices):
+        names = first.bones
+        shared = _shared(names, second.bones)
+        one, other = (
+            placed(side).reshape(len(side.phases), len(side.bones), 12)[:, places]
+            for side, places in zip((first, second), shared, strict=True)
+        )
         # Compared as bits: a NaN is equal to itself, 0 and -0 are not equal.
         differ = (one.view(np.uint32) != other.view(np.uint32)).any(axis=2)
         with np.errstate(invalid="ignore", over="ignore"):
             apart = np.nan_to_num(np.abs(one.astype(np.float64) - other)).max(axis=(0, 2), initial=0.0)
         for bone in np.flatnonzero(differ.any(axis=0)):
             frames = f"{int(differ[:, bone].sum())} of {counted(len(one), 'frame')}"
-            yield f"bone {first.bones[bone]!r}: {frames} differ, by at most {apart[bone]:.3g}"
+            yield f"bone {names[shared[0, bone]]!r}: {frames} differ, by at most {apart[bone]:.3g}"
     else:
         yield f"frames: {len(first.matrices)} / {len(second.matrices)}"
     for word, a, b in (
         ("names of the bones", first.bone_fields, second.bone_fields),
         ("names in the frames", first.frame_fields, second.frame_fields),
     ):
-        if a.shape == b.shape and (a != b).any():
-            yield f"the bytes behind the {word} differ" if first.bones == second.bones else f"{word} differ"
+        if first.bones == second.bones and a.shape == b.shape and (a != b).any():
+            yield f"the bytes behind the {word} differ"
 
 
 def _binarised_differences(first: Binarised, second: Binarised) -> Iterator[str]:
-    if first.transforms.shape != second.transforms.shape:
+    if len(first.transforms) != len(second.transforms):
         yield f"frames: {len(first.transforms)} / {len(second.transforms)}"
         return
-    for bone, name in enumerate(first.bones):
-        for line in array_differences("", first.transforms[:, bone], second.transforms[:, bone]):
-            yield f"bone {name!r}{line}"
+    names = first.bones
+    for mine, theirs in _shared(names, second.bones).T.tolist():
+        for line in array_differences("", first.transforms[:, mine], second.transforms[:, theirs]):
+            yield f"bone {names[mine]!r}{line}"

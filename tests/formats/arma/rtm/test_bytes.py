@@ -304,6 +304,12 @@ def test_what_differs():
     assert list(rtm.differences(one, read(plain(step=(0, 0, 1)))[0])) == ["step 0.0 0.0 -1.5 / step 0.0 0.0 1.0"]
     names = list(rtm.differences(one, read(plain(bones=(b"Pelvis", b"Spine1")))[0]))
     assert names == ["bones missing: Spine", "bones new: Spine1"]
+    turned = plain(bones=(b"SPINE", b"Pelvis"), matrices=[[MOVED, IDENTITY], [MOVED, MOVED]])
+    assert list(rtm.differences(one, read(turned)[0])) == [
+        "bones: in another order",
+        "names in other upper and lower case: 1",
+        "bone 'Pelvis': 1 of 2 frames differ, by at most 1",
+    ]
     assert next(rtm.differences(one, read(binarised())[0])) == "plain / binarised"
     assert list(rtm.differences(read(binarised())[0], read(binarised(frames=[transform() * 2] * 2))[0])) == [
         "bone 'spine' rotation: 0 11585 0 11585 0 11585 0 11585 / 0 0 0 16384 0 0 0 16384",
