@@ -60,10 +60,13 @@ def on_bones(
     rest: RestPose, places: Sequence[int] | NDArray[np.intp], rows: Floats
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Deltas (bones of ``rest``, frames, 4, 4) with ``rows`` at ``places``, and which bones (bones,) have them."""
-    values = np.broadcast_to(np.eye(4), (len(rest.bones), rows.shape[1], 4, 4)).copy()
-    values[places] = rows
+    # In memory as the rows are, mostly component by component: then what stays together is copied together.
+    values = np.empty_like(rows, shape=(len(rest.bones), *rows.shape[1:]))
     animated = np.zeros(len(rest.bones), np.bool_)
     animated[places] = True
+    values[~animated] = np.eye(4)
+    for place, row in zip(places, rows, strict=True):
+        values[place] = row
     return values, animated
 
 
@@ -87,8 +90,8 @@ def shown_by(locations: Floats, rotations: Floats, scales: Floats, rest: RestPos
 
 def key_digest(rows: NDArray[np.float32], frames: NDArray[np.float32], rest: RestPose) -> bytes:
     """A fingerprint of keys (curves, frames) on this rest pose: where it is what it was nobody touched any."""
-    found = hashlib.blake2b(np.ascontiguousarray(rows, np.float32).tobytes(), digest_size=16)
-    found.update(np.ascontiguousarray(frames, np.float32).tobytes())
+    found = hashlib.blake2b(np.ascontiguousarray(rows, np.float32).data, digest_size=16)
+    found.update(np.ascontiguousarray(frames, np.float32).data)
     found.update(rest.matrices.astype(np.float32).tobytes())
     found.update(rest.parents.tobytes())
     return found.digest()

@@ -76,10 +76,9 @@ def solved(a: Floats, b: Floats, otherwise: Floats) -> Floats:
         a = np.where(lost[..., None, None, :], constant(otherwise, a.shape[-1]), a)
         cofactors, volume = _cofactors(a[..., :3, :])
     cofactors /= volume[..., None, None, :]
-    moved = b.copy()
-    moved[..., 3, :] -= a[..., 3, :]
     # The inverse is the transposed of the cofactors over the volume.
-    result: Floats = np.einsum("...kif,...kjf->...ijf", cofactors, moved)
+    result: Floats = np.einsum("...kif,...kjf->...ijf", cofactors, b)
+    result[..., 3, :] -= np.einsum("...kif,...kf->...if", cofactors, a[..., 3, :])
     return result
 
 
@@ -112,9 +111,18 @@ def turns_and_scales(linear: Floats) -> tuple[Floats, Floats]:
     measure along theirs. A reflection scales all three by a negative number.
     """
     lengths = np.sqrt(np.einsum("...ijf,...ijf->...jf", linear, linear))
-    directions = linear / np.where(lengths > 0, lengths, 1.0)[..., None, :, :]
-    turns = _nearest_rotations(directions)
+    lengths[lengths == 0] = 1.0
+    turns = _nearest_rotations(linear / lengths[..., None, :, :])
     return turns, np.einsum("...ijf,...ijf->...jf", turns, linear)
+
+
+def largest_difference(one: Floats, other: Floats) -> Floats:
+    """(..., frames) of components (..., 3, 3, frames)."""
+    apart = one - other
+    np.abs(apart, out=apart)
+    # Over one axis: over two, numpy goes through the numbers one by one.
+    result: Floats = apart.reshape(*apart.shape[:-3], 9, apart.shape[-1]).max(axis=-2)
+    return result
 
 
 def _nearest_rotations(directions: Floats) -> Floats:

@@ -50,7 +50,7 @@ def decompose(matrices: Floats) -> Decomposition:
         matrices[..., :3, 3],
         affine.quaternions(turns).T.reshape(*shape, 4),
         scales.T.reshape(*shape, 3),
-        np.abs(parts[:, :3] - turns * scales).max(axis=(0, 1), initial=0.0).reshape(shape),
+        affine.largest_difference(parts[:, :3], turns * scales).reshape(shape),
     )
 
 
@@ -98,8 +98,7 @@ def channels(
     depth at once, in blocks.
     """
     count, frames = deltas.shape[:2]
-    wanted = affine.components(deltas)
-    usable: NDArray[np.bool_] = np.all(np.isfinite(wanted), axis=(1, 2))
+    usable: NDArray[np.bool_] = np.all(np.isfinite(deltas), axis=(-1, -2))
     unusable = ~usable
     if animated is not None:
         usable[~animated], unusable[~animated] = False, False
@@ -107,10 +106,11 @@ def channels(
     rotations = np.empty((count, 4, frames))
     shear = np.empty((count, frames))
     tree = _Tree.of(rests, parents)
-    poses = np.empty_like(wanted)
+    poses = np.empty((count, 3, 4, frames))
     for bones, bear in tree.blocks(frames):
         frame = tree.frames_of(bones, poses)
-        basis = affine.solved(frame, affine.product_with_constant(wanted[bones], rests[bones]), rests[bones])
+        pose = affine.product_with_constant(affine.components(deltas[bones]), rests[bones])
+        basis = affine.solved(frame, pose, rests[bones])
         if not usable[bones].all():
             basis = np.where(usable[bones][:, None, None], basis, affine.constant(np.eye(4), frames))
         linear, locations[bones] = basis[:, :, :3], basis[:, :, 3]
@@ -118,7 +118,7 @@ def channels(
         if bear:
             _even_out(sizes)
         kept = turns * sizes[:, None]
-        shear[bones] = np.abs(linear - kept).max(axis=(1, 2), initial=0.0)
+        shear[bones] = affine.largest_difference(linear, kept)
         scales[bones], rotations[bones] = sizes, _continuous(affine.quaternions(turns))
         if bear:
             poses[bones] = affine.product(frame, affine.composed(kept, basis[:, :, 3]))

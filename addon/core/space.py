@@ -117,11 +117,14 @@ def arma_deltas(rows: NDArray[Any]) -> Floats:
 
     The rows are the images of the file's x, y and z axes and the translation: the columns of the matrix.
     """
-    result = np.zeros((*rows.shape[:-2], 4, 4))
+    # In memory component by component, as `core.affine` wants them.
+    parts = np.zeros((4, 4, *rows.shape[:-2]))
     with np.errstate(invalid="ignore"):  # signalling NaNs of broken files
-        result[..., :3, :] = np.swapaxes(rows[..., [0, 2, 1, 3], :][..., [0, 2, 1]], -1, -2)
-    result[..., 3, 3] = 1.0
-    return result
+        for column, image in enumerate((0, 2, 1, 3)):
+            for row, axis in enumerate((0, 2, 1)):
+                parts[row, column] = rows[..., image, axis]
+    parts[3, 3] = 1.0
+    return np.moveaxis(parts, (0, 1), (-2, -1))
 
 
 def arma_deltas_back(deltas: Floats) -> Floats:

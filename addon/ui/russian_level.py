@@ -108,6 +108,7 @@ LEVEL: dict[str, str] = {
     "Triangles that muffle sound (level.som)": "Треугольники, заглушающие звук (level.som)",
     "Two-Sided": "Двусторонние",
     "Use in Level": "Использовать в уровне",
+    "Use in X-Ray Level": "Использовать в уровне X-Ray",
     "Waving": "Колышется",
     "Weld Distance": "Расстояние сварки",
     "Weld Occluders": "Сварить окклюдеры",

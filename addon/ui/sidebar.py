@@ -97,7 +97,7 @@ class ImportPanel(MotionbridgePanel):
         if active is not None and active.type == "MESH":
             column = layout.column(align=True)
             if level.holder_of(active) is None:
-                column.operator_menu_enum("motionbridge.level_begin", "kind", icon="ADD")
+                column.operator_menu_enum("motionbridge.level_begin", "kind", text="Use in X-Ray Level", icon="ADD")
             if descent.holder_of(active) is None:
                 column.operator("motionbridge.descent_begin", icon="ADD")
         layout.operator("motionbridge.report", icon="TEXT")

@@ -38,8 +38,9 @@ def decode(document: Rtm, report: Report, hierarchy: Hierarchy | None = None, na
         found = space.arma_deltas(rows)
     else:
         found = deltas.absolute(relative_deltas(document), parents_of(document.bones, hierarchy, report))
-    broken = int((~np.isfinite(found).all(axis=(-1, -2))).sum())
-    if broken:
+    finite = np.isfinite(found)
+    if not finite.all():
+        broken = int((~finite.all(axis=(-1, -2))).sum())
         report.warn(f"{broken} matrices hold numbers that are none", name)
     if not np.isfinite(document.phases).all():
         report.warn("some phases are no numbers", name)

@@ -138,10 +138,10 @@ def test_the_scene_may_lose_shear_and_yet_the_file_is_kept(file):
         },
     )
     back = replace(clip, deltas=deltas.deltas_of(keys, rests, parents))
-    again, changes = rtm.encode_plain(back, document, shown=found.shown)
+    again, changes = rtm.encode_plain(back, document, shown=deltas.deltas_of(found, rests, parents))
     assert again is document, changes.sentence()
     back.deltas[5 % len(rests), 0, 0, 3] += 1e-4
-    again, changes = rtm.encode_plain(back, document, shown=found.shown)
+    again, changes = rtm.encode_plain(back, document, shown=deltas.deltas_of(found, rests, parents))
     assert [(change.bone, change.frames) for change in changes.bones] == [(clip.bones[5 % len(rests)], 1)]
     assert np.count_nonzero(again.matrices != document.matrices) == 1
 
