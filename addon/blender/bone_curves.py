@@ -51,8 +51,9 @@ class ActionTemplate:
         make = compat.curve_maker(action, bag)
         for bone in self.bones:
             for channel, width in self.channels:
+                path = channel_path(bone, channel)
                 for index in range(width):
-                    make(channel_path(bone, channel), index, bone)
+                    make(path, index, bone)
 
     def close(self) -> None:
         """Drop the template."""

@@ -70,12 +70,14 @@ def on_bones(
     return values, animated
 
 
-def channels_of(values: Floats, rest: RestPose, animated: NDArray[np.bool_]) -> DeltaChannels:
+def channels_of(
+    values: Floats, rest: RestPose, animated: NDArray[np.bool_], rows: NDArray[np.intp] | None = None
+) -> DeltaChannels:
     """The channels of deltas (bones, frames, 4, 4), rounded to 32 bits as Blender holds them.
 
-    ``animated`` (bones,): the others follow their parents.
+    ``animated`` (bones,): the others follow their parents. ``rows`` (bones,) where among ``values`` each bone's are.
     """
-    found = deltas.channels(values, rest.matrices, rest.parents, animated)
+    found = deltas.channels(values, rest.matrices, rest.parents, animated, rows)
     for name in ("locations", "rotations", "scales"):
         with np.errstate(over="ignore"):
             setattr(found, name, getattr(found, name).astype(np.float32).astype(np.float64))

@@ -6,8 +6,7 @@ come back only where they are asked for, as Blender shows them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
@@ -16,7 +15,6 @@ from numpy.typing import NDArray
 
 from ..core import polygons
 from ..core.model import Attribute, Domain, PolygonMesh
-from ..core.report import Report
 from . import attributes, compat
 from .mesh import UV_LAYER
 from .mesh_arrays import column, corner_uvs, outside_edit_mode, positions_of
@@ -133,21 +131,3 @@ def _with_normals(mesh: PolygonMesh, by_corner: NDArray[np.float32]) -> PolygonM
             values = np.concatenate([attribute.values, attribute.values[source]])
             mesh.attributes[name] = Attribute(Domain.VERTEX, values)
     return mesh
-
-
-@contextmanager
-def evaluated(context: Any, shown: Any, report: Report, *, modifiers: bool) -> Iterator[Any]:
-    """The mesh that modifiers make, armatures aside, or None for the object's own."""
-    active = [change for change in shown.modifiers if change.show_viewport and change.type != "ARMATURE"]
-    if not active or not modifiers:
-        if active:
-            report.warn(f"modifiers are not applied ({', '.join(change.name for change in active)})", shown.name)
-        yield None
-        return
-    if shown.mode == "EDIT":
-        shown.update_from_editmode()
-    result = shown.evaluated_get(context.evaluated_depsgraph_get())
-    try:
-        yield result.to_mesh()
-    finally:
-        result.to_mesh_clear()

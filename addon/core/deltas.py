@@ -87,18 +87,24 @@ class DeltaChannels:
 
 @_broken_files
 def channels(
-    deltas: Floats, rests: Floats, parents: Sequence[int] | NDArray[np.int32], animated: NDArray[np.bool_] | None = None
+    deltas: Floats,
+    rests: Floats,
+    parents: Sequence[int] | NDArray[np.int32],
+    animated: NDArray[np.bool_] | None = None,
+    rows: NDArray[np.intp] | None = None,
 ) -> DeltaChannels:
     """The channels of deltas (bones, frames, 4, 4) on bones with rest poses (bones, 4, 4) in armature space.
 
-    ``parents`` (bones,) index or -1. Bones that are not ``animated`` (bones,) follow their parent; their rows of
-    ``deltas`` are not read. Raises `ValueError` where parents form a ring.
+    ``parents`` (bones,) index or -1. Bones that are not ``animated`` (bones,) follow their parent; their deltas do not
+    count. ``rows`` (bones,) which row of ``deltas`` each bone has, where they are in another order. Raises `ValueError`
+    where parents form a ring.
 
     With the pose Q of a bone, its delta times its rest pose, ``Q = Q of the parent @ link @ basis``: all bones of one
     depth at once, in blocks.
     """
-    count, frames = deltas.shape[:2]
-    usable: NDArray[np.bool_] = np.all(np.isfinite(deltas), axis=(-1, -2))
+    count, frames = len(rests), deltas.shape[1]
+    row_of = np.arange(count) if rows is None else rows
+    usable: NDArray[np.bool_] = np.all(np.isfinite(deltas), axis=(-1, -2))[row_of]
     unusable = ~usable
     if animated is not None:
         usable[~animated], unusable[~animated] = False, False
@@ -109,7 +115,7 @@ def channels(
     poses = np.empty((count, 3, 4, frames))
     for bones, bear in tree.blocks(frames):
         frame = tree.frames_of(bones, poses)
-        pose = affine.product_with_constant(affine.components(deltas[bones]), rests[bones])
+        pose = affine.product_with_constant(affine.components(deltas[row_of[bones]]), rests[bones])
         basis = affine.solved(frame, pose, rests[bones])
         if not usable[bones].all():
             basis = np.where(usable[bones][:, None, None], basis, affine.constant(np.eye(4), frames))

@@ -196,3 +196,15 @@ def test_many_frames_and_bones_are_what_each_frame_alone_is():
             rotation.matrices(found.rotations[:, frame]), rotation.matrices(alone.rotations[:, 0]), atol=1e-9
         )
     np.testing.assert_allclose(deltas.deltas_of(found, rests, parents), wanted, atol=1e-7)
+
+
+def test_deltas_in_another_order_than_the_bones():
+    random = np.random.default_rng(9)
+    rests, wanted = skeleton(random)
+    order = np.array([3, 0, 4, 1, 2])
+    found = deltas.channels(wanted[order], rests, PARENTS, rows=np.argsort(order))
+    same = deltas.channels(wanted, rests, PARENTS)
+    np.testing.assert_array_equal(found.locations, same.locations)
+    np.testing.assert_array_equal(found.rotations, same.rotations)
+    fewer = deltas.channels(wanted[:2], rests, PARENTS, np.arange(5) < 2, np.array([0, 1, 0, 0, 0]))
+    np.testing.assert_allclose(deltas.deltas_of(fewer, rests, PARENTS)[:4], wanted[[0, 1, 1, 1]], atol=1e-8)

@@ -196,9 +196,9 @@ class _Importer:
         frames = timing.frames_of(clip.phases, options.first_frame, cycle, self.report, clip.name)
         carried = step.a_phase(clip.step, clip.phases)
         deltas = step.moved(clip.deltas, carried, clip.phases) if options.step is StepMode.BONES else clip.deltas
-        known = deltas if len(rows) == len(deltas) else deltas[rows]
-        values, animated = delta_action.on_bones(rest, places, known)
-        channels = delta_action.channels_of(values, rest, animated)
+        animated, row_of = np.zeros(len(rest.bones), np.bool_), np.zeros(len(rest.bones), np.intp)
+        animated[places], row_of[places] = True, rows
+        channels = delta_action.channels_of(deltas, rest, animated, row_of)
         _tell_of_channels(channels, [rest.bones[number] for number in places], places, clip.name, self.report)
         writer = DeltaWriter(rest, places, compat.slot_name(rig))
         try:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...blender import polygon_mesh
+from ...blender import modifiers, polygon_mesh
 from ...blender.attributes import Wanted
 from ...blender.record import kept
 from ...core import files, polygons
@@ -216,7 +216,7 @@ def _gather_mesh(context: Any, shown: Any, options: ExportOptions, report: Repor
     if shown.type != "MESH":
         nothing = np.zeros(0, np.int32)
         return PolygonMesh(shown.name, np.zeros((0, 3), np.float32), nothing, nothing, material_index=nothing)
-    with polygon_mesh.evaluated(context, shown, report, modifiers=options.modifiers) as evaluated:
+    with modifiers.evaluated(context, shown, report, modifiers=options.modifiers, without={"ARMATURE"}) as evaluated:
         mesh = polygon_mesh.gather(shown, WANTED, evaluated, normals=options.shown_normals)
     mesh.materials = [looks.gather(slot.material) for slot in shown.material_slots] or [Material("")]
     return mesh

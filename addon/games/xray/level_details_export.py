@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...blender import attributes, tiles
+from ...blender import attributes, modifiers, tiles
 from ...blender.record import kept
 from ...core import problems
 from ...core.errors import WriteError
@@ -20,7 +20,7 @@ from ...formats.xray.changes import Changes
 from ...formats.xray.details import Details
 from ...formats.xray.dm import Dm
 from .level_details import COLOURS, WANTED
-from .level_gather import ExportOptions, Plan, encode_detail_model, gather, report_problems, warn_of_modifiers
+from .level_gather import ExportOptions, Plan, encode_detail_model, gather, report_problems
 
 
 def gather_ground(shown: Any) -> Mesh:
@@ -107,7 +107,7 @@ def _gather_models(context: Any, ground: Any, base: Details | None, report: Repo
 def plan(context: Any, ground: Any, data: bytes, report: Report) -> Plan:
     """What would be written into the file of ``data``, or into a new one where that is empty. Raises `WriteError`."""
     attributes.warn_of_misfits(ground, WANTED, report, COLOURS)
-    warn_of_modifiers(ground, report)
+    modifiers.warn_of_modifiers(ground, report)
     base = details.read(data, "", Report()) if data else None
     models = _gather_models(context, ground, base, report)
     points = gather_ground(ground)

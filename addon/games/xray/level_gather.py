@@ -5,14 +5,13 @@ Where an object stands does not count for a detail model, which is scattered: it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ...blender import attributes
+from ...blender import attributes, modifiers
 from ...blender.attributes import Wanted
 from ...blender.shape import Shape, gather_shape
 from ...core import text
@@ -78,8 +77,8 @@ def gather(context: Any, shown: Any, kind: str, options: ExportOptions, report: 
     if shown.motionbridge_level.is_part:
         wanted |= {FILE_VERTEX: (Domain.VERTEX, np.int32), FILE_FACE: (Domain.FACE, np.int32)}
     attributes.warn_of_misfits(shown, wanted, report)
-    with _evaluated(context, shown, options, report) as evaluated:
-        shape = gather_shape(shown, wanted, report, evaluated, textured=kind == "DM")
+    with modifiers.evaluated(context, shown, report, modifiers=options.modifiers) as made:
+        shape = gather_shape(shown, wanted, report, made, textured=kind == "DM")
         mesh = shape.mesh
         if kind == "CFORM":
             _take_materials(shown, mesh, report)
@@ -91,33 +90,6 @@ def gather(context: Any, shown: Any, kind: str, options: ExportOptions, report: 
     if not np.array_equal(place, np.eye(4)):
         mesh = transformed(mesh, place)
     return replace(shape, mesh=mesh)
-
-
-def warn_of_modifiers(shown: Any, report: Report) -> None:
-    """Say which modifiers do not count."""
-    if active := _modifiers(shown):
-        report.warn(f"modifiers are not applied ({', '.join(active)})", shown.name)
-
-
-def _modifiers(shown: Any) -> list[str]:
-    return [change.name for change in shown.modifiers if change.show_viewport]
-
-
-@contextmanager
-def _evaluated(context: Any, shown: Any, options: ExportOptions, report: Report) -> Iterator[Any]:
-    """The mesh that modifiers make, or None for the object's own."""
-    if not options.modifiers:
-        warn_of_modifiers(shown, report)
-    if not options.modifiers or not _modifiers(shown):
-        yield None
-        return
-    if shown.mode == "EDIT":
-        shown.update_from_editmode()
-    result = shown.evaluated_get(context.evaluated_depsgraph_get())
-    try:
-        yield result.to_mesh()
-    finally:
-        result.to_mesh_clear()
 
 
 def _take_materials(shown: Any, mesh: Mesh, report: Report) -> None:
