@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import re
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import png
+from ..core import files, png
+from ..core.errors import WriteError
 
 CONTENT = "motionbridge_content"
 """Property of an image: the hash of what it was made from."""
@@ -32,4 +36,25 @@ def build(name: str, pixels: NDArray[np.uint8]) -> Any:
     made.pack(data=packed, data_len=len(packed))
     made.source = "FILE"
     made[CONTENT] = content
+    return made
+
+
+def build_sequence(folder: Path, name: str, pictures: Sequence[NDArray[np.uint8]]) -> Any:
+    """An image that plays ``pictures`` (each as for `build`), one a frame; they are files ``NAME_0001.png`` … there.
+
+    Blender packs no sequences, so it needs the files as long as the image is shown. The folder is made where it is
+    missing. Raises `WriteError`.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as wrong:
+        raise WriteError(f"cannot make the folder: {wrong.strerror or wrong}", file=str(folder)) from wrong
+    # A name out of a game's file is no path.
+    stem = re.sub(r"[^\w-]+", "_", name) or "texture"
+    paths = [folder / f"{stem}_{number:04d}.png" for number in range(1, len(pictures) + 1)]
+    for path, pixels in zip(paths, pictures, strict=True):
+        files.write_atomically(path, png.encode(pixels))
+    images: Any = bpy.data.images
+    made = images.load(str(paths[0]), check_existing=True)
+    made.source = "SEQUENCE"
     return made

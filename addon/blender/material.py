@@ -39,11 +39,17 @@ ADDED = AddedProperties(
 
 
 def build(
-    material: Material, image: Any = None, *, see_through: bool = False, colour: tuple[float, ...] = NEUTRAL
+    material: Material,
+    image: Any = None,
+    *,
+    see_through: bool = False,
+    colour: tuple[float, ...] = NEUTRAL,
+    pictures: int = 1,
 ) -> Any:
     """A Blender material, the one that is there where it is of the same texture and shader.
 
-    ``image`` is shown as its colour, with ``see_through`` also as its transparency; without one it has ``colour``.
+    ``image`` is shown as its colour, with ``see_through`` also as its transparency; without one it has ``colour``. Of
+    a sequence ``pictures`` are played again and again.
     """
     there = _existing(material, image)
     if there is not None:
@@ -54,7 +60,7 @@ def build(
     if made.node_tree is None:
         # Since 5.0 every material has nodes, and asking for them is out of date.
         made.use_nodes = True
-    _build_nodes(made.node_tree, image, see_through)
+    _build_nodes(made.node_tree, image, see_through=see_through, pictures=pictures)
     _surface(made.node_tree).inputs["Base Color"].default_value = colour
     made.diffuse_color = colour
     return made
@@ -78,7 +84,7 @@ def build_coloured(
     made.diffuse_color = colour
     if made.node_tree is None:
         made.use_nodes = True
-    _build_nodes(made.node_tree, None, see_through=False)
+    _build_nodes(made.node_tree, None)
     tree = made.node_tree
     surface = _surface(tree)
     surface.inputs["Base Color"].default_value = colour
@@ -106,7 +112,7 @@ def _existing(material: Material, image: Any) -> Any:
     return None
 
 
-def _build_nodes(tree: Any, image: Any, see_through: bool) -> None:
+def _build_nodes(tree: Any, image: Any, *, see_through: bool = False, pictures: int = 1) -> None:
     # What a new material comes with: a surface that leads to the output.
     surface = _surface(tree)
     surface.inputs["Base Color"].default_value = NEUTRAL
@@ -116,6 +122,9 @@ def _build_nodes(tree: Any, image: Any, see_through: bool) -> None:
     texture = tree.nodes.new("ShaderNodeTexImage")
     texture.location = (surface.location[0] - 300, surface.location[1])
     texture.image = image
+    if pictures > 1:
+        played = texture.image_user
+        played.frame_duration, played.use_cyclic, played.use_auto_refresh = pictures, True, True
     tree.nodes.active = texture
     tree.links.new(texture.outputs["Color"], surface.inputs["Base Color"])
     if see_through:

@@ -30,7 +30,17 @@ KEY_ITEMS = (
 )
 FRAMES_PER_SECOND = 30
 """What the game's models were animated at; files hold no rate, the game's tables say how long a motion lasts."""
-OPTIONS = ("shown_as", "points", "textures", "animation", "keys", "rotors", "match_scene", "new_collection")
+OPTIONS = (
+    "shown_as",
+    "points",
+    "textures",
+    "animated_textures",
+    "animation",
+    "keys",
+    "rotors",
+    "match_scene",
+    "new_collection",
+)
 
 
 class ListedModel(bpy.types.PropertyGroup):
@@ -70,6 +80,12 @@ class IMPORT_SCENE_OT_descent3_oof(FileImport, ImportHelper, BlenderOperator):
         name="Textures",
         description="Show textures where they are found: beside the model, in its archive, in the Descent 3 folder",
         default=True,
+    )
+    animated_textures: StringProperty(
+        name="Animated to",
+        description="The folder to write the pictures of animated textures to, as numbered files, so that they play, "
+        "one a frame; empty to show one picture of each",
+        subtype="DIR_PATH",
     )
     animation: BoolProperty(
         name="Animation", description="Motions of sub-objects as actions; a tick of the game is a frame", default=True
@@ -158,7 +174,8 @@ class IMPORT_SCENE_OT_descent3_oof(FileImport, ImportHelper, BlenderOperator):
         column = fields(layout.column())
         for name in OPTIONS:
             row = column.row()
-            row.active = name != "keys" or self.animation
+            needed = {"keys": self.animation, "animated_textures": self.textures}
+            row.active = needed.get(name, True)
             row.prop(self, name)
 
     def run(self, context: Any, report: Report) -> Outcome:
@@ -227,6 +244,7 @@ class IMPORT_SCENE_OT_descent3_oof(FileImport, ImportHelper, BlenderOperator):
             few_keys=self.keys == "FEW",
             rotors=self.rotors,
             folders=descent3_folders(context),
+            animated=Path(bpy.path.abspath(self.animated_textures)) if self.animated_textures else None,
             collection=Path(source.member or source.path.name).stem if self.new_collection else "",
         )
         return model.import_model(context, source, options, report)

@@ -34,11 +34,22 @@ class OnMarks(OnMotion):
         motion.active_mark = min(max(motion.active_mark, 0), max(len(markers) - 1, 0))
         return Outcome(sentence)
 
+    def changed_mark(self, context: Any, change: Callable[[Any, Marker], Marker | None], sentence: str) -> Outcome:
+        """The same for the active mark: ``change`` says what it becomes, None where it goes.
 
-def _at(markers: list[Marker], place: int) -> Marker:
-    if not 0 <= place < len(markers):
-        raise WriteError("there is no such mark", remedy="Add a mark, or choose one in the list")
-    return markers[place]
+        ``sentence`` has a place for its old name. Raises `WriteError`.
+        """
+
+        def replace(action: Any, markers: list[Marker]) -> str:
+            place = action.motionbridge_motion.active_mark
+            if not 0 <= place < len(markers):
+                raise WriteError("there is no such mark", remedy="Add a mark, or choose one in the list")
+            old = markers[place]
+            new = change(action, old)
+            markers[place : place + 1] = [] if new is None else [new]
+            return sentence.format(old.name)
+
+        return self.changed(context, replace)
 
 
 class MOTIONBRIDGE_OT_marks_add(OnMarks, BlenderOperator):
@@ -81,15 +92,12 @@ class MOTIONBRIDGE_OT_marks_rename(OnMarks, BlenderOperator):
     def run(self, context: Any, report: Report) -> Outcome:
         """Rename."""
 
-        def rename(action: Any, markers: list[Marker]) -> str:
-            place = action.motionbridge_motion.active_mark
-            old = _at(markers, place)
+        def rename(_action: Any, mark: Marker) -> Marker:
             if not self.name:
                 raise WriteError("a mark needs a name", remedy="Type one")
-            markers[place] = Marker(self.name, old.intervals)
-            return said("Renamed {}").format(old.name)
+            return Marker(self.name, mark.intervals)
 
-        return self.changed(context, rename)
+        return self.changed_mark(context, rename, said("Renamed {}"))
 
 
 class MOTIONBRIDGE_OT_marks_remove(OnMarks, BlenderOperator):
@@ -101,14 +109,7 @@ class MOTIONBRIDGE_OT_marks_remove(OnMarks, BlenderOperator):
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Remove it."""
-
-        def remove(action: Any, markers: list[Marker]) -> str:
-            place = action.motionbridge_motion.active_mark
-            gone = _at(markers, place)
-            del markers[place]
-            return said("Removed the mark {}").format(gone.name)
-
-        return self.changed(context, remove)
+        return self.changed_mark(context, lambda _action, _mark: None, said("Removed the mark {}"))
 
 
 class MOTIONBRIDGE_OT_marks_add_interval(OnMarks, BlenderOperator):
@@ -128,19 +129,16 @@ class MOTIONBRIDGE_OT_marks_add_interval(OnMarks, BlenderOperator):
     def run(self, context: Any, report: Report) -> Outcome:
         """Add it behind the others."""
 
-        def add(action: Any, markers: list[Marker]) -> str:
-            place = action.motionbridge_motion.active_mark
-            mark = _at(markers, place)
+        def add(action: Any, mark: Marker) -> Marker:
             frame = context.scene.frame_current_final
             now = max(marks.seconds_at(action, frame), 0.0)
             start = self.start if self.start >= 0 else now
             end = self.end if self.end >= 0 else start + 1 / FRAMES_PER_SECOND
             if end < start:
                 raise WriteError("an interval cannot end before it starts", remedy="Choose a later end")
-            markers[place] = Marker(mark.name, np.vstack([mark.intervals, (start, end)]))
-            return said("Added an interval to {}").format(mark.name)
+            return Marker(mark.name, np.vstack([mark.intervals, (start, end)]))
 
-        return self.changed(context, add)
+        return self.changed_mark(context, add, said("Added an interval to {}"))
 
 
 class MOTIONBRIDGE_OT_marks_remove_interval(OnMarks, BlenderOperator):
@@ -155,16 +153,13 @@ class MOTIONBRIDGE_OT_marks_remove_interval(OnMarks, BlenderOperator):
     def run(self, context: Any, report: Report) -> Outcome:
         """Remove it."""
 
-        def remove(action: Any, markers: list[Marker]) -> str:
-            place = action.motionbridge_motion.active_mark
-            mark = _at(markers, place)
+        def remove(_action: Any, mark: Marker) -> Marker:
             number = self.interval if self.interval >= 0 else len(mark.intervals) - 1
             if not 0 <= number < len(mark.intervals):
                 raise WriteError("there is no such interval", remedy="Choose one of the list")
-            markers[place] = Marker(mark.name, np.delete(mark.intervals, number, axis=0))
-            return said("Removed an interval of {}").format(mark.name)
+            return Marker(mark.name, np.delete(mark.intervals, number, axis=0))
 
-        return self.changed(context, remove)
+        return self.changed_mark(context, remove, said("Removed an interval of {}"))
 
 
 class MOTIONBRIDGE_OT_marks_from_markers(OnMarks, BlenderOperator):

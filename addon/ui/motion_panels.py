@@ -108,11 +108,11 @@ class MotionsPanel(MotionbridgePanel):
         """What to do first, or the lists."""
         layout = self.layout
         rig = active_rig(context)
-        if not len(rig.motionbridge_motion_files):
-            layout.label(text="No motions were imported yet", icon="INFO")
-        else:
+        if len(rig.motionbridge_motion_files):
             _draw_files(layout, rig)
             _draw_motions(layout, rig, context)
+        elif not len(rig.motionbridge_skeletal_files):
+            layout.label(text="No motions were imported yet", icon="INFO")
         _draw_references(layout, rig)
         layout.operator("import_scene.xray_omf", text="Import Motions", icon="IMPORT")
         layout.operator("motionbridge.report", icon="TEXT")

@@ -23,6 +23,7 @@ DESCENT: dict[str, str] = {
         "Арматура с костью на каждый подобъект, который на ней держится; для поз"
     ),
     "An object for each sub-object, below that of its parent": "Объект на каждый подобъект, под объектом его родителя",
+    "Animated to": "Анимации в",
     "Armature": "Арматура",
     "As": "Как",
     "As Shown": "Как показано",
@@ -148,6 +149,11 @@ DESCENT: dict[str, str] = {
     ),
     "Show models with this in their names; * and ? stand for any letters": (
         "Показать модели, в имени которых есть это; * и ? — любые буквы"
+    ),
+    "The folder to write the pictures of animated textures to, as numbered files, so that they play, one a frame; "
+    "empty to show one picture of each": (
+        "Папка, в которую записать кадры анимированных текстур нумерованными файлами, чтобы они проигрывались, по "
+        "одному на кадр сцены; пусто — показать по одному"
     ),
     "Show rotors turning as the game turns them; exports take no notice of it": (
         "Показать роторы так, как их вращает игра; на экспорт это не влияет"

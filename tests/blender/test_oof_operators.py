@@ -207,6 +207,35 @@ def test_textures_are_shown_with_the_pixels_of_the_file():
     assert "of an animated texture's 2 pictures one is shown" in last_report()
 
 
+def test_animated_textures_play_where_a_folder_for_their_pictures_is_named(tmp_path):
+    folder = tmp_path / "new" / "pictures"
+    model = load(animated_textures=str(folder))
+    assert sorted(path.name for path in folder.iterdir()) == ["SamplePuff_0001.png", "SamplePuff_0002.png"]
+    assert "an animated texture plays its 2 pictures, one a frame" in last_report()
+    nodes = [
+        node
+        for shown in model.children_recursive
+        for slot in shown.material_slots
+        for node in slot.material.node_tree.nodes
+        if node.type == "TEX_IMAGE" and node.image.source == "SEQUENCE"
+    ]
+    assert nodes
+    for node in nodes:
+        played = node.image_user
+        assert (played.frame_duration, played.use_cyclic, played.use_auto_refresh) == (2, True, True)
+        assert node.image.filepath == str(folder / "SamplePuff_0001.png")
+    written = [np.array(bpy.data.images.load(str(path)).pixels[:]) for path in sorted(folder.iterdir())]
+    assert np.rint(255 * written[0]).astype(int).reshape(2, 2, 4)[::-1][0, 0].tolist() == [0, 0, 255, 255]
+    assert (written[0] != written[1]).any()
+
+
+def test_a_folder_that_cannot_be_made_leaves_one_picture(tmp_path):
+    (tmp_path / "file").write_bytes(b"x")
+    found = pictures(load(animated_textures=str(tmp_path / "file")))
+    assert found["SamplePuff"][0, 0].tolist() == [0, 0, 255, 255]
+    assert "could not be written: " in last_report()
+
+
 def test_a_texture_is_found_beside_the_model_in_folders_and_by_the_table(tmp_path):
     data = SHIP.read_bytes()
     game = tmp_path / "game"

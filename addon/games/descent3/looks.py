@@ -36,7 +36,7 @@ def build(look: Material, textures: Textures | None, report: Report) -> Any:
         if textures is not None:
             report.warn("a texture is not there; set the Descent 3 folder to see it", look.texture)
         return material.build(look)
-    return material.build(look, picture.image, see_through=picture.see_through)
+    return material.build(look, picture.image, see_through=picture.see_through, pictures=picture.pictures)
 
 
 def gather(made: Any) -> Material:

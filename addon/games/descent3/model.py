@@ -50,6 +50,7 @@ class ImportOptions:
     few_keys: bool = False
     rotors: bool = True
     folders: Sequence[Path] = ()
+    animated: Path | None = None
     collection: str = ""
 
 
@@ -133,7 +134,7 @@ def import_model(context: Any, source: Source, options: ImportOptions, report: R
 def _textures(source: Source, archive: Hog2 | None, options: ImportOptions, report: Report) -> Textures | None:
     if not options.textures:
         return None
-    return textures_for(source.path.absolute(), archive, options.folders, report)
+    return textures_for(source.path.absolute(), archive, options.folders, report, options.animated)
 
 
 # Objects -------------------------------------------------------------------------------------------------------------

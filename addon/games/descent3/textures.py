@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ...blender import image, material
 from ...core import files
-from ...core.errors import MotionbridgeError, ReadError
+from ...core.errors import MotionbridgeError, ReadError, WriteError
 from ...core.report import Report
 from ...formats.descent3 import gam, hog2, ogf_image, strings
 from ...formats.descent3.hog2 import Hog2
@@ -78,9 +78,13 @@ def in_archive(archive: Hog2) -> dict[str, Found]:
 
 @dataclass
 class Textures:
-    """All places in the order they are searched, each a name in lower case -> the file."""
+    """All places in the order they are searched, each a name in lower case -> the file.
+
+    ``animated`` is the folder that the pictures of animations are written to, so that they play; None shows one.
+    """
 
     places: list[dict[str, Found]]
+    animated: Path | None = None
     pages: dict[str, str] | None = None
     shown: dict[str, Picture | None] = field(default_factory=dict)
 
@@ -99,7 +103,7 @@ class Textures:
     def _picture(self, name: str, report: Report) -> Picture | None:
         found = self.find(f"{name}.ogf") or self._animation_of(name) or self._of_table(name, report)
         if found is not None:
-            return _read_picture(found, name, report)
+            return self._read(found, name, report)
         for suffix in ORDINARY:
             found = self.find(name + suffix)
             if found is not None and found.path is not None:
@@ -107,6 +111,34 @@ class Textures:
                 if shown is not None:
                     return Picture(shown, see_through=shown.depth in (32, 64, 128))
         return None
+
+    def _read(self, found: Found, name: str, report: Report) -> Picture | None:
+        try:
+            document = ogf_image.read(found.data(), found.name, Report())
+            labels = [frame.label.lower().removesuffix(".ogf") for frame in document.frames]
+            number = labels.index(name.lower()) if name.lower() in labels else 0
+            # An animation plays from the picture that is named.
+            order = [*document.frames[number:], *document.frames[:number]]
+            chosen = order[: len(order) if self.animated is not None else 1]
+            pictures = [ogf_image.decode_image(frame, file=found.name) for frame in chosen]
+        except MotionbridgeError as refusal:
+            report.warn(f"a texture is not readable: {refusal}", found.name)
+            return None
+        if not pictures or not all(pixels.size for pixels in pictures):
+            report.warn("a texture has no pixels", found.name)
+            return None
+        if len(order) > 1 and self.animated is None:
+            report.note(f"of an animated texture's {len(order)} pictures one is shown", found.name)
+        see_through = any(map(is_see_through, pictures))
+        if self.animated is not None and len(pictures) > 1:
+            try:
+                playing = image.build_sequence(self.animated, name, pictures)
+            except WriteError as refusal:
+                report.warn(f"the pictures of an animated texture could not be written: {refusal}", found.name)
+            else:
+                report.note(f"an animated texture plays its {len(pictures)} pictures, one a frame", found.name)
+                return Picture(playing, see_through, len(pictures))
+        return Picture(image.build(name, pictures[0]), see_through)
 
     def _animation_of(self, name: str) -> Found | None:
         """The animation whose pictures are numbered ``NAME01``, ``NAME02``, …"""
@@ -125,10 +157,11 @@ class Textures:
 
 @dataclass(frozen=True)
 class Picture:
-    """An image of the Blender file; ``see_through`` where its alpha is not 1 everywhere."""
+    """An image of the Blender file; ``see_through`` where its alpha is not 1 everywhere; how many ``pictures`` play."""
 
     image: Any
     see_through: bool
+    pictures: int = 1
 
 
 def _pages(found: Found, report: Report) -> dict[str, str]:
@@ -140,23 +173,6 @@ def _pages(found: Found, report: Report) -> dict[str, str]:
         return {}
     pages = [page.texture for page in document.pages if page.texture is not None]
     return {strings.decode(page.name).lower(): strings.decode(page.bitmap) for page in reversed(pages)}
-
-
-def _read_picture(found: Found, name: str, report: Report) -> Picture | None:
-    try:
-        document = ogf_image.read(found.data(), found.name, Report())
-        labels = [frame.label.lower().removesuffix(".ogf") for frame in document.frames]
-        number = labels.index(name.lower()) if name.lower() in labels else 0
-        pixels = ogf_image.decode_image(document.frames[number], file=found.name)
-    except (MotionbridgeError, IndexError) as refusal:
-        report.warn(f"a texture is not readable: {refusal or 'it has no pictures'}", found.name)
-        return None
-    if not pixels.size:
-        report.warn("a texture has no pixels", found.name)
-        return None
-    if len(document.frames) > 1:
-        report.note(f"of an animated texture's {len(document.frames)} pictures one is shown", found.name)
-    return Picture(image.build(name, pixels), see_through=is_see_through(pixels))
 
 
 def import_pictures(path: Path, report: Report) -> list[Any]:
@@ -175,10 +191,13 @@ def is_see_through(pixels: NDArray[np.uint8]) -> bool:
     return bool((pixels[..., 3] < 255).any())
 
 
-def textures_for(path: Path, archive: Hog2 | None, folders: Sequence[Path], report: Report) -> Textures:
+def textures_for(
+    path: Path, archive: Hog2 | None, folders: Sequence[Path], report: Report, animated: Path | None = None
+) -> Textures:
     """Where to look for the textures of a model at ``path``, or in the ``archive`` there.
 
-    ``folders`` are the game's: what lies loose in them and their archives come after the model's own.
+    ``folders`` are the game's: what lies loose in them and their archives come after the model's own. ``animated`` as
+    in `Textures`.
     """
     places = [in_folder(path.parent)]
     if archive is not None:
@@ -188,7 +207,7 @@ def textures_for(path: Path, archive: Hog2 | None, folders: Sequence[Path], repo
         places += [in_folder(folder / below) for below in ("", "data", "textures", "bitmaps", "missions")]
     for folder in dict.fromkeys([path.parent, *folders]):
         places += _archives_of(folder, opened, report)
-    return Textures(places)
+    return Textures(places, animated)
 
 
 def _archives_of(folder: Path, opened: set[Path], report: Report) -> Iterator[dict[str, Found]]:
