@@ -96,8 +96,7 @@ def set_members(battery: Any, objects: Sequence[Any], holder: Any) -> tuple[int,
         if chosen:
             members.clear()
             for shown in chosen:
-                member = members.add()
-                member.shown, member.was_shown = shown, True
+                members.add().shown = shown
     return len(guns), len(turrets)
 
 

@@ -239,7 +239,7 @@ def turned(mesh: PolygonMesh, turn: NDArray[np.float64]) -> PolygonMesh:
 
 def _points_of_file(hierarchy: Hierarchy, before: Model | None, report: Report) -> list[Point]:
     """The file's points where no objects were made of them, on the parts that are still there."""
-    if before is None or hierarchy.holder is None or not hierarchy.holder.motionbridge_descent_model.keeps_points:
+    if before is None or hierarchy.holder is None or hierarchy.holder.motionbridge_descent_model.shown_points:
         return []
     places: dict[int, int] = {}
     for place, shown in enumerate(hierarchy.parts):
@@ -268,7 +268,7 @@ def _gather_batteries(
     guns += [shown for shown in hierarchy.points if shown.motionbridge_descent_point.kind == "GUN"]
     numbers: dict[Any, int | None] = {gun: number for number, gun in enumerate(guns)}
     places: dict[Any, int | None] = {shown: place for place, shown in enumerate(hierarchy.parts)}
-    if before is not None and said.keeps_points:
+    if before is not None and not said.shown_points:
         # Of these the file's numbers mean nothing any more.
         numbers |= {gone: None for gone in range(len(before.of_kind(PointKind.GUN))) if gone not in numbers}
     return [

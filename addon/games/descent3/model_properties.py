@@ -44,12 +44,17 @@ def _show_turning(model: Any, context: Any) -> None:
     spin.show(context, model.id_data)
 
 
+def _note_shown(member: Any, _context: Any) -> None:
+    member.was_shown |= member.shown is not None
+
+
 class BatteryMember(bpy.types.PropertyGroup):
     """A gun point or turret of a battery: the object, or where none was made its number in the file."""
 
-    shown: PointerProperty(type=bpy.types.Object)
+    shown: PointerProperty(type=bpy.types.Object, update=_note_shown)
     number: IntProperty(default=NEW, options={"HIDDEN"})
-    was_shown: BoolProperty(name="Was an Object", options={"HIDDEN"})
+    was_shown: IntProperty(options={"HIDDEN"})
+    """1 where there was an object."""
 
 
 class BatteryProperties(bpy.types.PropertyGroup):
@@ -67,11 +72,8 @@ class DescentModelProperties(bpy.types.PropertyGroup):
     member: StringProperty(name="In Archive", description="The model's name in the archive it was read from")
     sha256: StringProperty(options={"HIDDEN"})
     document: bytes_property("The model as its file has it")
-    keeps_points: BoolProperty(
-        name="Points Not Imported",
-        description="No objects were made of the file's points; exports keep them",
-        options={"HIDDEN"},
-    )
+    shown_points: IntProperty(options={"HIDDEN"})
+    """Of how many of the file's points objects were made; exports keep them where that is 0."""
     shows_rotors: BoolProperty(
         name="Turn Rotors",
         description="Show rotors turning as the game turns them; exports take no notice of it",

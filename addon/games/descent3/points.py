@@ -40,6 +40,7 @@ def build(model: Model, holder: Any, parts: Sequence[Any], *, armature: bool) ->
         if armature and shown.parent == holder:
             shown.parent_type = "OBJECT"
         made.append(shown)
+    holder.motionbridge_descent_model.shown_points = len(made)
     return made
 
 
