@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
 import bpy
 import numpy as np
 
-from ...blender.record import keep
+from ...blender.record import keep, kept
 from ...core import files
 from ...core.errors import WriteError
 from ...core.report import Report
@@ -36,7 +35,7 @@ def plan_save_back(context: Any, rig: Any, action: Any, *, overwrite: bool, repo
     if not properties.path:
         raise WriteError("the animation comes from no file", remedy="Export it to a new one")
     path = Path(bpy.path.abspath(properties.path))
-    changed = path.is_file() and hashlib.sha256(files.read_file(path)).hexdigest() != properties.sha256
+    changed = path.is_file() and files.read_file(path) != kept(properties, "document")
     if changed and not overwrite:
         raise WriteError(
             "the file on disk is no longer the one that was imported",
@@ -56,7 +55,7 @@ def settle(plan: AnimationPlan, rig: Any, action: Any) -> None:
     """The file that was written is what the action came from now."""
     properties = action.motionbridge_animation
     properties.is_animation = True
-    properties.path, properties.sha256 = plan.path, hashlib.sha256(plan.data).hexdigest()
+    properties.path = plan.path
     properties.status = "UNTOUCHED"
     properties.step = plan.clip.step.tolist()
     if properties.step_mode == step.OBJECT:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -114,7 +113,7 @@ class _Importer:
         action = self._build(rig, clip, named)
         _describe(action, clip, named, hierarchy, document)
         properties = action.motionbridge_animation
-        properties.path, properties.sha256 = self.file, hashlib.sha256(data).hexdigest()
+        properties.path = self.file
         keep(properties, "document", data)
         if not table:  # else its bones have other names in the file than in the skeleton it is of
             given = {bone: name for bone, name in zip(clip.bones, named, strict=True) if name}

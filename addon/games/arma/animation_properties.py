@@ -85,7 +85,6 @@ class AnimationProperties(bpy.types.PropertyGroup):
     active_event: IntProperty(options={"HIDDEN"})
     bones: CollectionProperty(type=AnimationBone)
     path: StringProperty(name="File", description="Where the file was read or last written", subtype="FILE_PATH")
-    sha256: StringProperty(options={"HIDDEN"})
     status: status_property("Compared with the file the animation came from")
     document: bytes_property("The file as it was read")
     frames: bytes_property("The frame that each of the file's keys was put on, 32-bit numbers")

@@ -6,7 +6,6 @@ where there are several.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -221,7 +220,6 @@ def _remember(holder: Any, document: Ogf, path: Path, data: bytes) -> None:
     properties = holder.motionbridge_model
     properties.is_model = True
     properties.path = str(path)
-    properties.sha256 = hashlib.sha256(data).hexdigest()
     keep(properties, "document", data)
     for name in reference_names(document):
         properties.references.add().name = name

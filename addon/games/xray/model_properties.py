@@ -23,7 +23,6 @@ class ModelProperties(bpy.types.PropertyGroup):
 
     is_model: BoolProperty(name="Model", description="This object came from a model of the game")
     path: StringProperty(name="Path", description="Where the model was read", subtype="FILE_PATH")
-    sha256: StringProperty(options={"HIDDEN"})
     document: bytes_property("The model as its file has it")
     references: CollectionProperty(type=MotionReferenceProperties)
     active_reference: IntProperty(options={"HIDDEN"})
