@@ -81,10 +81,6 @@ DESCENT: dict[str, str] = {
     "How long one turn takes; above 0, at most 20 for a rotor and 60 for a turret": (
         "Сколько длится оборот; больше 0, не более 20 у ротора и 60 у турели"
     ),
-    "Points Not Imported": "Точки не импортированы",
-    "No objects were made of the file's points; exports keep them": "Объектов из точек файла не сделано; экспорт "
-    "сохраняет их",
-    "Was an Object": "Был объектом",
     "Images: {}, {} to begin with": "Изображений: {}, первое: {}",
     "Import Descent 3 Model": "Импорт модели Descent 3",
     "Import Descent 3 Texture": "Импорт текстуры Descent 3",

@@ -240,7 +240,6 @@ def _remember(result: ImportedModel, model: Model, source: Source, data: bytes) 
     properties = result.holder.motionbridge_descent_model
     properties.is_model = True
     properties.path, properties.member = str(source.path), source.member
-    properties.keeps_points = bool(model.points) and not result.points
     properties.sha256 = hashlib.sha256(data).hexdigest()
     keep(properties, "document", data)
     guns = [shown for shown in result.points if shown.motionbridge_descent_point.kind == "GUN"]
@@ -249,5 +248,5 @@ def _remember(result: ImportedModel, model: Model, source: Source, data: bytes) 
         for numbers, members, there in ((battery.guns, row.guns, guns), (battery.turrets, row.turrets, result.parts)):
             for number in numbers:
                 member = members.add()
-                member.number, member.was_shown = number, 0 <= number < len(there)
-                member.shown = there[number] if member.was_shown else None
+                member.number = number
+                member.shown = there[number] if 0 <= number < len(there) else None
