@@ -109,7 +109,7 @@ def sample(context: Any, objects: Sequence[Any], frames: NDArray[np.int64]) -> d
 
 
 def write_tracks(
-    make: compat.MakeCurve, bone: str, group: str, ticks: NDArray[np.int64], tracks: Mapping[str, Floats]
+    make: compat.MakeCurve, bone: str, group: str, ticks: NDArray[Any], tracks: Mapping[str, Floats]
 ) -> None:
     """Linear keys at ``ticks`` for channels (ticks, width) of an object or pose bone; a still one has two."""
     for channel, values in tracks.items():

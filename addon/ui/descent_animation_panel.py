@@ -90,9 +90,13 @@ def _draw_ticks(layout: Any, active: Any, moving: list[tuple[Any, list[Any]]]) -
     layout.label(text=text, icon="ANIM", translate=False)
     own = next((found for one, found in moving if one == active), None)
     if own is not None and (ends := transforms.key_range(own)) is not None:
-        count = len(np.unique(key_times(own)))
-        text = shown("{}: ticks {} to {}, keys: {}").format(active.name, *ends, count)
+        times = key_times(own)
+        between = np.count_nonzero(times % 1)
+        text = shown("{}: ticks {} to {}, keys: {}").format(active.name, *ends, len(times) - between)
         layout.label(text=text, icon="KEYFRAME", translate=False)
+        if between:
+            text = shown("Keys between ticks, for the eye: {}").format(between)
+            layout.label(text=text, icon="BLANK1", translate=False)
 
 
 CLASSES: tuple[type[bpy.types.bpy_struct], ...] = (MOTIONBRIDGE_OT_descent_compare, MOTIONBRIDGE_PT_descent_animation)

@@ -98,6 +98,7 @@ DESCENT: dict[str, str] = {
     "Its place among the points of its kind; -1: behind them": "Место среди точек своего вида; -1: за ними",
     "Its vertices tremble": "Его вершины дрожат",
     "Jitter ($jitter)": "Дрожь ($jitter)",
+    "Keys between ticks, for the eye: {}": "Ключей между тактами, для показа: {}",
     "Let the chosen battery fire the selected gun points, and be aimed by the selected sub-objects": (
         "Выбранная батарея стреляет из выделенных точек, а наводят её выделенные подобъекты"
     ),

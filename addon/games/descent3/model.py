@@ -38,9 +38,9 @@ SUFFIX = ".oof"
 class ImportOptions:
     """``bones`` makes an armature with a bone for each sub-object; ``folders`` are the game's, searched for textures.
 
-    ``animation`` gives parts their motions as actions, with a key at every tick, or with ``few_keys`` those of the file
-    and what more is needed to stay near what the game shows; ``rotors`` turns rotors for the eye. ``collection`` names
-    a new collection to put the model into; empty for the active one.
+    ``animation`` gives parts their motions as actions, with a key at every tick and more where they turn fast, or with
+    ``few_keys`` those of the file and what more is needed to stay near what the game shows; ``rotors`` turns rotors for
+    the eye. ``collection`` names a new collection to put the model into; empty for the active one.
     """
 
     bones: bool = False
@@ -124,7 +124,9 @@ def import_model(context: Any, source: Source, options: ImportOptions, report: R
     _remember(result, model, source, data)
     if options.animation:
         result.ticks = model.ticks
-        result.moving = motion.build(context, model, result.parts, result.rig, few=options.few_keys, report=report)
+        result.moving = motion.build(
+            context, document, model, result.parts, result.rig, few=options.few_keys, report=report
+        )
     if options.rotors:
         result.holder.motionbridge_descent_model.shows_rotors = True
     collection.make_current(context, result.objects, result.holder)

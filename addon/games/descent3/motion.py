@@ -1,8 +1,9 @@
 """Motions of a model as actions: a tick is a frame, all parts play together.
 
-Blender turns evenly between keys, the game blends matrices; so with a key at every tick Blender shows what the game
-shows, and with few keys what is within `FEW_DEGREES` of it. Since 4.4 the model has one action with a slot for each
-moving object; before, each object has an action of its own. An armature has one action.
+Blender turns evenly between keys, the game blends matrices; so with a key at every tick, and between ticks where parts
+turn fast, Blender shows what the game shows, and with few keys what is within `FEW_DEGREES` of it at every tick. Since
+4.4 the model has one action with a slot for each moving object; before, each object has an action of its own. An
+armature has one action.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from ...blender.armature import Rest, rest_of
 from ...blender.transforms import write_tracks
 from ...core import names, rotation
 from ...core.report import Report
+from ...formats.descent3.oof.between_ticks import KeyedMotion, keyed_motions
+from ...formats.descent3.oof.document import Oof
 from ...formats.descent3.oof.model import Model, Motion, Part
 from ...formats.descent3.oof.motion_encoding import between_keys, chosen_ticks, key_hints
 
@@ -59,26 +62,27 @@ def mover_of(shown: Any, rests: Mapping[str, int], rest: Rest | None) -> Mover:
     return Mover(shown, "", plain)
 
 
-def build(context: Any, model: Model, parts: list[Any], rig: Any, *, few: bool, report: Report) -> int:
-    """Give parts their motions; how many got one. The objects must be in the scene."""
-    moving = [(part, shown) for part, shown in zip(model.parts, parts, strict=True) if _fits(part, report)]
-    if not moving:
+def build(context: Any, document: Oof, model: Model, parts: list[Any], rig: Any, *, few: bool, report: Report) -> int:
+    """Give parts their motions, those of the document; how many got one. The objects must be in the scene."""
+    fitting = [_fits(part, report) for part in model.parts]
+    if not any(fitting):
         return 0
     # Assigning an action to an object that was never evaluated crashes some Blenders.
     context.view_layer.update()
+    motions = [part.motion if fits else None for part, fits in zip(model.parts, fitting, strict=True)]
+    keyed = [few_keys(motion) for motion in motions] if few else keyed_motions(document, motions, report)
     rest = rest_of(rig, np.eye(4)) if rig is not None else None
     places = {bone: place for place, bone in enumerate(rest.bones)} if rest is not None else {}
     writers = _Writers(model)
-    for part, shown in moving:
+    for part, shown, keys in zip(model.parts, parts, keyed, strict=True):
+        if keys is None:
+            continue
         mover = mover_of(shown, places, rest)
-        assert part.motion is not None  # noqa: S101 - chosen for having one
-        ticks = few_ticks(part.motion) if few else np.arange(len(part.motion.rotations))
         group = mover.bone or "Object Transforms"
-        write_tracks(
-            writers.curves_of(mover.owner), mover.bone, group, part.motion.first + ticks, _tracks(part, mover, ticks)
-        )
+        for channel, (times, values) in _tracks(part, mover, keys).items():
+            write_tracks(writers.curves_of(mover.owner), mover.bone, group, times, {channel: values})
         shown.motionbridge_descent_part.is_moved = True
-    return len(moving)
+    return sum(fitting)
 
 
 def _fits(part: Part, report: Report) -> bool:
@@ -96,15 +100,17 @@ def _fits(part: Part, report: Report) -> bool:
     return True
 
 
-def _tracks(part: Part, mover: Mover, ticks: NDArray[np.int64]) -> dict[str, Floats]:
-    assert part.motion is not None  # noqa: S101 - chosen for having one
-    moved = part.offset + part.motion.displacements[ticks]
-    turned, located = to_basis(mover.rest, part.motion.rotations[None, ticks], moved[None])
+def _tracks(part: Part, mover: Mover, keys: KeyedMotion) -> dict[str, tuple[Floats, Floats]]:
+    """Times and values of each channel."""
+    still = np.zeros((len(keys.turn_times), 3)) + mover.rest.translations[0]
+    turned, _ = to_basis(mover.rest, keys.rotations[None], still[None])
+    no_turn = np.broadcast_to(rotation.IDENTITY, (len(keys.move_times), 4))
+    _, located = to_basis(mover.rest, no_turn[None], (part.offset + keys.displacements)[None])
     tracks = {}
     if part.spin_axis is None:
-        tracks["rotation_quaternion"] = turned[0]
-    if part.spin_axis is not None or (part.motion.displacements != 0).any():
-        tracks["location"] = located[0]
+        tracks["rotation_quaternion"] = keys.turn_times, turned[0]
+    if part.spin_axis is not None or (keys.displacements != 0).any():
+        tracks["location"] = keys.move_times, located[0]
     return tracks
 
 
@@ -137,6 +143,11 @@ class _Writers:
 
 
 # Few keys ------------------------------------------------------------------------------------------------------------
+
+
+def few_keys(motion: Motion | None) -> KeyedMotion | None:
+    """The motion with `few_ticks`."""
+    return KeyedMotion.of_rows(motion, few_ticks(motion)) if motion is not None else None
 
 
 def few_ticks(motion: Motion) -> NDArray[np.int64]:

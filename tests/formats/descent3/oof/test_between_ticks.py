@@ -1,0 +1,80 @@
+"""Keys between ticks: what linear curves show is what the game shows, with few keys, and hostile files end."""
+
+import struct
+import time
+
+import numpy as np
+
+from addon.core.report import Report
+from addon.formats.descent3 import oof
+from addon.formats.descent3.oof import between_ticks
+from tests.formats.descent3.oof.annotated import model
+
+
+def keyed(rows, report=None):
+    """The keys of the first part, whose rotation keys are (tick, axis, units)."""
+    keys = b"".join(struct.pack("<i3fi", tick, *axis, units) for tick, axis, units in rows)
+    body = struct.pack("<3i", len(rows), rows[0][0], rows[-1][0]) + keys + struct.pack("<3i", 0, 0, 0)
+    document = oof.read(model(replaced={b"RANI": body}, without=(b"PANI", b"WBAT")), "test.oof", Report())
+    report = report if report is not None else Report()
+    motions = [part.motion for part in oof.decode(document, Report()).parts]
+    return document, between_ticks.keyed_motions(document, motions, report)[0]
+
+
+def shown(found, times):
+    """(times, 4) quaternions of linear curves."""
+    rows = np.stack([np.interp(times, found.turn_times, column) for column in found.rotations.T], axis=1)
+    return rows / np.linalg.norm(rows, axis=1)[:, None]
+
+
+def about_up(quaternions):
+    """Degrees about Blender's z."""
+    return np.degrees(2 * np.arctan2(quaternions[:, 3], quaternions[:, 0]))
+
+
+def test_slow_turns_need_none():
+    _, found = keyed([(0, (0, 1, 0), 0), (60, (0, 1, 0), 65536 * 10 // 360)])
+    assert found.turn_times.tolist() == list(range(61))
+
+
+def test_a_fast_turn_is_shown_as_matrices_blend():
+    _, found = keyed([(0, (0, 1, 0), 0), (1, (0, 1, 0), 65536 // 4)])
+    times = np.linspace(0, 1, 301)
+    # Entries of no turn and a quarter blended: the sine is the weight, the cosine what is left of it.
+    wanted = np.degrees(np.arctan2(times, 1 - times))
+    assert np.abs(np.abs(about_up(shown(found, times))) - wanted).max() < 0.004
+    assert 2 < len(found.turn_times) <= between_ticks.GRID + 1
+
+
+def test_ten_degrees_a_tick_need_a_few():
+    _, found = keyed([(0, (0, 1, 0), 0), (1, (0, 1, 0), 65536 // 36)])
+    assert 2 < len(found.turn_times) < 12
+
+
+def test_a_step_has_one_key_just_before_it():
+    still, quarter = (0, 1, 0), 65536 // 4
+    _, found = keyed([(0, still, 0), (5, still, 0), (5, still, quarter), (10, still, 0)])
+    between = found.turn_times[found.turn_times % 1 != 0]
+    assert len(between) == 1
+    assert 0 < 5 - between[0] < 0.011
+    assert np.abs(about_up(shown(found, np.array([2.5, 4.98, 5, 7])))).round(6).tolist() == [0, 0, 90, 90]
+
+
+def test_below_zero_a_key_takes_over_a_tick_early():
+    axis = (0, 1, 0)
+    document, found = keyed([(-4, axis, 0), (-2, axis, 0), (2, axis, 65536 // 8)])
+    times = np.array([-3.5, -2.75, -2.5, -1.5, 1.25])
+    turns = oof.poses(document, times).rotations[:, 0]
+    wanted = np.degrees(np.arctan2(turns[:, 0, 2], turns[:, 2, 2]))
+    assert wanted[2] != 0  # extrapolated backwards
+    assert np.abs(np.abs(about_up(shown(found, times))) - np.abs(wanted)).max() < 0.004
+
+
+def test_fast_for_hours_ends_and_is_said():
+    axis = (0.6, 0.8, 0)
+    report = Report()
+    begun = time.perf_counter()
+    _, found = keyed([(tick, axis, 30_000) for tick in range(16_000)], report)
+    assert time.perf_counter() - begun < 30
+    assert len(found.turn_times) <= 16_000 + between_ticks.MOST_FAST_TICKS * (between_ticks.GRID - 1)
+    assert "turns fast for long" in " ".join(report.warnings)
