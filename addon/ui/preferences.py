@@ -49,9 +49,11 @@ class MotionbridgePreferences(bpy.types.AddonPreferences):
         """Folders, then habits."""
         layout = self.layout
         layout.use_property_split = True
-        layout.prop(self, "game_folder")
-        layout.prop(self, "textures_folder")
-        layout.prop(self, "game_materials")
+        xray = layout.column()
+        xray.label(text="S.T.A.L.K.E.R. (X-Ray)", translate=False)
+        for name in ("game_folder", "textures_folder", "game_materials"):
+            xray.prop(self, name)
+        layout.separator()
         layout.prop(self, "descent3_folder")
         layout.prop(self, "backup")
 

@@ -7,7 +7,6 @@ armature, which remembers the file; it is no part of it, so a model may stand an
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -242,7 +241,6 @@ def _remember(result: ImportedModel, model: Model, source: Source, data: bytes) 
     properties = result.holder.motionbridge_descent_model
     properties.is_model = True
     properties.path, properties.member = str(source.path), source.member
-    properties.sha256 = hashlib.sha256(data).hexdigest()
     keep(properties, "document", data)
     guns = [shown for shown in result.points if shown.motionbridge_descent_point.kind == "GUN"]
     for battery in model.batteries:

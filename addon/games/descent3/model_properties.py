@@ -70,7 +70,6 @@ class DescentModelProperties(bpy.types.PropertyGroup):
     is_model: BoolProperty(name="Descent 3 Model", description="What is below this object is a model of the game")
     path: StringProperty(name="Path", description="Where the model was read", subtype="FILE_PATH")
     member: StringProperty(name="In Archive", description="The model's name in the archive it was read from")
-    sha256: StringProperty(options={"HIDDEN"})
     document: bytes_property("The model as its file has it")
     shown_points: IntProperty(options={"HIDDEN"})
     """Of how many of the file's points objects were made; exports keep them where that is 0."""
