@@ -115,4 +115,23 @@ def descent_archive() -> Steps:
     yield from shot("descent_archive")
 
 
-SCENES: list[Callable[[], Steps]] = [descent_ship, descent_panel, descent_archive] if SHIP.is_file() else []
+def descent_animation() -> Steps:
+    """The motions of a small ship: ticks and keys, those between ticks, whether they are edited."""
+    with there():
+        bpy.ops.import_scene.descent3_oof(filepath=str(HERE / "descent3" / "ship.oof"))
+        bpy.ops.motionbridge.descent_compare()
+    _look(60, 150, 1.25)
+    parts = bpy.context.view_layer.objects.active.children_recursive
+    moving = next(shown for shown in parts if shown.animation_data is not None and shown.animation_data.action)
+    for shown in bpy.data.objects:
+        shown.select_set(shown == moving)
+    bpy.context.view_layer.objects.active = moving
+    bpy.context.scene.frame_set(10)
+    yield from sidebar()
+    yield 0.5
+    yield from shot("descent_animation")
+
+
+SCENES: list[Callable[[], Steps]] = [descent_animation]
+if SHIP.is_file():
+    SCENES = [descent_ship, descent_panel, descent_archive, descent_animation]

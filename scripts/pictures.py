@@ -89,6 +89,7 @@ def _furnish(studio: Path, samples: Path) -> None:
     (studio / "gamedata" / "textures" / "samples").mkdir(parents=True)
     shutil.copytree(samples / "level", studio / "gamedata" / "levels" / "sample")
     shutil.copytree(samples / "arma", studio / "arma")
+    shutil.copytree(samples / "descent3", studio / "descent3")
     real = os.environ.get("MOTIONBRIDGE_CORPUS")
     for source, place in REAL_FILES.items() if real else ():
         target = studio / "gamedata" / place
