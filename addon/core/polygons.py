@@ -85,6 +85,16 @@ def normals(positions: NDArray[Any], counts: NDArray[Any], corners: NDArray[Any]
     return result
 
 
+def highest(values: Floats, counts: NDArray[Any]) -> Floats:
+    """(faces,) the largest of the ``values`` (corners,) of each face, 0 for one without corners."""
+    result = np.zeros(len(counts))
+    filled = counts > 0
+    if filled.any():
+        # Corners of a face lie side by side, and faces without any lie nowhere between them.
+        result[filled] = np.maximum.reduceat(values, starts(counts)[filled])
+    return result
+
+
 def _sums(values: Floats, face: NDArray[np.int64], faces: int) -> Floats:
     """(faces, 3) the values (corners, 3) of each face added up."""
     if not len(face):
@@ -107,9 +117,7 @@ def distances_from_plane(positions: NDArray[Any], counts: NDArray[Any], corners:
     number = np.maximum(counts, 1)
     center = _sums(points, face, len(counts)) / number[:, None]
     away = np.abs(np.einsum("ci,ci->c", points - center[face], normals(positions, counts, corners)[face]))
-    result = np.zeros(len(counts))
-    np.maximum.at(result, face, away)
-    return result
+    return highest(away, counts)
 
 
 @_QUIET

@@ -25,6 +25,7 @@ def test_corners_starts_and_turning_round(faces, data):
     assert corners[turned].tolist() == [v for face in faces for v in face[:1] + face[:0:-1]]
     assert turned[turned].tolist() == list(range(len(corners)))
     assert polygons.all_in_face(corners > 2, counts).tolist() == [all(v > 2 for v in face) for face in faces]
+    assert polygons.highest(3.0 - corners, counts).tolist() == [max((3 - v for v in face), default=0) for face in faces]
 
 
 @given(FACES)

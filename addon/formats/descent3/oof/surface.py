@@ -62,8 +62,5 @@ def face_sizes(positions: NDArray[Any], normals: NDArray[Any], counts: NDArray[A
     result = np.zeros((len(counts), 2), np.float32)
     for column, axes in enumerate((right, up)):
         along = np.einsum("ci,ci->c", points, axes[face])
-        high, low = np.full(len(counts), -np.inf), np.full(len(counts), np.inf)
-        np.maximum.at(high, face, along)
-        np.minimum.at(low, face, along)
-        result[:, column] = np.where(counts > 0, high - low, 0)
+        result[:, column] = polygons.highest(along, counts) + polygons.highest(-along, counts)
     return result
