@@ -17,7 +17,7 @@ from .file_import import DropInScene, FileImport
 from .layouts import fields
 from .operation import Outcome
 from .preferences import descent3_folders
-from .tick_list import TickedRows
+from .tick_list import TickedChoice, TickedRows
 from .wording import said, shown
 
 AS_ITEMS = (
@@ -59,7 +59,7 @@ class MOTIONBRIDGE_UL_listed_models(TickedRows, BlenderList):
         return shown("{} kB").format(max(item.bytes // 1024, 1))
 
 
-class IMPORT_SCENE_OT_descent3_oof(FileImport, ImportHelper, BlenderOperator):
+class IMPORT_SCENE_OT_descent3_oof(TickedChoice, FileImport, ImportHelper, BlenderOperator):
     """Import models of Descent 3: sub-objects, textures, gun, attach and ground points, weapon batteries"""
 
     bl_idname = "import_scene.descent3_oof"
@@ -105,19 +105,10 @@ class IMPORT_SCENE_OT_descent3_oof(FileImport, ImportHelper, BlenderOperator):
         name="New Collection", description="Put each model into a collection of its own", default=False
     )
     listed: CollectionProperty(type=ListedModel, options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"})
-    active_listed: IntProperty(options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"})
     name_filter: StringProperty(
         name="Filter",
         description="Show models with this in their names; * and ? stand for any letters",
         options={"SKIP_SAVE", "SKIP_PRESET", "TEXTEDIT_UPDATE"},
-    )
-    regular: BoolProperty(
-        name="Regular Expression",
-        description="The filter is a regular expression",
-        options={"SKIP_SAVE", "SKIP_PRESET"},
-    )
-    tick: EnumProperty(
-        name="Tick", items=tick_list.TICKS, get=lambda _: 0, set=tick_list.tick, options={"SKIP_SAVE", "HIDDEN"}
     )
 
     def invoke(self, context: Any, _event: Any) -> Any:
@@ -161,10 +152,6 @@ class IMPORT_SCENE_OT_descent3_oof(FileImport, ImportHelper, BlenderOperator):
         if not found:
             raise ReadError("there are no models in this archive", file=path, remedy="Choose another archive")
         return found
-
-    def check(self, _context: Any) -> bool:
-        """Every change is shown at once."""
-        return True
 
     def draw(self, _context: Any) -> None:
         """Which, and how."""

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, CollectionProperty, IntProperty, StringProperty
 
 from ..core.errors import ReadError
 from ..core.report import Report
 from . import tick_list
 from .bases import BlenderList
 from .target import likely_rig
-from .tick_list import TickedRows
+from .tick_list import TickedChoice, TickedRows
 from .wording import shown
 
 Names = Callable[[str], list[tuple[str, int]]]
@@ -37,7 +37,7 @@ class MOTIONBRIDGE_UL_listed_motions(TickedRows, BlenderList):
         return shown("{} frames").format(item.frames)
 
 
-class MotionList:
+class MotionList(TickedChoice):
     """Mixed into operators that import motions, beside `Operation`, `FileChoice` and a property ``name_filter``."""
 
     motions: StringProperty(
@@ -46,15 +46,6 @@ class MotionList:
         options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"},
     )
     listed: CollectionProperty(type=ListedMotion, options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"})
-    active_listed: IntProperty(options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"})
-    regular: BoolProperty(
-        name="Regular Expression",
-        description="The filter is a regular expression",
-        options={"SKIP_SAVE", "SKIP_PRESET"},
-    )
-    tick: EnumProperty(
-        name="Tick", items=tick_list.TICKS, get=lambda _: 0, set=tick_list.tick, options={"SKIP_SAVE", "HIDDEN"}
-    )
 
     def list_files(self, names_of: Names, report: Report) -> None:
         """A ticked row for each motion of each chosen file."""
@@ -76,10 +67,6 @@ class MotionList:
         context.window_manager.invoke_props_dialog(
             operator, width=460, title=title, confirm_text=shown("Import Motions")
         )
-
-    def check(self, _context: Any) -> bool:
-        """Every change is shown at once."""
-        return True
 
     def draw_list(self, layout: Any) -> None:
         """The list, where there is one."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, cast
 
+from bpy.props import BoolProperty, EnumProperty, IntProperty
+
 from .name_filter import name_filter
 
 TICKS = (
@@ -20,6 +22,22 @@ def tick(choice: Any, value: int) -> None:
     for row in choice.listed:
         if fits(row.name):
             row.ticked = {1: True, 2: False}.get(value, not row.ticked)
+
+
+class TickedChoice:
+    """Mixed into operators with a list: ``listed`` and ``name_filter`` are their own, the rest is the same in each."""
+
+    active_listed: IntProperty(options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"})
+    regular: BoolProperty(
+        name="Regular Expression",
+        description="The filter is a regular expression",
+        options={"SKIP_SAVE", "SKIP_PRESET"},
+    )
+    tick: EnumProperty(name="Tick", items=TICKS, get=lambda _: 0, set=tick, options={"SKIP_SAVE", "HIDDEN"})
+
+    def check(self, _context: Any) -> bool:
+        """Every change is shown at once."""
+        return True
 
 
 class TickedRows:
