@@ -55,7 +55,9 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     target = command.add_mutually_exclusive_group(required=True)
     target.add_argument("-o", "--output", metavar="OUT", help="write the result here; for several files, a folder")
     target.add_argument("--in-place", action="store_true", help="replace each FILE, in one step")
-    command.add_argument("--backup", action="store_true", help="keep the old bytes beside it, with .bak added")
+    command.add_argument(
+        "--backup", action="store_true", help="keep the old bytes beside it, with .bak added; an existing .bak stays"
+    )
     skeleton_choice.add_options(command)
     processes.add_option(command)
     command.set_defaults(run=_convert)

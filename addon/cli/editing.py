@@ -40,7 +40,7 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     rest = split.add_mutually_exclusive_group()
     rest.add_argument("--rest", metavar="REST", help="a file for the others")
     rest.add_argument("--in-place", action="store_true", help="keep only the others in FILE")
-    split.add_argument("--backup", action="store_true", help="keep the old bytes as FILE.bak")
+    split.add_argument("--backup", action="store_true", help="keep the old bytes as FILE.bak; an existing one stays")
     _add_parameters(_add_change(actions, "set", _set, "change how motions play"))
 
 
@@ -64,7 +64,9 @@ def _add_change(
     target = action.add_mutually_exclusive_group(required=True)
     target.add_argument("-o", "--output", metavar="OUT", help="write the result here")
     target.add_argument("--in-place", action="store_true", help="replace FILE, in one step")
-    action.add_argument("--backup", action="store_true", help="keep the old bytes beside it, with .bak added")
+    action.add_argument(
+        "--backup", action="store_true", help="keep the old bytes beside it, with .bak added; an existing .bak stays"
+    )
     return action
 
 

@@ -33,11 +33,17 @@ def read_file(path: Path | str) -> bytes:
     return data
 
 
+def backup_of(path: Path | str) -> Path:
+    """Where `write_atomically` keeps the old bytes of a file: beside it, ``.bak`` added to its name; links followed."""
+    target = Path(path).resolve()
+    return target.with_name(target.name + ".bak")
+
+
 def write_atomically(path: Path | str, data: bytes, *, backup: bool = False) -> None:
     """Put ``data`` in the place of a file, or make it; where that fails the old file is as it was.
 
-    A link is followed, the old file's permissions are kept. ``backup`` keeps the old bytes beside it, under the same
-    name with ``.bak`` added. Raises `WriteError`.
+    A link is followed, the old file's permissions are kept. ``backup`` keeps the old bytes at `backup_of`, unless there
+    is a backup already: the first one has what nobody can make again. Raises `WriteError`.
     """
     path = Path(path)
     with _refusals(WriteError, path, "write"):
@@ -55,11 +61,11 @@ def write_atomically(path: Path | str, data: bytes, *, backup: bool = False) -> 
                 os.fsync(stream.fileno())
             if exists:
                 shutil.copymode(target, fresh)
-            if exists and backup:
+            if exists and backup and not os.path.lexists(backup_of(target)):
                 # A copy, not a rename: at no moment is there no file under the old name.
                 with _beside(target) as copy:
                     shutil.copy2(target, copy)
-                    copy.replace(target.with_name(target.name + ".bak"))
+                    copy.replace(backup_of(target))
             fresh.replace(target)
 
 

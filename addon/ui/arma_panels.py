@@ -36,7 +36,7 @@ class MOTIONBRIDGE_OT_arma_compare(OnMotion, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_arma_save_back(OnMotion, BlenderOperator):
-    """Write the animation into the file it came from, and keep a backup"""
+    """Write the animation into the file it came from, and keep a backup unless there is one already"""
 
     bl_idname = "motionbridge.arma_save_back"
     bl_label = "Save Animation Back"

@@ -13,9 +13,10 @@ from ..core.errors import ReadError
 from ..core.report import Report
 from ..games.xray import bones_file
 from .bases import BlenderOperator, ExportHelper, FileHandler, ImportHelper
-from .file_export import ArmatureExport
+from .file_export import ArmatureExport, draw_backup
 from .file_import import DropInScene, FileImport
 from .import_skeletal import draw_rig, rig_to_import_onto
+from .layouts import fields
 from .operation import Outcome
 from .target import likely_rig, rig_to_export
 from .wording import said
@@ -59,6 +60,10 @@ class EXPORT_SCENE_OT_xray_bones(ArmatureExport, ExportHelper, BlenderOperator):
         rig = likely_rig(context)
         if rig is not None:
             self.filepath = bpy.path.abspath(bones_file.suggested_name(rig))
+
+    def draw(self, _context: Any) -> None:
+        """Whether to keep a backup."""
+        draw_backup(fields(self.layout), self, self.filepath)
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan and write."""

@@ -21,7 +21,7 @@ from ..games.arma.animation_export import (
 from ..games.arma.export_bones import NamesFrom
 from .bases import BlenderOperator, ExportHelper
 from .bone_names_choice import BoneNamesChoice
-from .file_export import ArmatureExport
+from .file_export import ArmatureExport, draw_backup
 from .layouts import fields
 from .operation import Outcome
 from .target import active_rig, rig_to_export
@@ -124,8 +124,9 @@ class EXPORT_SCENE_OT_arma_rtm(BoneNamesChoice, ArmatureExport, ExportHelper, Bl
             layout.prop(self, "config")
         layout.prop(self, "prefix")
         self.draw_bone_names(layout)
-        for name in ("own_markers", "from_file", "backup"):
+        for name in ("own_markers", "from_file"):
             layout.prop(self, name)
+        draw_backup(layout, self, self.filepath)
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan and write."""

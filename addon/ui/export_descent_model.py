@@ -14,7 +14,7 @@ from ..games.descent3 import model_export
 from ..games.descent3.hierarchy import Chosen
 from ..games.descent3.model_properties import holder_of
 from .bases import BlenderOperator, ExportHelper
-from .file_export import FileExport
+from .file_export import FileExport, draw_backup
 from .layouts import fields
 from .operation import Outcome
 from .target import objects_of
@@ -66,8 +66,9 @@ class EXPORT_SCENE_OT_descent3_oof(FileExport, ExportHelper, BlenderOperator):
     def draw(self, _context: Any) -> None:
         """The options."""
         layout = fields(self.layout)
-        for name in ("modifiers", "normals", "anew", "backup"):
+        for name in ("modifiers", "normals", "anew"):
             layout.prop(self, name)
+        draw_backup(layout, self, self.filepath)
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan and write."""

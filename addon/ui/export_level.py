@@ -14,7 +14,7 @@ from ..games.xray import level_export
 from ..games.xray.level_gather import ExportOptions
 from ..games.xray.level_properties import holder_of
 from .bases import BlenderOperator, ExportHelper
-from .file_export import FileExport
+from .file_export import FileExport, draw_backup
 from .layouts import fields, paragraph
 from .operation import Outcome
 from .target import level_holder_to_export
@@ -67,8 +67,9 @@ class EXPORT_SCENE_OT_xray_level_geometry(FileExport, ExportHelper, BlenderOpera
     def draw(self, _context: Any) -> None:
         """The options."""
         layout = fields(self.layout)
-        for name in ("modifiers", "anew", "backup"):
+        for name in ("modifiers", "anew"):
             layout.prop(self, name)
+        draw_backup(layout, self, self.filepath)
         if self.findings:
             column = layout.column(align=True)
             column.label(text="Worth a look first:", icon="ERROR")

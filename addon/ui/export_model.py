@@ -11,7 +11,7 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 from ..core.report import Report
 from ..games.xray import model_export
 from .bases import BlenderOperator, ExportHelper
-from .file_export import FileExport
+from .file_export import FileExport, draw_backup
 from .layouts import fields
 from .operation import Outcome
 from .target import active_model, model_to_export
@@ -54,8 +54,9 @@ class EXPORT_SCENE_OT_xray_ogf(FileExport, ExportHelper, BlenderOperator):
     def draw(self, _context: Any) -> None:
         """The options."""
         layout = fields(self.layout)
-        for name in ("skeleton", "meshes", "most_links", "backup"):
+        for name in ("skeleton", "meshes", "most_links"):
             layout.prop(self, name)
+        draw_backup(layout, self, self.filepath)
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan and write."""

@@ -16,7 +16,7 @@ from ..games.xray import motion_edit
 from ..games.xray.motion_export import Onto, plan_export
 from .bases import BlenderOperator, ExportHelper
 from .export_choices import ExportChoices, worst_error_text
-from .file_export import ArmatureExport
+from .file_export import ArmatureExport, draw_backup
 from .layouts import fields
 from .operation import Outcome
 from .target import action_to_export, likely_rig, rig_to_export, some_action
@@ -74,7 +74,7 @@ class EXPORT_SCENE_OT_xray_omf(ArmatureExport, ExportChoices, ExportHelper, Blen
         layout.prop(self, "onto")
         layout.prop(self, "choose")
         self.draw_choices(layout, likely_rig(context))
-        layout.prop(self, "backup")
+        draw_backup(layout, self, self.filepath)
         if not self.collection:
             layout.prop(self, "remember")
 

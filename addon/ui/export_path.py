@@ -13,7 +13,7 @@ from ..core.report import Report
 from ..games.xray import path as paths
 from .bases import BlenderOperator, ExportHelper
 from .curve_tolerances import Tolerances
-from .file_export import FileExport
+from .file_export import FileExport, draw_backup
 from .layouts import fields, paragraph
 from .operation import Outcome
 from .target import mover_to_export
@@ -74,7 +74,7 @@ class EXPORT_SCENE_OT_xray_anm(FileExport, Tolerances, ExportHelper, BlenderOper
         self.draw_tolerances(layout)
         if self.collection or (active is not None and active.type == "CURVE"):
             layout.prop(self, "banked")
-        layout.prop(self, "backup")
+        draw_backup(layout, self, self.filepath)
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan and write."""

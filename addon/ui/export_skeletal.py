@@ -16,7 +16,7 @@ from .bases import BlenderOperator, ExportHelper
 from .curve_tolerances import Tolerances
 from .export_choices import RestChoice
 from .export_motions import ONTO, actions_moving
-from .file_export import ArmatureExport
+from .file_export import ArmatureExport, draw_backup
 from .layouts import fields
 from .operation import Outcome
 from .target import action_to_export, likely_rig, rig_to_export, some_action
@@ -67,7 +67,7 @@ class EXPORT_SCENE_OT_xray_skl(ArmatureExport, RestChoice, Tolerances, ExportHel
         self.draw_rest_change(layout, likely_rig(context), "motionbridge_skeletal_files")
         layout.prop(self, "version")
         self.draw_tolerances(layout)
-        layout.prop(self, "backup")
+        draw_backup(layout, self, self.filepath)
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan and write."""

@@ -7,11 +7,21 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, StringProperty
 
+from ..core import files
 from ..core.errors import WriteError
 from .bases import ExportHelper
 from .operation import Operation
 from .preferences import preferences
 from .target import rigs_of
+from .wording import shown
+
+
+def draw_backup(layout: Any, operator: Any, path: str) -> None:
+    """The operator's option to keep a backup, and below it that an existing one of the file at ``path`` stays."""
+    layout.prop(operator, "backup")
+    backup = files.backup_of(bpy.path.abspath(path)) if path else None
+    if operator.backup and backup is not None and backup.exists():
+        layout.label(text=shown("{} exists and is kept").format(backup.name), icon="INFO", translate=False)
 
 
 class FileExport(Operation):
@@ -19,7 +29,11 @@ class FileExport(Operation):
 
     bl_options = {"PRESET"}
 
-    backup: BoolProperty(name="Keep a Backup", description="Keep a file that is there beside the new one", default=True)
+    backup: BoolProperty(
+        name="Keep a Backup",
+        description="Keep the old file beside it, with .bak added; an existing backup is kept",
+        default=True,
+    )
 
     def suggest(self, context: Any) -> None:
         """Set ``filepath``, and options that follow from what is active, before the browser opens."""

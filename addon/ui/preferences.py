@@ -41,7 +41,8 @@ class MotionbridgePreferences(bpy.types.AddonPreferences):
     )
     backup: BoolProperty(
         name="Keep a Backup",
-        description="Saving into a file that is there keeps the old one beside it, with .bak added to its name",
+        description="Saving into a file that is there keeps the old one beside it, with .bak added to its name; "
+        "an existing backup is kept",
         default=True,
     )
 

@@ -166,6 +166,7 @@ RUSSIAN: dict[str, str] = (
         "Four": "Четыре",
         "Two": "Две",
         "Keep a Backup": "Оставить копию",
+        "{} exists and is kept": "{} уже есть и сохраняется",
         "Write": "Записать",
         "A New File": "Новый файл",
         "Into the File": "В имеющийся файл",

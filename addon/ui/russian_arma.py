@@ -206,7 +206,7 @@ ARMA: dict[str, str] = {
     "Write even if the file on disk is no longer the one that was imported": (
         "Записать, даже если файл на диске уже не тот, что был импортирован"
     ),
-    "Write the animation into the file it came from, and keep a backup": (
-        "Записать анимацию в исходный файл с сохранением копии"
+    "Write the animation into the file it came from, and keep a backup unless there is one already": (
+        "Записать анимацию в исходный файл, сохранив копию, если её ещё нет"
     ),
 }

@@ -118,10 +118,12 @@ TOOLTIPS: dict[str, str] = {
         "Чистое небо и Зов Припяти: на вершину влияет до четырёх костей"
     ),
     "Shadow of Chernobyl: a vertex follows up to two bones": "Тень Чернобыля: на вершину влияет до двух костей",
-    "Keep a file that is there beside the new one": "Оставить прежний файл рядом с новым",
-    "Keep the old file beside it, with .bak added": "Оставить прежний файл рядом, добавив к имени .bak",
-    "Saving into a file that is there keeps the old one beside it, with .bak added to its name": (
-        "При сохранении в имеющийся файл прежний остаётся рядом, с добавкой .bak к имени"
+    "Keep the old file beside it, with .bak added; an existing backup is kept": (
+        "Оставить прежний файл рядом, добавив к имени .bak; имеющаяся копия сохраняется"
+    ),
+    "Saving into a file that is there keeps the old one beside it, with .bak added to its name; "
+    "an existing backup is kept": (
+        "При сохранении в имеющийся файл прежний остаётся рядом, с добавкой .bak к имени; имеющаяся копия сохраняется"
     ),
     "What the written file starts from": "На чём основан записываемый файл",
     "The chosen motions alone; what nobody touched keeps its bytes": (

@@ -18,6 +18,7 @@ from ..games.xray.motion_export import Plan
 from .bases import BlenderOperator
 from .export_choices import ExportChoices, worst_error_text
 from .export_motions import active_file
+from .file_export import draw_backup
 from .operation import Operation, Outcome, broken_lines
 from .preferences import preferences
 from .target import active_rig, rig_to_export
@@ -50,7 +51,11 @@ class MOTIONBRIDGE_OT_save_back(Operation, ExportChoices, BlenderOperator):
         default="REFUSE",
         options={"SKIP_SAVE"},
     )
-    backup: BoolProperty(name="Keep a Backup", description="Keep the old file beside it, with .bak added", default=True)
+    backup: BoolProperty(
+        name="Keep a Backup",
+        description="Keep the old file beside it, with .bak added; an existing backup is kept",
+        default=True,
+    )
 
     _plan: Plan | None = None
     _refusal: MotionbridgeError | None = None
@@ -128,7 +133,7 @@ class MOTIONBRIDGE_OT_save_back(Operation, ExportChoices, BlenderOperator):
             row.alert = self.if_changed == "REFUSE"
             row.prop(self, "if_changed")
         self.draw_choices(layout, rig)
-        layout.prop(self, "backup")
+        draw_backup(layout, self, file.path)
 
     def _draw_plan(self, column: Any, plan: Plan) -> None:
         if self._is_same(plan):

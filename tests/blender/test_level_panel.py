@@ -98,7 +98,7 @@ def test_only_what_is_ticked_can_be_typed(samples, ticked):
 def test_what_the_game_would_reject_is_said_before_it_is_written():
     shown = drawn("thin", [*SQUARE, (0, 0.0001, 0)], [(0, 1, 2), (0, 1, 4)], "HOM")
     bpy.context.view_layer.objects.active = shown
-    operator = SimpleNamespace(filepath="", findings="", layout=Layout())
+    operator = SimpleNamespace(filepath="", findings="", backup=True, layout=Layout())
     export_level.EXPORT_SCENE_OT_xray_level_geometry.suggest(operator, bpy.context)
     assert operator.filepath == "thin.hom"
     export_level.EXPORT_SCENE_OT_xray_level_geometry.draw(operator, bpy.context)

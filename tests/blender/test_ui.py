@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 from addon.blender import compat
 from addon.core.report import Report
 from addon.formats.xray import omf
+from addon.ui.file_export import draw_backup
+from tests.blender.test_level_panel import Layout
 from tests.blender.test_motions import needs_corpus
 from tests.scene import differences, snapshot
 
@@ -470,6 +473,25 @@ def test_an_edited_rest_pose_is_asked_about(game, tmp_path):
     assert "rest pose was edited" in said
     assert bpy.ops.export_scene.xray_omf(filepath=str(tmp_path / "x.omf"), rest_change="GAME_POSE") == {"FINISHED"}
     assert (tmp_path / "x.omf").read_bytes() == (game / "humanoid.omf").read_bytes()
+
+
+def test_the_first_backup_is_never_overwritten_and_the_dialog_says_so(game):
+    rig = load(game)
+    path = game / "humanoid.omf"
+    first = path.read_bytes()
+    turn_a_key(bpy.data.actions[0])
+    options = SimpleNamespace(backup=True)
+    layout = Layout()
+    draw_backup(layout, options, str(path))
+    assert layout.kept == [("backup", True)]
+    assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
+    turn_a_key(bpy.data.actions[0])
+    draw_backup(layout, options, str(path))
+    assert layout.kept[1:] == [("backup", True), "humanoid.omf.bak exists and is kept"]
+    assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
+    assert bpy.ops.export_scene.xray_omf(filepath=str(path), backup=True) == {"FINISHED"}
+    assert path.with_name("humanoid.omf.bak").read_bytes() == first
+    assert len(rig.motionbridge_motion_files) == 1
 
 
 def test_into_a_file_that_is_there(game):

@@ -87,15 +87,27 @@ def test_an_interrupted_write_leaves_the_old_file_too(tmp_path, monkeypatch):
     assert names_in(tmp_path) == ["motions.omf"]
 
 
-def test_the_old_bytes_are_kept_as_a_backup_when_asked(tmp_path):
+def test_the_first_bytes_are_kept_as_a_backup_when_asked(tmp_path):
     path = tmp_path / "motions.omf"
     write_atomically(path, b"first", backup=True)  # nothing to keep yet
     assert names_in(tmp_path) == ["motions.omf"]
     write_atomically(path, b"second", backup=True)
     write_atomically(path, b"third", backup=True)
     assert path.read_bytes() == b"third"
-    assert (tmp_path / "motions.omf.bak").read_bytes() == b"second"
+    assert files.backup_of(path) == tmp_path / "motions.omf.bak"
+    assert (tmp_path / "motions.omf.bak").read_bytes() == b"first"
     assert len(names_in(tmp_path)) == 2
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions and links of POSIX")
+def test_a_backup_lies_beside_the_file_that_a_link_leads_to(tmp_path):
+    (tmp_path / "game").mkdir()
+    path, link = tmp_path / "game" / "motions.omf", tmp_path / "link.omf"
+    path.write_bytes(b"old")
+    link.symlink_to(path)
+    write_atomically(link, b"new", backup=True)
+    assert files.backup_of(link) == files.backup_of(path)
+    assert files.backup_of(link).read_bytes() == b"old"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="permissions and links of POSIX")
