@@ -2,8 +2,8 @@
 
     blender --background --factory-startup --python-exit-code 1 --python scripts/save_scenes.py -- SAMPLES FOLDER
 
-SAMPLES is a folder with the files of `tests/samples`; its path stays in the .blend files. FOLDER gets the scenes and the
-editor's motions and bones, of which there are no samples. `tests/saved` holds what each released version saved:
+SAMPLES is a folder with the files of `tests/samples`; its path stays in the .blend files. FOLDER gets the scenes and
+the editor's motions and bones, of which there are no samples. `tests/saved` holds what each released version saved:
 `tests/blender/test_saved_files.py` opens it in every later one.
 """
 

@@ -1,7 +1,7 @@
 """Scenes that an earlier version saved: opened by this one, each file leaves with the bytes it came with.
 
-`tests/saved/VERSION/BLENDER` was written by `scripts/save_scenes.py` of that version. Files are never replaced: users have
-them.
+`tests/saved/VERSION/BLENDER` was written by `scripts/save_scenes.py` of that version. Files are never replaced: users
+have them.
 """
 
 from pathlib import Path
