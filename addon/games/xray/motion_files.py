@@ -19,6 +19,7 @@ from ...core import names
 from ...core.binary import Reader
 from ...core.report import Report
 from ...formats.xray import omf
+from ...formats.xray.omf import edit
 from ...formats.xray.omf.document import (
     ALL_PARTITIONS,
     Motion,
@@ -30,7 +31,7 @@ from ...formats.xray.omf.document import (
     Partition,
     PartitionBone,
 )
-from ...formats.xray.omf.motions import read_motion
+from ...formats.xray.omf.motions import read_motion, with_motions
 
 ALL = "all"
 """What the panel calls a motion that plays on every partition."""
@@ -90,19 +91,13 @@ def joined(file: Any, motions: dict[int, Motion]) -> Omf:
     """The file with the keys of ``motions`` (by their place) back in; motions without keys are left out."""
     document = document_of(file)
     library, parameters = document.motion_set
-    entries = list(library.entries)
-    definitions = list(parameters.definitions)
-    for place, stub in sorted(enumerate(library.motions), reverse=True):
-        number = next(index for index, entry in enumerate(entries) if entry is stub)
-        if place in motions:
-            found = motions[place]
-            entries[number] = replace(stub, body=found.body, starts=found.starts, frames=found.frames)
-        else:
-            del entries[number]
-            del definitions[place]
-    return document.with_motion_set(
-        MotionSet(MotionLibrary(entries, library.tail), replace(parameters, definitions=definitions))
-    )
+    found = [
+        replace(stub, body=motions[place].body, starts=motions[place].starts, frames=motions[place].frames)
+        if place in motions
+        else stub
+        for place, stub in enumerate(library.motions)
+    ]
+    return document.with_motion_set(edit.only(MotionSet(with_motions(library, found), parameters), motions))
 
 
 def keep_rest(file: Any, rig: Any) -> None:

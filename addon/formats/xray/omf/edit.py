@@ -6,7 +6,7 @@ compared as the game does, without case; where a name is there twice the first o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +17,7 @@ from ....core.report import Report
 from .decoding import track_bones
 from .document import ALL_PARTITIONS, TIMING, Definition, Motion, MotionFlag, MotionSet, Parameters
 from .limits import refuse_new_problems
-from .motions import numbered
+from .motions import with_motions
 
 Pair = tuple[Motion, Definition]
 
@@ -33,15 +33,42 @@ def pairs(motions: MotionSet) -> list[Pair]:
     return list(zip(there, definitions, strict=True))
 
 
-def _assembled(before: MotionSet, chosen: Sequence[Pair], parameters: Parameters | None = None) -> MotionSet:
-    """A set of these pairs; definitions count them anew only where their place changed."""
-    definitions = []
-    for place, (_, definition) in enumerate(chosen):
-        unmoved = place < len(before.parameters.definitions) and before.parameters.definitions[place] is definition
-        definitions.append(definition if unmoved else replace(definition, motion=place))
-    result = MotionSet(
-        numbered([motion for motion, _ in chosen]), replace(parameters or before.parameters, definitions=definitions)
+def rearranged(
+    before: MotionSet,
+    motions: Sequence[Motion],
+    definitions: Sequence[Definition],
+    parameters: Parameters | None = None,
+) -> MotionSet:
+    """``before`` with other motions and definitions, of the same places.
+
+    Where there are more or fewer than before, count, chunk ids and the definitions' numbers are made again. Else they
+    are the file's, but for definitions that moved to another place.
+    """
+    old = {id(definition): place for place, definition in enumerate(before.parameters.definitions)}
+    same_number = len(motions) == len(before.library.motions)
+    placed = [
+        definition if same_number and old.get(id(definition), place) == place else replace(definition, motion=place)
+        for place, definition in enumerate(definitions)
+    ]
+    library = with_motions(before.library, list(motions))
+    return MotionSet(library, replace(parameters or before.parameters, definitions=placed))
+
+
+def only(motions: MotionSet, places: Collection[int]) -> MotionSet:
+    """The motions at these places with their definitions, in the file's order; all of them are ``motions`` itself."""
+    there, definitions = motions.library.motions, motions.parameters.definitions
+    left_out = set(range(len(there))).difference(places)
+    if not left_out:
+        return motions
+    return rearranged(
+        motions,
+        [motion for place, motion in enumerate(there) if place not in left_out],
+        [definition for place, definition in enumerate(definitions) if place not in left_out],
     )
+
+
+def _assembled(before: MotionSet, chosen: Sequence[Pair], parameters: Parameters | None = None) -> MotionSet:
+    result = rearranged(before, [motion for motion, _ in chosen], [definition for _, definition in chosen], parameters)
     refuse_new_problems(before, result)
     return result
 
@@ -109,7 +136,8 @@ def merge(motions: MotionSet, other: MotionSet, *, replace_same: bool = False) -
             taken[definition.label.lower()] = len(chosen)
             chosen.append(pair)
         elif replace_same:
-            chosen[place] = pair
+            motion, definition = pair
+            chosen[place] = (motion, replace(definition, motion=chosen[place][1].motion))
         else:
             raise WriteError(
                 f"both files have a motion called {definition.label!r}",

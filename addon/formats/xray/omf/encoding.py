@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from .document import (
     Partition,
     PartitionBone,
 )
-from .edit import pairs
+from .edit import pairs, rearranged
 from .limits import refuse_new_problems
 from .motion_encoding import encode_motion
 from .motions import numbered
@@ -64,7 +63,6 @@ def encode(
         given = definitions[number] if definitions is not None else None
         definition = _definition(clip, given, definitions_out[place] if place is not None else None)
         if place is None:
-            definition.motion = len(motions)
             motions.append(motion)
             definitions_out.append(definition)
             changes.motions.append(MotionChange(clip.name, number, new=True, tracks=tuple(track_changes)))
@@ -77,8 +75,7 @@ def encode(
     changes.untouched = len(motions) - len(changes.motions)
     if not changes.motions:
         return start, changes
-    parameters = replace(start.parameters, definitions=definitions_out)
-    result = MotionSet(numbered(motions), parameters)
+    result = rearranged(start, motions, definitions_out)
     refuse_new_problems(base, result)
     return result, changes
 

@@ -6,6 +6,7 @@ The same bytes lie in an `.omf` and inside a model.
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from zlib import crc32
 
 from ....core.binary import Reader, Writer
@@ -132,6 +133,29 @@ def numbered(motions: list[Motion]) -> MotionLibrary:
     for number, motion in enumerate(motions, 1):
         entries.append(Motion(motion.name, motion.frames, motion.body, motion.starts, number, offset=motion.offset))
     return MotionLibrary(entries)
+
+
+def with_motions(library: MotionLibrary, motions: list[Motion]) -> MotionLibrary:
+    """``library`` with ``motions`` in the places of its own; where there are more or fewer, counted and numbered again.
+
+    The engine looks up chunk i + 1 for every i below the count. As many motions keep the file's chunk ids and what else
+    lies between them, odd as that may be.
+    """
+    places = {id(motion): place for place, motion in enumerate(library.motions)}
+    if len(motions) != len(places):
+        return numbered(motions)
+
+    def laid(entry: Motion) -> Motion:
+        motion = motions[places[id(entry)]]
+        if motion is entry:
+            return entry
+        # A size that the file declares wrongly belongs to the chunk that lies there, not to a motion that moved.
+        declared = None if id(motion) in places else motion.declared
+        return replace(motion, identifier=entry.identifier, declared=declared)
+
+    return MotionLibrary(
+        [laid(entry) if isinstance(entry, Motion) else entry for entry in library.entries], library.tail
+    )
 
 
 def raw_size(library: MotionLibrary) -> int:

@@ -1,6 +1,7 @@
 """Editing a set of motions as a list, and saying what differs."""
 
 import struct
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,9 +9,10 @@ import pytest
 from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
 from addon.formats.xray import omf
+from addon.formats.xray.chunks import Chunk
 from addon.formats.xray.omf import edit
 from addon.formats.xray.omf.decoding import decode
-from addon.formats.xray.omf.document import MotionFlag, MotionSet
+from addon.formats.xray.omf.document import Motion, MotionFlag, MotionLibrary, MotionSet
 from addon.formats.xray.omf.encoding import encode
 from tests.formats.xray.omf.test_bytes import definition, motion, omf_file, parameters
 from tests.formats.xray.omf.test_motions_as_clips import flat_skeleton, identity_clip, load
@@ -249,3 +251,79 @@ def test_a_description_counts_what_is_there(corpus) -> None:
     lines = omf.describe(load((corpus / HUMAN).read_bytes()))
     assert lines[0] == "231 motions, 15371 frames, 148 marks, parameters version 4"
     assert lines[1] == "partitions: legs (13 bones), torso (30 bones), head (4 bones)"
+
+
+# Chunk ids and counts ------------------------------------------------------------------------------------------------
+
+
+def odd_file() -> MotionSet:
+    """Motions in chunks 2, 5 and 7 with junk between, a count of 9, and definitions that number them 4, 4, 0."""
+    plain = made("a", "b", "c")
+    chunks = [Chunk(0, struct.pack("<I", 9)), Chunk(3, b"junk"), Chunk(0x8000_0001, b"")]
+    ids = {"a": 2, "b": 5, "c": 7}
+    motions = [replace(motion, identifier=ids[motion.label]) for motion in plain.library.motions]
+    definitions = [
+        replace(one, motion=number) for one, number in zip(plain.parameters.definitions, (4, 4, 0), strict=True)
+    ]
+    entries = [chunks[0], motions[1], chunks[1], motions[0], motions[2], chunks[2]]
+    return MotionSet(MotionLibrary(entries, b"\1"), replace(plain.parameters, definitions=definitions))
+
+
+def ids(motions: MotionSet) -> list[int | tuple[int, str]]:
+    """Chunk ids as they lie in the file, those of motions with their names."""
+    return [
+        (entry.identifier, entry.label) if isinstance(entry, Motion) else entry.id for entry in motions.library.entries
+    ]
+
+
+def is_sound(motions: MotionSet) -> bool:
+    """Whether the engine finds every motion that is announced, each with its definition."""
+    count, *rest = motions.library.entries
+    numbers = list(range(len(rest)))
+    return (
+        isinstance(count, Chunk)
+        and (count.id, count.body) == (0, struct.pack("<I", len(rest)))
+        and [motion.identifier for motion in rest] == [number + 1 for number in numbers]
+        and [definition.motion for definition in motions.parameters.definitions] == numbers
+    )
+
+
+def test_as_many_motions_keep_the_odd_chunk_ids_of_their_file() -> None:
+    motions = odd_file()
+    assert ids(motions) == [0, (5, "b"), 3, (2, "a"), (7, "c"), 0x8000_0001]
+    for changed in (turned(motions, "b"), edit.set_parameters(motions, "b", set_flags=int(MotionFlag.IDLE))):
+        assert ids(changed) == ids(motions)
+        assert [one.motion for one in changed.parameters.definitions] == [4, 4, 0]
+        assert changed.library.tail == b"\1"
+        assert changed.library.entries[3] is motions.library.entries[3]
+    assert ids(edit.rename(motions, "b", "z")) == [0, (5, "z"), 3, (2, "a"), (7, "c"), 0x8000_0001]
+    reordered = edit.reorder(motions, ["c"])
+    assert ids(reordered) == [0, (5, "a"), 3, (2, "c"), (7, "b"), 0x8000_0001]
+    assert [one.motion for one in reordered.parameters.definitions] == [0, 1, 2]
+    same = edit.merge(motions, made("b"), replace_same=True)
+    assert ids(same) == ids(motions)
+    assert [one.motion for one in same.parameters.definitions] == [4, 4, 0]
+
+
+def test_a_size_that_runs_past_the_end_stays_where_it_is() -> None:
+    motions = made("a", "b")
+    motions.library.entries[-1].declared = 999
+    reordered = edit.reorder(motions, ["b"])
+    assert [entry.declared for entry in reordered.library.motions] == [None, None]
+    assert [entry.declared for entry in turned(motions, "a").library.motions] == [None, 999]
+
+
+def test_other_motions_are_counted_and_numbered() -> None:
+    motions = odd_file()
+    one, two = edit.split(motions, ["b"])
+    for changed in (
+        edit.delete(motions, ["a"]),
+        edit.only(motions, [1, 2]),
+        edit.only(motions, [2]),
+        edit.merge(motions, made("d")),
+        encode([identity_clip(2, 2, "d")], motions)[0],
+        one,
+        two,
+    ):
+        assert is_sound(changed)
+    assert edit.only(motions, [0, 1, 2]) is motions
