@@ -49,6 +49,10 @@ KNOWN_VERBS = {"read", "write"}
 # (module, function) that may catch everything -> why
 CATCHES_EVERYTHING = {
     ("cli/verification.py", "judge"): "a crash on one file is that file's verdict, and the others are still judged",
+    (
+        "ui/operation.py",
+        "each_file",
+    ): "a defect met in one file is printed and reported, and the others are still imported",
 }
 
 

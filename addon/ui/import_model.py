@@ -7,7 +7,9 @@ from typing import Any
 
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
+from ..blender.failure import undone_on_failure
 from ..blender.record import kept
+from ..core.errors import ReadError
 from ..core.report import Report
 from ..formats.xray import ogf
 from ..formats.xray.ogf.motions import motion_set_of
@@ -93,10 +95,17 @@ def _import_motions(context: Any, imported: model.ImportedModel, path: str, refe
     sources = [path] if has_motions_inside(imported.holder) else []
     if referenced:
         sources += [str(file) for reference in imported.references for file in reference.files]
-    for number, source in enumerate(dict.fromkeys(sources)):
-        options = motion_import.MotionImportOptions(assign_first=number == 0)
-        result = motion_import.import_motions(context, imported.rig, source, options=options, report=report)
-        report.note(f"{len(result.actions)} motions imported", Path(source).name)
+    plays = False
+    for source in dict.fromkeys(sources):
+        options = motion_import.MotionImportOptions(assign_first=not plays)
+        try:
+            with undone_on_failure(context):
+                result = motion_import.import_motions(context, imported.rig, source, options=options, report=report)
+        except ReadError as refusal:  # the model can be used without them
+            report.warn(f"motions left out: {str(refusal).rstrip('.')}")
+        else:
+            plays = plays or bool(result.actions)
+            report.note(f"{len(result.actions)} motions imported", Path(source).name)
 
 
 def has_motions_inside(holder: Any) -> bool:

@@ -10,7 +10,7 @@ from bpy.props import BoolProperty, IntProperty, StringProperty
 
 from ..blender.action import frames_per_second
 from ..blender.scope import progress
-from ..core.errors import MotionbridgeError, ReadError
+from ..core.errors import ReadError
 from ..core.report import Report
 from ..formats.xray.omf.document import FRAMES_PER_SECOND
 from ..games.xray import model, motion_import
@@ -112,7 +112,7 @@ class IMPORT_SCENE_OT_xray_omf(FileImport, MotionList, BlenderOperator):
         """Import every file."""
         paths = self.chosen_files("Choose at least one file of motions (.omf)")
         chosen = self.chosen(paths, motion_import.list_motions, report)
-        rig, imported = self._target(context, next(iter(chosen)), report)
+        rig = self._target(context, next(iter(chosen)), report)
         actions: list[Any] = []
         with progress(context, sum(len(names) for names in chosen.values())) as step:
 
@@ -131,26 +131,20 @@ class IMPORT_SCENE_OT_xray_omf(FileImport, MotionList, BlenderOperator):
                 )
                 actions.extend(result.actions)
 
-            try:
-                self.each_file(list(chosen), one, report)
-            except MotionbridgeError:
-                if imported is not None:
-                    # Refused means nothing was changed: nobody asked for the model alone.
-                    bpy.data.batch_remove(imported.objects)
-                raise
+            self.each_file(list(chosen), one, report)
         self._after(context, actions, report)
         text = said("Motions imported onto {}: {}; {} plays").format(rig.name, len(actions), actions[0].name)
         if len(actions) > 1:
             text = f"{text}, {said('the others are in the Motionbridge tab and the Action editor')}"
         return Outcome(text)
 
-    def _target(self, context: Any, path: str, report: Report) -> tuple[Any, model.ImportedModel | None]:
-        """The armature, and the model that was imported for it."""
+    def _target(self, context: Any, path: str, report: Report) -> Any:
+        """The armature; where none is active that of a model imported for these motions."""
         rig = likely_rig(context)
         if rig != active_rig(context) and not self.model:
             report.note("no armature is active: the only one in the scene is used", rig.name)
         if rig is not None and not self.model:
-            return rig, None
+            return rig
         found = [bpy.path.abspath(self.model)] if self.model else model.models_playing(path, model_options(context))
         if not found:
             raise ReadError(
@@ -160,10 +154,9 @@ class IMPORT_SCENE_OT_xray_omf(FileImport, MotionList, BlenderOperator):
             )
         imported = model.import_model(context, found[0], model_options(context), report)
         if imported.rig is None:
-            bpy.data.batch_remove(imported.objects)
             raise ReadError("this model has no bones", file=str(found[0]), remedy="Name a model with a skeleton")
         report.note("the motions are on a model that was imported for them", Path(found[0]).name)
-        return imported.rig, imported
+        return imported.rig
 
     def _after(self, context: Any, actions: list[Any], report: Report) -> None:
         if self.match_scene:

@@ -17,6 +17,8 @@ from .target import likely_rig
 from .tick_list import TickedChoice, TickedRows
 from .wording import shown
 
+MOST_FRAMES = 2**31 - 1
+"""What an `IntProperty` holds; broken files announce more."""
 Names = Callable[[str], list[tuple[str, int]]]
 """Name and frames of each motion of a file. Raises `ReadError`."""
 
@@ -55,7 +57,7 @@ class MotionList(TickedChoice):
         def one(path: str, _found: Report) -> None:
             for name, frames in names_of(path):
                 row = operator.listed.add()
-                row.name, row.file, row.frames = name, path, frames
+                row.name, row.file, row.frames = name, path, min(frames, MOST_FRAMES)
 
         operator.each_file(operator.paths(), one, report)
 

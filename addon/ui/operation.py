@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import bpy
 from bpy.props import CollectionProperty, StringProperty
 
+from ..blender.failure import undone_on_failure
 from ..core.errors import MotionbridgeError
 from ..core.report import Report
 from .bases import BlenderOperator
@@ -46,10 +48,14 @@ class Operation:
         return self.answer(context, self.run)
 
     def answer(self, context: Any, work: Callable[[Any, Report], Outcome | None]) -> set[str]:
-        """Do some work and say what came of it. Work that gives nothing back has handed over to a dialog."""
+        """Do some work and say what came of it. Work that gives nothing back has handed over to a dialog.
+
+        Work that raises anything leaves no data-blocks behind.
+        """
         report = Report()
         try:
-            outcome = work(context, report)
+            with undone_on_failure(context):
+                outcome = work(context, report)
         except MotionbridgeError as refusal:
             _keep(context, str(refusal), report)
             self.report({"ERROR"}, str(refusal))
@@ -61,24 +67,30 @@ class Operation:
         return {"FINISHED"} if outcome.done else {"CANCELLED"}
 
     def each_file(self, paths: Sequence[str], work: Callable[[str, Report], None], report: Report) -> int:
-        """Work on one file after the other and count those that went well. One bad file does not stop the others.
+        """Work on each file and count those that went well. One bad file does not stop the others.
 
-        Of a bad file only its refusal is reported. Raises it where no file went well.
+        Of a bad file no data-block stays, and only its refusal is reported. Raises it if no file went well. A defect
+        of ours counts as a bad file too: its traceback goes to the console.
         """
-        refusals: list[MotionbridgeError] = []
+        failures: list[tuple[Exception, str]] = []
         for path in paths:
             found = Report()
             try:
-                work(path, found)
+                with undone_on_failure(bpy.context):
+                    work(path, found)
             except MotionbridgeError as refused:
-                refusals.append(refused)
+                failures.append((refused, str(refused).rstrip(".")))
+            except Exception as defect:  # noqa: BLE001 (the other files are good)
+                traceback.print_exception(defect)
+                what = f"{type(defect).__name__}: {defect}"
+                failures.append((defect, f"{path}: the import failed, see the system console ({what})"))
             else:
                 report.include(found)
-        if len(refusals) == len(paths):
-            raise refusals[0]
-        for refusal in refusals:
-            report.warn(f"left out: {str(refusal).rstrip('.')}")
-        return len(paths) - len(refusals)
+        if len(failures) == len(paths):
+            raise failures[0][0]
+        for _, sentence in failures:
+            report.warn(f"left out: {sentence}")
+        return len(paths) - len(failures)
 
 
 def status_line(sentence: str, report: Report) -> str:

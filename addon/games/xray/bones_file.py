@@ -90,12 +90,12 @@ def import_bones(rig: Any, path: str, report: Report) -> int:
             file=path,
             remedy="Select the armature these properties belong to",
         )
-    for number, (bone, ours) in enumerate(found):
+    decoded = [decode_bone(bone) for bone, _ in found]  # what refuses does so before a bone is changed
+    for number, ((bone, ours), physics) in enumerate(zip(found, decoded, strict=True)):
         if ours is None:
             missing.append(bone.name)
             continue
         _adopt(ours, bone.name, number)
-        physics = decode_bone(bone)
         bone_properties.build_physics(ours, physics.entry, _absent(physics))
         given += 1
     if missing:

@@ -9,6 +9,7 @@ from typing import Any
 import bpy
 
 from ...blender import collection
+from ...blender.failure import undone_on_failure
 from ...core.errors import MotionbridgeError, ReadError
 from ...core.report import Report
 from . import level, level_models
@@ -53,7 +54,8 @@ def import_folder(
     for number, path in enumerate(paths):
         found = Report()
         try:
-            made.append(level.read_file(path, options, found))
+            with undone_on_failure(context):
+                made.append(level.read_file(path, options, found))
         except MotionbridgeError as refused:
             refusals.append(refused)
         else:

@@ -35,6 +35,8 @@ from ...formats.xray.omf.motions import read_motion, with_motions
 
 ALL = "all"
 """What the panel calls a motion that plays on every partition."""
+HIGHEST_TRACK = 2**31 - 1
+"""What an `IntProperty` holds."""
 UNKNOWN_REST = 1e-6
 """How far a rest matrix may stray from the one kept and still be the same."""
 
@@ -60,7 +62,7 @@ def refresh(file: Any, document: Omf, path: str, digest: str) -> None:
         kept_partition = file.partitions.add()
         kept_partition.name = partition.label
         for bone in partition.bones:
-            _add_bone(kept_partition, names.decode(bone.name or b""), -1 if bone.track is None else bone.track)
+            _add_bone(kept_partition, names.decode(bone.name or b""), _shown_track(bone))
     keep(file, "document", omf.write(_without_keys(document)))
 
 
@@ -166,11 +168,18 @@ def _add_bone(partition: Any, name: str, track: int) -> None:
     entry.name, entry.track = name, track
 
 
+def _shown_track(bone: PartitionBone) -> int:
+    """The number as the panel holds it: -1 for none, and numbers beyond its range (broken files) as the highest."""
+    return -1 if bone.track is None else min(bone.track, HIGHEST_TRACK)
+
+
 def with_partitions(parameters: Parameters, file: Any) -> Parameters:
     """The parameters with the partitions of the panel, the old ones where they say the same."""
     wanted = partitions_of(file)
-    old = [(part.name, [(bone.name or b"", bone.track) for bone in part.bones]) for part in parameters.partitions]
-    new = [(part.name, [(bone.name, bone.track) for bone in part.bones]) for part in wanted]
+    old, new = (
+        [(part.name, [(bone.name or b"", _shown_track(bone)) for bone in part.bones]) for part in partitions]
+        for partitions in (parameters.partitions, wanted)
+    )
     return parameters if old == new else replace(parameters, partitions=wanted)
 
 

@@ -12,6 +12,7 @@ import bpy
 from ...blender import action as actions
 from ...blender import compat
 from ...blender.armature import Rest, rest_of
+from ...blender.failure import rows_removed_on_failure
 from ...blender.record import keep
 from ...core import files, space
 from ...core.errors import ReadError
@@ -91,6 +92,13 @@ def import_motions(
     Raises `ReadError` for a file that is none, of which no bone is in the armature, or where a chosen motion claims
     more frames than its bytes bear.
     """
+    with rows_removed_on_failure(rig, "motionbridge_motion_files"):
+        return _import(context, rig, path, options=options, report=report, progress=progress)
+
+
+def _import(
+    context: Any, rig: Any, path: str, *, options: MotionImportOptions, report: Report, progress: Callable[[int], None]
+) -> MotionImport:
     document, digest, embedded = read_motions(path, report)
     motions, parameters = document.motion_set.library.motions, document.motion_set.parameters
     chosen = _chosen(document, options, path)
@@ -112,11 +120,11 @@ def import_motions(
             f"{len(result.missing)} bones of the file are not in the armature; their keys are kept and written back",
             ", ".join(result.missing),
         )
-    rig.motionbridge_motion_file = len(rig.motionbridge_motion_files) - 1
     if options.assign_first and result.actions:
         actions.play(context, rig, result.actions[0])
     if options.stash:
         actions.stash(rig, result.actions)
+    rig.motionbridge_motion_file = len(rig.motionbridge_motion_files) - 1
     return result
 
 

@@ -129,12 +129,15 @@ def import_path(context: Any, file: str, options: PathImportOptions, report: Rep
     name = FilePath(file).stem
     if not any(len(envelope.keys) for envelope in document.animation.envelopes):
         report.warn("the path has no keys: nothing moves", name)
-    owner = _owner(context, name, options, report)
-    if options.play and options.target is not Target.ACTIVE:
-        collection.make_current(context, [owner, *owner.children], owner)
+    owner, camera = _owner(context, name, options, report)
     action = paths.build(path, name, compat.slot_name(owner))
     action.use_fake_user = options.fake_user
     _remember(action, path, document, file, data)
+    if camera is not None:  # it may be the user's own: moved only now that the action is there
+        camera.parent = owner
+        camera.location, camera.rotation_mode, camera.rotation_euler = (0.0, 0.0, 0.0), "XYZ", (np.pi / 2, 0.0, 0.0)
+    if options.play and options.target is not Target.ACTIVE:
+        collection.make_current(context, [owner, *owner.children], owner)
     for oddity in filter(None, action.motionbridge_path.not_shown.split("; ")):
         report.warn(f"outside its keys Blender does not show {oddity}; kept while it is not changed", name)
     made = ImportedPath(owner, action)
@@ -174,13 +177,14 @@ def _keep_played(owner: Any, report: Report) -> None:
         report.note("what the object played before is kept with a fake user", played.name)
 
 
-def _owner(context: Any, name: str, options: PathImportOptions, report: Report) -> Any:
+def _owner(context: Any, name: str, options: PathImportOptions, report: Report) -> tuple[Any, Any]:
+    """What plays the path, and the camera to put below it or None."""
     if options.target is not Target.ACTIVE:
         camera = None
         if options.target is Target.CAMERA:
             camera = bpy.data.objects.new(f"{name} camera", bpy.data.cameras.new(name))
             collection.target(context, report).objects.link(camera)
-        return _new_owner(context, name, camera, report)
+        return _new_owner(context, name, report), camera
     active = context.view_layer.objects.active
     if active is None:
         raise WriteError("no object is active", remedy="Click the object that is to move, or import onto a new one")
@@ -189,27 +193,24 @@ def _owner(context: Any, name: str, options: PathImportOptions, report: Report) 
             f"{active.name!r} lies in another file", remedy="Make a library override of it, or import onto a new one"
         )
     if active.type != "CAMERA":
-        return active
+        return active, None
     carrier = moved_object(active)
     if carrier is not active:
-        return carrier
+        return carrier, None
     if active.parent is not None or _plays(active):
         raise WriteError(
             f"the camera {active.name!r} is moved already, by its keys or its parent",
             remedy="Clear its animation and its parent, or import onto a new camera",
         )
-    return _new_owner(context, name, active, report)
+    return _new_owner(context, name, report), active
 
 
-def _new_owner(context: Any, name: str, camera: Any, report: Report) -> Any:
-    """A new empty, and below it the camera if there is one, looking where the game's cameras look."""
+def _new_owner(context: Any, name: str, report: Report) -> Any:
+    """A new empty."""
     into = collection.target(context, report)
     owner = bpy.data.objects.new(name, None)
     owner.empty_display_type, owner.empty_display_size = "ARROWS", 0.5
     into.objects.link(owner)
-    if camera is not None:
-        camera.parent = owner
-        camera.location, camera.rotation_mode, camera.rotation_euler = (0.0, 0.0, 0.0), "XYZ", (np.pi / 2, 0.0, 0.0)
     return owner
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from ...blender import action as actions
 from ...blender import compat, pose
 from ...blender.armature import Rest, rest_of
+from ...blender.failure import rows_removed_on_failure
 from ...blender.record import keep, kept
 from ...core import files, names, space
 from ...core.binary import Reader, Writer
@@ -86,6 +87,19 @@ def import_skeletal(
 
     Raises `ReadError` for a file that is none, or of which no bone is in the armature.
     """
+    with rows_removed_on_failure(rig, "motionbridge_skeletal_files"):
+        return _import(context, rig, path, options=options, report=report, progress=progress)
+
+
+def _import(
+    context: Any,
+    rig: Any,
+    path: str,
+    *,
+    options: SkeletalImportOptions,
+    report: Report,
+    progress: Callable[[int], None],
+) -> SkeletalImport:
     document = skl.read(files.read_file(path), path, report)
     chosen = _chosen(document, options, path)
     bones = bones_of(rig, rest_of(rig, space.XRAY_ROOT_FRAME))

@@ -24,34 +24,41 @@ def read_parameters(reader: Reader, report: Report) -> Parameters:
             f"motion parameters of version {version} are unknown (known: 1 to 4)",
             "The file is damaged or encrypted by a mod",
         )
-    try:
-        return _read_body(reader, report, version, named=version != 1, numbered=version != 2)
-    except ReadError:
-        if version < 3:
-            raise
+    found = _attempt(reader, start + 2, version, named=version != 1, numbered=version != 2)
+    if version >= 3 and (isinstance(found, ReadError) or len(found[0].tail)):
         # An editor bug: for a model without partitions it lists bare numbers although the version promises names.
-        reader.position = start + 2
-        try:
-            parameters = _read_body(reader, Report(), version, named=False, numbered=True)
-        except ReadError:
-            pass
-        else:
-            if not len(parameters.tail):  # anything may look like a few numbers and a rest
-                report.warn(
-                    "partitions list bones without names (an editor's bug): the game cannot read this", reader.chunk
-                )
-                return parameters
-        reader.position = start + 2
-        return _read_body(reader, report, version, named=True, numbered=True)
+        # Either layout may parse as the other and a rest: bare numbers are believed only if they explain every byte.
+        bare = _attempt(reader, start + 2, version, named=False, numbered=True)
+        if not isinstance(bare, ReadError) and not len(bare[0].tail):
+            report.warn(
+                "partitions list bones without names (an editor's bug): the game cannot read this", reader.chunk
+            )
+            found = bare
+    if isinstance(found, ReadError):
+        raise found
+    parameters, noticed = found
+    report.include(noticed)
+    if len(parameters.tail):
+        report.warn(f"{len(parameters.tail)} bytes are left over behind the motion parameters; kept", reader.chunk)
+    return parameters
+
+
+def _attempt(
+    reader: Reader, start: int, version: int, *, named: bool, numbered: bool
+) -> tuple[Parameters, Report] | ReadError:
+    """What reading from ``start`` gives, or why it fails."""
+    reader.position = start
+    report = Report()
+    try:
+        return _read_body(reader, report, version, named=named, numbered=numbered), report
+    except ReadError as wrong:
+        return wrong
 
 
 def _read_body(reader: Reader, report: Report, version: int, *, named: bool, numbered: bool) -> Parameters:
     partitions = [_read_partition(reader, named, numbered) for _ in range(reader.u16("the number of partitions"))]
     definitions = [_read_definition(reader, report, version) for _ in range(reader.u16("the number of motions"))]
-    tail = reader.rest()
-    if len(tail):
-        report.warn(f"{len(tail)} bytes are left over behind the motion parameters; kept", reader.chunk)
-    return Parameters(version, partitions, definitions, tail, named, numbered)
+    return Parameters(version, partitions, definitions, reader.rest(), named, numbered)
 
 
 def _read_partition(reader: Reader, named: bool, numbered: bool) -> Partition:

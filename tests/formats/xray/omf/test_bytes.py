@@ -191,6 +191,26 @@ def test_partitions_without_names_are_read_and_reported() -> None:
     assert omf.write(document) == data
 
 
+def test_partitions_without_names_that_also_parse_with_names_and_a_rest() -> None:
+    """Small numbers begin with a byte and a zero: as names they parse too, but leave bytes behind."""
+    body = struct.pack("<HH", 4, 1) + b"default\0" + struct.pack("<H4I", 4, 1, 0, 2, 3)
+    body += struct.pack("<H", 1) + definition(b"a", 0, struct.pack("<I", 0))
+    data = omf_file([motion(b"a", *[TRACKS[2]] * 4)], body)
+    document, report = read(data)
+    assert "without names" in report.lines()[0]
+    (partition,) = document.motion_set.parameters.partitions
+    assert [(bone.name, bone.track) for bone in partition.bones] == [(None, 1), (None, 0), (None, 2), (None, 3)]
+    assert [one.name for one in document.motion_set.parameters.definitions] == [b"a"]
+    assert omf.write(document) == omf.recompose(document) == data
+
+
+def test_a_tail_that_no_layout_explains_stays_a_tail() -> None:
+    body = parameters(4, [b"root"], [definition(b"a", 0, struct.pack("<I", 0))]) + b"junk"
+    document, report = read(omf_file([motion(b"a", TRACKS[2])], body))
+    assert bytes(document.motion_set.parameters.tail) == b"junk"
+    assert report.lines() == ["4 bytes are left over behind the motion parameters; kept (0xF)"]
+
+
 def test_a_broken_definition_is_not_taken_for_a_partition_without_names() -> None:
     """Read as bare numbers, nearly anything is a few partitions and a rest: the rest gives it away."""
     data = omf_file([motion(b"run", TRACKS[2])], parameters(4, [b"b"], [definition(b"run", 0, HUGE)]))
