@@ -7,6 +7,7 @@ from typing import Any
 
 from bpy.props import BoolProperty
 
+from ..core.errors import ReadError
 from ..core.model import Event
 from ..core.report import Report
 from ..games.arma import animation_edit, events, timing
@@ -14,7 +15,7 @@ from .bases import BlenderList, BlenderOperator
 from .layouts import fields
 from .motion_operators import OnMotion, active_action
 from .motion_panels import STATUS_ICONS
-from .operation import Outcome
+from .operation import Outcome, broken_lines
 from .preferences import preferences
 from .sidebar import MotionbridgePanel, in_both_editors, is_of_a_game, is_of_arma
 from .wording import said, shown
@@ -166,8 +167,13 @@ def _draw_animation(layout: Any, action: Any) -> None:
 
 def _draw_file(layout: Any, properties: Any) -> None:
     facts = layout.column(align=True)
-    phases = timing.kept_phases(properties)
-    if len(phases):
+    phases = None
+    try:
+        phases = timing.kept_phases(properties)
+    except ReadError as damage:
+        for number, line in enumerate(broken_lines(str(damage), 50)):
+            facts.label(text=line, icon="ERROR" if number == 0 else "BLANK1", translate=False)
+    if phases is not None and len(phases):
         text = shown("Keys: {}, phases {:g} to {:g}").format(len(phases), phases[0], phases[-1])
         facts.label(text=text, icon="KEYFRAME", translate=False)
     missing = sum(1 for entry in properties.bones if not entry.bone)

@@ -45,11 +45,10 @@ def compare_model(context: Any) -> None:
     holder = holder_of(context.view_layer.objects.active)
     if holder is None:
         return
-    model = model_export.imported_model(Chosen(holder))
-    if model is None or motion_export.is_sampled(context, holder):
-        return
     try:
-        motion_export.update_status(context, holder, model)
+        model = model_export.imported_model(Chosen(holder))
+        if model is not None and not motion_export.is_sampled(context, holder):
+            motion_export.update_status(context, holder, model)
     except MotionbridgeError:
         holder.motionbridge_descent_model.motion_status = "UNKNOWN"
 

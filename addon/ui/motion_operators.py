@@ -9,6 +9,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..blender import action as actions
+from ..blender.record import drop
 from ..blender.scope import progress
 from ..core.errors import ReadError, WriteError
 from ..core.report import Report
@@ -172,7 +173,7 @@ class MOTIONBRIDGE_OT_add_motion(OnMotion, BlenderOperator):
         motion.motion_name, motion.imported_name = action.name, ""
         motion.order = 1 + max((other.motionbridge_motion.order for other in listed), default=-1)
         motion.status = "NEW"
-        motion.property_unset("body")
+        drop(motion, "body")
         action.use_fake_user = True
         return Outcome(said("{} is a motion of {} now").format(action.name, file.name))
 

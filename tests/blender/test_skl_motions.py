@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from addon.blender import armature
+from addon.blender.record import drop
 from addon.core import rotation, space
 from addon.core.envelope import Envelope, evaluate
 from addon.core.errors import ReadError, WriteError
@@ -272,7 +273,7 @@ def test_untouched_curves_leave_as_they_came_also_after_saving(shapes, version, 
     compared = bones_compared(monkeypatch)
     if not told:
         for action in actions:
-            action.motionbridge_skeletal.property_unset("drawn")
+            drop(action.motionbridge_skeletal, "drawn")
     assert planned(rig, actions, tmp_path / "new.skls").data == path.read_bytes()
     assert planned(rig, actions[1:], tmp_path / "new.skls").data == skl.write(skl.new_skls([second]))
     assert compared == ([] if told else [0, 1, 2, 3] * 3)

@@ -5,6 +5,7 @@ The whole file travels with its action, so that whatever nobody touches leaves a
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import bpy
@@ -20,7 +21,8 @@ from bpy.props import (
 )
 
 from ...blender.property_groups import AddedProperties
-from ...blender.record import bytes_property, status_property
+from ...blender.record import bytes_property, seal_property, status_property
+from ...core.errors import ReadError
 from . import events
 
 STEP_ITEMS = (
@@ -35,7 +37,9 @@ def _event_renamed(event: AnimationEvent, _context: Any) -> None:
 
 
 def _event_typed(event: AnimationEvent, _context: Any) -> None:
-    events.show_typed(event)
+    # A callback cannot refuse. What is wrong with the data kept from a file the panel says, and every export.
+    with contextlib.suppress(ReadError):
+        events.show_typed(event)
 
 
 class AnimationEvent(bpy.types.PropertyGroup):
@@ -87,9 +91,13 @@ class AnimationProperties(bpy.types.PropertyGroup):
     path: StringProperty(name="File", description="Where the file was read or last written", subtype="FILE_PATH")
     status: status_property("Compared with the file the animation came from")
     document: bytes_property("The file as it was read")
+    document_seal: seal_property()
     frames: bytes_property("The frame that each of the file's keys was put on, 32-bit numbers")
+    frames_seal: seal_property()
     digest: bytes_property("A fingerprint of the keys as they were made from the file")
+    digest_seal: seal_property()
     phases: bytes_property("The phase of each of the file's keys, 32-bit numbers")
+    phases_seal: seal_property()
 
 
 class SkeletonBone(bpy.types.PropertyGroup):

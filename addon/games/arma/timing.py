@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...blender.record import keep, kept
+from ...core.errors import ReadError
 from ...core.report import Report
 from ...formats.arma.rtm import default_phases
 
@@ -46,13 +47,21 @@ def keep_keys(properties: Any, frames: NDArray[np.float32], phases: NDArray[np.f
 
 
 def kept_frames(properties: Any) -> NDArray[np.float32]:
-    """(keys,) the frames that `keep_keys` stored."""
-    return np.frombuffer(kept(properties, "frames"), "<f4")
+    """(keys,) the frames that `keep_keys` stored. Raises `ReadError` where they are damaged."""
+    return _kept_floats(properties, "frames")
 
 
 def kept_phases(properties: Any) -> NDArray[np.float32]:
-    """(keys,) the phases that `keep_keys` stored."""
-    return np.frombuffer(kept(properties, "phases"), "<f4")
+    """(keys,) the phases that `keep_keys` stored. Raises `ReadError` where they are damaged."""
+    return _kept_floats(properties, "phases")
+
+
+def _kept_floats(properties: Any, name: str) -> NDArray[np.float32]:
+    data = kept(properties, name)
+    if len(data) % 4:
+        problem = f"the {name} kept from its file are cut off"
+        raise ReadError(problem, file=properties.id_data.name, remedy="Import the file again")
+    return np.frombuffer(data, "<f4")
 
 
 def phases_at(

@@ -21,7 +21,7 @@ from bpy.props import (
 )
 
 from ...blender.property_groups import AddedProperties
-from ...blender.record import bytes_property
+from ...blender.record import bytes_property, seal_property
 from ...formats.descent3.oof.model import NEW
 from . import property_values as values
 from . import spin
@@ -71,6 +71,7 @@ class DescentModelProperties(bpy.types.PropertyGroup):
     path: StringProperty(name="Path", description="Where the model was read", subtype="FILE_PATH")
     member: StringProperty(name="In Archive", description="The model's name in the archive it was read from")
     document: bytes_property("The model as its file has it")
+    document_seal: seal_property()
     shown_points: IntProperty(options={"HIDDEN"})
     """Of how many of the file's points objects were made; exports keep them where that is 0."""
     shows_rotors: BoolProperty(

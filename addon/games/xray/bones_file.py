@@ -10,7 +10,7 @@ import bpy
 from bpy.props import PointerProperty, StringProperty
 
 from ...blender.property_groups import AddedProperties
-from ...blender.record import bytes_property, keep, kept
+from ...blender.record import bytes_property, keep, kept, seal_property
 from ...core import files, names
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
@@ -43,6 +43,7 @@ class BonesFileProperties(bpy.types.PropertyGroup):
 
     path: StringProperty(name="Path", description="Where the bone properties were read", subtype="FILE_PATH")
     document: bytes_property("The bone properties as their file has them")
+    document_seal: seal_property()
 
 
 ADDED = AddedProperties(

@@ -12,7 +12,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 from ...blender.property_groups import AddedProperties
-from ...blender.record import bytes_property
+from ...blender.record import bytes_property, seal_property
 
 NOT_WELDED = -1.0
 KINDS = (
@@ -41,6 +41,7 @@ class LevelProperties(bpy.types.PropertyGroup):
     is_part: BoolProperty(name="Part", description="One of the meshes that a file was split into")
     path: StringProperty(name="Path", description="Where the file was read", subtype="FILE_PATH")
     document: bytes_property("The file as it was read")
+    document_seal: seal_property()
     weld: FloatProperty(options={"HIDDEN"}, default=NOT_WELDED)
     waving: BoolProperty(name="Waving", description="It waves in the wind", default=True)
     min_scale: FloatProperty(name="Least Scale", description="The smallest it is scattered at", default=0.5, min=0)

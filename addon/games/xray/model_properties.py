@@ -11,7 +11,7 @@ import bpy
 from bpy.props import BoolProperty, CollectionProperty, IntProperty, PointerProperty, StringProperty
 
 from ...blender.property_groups import AddedProperties
-from ...blender.record import bytes_property
+from ...blender.record import bytes_property, seal_property
 
 
 class MotionReferenceProperties(bpy.types.PropertyGroup):
@@ -24,6 +24,7 @@ class ModelProperties(bpy.types.PropertyGroup):
     is_model: BoolProperty(name="Model", description="This object came from a model of the game")
     path: StringProperty(name="Path", description="Where the model was read", subtype="FILE_PATH")
     document: bytes_property("The model as its file has it")
+    document_seal: seal_property()
     references: CollectionProperty(type=MotionReferenceProperties)
     active_reference: IntProperty(options={"HIDDEN"})
     user_data: StringProperty(name="User Data", description="Settings of the model, in the form of an ini file")

@@ -14,9 +14,10 @@ import bpy
 import numpy as np
 
 from ...blender.armature import Rest, matrices_of
-from ...blender.record import keep, kept
+from ...blender.record import is_sealed, keep, kept
 from ...core import names
 from ...core.binary import Reader
+from ...core.errors import ReadError
 from ...core.report import Report
 from ...formats.xray import omf
 from ...formats.xray.omf import edit
@@ -84,9 +85,18 @@ def document_of(file: Any) -> Omf:
 
 
 def motion_of(action: Any) -> Motion | None:
-    """The motion as its file had it, or None for an action that came from no file."""
+    """The motion as its file had it, or None for an action that came from no file.
+
+    Raises `ReadError` where the stored bytes are damaged.
+    """
     body = kept(action.motionbridge_motion, "body")
-    return read_motion(Reader(body, action.name)) if body else None
+    if not body:
+        return None
+    motion = read_motion(Reader(body, action.name))
+    if motion.leftover and not is_sealed(action.motionbridge_motion, "body"):
+        problem = "the data kept from its file ends in the middle of a track"
+        raise ReadError(problem, file=action.name, remedy="Import the file again")
+    return motion
 
 
 def joined(file: Any, motions: dict[int, Motion]) -> Omf:

@@ -21,7 +21,7 @@ from bpy.props import (
 )
 
 from ...blender.property_groups import AddedProperties
-from ...blender.record import bytes_property, status_property
+from ...blender.record import bytes_property, seal_property, status_property
 from ...formats.xray.omf.document import ALL_PARTITIONS, MotionFlag
 from . import marks, motion_files
 
@@ -112,6 +112,7 @@ class MotionProperties(bpy.types.PropertyGroup):
     marks: CollectionProperty(type=MotionMark)
     active_mark: IntProperty(options={"HIDDEN"})
     body: bytes_property("The motion as its file has it")
+    body_seal: seal_property()
 
 
 class DeletedMotion(bpy.types.PropertyGroup):
@@ -146,6 +147,7 @@ class MotionFile(bpy.types.PropertyGroup):
     partitions: CollectionProperty(type=Partition)
     active_partition: IntProperty(options={"HIDDEN"})
     document: bytes_property("The file without its motions' keys")
+    document_seal: seal_property()
     rest: CollectionProperty(type=RestBone)
     deleted: CollectionProperty(type=DeletedMotion)
 

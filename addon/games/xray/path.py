@@ -16,7 +16,7 @@ from ...blender import action as actions
 from ...blender import collection, compat, path_curve, scope
 from ...blender import path as paths
 from ...blender.property_groups import AddedProperties
-from ...blender.record import bytes_property, keep, kept
+from ...blender.record import bytes_property, keep, kept, seal_property
 from ...core import files
 from ...core.envelope import Behaviour
 from ...core.errors import WriteError
@@ -114,6 +114,7 @@ class PathProperties(bpy.types.PropertyGroup):
         name="Not Shown", description="What Blender does not show and the file keeps", options={"HIDDEN"}
     )
     document: bytes_property("The file as it was read")
+    document_seal: seal_property()
 
 
 ADDED = AddedProperties(

@@ -299,6 +299,15 @@ def document_of(file: Any) -> Skl:
 
 
 def motion_of(action: Any) -> SkeletalMotion | None:
-    """The motion as its file had it, or None for an action that came from no such file."""
+    """The motion as its file had it, or None for an action that came from no such file.
+
+    Raises `ReadError` where the stored bytes are damaged.
+    """
     body = kept(action.motionbridge_skeletal, "body")
-    return read_motion(Reader(body, action.name), Report()) if body else None
+    if not body:
+        return None
+    reader = Reader(body, action.name)
+    motion = read_motion(reader, Report())
+    if reader.remaining:
+        raise reader.error("the data kept from its file goes on after its end", "Import the file again")
+    return motion

@@ -18,7 +18,7 @@ from bpy.props import (
 )
 
 from ...blender.property_groups import AddedProperties
-from ...blender.record import bytes_property
+from ...blender.record import bytes_property, seal_property
 from .motion_properties import RestBone
 
 ROTATIONS = (
@@ -50,7 +50,9 @@ class SkeletalProperties(bpy.types.PropertyGroup):
         name="Bones Fitted", description="Bones whose curves are fitted, for their rest pose", options={"HIDDEN"}
     )
     body: bytes_property("The motion as its file has it")
+    body_seal: seal_property()
     drawn: bytes_property("A digest of what each of its tracks was given, by which untouched ones are told")
+    drawn_seal: seal_property()
 
 
 class SkeletalFile(bpy.types.PropertyGroup):
@@ -58,6 +60,7 @@ class SkeletalFile(bpy.types.PropertyGroup):
 
     path: StringProperty(name="Path", description="Where the file was read", subtype="FILE_PATH")
     document: bytes_property("The file without its motions' keys")
+    document_seal: seal_property()
     rest: CollectionProperty(type=RestBone)
 
 

@@ -1,0 +1,230 @@
+"""Bytes of a file that stay with data-blocks: what was stored comes back, all else is refused, for every format."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import bpy
+import pytest
+
+from addon.blender import record
+from addon.core.errors import ReadError
+from addon.ui import badges, scene_command
+
+SEAL = "_seal"
+MODEL = ("humanoid.ogf",)
+
+
+def groups(owner: Any) -> Iterator[Any]:
+    """Our property groups on a data-block, with those inside them."""
+    for name in dir(owner):
+        if not name.startswith("motionbridge_"):
+            continue
+        value = getattr(owner, name)
+        if isinstance(value, bpy.types.PropertyGroup):
+            yield value
+        elif hasattr(value, "foreach_get"):
+            yield from value
+
+
+def stored() -> list[tuple[Any, str]]:
+    """Every property with bytes that something in the file has: its group and its name."""
+    owners = [*bpy.data.actions, *bpy.data.objects, *bpy.data.armatures, *bpy.data.meshes]
+    found = []
+    for owner in owners:
+        for group in groups(owner):
+            keys = [one.identifier for one in group.bl_rna.properties]
+            names = [key.removesuffix(SEAL) for key in keys if key.endswith(SEAL)]
+            found += [(group, name) for name in names if getattr(group, name)]
+    return found
+
+
+def group_of_an_action() -> Any:
+    return bpy.data.actions.new("walk").motionbridge_motion
+
+
+def test_every_property_with_bytes_has_a_seal() -> None:
+    kinds = [kind for kind in bpy.types.PropertyGroup.__subclasses__() if ".games." in kind.__module__]
+    with_bytes = 0
+    for kind in kinds:
+        names = {p.identifier for p in kind.bl_rna.properties if getattr(p, "subtype", "") == "BYTE_STRING"}
+        plain = {name for name in names if not name.endswith(SEAL)}
+        assert {name + SEAL for name in plain} == names - plain, kind
+        with_bytes += len(plain)
+    assert with_bytes >= 14
+
+
+@pytest.mark.parametrize("data", [b"", b"\0", b"a\0b" * 1000, bytes(range(256))])
+def test_what_was_stored_comes_back(data) -> None:
+    group = group_of_an_action()
+    record.keep(group, "body", memoryview(data))
+    assert record.kept(group, "body") == data
+    assert record.is_sealed(group, "body")
+    record.drop(group, "body")
+    assert record.kept(group, "body") == b""
+    assert not record.is_sealed(group, "body")
+
+
+@pytest.mark.parametrize("damaged", [b"", b"abc", b"abcdefg", b"abcdeF"])
+def test_bytes_that_were_not_stored_are_refused(damaged) -> None:
+    group = group_of_an_action()
+    record.keep(group, "body", b"abcdef")
+    group.body = damaged
+    with pytest.raises(ReadError, match=r"^walk: .*damaged.* Import the file again\.$"):
+        record.kept(group, "body")
+
+
+@pytest.mark.parametrize("seal", [b"\1", b"\0" * 17, b"\1" * 40, b"\2" * 16])
+def test_a_damaged_seal_is_refused(seal) -> None:
+    group = group_of_an_action()
+    record.keep(group, "body", b"abcdef")
+    group.body_seal = seal
+    with pytest.raises(ReadError, match="damaged"):
+        record.kept(group, "body")
+
+
+def test_data_of_a_newer_version_is_refused_with_its_own_remedy() -> None:
+    group = group_of_an_action()
+    record.keep(group, "body", b"abcdef")
+    group.body_seal = bytes([record.DATA_VERSION + 1]) + group.body_seal[1:]
+    with pytest.raises(ReadError, match="Update Motionbridge"):
+        record.kept(group, "body")
+
+
+def test_a_copied_action_and_a_saved_file_keep_bytes_and_seal(tmp_path) -> None:
+    group = group_of_an_action()
+    record.keep(group, "body", b"ab\0cd")
+    bpy.data.actions["walk"].copy().name = "copy"
+    for action in bpy.data.actions:
+        action.use_fake_user = True
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "kept.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "kept.blend"))
+    for name in ("walk", "copy"):
+        motion = bpy.data.actions[name].motionbridge_motion
+        assert record.kept(motion, "body") == b"ab\0cd"
+        assert record.is_sealed(motion, "body")
+
+
+def test_seals_of_a_library_of_motions_cost_next_to_nothing() -> None:
+    actions = [bpy.data.actions.new("walk") for _ in range(300)]
+    data = bytes(30_000)
+    before = time.process_time()
+    for action in actions:
+        record.keep(action.motionbridge_motion, "body", data)
+        assert record.kept(action.motionbridge_motion, "body") == data
+    assert time.process_time() - before < 0.3
+
+
+# Every format: imported, damaged, exported ---------------------------------------------------------------------------
+
+KINDS = [
+    pytest.param(MODEL, "humanoid.omf", ".omf", {"body", "document"}, id="omf"),
+    pytest.param((), "humanoid.ogf", ".ogf", {"document"}, id="ogf"),
+    pytest.param((), "camera.anm", ".anm", {"document"}, id="anm"),
+    pytest.param(MODEL, "made.skls", ".skls", {"body", "drawn", "document"}, id="skls"),
+    pytest.param(MODEL, "made.bones", ".bones", {"document"}, id="bones"),
+    pytest.param((), "level/level.cform", ".cform", {"document"}, id="cform"),
+    pytest.param((), "level/level.hom", ".hom", {"document"}, id="hom"),
+    pytest.param((), "level/level.som", ".som", {"document"}, id="som"),
+    pytest.param((), "level/level.details", ".details", {"document"}, id="details"),
+    pytest.param((), "level/grass.dm", ".dm", {"document"}, id="dm"),
+    pytest.param(("arma/man.p3d",), "arma/walk.rtm", ".rtm", {"document", "frames", "phases", "digest"}, id="rtm"),
+    pytest.param((), "descent3/ship.oof", ".oof", {"document"}, id="oof"),
+]
+
+
+def scene(*arguments: str | Path) -> int:
+    return scene_command.main([str(argument) for argument in arguments])
+
+
+def refusal(target: Path) -> str:
+    """Export what is in the scene; the sentence of the refusal, empty where the file was written."""
+    try:
+        exporting = getattr(bpy.ops.export_scene, scene_command.EXPORTERS[target.suffix])
+        assert exporting(filepath=str(target)) == {"FINISHED"}
+    except RuntimeError as refused:
+        assert not target.exists()
+        return str(refused)
+    return ""
+
+
+@pytest.fixture
+def source(samples: Path, tmp_path: Path, request: Any) -> tuple[list[Path], Path]:
+    """The files to import, and the one of them that is exported again."""
+    before, name = request.param
+    models, path = [samples / one for one in before], samples / name
+    if name.startswith("made"):
+        path = tmp_path / name
+        motions = [samples / "humanoid.omf"] if path.suffix == ".skls" else []
+        assert scene("--import", *models, *motions, "--export", path) == 0
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    return [*models, path], path
+
+
+def kinds() -> Any:
+    made = [(one.values, one.id) for one in KINDS]
+    values = [((before, name), suffix, properties) for (before, name, suffix, properties), _ in made]
+    names = ("source", "suffix", "properties")
+    return pytest.mark.parametrize(names, values, ids=[name for _, name in made], indirect=["source"])
+
+
+@kinds()
+def test_damaged_bytes_are_not_written(source, suffix, properties, tmp_path, capfd) -> None:
+    files, path = source
+    target = tmp_path / f"out{suffix}"
+    assert scene("--import", *files) == 0
+    tried = set()
+    for group, name in stored():
+        if suffix != ".ogf" and group.bl_rna.identifier == "ModelProperties":
+            continue  # of the model that the file was imported onto
+        good = getattr(group, name)
+        for damaged in (good[: len(good) // 2], good + b"junk"):
+            setattr(group, name, damaged)
+            badges.compare(bpy.context)
+            badges.compare_model(bpy.context)
+            said = refusal(target)
+            assert "Import the file again" in said
+            assert "Traceback" not in said + "".join(capfd.readouterr())
+            tried.add(name)
+        setattr(group, name, good)
+    assert tried == properties
+    assert not refusal(target)
+    assert target.read_bytes() == path.read_bytes()
+
+
+@kinds()
+def test_data_of_the_first_version_has_no_seal_and_is_taken(source, suffix, properties, tmp_path) -> None:
+    files, path = source
+    target = tmp_path / f"out{suffix}"
+    assert scene("--import", *files) == 0
+    found = stored()
+    assert {name for _, name in found} >= properties
+    for group, name in found:
+        group.property_unset(name + SEAL)
+    assert not refusal(target)
+    assert target.read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize(("suffix", "cut"), [(".omf", -1), (".skls", len(b"x"))])
+def test_unsealed_motions_that_do_not_end_where_they_should_are_refused(suffix, cut, samples, tmp_path) -> None:
+    path = tmp_path / f"made{suffix}"
+    assert scene("--import", samples / "humanoid.ogf", samples / "humanoid.omf", "--export", path) == 0
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    assert scene("--import", samples / "humanoid.ogf", path) == 0
+    for group, name in stored():
+        group.property_unset(name + SEAL)
+        if name == "body":
+            group.body = group.body[:cut] if cut < 0 else group.body + b"x"
+    assert "Import the file again" in refusal(tmp_path / f"out{suffix}")
+
+
+def test_keys_that_are_cut_off_in_an_unsealed_arma_animation_are_refused(samples, tmp_path) -> None:
+    assert scene("--import", samples / "arma/man.p3d", samples / "arma/walk.rtm") == 0
+    action = next(one for one in bpy.data.actions if one.motionbridge_animation.is_animation)
+    properties = action.motionbridge_animation
+    properties.frames = properties.frames[:-1]
+    properties.property_unset("frames_seal")
+    assert "Import the file again" in refusal(tmp_path / "out.rtm")
