@@ -21,7 +21,7 @@ def paths_of(holder: Any, reference: str) -> list[str]:
 @functools.lru_cache(maxsize=64)
 def _look_up(model: str, reference: str, game: Path | None, textures: Path | None) -> list[str]:
     tree = tree_of(Path(model), game, textures)
-    return [str(path) for part in reference.split(",") for path in tree.find_motions(part)]
+    return [str(path) for part in dict.fromkeys(reference.split(",")) for path in tree.find_motions(part)]
 
 
 def forget() -> None:

@@ -1,8 +1,12 @@
 """Names in game files to files on the disk, in any letter case, and never out of the folders."""
 
+import re
+
 import pytest
 
+from addon.games.xray import game_tree
 from addon.games.xray.game_tree import tree_of
+from tests.work import lines_run
 
 
 @pytest.fixture
@@ -113,6 +117,65 @@ def test_a_texture_beside_the_model_is_better_than_none(game):
 def test_a_masks_square_brackets_are_only_brackets(game, tree):
     (game / "gamedata/meshes/actors/a[1].omf").write_bytes(b"x")
     assert names(game, tree.find_motions("actors\\a[1]*")) == ["meshes/actors/a[1].omf"]
+
+
+@pytest.mark.parametrize(
+    "mask",
+    [
+        "*",
+        "",
+        "a",
+        "A*",
+        "*a",
+        "?",
+        "*?",
+        "a*b",
+        "a*a*a",
+        "*a*b*",
+        "a**b",
+        "?*?*?",
+        "ab",
+        "a?b",
+        "*ab*ab",
+        "(*)",
+        "я*",
+        "*\n*",
+    ],
+)
+def test_a_mask_fits_what_the_expression_of_the_same_meaning_does(mask):
+    wild = {"*": ".*", "?": "."}
+    wanted = re.compile("".join(wild.get(sign, re.escape(sign)) for sign in mask), re.IGNORECASE | re.DOTALL)
+    fits = game_tree._mask(mask)
+    paths = ["", "a", "b", "ab", "aB", "aab", "abb", "aba", "aaaa", "abab", "ab/ab", "a\nb", "()", "(x)", "Я/x", "xyz"]
+    assert {path: fits(path) for path in paths} == {path: bool(wanted.fullmatch(path)) for path in paths}
+
+
+def test_hostile_masks_cost_no_more_than_their_length(tree, game):
+    """As one regular expression twenty asterisks took over a minute for a name of forty letters."""
+    below = game / "gamedata/meshes/actors"
+    (below / ("a" * 100 + "b.omf")).write_bytes(b"x")
+    assert tree.find_motions("*a" * 20 + "c") == []
+    assert names(game, tree.find_motions("*a" * 20 + "b*")) == ["meshes/actors/" + "a" * 100 + "b.omf"]
+    assert tree.find_motions("*" * 30_000) != []
+    assert tree.find_motions("*?" * 15_000) == []
+    assert lines_run(lambda: tree.find_motions("*a" * 2000 + "c")) < 500
+
+
+def test_thousands_of_masks_are_not_all_looked_up(tree, monkeypatch):
+    looked_up = []
+    monkeypatch.setattr(game_tree, "_mask", lambda mask: looked_up.append(mask) or (lambda _: False))
+    assert game_tree.MOST_MASKS < 5000
+    for number in range(5000):
+        tree.find_motions(f"*{number}")
+    assert len(set(looked_up)) == game_tree.MOST_MASKS
+
+
+def test_the_folders_are_walked_once_for_all_masks(tree, monkeypatch):
+    walked = []
+    monkeypatch.setattr(game_tree, "_files_below", lambda folder: walked.append(folder) or [])
+    for number in range(10):
+        tree.find_motions(f"*{number}")
+    assert len(walked) == len(set(walked)) == 2  # meshes, and beside the model
 
 
 def test_folders_that_are_not_there_hold_nothing(tmp_path):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
@@ -19,6 +19,8 @@ MOTION_SUFFIX = ".omf"
 GAME_MATERIALS = "gamemtl.xr"
 MOST_FILES = 20_000
 """Files that a mask looks at in one folder; a mask that names no folder must not read a whole disk."""
+MOST_MASKS = 128
+"""Different masks that a tree looks up; real models have one or two, hostile ones thousands."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,8 @@ class GameTree:
     meshes: tuple[Path, ...] = ()
     textures: tuple[Path, ...] = ()
     _listings: dict[Path, dict[str, list[str]]] = field(default_factory=dict, repr=False, compare=False)
+    _motions: dict[Path, list[tuple[str, Path]]] = field(default_factory=dict, repr=False, compare=False)
+    _found: dict[str, list[Path]] = field(default_factory=dict, repr=False, compare=False)
 
     def find_texture(self, name: str) -> Path | None:
         """The picture of a texture's name: in the textures folders, else beside the file under its last part."""
@@ -56,11 +60,10 @@ class GameTree:
         if not parts:
             return []
         if any(sign in reference for sign in "*?"):
-            for folder in self.meshes:
-                found = self._matching(folder, parts)
-                if found:
-                    return found
-            return self._matching(self.beside, parts) or self._matching(self.beside, parts[-1:])
+            mask = "\\".join(parts).lower()
+            if mask not in self._found and len(self._found) < MOST_MASKS:
+                self._found[mask] = self._find_matching(parts)
+            return self._found.get(mask, [])
         if not parts[-1].lower().endswith(MOTION_SUFFIX):
             parts[-1] += MOTION_SUFFIX
         places = [(folder, parts) for folder in self.meshes]
@@ -96,6 +99,11 @@ class GameTree:
                     return found
         return None
 
+    def _find_matching(self, parts: list[str]) -> list[Path]:
+        places = [(folder, parts) for folder in self.meshes]
+        places += [(self.beside, parts), (self.beside, parts[-1:])]
+        return next(filter(None, (self._matching(folder, below) for folder, below in places)), [])
+
     def _matching(self, folder: Path, parts: list[str]) -> list[Path]:
         """The motion files below ``folder`` that a mask fits, in the order of their names."""
         fixed = next((place for place, part in enumerate(parts) if "*" in part or "?" in part), len(parts) - 1)
@@ -105,13 +113,48 @@ class GameTree:
             start = next((start / name for name in names if (start / name).is_dir()), None) if start else None
         if start is None:
             return []
-        mask = re.compile(_expression("/".join(parts[fixed:])), re.IGNORECASE)
-        return [path for path in _files_below(start) if mask.fullmatch(path.relative_to(start).as_posix())]
+        if start not in self._motions:
+            self._motions[start] = [(path.relative_to(start).as_posix(), path) for path in _files_below(start)]
+        mask = "/".join(parts[fixed:])
+        least = len(mask) - mask.count("*")
+        # A mask of thousands of letters is not even looked into.
+        long_enough = [(name, path) for name, path in self._motions[start] if len(name) >= least]
+        if not long_enough:
+            return []
+        fits = _mask(mask)
+        return [path for name, path in long_enough if fits(name)]
 
 
-def _expression(mask: str) -> str:
-    wild = {"*": ".*", "?": "."}
-    return "".join(wild.get(sign, re.escape(sign)) for sign in mask)
+def _mask(mask: str) -> Callable[[str], bool]:
+    """A test for paths, without case: ``*`` stands for any letters, ``?`` for one.
+
+    Each piece between asterisks is looked for once, behind the one before it: as a single regular expression twenty
+    asterisks would take minutes.
+    """
+    pieces = mask.split("*")
+    length = sum(map(len, pieces))
+    first, last = _piece(pieces[0]), _piece(pieces[-1])
+    middle = [_piece(piece) for piece in pieces[1:-1] if piece]
+
+    def fits(path: str) -> bool:
+        end = len(path) - len(pieces[-1])
+        if len(path) < length or (len(pieces) == 1 and end):
+            return False
+        if first.match(path) is None or last.match(path, end) is None:
+            return False
+        at = len(pieces[0])
+        for piece in middle:
+            found = piece.search(path, at, end)
+            if found is None:
+                return False
+            at = found.end()
+        return True
+
+    return fits
+
+
+def _piece(text: str) -> re.Pattern[str]:
+    return re.compile("".join("." if sign == "?" else re.escape(sign) for sign in text), re.IGNORECASE | re.DOTALL)
 
 
 def _files_below(folder: Path) -> Iterator[Path]:

@@ -236,12 +236,13 @@ def reference_names(document: Ogf) -> list[str]:
 
 def references_of(document: Ogf, tree: GameTree) -> list[MotionReference]:
     """The motion files a model names, and where they are."""
-    found = []
-    for name in reference_names(document):
+    found: dict[str, tuple[Path, ...]] = {}
+    names = reference_names(document)
+    for name in dict.fromkeys(names):
         # One entry of the later games' list may itself hold several.
-        paths = [path for part in name.split(",") for path in tree.find_motions(part)]
-        found.append(MotionReference(name, tuple(dict.fromkeys(paths))))
-    return found
+        paths = [path for part in dict.fromkeys(name.split(",")) for path in tree.find_motions(part)]
+        found[name] = tuple(dict.fromkeys(paths))
+    return [MotionReference(name, found[name]) for name in names]
 
 
 def models_playing(motions: Path | str, options: ImportOptions | None = None) -> list[Path]:
