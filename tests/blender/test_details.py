@@ -17,6 +17,7 @@ from tests.formats.xray.level_bytes import chunk, words
 from tests.formats.xray.test_details import GRASS, OLD, SLOTS, SMALL, WORD
 from tests.real_files import corpus_files
 from tests.scene import differences, snapshot
+from tests.work import memory_peak
 
 ALL = corpus_files("details")
 BIG = corpus_files("details/hospital.details")
@@ -405,6 +406,22 @@ def test_a_ground_without_faces_and_one_that_is_too_wide_are_refused():
 def instances():
     graph = bpy.context.evaluated_depsgraph_get()
     return [(one.matrix_world.copy(), one.object.name) for one in graph.object_instances if one.is_instance]
+
+
+def test_a_model_of_a_huge_number_takes_no_memory_for_it(tmp_path):
+    """A file of 675 bytes asked for 12 GiB."""
+    ground, _ = imported(written(tmp_path, SMALL))
+    assert bpy.ops.motionbridge.details_scatter(selected=False) == {"FINISHED"}
+    plants = instances()
+    another = models_of(ground)[0].copy()
+    another.motionbridge_level.number = 2**31 - 1
+    ground.motionbridge_level.models.objects.link(another)
+
+    def scatter():
+        assert bpy.ops.motionbridge.details_scatter(selected=False) == {"FINISHED"}
+
+    assert memory_peak(scatter) < 5_000_000
+    assert [matrix for matrix, _ in instances()] == [matrix for matrix, _ in plants]
 
 
 def test_plants_stand_on_their_slots_and_go_without_a_trace(tmp_path):

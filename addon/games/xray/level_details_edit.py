@@ -166,7 +166,9 @@ def add_models(ground: Any, objects: Sequence[Any]) -> int:
     if holder is None:
         holder = level.models = bpy.data.collections.new(f"{ground.name} {MODELS}")
         ground.users_collection[0].children.link(holder)
-    number = max((shown.motionbridge_level.number for shown in there), default=-1)
+    # A broken file may call a model by any number; slots name none beyond the game's.
+    numbers = (shown.motionbridge_level.number for shown in there)
+    number = max((number for number in numbers if number < details.MODELS), default=-1)
     for shown in new:
         number += 1
         _take_in(holder, shown, number)

@@ -55,12 +55,10 @@ def scatter(
         kept = np.linspace(0, found - 1, options.most).astype(np.int64)
         report.warn(f"only {options.most} of {found} plants are shown; select fewer slots to see all of them")
     clear(ground)
-    place_of = np.zeros(max(numbers) + 1, np.int32)
-    for place, number in enumerate(numbers):
-        if number >= 0:
-            place_of[number] = place
+    places = np.argsort(np.array(numbers), kind="stable")
+    found_at = np.searchsorted(np.array(numbers), plants.models[kept], sorter=places)
     columns = {
-        instances.PLACE: place_of[plants.models[kept]],
+        instances.PLACE: places[found_at].astype(np.int32),
         instances.TURN: plants.turns[kept],
         instances.SCALE: plants.scales[kept],
     }

@@ -192,6 +192,16 @@ def test_of_two_models_each_has_the_share_of_its_density():
     assert (found.scales == np.where(found.models == 7, 3, 1)).all()
 
 
+def test_a_model_called_by_a_huge_number_takes_no_memory_for_it():
+    points = points_of(grid())
+    highest = 2**31 - 1
+    assert memory_peak(lambda: details.scatter(points, np.arange(6), {**SCALES, highest: (3, 3)})) < 1_000_000
+    points.attributes[details.MODEL[0]].values[:] = highest
+    found = details.scatter(points, np.arange(6), {highest: (3, 3)})
+    assert len(found) == 6 * 16
+    assert (found.scales == 3).all()
+
+
 def test_a_slot_looks_the_same_whatever_else_is_chosen():
     points = points_of(grid())
     points.attributes[DENSITY_0].values[:] = 0.5

@@ -84,10 +84,11 @@ def _scatter(
     for axis, places in enumerate((across, along)):
         shift = (chance[slot, where, 2 + axis] - 0.5) / side
         points[:, axis] += (places[where] - 0.5 + shift) * SLOT_SIZE
-    low, high = (np.zeros(max(scales, default=0) + 1) for _ in range(2))
-    for number, (least, greatest) in scales.items():
-        low[number], high[number] = least, greatest
-    sizes = low[models] + (high - low)[models] * chance[slot, where, 5]
+    # Looked up, never indexed by: a file may call a model by any number.
+    known = np.array(sorted(scales), np.int64)
+    low, high = np.array([scales[number] for number in known.tolist()]).reshape(-1, 2).T
+    place_of = np.searchsorted(known, models)
+    sizes = low[place_of] + (high - low)[place_of] * chance[slot, where, 5]
     turns = chance[slot, where, 4] * 2 * np.pi
     tall = ground.values(HEIGHT, Domain.VERTEX)
     reaches = np.zeros(len(slot)) if tall is None else tall[slots[slot]]
