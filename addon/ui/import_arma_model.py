@@ -24,9 +24,9 @@ LEVELS = (
     ("VISUAL", "All Visual", "All levels that are looked at from outside"),
     ("VIEWS", "Views", "What gunner, pilot and cargo see from inside"),
     ("SHADOW", "Shadow", "What casts shadows"),
-    ("GEOMETRY", "Geometry", "What is run into, seen through and shot at"),
+    ("GEOMETRY", "Geometry", "What is run into, seen through and shot at, also from inside; buoyancy, PhysX"),
     ("MEMORY", "Memory", "Named points, as empties in a collection of their own"),
-    ("OTHER", "Others", "Land contact, roadway, paths, hit points"),
+    ("OTHER", "Others", "Land contact, roadway, paths, hit points, edit, subparts, wreck"),
 )
 RIGS = (
     ("AUTOMATIC", "Automatic", "The active armature if its bones are selections of the model, else none"),

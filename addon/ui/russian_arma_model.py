@@ -44,7 +44,8 @@ ARMA_MODEL: dict[str, str] = {
     "Imported models: {} (meshes: {}, points and proxies: {})": (
         "Импортировано моделей: {} (мешей: {}, точек и прокси: {})"
     ),
-    "Land contact, roadway, paths, hit points": "Касание земли, дорога, пути, точки попадания",
+    "Land contact, roadway, paths, hit points, edit, subparts, wreck": "Касание земли, дорога, пути, точки попадания, "
+    "правка, части, обломки",
     "Level of Arma": "Уровень Arma",
     "Levels": "Уровни",
     "Made from the model.cfg below or beside the file, or of a known man": (
@@ -84,7 +85,8 @@ ARMA_MODEL: dict[str, str] = {
     "Views": "Виды",
     "What casts shadows": "То, что отбрасывает тень",
     "What gunner, pilot and cargo see from inside": "Что видят изнутри стрелок, пилот и пассажир",
-    "What is run into, seen through and shot at": "То, обо что ударяются, сквозь что смотрят и во что стреляют",
+    "What is run into, seen through and shot at, also from inside; buoyancy, PhysX": "То, обо что ударяются, сквозь "
+    "что смотрят и во что стреляют, в том числе изнутри; плавучесть, PhysX",
     "What the empty is in the model": "Чем пустышка является в модели",
     "What the level is for": "Для чего уровень",
     "What the meshes hang on": "На чём держатся меши",

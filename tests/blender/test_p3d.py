@@ -11,7 +11,7 @@ from addon.core.errors import ReadError
 from addon.core.report import Report
 from addon.formats.arma import p3d
 from addon.games.arma.animation_import import AnimationImportOptions, import_animation
-from addon.games.arma.model_import import Levels, ModelImportOptions, import_model
+from addon.games.arma.model_import import KINDS, Levels, ModelImportOptions, import_model
 from addon.games.arma.surfaces import colour_of
 from tests.blender.rtm_scene import raw_matrices
 from tests.real_files import CORPUS, corpus_files
@@ -211,7 +211,7 @@ def test_selections_are_vertex_groups_and_properties_are_kept(written):
 def test_levels_are_chosen_by_what_they_are_for(written):
     file = written(
         small_lod(2.0, points=0, faces=()), small_lod(3.0), small_lod(5.0), small_lod(1100.0), small_lod(1e4),
-        small_lod(7e15), small_lod(1e15, faces=()),
+        small_lod(7e15), small_lod(1e15, faces=()), small_lod(1.1e4), small_lod(1.4e16),
     )  # fmt: skip
 
     def kinds(*levels):
@@ -219,11 +219,17 @@ def test_levels_are_chosen_by_what_they_are_for(written):
 
     assert [kind for _, kind in kinds(Levels.FIRST)] == ["visual"]
     assert len(kinds(Levels.VISUAL)) == 2
-    assert [kind for _, kind in kinds(Levels.VIEWS, Levels.SHADOW)] == ["pilot's view", "shadow"]
-    assert [kind for _, kind in kinds(Levels.FIRST, Levels.GEOMETRY)] == ["visual", "fire geometry"]
+    assert [kind for _, kind in kinds(Levels.VIEWS, Levels.SHADOW)] == ["pilot's view", "shadow", "shadow buffer"]
+    assert [kind for _, kind in kinds(Levels.FIRST, Levels.GEOMETRY)] == [
+        "visual",
+        "fire geometry",
+        "pilot's view fire geometry",
+    ]
     with pytest.raises(ReadError, match="nothing in the levels asked for") as refusal:
         load(file, levels=[Levels.OTHER])
     assert "shadow" in refusal.value.remedy
+    grouped = [kind for group in KINDS.values() for kind in group]
+    assert set(grouped) >= set(p3d.document.KINDS.values()) | {kind for _, _, kind in p3d.document.NUMBERED_KINDS}
 
 
 def test_without_a_visual_level_the_first_one_is_shown(written):

@@ -46,11 +46,16 @@ class Levels(Enum):
 
 KINDS: dict[Levels, tuple[str, ...]] = {
     Levels.VISUAL: ("visual",),
-    Levels.VIEWS: ("gunner's view", "pilot's view", "cargo view"),
-    Levels.SHADOW: ("shadow",),
-    Levels.GEOMETRY: ("geometry", "view geometry", "fire geometry"),
+    Levels.VIEWS: ("gunner's view", "pilot's view", "cargo view", "commander's view"),
+    Levels.SHADOW: ("shadow", "shadow buffer", "cargo view shadow", "pilot's view shadow", "gunner's view shadow"),
+    Levels.GEOMETRY: (
+        *("geometry", "buoyancy", "PhysX", "view geometry", "fire geometry"),
+        *("cargo view geometry", "cargo view fire geometry", "commander's view geometry"),
+        *("commander's view fire geometry", "pilot's view geometry", "pilot's view fire geometry"),
+        *("gunner's view geometry", "gunner's view fire geometry"),
+    ),
     Levels.MEMORY: ("memory",),
-    Levels.OTHER: ("land contact", "roadway", "paths", "hit points", "special"),
+    Levels.OTHER: ("land contact", "roadway", "paths", "hit points", "edit", "subparts", "wreck", "special"),
 }
 
 

@@ -32,8 +32,9 @@ MEMORY = 1e15
 KINDS = {
     1e3: "gunner's view",
     1.1e3: "pilot's view",
-    1.2e3: "cargo view",
     1e13: "geometry",
+    2e13: "buoyancy",
+    4e13: "PhysX",
     MEMORY: "memory",
     2e15: "land contact",
     3e15: "roadway",
@@ -41,7 +42,30 @@ KINDS = {
     5e15: "hit points",
     6e15: "view geometry",
     7e15: "fire geometry",
+    8e15: "cargo view geometry",
+    9e15: "cargo view fire geometry",
+    1e16: "commander's view",
+    1.1e16: "commander's view geometry",
+    1.2e16: "commander's view fire geometry",
+    1.3e16: "pilot's view geometry",
+    1.4e16: "pilot's view fire geometry",
+    1.5e16: "gunner's view geometry",
+    1.6e16: "gunner's view fire geometry",
+    1.7e16: "subparts",
+    1.9e16: "pilot's view shadow",
+    2e16: "gunner's view shadow",
+    2.1e16: "wreck",
 }
+"""The game's number of each kind of level."""
+NUMBERED_KINDS = (
+    (1.2e3, 1.3e3, "cargo view"),
+    (1e4, 1.1e4, "shadow"),
+    (1.1e4, 1.2e4, "shadow buffer"),
+    (1.2e4, 2e4, "shadow"),
+    (2e4, 3e4, "edit"),
+    (1.8e16, 1.9e16, "cargo view shadow"),
+)
+"""Kinds of which a model may have several: the first number and the end of the range."""
 
 
 @dataclass(slots=True)
@@ -84,8 +108,9 @@ class Lod:
         for number, word in KINDS.items():
             if abs(float(self.resolution) - number) <= 1e-4 * number:
                 return word
-        if 1e4 <= self.resolution < 2e4:
-            return "shadow"
+        for first, end, word in NUMBERED_KINDS:
+            if first * (1 - 1e-6) <= float(self.resolution) < end * (1 - 1e-6):
+                return word
         return "visual" if self.resolution < 1e3 else "special"
 
     def selections(self) -> Iterator[tuple[str, NDArray[np.uint8], NDArray[np.uint8]]]:

@@ -68,12 +68,15 @@ def proxies(lod: Lod) -> Iterator[NamedPoint]:
 
 
 def _frame(triangle: Floats) -> tuple[int, Floats]:
-    """Which of three corners is the origin, and (3, 3) the axes there: y along the longer side, z up the shorter."""
+    """Which of three corners (the one with the largest angle) is the origin, and (3, 3) the axes of the model there.
+
+    Its y is exactly the shorter leg (the file's z, forward), its z about the longer one (the file's y, up), as the
+    engine takes them: shortest side first.
+    """
     sides = np.linalg.norm(np.roll(triangle, -1, axis=0) - np.roll(triangle, 1, axis=0), axis=1)
     origin = int(np.argmax(np.nan_to_num(sides)))
     legs = [triangle[(origin + step) % 3] - triangle[origin] for step in (1, 2)]
-    legs.sort(key=lambda leg: float(np.nan_to_num(leg @ leg)), reverse=True)
-    along, up = legs
+    along, up = sorted(legs, key=lambda leg: float(np.nan_to_num(leg @ leg)))
     across = np.cross(along, up)
     if not np.isfinite(across).all() or np.linalg.norm(across) < 1e-12:
         return origin, np.eye(3)

@@ -256,3 +256,19 @@ def test_text():
         "level 1 textures and materials differ",
     ]
     assert list(p3d.differences(document, document)) == []
+
+
+@pytest.mark.parametrize(
+    ("resolution", "kind"),
+    [
+        *((0.0, "visual"), (999.0, "visual"), (1e3, "gunner's view"), (1100.0, "pilot's view"), (1202.0, "cargo view")),
+        *((1e4, "shadow"), (10010.0, "shadow"), (1.1e4, "shadow buffer"), (11003.0, "shadow buffer")),
+        *((2e4, "edit"), (20001.0, "edit"), (1e13, "geometry"), (2e13, "buoyancy"), (4e13, "PhysX")),
+        *((8e15, "cargo view geometry"), (9e15, "cargo view fire geometry"), (1e16, "commander's view")),
+        *((1.3e16, "pilot's view geometry"), (1.5e16, "gunner's view geometry"), (1.7e16, "subparts")),
+        *((1.8e16, "cargo view shadow"), (1.802e16, "cargo view shadow"), (1.9e16, "pilot's view shadow")),
+        *((2e16, "gunner's view shadow"), (2.1e16, "wreck"), (5e9, "special")),
+    ],
+)
+def test_kinds_of_levels(resolution, kind):
+    assert read(model(lod(resolution=resolution)))[0].lods[0].kind == kind

@@ -95,16 +95,33 @@ def test_what_is_not_shown_is_said():
 
 @pytest.mark.parametrize("turned", [[0, 1, 2], [1, 2, 0], [2, 1, 0]])
 def test_a_proxy_stands_at_its_right_angle(turned):
-    corners = np.array([(1, 1, 1), (1, 1, 3), (1, 2, 1)], np.float32)  # along z in the file, up its y
+    # Up to 3 along the file's y, forward to 2 along its z: the model is not turned.
+    corners = np.array([(1, 1, 1), (1, 3, 1), (1, 1, 2)], np.float32)
     place = level([turned], points=3, tags=[Tag(b"proxy:\\a\\b.001", b"\0\0\0\1"), Tag(b"hand", b"\1\0\0\0")])
     place.points["position"] = corners
     (found,) = p3d.proxies(place)
     assert (found.name, found.point, found.bones) == ("\\a\\b.001", 0, {"hand": 1.0})
     assert found.place[:3, 3].tolist() == [1, 1, 1]
-    assert np.allclose(found.place[:3, 1], [0, 1, 0]), "the longer side"
-    assert np.allclose(found.place[:3, 2], [0, 0, 1]), "the shorter side"
-    assert np.isclose(np.linalg.det(found.place[:3, :3]), 1)
+    np.testing.assert_allclose(found.place[:3, :3], np.eye(3), atol=1e-12)
     assert p3d.decode_polygons(place, Report(), {}, "x").counts.tolist() == []
+
+
+def test_the_shorter_leg_of_a_proxy_is_forward_and_exact():
+    """The longer one says only where up is; x points aside, and the frame stays right-handed in Blender."""
+    place = level([[0, 1, 2]], points=3, tags=[Tag(b"proxy:a.001", b"\0\0\0\1")])
+    place.points["position"] = [(0, 0, 0), (1, 0, 0), (0.2, 0, 2)]  # in the file: forward is +x, up nearly its z
+    (found,) = p3d.proxies(place)
+    np.testing.assert_allclose(found.place[:3, 1], [1, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(found.place[:3, 2], [0, 1, 0], atol=1e-12)
+    np.testing.assert_allclose(found.place[:3, 0], [0, 0, 1], atol=1e-12)
+
+
+def test_the_proxy_of_a_real_model_is_not_turned(corpus):
+    """Its triangle is (0, 0, 0), (0, 2, 0), (0, 0, 1) in file axes: the engine's own orientation."""
+    document = p3d.read((corpus / "p3d" / "crowbar_proxy.p3d").read_bytes(), "crowbar", Report())
+    found = [proxy for lod in document.lods for proxy in p3d.proxies(lod)]
+    assert len(found) == 1
+    np.testing.assert_allclose(found[0].place, np.eye(4), atol=1e-6)
 
 
 def test_a_proxy_without_area_or_triangle_does_no_harm():
