@@ -3,13 +3,14 @@
 import bpy
 import numpy as np
 
+from addon.blender import compat
 from addon.core.report import Report
 from addon.games.arma.animation_export import AnimationExportOptions, plan_export
 from addon.games.arma.animation_import import AnimationImportOptions, import_animation
 from tests.real_files import corpus_files
 
 PLAIN = corpus_files("rtm/*.rtm")
-BINARISED = corpus_files("rtm_binarised/*.rtm")
+BINARISED = corpus_files("rtm_binarised/*.rtm", "odd/scaled_quaternions.rtm")
 SWAP = [0, 2, 1]
 
 
@@ -31,6 +32,12 @@ def planned(done, path="x.rtm", report=None, **options):
 
 def exported(done, **options) -> bytes:
     return planned(done, **options).data
+
+
+def curve_of(action, bone, channel, index):
+    path = f'pose.bones["{bone}"].{channel}'
+    bag = compat.curve_bag(action)
+    return next(curve for curve in bag.fcurves if curve.data_path == path and curve.array_index == index)
 
 
 def raw_matrices(data: bytes) -> tuple[list[str], np.ndarray, np.ndarray]:

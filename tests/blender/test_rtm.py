@@ -18,7 +18,7 @@ from addon.games.arma.animation_export import FileKind, FramesFrom, PhasesFrom, 
 from addon.games.arma.animation_import import StepMode
 from addon.games.arma.export_bones import NamesFrom
 from addon.games.arma.hierarchies import HierarchyFrom
-from tests.blender.rtm_scene import exported, load, planned, raw_matrices, shown_matrices
+from tests.blender.rtm_scene import curve_of, exported, load, planned, raw_matrices, shown_matrices
 from tests.scene import differences, snapshot
 
 IDENTITY_ROWS = (1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0)
@@ -55,12 +55,6 @@ def walk(tmp_path):
     file = tmp_path / "walk.rtm"
     file.write_bytes(plain(["Pelvis", "Spine"], frames, step=(0.0, 0.0, -1.5)))
     return file
-
-
-def curve_of(action, bone, channel, index):
-    path = f'pose.bones["{bone}"].{channel}'
-    bag = compat.curve_bag(action)
-    return next(curve for curve in bag.fcurves if curve.data_path == path and curve.array_index == index)
 
 
 # What was touched, and nothing else

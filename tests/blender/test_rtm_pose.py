@@ -6,13 +6,25 @@ import bpy
 import numpy as np
 import pytest
 
+from addon.blender import compat, delta_action
 from addon.core.report import Report
 from addon.formats.arma import rtm
+from addon.formats.arma.hierarchy import Hierarchy
 from addon.games.arma import timing
 from addon.games.arma.animation_import import StepMode
 from addon.games.arma.hierarchies import HierarchyFrom
 from addon.games.arma.skeleton import PivotsFrom
-from tests.blender.rtm_scene import BINARISED, PLAIN, exported, load, raw_matrices, shear_of, shown_matrices
+from tests.blender.rtm_scene import (
+    BINARISED,
+    PLAIN,
+    curve_of,
+    exported,
+    load,
+    planned,
+    raw_matrices,
+    shear_of,
+    shown_matrices,
+)
 from tests.real_files import CORPUS, corpus_files
 
 LOG = logging.getLogger(__name__)
@@ -105,8 +117,52 @@ def test_binarised_ones_show_what_the_format_says(file):
                 ]
             )
             own = np.eye(4)
-            own[:3, :3] = turn.T
+            own[:3, :3] = length**2 * turn.T
             own[:3, 3] = document.transforms["translation"][frame, place]
             wanted = swap @ turned @ own @ turned @ swap
             above = shown[frame, names.index(parents[name])] if parents[name] else np.eye(4)
             assert np.abs(shown[frame, place] - above @ wanted).max() < 2e-5, (frame, name)
+
+
+def test_scales_of_binarised_files_are_shown_and_edited_frames_keep_them(corpus):
+    """The joints of the left hand meet, as in the game, and moving it keeps its scale and everybody else's bytes."""
+    file = corpus / "odd" / "scaled_quaternions.rtm"
+    done = load(file)
+    hand = done.rig.pose.bones["lefthand"]
+    bpy.context.scene.frame_set(int(done.action.frame_start))
+    scale = (hand.matrix @ hand.bone.matrix_local.inverted()).to_scale()
+    assert max(scale) / min(scale) < 1.001
+    assert exported(done) == file.read_bytes()
+    curve_of(done.action, "lefthand", "location", 0).keyframe_points[0].co[1] += 0.1
+    before, after = (rtm.read(data, "x", Report()).transforms for data in (file.read_bytes(), exported(done)))
+    np.testing.assert_array_equal(after["rotation"], before["rotation"])
+    assert np.argwhere(before != after).shape == (1, 2)
+
+
+def test_binarised_files_imported_without_scales_leave_as_they_came(corpus):
+    """As version 0.1.0 imported them: keys of unit scale, the property unset."""
+    file = corpus / "odd" / "scaled_quaternions.rtm"
+    done = load(file)
+    document = rtm.read(file.read_bytes(), file.name, Report())
+    scaled = rtm.scaled_bones(document)
+    rest = delta_action.RestPose.of(done.rig)
+    parents = Hierarchy("", {entry.name: entry.parent for entry in done.action.motionbridge_animation.bones})
+    clip = rtm.decode(document, Report(), parents, scaled=False)
+    places = [rest.bones.index(entry.bone) for entry in done.action.motionbridge_animation.bones]
+    values, animated = delta_action.on_bones(rest, places, clip.deltas)
+    writer = delta_action.DeltaWriter(rest, places, compat.slot_name(done.rig))
+    writer.rebuild(
+        done.action,
+        delta_action.channels_of(values, rest, animated),
+        timing.kept_frames(done.action.motionbridge_animation),
+    )
+    writer.close()
+    done.action.motionbridge_animation.property_unset("data_version")
+    report = Report()
+    assert planned(done, report=report).data == file.read_bytes()
+    assert not report.warnings
+    curve_of(done.action, "neck1", "location", 0).keyframe_points[0].co[1] += 0.1
+    plan = planned(done, report=report)
+    assert [change.bone for change in plan.changes.bones] == ["neck1"]
+    assert "by Motionbridge 0.1.0 without the scale" in report.lines()[0]
+    assert scaled[0] in report.lines()[0]

@@ -12,8 +12,10 @@ from ...blender.record import keep, kept
 from ...core import files
 from ...core.errors import WriteError
 from ...core.report import Report
+from ...formats.arma import rtm
 from . import step, timing
 from .animation_export import AnimationExportOptions, AnimationPlan, plan_export
+from .animation_properties import WITH_SCALES
 
 
 def update_status(context: Any, rig: Any, action: Any, report: Report) -> str:
@@ -64,6 +66,9 @@ def settle(plan: AnimationPlan, rig: Any, action: Any) -> None:
     if len(frames) < plan.clip.frames:  # a pose that was written twice
         frames = frames[0] + np.arange(plan.clip.frames, dtype=np.float32)
     timing.keep_keys(properties, frames, plan.clip.phases)
+    # A binarised file that was imported without its scales is compared without them as long as it lives.
+    if not kept(properties, "document").startswith(rtm.BINARISED):
+        properties.data_version = WITH_SCALES
     keep(properties, "document", plan.data)
     keep(properties, "digest", b"")
     parents = {entry.name: entry.parent for entry in properties.bones}

@@ -35,6 +35,7 @@ Floats = NDArray[np.float64]
 
 SAMPLED_REACH = 1e-5
 """How far numbers of an evaluated pose may lie from the file's: Blender multiplies 32-bit matrices bone by bone."""
+NAMES_SHOWN = 8
 STEP_ROUNDING = 1e-5
 """Metres that an object's keys may be off and still say the step."""
 
@@ -179,6 +180,7 @@ class _Exporter:
         document, changes = self._encoded(clip, hierarchy, reference)
         for loss in changes.left_out:
             self._report.warn(loss, clip.name)
+        self._warn_of_unshown_scales(changes)
         if self._reasons:
             self._report.note(f"sampled frame by frame because of {', '.join(self._reasons)}", self._rig.name)
         if armature.is_turned_or_scaled(self._rig):
@@ -326,6 +328,16 @@ class _Exporter:
         if not np.allclose(left, 0.0, atol=STEP_ROUNDING):
             clip.deltas = step.moved(clip.deltas, left, clip.phases, -1.0)
         return found
+
+    def _warn_of_unshown_scales(self, changes: rtm.ClipChanges) -> None:
+        lost = self._base.unshown_scales() if self._base is not None and changes.any else []
+        if lost:
+            more = f" and {len(lost) - NAMES_SHOWN} more" if len(lost) > NAMES_SHOWN else ""
+            self._report.warn(
+                f"{', '.join(lost[:NAMES_SHOWN])}{more}: imported by Motionbridge 0.1.0 without the scale that the "
+                "file has; edited frames lose it. Import the file again to keep it",
+                self._action.name,
+            )
 
     def _is_binarised(self) -> bool:
         if self._options.kind is FileKind.AS_IT_CAME:

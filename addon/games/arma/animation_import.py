@@ -23,6 +23,7 @@ from ...formats.arma import rtm
 from ...formats.arma.bone_table import BoneTable
 from ...formats.arma.hierarchy import Hierarchy
 from . import events, hierarchies, step, timing
+from .animation_properties import WITH_SCALES
 from .hierarchies import HierarchyFrom
 from .skeleton import PivotsFrom, skeleton_for
 
@@ -115,6 +116,7 @@ class _Importer:
         properties = action.motionbridge_animation
         properties.path = self.file
         keep(properties, "document", data)
+        properties.data_version = WITH_SCALES
         if not table:  # else its bones have other names in the file than in the skeleton it is of
             given = {bone: name for bone, name in zip(clip.bones, named, strict=True) if name}
             hierarchies.remember(rig, hierarchy, given)

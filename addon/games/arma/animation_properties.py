@@ -31,6 +31,9 @@ STEP_ITEMS = (
     ("BONES", "On the Root Bones", "The bones without a parent walk away; exporting takes the step out of them again"),
 )
 
+WITH_SCALES = 1
+"""The `data_version` from which on keys have the scales of binarised files."""
+
 
 def _event_renamed(event: AnimationEvent, _context: Any) -> None:
     events.show(event.id_data)
@@ -92,6 +95,11 @@ class AnimationProperties(bpy.types.PropertyGroup):
     status: status_property("Compared with the file the animation came from")
     document: bytes_property("The file as it was read")
     document_seal: seal_property()
+    data_version: IntProperty(
+        description="How keys were made from the file. 0: by version 0.1.0, without the scales of a binarised one; 1: "
+        "with them",
+        options={"HIDDEN"},
+    )
     frames: bytes_property("The frame that each of the file's keys was put on, 32-bit numbers")
     frames_seal: seal_property()
     digest: bytes_property("A fingerprint of the keys as they were made from the file")

@@ -17,6 +17,7 @@ from ...formats.arma import rtm
 from ...formats.arma.hierarchy import Hierarchy
 from ...formats.arma.rtm.encoding import Sources
 from . import step, timing
+from .animation_properties import WITH_SCALES
 from .export_bones import WrittenBones
 
 Floats = NDArray[np.float64]
@@ -27,7 +28,7 @@ class Base:
     """``document`` and its ``clip``; ``frames`` (keys,) where its keys were put; ``rest`` of the armature.
 
     ``places`` (bones,) which bone of the armature each of the file's moves, -1 for none; ``carried`` (3,) the
-    step that bones carry where that is its ``mode``.
+    step that bones carry where that is its ``mode``. ``scaled`` as in `rtm.decode`.
     """
 
     document: rtm.Rtm
@@ -38,6 +39,7 @@ class Base:
     mode: str
     carried: Floats
     digest: bytes
+    scaled: bool = True
 
     @staticmethod
     def of(action: Any, rest: RestPose) -> Base | None:
@@ -48,7 +50,8 @@ class Base:
             return None
         document = rtm.read(data, action.name, Report())
         parents = Hierarchy("", {entry.name: entry.parent for entry in properties.bones})
-        clip = rtm.decode(document, Report(), parents, action.name)
+        scaled = properties.data_version >= WITH_SCALES
+        clip = rtm.decode(document, Report(), parents, action.name, scaled=scaled)
         place = {bone: number for number, bone in enumerate(rest.bones)}
         places = np.array([place.get(entry.bone, -1) for entry in properties.bones], np.intp)
         return Base(
@@ -60,7 +63,14 @@ class Base:
             properties.step_mode,
             np.array(properties.step_shown),
             kept(properties, "digest"),
+            scaled,
         )
+
+    def unshown_scales(self) -> list[str]:
+        """The bones whose scale in the file was left out when it was imported (by version 0.1.0)."""
+        if self.scaled or not isinstance(self.document, rtm.Binarised):
+            return []
+        return rtm.scaled_bones(self.document)
 
     def reference(self, bones: WrittenBones, clip: DeltaClip, untouched: Floats | None) -> Floats:
         """(bones, frames, 4, 4) as the clip's: what would be gathered had nobody touched anything.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from .changes import BoneChange, ClipChanges
 from .conversion import CONVERSIONS
-from .decoding import ROUNDING, decode
-from .document import LONGEST_NAME, Binarised, Plain, Rtm, StoredEvent
+from .decoding import ROUNDING, decode, scaled_bones
+from .document import BINARISED, LONGEST_NAME, Binarised, Plain, Rtm, StoredEvent
 from .encoding import REACH, default_phases
 from .encoding_binarised import encode_binarised
 from .encoding_plain import encode_plain
@@ -13,6 +13,7 @@ from .file import raw_size, read, recompose, starts_like, write
 from .text import describe, differences, dump
 
 __all__ = [
+    "BINARISED",
     "CONVERSIONS",
     "LONGEST_NAME",
     "REACH",
@@ -33,6 +34,7 @@ __all__ = [
     "raw_size",
     "read",
     "recompose",
+    "scaled_bones",
     "starts_like",
     "write",
 ]

@@ -1,8 +1,10 @@
 """An animation as a `DeltaClip`: model-space matrices in Blender's axes.
 
 A plain file has them. A binarised one stores of each bone, in game axes turned half round about y (``S``), the
-transposed rotation R(q) and a translation relative to the parent: ``D = S [R(q)^T | t] S``, and the model-space matrix
-is the parent's times D. So it takes the hierarchy, but not where the joints are.
+transposed rotation R(q), a scale s and a translation relative to the parent: ``D = S [s R(q)^T | t] S``, and the
+model-space matrix is the parent's times D. So it takes the hierarchy, but not where the joints are. The scale is the
+square of the quaternion's length: in files of scaled bones only so do the joints of parent and child meet (0.54 m
+apart without it).
 """
 
 from __future__ import annotations
@@ -24,20 +26,24 @@ Floats = NDArray[np.float64]
 
 UNIT = 16384.0
 """What 1 is stored as in a binarised quaternion."""
+SLIGHTEST_LENGTH = 2e-3
+"""By how much a quaternion's length must differ from 1 for a scale that is seen (4 mm at a metre)."""
 ROUNDING = 5e-4
 """Metres that a point near a binarised bone may be off: for what is computed from such a clip."""
 
 
-def decode(document: Rtm, report: Report, hierarchy: Hierarchy | None = None, name: str = "") -> DeltaClip:
+def decode(
+    document: Rtm, report: Report, hierarchy: Hierarchy | None = None, name: str = "", *, scaled: bool = True
+) -> DeltaClip:
     """The animation as a clip of this name. Raises `ReadError` for a binarised one without a ``hierarchy``.
 
-    Matrices that are not finite (broken files) are decoded as they are.
+    Matrices that are not finite (broken files) are decoded as they are. ``scaled`` as in `transforms_of`.
     """
     if isinstance(document, Plain):
         rows = np.swapaxes(placed(document), 0, 1)
         found = space.arma_deltas(rows)
     else:
-        found = deltas.absolute(relative_deltas(document), parents_of(document.bones, hierarchy, report))
+        found = deltas.absolute(relative_deltas(document, scaled=scaled), parents_of(document.bones, hierarchy, report))
     finite = np.isfinite(found)
     if not finite.all():
         broken = int((~finite.all(axis=(-1, -2))).sum())
@@ -100,17 +106,35 @@ def parents_of(bones: Sequence[str], hierarchy: Hierarchy | None, report: Report
     return hierarchy.parent_indices(bones)
 
 
-def relative_deltas(document: Binarised) -> Floats:
-    """(bones, frames, 4, 4) what each bone adds to its parent's delta, in Blender's axes."""
-    stored = unpacked_transforms(np.swapaxes(document.transforms, 0, 1))
-    return rotation.transforms(*space.arma_parent_transforms(*stored, turned=bool(document.turned)))
+def relative_deltas(document: Binarised, *, scaled: bool = True) -> Floats:
+    """(bones, frames, 4, 4) transform of each bone relative to its parent, in Blender's axes.
+
+    ``scaled`` as in `transforms_of`.
+    """
+    return transforms_of(np.swapaxes(document.transforms, 0, 1), turned=bool(document.turned), scaled=scaled)
 
 
-def unpacked_transforms(stored: NDArray[Any]) -> tuple[Floats, Floats]:
-    """Unit quaternions (..., 4) wxyz, zero ones as the identity, and metres (..., 3) of transforms (...), as stored."""
-    quaternions = rotation.normalised(stored["rotation"].astype(np.float64)[..., [3, 0, 1, 2]] / UNIT)
+def transforms_of(stored: NDArray[Any], *, turned: bool, scaled: bool = True) -> Floats:
+    """(..., 4, 4) what transforms (...) as stored mean in Blender's axes; a zero quaternion is the identity.
+
+    Not ``scaled``: without the uniform scales, as version 0.1.0 read them.
+    """
+    quaternions = stored["rotation"].astype(np.float64)[..., [3, 0, 1, 2]] / UNIT
     with np.errstate(invalid="ignore"):  # signalling NaNs of broken files
-        return quaternions, stored["translation"].astype(np.float64)
+        metres = stored["translation"].astype(np.float64)
+    turns, places = space.arma_parent_transforms(rotation.normalised(quaternions), metres, turned=turned)
+    result = rotation.transforms(turns, places)
+    if scaled:
+        squares = np.einsum("...i,...i->...", quaternions, quaternions)
+        result[..., :3, :3] *= np.where(squares > 0, squares, 1.0)[..., None, None]
+    return result
+
+
+def scaled_bones(document: Binarised) -> list[str]:
+    """The bones whose quaternions hold a visible scale."""
+    lengths = np.linalg.norm(document.transforms["rotation"].astype(np.float64), axis=-1) / UNIT
+    odd = (np.abs(lengths - 1.0) > SLIGHTEST_LENGTH) & (lengths > 0)
+    return [document.bones[place] for place in np.flatnonzero(odd.any(axis=0))]
 
 
 def events_of(document: Rtm) -> list[Event]:
