@@ -615,3 +615,36 @@ def test_every_real_file_is_identical_or_refused(run, corpus):
         odd = Path(each["file"]).name.startswith("odd_")
         assert each["status"] == "identical" or (odd and each["status"] == "refused"), each
         assert odd or each["raw_bytes"] < 0.02, each
+
+
+@pytest.mark.parametrize("arguments", [["info", "x"], ["--help"], []])
+def test_a_python_without_numpy_is_told_in_one_sentence(arguments):
+    # -S: without the packages that were installed.
+    command = [sys.executable, "-S", "-m", "addon.cli", *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("motionbridge: this Python has no numpy. Install it: ")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+def test_a_link_to_itself_is_refused(samples, tmp_path, capfd):
+    loop = tmp_path / "loop.oof"
+    loop.symlink_to(loop)
+    ship = str(samples / "descent3" / "ship.oof")
+    assert cli.main(["convert", ship, "--to", "2300", "-o", str(loop)]) == 2
+    assert cli.main(["convert", str(loop), "--to", "2300", "--in-place"]) == 2
+    said = capfd.readouterr().err
+    assert "leads back to itself" in said
+    assert "Traceback" not in said
+    assert loop.is_symlink()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="hard links of POSIX")
+def test_other_names_of_a_replaced_file_are_reported(samples, tmp_path, capfd):
+    path = tmp_path / "walk.omf"
+    path.write_bytes((samples / "humanoid.omf").read_bytes())
+    os.link(path, tmp_path / "staging.omf")
+    assert cli.main(["edit", "delete", str(path), "walk", "--in-place"]) == 0
+    assert "1 other name (a hard link), where the old content stays" in capfd.readouterr().err

@@ -11,11 +11,15 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import NoReturn
 
 from ..core.errors import MotionbridgeError
-from . import conversion, editing, extraction, inspection, verification
 from .output import TROUBLE, abandon_output, complain, make_printable, pipe_was_closed
+
+LACKS_NUMPY = find_spec("numpy") is None
+if not LACKS_NUMPY:
+    from . import conversion, editing, extraction, inspection, verification
 
 INTERRUPTED = 130
 CLOSED_PIPE = 141
@@ -44,6 +48,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status; nothing but defects of ours is raised."""
     try:
         make_printable()
+        if LACKS_NUMPY:
+            raise MotionbridgeError(
+                "this Python has no numpy", remedy=f"Install it: {sys.executable} -m pip install numpy"
+            )
         chosen = parser().parse_args(sys.argv[1:] if arguments is None else arguments)
         status: int = chosen.run(chosen)
         sys.stdout.flush()

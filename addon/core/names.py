@@ -38,9 +38,14 @@ def same(first: str, second: str) -> bool:
     return first.lower() == second.lower()
 
 
+def printable(text: str) -> str:
+    """A text with U+FFFD for what is no character: bytes of a path on Linux that are not UTF-8."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
 def shortened(name: str, limit: int = BLENDER_LIMIT) -> str:
-    """The longest beginning of a name that fits ``limit`` bytes of UTF-8, never cutting through a character."""
-    return name.encode("utf-8")[:limit].decode("utf-8", "ignore")
+    """The longest `printable` beginning of a name within ``limit`` bytes of UTF-8, never cut through a character."""
+    return printable(name).encode("utf-8")[:limit].decode("utf-8", "ignore")
 
 
 def distinct(name: str, taken: Collection[str], limit: int = BLENDER_LIMIT) -> str:

@@ -13,7 +13,8 @@ import bpy
 from bpy.props import CollectionProperty, StringProperty
 
 from ..blender.failure import undone_on_failure
-from ..core.errors import MotionbridgeError
+from ..core import names
+from ..core.errors import MotionbridgeError, ReadError
 from ..core.report import Report
 from .bases import BlenderOperator
 from .wording import said
@@ -58,12 +59,13 @@ class Operation:
                 outcome = work(context, report)
         except MotionbridgeError as refusal:
             _keep(context, str(refusal), report)
-            self.report({"ERROR"}, str(refusal))
+            self.report({"ERROR"}, names.printable(str(refusal)))
             return {"CANCELLED"}
         if outcome is None:
             return {"RUNNING_MODAL"}
         _keep(context, outcome.sentence, report)
-        self.report({"WARNING"} if report.warnings else {"INFO"}, status_line(outcome.sentence, report))
+        said_shortly = names.printable(status_line(outcome.sentence, report))
+        self.report({"WARNING"} if report.warnings else {"INFO"}, said_shortly)
         return {"FINISHED"} if outcome.done else {"CANCELLED"}
 
     def each_file(self, paths: Sequence[str], work: Callable[[str, Report], None], report: Report) -> int:
@@ -77,6 +79,7 @@ class Operation:
             found = Report()
             try:
                 with undone_on_failure(bpy.context):
+                    _refuse_unprintable(path)
                     work(path, found)
             except MotionbridgeError as refused:
                 failures.append((refused, str(refused).rstrip(".")))
@@ -93,6 +96,12 @@ class Operation:
         return len(paths) - len(failures)
 
 
+def _refuse_unprintable(path: str) -> None:
+    """Raise `ReadError` for a path that Blender cannot hold: what is imported is named after its file."""
+    if names.printable(path) != path:
+        raise ReadError("its name or folder is not UTF-8, as Blender's names are", file=path, remedy="Rename it")
+
+
 def status_line(sentence: str, report: Report) -> str:
     """The sentence, and the one warning there is or how many there are."""
     if not report.warnings:
@@ -104,7 +113,7 @@ def status_line(sentence: str, report: Report) -> str:
 
 
 def _keep(context: Any, sentence: str, report: Report) -> None:
-    context.window_manager.motionbridge_report = "\n".join([sentence, *report.lines()])
+    context.window_manager.motionbridge_report = names.printable("\n".join([sentence, *report.lines()]))
 
 
 class FileChoice:
