@@ -53,7 +53,7 @@ def build_sequence(folder: Path, name: str, pictures: Sequence[NDArray[np.uint8]
     stem = re.sub(r"[^\w-]+", "_", name) or "texture"
     paths = [folder / f"{stem}_{number:04d}.png" for number in range(1, len(pictures) + 1)]
     for path, pixels in zip(paths, pictures, strict=True):
-        files.write_atomically(path, png.encode(pixels))
+        files.write_atomically(path, png.encode(pixels), tidy=path == paths[0])
     images: Any = bpy.data.images
     made = images.load(str(paths[0]), check_existing=True)
     made.source = "SEQUENCE"

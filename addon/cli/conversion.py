@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import MotionbridgeError, WriteError
-from ..core.files import write_atomically
+from ..core.files import resolved, warn_of_replacing, write_atomically
 from ..core.report import Report
 from ..formats import Format
 from . import processes, skeleton_choice
@@ -141,7 +141,7 @@ def _convert_one(task: Task, outcome: Outcome) -> None:
         return
     conversion = _conversion(task, found, told)
     output = task.output if task.output is not None else task.file
-    if task.output is not None and Path(output).resolve() == Path(task.file).resolve():
+    if task.output is not None and resolved(output) == resolved(task.file):
         raise WriteError("this is the file that is converted", file=output, remedy="To replace it say --in-place")
     converted = found.module.write(conversion(document, told))
     # What we could not read ourselves shall replace nobody's file.
@@ -150,6 +150,9 @@ def _convert_one(task: Task, outcome: Outcome) -> None:
     if task.output is None and converted == data:
         outcome.lines.append(f"{output}: nothing changed, left as it is")
         return
+    replacing = Report()
+    warn_of_replacing(output, replacing)
+    outcome.lines += replacing.lines()
     write_atomically(output, converted, backup=task.backup)
     outcome.lines.append(f"{output}: {found.name} {task.to}, {len(converted)} bytes (from {len(data)})")
 
@@ -181,7 +184,7 @@ def _render(
     output = Path(task.output)
     for number, data in enumerate(files):
         path = output if len(files) == 1 else output.with_name(f"{output.stem}_{number:04}{output.suffix}")
-        if path.resolve() == Path(task.file).resolve():
+        if resolved(path) == resolved(task.file):
             raise WriteError("this is the file that is converted", file=str(path), remedy="Name another")
         write_atomically(path, data, backup=task.backup)
         outcome.lines.append(f"{path}: {task.to}, {len(data)} bytes")

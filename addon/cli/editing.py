@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import fnmatch
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 from ..core import names
 from ..core.errors import ReadError, WriteError
-from ..core.files import write_atomically
+from ..core.files import resolved, warn_of_replacing, write_atomically
 from ..core.report import Report
 from ..formats import format_named
 from ..formats.xray.omf import edit, text
@@ -201,9 +200,13 @@ def _save(document: Omf, changed: MotionSet, output: str, chosen: argparse.Names
     if in_place and data == omf.write(document):
         print(f"{output}: nothing changed, left as it is")
         return
+    replacing = Report()
+    warn_of_replacing(output, replacing)
+    for line in replacing.lines():
+        complain(line)
     write_atomically(output, data, backup=chosen.backup)
     print(f"{output}: {len(changed.library.motions)} motions, {len(data)} bytes")
 
 
 def _same_file(one: str, other: str) -> bool:
-    return Path(one).resolve() == Path(other).resolve()
+    return resolved(one) == resolved(other)

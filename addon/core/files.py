@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import shutil
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from . import leftovers
 from .errors import MotionbridgeError, ReadError, WriteError
+from .report import Report
 
 
 def read_file(path: Path | str) -> bytes:
@@ -35,31 +36,60 @@ def read_file(path: Path | str) -> bytes:
 
 def backup_of(path: Path | str) -> Path:
     """Where `write_atomically` keeps the old bytes of a file: beside it, ``.bak`` added to its name; links followed."""
-    target = Path(path).resolve()
+    target = resolved(path)
     return target.with_name(target.name + ".bak")
 
 
-def write_atomically(path: Path | str, data: bytes, *, backup: bool = False) -> None:
+def resolved(path: Path | str) -> Path:
+    """The absolute path behind all links; one of the links where they lead back to themselves, which never raises."""
+    # Path.resolve raises RuntimeError for such links, up to Python 3.12.
+    return Path(os.path.realpath(path))
+
+
+def warn_of_replacing(path: Path | str, report: Report) -> None:
+    """Report, before `write_atomically`, what the file at ``path`` loses by being replaced: other names, its owner."""
+    try:
+        old = resolved(path).stat()
+    except OSError:
+        return  # nothing to lose; or writing says why
+    if not stat.S_ISREG(old.st_mode):
+        return
+    if old.st_nlink > 1:
+        others = "1 other name (a hard link)" if old.st_nlink == 2 else f"{old.st_nlink - 1} other names (hard links)"
+        report.warn(f"the file also has {others}, where the old content stays", str(path))
+    if hasattr(os, "geteuid") and os.geteuid() not in (0, old.st_uid):
+        report.warn("the file belongs to another user of this computer, and to you once it is written", str(path))
+
+
+def write_atomically(path: Path | str, data: bytes, *, backup: bool = False, tidy: bool = True) -> None:
     """Put ``data`` in the place of a file, or make it; where that fails the old file is as it was.
 
-    A link is followed, the old file's permissions are kept. ``backup`` keeps the old bytes at `backup_of`, unless there
-    is a backup already: the first one has what nobody can make again. Raises `WriteError`.
+    A link is followed, the old file's permissions and, where the system lets us, its owner are kept. ``backup`` keeps
+    the old bytes at `backup_of`, unless there is a backup already: the first one has what nobody can make again.
+    ``tidy`` removes what killed exports have left in the folder; one of many files in a row is enough. Raises
+    `WriteError`.
     """
     path = Path(path)
     with _refusals(WriteError, path, "write"):
-        target = path.resolve()
+        target = resolved(path)
+        if target.is_symlink():
+            remedy = "Remove the link or choose another name"
+            raise WriteError("this is a link that leads back to itself", file=str(path), remedy=remedy)
         exists = target.exists()
         if target.is_dir():
             raise WriteError("this is a folder", file=str(path), remedy="Name a file in it")
         if exists and not os.access(target, os.W_OK):
             remedy = "Lift the protection or choose another name"
             raise WriteError("the file is write-protected", file=str(path), remedy=remedy)
+        if tidy:
+            leftovers.remove_abandoned(target.parent)
         with _beside(target) as fresh:
             with fresh.open("xb") as stream:
                 stream.write(data)
                 stream.flush()
                 os.fsync(stream.fileno())
             if exists:
+                _keep_owner(target, fresh)
                 shutil.copymode(target, fresh)
             if exists and backup and not os.path.lexists(backup_of(target)):
                 # A copy, not a rename: at no moment is there no file under the old name.
@@ -69,10 +99,23 @@ def write_atomically(path: Path | str, data: bytes, *, backup: bool = False) -> 
             fresh.replace(target)
 
 
+def _keep_owner(old: Path, fresh: Path) -> None:
+    """Give a new file the user and group of the old one, or the group at least; as far as the system lets us."""
+    if not hasattr(os, "chown"):
+        return
+    was, now = old.stat(), fresh.stat()
+    if was.st_uid != now.st_uid or was.st_gid != now.st_gid:
+        try:
+            os.chown(fresh, was.st_uid, was.st_gid)
+        except PermissionError:
+            with contextlib.suppress(PermissionError):
+                os.chown(fresh, -1, was.st_gid)
+
+
 @contextlib.contextmanager
 def _beside(target: Path) -> Iterator[Path]:
     """A name for a file in the same folder (a rename is whole only within one disk), gone again afterwards."""
-    temporary = target.with_name(f".motionbridge-{secrets.token_hex(8)}.tmp")
+    temporary = target.with_name(leftovers.temporary_name())
     try:
         yield temporary
     finally:

@@ -10,6 +10,7 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..blender import compat
 from ..blender.scope import progress
+from ..core import files
 from ..core.errors import WriteError
 from ..core.report import Report
 from ..games.xray import motion_edit
@@ -123,9 +124,9 @@ def active_file(rig: Any) -> Any:
 
 def known_file(rig: Any, path: str) -> Any:
     """The motion file of ``rig`` that lies at ``path``, or None."""
-    target = Path(path).resolve()
+    target = files.resolved(path)
     return next(
-        (file for file in rig.motionbridge_motion_files if Path(bpy.path.abspath(file.path)).resolve() == target), None
+        (file for file in rig.motionbridge_motion_files if files.resolved(bpy.path.abspath(file.path)) == target), None
     )
 
 

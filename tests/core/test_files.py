@@ -9,7 +9,8 @@ import pytest
 
 from addon.core import files
 from addon.core.errors import ReadError, WriteError
-from addon.core.files import read_file, write_atomically
+from addon.core.files import read_file, warn_of_replacing, write_atomically
+from addon.core.report import Report
 
 
 def names_in(folder):
@@ -144,3 +145,85 @@ def test_places_that_cannot_be_written_are_refused(tmp_path):
         write_atomically(tmp_path, b"x")
     with pytest.raises(WriteError, match="its folder does not exist"):
         write_atomically(tmp_path / "nowhere" / "motions.omf", b"x")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+def test_links_that_lead_back_to_themselves_are_refused_and_stay(tmp_path):
+    for name, to in (("a", "b"), ("b", "a"), ("loop.omf", "loop.omf")):
+        (tmp_path / name).symlink_to(tmp_path / to)
+    for path in (tmp_path / "loop.omf", tmp_path / "a", tmp_path / "loop.omf" / "walk.omf"):
+        with pytest.raises(WriteError, match=r"leads back to itself|[Tt]oo many levels|Not a directory"):
+            write_atomically(path, b"new", backup=True)
+        with pytest.raises(ReadError):
+            read_file(path)
+        files.backup_of(path)
+        warn_of_replacing(path, Report())
+    assert sorted(names_in(tmp_path)) == ["a", "b", "loop.omf"]
+    assert all(path.is_symlink() for path in tmp_path.iterdir())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names are bytes in POSIX only")
+def test_a_name_that_is_no_text_is_written(tmp_path):
+    path = tmp_path / os.fsdecode(b"\xff.omf")
+    write_atomically(path, b"old")
+    write_atomically(path, b"new", backup=True)
+    assert read_file(path) == b"new"
+    assert set(map(os.fsencode, names_in(tmp_path))) == {b"\xff.omf", b"\xff.omf.bak"}
+
+
+def test_other_names_of_the_file_are_reported_before(tmp_path):
+    path = tmp_path / "walk.omf"
+    path.write_bytes(b"old")
+    report = Report()
+    warn_of_replacing(path, report)
+    warn_of_replacing(tmp_path / "new.omf", report)
+    warn_of_replacing(tmp_path, report)
+    assert not report
+    for name in ("staging.omf", "other.omf"):
+        os.link(path, tmp_path / name)
+        warn_of_replacing(path, report)
+    assert [line.partition(" (")[0] for line in report.lines()] == [
+        "the file also has 1 other name",
+        "the file also has 2 other names",
+    ]
+    write_atomically(path, b"new")
+    assert (tmp_path / "staging.omf").read_bytes() == b"old"
+
+
+needs_root = pytest.mark.skipif(
+    os.name == "nt" or os.geteuid() != 0, reason="only root gives files away, and tests need not be root"
+)
+
+
+@needs_root
+def test_the_owner_and_group_stay_where_the_system_lets_us(tmp_path):
+    path = tmp_path / "walk.omf"
+    path.write_bytes(b"old")
+    os.chown(path, 12345, 23456)
+    path.chmod(0o640)
+    write_atomically(path, b"new", backup=True)
+    after = path.stat()
+    assert (after.st_uid, after.st_gid, stat.S_IMODE(after.st_mode)) == (12345, 23456, 0o640)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="owners of POSIX")
+def test_an_owner_that_cannot_stay_is_reported_before_and_stops_nothing(tmp_path, monkeypatch):
+    path = tmp_path / "walk.omf"
+    path.write_bytes(b"old")
+    asked = []
+
+    def refuse(_path, owner, group):
+        asked.append((owner, group))
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    real, mine = Path.stat, path.stat()
+    theirs = os.stat_result((*mine[:4], mine.st_uid + 1, mine.st_gid + 1, *mine[6:]))
+    monkeypatch.setattr(Path, "stat", lambda one, **more: theirs if one == path else real(one, **more))
+    monkeypatch.setattr(files.os, "chown", refuse)
+    monkeypatch.setattr(files.os, "geteuid", lambda: mine.st_uid or 1000)
+    report = Report()
+    warn_of_replacing(path, report)
+    assert "belongs to another user" in report.lines()[0]
+    write_atomically(path, b"new")
+    assert asked == [(mine.st_uid + 1, mine.st_gid + 1), (-1, mine.st_gid + 1)]
+    assert path.read_bytes() == b"new"

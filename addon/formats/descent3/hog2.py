@@ -160,7 +160,10 @@ def _sorting(name: str) -> bytes:
 
 # Out of an archive ---------------------------------------------------------------------------------------------------
 
-_DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+_DEVICES = re.compile(
+    r"(con|prn|aux|nul|conin\$|conout\$|clock\$|(com|lpt)[0-9¹²³]) *(\..*)?", re.IGNORECASE | re.DOTALL
+)
+"""What Windows takes for a device, with any suffix, and with blanks before it."""
 
 
 def unsafe(name: str) -> str:
@@ -196,7 +199,7 @@ def extract(
             report.warn("left out: there is such a file already", name)
         else:
             made.add(name.lower())
-            write_atomically(path, bytes(document.contents[number]))
+            write_atomically(path, bytes(document.contents[number]), tidy=not written)
             written.append(path)
     return written
 

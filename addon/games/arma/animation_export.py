@@ -145,6 +145,7 @@ def plan_export(
 
     The scene is as before afterwards.
     """
+    files.warn_of_replacing(path, report)
     played = rig.animation_data.action if rig.animation_data is not None else None
     return _Exporter(context, rig, action or played, options, report).plan(path, progress)
 

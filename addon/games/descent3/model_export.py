@@ -113,6 +113,7 @@ def export_model(context: Any, chosen: Chosen, path: Path | str, options: Export
     """Write the file, whole or not at all. Raises `WriteError`."""
     path = Path(path)
     plan = plan_export(context, chosen, options, report, path.stem)
+    files.warn_of_replacing(path, report)
     files.write_atomically(path, plan.data, backup=options.backup)
     return plan
 

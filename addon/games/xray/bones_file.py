@@ -135,6 +135,7 @@ def plan_export(rig: Any, path: str, report: Report) -> BonesPlan:
     """
     if rig.mode == "EDIT":
         rig.update_from_editmode()
+    files.warn_of_replacing(path, report)
     plan = BonesPlan(path)
     data = kept(rig.motionbridge_bones, "document")
     document = bones.read(data, path, Report()) if data else None

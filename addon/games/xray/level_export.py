@@ -62,6 +62,7 @@ def plan_export(context: Any, holder: Any, options: ExportOptions, report: Repor
 def export_file(context: Any, holder: Any, path: Path | str, options: ExportOptions, report: Report) -> Plan:
     """Write the file, whole or not at all. Raises `WriteError`."""
     plan = plan_export(context, holder, options, report)
+    files.warn_of_replacing(path, report)
     files.write_atomically(path, plan.data, backup=options.backup)
     return plan
 

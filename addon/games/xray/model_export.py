@@ -96,6 +96,7 @@ def plan_export(context: Any, holder: Any, options: ExportOptions, report: Repor
 def export_model(context: Any, holder: Any, path: Path | str, options: ExportOptions, report: Report) -> Plan:
     """Write the model to ``path``, whole or not at all; untouched, it is the imported file. Raises `WriteError`."""
     plan = plan_export(context, holder, options, report)
+    files.warn_of_replacing(path, report)
     files.write_atomically(path, plan.data, backup=options.backup)
     return plan
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
+import bpy
 import numpy as np
 
 from ...blender import action as actions
@@ -120,6 +121,7 @@ def plan_onto(
 ) -> Plan:
     """The file at ``path``: what ``host`` has, with the actions ``chosen``."""
     warn_of_transform(rig, report)
+    files.warn_of_replacing(bpy.path.abspath(path), report)
     gatherer = _Gatherer(context, rig, options, report)
     clips, definitions = [], []
     copies = copied(chosen)

@@ -249,6 +249,7 @@ def plan_export(
     progress: Callable[[int], None] = lambda _: None,
 ) -> PathPlan:
     """The path of the active object, or along it where it is a curve. Raises `WriteError`."""
+    files.warn_of_replacing(file, report)
     rate = actions.frames_per_second(context.scene)
     if active.type == "CURVE" and not _plays(active):
         with scope.object_mode(context):  # what is being edited is not in the curve's data yet

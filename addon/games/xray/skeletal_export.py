@@ -108,6 +108,7 @@ def plan_export(
     if not chosen:
         raise WriteError("no motion is chosen", remedy="Import motions, or assign an action to the armature")
     warn_of_transform(rig, report)
+    files.warn_of_replacing(path, report)
     gatherer = _Gatherer(context, rig, options, report)
     made, seen = [], set()
     for done, action in enumerate(chosen):

@@ -90,8 +90,14 @@ def test_what_is_no_archive_is_refused(data, words):
 
 LEADING_ELSEWHERE = [
     b"..\\..\\x", b"../x", b"/etc/x", b"C:\\x", b"C:x", b"..", b".", b"", b"a/b", b"a\\b", b"x:stream", b"nul",
-    b"COM1.txt",    b"x.", b"x ", b"a\nb", b"~\x1b",
+    b"COM1.txt",    b"x.", b"x ", b"a\nb", b"~\x1b", b"COM\xb9", b"lpt\xb3.oof", b"com0", b"CONIN$", b"conout$.txt",
+    b"CON .txt", b"aux  .a.b", b"Clock$",
 ]  # fmt: skip
+
+
+def test_names_that_only_look_like_devices_are_files():
+    for name in ("console.txt", "com10.oof", "com.txt", "lpt.ogf", "nul_.ogf", "a con.txt", "conin.txt", "com\u0663"):
+        assert not hog2.unsafe(name), name
 
 
 @pytest.mark.parametrize("name", LEADING_ELSEWHERE)

@@ -1,0 +1,133 @@
+"""Temporary files of exports: those of killed programs go, those that somebody writes stay."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from addon.core import files, leftovers
+
+DAY = leftovers.ABANDONED_AFTER
+
+
+def names_in(folder):
+    return [path.name for path in folder.iterdir()]
+
+
+def left(folder, name, *, age=0.0):
+    path = folder / name
+    path.write_bytes(b"half")
+    then = time.time() - age
+    os.utime(path, (then, then))
+    return path
+
+
+def named(process, *, machine=None, token="0" * 16):
+    return f".motionbridge-{machine or leftovers._machine()}-{process}-{token}.tmp"
+
+
+@pytest.fixture
+def ended():
+    """The number of a process that was there."""
+    done = subprocess.Popen([sys.executable, "-c", ""])
+    done.wait()
+    return done.pid
+
+
+@pytest.fixture
+def running():
+    """The number of a process that is there for as long as the test."""
+    other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    yield other.pid
+    other.communicate(b"\n")
+
+
+def test_names_are_ours_and_each_is_new():
+    names = {leftovers.temporary_name() for _ in range(100)}
+    assert len(names) == 100
+    assert all(leftovers._NAME.fullmatch(name) for name in names)
+    assert all(f"-{os.getpid()}-" in name for name in names)
+
+
+def test_the_next_export_removes_what_a_killed_one_left(tmp_path, ended):
+    left(tmp_path, named(ended))
+    files.write_atomically(tmp_path / "walk.omf", b"new")
+    assert names_in(tmp_path) == ["walk.omf"]
+
+
+def test_what_another_program_is_writing_stays(tmp_path, running):
+    path = left(tmp_path, named(running))
+    files.write_atomically(tmp_path / "walk.omf", b"new")
+    assert path.exists()
+
+
+def test_what_this_program_is_writing_stays(tmp_path):
+    path = left(tmp_path, leftovers.temporary_name())
+    leftovers.remove_abandoned(tmp_path)
+    assert path.exists()
+
+
+def test_what_an_earlier_program_of_our_number_left_goes(tmp_path):
+    left(tmp_path, named(os.getpid()))
+    leftovers.remove_abandoned(tmp_path)
+    assert not names_in(tmp_path)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere nobody says when a process began")
+def test_a_number_that_passed_on_to_a_later_program_does_not_protect(tmp_path, running):
+    left(tmp_path, named(running), age=600)
+    leftovers.remove_abandoned(tmp_path)
+    assert not names_in(tmp_path)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the states of processes in /proc")
+def test_a_program_that_waits_to_be_buried_has_ended(tmp_path):
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    os.waitid(os.P_PID, dead.pid, os.WEXITED | os.WNOWAIT)
+    left(tmp_path, named(dead.pid))
+    leftovers.remove_abandoned(tmp_path)
+    dead.wait()
+    assert not names_in(tmp_path)
+
+
+@pytest.mark.parametrize("name", [named(1, machine="01234567"), ".motionbridge-0123456789abcdef.tmp"])
+def test_of_other_machines_and_the_first_version_only_old_ones_go(tmp_path, name):
+    path = left(tmp_path, name, age=DAY - 60)
+    leftovers.remove_abandoned(tmp_path)
+    assert path.exists()
+    left(tmp_path, name, age=DAY + 60)
+    leftovers.remove_abandoned(tmp_path)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("name", ["walk.omf", ".motionbridge-notes.tmp", ".motionbridge-0123456789abcdef.tmp.omf"])
+def test_files_of_others_stay(tmp_path, name):
+    path = left(tmp_path, name, age=2 * DAY)
+    leftovers.remove_abandoned(tmp_path)
+    assert path.exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+def test_links_and_folders_of_such_names_stay(tmp_path, ended):
+    (tmp_path / "precious").write_bytes(b"kept")
+    (tmp_path / named(ended)).symlink_to(tmp_path / "precious")
+    (tmp_path / named(ended, token="1" * 16)).mkdir()
+    leftovers.remove_abandoned(tmp_path)
+    assert len(names_in(tmp_path)) == 3
+
+
+def test_a_folder_that_cannot_be_listed_stops_no_export(tmp_path, monkeypatch):
+    def refuse(_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(leftovers.os, "scandir", refuse)
+    files.write_atomically(tmp_path / "walk.omf", b"new")
+    assert (tmp_path / "walk.omf").read_bytes() == b"new"
+
+
+def test_a_number_no_process_can_have_is_dead(tmp_path):
+    left(tmp_path, named(9_999_999_999))
+    leftovers.remove_abandoned(tmp_path)
+    assert not names_in(tmp_path)
