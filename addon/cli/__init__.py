@@ -44,14 +44,16 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+def _check_packages() -> None:
+    if LACKS_NUMPY:
+        raise MotionbridgeError("this Python has no numpy", remedy=f"Install it: {sys.executable} -m pip install numpy")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status; nothing but defects of ours is raised."""
     try:
         make_printable()
-        if LACKS_NUMPY:
-            raise MotionbridgeError(
-                "this Python has no numpy", remedy=f"Install it: {sys.executable} -m pip install numpy"
-            )
+        _check_packages()
         chosen = parser().parse_args(sys.argv[1:] if arguments is None else arguments)
         status: int = chosen.run(chosen)
         sys.stdout.flush()
