@@ -28,6 +28,10 @@ Floats = NDArray[np.float64]
 CHANNELS = 7
 """Curves of a bone: four of its quaternion, three of its location."""
 CHANNEL_WIDTHS = (("rotation_quaternion", 4), ("location", 3))
+MOVING = (".location", ".rotation_quaternion", ".rotation_euler", ".rotation_axis_angle")
+"""What the data paths of curves end in that move something."""
+NEAR = 1e-3
+"""Frames within which a key lies on a frame: Blender's are 32-bit numbers."""
 
 
 def to_basis(rest: Rest, rotations: Floats, translations: Floats) -> tuple[Floats, Floats]:
@@ -109,11 +113,45 @@ def key_frames(first: int, count: int, step: float) -> NDArray[np.float32]:
     return (first + step * np.arange(count)).astype(np.float32)
 
 
-def frame_range(action: Any, step: float = 1.0) -> tuple[int, int]:
-    """First frame and number of keys ``step`` apart: the range set on the action, else that of its keys."""
+def frame_range(action: Any, step: float = 1.0, imported: int | None = None) -> tuple[int, int]:
+    """First frame and number of keys ``step`` apart: the range set on the action, else that of its keys.
+
+    ``imported`` keys an action has that came from a file. Keys of bones behind them make it longer while the range set
+    on it is as long as that, or none is set. No key makes it shorter: bones that stand still have one key.
+    """
     start, end = (action.frame_start, action.frame_end) if action.use_frame_range else action.curve_frame_range
     first = round(start)
-    return first, max(round((end - first) / step), 0) + 1
+    count = max(round((end - first) / step), 0) + 1
+    if imported is None or (action.use_frame_range and count != imported):
+        return first, count
+    last = first + step * (imported - 1)
+    end = max(key_ends(action, first, last)[1], last)
+    return first, int(np.ceil((end - first) / step - NEAR)) + 1
+
+
+def key_ends(action: Any, first: float, last: float) -> tuple[float, float]:
+    """Where keys that move bones begin and end, if some lie outside ``first`` to ``last``; else ``first`` and ``last``.
+
+    Muted curves do not count.
+    """
+    # Asked of the whole action first: nearly always that is the answer, at the price of one call.
+    start, end = action.curve_frame_range
+    if start >= first - NEAR and end <= last + NEAR:
+        return first, last
+    bag = compat.curve_bag(action)
+    ends = [
+        curve.range()
+        for curve in (bag.fcurves if bag is not None else ())
+        if len(curve.keyframe_points) and not curve.mute and curve.data_path.endswith(MOVING)
+    ]
+    return min((one[0] for one in ends), default=first), max((one[1] for one in ends), default=last)
+
+
+def set_length(action: Any, count: int, step: float = 1.0) -> None:
+    """Let the range set on an action hold ``count`` keys ``step`` apart; one without such a range keeps none."""
+    end = round(action.frame_start) + step * (count - 1)
+    if action.use_frame_range and abs(action.frame_end - end) > NEAR:
+        action.frame_end = end
 
 
 @dataclass
@@ -142,16 +180,23 @@ class ClipReader:
             for other in {"quaternion", "euler"} - {kind}:
                 self._spare[channel_path(bone, f"rotation_{other}")] = (place, other)
 
-    def gather(self, action: Any, slot: Any = None, step: float = 1.0, euler: str = "") -> Gathered:
+    def gather(
+        self,
+        action: Any,
+        slot: Any = None,
+        step: float = 1.0,
+        euler: str = "",
+        frames: tuple[int, int] | None = None,
+    ) -> Gathered:
         """What the keys of ``action`` say every ``step`` frames, parent-local; bones without curves are in rest.
 
-        ``euler``: the order of its angles for bones that are not turned by angles at the moment; without one such
-        angles are left out.
+        ``frames``: first frame and number of keys, where they are not those of `frame_range`. ``euler``: the order of
+        its angles for bones that are not turned by angles at the moment; without one such angles are left out.
         """
-        first, frames = frame_range(action, step)
+        first, count = frames if frames is not None else frame_range(action, step)
         bag = compat.curve_bag(action, slot)
         curves = list(bag.fcurves) if bag is not None else []
-        rows, animated = sampled(curves, key_frames(first, frames, step))
+        rows, animated = sampled(curves, key_frames(first, count, step))
         places, channels, kept, left_out = [], [], [], []
         other_rotations: dict[int, Floats] = {}
         spare = self._spare_of(curves, euler)
@@ -169,12 +214,12 @@ class ClipReader:
                 channels.append(curve.array_index + 4 if kind == "location" else curve.array_index)
                 kept.append(number)
             else:
-                other_rotations.setdefault(place, np.zeros((frames, 4)))[:, curve.array_index] = rows[number]
-        count = len(self.rest.bones)
-        values = np.zeros((count, CHANNELS, frames))
+                other_rotations.setdefault(place, np.zeros((count, 4)))[:, curve.array_index] = rows[number]
+        bones = len(self.rest.bones)
+        values = np.zeros((bones, CHANNELS, count))
         values[:, 0] = 1.0
         values[places, channels] = rows[kept]
-        keyed = np.zeros((count, CHANNELS), np.bool_)
+        keyed = np.zeros((bones, CHANNELS), np.bool_)
         keyed[places, channels] = animated[kept]
         rotations = values[:, :4].transpose(0, 2, 1)
         for place, angles in other_rotations.items():
@@ -224,10 +269,22 @@ def why_sampled(rig: Any) -> list[str]:
     return reasons
 
 
-def sample(context: Any, rig: Any, action: Any, rest: Rest, fps: float, *, step: float = 1.0) -> Clip:
-    """The evaluated pose every ``step`` frames of ``action``, parent-local. The scene is as before afterwards."""
-    first, frames = frame_range(action, step)
-    poses = evaluated_poses(context, rig, action, key_frames(first, frames, step))
+def sample(
+    context: Any,
+    rig: Any,
+    action: Any,
+    rest: Rest,
+    fps: float,
+    *,
+    step: float = 1.0,
+    frames: tuple[int, int] | None = None,
+) -> Clip:
+    """The evaluated pose every ``step`` frames of ``action``, parent-local. The scene is as before afterwards.
+
+    ``frames``: first frame and number of poses, where they are not those of `frame_range`.
+    """
+    first, count = frames if frames is not None else frame_range(action, step)
+    poses = evaluated_poses(context, rig, action, key_frames(first, count, step))
     local = np.stack([parent_local(pose, rest.parents, rest.root_frame) for pose in poses], axis=1)
     turned = rotation.continuous(rotation.from_matrices(_without_scale(local[..., :3, :3])))
     moved = np.ascontiguousarray(local[..., :3, 3])

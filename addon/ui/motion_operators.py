@@ -14,7 +14,7 @@ from ..blender.scope import progress
 from ..core.errors import ReadError, WriteError
 from ..core.report import Report
 from ..formats.xray.omf.document import FRAMES_PER_SECOND
-from ..games.xray import motion_edit, motion_import
+from ..games.xray import motion_edit, motion_import, motion_length
 from . import found_motions
 from .bases import CALL, BlenderOperator
 from .export_motions import active_file
@@ -221,7 +221,7 @@ class MOTIONBRIDGE_OT_match_scene(OnMotion, BlenderOperator):
     def run(self, context: Any, report: Report) -> Outcome:
         """Set rate and range."""
         _, action = self.chosen(context)
-        match_scene(context, FRAMES_PER_SECOND, action.frame_range)
+        match_scene(context, FRAMES_PER_SECOND, motion_length.ends_of(action))
         return frames_said(context)
 
 

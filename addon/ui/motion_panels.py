@@ -12,7 +12,7 @@ from ..blender import action as actions
 from ..blender import compat
 from ..core import names
 from ..formats.xray.omf.document import FRAMES_PER_SECOND
-from ..games.xray import skeletal_import
+from ..games.xray import motion_length, skeletal_import
 from . import found_motions
 from .bases import BlenderList
 from .export_motions import active_file
@@ -160,7 +160,7 @@ def _draw_motions(layout: Any, rig: Any, context: Any) -> None:
 
 
 def _matches(scene: Any, action: Any) -> bool:
-    first, last = (round(frame) for frame in action.frame_range)
+    first, last = motion_length.ends_of(action)
     same_rate = abs(actions.frames_per_second(scene) - FRAMES_PER_SECOND) < 1e-3
     return same_rate and (scene.frame_start, scene.frame_end) == (first, last)
 

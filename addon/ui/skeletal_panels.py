@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 
 from ..core.report import Report
+from ..games.xray import motion_length
 from .bases import BlenderList, BlenderOperator
 from .motion_operators import active_action
 from .name_filter import name_filter
@@ -71,7 +72,7 @@ class MOTIONBRIDGE_OT_match_scene_to_editor_motion(Operation, BlenderOperator):
     def run(self, context: Any, _report: Report) -> Outcome:
         """Set rate, first and last frame."""
         action = active_skeletal(context)
-        match_scene(context, action.motionbridge_skeletal.fps, action.frame_range)
+        match_scene(context, action.motionbridge_skeletal.fps, motion_length.ends_of(action))
         return frames_said(context)
 
 
@@ -114,7 +115,7 @@ def _draw_motion(layout: Any, rig: Any, action: Any) -> None:
     if file is not None:
         text = shown("{}, version {}").format(Path(file.path).name, skeletal.version)
         facts.label(text=text, icon="FILE", translate=False)
-    start, end = (round(frame) for frame in action.frame_range)
+    start, end = motion_length.ends_of(action)
     facts.label(text=shown("Frames {} to {}, {:g} a second").format(start, end, skeletal.fps), translate=False)
     if skeletal.fitted:
         text = shown("Bones with the file's curves: {}, fitted: {}").format(skeletal.kept_exactly, skeletal.fitted)

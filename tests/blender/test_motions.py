@@ -384,15 +384,6 @@ def test_what_constraints_do_is_what_leaves(humanoid) -> None:
     assert np.abs(np.array(bone.matrix) - world[bone.name]).max() > 0.01  # the constraint had something to do
 
 
-def test_keys_outside_the_range_are_said_to_stay_behind(humanoid) -> None:
-    rig, result = humanoid
-    action = next(action for action in result.actions if action.frame_end > 4)
-    action.frame_end -= 2
-    report = Report()
-    plan_export(bpy.context, rig, [action], "x.omf", onto=Onto.OWN_FILES, options=MotionExportOptions(), report=report)
-    assert any("outside the action's frame range" in line for line in report.lines())
-
-
 @pytest.mark.parametrize("state", ["object", "pose", "edit", "hidden", "excluded"])
 def test_an_export_leaves_the_scene_as_it_was(humanoid, state: str) -> None:
     rig, result = humanoid

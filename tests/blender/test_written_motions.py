@@ -2,17 +2,23 @@
 
 import shutil
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import bpy
+import numpy as np
 import pytest
 
+from addon.blender import compat
 from addon.core.report import Report
-from addon.formats.xray import ogf, omf
+from addon.formats.xray import ogf, omf, skl
 from addon.formats.xray.ogf.motions import motion_set_of
 from addon.formats.xray.omf.document import Motion, MotionSet
+from addon.games.xray import motion_length
 from tests.blender.test_motions import needs_corpus
-from tests.blender.test_ui import game_folder, load
+from tests.blender.test_skl_motions import load as load_skeletal
+from tests.blender.test_skl_motions import made_motion, rig_of, written
+from tests.blender.test_ui import game_folder, last_report, load
 
 
 @pytest.fixture
@@ -122,3 +128,245 @@ def test_motions_inside_a_model_are_numbered_too(game):
     delete_in_panel(actions[0])
     assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
     assert sound_motions(model) == names[1:]
+
+
+# Lengths -------------------------------------------------------------------------------------------------------------
+
+
+def key(action, bone: str, frame: float, value: float = 0.5, channel: str = "location") -> None:
+    """One more key on the second curve of a bone's channel."""
+    path = f'pose.bones["{bone}"].{channel}'
+    curves = compat.curve_bag(action).fcurves
+    curve = next(curve for curve in curves if (curve.data_path, curve.array_index) == (path, 1))
+    curve.keyframe_points.insert(frame, value).interpolation = "LINEAR"
+    curve.update()
+
+
+def scale_keys(action, factor: float, shift: float = 0.0) -> None:
+    """As S and G in the dope sheet."""
+    for curve in compat.curve_bag(action).fcurves:
+        for point in curve.keyframe_points:
+            point.co[0] = point.co[0] * factor + shift
+        curve.update()
+
+
+def exported(rig, action, target: Path) -> tuple[MotionSet, list[str]]:
+    """The file of one action, and what the report says."""
+    rig.animation_data.action = action
+    assert bpy.ops.export_scene.xray_omf(filepath=str(target), choose="ACTIVE") == {"FINISHED"}
+    return motions_in(target), last_report()
+
+
+def walk_of(game: Path, **options):
+    """The sample's walk of 25 frames on its rig."""
+    load(game, motions="")
+    rig = bpy.context.view_layer.objects.active
+    assert bpy.ops.import_scene.xray_omf(filepath=str(game / "humanoid.omf"), **options) == {"FINISHED"}
+    action = bpy.data.actions["walk"]
+    assert motion_length.imported_frames(action) == 25
+    return rig, action
+
+
+@pytest.mark.parametrize("first", [0, 7])
+def test_a_key_behind_the_motion_makes_it_longer(game, tmp_path, first):
+    rig, action = walk_of(game, first_frame=first)
+    before = motions_in(game / "humanoid.omf").library.motions[0]
+    key(action, "root", first + 80)
+    (library, _), said = exported(rig, action, tmp_path / "one.omf")
+    motion = library.motions[0]
+    assert motion.frames == 81
+    assert said[0] == f"one.omf: 1 motion, {len(changed_tracks(before, motion))} tracks changed, 0 untouched"
+    # What is no longer than it was keeps its bytes, and so do the keys of what is.
+    for track in range(before.track_count):
+        old, new = before.track(track), motion.track(track)
+        np.testing.assert_array_equal(new.rotation[: len(old.rotation)], old.rotation)
+    assert bpy.ops.motionbridge.update_status() == {"FINISHED"}
+    assert action.motionbridge_motion.status == "EDITED"
+
+
+def changed_tracks(before: Motion, after: Motion) -> list[int]:
+    return [number for number in range(before.track_count) if before.track_bytes(number) != after.track_bytes(number)]
+
+
+def test_scaled_keys_are_saved_to_their_end_and_stay_so(game):
+    _, action = walk_of(game)
+    scale_keys(action, 2)
+    end = pose_at(action, 48)
+    assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
+    assert motions_in(game / "humanoid.omf").library.motions[0].frames == 49
+    assert (action.frame_start, action.frame_end) == (0, 48)
+    assert "CANCELLED" in bpy.ops.motionbridge.save_back()
+    np.testing.assert_allclose(pose_at(action, 48), end, atol=1e-6)
+    scale_keys(action, 0.5)  # no key makes it shorter
+    assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
+    assert motions_in(game / "humanoid.omf").library.motions[0].frames == 49
+
+
+def pose_at(action, frame: float) -> list[float]:
+    return [curve.evaluate(frame) for curve in compat.curve_bag(action).fcurves]
+
+
+def test_the_frame_range_makes_a_motion_shorter_and_the_report_says_so(game, tmp_path):
+    rig, action = walk_of(game)
+    before = motions_in(game / "humanoid.omf").library.motions[0]
+    action.frame_end = 10
+    (library, _), said = exported(rig, action, tmp_path / "one.omf")
+    motion = library.motions[0]
+    assert motion.frames == 11
+    assert said[0] == "one.omf: 1 motion, 0 tracks changed, 0 untouched"
+    assert said[1:] == ["shortened by the action's frame range; keys behind it are left out (walk: 25 -> 11 frames)"]
+    for track in range(before.track_count):  # cut off, not quantised again
+        old, new = before.track(track), motion.track(track)
+        np.testing.assert_array_equal(new.rotation, old.rotation[:11])
+        np.testing.assert_array_equal(new.translation, old.translation[:11])
+    key(action, "root", 80)  # the user has set the range: keys do not move it
+    (library, _), said = exported(rig, action, tmp_path / "one.omf")
+    assert library.motions[0].frames == 11
+
+
+def test_keys_before_the_first_frame_are_said_to_stay_behind(game, tmp_path):
+    rig, action = walk_of(game)
+    key(action, "root", -10)
+    (library, _), said = exported(rig, action, tmp_path / "one.omf")
+    assert library.motions[0].frames == 25
+    (line,) = (line for line in said if "before the first frame" in line)
+    assert line.endswith("are left out; widen the action's frame range to have them (walk: 10 frames)")
+
+
+def test_a_wider_range_is_the_users_and_keys_behind_it_are_said(game, tmp_path):
+    rig, action = walk_of(game)
+    action.frame_end = 40
+    key(action, "root", 80)
+    (library, _), said = exported(rig, action, tmp_path / "one.omf")
+    assert library.motions[0].frames == 41
+    assert any("behind the last frame" in line and "walk: 40 frames" in line for line in said)
+
+
+def test_a_motion_without_a_manual_range_is_as_long_as_its_keys_but_never_shorter(game, tmp_path):
+    rig, action = walk_of(game)
+    action.use_frame_range = False
+    assert exported(rig, action, tmp_path / "one.omf")[0].library.motions[0].frames == 25
+    scale_keys(action, 0.5)
+    assert exported(rig, action, tmp_path / "one.omf")[0].library.motions[0].frames == 25
+    scale_keys(action, 4)
+    assert exported(rig, action, tmp_path / "one.omf")[0].library.motions[0].frames == 49
+
+
+def test_a_motion_spread_over_another_rate_is_lengthened_in_its_own_steps(game, tmp_path):
+    bpy.context.scene.render.fps = 24
+    rig, action = walk_of(game, resample=True)
+    assert action.frame_end == pytest.approx(24 * 0.8)
+    assert exported(rig, action, tmp_path / "one.omf")[1][0] == "one.omf: 1 untouched"
+    key(action, "root", 40)
+    assert exported(rig, action, tmp_path / "one.omf")[0].library.motions[0].frames == 51
+
+
+def test_curves_of_nothing_that_moves_and_muted_ones_do_not_lengthen(game, tmp_path):
+    rig, action = walk_of(game)
+    bag = compat.curve_bag(action)
+    bag.fcurves.new('pose.bones["root"].scale', index=0).keyframe_points.insert(60, 1.0)
+    muted = bag.fcurves.new('pose.bones["root"].rotation_euler', index=0)
+    muted.keyframe_points.insert(70, 1.0)
+    muted.mute = True
+    assert exported(rig, action, tmp_path / "one.omf")[0].library.motions[0].frames == 25
+
+
+def test_sampled_motions_are_lengthened_too(game, tmp_path):
+    rig, action = walk_of(game)
+    rig.pose.bones["head"].constraints.new("COPY_ROTATION").target = None
+    key(action, "root", 80, value=2.0)
+    (library, _), said = exported(rig, action, tmp_path / "one.omf")
+    assert any("sampled frame by frame" in line for line in said)
+    assert library.motions[0].frames == 81
+
+
+def test_match_scene_and_marks_follow_the_longer_motion(game):
+    rig, action = walk_of(game)
+    rig.animation_data.action = action
+    key(action, "root", 80)
+    assert bpy.ops.motionbridge.match_scene() == {"FINISHED"}
+    assert (bpy.context.scene.frame_start, bpy.context.scene.frame_end) == (0, 80)
+
+
+@needs_corpus
+def test_a_lengthened_motion_of_231_changes_nothing_else(corpus, tmp_path):
+    shutil.copy(corpus / "ogf" / "human_stalker_hero_1.ogf", tmp_path)
+    file = Path(shutil.copy(corpus / "omf" / "human_smart_cover.omf", tmp_path))
+    load(tmp_path, "human_stalker_hero_1.ogf", file.name)
+    before = motions_in(file).library.motions
+    place, motion = max(enumerate(before), key=lambda one: one[1].frames)
+    action = next(action for action in bpy.data.actions if action.motionbridge_motion.place == place)
+    key(action, "bip01_head", motion.frames + 9, 0.1, "rotation_quaternion")
+    assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
+    after = motions_in(file).library.motions
+    assert after[place].frames == motion.frames + 10
+    others = [number for number in range(231) if number != place]
+    assert [after[number].body for number in others] == [before[number].body for number in others]
+    head = changed_tracks(before[place], after[place])
+    assert all(motion.flags(track) & 3 != 2 for track in head)  # what stands still is as it was
+    assert action.frame_end == motion.frames + 9
+
+
+# Lengths of the editor's motions --------------------------------------------------------------------------------------
+
+
+def editor_motion(tmp_path, *, keys: int = 7, last: int = 30):
+    """An editor's motion of frames 0 to ``last`` on its rig, and the file."""
+    motion = replace(made_motion([4], keys=keys), last=last)
+    path = written(tmp_path, motion)
+    rig = rig_of(["root", "arm", "hand", "Finger"])
+    (action,) = load_skeletal(rig, path).actions
+    rig.animation_data.action = action
+    return path, rig, action
+
+
+def last_frame(action, path: Path, **options) -> int:
+    assert bpy.ops.export_scene.xray_skl(filepath=str(path), choose="ACTIVE", **options) == {"FINISHED"}
+    return skl.read(path.read_bytes(), path.name, Report()).motions[0].last
+
+
+def test_keys_lengthen_a_motion_of_the_editor_and_its_range_shortens_it(tmp_path):
+    path, _, action = editor_motion(tmp_path)
+    new = tmp_path / "new.skls"
+    assert last_frame(action, new) == 30
+    assert new.read_bytes() == path.read_bytes()
+    key(action, "root", 80)
+    assert last_frame(action, new) == 80
+    key(action, "root", 90.5)
+    assert last_frame(action, new) == 91
+    assert not any("frame range" in line for line in last_report())
+    action.frame_end = 20
+    assert last_frame(action, new) == 20
+    assert any("-> 21 frames" in line for line in last_report())
+
+
+def test_scaled_keys_of_a_motion_of_the_editor_are_played_to_their_end(tmp_path):
+    _, rig, action = editor_motion(tmp_path)
+    end = max(curve.range()[1] for curve in compat.curve_bag(action).fcurves)
+    scale_keys(action, 3)
+    assert last_frame(action, tmp_path / "new.skls") == round(3 * end) > 30
+    scale_keys(action, 0.2)
+    assert last_frame(action, tmp_path / "new.skls") == 30
+    rig.pose.bones["hand"].constraints.new("COPY_ROTATION")
+    scale_keys(action, 10)
+    assert last_frame(action, tmp_path / "new.skls") == round(6 * end)
+    action.use_frame_range = False
+    assert last_frame(action, tmp_path / "new.skls") == round(6 * end)
+
+
+def test_keys_that_a_file_has_behind_its_last_frame_are_its_own_affair(tmp_path):
+    path, _, action = editor_motion(tmp_path, last=5)
+    assert action.curve_frame_range[1] > 10
+    assert last_frame(action, tmp_path / "new.skls") == 5
+    key(action, "root", 4, 0.7)
+    assert last_frame(action, tmp_path / "new.skls") == 5
+    assert (tmp_path / "new.skls").read_bytes() != path.read_bytes()
+    key(action, "root", 80)
+    assert last_frame(action, tmp_path / "new.skls") == 80
+
+
+def test_keys_before_a_motion_of_the_editor_are_said_not_to_play(tmp_path):
+    _, _, action = editor_motion(tmp_path)
+    key(action, "root", -4)
+    assert last_frame(action, tmp_path / "new.skls") == 30
+    assert any("before the first frame" in line and "4 frames" in line for line in last_report())

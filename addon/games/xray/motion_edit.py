@@ -18,7 +18,7 @@ from ...core.report import Report
 from ...formats.xray.omf import edit
 from ...formats.xray.omf.document import Motion, Omf
 from ...formats.xray.omf.motions import write_motion
-from . import motion_files
+from . import motion_files, motion_length
 from .motion_export import (
     Host,
     MotionExportOptions,
@@ -197,6 +197,7 @@ def settle(plan: Plan, rig: Any, file: Any = None, *, options: MotionExportOptio
         motion.file, motion.place, motion.order, motion.status = file.name, place, place, "UNTOUCHED"
         motion.motion_name = motion.imported_name = names.decode(stored.name)
         keep(motion, "body", write_motion(stored))
+        motion_length.set_length(action, stored.frames)
     return file
 
 

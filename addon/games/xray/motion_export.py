@@ -27,7 +27,7 @@ from ...formats.xray.omf.document import FRAMES_PER_SECOND, TIMING, Definition, 
 from ...formats.xray.omf.encoding import encode, new_definition
 from ...formats.xray.omf.limits import LONGEST_NAME
 from ...formats.xray.omf.quantise import Width
-from . import marks, motion_files
+from . import marks, motion_files, motion_length
 from .bone_properties import bones_in_order, game_name
 
 
@@ -189,32 +189,21 @@ class _Gatherer:
     def clip(self, action: Any) -> Clip:
         """The action as a clip with the game's names for motion and bones, marks included."""
         motion = action.motionbridge_motion
-        step = motion.frame_step
+        step, frames = motion.frame_step, motion_length.frames_of(action)
         if self.sampled:
-            clip = actions.sample(
-                self._context, self._rig, action, self._rest_for(action), FRAMES_PER_SECOND, step=step
-            )
+            rest = self._rest_for(action)
+            clip = actions.sample(self._context, self._rig, action, rest, FRAMES_PER_SECOND, step=step, frames=frames)
         else:
             order = "ZXY" if action.motionbridge_skeletal.is_skeletal else ""
-            gathered = self._reader_for(action).gather(action, step=step, euler=order)
+            gathered = self._reader_for(action).gather(action, step=step, euler=order, frames=frames)
             clip = gathered.clip
             for path in gathered.left_out:
                 self._report.warn("the game has no place for these curves; left out", f"{action.name}: {path}")
-        self._warn_of_keys_outside(action)
+        motion_length.warn(action, self._report)
         clip.bones = list(self._labels)
         clip.name = motion.imported_name or motion.motion_name or action.name
         clip.markers = marks.gather(action)
         return clip
-
-    def _warn_of_keys_outside(self, action: Any) -> None:
-        step = action.motionbridge_motion.frame_step
-        first, frames = actions.frame_range(action, step)
-        start, end = action.curve_frame_range
-        last = first + step * (frames - 1)
-        if action.use_frame_range and end > start and (start < first - 1e-3 or end > last + 1e-3):
-            self._report.warn(
-                "keys lie outside the action's frame range and are left out; widen the range to have them", action.name
-            )
 
     def _reader_for(self, action: Any) -> actions.ClipReader:
         key = action.motionbridge_motion.file

@@ -31,7 +31,7 @@ from ...formats.xray.channels import lost_slopes
 from ...formats.xray.omf.document import FRAMES_PER_SECOND
 from ...formats.xray.skl.document import MARKS_SINCE, PACKED_SINCE, TIMING, SkeletalMotion, Skl
 from ...formats.xray.skl.mapping import Changes, MotionChange, Playing, edited, new_motion, with_playing
-from . import marks, motion_files
+from . import marks, motion_files, motion_length
 from .motion_export import RestChange, rest_then, skeleton_of, warn_of_transform
 from .skeletal_import import Bones, bones_of, document_of, motion_of, tracks_on
 from .skeletal_pose import Showing, Shown, same, show, to_file
@@ -263,11 +263,11 @@ class _Gatherer:
         return actions.frames_per_second(self._context.scene)
 
     def _frames(self, action: Any, base: SkeletalMotion | None) -> tuple[int, int]:
-        skeletal = action.motionbridge_skeletal
-        if base is not None and (action.frame_start, action.frame_end) == (skeletal.shown_first, skeletal.shown_last):
-            return base.first, base.last
-        first, count = actions.frame_range(action)
-        return first, first + count - 1
+        if base is None:
+            return motion_length.ends_of(action)
+        first, last = motion_length.frames_of_skeletal(action, base)
+        motion_length.warn_of_skeletal(action, base, (first, last), self._report)
+        return first, last
 
     def _bones_then(self, action: Any) -> Bones:
         key = action.motionbridge_skeletal.file
@@ -299,9 +299,10 @@ class _Gatherer:
         frame = base.frame if base is not None else 1.0 / clip.fps
         known = _Kept.of(action, base, self._bones_then(action)) if base is not None else None
         if self._sampled:
-            sampled = actions.sample(self._context, self._rig, action, rest, 1.0 / frame)
+            frames = clip.first, max(clip.last - clip.first, 0) + 1
+            sampled = actions.sample(self._context, self._rig, action, rest, 1.0 / frame, frames=frames)
             shown = known.shown(known.numbers) if known is not None else {}
-            tracks = self._sampled_tracks(sampled, actions.frame_range(action)[0], frame, shown)
+            tracks = self._sampled_tracks(sampled, clip.first, frame, shown)
         else:
             tracks = self._keyed_tracks(action, rest, moved, frame, known)
         for place, channels in tracks.items():

@@ -106,8 +106,8 @@ def _definition(clip: Clip, given: Definition | None, old: Definition | None) ->
 
 def _changed_fields(old: Motion | None, motion: Motion, before: Definition, after: Definition) -> list[str]:
     fields = []
-    if old is None or old.frames != motion.frames:
-        fields.append("length")
+    if old is not None and old.frames != motion.frames:
+        fields.append(f"{old.frames} -> {motion.frames} frames")
     if before.flags != after.flags:
         fields.append("flags")
     if before.bone_or_part != after.bone_or_part:

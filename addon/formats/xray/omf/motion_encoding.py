@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -50,14 +50,13 @@ def compare(clip: Clip, base: Motion, *, rest: Skeleton | None = None, sampled: 
     of a number has the size of the whole vector and of the rest offset.
 
     ``sampled``: the clip was read from evaluated poses, which are normalised and carry Blender's rounding: one step is
-    allowed then. Of a clip of another length only tracks that are one value in the base can be untouched.
+    allowed then. Frames behind the base's are untouched only in tracks that are one value there.
     """
     old = side_by_side(base)
     steps = quantum.SAMPLED if sampled else quantum.KEYED
-    same_length = clip.frames == max(base.frames, 1)
-    shown = slice(None) if same_length else slice(1)
-    old_translations = old.translations[:, shown]
-    old_rotations = old.rotations[:, shown]
+    rows = _rows(clip.frames, base.frames)
+    old_translations = old.translations[:, rows]
+    old_rotations = old.rotations[:, rows]
     rotations = quantum.untouched_rotations(
         clip.rotations,
         rotation.normalised(old_rotations) if sampled else old_rotations,
@@ -71,10 +70,15 @@ def compare(clip: Clip, base: Motion, *, rest: Skeleton | None = None, sampled: 
         steps=steps,
         magnitude=np.maximum(np.abs(old_translations).max(axis=-1, keepdims=True), _magnitudes(clip, rest, sampled)),
     )
-    if not same_length:
-        rotations &= ~old.rotation_keyed[:, None]
-        translations &= ~old.translation_keyed[:, None, None]
+    behind = max(base.frames, 1)
+    rotations[:, behind:] &= ~old.rotation_keyed[:, None]
+    translations[:, behind:] &= ~old.translation_keyed[:, None, None]
     return Untouched(rotations, translations)
+
+
+def _rows(frames: int, there: int) -> Any:
+    """Which rows of a base of so many frames a motion of ``frames`` is compared with: behind its end the last one."""
+    return slice(None) if frames == max(there, 1) else np.minimum(np.arange(frames), max(there, 1) - 1)
 
 
 def _magnitudes(clip: Clip, rest: Skeleton | None, sampled: bool) -> Floats:
@@ -105,29 +109,30 @@ def encode_motion(
     """
     ordered = in_order(clip, bones, base, rest)
     name = names.encode(clip.name)
-    if base is None or base.track_count != len(bones) or overlong([base]):
+    known = base if base is not None and base.track_count == len(bones) and not overlong([base]) else None
+    kept = compare(ordered, known, rest=rest, sampled=sampled) if known is not None else None
+    untouched = kept.tracks if kept is not None else np.zeros(len(bones), np.bool_)
+    if known is not None and ordered.frames == max(known.frames, 1) and untouched.all():
+        return replace(known, name=name), []
+    if known is None or kept is None or not known.frames:
         tracks = _new_tracks(ordered, width)
         return Motion.of(name, ordered.frames, tracks), [
             TrackChange(bone, ordered.frames, ordered.frames, _error(ordered, number, track))
             for number, (bone, track) in enumerate(zip(bones, tracks, strict=True))
         ]
-    kept = compare(ordered, base, rest=rest, sampled=sampled)
     pieces: list[Any] = []
     changes = []
-    untouched = kept.tracks
     for track, bone in enumerate(bones):
+        if untouched[track] and ordered.frames == known.frames:
+            pieces.append(known.track_bytes(track))
+            continue
+        edited = _edited_track(ordered, track, known, kept, width)
+        pieces.append(edited)
         if not untouched[track]:
-            edited = _edited_track(ordered, track, base, kept, width)
-            pieces.append(edited)
             turned = int((~kept.rotations[track]).sum())
             moved = int((~kept.translations[track]).any(axis=1).sum())
             changes.append(TrackChange(bone, turned, moved, _error(ordered, track, edited) if moved else 0.0))
-        else:
-            pieces.append(base.track_bytes(track))
-    motion = Motion.of(name, ordered.frames, pieces)
-    if not changes and motion.frames == base.frames:
-        motion.body = base.body
-    return motion, changes
+    return Motion.of(name, ordered.frames, pieces), changes
 
 
 def _error(clip: Clip, index: int, track: Track) -> float:
@@ -171,10 +176,13 @@ def in_order(clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton |
 
 
 def _filling(clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton | None) -> Clip | None:
-    """A clip of all ``bones`` as long as ``clip``: the base's tracks where it is as long, else the rest pose."""
+    """A clip of all ``bones`` as long as ``clip``: the base's tracks, cut or held at their end, else the rest pose."""
     still = np.zeros(len(bones), np.bool_)
-    if base is not None and base.track_count == len(bones) and base.frames == clip.frames:
-        return decode_motion(base, bones)
+    if base is not None and base.track_count == len(bones) and not overlong([base]):
+        filling = decode_motion(base, bones)
+        rows = _rows(clip.frames, base.frames)
+        filling.rotations, filling.translations = filling.rotations[:, rows], filling.translations[:, rows]
+        return filling
     if rest is None:
         return None
     places = {bone.lower(): place for place, bone in enumerate(rest.bones)}
@@ -207,24 +215,34 @@ def _new_tracks(clip: Clip, width: Width) -> list[Track]:
 
 def _edited_track(clip: Clip, index: int, base: Motion, kept: Untouched, width: Width) -> Track:
     quaternions, metres = _stored(clip, index)
-    old = base.track(index)
+    old = _resized(base.track(index), clip.frames)
     rotations = Rotations(old.rotation, bool(old.flags & TrackFlag.SINGLE_ROTATION))
     translations = stored_translations(old)
     turned, moved = ~kept.rotations[index].all(), ~kept.translations[index].all()
     floats = bool(old.flags & TrackFlag.FLOAT_KEYS)
-    same_length = clip.frames == base.frames
     if turned:
         if floats:
             rotations = float_rotations(quaternions, old.rotation, kept.rotations[index])
-        elif rotations.single or not same_length:
+        elif rotations.single:
             rotations = new_rotations(quaternions)
         else:
             rotations = edited_rotations(quaternions, old.rotation, kept.rotations[index])
     if moved:
         if floats:
             translations = float_translations(metres, translations, kept.translations[index])
-        elif same_length:
-            translations = edited_translations(metres, translations, kept.translations[index], width)
         else:
-            translations = new_translations(metres, width)
+            translations = edited_translations(metres, translations, kept.translations[index], width)
     return composed(rotations, translations, old.flags)
+
+
+def _resized(track: Track, frames: int) -> Track:
+    """A track of so many keys, where it has keys: cut off, or the last one held."""
+
+    def keys(there: NDArray[Any], *, keyed: bool) -> NDArray[Any]:
+        return there[_rows(frames, len(there))] if keyed else there
+
+    return replace(
+        track,
+        rotation=keys(track.rotation, keyed=not track.flags & TrackFlag.SINGLE_ROTATION),
+        translation=keys(track.translation, keyed=bool(track.flags & TrackFlag.TRANSLATION_KEYS)),
+    )

@@ -322,7 +322,7 @@ def test_a_longer_clip_keeps_what_stands_still() -> None:
     longer.rotations[1, 1:] = (0, 1, 0, 0)
     changed, changes = encode([longer], base)
     assert [track.bone for track in changes.motions[0].tracks] == ["bone1"]
-    assert changes.motions[0].fields == ("length",)
+    assert changes.motions[0].fields == ("3 -> 5 frames",)
     assert changed.library.motions[0].track_bytes(0) == base.library.motions[0].track_bytes(0)
 
 
