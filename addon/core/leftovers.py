@@ -14,9 +14,9 @@ import os
 import platform
 import re
 import secrets
-import sys
 import time
 from pathlib import Path
+from typing import Any
 
 ABANDONED_AFTER = 24 * 3600.0
 """Seconds without a change after which nobody can still be writing, whatever the process number says."""
@@ -70,7 +70,7 @@ def _machine() -> str:
 
 def _is_running(process: int, since: float) -> bool:
     """Whether a process runs that may have been there at the time ``since`` (seconds)."""
-    if sys.platform == "win32":
+    if os.name == "nt":
         return _is_running_on_windows(process)
     try:
         os.kill(process, 0)
@@ -98,9 +98,8 @@ def _start_of(process: int) -> float | None:
 
 def _is_running_on_windows(process: int) -> bool:
     """The same on Windows, where `os.kill` would end the process instead of asking for it."""
-    if sys.platform != "win32":
-        raise OSError("this is not Windows")
-    kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+    windows: Any = ctypes  # much of it is there on Windows only
+    kernel = windows.WinDLL("kernel32", use_last_error=True)
     kernel.OpenProcess.restype = ctypes.c_void_p
     kernel.OpenProcess.argtypes = (ctypes.c_uint32, ctypes.c_int, ctypes.c_uint32)
     kernel.WaitForSingleObject.argtypes = (ctypes.c_void_p, ctypes.c_uint32)
@@ -108,7 +107,7 @@ def _is_running_on_windows(process: int) -> bool:
     synchronise, denied, still_running = 0x0010_0000, 5, 0x102
     handle = kernel.OpenProcess(synchronise, False, process & 0xFFFF_FFFF)
     if not handle:
-        return bool(ctypes.get_last_error() == denied)
+        return bool(windows.get_last_error() == denied)
     try:
         return bool(kernel.WaitForSingleObject(handle, 0) == still_running)
     finally:

@@ -131,3 +131,27 @@ def test_a_number_no_process_can_have_is_dead(tmp_path):
     left(tmp_path, named(9_999_999_999))
     leftovers.remove_abandoned(tmp_path)
     assert not names_in(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("handle", "error", "waited", "running"),
+    [(42, 0, 0x102, True), (42, 0, 0, False), (None, 87, 0, False), (None, 5, 0, True)],
+    ids=["runs", "has ended, somebody holds it", "is none", "is somebody else's"],
+)
+def test_windows_is_asked_without_ending_the_process(monkeypatch, handle, error, waited, running):
+    class Function:
+        def __init__(self, value):
+            self.value, self.calls = value, []
+
+        def __call__(self, *arguments):
+            self.calls.append(arguments)
+            return self.value
+
+    class Kernel:
+        OpenProcess, WaitForSingleObject, CloseHandle = Function(handle), Function(waited), Function(1)
+
+    monkeypatch.setattr(leftovers.ctypes, "WinDLL", lambda *_, **__: Kernel, raising=False)
+    monkeypatch.setattr(leftovers.ctypes, "get_last_error", lambda: error, raising=False)
+    assert leftovers._is_running_on_windows(1234) is running
+    assert Kernel.OpenProcess.calls == [(0x0010_0000, False, 1234)]
+    assert Kernel.CloseHandle.calls == ([(42,)] if handle else [])
