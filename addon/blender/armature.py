@@ -20,6 +20,8 @@ Floats = NDArray[np.float64]
 SHORTEST = 0.01
 """Metres. Blender deletes bones without length, and shorter ones hold their rest rotation less exactly."""
 LONGEST = 1.0
+SHORTEST_SHARE = 1e-3
+"""Of a bone's distance from the origin: the tail of a shorter one far out would be rounded onto its head."""
 
 
 def build(context: Any, skeleton: Skeleton) -> tuple[Any, list[str]]:
@@ -62,7 +64,8 @@ def _lengths(skeleton: Skeleton, rest: Floats) -> list[float]:
         if np.isnan(lengths[bone]):
             inherited = lengths[parent] / 2 if parent >= 0 else np.nan
             lengths[bone] = 0.05 if np.isnan(inherited) else inherited
-    return [float(length) for length in np.clip(lengths, SHORTEST, LONGEST)]
+    far = SHORTEST_SHARE * np.abs(heads).max(axis=1, initial=0.0)
+    return np.maximum(np.clip(lengths, SHORTEST, LONGEST), far).tolist()
 
 
 def is_turned_or_scaled(rig: Any) -> bool:

@@ -10,7 +10,9 @@ import pytest
 
 from addon.blender import compat
 from addon.core.report import Report
-from addon.formats.xray import omf
+from addon.formats.xray import ogf, omf
+from addon.formats.xray.ogf.bones import IkData
+from addon.formats.xray.ogf.geometry import Vertices
 from addon.ui.file_export import draw_backup
 from tests.blender.test_level_panel import Layout
 from tests.blender.test_motions import needs_corpus
@@ -552,3 +554,43 @@ def test_collections_export_what_they_hold(game, tmp_path):
     bpy.ops.collection.export_all()
     for suffix in (".omf", ".ogf"):
         assert (tmp_path / f"made{suffix}").read_bytes() == (game / f"humanoid{suffix}").read_bytes()
+
+
+@pytest.mark.parametrize("value", [1e7, 1e8, 1e20, 3e38, np.inf, np.nan])
+@pytest.mark.parametrize("bone", [0, 13])
+def test_a_skeleton_with_huge_coordinates_comes_in_is_edited_and_goes_out(game, value, bone):
+    """The tail of a bone that far out was rounded onto its head, and its matrix could not be inverted."""
+    path = game / "humanoid.ogf"
+    document = ogf.read(path.read_bytes(), path.name, Report())
+    rest = document.first(IkData).bones[bone]
+    data = bytearray(path.read_bytes())
+    place = data.index(rest.rotation.tobytes() + rest.offset.tobytes()) + 12
+    data[place : place + 4] = np.float32(value).tobytes()
+    path.write_bytes(data)
+    rig = load(game)
+    out = game / "out.ogf"
+    assert bpy.ops.export_scene.xray_ogf(filepath=str(out)) == {"FINISHED"}
+    assert out.read_bytes() == bytes(data)
+    next(shown for shown in rig.children if shown.type == "MESH").data.vertices[1].co.x += 0.01
+    assert bpy.ops.export_scene.xray_ogf(filepath=str(out)) == {"FINISHED"}
+    assert out.read_bytes() != bytes(data)
+    omf_out = game / "out.omf"
+    assert bpy.ops.export_scene.xray_omf(filepath=str(omf_out)) == {"FINISHED"}
+
+
+@pytest.mark.parametrize("value", [1e8, 3e38, np.inf, np.nan])
+def test_a_mesh_with_huge_coordinates_comes_in_is_edited_and_goes_out(game, value):
+    path = game / "weapon.ogf"
+    document = ogf.read(path.read_bytes(), path.name, Report())
+    data = bytearray(path.read_bytes())
+    rows = document.children[0].first(Vertices).rows
+    place = data.index(rows.tobytes()) + rows.dtype.fields["position"][1]
+    data[place : place + 4] = np.float32(value).tobytes()
+    path.write_bytes(data)
+    rig = load(game, "weapon.ogf", "")
+    out = game / "out.ogf"
+    assert bpy.ops.export_scene.xray_ogf(filepath=str(out)) == {"FINISHED"}
+    assert out.read_bytes() == bytes(data)
+    rig.children[0].data.vertices[1].co.x += 0.01
+    assert bpy.ops.export_scene.xray_ogf(filepath=str(out)) == {"FINISHED"}
+    assert out.read_bytes() != bytes(data)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,8 @@ Floats = NDArray[np.float64]
 
 NEW_BONE_MATERIAL = b"default_object"
 NEW_BONE_MASS = 10.0
+FARTHEST = 1e9
+"""Metres (or radians) of a rest pose that is still shown: Blender squares coordinates in 32 bits."""
 
 
 # Damaged files hold numbers that are none; they are told, not stumbled over.
@@ -46,8 +49,8 @@ def decode_skeleton(document: Ogf, report: Report) -> Skeleton:
         )
     parents = _parents(document, listed, report)
     for bone, entry in zip(labels, physics.bones, strict=True):
-        if not (np.isfinite(entry.rotation).all() and np.isfinite(entry.offset).all()):
-            report.warn("the rest pose holds a number that is none; taken as zero", bone)
+        if not (_usable(entry.rotation).all() and _usable(entry.offset).all()):
+            report.warn("the rest pose has NaN, infinite or huge values; shown as zero, kept in the file", bone)
     turns, offsets = _rest(physics, parents)
     return Skeleton(document.name, labels, parents, turns, offsets, space.XRAY_ROOT_FRAME.copy())
 
@@ -108,11 +111,17 @@ def _ring(parents: NDArray[np.int32]) -> list[int]:
 
 
 def _stored_pose(physics: IkData) -> tuple[Floats, Floats]:
-    """Rotations (bones, 4) wxyz and translations (bones, 3) as stored, in Blender's axes; zero where not finite."""
+    """Rotations (bones, 4) wxyz and translations (bones, 3) as stored, in Blender's axes; zero where not usable."""
     angles = np.array([bone.rotation for bone in physics.bones], np.float64)
     offsets = np.array([bone.offset for bone in physics.bones], np.float64)
-    angles, offsets = (np.where(np.isfinite(numbers), numbers, 0.0) for numbers in (angles, offsets))
+    angles, offsets = (np.where(_usable(numbers), numbers, 0.0) for numbers in (angles, offsets))
     return space.xray_bone_angles(angles), space.xray_bone_translations(offsets)
+
+
+def _usable(numbers: NDArray[np.floating[Any]]) -> NDArray[np.bool_]:
+    """Which numbers a rest pose can be shown with: finite, and small enough that 64 of them in a chain can be drawn."""
+    result: NDArray[np.bool_] = np.abs(numbers) < FARTHEST
+    return result
 
 
 def _rest(physics: IkData, parents: NDArray[np.int32]) -> tuple[Floats, Floats]:

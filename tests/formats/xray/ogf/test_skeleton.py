@@ -156,7 +156,7 @@ def test_a_rest_pose_that_is_no_number_is_zero_and_told():
     report = Report()
     skeleton = decode_skeleton(read(data), report)
     assert np.isfinite(skeleton.rest_matrices()).all()
-    assert report.lines() == ["the rest pose holds a number that is none; taken as zero (a)"]
+    assert report.lines() == ["the rest pose has NaN, infinite or huge values; shown as zero, kept in the file (a)"]
     assert encode_skeleton(skeleton, read(data))[1].bones == []
 
 
