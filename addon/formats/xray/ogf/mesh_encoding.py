@@ -7,6 +7,7 @@ levels of detail: it becomes a plain one.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -64,6 +65,7 @@ class Settings:
     most_links: int = MOST_LINKS
 
 
+@np.errstate(over="ignore", invalid="ignore")  # bounds of broken files
 def encode_meshes(meshes: Sequence[Mesh], base: Ogf, settings: Settings | None = None) -> tuple[Ogf, Changes]:
     """The base with these meshes, one for each of its `mesh_parts`, in that order. Raises `WriteError`."""
     there = mesh_parts(base)
@@ -87,7 +89,7 @@ def encode_meshes(meshes: Sequence[Mesh], base: Ogf, settings: Settings | None =
         for part in there
         if part.path in changed
     )
-    return (_refitted(document) if resized and () not in changed else document), changes
+    return (_refitted(document, base) if resized and () not in changed else document), changes
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -120,7 +122,7 @@ def encode_mesh(
         if detailed:
             changes.left_out.append(f"the levels of detail of {mesh.name!r}: they belong to the old triangles")
     if touched.positions.any():
-        document = _with_bounds(document, *surface.bounds(space.xray_points(mesh.positions)))
+        document = _with_bounds(document, _refitted_bounds(base, old.positions, mesh.positions))
     return document, changes
 
 
@@ -319,36 +321,65 @@ def _encode_triangles(mesh: Mesh, document: Ogf, indices: Indices) -> Ogf:
     return document if plain is None else document.replaced(header, replace(header, type=plain))
 
 
-def _with_bounds(document: Ogf, box: NDArray[np.float32], sphere: NDArray[np.float32]) -> Ogf:
+def _bounds_of(document: Ogf) -> surface.Hull:
+    """As the file has them: in the header, in version 3 in chunks of their own."""
+    header, box, sphere = document.header, document.first(Bounds), document.first(Sphere)
+    return surface.Hull(
+        header.box if header.box is not None else box.box if box is not None else None,
+        header.sphere if header.sphere is not None else sphere.sphere if sphere is not None else None,
+    )
+
+
+def _refitted_bounds(base: Ogf, before: NDArray[np.float32], after: NDArray[np.float32]) -> surface.Hull:
+    """Bounds for points (n, 3) in Blender's axes that were ``before``; NaN and infinite ones do not count."""
+    old, new = (space.xray_points(points[np.isfinite(points).all(axis=1)]) for points in (before, after))
+    if not len(new):
+        return _bounds_of(base)
+    wanted = surface.bounds(new)
+    return surface.refitted(_bounds_of(base), surface.bounds(old) if len(old) else wanted, wanted, new)
+
+
+def _with_bounds(document: Ogf, fitted: surface.Hull) -> Ogf:
     header, old_box, old_sphere = document.header, document.first(Bounds), document.first(Sphere)
+    old = _bounds_of(document)
+    if fitted.box is old.box and fitted.sphere is old.sphere:
+        return document
     if header.box is not None:
-        document = document.replaced(header, replace(header, box=box, sphere=sphere))
-    if old_box is not None:
-        document = document.replaced(old_box, Bounds(box))
-    if old_sphere is not None:
-        document = document.replaced(old_sphere, Sphere(sphere))
+        document = document.replaced(header, replace(header, box=fitted.box, sphere=fitted.sphere))
+    if old_box is not None and fitted.box is not None and fitted.box is not old.box:
+        document = document.replaced(old_box, Bounds(fitted.box))
+    if old_sphere is not None and fitted.sphere is not None and fitted.sphere is not old.sphere:
+        document = document.replaced(old_sphere, Sphere(fitted.sphere))
     return document
 
 
-def _refitted(document: Ogf) -> Ogf:
-    """The model, and hierarchies inside it, with bounds around their children's."""
-    holder = document.first(Children)
-    numbered = enumerate(holder.sections) if holder else ()
+def _refitted(document: Ogf, base: Ogf) -> Ogf:
+    """The model, and hierarchies inside it, with bounds around their children's; ``base`` before the edit."""
+    holder, held = document.first(Children), base.first(Children)
+    pairs = zip(holder.sections, held.sections, strict=True) if holder and held else ()
     fitted: dict[tuple[int, ...], Ogf] = {
-        (number,): _refitted(section.value)
-        for number, section in numbered
-        if isinstance(section.value, Ogf) and section.value.children
+        (number,): _refitted(section.value, old.value)
+        for number, (section, old) in enumerate(pairs)
+        if isinstance(section.value, Ogf) and isinstance(old.value, Ogf) and section.value.children
     }
     document = with_parts(document, fitted)
-    boxes, spheres = [], []
-    for child in document.children:
-        box = child.header.box if child.header.box is not None else _old_box(child)
-        if box is not None:
-            boxes.append(box)
-            spheres.append(child.header.sphere if child.header.sphere is not None else surface.bounds(box)[1])
-    return _with_bounds(document, *surface.joint_bounds(np.array(boxes), np.array(spheres))) if boxes else document
+    now, before = (
+        [hull for child in visual.children if (hull := _bounds_of(child)).box is not None]
+        for visual in (document, base)
+    )
+    if not now:
+        return document
+    wanted = surface.joint_bounds(now)
+    wanted_before = surface.joint_bounds(before) if before else wanted
+    return _with_bounds(document, surface.refitted(_bounds_of(document), wanted_before, wanted, _extent(document, now)))
 
 
-def _old_box(visual: Ogf) -> NDArray[np.float32] | None:
-    bounds = visual.first(Bounds)
-    return bounds.box if bounds is not None else None
+def _extent(document: Ogf, hulls: Sequence[surface.Hull]) -> NDArray[Any]:
+    """(n, 3) the points of a model, or the corners of its parts' boxes where vertices do not lie in its space."""
+    found = [vertices for part in mesh_parts(document) if (vertices := part.visual.first(Vertices)) is not None]
+    if found and document.header.box is not None:
+        points: NDArray[Any] = np.concatenate([vertices.rows["position"] for vertices in found])
+        finite: NDArray[Any] = points[np.isfinite(points).all(axis=1)]
+        return finite
+    boxes = np.array([hull.box for hull in hulls])
+    return np.concatenate([boxes[:, choice, range(3)] for choice in itertools.product((0, 1), repeat=3)])

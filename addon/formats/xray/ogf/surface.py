@@ -5,10 +5,14 @@ All in the file's axes (X-Ray's, triangles clockwise seen from outside, v downwa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ....core import quantum
 
 Floats = NDArray[np.float64]
 
@@ -67,19 +71,64 @@ def tangent_frames(
     return tangents, binormals
 
 
-def bounds(positions: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Box (2, 3) and sphere (4,) around points: the sphere about the box's middle, its radius rounded outwards."""
+@dataclass(frozen=True, eq=False)
+class Hull:
+    """``box`` (2, 3) float32 lowest and highest corner, ``sphere`` (4,) float32 centre and radius; None where a file
+    has none.
+    """
+
+    box: NDArray[np.float32] | None
+    sphere: NDArray[np.float32] | None
+
+
+def bounds(positions: NDArray[Any]) -> Hull:
+    """The box around points, and the sphere about its middle, the radius rounded outwards."""
     box = np.stack([positions.min(axis=0), positions.max(axis=0)]).astype(np.float32)
     centre = box.astype(np.float64).mean(axis=0).astype(np.float32)
-    radius = np.linalg.norm(positions.astype(np.float64) - centre, axis=1).max()
-    return box, np.append(centre, np.nextafter(np.float32(radius), np.float32(np.inf)))
+    return Hull(box, np.append(centre, _rounded_up(_reach(centre, positions))))
 
 
-def joint_bounds(boxes: NDArray[Any], spheres: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Box (2, 3) and sphere (4,) around the boxes (n, 2, 3) and spheres (n, 4) of children."""
+def joint_bounds(parts: Sequence[Hull]) -> Hull:
+    """The box around the boxes of children, which must have one, and a sphere around their spheres or the box."""
+    boxes = np.array([part.box for part in parts])
+    found = (
+        part.sphere if part.sphere is not None else bounds(box).sphere for part, box in zip(parts, boxes, strict=True)
+    )
+    spheres = np.array(list(found))
     box = np.stack([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)]).astype(np.float32)
     centre = box.astype(np.float64).mean(axis=0).astype(np.float32)
     reach = np.linalg.norm(spheres[:, :3].astype(np.float64) - centre, axis=1) + spheres[:, 3]
     corner = np.linalg.norm(box[1].astype(np.float64) - centre)
-    radius = min(float(reach.max()), float(corner))
-    return box, np.append(centre, np.nextafter(np.float32(radius), np.float32(np.inf)))
+    return Hull(box, np.append(centre, _rounded_up(min(float(reach.max()), float(corner)))))
+
+
+def refitted(old: Hull, wanted_before: Hull, wanted: Hull, points: NDArray[Any]) -> Hull:
+    """Bounds after an edit: ``wanted``, but of ``old`` what still encloses ``points`` (n, 3) stays.
+
+    A sphere stays whenever it does: tools fit spheres in many ways. A box is exact in nearly every file and follows the
+    points; one that was larger than ``wanted_before`` asks for stays.
+    """
+    box, sphere = wanted.box, wanted.sphere
+    if old.box is not None and wanted_before.box is not None and wanted.box is not None:
+        loose = not _same(old.box, wanted_before.box) and (points >= old.box[0]).all() and (points <= old.box[1]).all()
+        if loose or _same(old.box, wanted.box):
+            box = old.box
+    # Tools round radii to nearest: a millionth outside is inside.
+    if old.sphere is not None and _reach(old.sphere[:3], points) <= old.sphere[3] * (1 + 1e-6):
+        sphere = old.sphere
+    return Hull(box, sphere)
+
+
+def _same(one: NDArray[np.float32], other: NDArray[np.float32]) -> bool:
+    """Whether boxes differ by rounding alone, which is that of their largest number."""
+    size = np.abs(one).max(initial=0.0)
+    return bool(quantum.untouched(one, other, magnitude=np.full(one.shape, size)).all())
+
+
+def _reach(centre: NDArray[np.float32], points: NDArray[Any]) -> float:
+    return float(np.linalg.norm(points.astype(np.float64) - centre, axis=1).max(initial=0.0))
+
+
+def _rounded_up(radius: float) -> np.float32:
+    result: np.float32 = np.nextafter(np.float32(radius), np.float32(np.inf))
+    return result

@@ -1,5 +1,6 @@
 """Meshes back into models: untouched bytes, changed fields, new buffers, and what the game refuses."""
 
+import struct
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +15,7 @@ from addon.core.report import Report
 from addon.formats.xray import ogf
 from addon.formats.xray.ogf import surface
 from addon.formats.xray.ogf.document import Ogf, VisualType
-from addon.formats.xray.ogf.geometry import Indices, SlidingWindows, Texture, Vertices
+from addon.formats.xray.ogf.geometry import Bounds, Indices, SlidingWindows, Sphere, Texture, Vertices
 from addon.formats.xray.ogf.mesh import decode_meshes
 from addon.formats.xray.ogf.mesh_encoding import Settings, encode_meshes
 from tests.formats.xray.ogf import small_model as small
@@ -131,6 +132,55 @@ def test_a_moved_vertex_changes_its_position_its_tangent_frame_and_the_bounds():
     assert places <= allowed
     assert document.children[0].header.box.tolist() == [[0, 0, 0], [4, 2, 3]]
     assert document.header.box.tolist() == [[0, 0, 0], [4, 2, 3]]
+
+
+@pytest.mark.parametrize("path", WITH_MESHES)
+def test_a_vertex_moved_inside_leaves_bounds_that_still_enclose(path):
+    """Tools fit spheres in many ways: a smaller one of ours would hide a model that is still in view."""
+    document = ogf.read(path.read_bytes(), path.name, Report())
+    meshes = meshes_of(document)
+    mesh = max(meshes, key=lambda mesh: len(mesh.positions))
+    middle = (mesh.positions.min(axis=0) + mesh.positions.max(axis=0)) / 2
+    far = np.linalg.norm(mesh.positions - middle, axis=1)
+    inner = int(np.argmin(np.where(far > 0.01 * far.max(), far, np.inf)))
+    box = mesh.positions.min(axis=0), mesh.positions.max(axis=0)
+    extreme = ((mesh.positions[inner] == box[0]) | (mesh.positions[inner] == box[1])).any()
+    mesh.positions = mesh.positions.copy()
+    mesh.positions[inner] += (middle - mesh.positions[inner]) * np.float32(0.25)
+    result, changes = encode_meshes(meshes, document)
+    assert changes.children
+    for mine, theirs in zip([result, *result.children], [document, *document.children], strict=True):
+        assert mine.header.sphere is theirs.header.sphere
+        assert mine.first(Sphere) is theirs.first(Sphere)
+        assert extreme or (mine.header is theirs.header and mine.first(Bounds) is theirs.first(Bounds))
+
+
+def test_a_sphere_that_still_encloses_stays_where_the_box_follows_the_points():
+    (mesh,) = meshes_of(read(small.MODEL))
+    old = read(small.MODEL).children[0].header
+    positions = mesh.positions.copy()
+    positions[2] *= np.float32(0.5)
+    positions[1] *= np.float32(0.9)
+    document, _ = edited(positions=positions)
+    header = document.children[0].header
+    assert np.linalg.norm(positions[:, [0, 2, 1]] - old.sphere[:3], axis=1).max() <= old.sphere[3]
+    assert header.sphere.tolist() == old.sphere.tolist()
+    assert header.box[1].tolist() == positions[:, [0, 2, 1]].max(axis=0).tolist()
+
+
+def test_vertices_of_a_broken_file_at_no_place_do_not_count_for_bounds():
+    data = bytearray(small.MODEL)
+    place = data.index(small.VERTICES) + 8
+    data[place : place + 4] = struct.pack("<f", np.inf)
+    document = ogf.read(bytes(data), "odd.ogf", Report())
+    (mesh,) = meshes_of(document)
+    mesh.positions = mesh.positions.copy()
+    mesh.positions[1] = [40, 0, 0]
+    result, _ = encode_meshes([mesh], document)
+    for visual in (result, result.children[0]):
+        assert np.isfinite(visual.header.box).all()
+        assert np.isfinite(visual.header.sphere).all()
+        assert visual.header.box[1][0] == 40
 
 
 def test_bounds_hold_every_vertex(corpus):
