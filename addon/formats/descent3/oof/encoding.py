@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from ....core import space
 from ....core.errors import WriteError
 from ....core.model import parents_first
+from ....core.report import Report
 from .. import strings
 from . import limits, surface
 from .changes import Changes
-from .decoding import places_of_indices
+from .decoding import decode, places_of_indices
 from .document import NEWEST, Oof, Section, Value
 from .faces import Faces
 from .geometry import ALPHA_SINCE, ObjectHeader, SubObject, TextureNames
@@ -86,7 +87,7 @@ def encode(model: Model, base: Oof | None = None, settings: Settings | None = No
         sections = put(sections, identifier, tracks)
     if not changes:
         return base, changes
-    limits.refuse(model)
+    limits.refuse(model, decode(base, Report()) if base.sub_objects else None)
     return replace(base, sections=sections), changes
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -38,6 +39,7 @@ FLAT = 1e-3
 _ONE_FACE = (Kind.FACING, Kind.FRONT_FACE, Kind.GLOW, Kind.THRUSTER)
 _CHILDLESS = (Kind.SHELL, Kind.FRONT_FACE)
 _NONE = np.zeros(0, np.int64)
+_COUNTED = re.compile(r"^\d+ of \d+ ")
 
 
 @dataclass(frozen=True)
@@ -59,12 +61,26 @@ def check_hierarchy(model: Model) -> None:
         raise WriteError(f"in the hierarchy, {ring}", remedy="Clear a parent") from None
 
 
-def refuse(model: Model) -> None:
-    """Raise a `WriteError` for the first fatal problem."""
+def refuse(model: Model, before: Model | None = None) -> None:
+    """Raise a `WriteError` for the first fatal problem that is not one of ``before``, the model as its file has it.
+
+    What was odd in a file already must not stop edits of something else.
+    """
+    known: dict[tuple[int, str], int] = {}
+    if before is not None:
+        for finding in find_problems(before, shapes=False):
+            known[finding.part, _kind(finding.problem)] = len(finding.problem.elements)
     for finding in find_problems(model, shapes=False):
-        if finding.problem.fatal:
+        source = model.parts[finding.part].source if finding.part >= 0 else -1
+        worst = known.get((source, _kind(finding.problem)), -1)
+        if finding.problem.fatal and len(finding.problem.elements) > worst:
             place = f"{model.parts[finding.part].name!r}: " if finding.part >= 0 else ""
             raise WriteError(f"{place}{finding.problem.sentence}", remedy=finding.problem.remedy)
+
+
+def _kind(problem: Problem) -> str:
+    """The sentence without how many elements it is said of."""
+    return _COUNTED.sub("", problem.sentence) if len(problem.elements) else problem.sentence
 
 
 def find_problems(model: Model, *, shapes: bool = True) -> Iterator[Finding]:

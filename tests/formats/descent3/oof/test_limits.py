@@ -42,6 +42,11 @@ def faces(count):
     return PolygonMesh("m", one.positions, np.full(count, 4, np.int32), np.tile(one.corners, count))
 
 
+def cornered(*counts):
+    corners = np.concatenate([np.arange(count, dtype=np.int32) for count in counts])
+    return PolygonMesh("m", square(max(counts)).positions, np.array(counts, np.int32), corners)
+
+
 FATAL = {
     "31 sub-objects": (of(*[part() for _ in range(31)]), "31 sub-objects, the game takes 30"),
     "no part": (of(), "it has no sub-object"),
@@ -126,9 +131,40 @@ def test_an_untouched_file_leaves_whatever_it_breaks():
     )
     found = oof.decode(document, Report())
     assert oof.encode(found, document)[0] is document
-    found.parts[0].name = "other"
-    with pytest.raises(WriteError, match="longer than 30"):
+    found.textures.append("y" * 41)
+    with pytest.raises(WriteError, match="'y+' is longer than 30"):
         oof.encode(found, document)
+
+
+@pytest.mark.parametrize("name", sorted(FATAL.keys() - {"no part", "a long file name"}))
+def test_what_was_odd_in_the_file_already_stops_no_other_edit(name, monkeypatch):
+    """The file is made without the check that it is about."""
+    wrong, words = FATAL[name]
+    with monkeypatch.context() as unchecked:
+        unchecked.setattr(limits, "refuse", lambda *_: None)
+        base = oof.read(oof.write(oof.encode(wrong)[0]), "odd.oof", Report())
+    found = oof.decode(base, Report())
+    found.parts[0].offset = np.array([1, 2, 3], np.float32)
+    made, changes = oof.encode(found, base)
+    assert ": offset" in "; ".join(changes.lines)
+    assert any(words in one.problem.sentence for one in oof.find_problems(oof.decode(made, Report())))
+    with pytest.raises(WriteError, match=words):
+        oof.encode(found)  # a new file is ours alone
+
+
+def test_more_of_an_oddity_is_refused():
+    twelve = oof.WeaponBattery([0] * 12)
+    wrong = of(part(), points=[gun()], batteries=[twelve])
+    known = of(part(), points=[gun()], batteries=[twelve, twelve])
+    for one in (wrong, known):
+        one.parts[0].source = 0
+    limits.refuse(wrong, wrong)
+    with pytest.raises(WriteError, match="battery 1 has 12 guns"):
+        limits.refuse(known, wrong)
+    one, more, worse = (of(part(cornered(*counts), source=0)) for counts in ([100], [100, 4], [100, 100, 4]))
+    limits.refuse(more, one)
+    with pytest.raises(WriteError, match="2 of 3 faces have more than 99 corners"):
+        limits.refuse(worse, one)
 
 
 @pytest.mark.parametrize("file", corpus_files("oof"))
