@@ -16,6 +16,7 @@ from .bone_names_choice import BoneNamesChoice
 from .file_import import DropInScene, FileImport
 from .layouts import fields
 from .operation import Outcome
+from .preferences import arma_folder
 from .target import active_rig
 from .wording import said
 
@@ -68,7 +69,7 @@ class IMPORT_SCENE_OT_arma_p3d(BoneNamesChoice, FileImport, ImportHelper, Blende
     textures: BoolProperty(
         name="Textures",
         description="Show .png and .tga files named like the game's textures: beside the model, in its data folder or "
-        "where the texture's path leads",
+        "where the texture's path leads within the project or the Arma folder of the preferences",
         default=True,
     )
     new_collection: BoolProperty(
@@ -116,6 +117,7 @@ class IMPORT_SCENE_OT_arma_p3d(BoneNamesChoice, FileImport, ImportHelper, Blende
             prefix=self.prefix,
             table=self.table(),
             collection=Path(path).stem if self.new_collection else "",
+            work_folder=arma_folder(context),
         )
         return import_model(context, rig, path, options, report)
 

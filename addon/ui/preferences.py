@@ -34,6 +34,11 @@ class MotionbridgePreferences(bpy.types.AddonPreferences):
         description="The game's gamemtl.xr, for the names of collision's materials; files in a levels folder need none",
         subtype="FILE_PATH",
     )
+    arma_folder: StringProperty(
+        name="Arma Folder",
+        description="What the work drive (P:) of the Arma tools holds: the folder that texture paths of models begin in",
+        subtype="DIR_PATH",
+    )
     descent3_folder: StringProperty(
         name="Descent 3 Folder",
         description="The folder of Descent 3 that holds d3.hog, searched for the textures of its models",
@@ -55,6 +60,7 @@ class MotionbridgePreferences(bpy.types.AddonPreferences):
         for name in ("game_folder", "textures_folder", "game_materials"):
             xray.prop(self, name)
         layout.separator()
+        layout.prop(self, "arma_folder")
         layout.prop(self, "descent3_folder")
         layout.prop(self, "backup")
 
@@ -82,6 +88,12 @@ def descent3_folders(context: Any) -> list[Path]:
     """The folder of Descent 3, none where it is not set."""
     chosen = preferences(context).descent3_folder
     return [Path(bpy.path.abspath(chosen))] if chosen else []
+
+
+def arma_folder(context: Any) -> Path | None:
+    """What the work drive of the Arma tools holds, None where it is not set."""
+    chosen = preferences(context).arma_folder
+    return Path(bpy.path.abspath(chosen)) if chosen else None
 
 
 def model_options(context: Any, **options: Any) -> ImportOptions:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 ARMA_MODEL: dict[str, str] = {
+    "Arma Folder": "Папка Arma",
+    "What the work drive (P:) of the Arma tools holds: the folder that texture paths of models begin in": (
+        "Содержимое рабочего диска (P:) инструментов Arma: папка, в которой начинаются пути текстур моделей"
+    ),
     "As They Are": "Как есть",
     "File and armature call bones the same": "Файл и арматура называют кости одинаково",
     "Flashpoint on Arma": "Flashpoint на Arma",
@@ -66,9 +70,9 @@ ARMA_MODEL: dict[str, str] = {
     ),
     "Shadow": "Тень",
     "Show .png and .tga files named like the game's textures: beside the model, in "
-    "its data folder or where the texture's path leads": (
+    "its data folder or where the texture's path leads within the project or the Arma folder of the preferences": (
         "Показать файлы .png и .tga, названные как текстуры игры: рядом с моделью, в её папке data "
-        "или там, куда ведёт путь текстуры"
+        "или там, куда ведёт путь текстуры внутри проекта или папки Arma из настроек"
     ),
     "Stands For": "Означает",
     "The active armature if its bones are selections of the model, else none": (

@@ -12,7 +12,7 @@ from addon.core.report import Report
 from addon.formats.arma import p3d
 from addon.games.arma.animation_import import AnimationImportOptions, import_animation
 from addon.games.arma.model_import import KINDS, Levels, ModelImportOptions, import_model
-from addon.games.arma.surfaces import colour_of
+from addon.games.arma.surfaces import Surfaces, colour_of
 from tests.blender.rtm_scene import raw_matrices
 from tests.real_files import CORPUS, corpus_files
 
@@ -284,6 +284,64 @@ def test_pictures_beside_the_model_are_shown(written, tmp_path):
     used = [node.image for node in shown.data.materials[0].node_tree.nodes if node.type == "TEX_IMAGE"]
     assert [Path(image.filepath).name for image in used] == ["A_co.png"]
     assert not any("PAA" in line for line in report.lines())
+
+
+def picture_file(folder: Path, name: str = "a_co.png") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(b"a picture")
+    return folder / name
+
+
+def test_textures_are_not_looked_for_outside_the_project(tmp_path):
+    """A model may name any path; ancestors of a project, and other drives, are not its business."""
+    model = tmp_path / "home" / "mods" / "addon" / "gun" / "gun.p3d"
+    outside = picture_file(tmp_path / "home" / "private")
+    beside = picture_file(tmp_path / "home" / "mods" / "private")
+    inside = picture_file(model.parent.parent / "data")
+    textures = ("home\\private\\a_co.paa", "private\\a_co.paa", "..\\..\\..\\private\\a_co.paa")
+
+    def found(*textures):
+        return [Surfaces(model, True).picture(texture) for texture in textures]
+
+    model.parent.mkdir(parents=True)
+    assert found(*textures, "mods\\addon\\data\\a_co.paa") == [None] * 4, "nothing says what the project is"
+    (model.parent.parent / "config.cpp").write_text("")
+    assert found(*textures, "mods\\addon\\data\\a_co.paa") == [None, None, None, inside]
+    (model.parents[2] / ".git").mkdir()
+    assert found(*textures) == [beside, beside, beside], "the project's own folder of that name"
+    assert found("C:\\addon\\data\\a_co.paa", "p:\\addon\\data\\a_co.paa", "/addon/data/a_co.paa") == [
+        *(None, inside, inside)
+    ]
+    assert found("\\\\server\\addon\\data\\a_co.paa", "addon\\" * 500 + "data\\a_co.paa") == [inside] * 2
+    elsewhere = tmp_path / "elsewhere" / "gun.p3d"
+    elsewhere.parent.mkdir()
+    assert Surfaces(elsewhere, True).picture("home\\private\\a_co.paa") is None
+    work = Surfaces(elsewhere, True, tmp_path / "home")
+    assert work.picture("P:\\private\\a_co.paa") == outside
+    assert Surfaces(model, True, tmp_path / "home").picture("private\\a_co.paa") == beside
+
+
+def test_the_arma_folder_of_the_preferences_is_searched(written, tmp_path):
+    picture = bpy.data.images.new("x", 4, 4)
+    folder = tmp_path / "work" / "tex"
+    folder.mkdir(parents=True)
+    picture.filepath_raw, picture.file_format = str(folder / "a_co.png"), "PNG"
+    picture.save()
+    (tmp_path / "models").mkdir()
+    file = written(small_lod(), name="models/first.p3d")
+    preferences = bpy.context.preferences.addons["bl_ext.dev.motionbridge"].preferences
+
+    def used():
+        assert bpy.ops.import_scene.arma_p3d(filepath=str(file)) == {"FINISHED"}
+        nodes = bpy.context.active_object.data.materials[0].node_tree.nodes
+        return [Path(node.image.filepath) for node in nodes if node.type == "TEX_IMAGE"]
+
+    assert used() == []
+    preferences.arma_folder = str(tmp_path / "work")
+    try:
+        assert used() == [folder / "a_co.png"]
+    finally:
+        preferences.arma_folder = ""
 
 
 @pytest.mark.parametrize(

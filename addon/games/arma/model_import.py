@@ -62,7 +62,7 @@ KINDS: dict[Levels, tuple[str, ...]] = {
 @dataclass(frozen=True)
 class ModelImportOptions:
     """``new_rig`` makes an armature from a model.cfg, ``config`` or the one beside the file; ``pivots_model`` the P3D
-    of its joints, "" for the model's own. ``prefix`` and ``table`` as in animations. ``collection`` names a
+    of its joints, "" for the model's own. ``work_folder`` what the tools' work drive holds, for textures. ``prefix`` and ``table`` as in animations. ``collection`` names a
     new one; "" for none.
     """
 
@@ -75,6 +75,7 @@ class ModelImportOptions:
     prefix: str = ""
     table: BoneTable = field(default_factory=BoneTable)
     collection: str = ""
+    work_folder: Path | None = None
 
 
 @dataclass
@@ -180,7 +181,7 @@ class _Builder:
     surfaces: Surfaces = field(init=False)
 
     def __post_init__(self) -> None:
-        self.surfaces = Surfaces(Path(self.file), self.options.textures)
+        self.surfaces = Surfaces(Path(self.file), self.options.textures, self.options.work_folder)
 
     def add(self, lod: p3d.Lod, result: ImportedModel) -> None:
         """What becomes of one level."""

@@ -1,8 +1,9 @@
 """How faces of a model look: ordinary pictures in place of the game's, colours that the game would make itself.
 
 The game's pictures (PAA) cannot be shown. Somebody who has made or unpacked textures has them as PNG or TGA under the
-same names: beside the model, in ``data`` there, or in the folders that the texture's path names, below the model's
-folder or one around it.
+same names: beside the model, in ``data`` there, or in the folders that the texture's path names. These are looked for
+below the model's folder and those around it up to the project's, and in the work folder of the tools; nowhere else,
+since a model from a stranger may name any path.
 """
 
 from __future__ import annotations
@@ -19,15 +20,25 @@ from ...core.report import Report
 PICTURES = (".png", ".tga")
 SEE_THROUGH = "_ca"
 """Names of textures whose alpha is transparency end like this."""
+WORK_DRIVE = "p:"
+"""The drive that the tools take for the game's root; a path may name it."""
+PROJECT_MARKS = frozenset({".git", ".hemtt", "mod.cpp"})
+ADDON_MARKS = frozenset({"config.cpp", "model.cfg", "$pboprefix$", "$pboprefix$.txt", "$prefix$"})
+"""Lower-case names of files whose folder is a project, or an addon of it."""
+DEEPEST = 16
+"""Folders of a texture's path that are looked at, and folders around a model."""
 _COLOUR = re.compile(r"^#\([^)]*\)\s*color\(([^)]*)\)", re.IGNORECASE)
 
 
 @dataclass
 class Surfaces:
-    """``model`` the file whose surfaces are built; ``missing`` textures for which no picture was found."""
+    """``model`` the file whose surfaces are built; ``work_folder`` what the tools' work drive holds, None where it is
+    not known; ``missing`` textures for which no picture was found.
+    """
 
     model: Path
     textures: bool
+    work_folder: Path | None = None
     missing: list[str] = field(default_factory=list)
     _folders: dict[Path, dict[str, Path]] = field(default_factory=dict)
 
@@ -52,9 +63,9 @@ class Surfaces:
             return None
         own = self.model.absolute().parent
         places = [own, *self._below(own, ("data",))]
-        for around in (own, *own.parents):
+        parts = _folders_of(path)
+        for around in self._roots(own):
             # ``P:\\tag\\addon\\data\\a.paa`` may lie as tag/addon/data or, for the addon's author, as addon/data.
-            parts = [part for part in path.parent.parts if part not in ("/", "..", ".")]
             for start in range(len(parts)):
                 places += self._below(around, tuple(parts[start:]))
         for place in dict.fromkeys(places):
@@ -63,6 +74,24 @@ class Surfaces:
             if found is not None and found.is_file():
                 return found
         return None
+
+    def _roots(self, own: Path) -> list[Path]:
+        """The model's folder, those around it up to the project's or the work folder, and the work folder."""
+        work = [self.work_folder.absolute()] if self.work_folder is not None else []
+        around = [own, *own.parents][: DEEPEST + 1]
+        last = next((place for place, folder in enumerate(around) if folder in work), None)
+        if last is None:
+            last = next((place for place, folder in enumerate(around) if self._is_marked(folder, PROJECT_MARKS)), None)
+        if last is None:
+            marked = [place for place, folder in enumerate(around) if self._is_marked(folder, ADDON_MARKS)]
+            last = max(marked, default=0)
+        return [*around[: last + 1], *work]
+
+    def _is_marked(self, folder: Path, marks: frozenset[str]) -> bool:
+        """Whether a folder is a project's by what is in it; a whole disk is only where it is the work drive."""
+        if folder == folder.parent:
+            return folder.drive.lower() == WORK_DRIVE
+        return any(mark in self._listing(folder) for mark in marks)
 
     def _below(self, folder: Path, parts: tuple[str, ...]) -> list[Path]:
         """The folder that ``parts`` lead to, in whatever case."""
@@ -90,6 +119,16 @@ class Surfaces:
                 f"; missing: {len(missing)}, such as {missing[0]}",
                 self.model.name,
             )
+
+
+def _folders_of(texture: PurePosixPath) -> list[str]:
+    """The folders that a texture's path names, from the root of the work drive; none on any other drive."""
+    parts = [part for part in texture.parent.parts if part not in ("/", "//", "..", ".")]
+    if parts and parts[0].endswith(":"):
+        if parts[0] != WORK_DRIVE:
+            return []
+        del parts[0]
+    return parts[-DEEPEST:]
 
 
 def colour_of(texture: str) -> tuple[float, float, float, float] | None:
