@@ -34,13 +34,13 @@ class Hierarchy:
         nearest: dict[str, int] = {"": -1}
         result = np.full(len(bones), -1, np.int32)
         for number, bone in enumerate(bones):
-            line: list[str] = []
+            line: dict[str, None] = {}
             ancestor = above.get(bone.lower(), "")
             while ancestor not in nearest and ancestor not in place and ancestor not in line:
-                line.append(ancestor)
+                line[ancestor] = None
                 ancestor = above.get(ancestor, "")
             found = place.get(ancestor, nearest.get(ancestor, -1))
-            nearest.update(dict.fromkeys(line, found))
+            nearest.update((name, found) for name in line)
             result[number] = found if found != number else -1
         return _without_rings(result)
 

@@ -17,10 +17,14 @@ from ...core.binary import Reader
 from ...core.errors import ReadError
 from ...core.report import Report
 from .hierarchy import Hierarchy
-from .preprocessor import preprocessed
+from .preprocessor import TooMuch, Work, preprocessed
 
 DEEPEST = 64
 """Classes inside each other, lists inside each other, and classes inheriting from each other."""
+MOST_STEPS = 200_000
+STEPS_A_BYTE = 4
+"""What may be done to find out what classes inherit: bones taken over, classes asked. Small files may do the former."""
+NAMES_SHOWN = 5
 
 _TOKEN = re.compile(
     r'(?P<space>\s+)|(?P<string>"(?:[^"]|"")*")|(?P<sign>[{}\[\]=,;:]|\+=)|(?P<word>[^\s{}\[\]=,;:"+]+|\+)'
@@ -66,39 +70,52 @@ def read(data: bytes, file: str, report: Report) -> ModelConfig:
     Reader(data, file).refuse_git_pointer()
     text = names.decode(data.removeprefix(b"\xef\xbb\xbf"))
     top = _Parser(preprocessed(text, report), file, report).parse()
-    skeletons = {}
+    result = ModelConfig({}, {})
+    try:
+        _inherit(top, result, Work(MOST_STEPS + STEPS_A_BYTE * len(data)), report)
+    except TooMuch:
+        report.warn("its classes inherit far more than is in the file: some skeletons or models are left out", file)
+    return result
+
+
+def _inherit(top: ConfigClass, result: ModelConfig, work: Work, report: Report) -> None:
+    """Fill in what the classes say together with those they inherit from. Raises `TooMuch`."""
     parent = top.classes.get("cfgskeletons", ConfigClass(""))
     for found in parent.classes.values():
-        skeletons[found.name] = _skeleton(found, parent, report)
+        result.skeletons[found.name] = _skeleton(found, parent, work, report)
     models = top.classes.get("cfgmodels", ConfigClass(""))
-    used = {
-        name: skeleton.lower()
-        for name, model in models.classes.items()
-        if isinstance(skeleton := _inherited(model, models, "skeletonname"), str) and skeleton
-    }
-    return ModelConfig(skeletons, used)
+    for name, model in models.classes.items():
+        skeleton = _inherited(model, models, "skeletonname", work)
+        if isinstance(skeleton, str) and skeleton:
+            result.models[name] = skeleton.lower()
 
 
-def _skeleton(found: ConfigClass, parent: ConfigClass, report: Report) -> Hierarchy:
-    """One skeleton with the bones of those it inherits before its own."""
+def _skeleton(found: ConfigClass, parent: ConfigClass, work: Work, report: Report) -> Hierarchy:
+    """One skeleton with the bones of those it inherits before its own. Raises `TooMuch`."""
     line: list[ConfigClass] = []
     current: ConfigClass | None = found
     while current is not None and len(line) < DEEPEST and not any(current is other for other in line):
+        work.spend(len(line))
         line.append(current)
-        above = _inherited(current, parent, "skeletoninherit")
+        above = _inherited(current, parent, "skeletoninherit", work)
         current = parent.classes.get(above.lower()) if isinstance(above, str) and above else None
         if current is None and above:
             report.warn(f"it inherits the skeleton {above!r}, which is not in the file", found.name)
     bones: dict[str, str] = {}
     known: set[str] = set()
     for part in reversed(line):
-        for bone, its_parent in _pairs(_inherited(part, parent, "skeletonbones"), part.name, report):
+        value = _inherited(part, parent, "skeletonbones", work)
+        work.spend(len(value or ""))
+        for bone, its_parent in _pairs(value, part.name, report):
             if bone.lower() not in known:
                 known.add(bone.lower())
                 bones[bone] = its_parent
-    for missing in sorted({name for name in bones.values() if name and name.lower() not in known}):
-        report.warn(f"the parent {missing!r} is no bone of the skeleton: its children are roots", found.name)
-    pivots = _inherited(found, parent, "pivotsmodel")
+    missing = sorted({name for name in bones.values() if name and name.lower() not in known})
+    if missing:
+        more = f" and {len(missing) - NAMES_SHOWN} more" if len(missing) > NAMES_SHOWN else ""
+        shown = ", ".join(repr(name) for name in missing[:NAMES_SHOWN])
+        report.warn(f"parents that the skeleton does not list: {shown}{more}; their children are roots", found.name)
+    pivots = _inherited(found, parent, "pivotsmodel", work)
     return Hierarchy(found.name, bones, pivots_model=pivots if isinstance(pivots, str) else "")
 
 
@@ -112,12 +129,13 @@ def _pairs(value: Value | None, place: str, report: Report) -> Iterator[tuple[st
             yield bone, above
 
 
-def _inherited(found: ConfigClass, parent: ConfigClass, name: str) -> Value | None:
-    """A value of a class or of the classes it inherits from, which stand beside it."""
+def _inherited(found: ConfigClass, parent: ConfigClass, name: str, work: Work) -> Value | None:
+    """A value of a class or of the classes it inherits from, which stand beside it. Raises `TooMuch`."""
     current: ConfigClass | None = found
     for _ in range(DEEPEST):
         if current is None:
             break
+        work.spend(1)
         if name in current.values:
             return current.values[name]
         current = parent.classes.get(current.base.lower()) if current.base else None
@@ -130,15 +148,14 @@ class _Parser:
     def __init__(self, text: str, file: str, report: Report) -> None:
         self.file = file
         self.report = report
-        self.tokens = list(_tokens(text))
-        self.at = 0
+        self._tokens = _tokens(text)
+        self._coming = next(self._tokens, "")
 
     def parse(self) -> ConfigClass:
         """The whole file as a class without a name."""
         top = ConfigClass("")
         stack = [top]
-        while self.at < len(self.tokens):
-            token = self._next()
+        while token := self._next():
             if token == "}":  # noqa: S105
                 if len(stack) > 1:
                     stack.pop()
@@ -177,7 +194,10 @@ class _Parser:
         added = self._next() == "+="
         value = self._array() if self._peek() == "{" else self._scalar()
         old = into.values.get(name.lower())
-        into.values[name.lower()] = [*old, *value] if added and isinstance(old, list) else value
+        if added and isinstance(old, list) and isinstance(value, list):
+            old.extend(value)
+        else:
+            into.values[name.lower()] = value
 
     def _scalar(self) -> str:
         words = []
@@ -205,11 +225,10 @@ class _Parser:
                 stack[-1].append(self._text(token))
 
     def _peek(self) -> str:
-        return self.tokens[self.at] if self.at < len(self.tokens) else ""
+        return self._coming
 
     def _next(self) -> str:
-        token = self._peek()
-        self.at += 1
+        token, self._coming = self._coming, next(self._tokens, "")
         return token
 
     @staticmethod

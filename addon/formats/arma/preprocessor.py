@@ -9,8 +9,8 @@ import re
 
 from ...core.report import Report
 
-LARGEST_GROWTH = 16
-"""Times its own size (and 64 KiB) that a text may grow to by its definitions."""
+LARGEST_GROWTH = 6
+"""Times its own size (and 64 KiB) that is written while a text's definitions are filled in, all rounds together."""
 _ROUNDS = 32
 """Definitions that name other definitions are followed so often."""
 
@@ -20,6 +20,24 @@ _WORD = re.compile(r'"(?:[^"\n]|"")*"|[A-Za-z_]\w*')
 _DEFINITION = re.compile(r"\s*(\w+)(\(([^)]*)\))?\s?(.*)", re.DOTALL)
 
 
+class TooMuch(Exception):  # noqa: N818
+    """A small text asks for far more work than its size."""
+
+
+class Work:
+    """What is left of an allowance."""
+
+    def __init__(self, allowed: int) -> None:
+        """``allowed`` units, bytes or steps."""
+        self._left = allowed
+
+    def spend(self, amount: int) -> None:
+        """Take some off. Raises `TooMuch` where there is none left."""
+        self._left -= amount
+        if self._left < 0:
+            raise TooMuch
+
+
 def preprocessed(text: str, report: Report) -> str:
     """The text that is left when comments are gone, definitions filled in and conditions decided."""
     plain = _COMMENT.sub(lambda found: found.group(1) or " ", _CONTINUED.sub(" ", text))
@@ -27,18 +45,17 @@ def preprocessed(text: str, report: Report) -> str:
     macros: dict[str, tuple[list[str] | None, str]] = {}
     conditions: list[tuple[bool, bool]] = []
     lines = []
-    room = (64 << 10) + LARGEST_GROWTH * len(text)
+    work = Work((64 << 10) + LARGEST_GROWTH * len(text))
     for line in plain.split("\n"):
         head = line.lstrip()
         if head.startswith("#"):
             _directive(head[1:].strip(), macros, conditions, report)
         elif _holds(conditions):
-            filled = _filled(line, macros, room)
-            room -= len(filled)
-            if room < 0:
+            try:
+                lines.append(_filled(line, macros, work))
+            except TooMuch:
                 report.warn("its definitions make it many times as large: the rest is left out")
                 break
-            lines.append(filled)
     return "\n".join(lines)
 
 
@@ -74,24 +91,24 @@ def _directive(
         report.note(f"a line that the game's preprocessor may not know is left out: #{line}")
 
 
-def _filled(line: str, macros: dict[str, tuple[list[str] | None, str]], room: int) -> str:
-    """A line with definitions filled in, again and again until none is left (or it grows beyond ``room``)."""
-    for _ in range(_ROUNDS if macros else 0):
-        if len(line) > room:
+def _filled(line: str, macros: dict[str, tuple[list[str] | None, str]], work: Work) -> str:
+    """A line with definitions filled in, again and again until none is left. Raises `TooMuch`."""
+    for _ in range(_ROUNDS):
+        if macros.keys().isdisjoint(_WORD.findall(line)):
             break
-        filled = _filled_once(line, macros, room)
+        filled = _filled_once(line, macros, work)
         if filled == line:
             break
         line = filled
     return line
 
 
-def _filled_once(line: str, macros: dict[str, tuple[list[str] | None, str]], room: int) -> str:
+def _filled_once(line: str, macros: dict[str, tuple[list[str] | None, str]], work: Work) -> str:
     parts: list[str] = []
     at = 0
-    while room >= 0 and (found := _WORD.search(line, at)):
+    work.spend(len(line))
+    while found := _WORD.search(line, at):
         macro = macros.get(found.group())
-        room -= len(parts[-1]) if parts else 0
         parts.append(line[at : found.start()])
         at = found.end()
         if macro is None:
@@ -99,10 +116,11 @@ def _filled_once(line: str, macros: dict[str, tuple[list[str] | None, str]], roo
             continue
         arguments, body = macro
         if arguments is None:
+            work.spend(len(body))
             parts.append(body)
         elif line[at : at + 1] == "(" and (end := line.find(")", at)) >= 0:
             given = dict(zip(arguments, (part.strip() for part in line[at + 1 : end].split(",")), strict=False))
-            parts.append(_called(body, given))
+            parts.append(_called(body, given, work))
             at = end + 1
         else:
             parts.append(found.group())
@@ -110,9 +128,16 @@ def _filled_once(line: str, macros: dict[str, tuple[list[str] | None, str]], roo
     return "".join(parts)
 
 
-def _called(body: str, given: dict[str, str]) -> str:
-    """A definition's text with its arguments: ``a##b`` joins, ``#a`` puts quotes around."""
-    result = re.sub(r"#?\b[A-Za-z_]\w*\b", lambda found: _argument(found.group(), given), body.replace("##", "\0"))
+def _called(body: str, given: dict[str, str], work: Work) -> str:
+    """A definition's text with its arguments: ``a##b`` joins, ``#a`` puts quotes around. Raises `TooMuch`."""
+
+    def replaced(found: re.Match[str]) -> str:
+        text = _argument(found.group(), given)
+        work.spend(len(text))
+        return text
+
+    work.spend(len(body))
+    result = re.sub(r"#?\b[A-Za-z_]\w*\b", replaced, body.replace("##", "\0"))
     return result.replace("\0", "")
 
 

@@ -11,6 +11,7 @@ from addon.core.report import Report
 from addon.formats.arma import model_cfg
 from addon.formats.arma.hierarchy import Hierarchy
 from addon.formats.arma.skeletons import BUILT_IN, MAN_ARMA_2, MAN_ARMA_3, MAN_FLASHPOINT
+from tests.work import lines_run, memory_peak
 
 
 def read(text):
@@ -92,8 +93,8 @@ def test_skeletons_inherit_bones_and_classes_inherit_values():
     assert set(config.skeletons["Ring1"].parents) == {"one", "two"}
     assert report.lines() == [
         "it inherits the skeleton 'nowhere', which is not in the file (Odd)",
-        "the parent 'b' is no bone of the skeleton: its children are roots (Odd)",
-        "the parent 'head' is no bone of the skeleton: its children are roots (Added)",
+        "parents that the skeleton does not list: 'b'; their children are roots (Odd)",
+        "parents that the skeleton does not list: 'head'; their children are roots (Added)",
     ]
 
 
@@ -135,6 +136,51 @@ def test_definitions_that_grow_without_end_are_stopped():
     bomb = "".join(f"#define A{n} A{n - 1} A{n - 1} A{n - 1} A{n - 1}\n" for n in range(1, 31))
     _, report = read("#define A0 lol\n" + bomb + "x = A30;\n#define S S S\ny = S;\n")
     assert "many times as large" in report.lines()[0]
+
+
+def inheriting(count, head, each):
+    return (
+        "class CfgSkeletons{"
+        + head
+        + "".join(each.format(number, max(number - 1, 0)) for number in range(count))
+        + "};"
+    )
+
+
+BOMBS = {
+    "a macro's argument, many times": "#define F(x) " + "x " * 20_000 + "\nF(" + "y" * 40_000 + ")",
+    "macros of macros": "\n".join(f"#define m{n} m{n + 1}" for n in range(32)) + "\n" + "m0 " * 25_000,
+    "doubling macros": "#define a0 z\n"
+    + "\n".join(f"#define a{n} a{n - 1} a{n - 1}" for n in range(1, 40))
+    + "\na39" * 15_000,
+    "a chain of classes": inheriting(1700, "", 'class c{0}:c{1}{{skeletonInherit="c{1}";}};'),
+    "many of one": inheriting(
+        1300, "class a{skeletonBones[]={" + '"b","x",' * 3000 + "};};", 'class c{}{{skeletonInherit="a";}};'
+    ),
+    "many of one with parents": inheriting(
+        500,
+        "class a{skeletonBones[]={" + "".join(f'"b{n}","p{n}",' for n in range(3500)) + "};};",
+        'class c{}{{skeletonInherit="a";}};',
+    ),
+    "added again and again": "class CfgSkeletons{class a{skeletonBones[]={};"
+    + 'skeletonBones[]+={"a"};' * 4000
+    + "};};",
+}
+
+
+@pytest.mark.parametrize("text", BOMBS.values(), ids=BOMBS.keys())
+def test_small_files_that_ask_for_much_work_are_cut_short(text):
+    """Such a file is read by itself where it lies beside an animation."""
+    assert len(text) < 100_000
+    assert lines_run(lambda: read(text)) < 4_000_000
+    assert memory_peak(lambda: read(text)) < 20_000_000
+
+
+def test_what_a_cut_left_out_is_said():
+    config, report = read(BOMBS["many of one with parents"])
+    assert 10 < len(config.skeletons) < 500
+    assert len(config.skeletons["a"].parents) == 3500
+    assert "inherit far more than is in the file" in report.lines()[-1]
 
 
 @given(st.text(alphabet='classCfgSkeletonsBones{}[]=;,:"\n #/*\\defin()', max_size=300))
