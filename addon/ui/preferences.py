@@ -36,7 +36,8 @@ class MotionbridgePreferences(bpy.types.AddonPreferences):
     )
     arma_folder: StringProperty(
         name="Arma Folder",
-        description="What the work drive (P:) of the Arma tools holds: the folder that texture paths of models begin in",
+        description="The work drive (P:) of the Arma tools, or the folder it stands for: texture paths of models begin "
+        "there",
         subtype="DIR_PATH",
     )
     descent3_folder: StringProperty(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 ARMA_MODEL: dict[str, str] = {
     "Arma Folder": "Папка Arma",
-    "What the work drive (P:) of the Arma tools holds: the folder that texture paths of models begin in": (
-        "Содержимое рабочего диска (P:) инструментов Arma: папка, в которой начинаются пути текстур моделей"
+    "The work drive (P:) of the Arma tools, or the folder it stands for: texture paths of models begin there": (
+        "Рабочий диск (P:) инструментов Arma или папка вместо него: там начинаются пути текстур моделей"
     ),
     "As They Are": "Как есть",
     "File and armature call bones the same": "Файл и арматура называют кости одинаково",

@@ -20,7 +20,7 @@ _WORD = re.compile(r'"(?:[^"\n]|"")*"|[A-Za-z_]\w*')
 _DEFINITION = re.compile(r"\s*(\w+)(\(([^)]*)\))?\s?(.*)", re.DOTALL)
 
 
-class TooMuch(Exception):  # noqa: N818
+class TooMuch(Exception):
     """A small text asks for far more work than its size."""
 
 

@@ -62,8 +62,8 @@ KINDS: dict[Levels, tuple[str, ...]] = {
 @dataclass(frozen=True)
 class ModelImportOptions:
     """``new_rig`` makes an armature from a model.cfg, ``config`` or the one beside the file; ``pivots_model`` the P3D
-    of its joints, "" for the model's own. ``work_folder`` what the tools' work drive holds, for textures. ``prefix`` and ``table`` as in animations. ``collection`` names a
-    new one; "" for none.
+    of its joints, "" for the model's own. ``work_folder`` what the tools' work drive holds, for textures. ``prefix``
+    and ``table`` as in animations. ``collection`` names a new one; "" for none.
     """
 
     levels: frozenset[Levels] = frozenset({Levels.FIRST})
