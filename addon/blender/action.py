@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from ..core import rotation
 from ..core.model import Clip, Space
-from . import compat
+from . import compat, rotation_modes
 from .armature import Rest, parent_local
 from .bone_curves import ActionTemplate, channel_path, evaluated_poses, rotation_kind, sampled, write_keys
+from .rotation_modes import KINDS, modes_set
 
 Floats = NDArray[np.float64]
 
@@ -156,66 +157,70 @@ def set_length(action: Any, count: int, step: float = 1.0) -> None:
 
 @dataclass
 class Gathered:
-    """A clip read from keys, and the curves of the action that it cannot hold (their data paths)."""
+    """A clip read from keys, and what of the action it does not hold.
+
+    ``left_out``: data paths of curves that no motion has a place for; ``other_kinds``: bones with keys of a kind of
+    rotation that their mode does not read; ``muted`` (bones, 2): whether curves of rotation and translation are muted,
+    which then are in rest.
+    """
 
     clip: Clip
     left_out: list[str]
+    other_kinds: list[str]
+    muted: NDArray[np.bool_]
 
 
 class ClipReader:
     """Reads actions of one rig, for one `Rest`, as arrays."""
 
     def __init__(self, rig: Any, rest: Rest, fps: float) -> None:
-        """Learn the rig's data paths and rotation modes once."""
+        """Learn the rig's data paths once."""
         self.rest = rest
         self.fps = fps
-        self.modes = [rig.pose.bones[bone].rotation_mode for bone in rest.bones]
+        self._rig = rig
         self._paths: dict[str, tuple[int, str]] = {}
-        # What bones are not turned by at the moment: it counts in actions that turn them by nothing else.
-        self._spare: dict[str, tuple[int, str]] = {}
-        for place, (bone, mode) in enumerate(zip(rest.bones, self.modes, strict=True)):
+        for place, bone in enumerate(rest.bones):
             self._paths[channel_path(bone, "location")] = (place, "location")
-            kind = rotation_kind(mode)
-            self._paths[channel_path(bone, f"rotation_{kind}")] = (place, kind)
-            for other in {"quaternion", "euler"} - {kind}:
-                self._spare[channel_path(bone, f"rotation_{other}")] = (place, other)
+            for kind in KINDS:
+                self._paths[channel_path(bone, f"rotation_{kind}")] = (place, kind)
 
     def gather(
-        self,
-        action: Any,
-        slot: Any = None,
-        step: float = 1.0,
-        euler: str = "",
-        frames: tuple[int, int] | None = None,
+        self, action: Any, modes: dict[str, str], step: float = 1.0, frames: tuple[int, int] | None = None
     ) -> Gathered:
         """What the keys of ``action`` say every ``step`` frames, parent-local; bones without curves are in rest.
 
-        ``frames``: first frame and number of keys, where they are not those of `frame_range`. ``euler``: the order of
-        its angles for bones that are not turned by angles at the moment; without one such angles are left out.
+        ``modes``: the rotation mode of each bone (`RotationModes.of_export`). A bone with rotation keys of other kinds
+        alone stays as it is posed. ``frames``: first frame and number of keys, where they are not those of
+        `frame_range`.
         """
         first, count = frames if frames is not None else frame_range(action, step)
-        bag = compat.curve_bag(action, slot)
-        curves = list(bag.fcurves) if bag is not None else []
+        curves = compat.curves_of(action, self._rig)
         rows, animated = sampled(curves, key_frames(first, count, step))
-        places, channels, kept, left_out = [], [], [], []
+        kinds = [rotation_kind(modes[bone]) for bone in self.rest.bones]
+        bones = len(self.rest.bones)
+        muted = np.zeros((bones, 2), np.bool_)
+        places, channels, kept = [], [], []
+        left_out, others, rotated = set(), set(), set()
         other_rotations: dict[int, Floats] = {}
-        spare = self._spare_of(curves, euler)
-        unlike = {place for place, kind in spare.values() if kind == "euler"}
-        paths = self._paths | spare
         for number, curve in enumerate(curves):
             path = curve.data_path
-            found = paths.get(path)
+            found = self._paths.get(path)
             if found is None:
-                left_out.append(path)
+                left_out.add(path)
                 continue
             place, kind = found
-            if kind in {"quaternion", "location"}:
+            if compat.is_muted(curve):
+                muted[place, int(kind == "location")] = True
+            elif kind not in {"location", kinds[place]}:
+                others.add(place)
+            elif kind in {"quaternion", "location"}:
                 places.append(place)
                 channels.append(curve.array_index + 4 if kind == "location" else curve.array_index)
                 kept.append(number)
             else:
                 other_rotations.setdefault(place, np.zeros((count, 4)))[:, curve.array_index] = rows[number]
-        bones = len(self.rest.bones)
+            if kind == kinds[place]:
+                rotated.add(place)
         values = np.zeros((bones, CHANNELS, count))
         values[:, 0] = 1.0
         values[places, channels] = rows[kept]
@@ -223,11 +228,17 @@ class ClipReader:
         keyed[places, channels] = animated[kept]
         rotations = values[:, :4].transpose(0, 2, 1)
         for place, angles in other_rotations.items():
-            rotations[place] = rotation.of_mode(angles, euler if place in unlike else self.modes[place])
+            rotations[place] = rotation.of_mode(angles, modes[self.rest.bones[place]])
             keyed[place, :4] = True
-        turned, moved = from_basis(self.rest, rotations, values[:, 4:].transpose(0, 2, 1))
-        clip = Clip(
-            action.name,
+        for place in others - rotated:
+            rotations[place] = _posed(self._rig.pose.bones[self.rest.bones[place]])
+        clip = self._clip(action.name, rotations, values[:, 4:].transpose(0, 2, 1), keyed)
+        return Gathered(clip, sorted(left_out), [self.rest.bones[place] for place in sorted(others)], muted)
+
+    def _clip(self, name: str, rotations: Floats, locations: Floats, keyed: NDArray[np.bool_]) -> Clip:
+        turned, moved = from_basis(self.rest, rotations, locations)
+        return Clip(
+            name,
             list(self.rest.bones),
             turned,
             moved,
@@ -236,17 +247,15 @@ class ClipReader:
             self.fps,
             Space.PARENT_LOCAL,
         )
-        return Gathered(clip, sorted(set(left_out)))
 
-    def _spare_of(self, curves: list[Any], euler: str) -> dict[str, tuple[int, str]]:
-        """The channels in reserve, for bones that an action turns by nothing else."""
-        paths = {curve.data_path for curve in curves}
-        used = paths & self._spare.keys()
-        known = (self._paths.get(path) for path in paths) if used else ()
-        turned = {found[0] for found in known if found is not None and found[1] != "location"}
-        wanted = {"quaternion", "euler"} if euler else {"quaternion"}
-        spare = {path: self._spare[path] for path in used}
-        return {path: found for path, found in spare.items() if found[0] not in turned and found[1] in wanted}
+
+def _posed(bone: Any) -> Floats:
+    """(4,) how a pose bone is rotated by what its mode reads."""
+    values = np.zeros((1, 4))
+    channel = getattr(bone, f"rotation_{rotation_kind(bone.rotation_mode)}")
+    values[0, : len(channel)] = channel[:]
+    quaternion: Floats = values if bone.rotation_mode == "QUATERNION" else rotation.of_mode(values, bone.rotation_mode)
+    return quaternion[0]
 
 
 def why_sampled(rig: Any) -> list[str]:
@@ -258,7 +267,7 @@ def why_sampled(rig: Any) -> list[str]:
     data = rig.animation_data
     if data is not None and any(not curve.mute for curve in data.drivers):
         reasons.append("drivers")
-    if data is not None and data.use_nla and any(not track.mute and len(track.strips) for track in data.nla_tracks):
+    if data is not None and data.use_nla and any(len(track.strips) and _is_heard(track) for track in data.nla_tracks):
         reasons.append("NLA tracks")
     inherits = all(
         bone.use_inherit_rotation and bone.inherit_scale == "FULL" and bone.use_local_location and not bone.use_connect
@@ -269,6 +278,10 @@ def why_sampled(rig: Any) -> list[str]:
     return reasons
 
 
+def _is_heard(track: Any) -> bool:
+    return bool(track.is_solo or not track.mute)
+
+
 def sample(
     context: Any,
     rig: Any,
@@ -276,15 +289,18 @@ def sample(
     rest: Rest,
     fps: float,
     *,
+    modes: dict[str, str],
     step: float = 1.0,
     frames: tuple[int, int] | None = None,
 ) -> Clip:
     """The evaluated pose every ``step`` frames of ``action``, parent-local. The scene is as before afterwards.
 
-    ``frames``: first frame and number of poses, where they are not those of `frame_range`.
+    ``modes``: the rotation mode of each bone (`RotationModes.of_export`). ``frames``: first frame and number of poses,
+    where they are not those of `frame_range`.
     """
     first, count = frames if frames is not None else frame_range(action, step)
-    poses = evaluated_poses(context, rig, action, key_frames(first, count, step))
+    with modes_set(rig, modes):
+        poses = evaluated_poses(context, rig, action, key_frames(first, count, step))
     local = np.stack([parent_local(pose, rest.parents, rest.root_frame) for pose in poses], axis=1)
     turned = rotation.continuous(rotation.from_matrices(_without_scale(local[..., :3, :3])))
     moved = np.ascontiguousarray(local[..., :3, 3])
@@ -298,22 +314,15 @@ def _without_scale(turns: Floats) -> Floats:
     return result
 
 
-def play(context: Any, rig: Any, action: Any) -> None:
+def play(context: Any, rig: Any, action: Any, order: str = "") -> None:
     """Make ``rig`` play ``action``; other actions of the same import play too when the user picks them.
 
-    Bones that it turns by quaternions alone are set to be turned by quaternions.
+    Bones whose rotation mode would hide its keys get the mode that plays them; ``order`` of its angles.
     """
     # Assigning an action to an object that was never evaluated crashes some Blenders.
     context.view_layer.update()
     compat.assign(rig, action, compat.suitable_slot(action, rig))
-    otherwise = {bone.name: bone for bone in rig.pose.bones if bone.rotation_mode != "QUATERNION"}
-    if otherwise:
-        bag = compat.curve_bag(action, compat.suitable_slot(action, rig))
-        paths = {curve.data_path for curve in bag.fcurves} if bag is not None else set()
-        for name, bone in otherwise.items():
-            angles = {channel_path(name, "rotation_euler"), channel_path(name, "rotation_axis_angle")}
-            if channel_path(name, "rotation_quaternion") in paths and not angles & paths:
-                bone.rotation_mode = "QUATERNION"
+    rotation_modes.restore(rig, action, order)
 
 
 def stash(rig: Any, stored: list[Any]) -> None:

@@ -95,7 +95,8 @@ def write_keys(curves: Sequence[Any], keys: NDArray[np.float32], keyed: NDArray[
 def sampled(curves: Sequence[Any], wanted: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """What curves say on the ``wanted`` frames (curves, frames), and which of them are animated.
 
-    Keys that lie on the frames, one each, are taken as they are; a lone key is a constant; anything else is evaluated.
+    Keys that lie on the frames, one each, are taken as they are; a lone key is a constant unless it is extrapolated;
+    curves that Blender does not play hold their rest value; anything else is evaluated.
     """
     frames = len(wanted)
     keys = np.zeros((len(curves), 2 * frames), np.float32)
@@ -104,9 +105,9 @@ def sampled(curves: Sequence[Any], wanted: NDArray[np.float32]) -> tuple[NDArray
     for number, curve in enumerate(curves):
         points = curve.keyframe_points
         count = len(points)
-        if curve.mute or len(curve.modifiers):
+        if len(curve.modifiers) or not compat.is_played(curve):
             others.append(number)
-        elif count == 1:
+        elif count == 1 and curve.extrapolation == "CONSTANT":
             points.foreach_get("co", one)
             keys[number, 1] = one[1]
             constant.append(number)
@@ -122,7 +123,7 @@ def sampled(curves: Sequence[Any], wanted: NDArray[np.float32]) -> tuple[NDArray
     for number in others:
         curve = curves[number]
         rows[number] = rest_value(curve)
-        if not curve.mute:
+        if compat.is_played(curve):
             rows[number] = np.fromiter(map(curve.evaluate, wanted.tolist()), np.float32, frames)
     animated = np.ones(len(curves), np.bool_)
     animated[constant] = False
@@ -157,10 +158,16 @@ def evaluated_poses(
 ) -> Floats:
     """(frames, bones, 4, 4) where pose bones really are on the ``wanted`` frames while ``rig`` plays ``action``.
 
-    In armature space, in the order of the rig's bones. The scene is as before afterwards.
+    In armature space, in the order of the rig's bones. Channels without keys are as they are posed now, whatever was
+    sampled before. The scene is as before afterwards. Raises `WriteError` while a strip of the NLA is being tweaked.
     """
     poses = np.empty((len(wanted), len(rig.pose.bones), 4, 4))
-    with scope.kept_frame(context) as scene, scope.playing(rig, action):
+    with (
+        scope.kept_pose(rig),
+        scope.posed(rig),
+        scope.kept_frame(context) as scene,
+        scope.playing(rig, action),
+    ):
         for number, frame in enumerate(wanted.tolist()):
             scene.frame_set(int(np.floor(frame)), subframe=frame % 1.0)
             poses[number] = matrices_of(rig.pose.bones, "matrix")

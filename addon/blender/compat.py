@@ -73,6 +73,22 @@ def curve_bag(action: Any, slot: Any = None) -> Any:
     return action.layers[0].strips[0].channelbag(chosen)
 
 
+def curves_of(action: Any, owner: Any) -> list[Any]:
+    """The F-curves that ``action`` has for ``owner``, in its suitable slot."""
+    bag = curve_bag(action, suitable_slot(action, owner)) if action is not None else None
+    return list(bag.fcurves) if bag is not None else []
+
+
+def is_muted(curve: Any) -> bool:
+    """Whether Blender leaves an F-curve out because it is muted; with slots, muted groups play all the same."""
+    return bool(curve.mute or (not SLOTTED and curve.group is not None and curve.group.mute))
+
+
+def is_played(curve: Any) -> bool:
+    """Whether Blender plays an F-curve: it is not muted, and has keys, samples or a generator."""
+    return not curve.is_empty and not is_muted(curve)
+
+
 def clear_curves(bag: Any) -> None:
     """Remove every F-curve and its groups."""
     bag.fcurves.clear()
@@ -81,15 +97,30 @@ def clear_curves(bag: Any) -> None:
 
 
 def suitable_slot(action: Any, owner: Any) -> Any:
-    """The slot of ``action`` for this data-block: the one it uses, else one of its name, else the first of its kind."""
+    """The slot of ``action`` for this data-block: the one it uses, else one of its name, else the first of its kind.
+
+    Slots with F-curves come first: an empty one that is used by mistake does not hide the keys.
+    """
     if not SLOTTED:
         return None
-    used = owner.animation_data
-    if used is not None and used.action == action and used.action_slot is not None:
-        return used.action_slot
     fitting = [slot for slot in action.slots if slot.target_id_type in {owner.id_type, "UNSPECIFIED"}]
+    if len(fitting) < 2:
+        return fitting[0] if fitting else None
+    used = used_slot(action, owner)
     named = [slot for slot in fitting if slot.identifier[2:] == owner.name]
-    return next(iter(named + fitting), None)
+    ordered = ([used] if used is not None else []) + named + fitting
+    return next((slot for slot in ordered if _has_curves(action, slot)), ordered[0])
+
+
+def used_slot(action: Any, owner: Any) -> Any:
+    """The slot by which ``owner`` plays ``action``, or None."""
+    data = owner.animation_data
+    return data.action_slot if SLOTTED and data is not None and data.action == action else None
+
+
+def _has_curves(action: Any, slot: Any) -> bool:
+    bag = curve_bag(action, slot)
+    return bag is not None and len(bag.fcurves) > 0
 
 
 def assign(owner: Any, action: Any, slot: Any = None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import bpy
@@ -160,21 +160,46 @@ def _fill(made: Sequence[Any], curves: Sequence[Curve], fps: float) -> _Keys:
     return _Keys([column.reshape(-1, 2) for column in columns], interpolation, bounds)
 
 
+@dataclass
+class _Bone:
+    """What an action says of one bone: what it rotates by, and F-curves with their channels and indices.
+
+    ``held``: the bone's rotation as it is posed, of a bone whose rotation keys its mode does not read.
+    """
+
+    channel: str
+    rows: list[tuple[str, int, Any]]
+    held: list[float] = field(default_factory=list)
+
+
 class PoseKeys:
     """What an action says of pose bones, by Blender's names: keys as they are, curves when they are asked for.
 
-    ``bones`` that are moved, in order; ``left_out``: the curves of the action that no motion can hold.
+    ``left_out``: the curves of the action that no motion can hold; ``other_kinds``: bones with keys of a kind of
+    rotation that their mode does not read; ``muted``: the channels with muted curves, "location" and "rotation", for
+    each bone; ``modes``: the rotation mode that each bone's keys are read by.
     """
 
-    def __init__(self, found: dict[str, tuple[str, list[tuple[str, int, Any]]]], left_out: set[str]) -> None:
-        """``found``: for each bone what it turns by, and its channels: name, index, F-curve."""
+    def __init__(
+        self,
+        found: dict[str, _Bone],
+        left_out: set[str],
+        other_kinds: list[str],
+        *,
+        muted: dict[str, set[str]],
+        modes: dict[str, str],
+    ) -> None:
+        """Read the keys of all bones in ``found``."""
         self._found = found
+        self.modes = modes
         self.left_out = sorted(left_out)
+        self.other_kinds = other_kinds
+        self.muted = muted
         self._first: dict[str, int] = {}
         curves: list[Any] = []
-        for bone, (_, rows) in found.items():
+        for bone, one in found.items():
             self._first[bone] = len(curves)
-            curves += [curve for _, _, curve in rows]
+            curves += [curve for _, _, curve in one.rows]
         self._keys = _read(curves)
 
     @property
@@ -182,16 +207,16 @@ class PoseKeys:
         """Those that are moved."""
         return list(self._found)
 
-    def channel(self, bone: str) -> str:
-        """What a bone turns by."""
-        return self._found[bone][0] if bone in self._found else EULER
+    def rotates(self, bone: str) -> bool:
+        """Whether a bone has rotation curves that are played."""
+        return bone in self._found and any(channel != "location" for channel, _, _ in self._found[bone].rows)
 
     def digest(self, bone: str) -> bytes:
-        """That of its keys as `PoseWriter` gave it; none of curves with modifiers."""
+        """That of its keys as `PoseWriter` gave it; none of curves with modifiers or samples."""
         if bone not in self._found:
             return NOTHING
-        rows = self._found[bone][1]
-        if any(len(curve.modifiers) for _, _, curve in rows):
+        rows = self._found[bone].rows
+        if self._found[bone].held or any(len(curve.modifiers) or not len(curve.keyframe_points) for *_, curve in rows):
             return b""
         return self._keys.digest(
             self._first[bone], [(channel, index, curve.extrapolation) for channel, index, curve in rows]
@@ -204,16 +229,18 @@ class PoseKeys:
         """
         if bone not in self._found:
             return BoneCurves()
-        turning, rows = self._found[bone]
-        track = BoneCurves(channel=turning)
-        for channel, allowed in (("location", tolerance[0]), (turning, tolerance[1])):
+        one = self._found[bone]
+        track = BoneCurves(channel=one.channel)
+        for channel, allowed in (("location", tolerance[0]), (one.channel, tolerance[1])):
             first = self._first[bone]
             found = {
-                index: (curve, first + place) for place, (name, index, curve) in enumerate(rows) if name == channel
+                index: (curve, first + place) for place, (name, index, curve) in enumerate(one.rows) if name == channel
             }
             if found:
                 made = self._filled(track, found, channel, fps, allowed)
                 setattr(track, "location" if channel == "location" else "rotation", made)
+        if one.held:
+            track.rotation = [still(value) for value in one.held]
         return track
 
     def _filled(
@@ -224,7 +251,7 @@ class PoseKeys:
             curve, place = found.get(index, (None, -1))
             if curve is None:
                 made.append(still(1.0 if channel == QUATERNION and index == 0 else 0.0))
-            elif is_odd(curve):
+            elif is_odd(curve) or not len(curve.keyframe_points):
                 track.fitted = True
                 made.append(_through(curve, fps, tolerance))
             else:
@@ -265,36 +292,36 @@ class PoseReader:
             channel_path(bone.name, channel): (bone.name, channel) for bone in rig.pose.bones for channel in WIDTHS
         }
 
-    def read(self, action: Any, kinds: dict[str, str]) -> PoseKeys:
-        """The keys of ``action``.
+    def read(self, action: Any, modes: dict[str, str]) -> PoseKeys:
+        """The keys of ``action``; ``modes``: the rotation mode of each bone (`RotationModes.of_export`).
 
-        A bone turns by the channel its rotation mode reads, or where that has no curves by the one of ``kinds``, else
-        by whichever has some.
+        A bone with rotation keys of other kinds alone stays as it is posed.
         """
         found: dict[str, dict[str, dict[int, Any]]] = {}
         left_out = set()
-        bag = compat.curve_bag(action, compat.suitable_slot(action, self._rig))
-        for curve in bag.fcurves if bag is not None else ():
+        muted: dict[str, set[str]] = {}
+        for curve in compat.curves_of(action, self._rig):
             place, index = self._paths.get(curve.data_path), curve.array_index
             if place is None or index >= WIDTHS[place[1]]:
                 left_out.add(curve.data_path)
-            elif not curve.mute and len(curve.keyframe_points):
+            elif compat.is_muted(curve):
+                muted.setdefault(place[0], set()).add("location" if place[1] == "location" else "rotation")
+            elif not curve.is_empty:
                 found.setdefault(place[0], {}).setdefault(place[1], {})[index] = curve
-        ordered = {}
+        ordered, others = {}, []
         for bone, channels in found.items():
-            turning = _turning(self._rig.pose.bones[bone].rotation_mode, channels, kinds.get(bone))
+            turning = ROTATIONS.get(modes[bone], EULER)
             rows = [
                 (channel, index, channels[channel][index])
                 for channel in (turning, "location")
                 for index in sorted(channels.get(channel, ()))
             ]
-            ordered[bone] = (turning, rows)
-        return PoseKeys(ordered, left_out)
-
-
-def _turning(mode: str, channels: dict[str, Any], known: str | None) -> str:
-    wanted = [ROTATIONS.get(mode, EULER), *([known] if known else []), EULER, QUATERNION, AXIS_ANGLE]
-    return next((channel for channel in wanted if channel in channels), wanted[0])
+            ordered[bone] = _Bone(turning, rows)
+            if channels.keys() - {turning, "location"}:
+                others.append(bone)
+                if turning not in channels:
+                    ordered[bone].held = list(getattr(self._rig.pose.bones[bone], turning))
+        return PoseKeys(ordered, left_out, others, muted=muted, modes=modes)
 
 
 def _through(curve: Any, fps: float, tolerance: float) -> Curve:
@@ -307,30 +334,10 @@ def _through(curve: Any, fps: float, tolerance: float) -> Curve:
     return fitted(frames / fps, values, tolerance)
 
 
-def mode_of(rig: Any, bone: str, channel: str) -> str:
-    """How numbers of ``channel`` turn a bone: its own order of Euler angles, ZXY where it has none, or no angles."""
-    if channel == QUATERNION:
-        return "QUATERNION"
-    if channel == AXIS_ANGLE:
-        return "AXIS_ANGLE"
-    mode = rig.pose.bones[bone].rotation_mode
-    return "ZXY" if mode in ROTATIONS else str(mode)
-
-
 def actions_turning(rig: Any, channel: str) -> list[Any]:
     """Actions that turn bones of ``rig`` by ``channel``, as far as their first such curve tells."""
     known = {channel_path(bone.name, channel) for bone in rig.pose.bones}
     return [action for action in _actions() if _first_path(action, channel) in known]
-
-
-def turn_by_angles(rig: Any, action: Any, order: str) -> None:
-    """Let the bones that ``action`` turns by angles alone be turned by angles of this ``order``."""
-    bag = compat.curve_bag(action, compat.suitable_slot(action, rig))
-    paths = {curve.data_path for curve in bag.fcurves} if bag is not None else set()
-    for bone in rig.pose.bones:
-        others = {channel_path(bone.name, QUATERNION), channel_path(bone.name, AXIS_ANGLE)}
-        if bone.rotation_mode != order and channel_path(bone.name, EULER) in paths and not others & paths:
-            bone.rotation_mode = order
 
 
 def _first_path(action: Any, ending: str) -> str:

@@ -7,8 +7,14 @@ from contextlib import contextmanager
 from typing import Any
 
 import bpy
+import numpy as np
+from numpy.typing import NDArray
 
+from ..core.errors import WriteError
 from . import compat
+
+_POSE_CHANNELS = {"location": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4, "scale": 3}
+"""Channels of pose bones and their widths."""
 
 
 @contextmanager
@@ -86,8 +92,17 @@ def kept_frame(context: Any) -> Iterator[Any]:
 
 @contextmanager
 def playing(rig: Any, action: Any) -> Iterator[None]:
-    """``rig`` plays ``action`` inside, and what it played before afterwards."""
+    """``rig`` plays ``action`` inside, and what it played before afterwards.
+
+    Raises `WriteError` while a strip of the NLA is being tweaked: Blender then plays that one's action alone, in the
+    strip's time.
+    """
     data = rig.animation_data
+    if data is not None and data.use_tweak_mode:
+        raise WriteError(
+            f"a strip of {rig.name!r} is being tweaked in the NLA editor, where its action plays in the strip's time",
+            remedy="Leave tweak mode (Tab in the NLA editor), then export again",
+        )
     before = data.action if data is not None else None
     slot = data.action_slot if data is not None and compat.SLOTTED else None
     if before != action:
@@ -99,6 +114,40 @@ def playing(rig: Any, action: Any) -> Iterator[None]:
             compat.assign(rig, before, slot)
             if data is None:
                 rig.animation_data_clear()
+
+
+@contextmanager
+def kept_pose(rig: Any) -> Iterator[None]:
+    """The channels of pose bones are as before afterwards, also those that the action which plays does not set."""
+    before = _channels(rig)
+    try:
+        yield
+    finally:
+        for name, values in _channels(rig).items():
+            if not np.array_equal(values, before[name], equal_nan=True):
+                rig.pose.bones.foreach_set(name, before[name])
+                rig.update_tag(refresh={"DATA"})
+
+
+def _channels(rig: Any) -> dict[str, NDArray[np.float32]]:
+    bones = rig.pose.bones
+    found = {name: np.empty(len(bones) * width, np.float32) for name, width in _POSE_CHANNELS.items()}
+    for name, values in found.items():
+        bones.foreach_get(name, values)
+    return found
+
+
+@contextmanager
+def posed(rig: Any) -> Iterator[None]:
+    """The armature shows its pose inside, also where it is switched to its rest position."""
+    armature, before = rig.data, rig.data.pose_position
+    if before != "POSE":
+        armature.pose_position = "POSE"
+    try:
+        yield
+    finally:
+        if before != "POSE":
+            armature.pose_position = before
 
 
 @contextmanager

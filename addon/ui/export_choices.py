@@ -9,6 +9,7 @@ from bpy.props import BoolProperty, EnumProperty
 from ..formats.xray.omf.quantise import Width
 from ..games.xray import motion_files
 from ..games.xray.motion_export import MotionExportOptions, Plan, RestChange
+from .hidden_keys import HiddenKeysChoice
 from .layouts import fields
 from .wording import said
 
@@ -44,7 +45,7 @@ class RestChoice:
             column.prop(chosen, "rest_change")
 
 
-class ExportChoices(RestChoice):
+class ExportChoices(RestChoice, HiddenKeysChoice):
     """Mixed into operators that write motions of `.omf`."""
 
     width: EnumProperty(
@@ -61,12 +62,15 @@ class ExportChoices(RestChoice):
 
     def motion_options(self, *, backup: bool = False) -> MotionExportOptions:
         """The options as the export takes them."""
-        return MotionExportOptions(Width[self.width], self.rename, RestChange[self.rest_change], backup)
+        return MotionExportOptions(
+            Width[self.width], self.rename, RestChange[self.rest_change], backup, self.hidden_keys_option()
+        )
 
     def draw_choices(self, layout: Any, rig: Any) -> None:
-        """Options; the edited rest pose only where there is one."""
+        """Options; the edited rest pose and hidden keys only where there are such."""
         fields(layout)
         self.draw_rest_change(layout, rig, "motionbridge_motion_files")
+        self.draw_hidden_keys(layout, rig)
         layout.prop(self, "width")
         layout.prop(self, "rename")
 

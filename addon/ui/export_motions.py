@@ -97,6 +97,7 @@ class EXPORT_SCENE_OT_xray_omf(ArmatureExport, ExportChoices, ExportHelper, Blen
                 progress=step,
             )
         plan.write(backup=self.backup)
+        self.restore_hidden_keys(rig, chosen)
         if self.remember:
             motion_edit.settle(plan, rig, known_file(rig, path), options=options)
         note = worst_error_text(plan)

@@ -17,6 +17,7 @@ from .curve_tolerances import Tolerances
 from .export_choices import RestChoice
 from .export_motions import ONTO, actions_moving
 from .file_export import ArmatureExport, draw_backup
+from .hidden_keys import HiddenKeysChoice
 from .layouts import fields
 from .operation import Outcome
 from .target import action_to_export, likely_rig, rig_to_export, some_action
@@ -32,7 +33,7 @@ VERSIONS = (
 )
 
 
-class EXPORT_SCENE_OT_xray_skl(ArmatureExport, RestChoice, Tolerances, ExportHelper, BlenderOperator):
+class EXPORT_SCENE_OT_xray_skl(ArmatureExport, RestChoice, HiddenKeysChoice, Tolerances, ExportHelper, BlenderOperator):
     """Export actions as motions of the editor of S.T.A.L.K.E.R. (X-Ray); what nobody touched keeps its bytes"""
 
     bl_idname = "export_scene.xray_skl"
@@ -60,11 +61,12 @@ class EXPORT_SCENE_OT_xray_skl(ArmatureExport, RestChoice, Tolerances, ExportHel
             self.filepath = f"{bpy.path.clean_name(rig.name)}.skls"
 
     def draw(self, context: Any) -> None:
-        """Which, where to, how; the edited rest pose only where there is one."""
+        """Which, where to, how; the edited rest pose and hidden keys only where there are such."""
         layout = fields(self.layout)
         layout.prop(self, "onto")
         layout.prop(self, "choose")
         self.draw_rest_change(layout, likely_rig(context), "motionbridge_skeletal_files")
+        self.draw_hidden_keys(layout, likely_rig(context))
         layout.prop(self, "version")
         self.draw_tolerances(layout)
         draw_backup(layout, self, self.filepath)
@@ -80,6 +82,7 @@ class EXPORT_SCENE_OT_xray_skl(ArmatureExport, RestChoice, Tolerances, ExportHel
             onto=skeletal_export.Onto[self.onto],
             tolerance=self.tolerance(),
             rest_change=RestChange[self.rest_change],
+            hidden=self.hidden_keys_option(),
             version=None if self.version == "AUTOMATIC" else int(self.version),
         )
         with scope.object_mode(context), scope.progress(context, len(chosen)) as step:
@@ -87,6 +90,7 @@ class EXPORT_SCENE_OT_xray_skl(ArmatureExport, RestChoice, Tolerances, ExportHel
                 context, rig, chosen, path, options=options, report=report, progress=step
             )
         plan.write(backup=self.backup)
+        self.restore_hidden_keys(rig, chosen)
         return Outcome(f"{Path(path).name}: {plan.changes.sentence()}")
 
     def _chosen(self, rig: Any) -> list[Any]:

@@ -16,6 +16,7 @@ from ..games.xray import motion_length, skeletal_import
 from . import found_motions
 from .bases import BlenderList
 from .export_motions import active_file
+from .hidden_keys import draw_restore
 from .layouts import fields
 from .motion_operators import active_action, twins
 from .name_filter import name_filter
@@ -108,6 +109,7 @@ class MotionsPanel(MotionbridgePanel):
         """What to do first, or the lists."""
         layout = self.layout
         rig = active_rig(context)
+        draw_restore(layout, rig)
         if len(rig.motionbridge_motion_files):
             _draw_files(layout, rig)
             _draw_motions(layout, rig, context)

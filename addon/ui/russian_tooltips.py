@@ -311,5 +311,16 @@ TOOLTIPS: dict[str, str] = {
     "Torque that breaks the joint": "Момент, который ломает сустав",
     "Friction of the joint": "Трение сустава",
     "Kilogrammes": "Килограммы",
+    "Cancel the export and ask for a choice": "Отменить экспорт и попросить выбрать",
+    "Export the keys, and set the bones back to the rotation mode that plays them": (
+        "Экспортировать ключи и вернуть костям режим вращения, который их играет"
+    ),
+    "Export what Blender shows, without these keys": "Экспортировать то, что показывает Blender, без этих ключей",
+    "How to export bones whose rotation mode is not that of their keys, which Blender does not show": (
+        "Как экспортировать кости, режим вращения которых не тот, что у их ключей: Blender эти ключи не показывает"
+    ),
+    "Set bones to the rotation mode that plays their keys in the active action": (
+        "Вернуть костям режим вращения, который играет их ключи в активном действии"
+    ),
     "Middle of the mass, in the bone's axes": "Середина массы в осях кости",
 }

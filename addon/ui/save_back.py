@@ -165,6 +165,7 @@ class MOTIONBRIDGE_OT_save_back(Operation, ExportChoices, BlenderOperator):
         if self._is_same(plan):
             return Outcome(said("{}: nothing was changed, nothing to save").format(file.name), done=False)
         plan.write(backup=self.backup)
+        self.restore_hidden_keys(rig, motion_edit.motions_of(file))
         motion_edit.settle(plan, rig, file, options=self.motion_options())
         note = worst_error_text(plan)
         if note:

@@ -7,6 +7,7 @@ from mathutils import Euler, Matrix, Quaternion
 
 from addon.blender import action as actions
 from addon.blender import armature, compat
+from addon.blender.rotation_modes import HiddenKeys, RotationModes
 from addon.core import rotation
 from addon.core.model import Clip, Skeleton, Space
 from tests.scene import differences, snapshot
@@ -63,6 +64,14 @@ def scene():
     return made, rig, rest
 
 
+def modes_of(rig, action) -> dict[str, str]:
+    return RotationModes(rig).of_export(action, "", HiddenKeys.STOP)
+
+
+def gathered_from(rig, rest, action) -> actions.Gathered:
+    return actions.ClipReader(rig, rest, 30.0).gather(action, modes_of(rig, action))
+
+
 def test_the_rest_pose_is_the_skeletons(scene) -> None:
     made, rig, rest = scene
     order = [made.bones.index(bone) for bone in rest.bones]
@@ -93,7 +102,7 @@ def test_what_was_built_is_gathered(scene) -> None:
     made, rig, rest = scene
     walk = clip(made.bones)
     (action,) = written(rig, rest, walk)
-    gathered = actions.ClipReader(rig, rest, 30.0).gather(action)
+    gathered = gathered_from(rig, rest, action)
     assert gathered.left_out == []
     order = [gathered.clip.bones.index(bone) for bone in made.bones]
     signs = np.sign(np.einsum("...i,...i->...", gathered.clip.rotations[order], walk.rotations))[..., None]
@@ -141,7 +150,7 @@ def test_curves_the_user_made_are_sampled_on_whole_frames(scene) -> None:
     curve.keyframe_points.insert(2.5, 1.0)
     curve.keyframe_points.insert(4.0, 0.5)
     expected = [curve.evaluate(frame) for frame in range(5)]
-    gathered = actions.ClipReader(rig, rest, 30.0).gather(action).clip
+    gathered = gathered_from(rig, rest, action).clip
     place = next(p for p, bone in enumerate(rest.bones) if f'"{bone}"' in curve.data_path)
     back = rotation.rotate(
         rotation.conjugate(rest.rotations[place]), gathered.translations[place] - rest.translations[place]
@@ -160,7 +169,7 @@ def test_other_rotation_modes_are_read(scene, mode: str) -> None:
     make = compat.curve_maker(action, bag)
     for index, value in enumerate(values):
         make(actions.channel_path("bone_2", channel), index, "bone_2").keyframe_points.insert(0, value)
-    gathered = actions.ClipReader(rig, rest, 30.0).gather(action).clip
+    gathered = gathered_from(rig, rest, action).clip
     place = rest.bones.index("bone_2")
     basis = rotation.multiply(rotation.conjugate(rest.rotations[place]), gathered.rotations[place, 0])
     expected = (
@@ -177,7 +186,7 @@ def test_curves_without_a_place_in_a_clip_are_named(scene) -> None:
     make = compat.curve_maker(action, compat.curve_bag(action))
     make(actions.channel_path("bone_1", "scale"), 0, "bone_1").keyframe_points.insert(0, 2.0)
     make(actions.channel_path("nobody", "location"), 0, "nobody").keyframe_points.insert(0, 2.0)
-    left_out = actions.ClipReader(rig, rest, 30.0).gather(action).left_out
+    left_out = gathered_from(rig, rest, action).left_out
     assert left_out == ['pose.bones["bone_1"].scale', 'pose.bones["nobody"].location']
 
 
@@ -187,9 +196,9 @@ def test_sampled_poses_are_the_keys_where_nothing_else_moves_the_rig(scene) -> N
     actions.play(bpy.context, rig, first)
     bpy.context.scene.frame_set(2)
     before = snapshot()
-    sampled = actions.sample(bpy.context, rig, second, rest, 30.0)
+    sampled = actions.sample(bpy.context, rig, second, rest, 30.0, modes=modes_of(rig, second))
     assert differences(before, snapshot()) == []
-    gathered = actions.ClipReader(rig, rest, 30.0).gather(second).clip
+    gathered = gathered_from(rig, rest, second).clip
     assert rotation.angles_between(sampled.rotations, gathered.rotations).max() < 1e-5
     np.testing.assert_allclose(sampled.translations, gathered.translations, atol=2e-6)
 
@@ -233,5 +242,5 @@ def test_bones_keep_their_order_by_the_names_blender_gave() -> None:
     rest = armature.rest_of(rig, ROOT_FRAME)
     walk = clip(given)
     (action,) = written(rig, rest, walk)
-    gathered = actions.ClipReader(rig, rest, 30.0).gather(action)
+    gathered = gathered_from(rig, rest, action)
     assert gathered.left_out == []

@@ -13,6 +13,7 @@ import pytest
 
 from addon.blender import armature
 from addon.blender.record import drop
+from addon.blender.rotation_modes import HiddenKeys
 from addon.core import rotation, space
 from addon.core.envelope import Envelope, evaluate
 from addon.core.errors import ReadError, WriteError
@@ -320,7 +321,9 @@ def test_a_bone_that_turns_by_another_order_now_is_looked_at(tmp_path, monkeypat
     (action,) = load(rig, path).actions
     compared = bones_compared(monkeypatch)
     rig.pose.bones["hand"].rotation_mode = "XYZ"
-    plan = planned(rig, [action], tmp_path / "new.skls")
+    with pytest.raises(WriteError, match="hand"):
+        planned(rig, [action], tmp_path / "new.skls")
+    plan = planned(rig, [action], tmp_path / "new.skls", hidden=HiddenKeys.SHOWN)
     assert compared == [2]
     assert {one.channel.split()[0] for one in plan.changes.motions[0].channels} == {"hand"}
 

@@ -10,8 +10,10 @@ from typing import Any
 
 import bpy
 
+from ...blender import rotation_modes
 from ...blender.armature import rest_of
 from ...blender.record import keep
+from ...blender.rotation_modes import HiddenKeys
 from ...core import files, names, space
 from ...core.errors import WriteError
 from ...core.report import Report
@@ -62,7 +64,7 @@ def update_status(context: Any, rig: Any, chosen: Sequence[Any], report: Report)
             action.motionbridge_motion.status = "NEW"
         else:
             by_file.setdefault(known.name, []).append(action)
-    options = MotionExportOptions(rest_change=RestChange.GAME_POSE, rename=False)
+    options = MotionExportOptions(rest_change=RestChange.GAME_POSE, rename=False, hidden=HiddenKeys.RESTORE)
     for key, of_file in by_file.items():
         host = host_as_imported(rig, of_file, rig.motionbridge_motion_files[key])
         plan = plan_onto(context, rig, of_file, key, host=host, options=options, report=report)
@@ -97,6 +99,8 @@ def revert(rig: Any, action: Any, report: Report) -> None:
         builders.rebuild(action, motion, definition)
     describe(action, motion, definition, place, file)
     action.motionbridge_motion.order = order
+    if action == rotation_modes.played(rig):
+        rotation_modes.restore(rig, action)
 
 
 def move(file: Any, action: Any, steps: int) -> None:

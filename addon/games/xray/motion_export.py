@@ -12,9 +12,12 @@ from typing import Any
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ...blender import action as actions
 from ...blender.armature import Rest, is_turned_or_scaled, parent_local, rest_of
+from ...blender.rotation_modes import HiddenKeys
+from ...blender.shown import ShownActions, shortened
 from ...core import files, names, rotation, space
 from ...core.errors import WriteError
 from ...core.model import Clip, Skeleton
@@ -23,12 +26,14 @@ from ...formats.xray import ogf, omf
 from ...formats.xray.ogf.motions import motion_set_of, with_motion_set
 from ...formats.xray.omf import edit
 from ...formats.xray.omf.changes import Changes
-from ...formats.xray.omf.document import FRAMES_PER_SECOND, TIMING, Definition, Motion, MotionSet, Omf
+from ...formats.xray.omf.decoding import decode_motion, track_bones
+from ...formats.xray.omf.document import FRAMES_PER_SECOND, TIMING, Definition, Motion, MotionSet, Omf, Parameters
 from ...formats.xray.omf.encoding import encode, new_definition
 from ...formats.xray.omf.limits import LONGEST_NAME
 from ...formats.xray.omf.quantise import Width
 from . import marks, motion_files, motion_length
 from .bone_properties import bones_in_order, game_name
+from .skeletal_import import order_of
 
 
 class Onto(Enum):
@@ -58,6 +63,7 @@ class MotionExportOptions:
     rename: bool = True
     rest_change: RestChange = RestChange.REFUSE
     backup: bool = False
+    hidden: HiddenKeys = HiddenKeys.STOP
 
 
 @dataclass
@@ -185,25 +191,62 @@ class _Gatherer:
         if reasons:
             report.note(f"sampled frame by frame because of {', '.join(reasons)}", rig.name)
         self.skeleton = skeleton_of(rig, self._now)
+        self._shown = ShownActions(rig, options.hidden, report)
+        self._parameters: dict[str, Parameters] = {}
 
     def clip(self, action: Any) -> Clip:
         """The action as a clip with the game's names for motion and bones, marks included."""
         motion = action.motionbridge_motion
         step, frames = motion.frame_step, motion_length.frames_of(action)
+        modes = self._shown.modes(action, order_of(action))
         if self.sampled:
             rest = self._rest_for(action)
-            clip = actions.sample(self._context, self._rig, action, rest, FRAMES_PER_SECOND, step=step, frames=frames)
+            clip = actions.sample(
+                self._context, self._rig, action, rest, FRAMES_PER_SECOND, modes=modes, step=step, frames=frames
+            )
         else:
-            order = "ZXY" if action.motionbridge_skeletal.is_skeletal else ""
-            gathered = self._reader_for(action).gather(action, step=step, euler=order, frames=frames)
+            gathered = self._reader_for(action).gather(action, modes, step, frames)
             clip = gathered.clip
             for path in gathered.left_out:
                 self._report.warn("the game has no place for these curves; left out", f"{action.name}: {path}")
+            warn_of_other_kinds(gathered.other_kinds, action, self._report)
+            self._shown.warn_of_pose(action, modes)
+            self._take_muted(clip, gathered.muted, action)
         motion_length.warn(action, self._report)
         clip.bones = list(self._labels)
         clip.name = motion.imported_name or motion.motion_name or action.name
         clip.markers = marks.gather(action)
         return clip
+
+    def _take_muted(self, clip: Clip, muted: NDArray[np.bool_], action: Any) -> None:
+        """Give bones with muted curves what the file has, in ``clip`` whose bones are Blender's; warn of them."""
+        rows = np.flatnonzero(muted.any(axis=1))
+        if not len(rows):
+            return
+        stored = motion_files.motion_of(action)
+        warn_of_muted([clip.bones[row] for row in rows.tolist()], action, self._report, in_file=stored is not None)
+        if stored is None:
+            return
+        then = decode_motion(stored, self._bones_in_file(action, stored.track_count))
+        tracks = {bone.lower(): track for track, bone in enumerate(then.bones)}
+        frames = np.minimum(np.arange(clip.frames), then.frames - 1)
+        for row in rows.tolist():
+            track = tracks.get(self._labels[row].lower())
+            if track is not None and muted[row, 0]:
+                clip.rotations[row] = then.rotations[track, frames]
+                clip.rotation_keyed[row] = then.rotation_keyed[track]
+            if track is not None and muted[row, 1]:
+                clip.translations[row] = then.translations[track, frames]
+                clip.translation_keyed[row] = then.translation_keyed[track]
+
+    def _bones_in_file(self, action: Any, tracks: int) -> list[str]:
+        key = action.motionbridge_motion.file
+        file = self._rig.motionbridge_motion_files.get(key)
+        if file is None:
+            return []
+        if key not in self._parameters:
+            self._parameters[key] = motion_files.document_of(file).motion_set.parameters
+        return track_bones(self._parameters[key], tracks, Report(), bones_in_order(self._rig))
 
     def _reader_for(self, action: Any) -> actions.ClipReader:
         key = action.motionbridge_motion.file
@@ -222,6 +265,22 @@ class _Gatherer:
                 remedy="Choose whether to keep the game's pose or the offsets (option Edited Rest Pose)",
             )
         return rest_then(found, self._now)
+
+
+def warn_of_other_kinds(bones: Sequence[str], action: Any, report: Report) -> None:
+    """Say so where bones have rotation keys that their mode does not read."""
+    if bones:
+        report.warn(
+            "keys of a kind of rotation that the bones' mode does not read are left out, as Blender plays them",
+            f"{action.name}: {shortened(bones)}",
+        )
+
+
+def warn_of_muted(bones: Sequence[str], action: Any, report: Report, *, in_file: bool) -> None:
+    """Say what becomes of the channels of bones with muted curves."""
+    if bones:
+        what = "keep the values of the file" if in_file else "are exported in their rest pose"
+        report.warn(f"curves are muted: their bones {what} there", f"{action.name}: {shortened(bones)}")
 
 
 def skeleton_of(rig: Any, rest: Rest) -> Skeleton:

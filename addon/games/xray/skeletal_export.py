@@ -20,6 +20,8 @@ from ...blender import action as actions
 from ...blender import pose
 from ...blender.armature import Rest, rest_of
 from ...blender.record import kept
+from ...blender.rotation_modes import HiddenKeys
+from ...blender.shown import ShownActions
 from ...core import files, names, rotation, space
 from ...core.envelope.fitting import fitted
 from ...core.errors import WriteError
@@ -32,8 +34,15 @@ from ...formats.xray.omf.document import FRAMES_PER_SECOND
 from ...formats.xray.skl.document import MARKS_SINCE, PACKED_SINCE, TIMING, SkeletalMotion, Skl
 from ...formats.xray.skl.mapping import Changes, MotionChange, Playing, edited, new_motion, with_playing
 from . import marks, motion_files, motion_length
-from .motion_export import RestChange, rest_then, skeleton_of, warn_of_transform
-from .skeletal_import import Bones, bones_of, document_of, motion_of, tracks_on
+from .motion_export import (
+    RestChange,
+    rest_then,
+    skeleton_of,
+    warn_of_muted,
+    warn_of_other_kinds,
+    warn_of_transform,
+)
+from .skeletal_import import Bones, bones_of, document_of, motion_of, order_of, tracks_on
 from .skeletal_pose import Showing, Shown, same, show, to_file
 
 Floats = NDArray[np.float64]
@@ -58,6 +67,7 @@ class SkeletalExportOptions:
     onto: Onto = Onto.OWN_FILES
     tolerance: tuple[float, float] = (1e-4, float(np.radians(0.01)))
     rest_change: RestChange = RestChange.REFUSE
+    hidden: HiddenKeys = HiddenKeys.STOP
     version: int | None = None
 
 
@@ -220,6 +230,7 @@ class _Gatherer:
             report.note(f"sampled frame by frame because of {', '.join(self._sampled)}", rig.name)
         self._skeleton = skeleton_of(rig, self._now)
         self._reader = pose.PoseReader(rig)
+        self._shown = ShownActions(rig, options.hidden, report)
         self._then: dict[str, Bones] = {}
         self._rest_changes: dict[str, list[str]] = {}
         self._labels = {place: label for label, place in bones_of(rig, self._now).places.items()}
@@ -298,25 +309,32 @@ class _Gatherer:
         rest, moved = self._rest_for(action)
         frame = base.frame if base is not None else 1.0 / clip.fps
         known = _Kept.of(action, base, self._bones_then(action)) if base is not None else None
+        modes = self._shown.modes(action, order_of(action))
         if self._sampled:
             frames = clip.first, max(clip.last - clip.first, 0) + 1
-            sampled = actions.sample(self._context, self._rig, action, rest, 1.0 / frame, frames=frames)
+            sampled = actions.sample(self._context, self._rig, action, rest, 1.0 / frame, modes=modes, frames=frames)
             shown = known.shown(known.numbers) if known is not None else {}
             tracks = self._sampled_tracks(sampled, clip.first, frame, shown)
         else:
-            tracks = self._keyed_tracks(action, rest, moved, frame, known)
+            keys = self._reader.read(action, modes)
+            self._warn(action, keys, in_file=base is not None)
+            tracks = self._keyed_tracks(keys, rest, moved, frame, known)
         for place, channels in tracks.items():
             clip.bones.append(self._labels[place])
             clip.tracks.append(channels)
 
-    def _keyed_tracks(
-        self, action: Any, rest: Rest, moved: set[str], frame: float, kept: _Kept | None
-    ) -> dict[int, Channels]:
-        known = kept.numbers if kept is not None else {}
-        turning = {rest.bones[place]: kept.showing.channel for place in known} if kept is not None else {}
-        found = self._reader.read(action, turning)
+    def _warn(self, action: Any, found: pose.PoseKeys, *, in_file: bool) -> None:
         for path in found.left_out:
             self._report.warn("the game has no place for these curves; left out", f"{action.name}: {path}")
+        warn_of_other_kinds(found.other_kinds, action, self._report)
+        if found.muted:
+            warn_of_muted(list(found.muted), action, self._report, in_file=in_file)
+        self._shown.warn_of_pose(action, found.modes)
+
+    def _keyed_tracks(
+        self, found: pose.PoseKeys, rest: Rest, moved: set[str], frame: float, kept: _Kept | None
+    ) -> dict[int, Channels]:
+        known = kept.numbers if kept is not None else {}
         there = set(found.bones)
         touched = [
             place
@@ -329,10 +347,12 @@ class _Gatherer:
         for place in touched:
             bone, then = rest.bones[place], shown.get(place)
             now = found.curves(bone, 1.0 / frame, self._options.tolerance)
-            mode = pose.mode_of(self._rig, bone, now.channel)
+            mode, muted = found.modes[bone], found.muted.get(bone, ())
             base = then if bone not in moved else None
             same_turn = base is not None and self._same_turn(base, now, mode, frame)
             same_place = base is not None and same(now.location, base.pose.location, frame)
+            if then is not None:
+                same_turn, same_place = same_turn or "rotation" in muted, same_place or "location" in muted
             if same_turn and same_place:
                 continue
             channels = to_file(now, mode, rest, place, frame=frame, tolerance=self._options.tolerance, base=then)
@@ -348,7 +368,7 @@ class _Gatherer:
         """Whether a bone's F-curves are to the bit those it was given, and still turn it in the same way."""
         if bone in moved or place not in kept.numbers or found.digest(bone) != kept.digest(place):
             return False
-        return pose.mode_of(self._rig, bone, found.channel(bone)) == kept.showing.mode
+        return not found.rotates(bone) or found.modes[bone] == kept.showing.mode
 
     def _same_turn(self, then: Shown, now: pose.BoneCurves, mode: str, frame: float) -> bool:
         if now.rotation is not None and mode != Showing(then.pose.channel == pose.QUATERNION, (0.0, 0.0)).mode:

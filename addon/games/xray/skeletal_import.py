@@ -16,6 +16,7 @@ from ...blender import compat, pose
 from ...blender.armature import Rest, rest_of
 from ...blender.failure import rows_removed_on_failure
 from ...blender.record import keep, kept
+from ...blender.rotation_modes import set_mode
 from ...core import files, names, space
 from ...core.binary import Reader, Writer
 from ...core.errors import ReadError
@@ -138,7 +139,7 @@ def _import(
             Path(path).name,
         )
     if options.assign_first:
-        actions.play(context, rig, result.actions[0])
+        play(context, rig, result.actions[0])
     if options.stash:
         actions.stash(rig, result.actions)
     return result
@@ -269,7 +270,7 @@ def _set_modes(rig: Any, names_of_bones: list[str], showing: Showing) -> None:
     mode = "QUATERNION" if showing.quaternions else ORDER
     for bone in map(rig.pose.bones.get, names_of_bones):
         if bone.rotation_mode != mode:
-            bone.rotation_mode = mode
+            set_mode(bone, mode)
 
 
 def attach(rig: Any, document: Skl, path: str) -> Any:
@@ -284,9 +285,13 @@ def attach(rig: Any, document: Skl, path: str) -> Any:
 
 def play(context: Any, rig: Any, action: Any) -> None:
     """Make ``rig`` play an action, its bones turned by what the action turns them by."""
-    actions.play(context, rig, action)
-    if action.motionbridge_skeletal.rotation == "EULER" and action.motionbridge_skeletal.is_skeletal:
-        pose.turn_by_angles(rig, action, ORDER)
+    actions.play(context, rig, action, order_of(action))
+
+
+def order_of(action: Any) -> str:
+    """The order of an action's angles where its file tells it, which is that of the editor's motions; else ""."""
+    skeletal = action.motionbridge_skeletal
+    return ORDER if skeletal.is_skeletal and skeletal.rotation == "EULER" else ""
 
 
 def _objects() -> Iterable[Any]:

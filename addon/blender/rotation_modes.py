@@ -1,0 +1,166 @@
+"""Rotation modes of pose bones: which keys of an action they play, and which they hide.
+
+A pose bone rotates by one kind of channel at a time (quaternion, Euler angles, axis-angle): the one its rotation mode
+reads. The mode belongs to the rig, keys belong to actions, so one rig may have actions with keys of different kinds.
+
+The rule for what an action shows, and so for what an export writes:
+
+- The action that plays is what Blender shows now. A bone that has rotation keys, but none of the kind that its mode
+  reads, has *hidden* keys: Blender does not play them, and an export has to be told what is meant (`HiddenKeys`).
+- Any other action is what it shows when it is played from a list of motions (`restore`): a bone rotates by the kind
+  that it has keys of, whatever its mode is now. Where it has keys of several kinds, its mode now decides.
+- Bones without rotation keys keep their mode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from enum import Enum
+from typing import Any
+
+import bpy
+from bpy.props import StringProperty
+
+from ..core.errors import WriteError
+from . import compat, scope
+from .bone_curves import channel_path, rotation_kind
+from .property_groups import AddedProperties
+
+KINDS = ("quaternion", "euler", "axis_angle")
+MODES = {"quaternion": "QUATERNION", "axis_angle": "AXIS_ANGLE"}
+UNKNOWN_ORDER = "XYZ"
+"""Read angles in Blender's first order where nothing tells theirs."""
+NAMES_SHOWN = 6
+
+
+class HiddenKeys(Enum):
+    """What an export does about rotation keys that the rotation mode of their bone hides."""
+
+    STOP = "stop"
+    RESTORE = "restore"
+    """Write the keys, as if each bone had the rotation mode that plays them."""
+    SHOWN = "shown"
+    """Write what Blender shows: the bone's rotation without its keys."""
+
+
+class RotationModes:
+    """Rotation modes of one rig; its data paths are learnt once, for many actions."""
+
+    def __init__(self, rig: Any) -> None:
+        """``rig`` is an armature object."""
+        self._rig = rig
+        self._paths = {
+            channel_path(bone.name, f"rotation_{kind}"): (bone.name, kind) for bone in rig.pose.bones for kind in KINDS
+        }
+
+    def kinds(self, action: Any) -> dict[str, set[str]]:
+        """The kinds of rotation that an action has keys of, for each bone with such keys; muted curves do not count."""
+        found: dict[str, set[str]] = {}
+        for curve in compat.curves_of(action, self._rig):
+            place = self._paths.get(curve.data_path)
+            if place is not None and place[1] not in found.get(place[0], ()) and compat.is_played(curve):
+                found.setdefault(place[0], set()).add(place[1])
+        return found
+
+    def needed(self, action: Any, order: str = "") -> dict[str, str]:
+        """The modes that play an action's keys, of bones whose mode now plays none of them.
+
+        ``order`` of the angles of this action; without one the order that a bone has or had before quaternions were
+        played on it. With one, angles under another order count as not played.
+        """
+        needed = {}
+        for name, kinds in self.kinds(action).items():
+            bone = self._rig.pose.bones[name]
+            kind = rotation_kind(bone.rotation_mode)
+            if kind in kinds and not (kind == "euler" and order and bone.rotation_mode != order):
+                continue
+            chosen = kind if kind in kinds else next(known for known in KINDS if known in kinds)
+            needed[name] = MODES.get(chosen) or order or bone.motionbridge_euler_order or UNKNOWN_ORDER
+        return needed
+
+    def hidden(self, action: Any, order: str = "") -> list[str]:
+        """The bones whose keys in ``action`` their rotation mode hides; none where the rig plays another action."""
+        return list(self.needed(action, order)) if action == played(self._rig) else []
+
+    def of_export(self, action: Any, order: str, hidden: HiddenKeys) -> dict[str, str]:
+        """The rotation mode of each bone that an export of ``action`` reads keys by; see the module's rule.
+
+        Raises `WriteError` for hidden keys that nothing was decided about.
+        """
+        modes = {bone.name: bone.rotation_mode for bone in self._rig.pose.bones}
+        bones = self.hidden(action, order)
+        if bones and hidden is HiddenKeys.STOP:
+            raise refusal(action, bones)
+        if hidden is HiddenKeys.SHOWN and action == played(self._rig):
+            return modes
+        return modes | self.needed(action, order)
+
+    def guessed(self, action: Any, modes: dict[str, str]) -> list[str]:
+        """Bones with angles in ``action`` whose order in ``modes`` nothing tells."""
+        bones = self._rig.pose.bones
+        return [
+            name
+            for name, kinds in self.kinds(action).items()
+            if modes[name] == UNKNOWN_ORDER != bones[name].rotation_mode
+            and "euler" in kinds
+            and not bones[name].motionbridge_euler_order
+        ]
+
+
+def played(rig: Any) -> Any:
+    """The action that ``rig`` plays, or None."""
+    return rig.animation_data.action if rig.animation_data is not None else None
+
+
+def refusal(action: Any, bones: Sequence[str]) -> WriteError:
+    """The refusal to write an action with hidden keys before somebody decided about them."""
+    more = f" and {len(bones) - NAMES_SHOWN} more" if len(bones) > NAMES_SHOWN else ""
+    return WriteError(
+        f"the rotation mode of {len(bones)} bone{'s' if len(bones) > 1 else ''} is not that of the keys in the action "
+        f"{action.name!r}, so Blender does not show them ({', '.join(bones[:NAMES_SHOWN])}{more})",
+        remedy="Choose Restore Mode to write the keys, or Export as Shown to write what Blender shows (option Hidden "
+        "Keys)",
+    )
+
+
+def set_mode(bone: Any, mode: str) -> None:
+    """Give a pose bone a rotation mode, and remember the order of angles that it had."""
+    if rotation_kind(bone.rotation_mode) == "euler" and rotation_kind(mode) != "euler":
+        bone.motionbridge_euler_order = bone.rotation_mode
+    bone.rotation_mode = mode
+
+
+def restore(rig: Any, action: Any, order: str = "") -> list[str]:
+    """Set rotation modes to those that play the keys of ``action``; the bones that were changed."""
+    needed = RotationModes(rig).needed(action, order)
+    for name, mode in needed.items():
+        set_mode(rig.pose.bones[name], mode)
+    return list(needed)
+
+
+@contextmanager
+def modes_set(rig: Any, modes: dict[str, str]) -> Iterator[None]:
+    """Bones rotate by ``modes`` inside; afterwards modes and channels are as before."""
+    changed = [(bone, bone.rotation_mode) for bone in rig.pose.bones if modes.get(bone.name) != bone.rotation_mode]
+    changed = [(bone, before) for bone, before in changed if bone.name in modes]
+    with scope.kept_pose(rig):
+        try:
+            for bone, _ in changed:
+                bone.rotation_mode = modes[bone.name]
+            yield
+        finally:
+            for bone, before in changed:
+                bone.rotation_mode = before
+
+
+ADDED = AddedProperties(
+    (),
+    {
+        (bpy.types.PoseBone, "motionbridge_euler_order"): StringProperty(
+            name="Euler Order",
+            description="The order of Euler angles the bone had before it was set to another kind of rotation",
+            options={"HIDDEN"},
+        )
+    },
+)

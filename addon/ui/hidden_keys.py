@@ -1,0 +1,95 @@
+"""Rotation keys that a bone's rotation mode hides: the choice of every export of motions, and the button against it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bpy.props import EnumProperty
+
+from ..blender import rotation_modes
+from ..blender.rotation_modes import HiddenKeys, RotationModes, played
+from ..blender.shown import solo_tracks
+from ..core.report import Report
+from ..games.xray.skeletal_import import order_of
+from .bases import BlenderOperator
+from .operation import Operation, Outcome
+from .target import active_rig
+from .wording import said
+
+CHOICES = (
+    ("STOP", "Stop", "Cancel the export and ask for a choice"),
+    ("RESTORE", "Restore Mode", "Export the keys, and set the bones back to the rotation mode that plays them"),
+    ("SHOWN", "Export as Shown", "Export what Blender shows, without these keys"),
+)
+
+
+def hidden_bones(rig: Any) -> list[str]:
+    """The bones of ``rig``, if any, whose keys in the action that plays are hidden by their rotation mode."""
+    action = played(rig) if rig is not None else None
+    return RotationModes(rig).hidden(action, order_of(action)) if action is not None else []
+
+
+class HiddenKeysChoice:
+    """Mixed into operators that write motions of armatures."""
+
+    hidden_keys: EnumProperty(
+        name="Hidden Keys",
+        description="How to export bones whose rotation mode is not that of their keys, which Blender does not show",
+        items=CHOICES,
+        default="STOP",
+        options={"SKIP_SAVE"},
+    )
+
+    def draw_hidden_keys(self, layout: Any, rig: Any) -> None:
+        """The choice, where it matters."""
+        chosen: Any = self
+        if rig is not None and (hidden_bones(rig) or solo_tracks(rig)):
+            column = layout.column()
+            column.alert = chosen.hidden_keys == "STOP"
+            column.prop(chosen, "hidden_keys")
+
+    def hidden_keys_option(self) -> HiddenKeys:
+        """The choice as exports take it."""
+        chosen: Any = self
+        return HiddenKeys[chosen.hidden_keys]
+
+    def restore_hidden_keys(self, rig: Any, exported: list[Any]) -> None:
+        """After the file was written: set rotation modes back where that was chosen."""
+        action = played(rig)
+        if self.hidden_keys_option() is HiddenKeys.RESTORE and action in exported:
+            rotation_modes.restore(rig, action, order_of(action))
+
+
+class MOTIONBRIDGE_OT_restore_rotation_modes(Operation, BlenderOperator):
+    """Set bones to the rotation mode that plays their keys in the active action"""
+
+    bl_idname = "motionbridge.restore_rotation_modes"
+    bl_label = "Restore Rotation Modes"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active armature plays an action."""
+        rig = active_rig(context)
+        cls.poll_message_set("The active armature plays no action: choose one in the list")
+        return rig is not None and played(rig) is not None
+
+    def run(self, context: Any, _report: Report) -> Outcome:
+        """Restore."""
+        rig = active_rig(context)
+        action = played(rig)
+        bones = rotation_modes.restore(rig, action, order_of(action))
+        if not bones:
+            return Outcome(said("Blender plays all rotation keys of {}").format(action.name), done=False)
+        return Outcome(said("Rotation modes restored: {}").format(len(bones)))
+
+
+def draw_restore(layout: Any, rig: Any) -> None:
+    """The button, where keys of the action that plays are hidden."""
+    if hidden_bones(rig):
+        column = layout.column()
+        column.alert = True
+        column.operator("motionbridge.restore_rotation_modes", icon="ERROR")
+
+
+CLASSES = (MOTIONBRIDGE_OT_restore_rotation_modes,)

@@ -1,0 +1,455 @@
+"""What Blender shows is what is exported, or the export stops or warns before it writes.
+
+Rotation modes that hide keys, muted curves, slots, the NLA, poses without keys, on rigs whose keys are read and on rigs
+that are sampled. The judge is the pose that Blender evaluates.
+"""
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.blender import action as actions
+from addon.blender import armature, bone_curves, compat, rotation_modes
+from addon.blender.rotation_modes import HiddenKeys
+from addon.core import rotation, space
+from addon.core.errors import WriteError
+from addon.core.report import Report
+from addon.formats.xray import omf
+from addon.formats.xray.omf.decoding import decode
+from addon.games.xray import skeletal_import
+from addon.games.xray.motion_export import MotionExportOptions, Onto, plan_export
+from addon.games.xray.skeletal_import import Rotation
+from tests.blender.test_motions import OPTIONS, humanoid, load_model, load_motions
+from tests.blender.test_skl_motions import CURVED, STEPPED, made_motion, planned, rig_of, written
+from tests.blender.test_skl_motions import load as load_editor_motions
+from tests.blender.test_ui import game, last_report, load, refusal
+from tests.scene import differences, snapshot
+
+__all__ = ["game", "humanoid"]
+
+BONES = ["root", "arm", "hand", "Finger"]
+MODES = ["XYZ", "AXIS_ANGLE"]
+NEAR = 2e-4
+"""Metres, or the sine of the angle: 16-bit quaternions and fitted curves."""
+
+
+def curves(action, bone="thigh_l", channel="rotation"):
+    return [curve for curve in compat.curve_bag(action).fcurves if f'"{bone}"].{channel}' in curve.data_path]
+
+
+def export(rig, chosen, report=None, **options):
+    return plan_export(
+        bpy.context,
+        rig,
+        chosen,
+        "x.omf",
+        onto=Onto.OWN_FILES,
+        options=MotionExportOptions(**options),
+        report=Report() if report is None else report,
+    )
+
+
+def shown(rig, action):
+    """(bones, frames, 4, 4) parent-local, while ``action`` is assigned and nothing else is touched."""
+    first, frames = actions.frame_range(action)
+    rest = armature.rest_of(rig, space.XRAY_ROOT_FRAME)
+    poses = bone_curves.evaluated_poses(bpy.context, rig, action, actions.key_frames(first, frames, 1.0))
+    return np.stack([armature.parent_local(pose, rest.parents, rest.root_frame) for pose in poses], axis=1)
+
+
+def in_file(rig, plan):
+    """The same of the first motion of a plan's file."""
+    clip = decode(omf.read(plan.data, "x.omf", Report()).motion_set, Report())[0]
+    tracks = {bone.lower(): track for track, bone in enumerate(clip.bones)}
+    order = [tracks[bone.lower()] for bone in armature.rest_of(rig, space.XRAY_ROOT_FRAME).bones]
+    matrices = np.tile(np.eye(4), (len(order), clip.frames, 1, 1))
+    for row, track in enumerate(order):
+        matrices[row, :, :3, :3] = rotation.matrices(rotation.normalised(clip.rotations[track]))
+        matrices[row, :, :3, 3] = clip.translations[track]
+    return matrices
+
+
+def difference(one, other):
+    return np.abs(one - other).max()
+
+
+# Rotation modes that hide keys ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_keys_that_the_rotation_mode_hides_stop_the_export(humanoid, mode):
+    rig, imported = humanoid
+    action = imported.actions[0]
+    untouched = export(rig, [action]).data
+    by_keys = shown(rig, action)
+    rig.pose.bones["thigh_l"].rotation_mode = mode
+    assert difference(shown(rig, action), by_keys) > 0.1
+    with pytest.raises(WriteError) as refused:
+        export(rig, [action])
+    for part in ("thigh_l", "'walk'", "Restore Mode", "Export as Shown"):
+        assert part in str(refused.value)
+    before = snapshot()
+    assert export(rig, [action], hidden=HiddenKeys.RESTORE).data == untouched
+    as_shown = export(rig, [action], hidden=HiddenKeys.SHOWN)
+    assert differences(before, snapshot()) == []
+    assert difference(in_file(rig, as_shown), shown(rig, action)) < NEAR
+    assert rotation_modes.restore(rig, action) == ["thigh_l"]
+    assert export(rig, [action]).data == untouched
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_on_a_sampled_rig_too(humanoid, mode):
+    rig, imported = humanoid
+    action = imported.actions[0]
+    untouched = export(rig, [action]).data
+    rig.pose.bones["hand_l"].constraints.new("LIMIT_ROTATION")
+    rig.pose.bones["thigh_l"].rotation_mode = mode
+    with pytest.raises(WriteError, match="thigh_l"):
+        export(rig, [action])
+    before = snapshot()
+    assert export(rig, [action], hidden=HiddenKeys.RESTORE).data == untouched
+    as_shown = export(rig, [action], hidden=HiddenKeys.SHOWN)
+    assert differences(before, snapshot()) == []
+    assert difference(in_file(rig, as_shown), shown(rig, action)) < NEAR
+
+
+@pytest.mark.parametrize("sampled", [False, True])
+def test_an_action_that_does_not_play_is_exported_as_the_list_plays_it(humanoid, sampled):
+    """Its keys are all quaternions: the modes of the moment, which another action needs, say nothing about it."""
+    rig, imported = humanoid
+    action, other = imported.actions[:2]
+    untouched = export(rig, [action]).data
+    if sampled:
+        rig.pose.bones["hand_l"].constraints.new("LIMIT_ROTATION")
+    compat.assign(rig, other)
+    for bone in rig.pose.bones:
+        bone.rotation_mode = "ZXY"
+    assert export(rig, [action]).data == untouched
+    with pytest.raises(WriteError, match=repr(other.name)):
+        export(rig, [action, other])
+
+
+def test_new_keys_in_another_mode_are_exported_and_the_old_ones_named(humanoid):
+    rig, imported = humanoid
+    action, bone = imported.actions[0], rig.pose.bones["thigh_l"]
+    bone.rotation_mode = "XYZ"
+    bone.rotation_euler = 0.5, 0.2, -0.4
+    bone.keyframe_insert("rotation_euler", frame=0)
+    report = Report()
+    plan = export(rig, [action], report)
+    assert difference(in_file(rig, plan), shown(rig, action)) < NEAR
+    assert any("rotation" in line and "thigh_l" in line for line in report.lines())
+
+
+def test_the_order_of_angles_is_remembered_when_quaternions_play(humanoid):
+    """A user's action by angles still means what it did after a motion of the game was played."""
+    rig, imported = humanoid
+    bone = rig.pose.bones["thigh_l"]
+    own, slot, bag = compat.new_action("own", "OBJECT", rig.name)
+    compat.assign(rig, own, slot)
+    bone.rotation_mode = "ZYX"
+    for index, angle in enumerate((0.5, 0.2, -0.4)):
+        path = bone_curves.channel_path("thigh_l", "rotation_euler")
+        compat.curve_maker(own, bag)(path, index, "thigh_l").keyframe_points.insert(0, angle)
+    expected = shown(rig, own)
+    actions.play(bpy.context, rig, imported.actions[0])
+    assert bone.rotation_mode == "QUATERNION"
+    report = Report()
+    plan = export(rig, [own], report)
+    assert difference(in_file(rig, plan), expected) < NEAR
+    assert not report.warnings
+    compat.assign(rig, own, slot)
+    assert bpy.ops.motionbridge.restore_rotation_modes() == {"FINISHED"}
+    assert bone.rotation_mode == "ZYX"
+    assert bpy.ops.motionbridge.restore_rotation_modes() == {"CANCELLED"}
+
+
+def test_an_unknown_order_of_angles_is_warned_of(humanoid):
+    rig, _ = humanoid
+    own, _, bag = compat.new_action("own", "OBJECT", rig.name)
+    path = bone_curves.channel_path("thigh_l", "rotation_euler")
+    compat.curve_maker(own, bag)(path, 0, "thigh_l").keyframe_points.insert(0, 0.5)
+    report = Report()
+    export(rig, [own], report)
+    assert any("XYZ" in line and "thigh_l" in line for line in report.lines())
+
+
+@pytest.mark.parametrize("turning", [Rotation.EULER, Rotation.QUATERNION])
+@pytest.mark.parametrize("mode", ["XYZ", "AXIS_ANGLE"])
+def test_editor_motions_stop_too(tmp_path, turning, mode):
+    path = written(tmp_path, made_motion(STEPPED, version=5))
+    rig = rig_of(BONES)
+    (action,) = load_editor_motions(rig, path, rotation=turning).actions
+    rig.pose.bones["hand"].rotation_mode = mode
+    with pytest.raises(WriteError, match="hand"):
+        planned(rig, [action], path)
+    before = snapshot()
+    assert planned(rig, [action], path, hidden=HiddenKeys.RESTORE).data == path.read_bytes()
+    plan = planned(rig, [action], tmp_path / "new.skls", hidden=HiddenKeys.SHOWN)
+    assert differences(before, snapshot()) == []
+    plan.write()
+    expected = shown(rig, action)
+    assert difference(_reimported(plan.path), expected) < NEAR
+    skeletal_import.play(bpy.context, rig, action)
+    assert planned(rig, [action], path).data == path.read_bytes()
+
+
+def _reimported(path):
+    rig = rig_of(BONES)
+    (action,) = load_editor_motions(rig, path).actions
+    return shown(rig, action)
+
+
+def test_editor_motions_that_do_not_play_keep_their_order_of_angles(tmp_path):
+    second = made_motion(CURVED, seed=8)
+    second.name = b"run"
+    path = written(tmp_path, made_motion(STEPPED), second)
+    rig = rig_of(BONES)
+    walk, run = load_editor_motions(rig, path).actions
+    rig.pose.bones["hand"].rotation_mode = "QUATERNION"
+    with pytest.raises(WriteError, match="'walk'"):
+        planned(rig, [walk, run], path)
+    rig.animation_data.action = None
+    assert planned(rig, [walk, run], path).data == path.read_bytes()
+
+
+def test_the_operators_offer_the_choice_and_restore_modes(game, tmp_path):
+    rig = load(game)
+    rig.pose.bones["thigh_l"].rotation_mode = "XYZ"
+    target = tmp_path / "out.omf"
+    for operator, arguments in (
+        (bpy.ops.motionbridge.save_back, {}),
+        (bpy.ops.export_scene.xray_omf, {"filepath": str(target)}),
+        (bpy.ops.export_scene.xray_skl, {"filepath": str(tmp_path / "out.skls"), "choose": "ACTIVE"}),
+    ):
+        assert "thigh_l" in refusal(operator, **arguments)
+    assert not target.exists()
+    assert bpy.ops.export_scene.xray_omf(filepath=str(target), hidden_keys="SHOWN") == {"FINISHED"}
+    assert rig.pose.bones["thigh_l"].rotation_mode == "XYZ"
+    assert target.read_bytes() != (game / "humanoid.omf").read_bytes()
+    assert bpy.ops.export_scene.xray_omf(filepath=str(target), hidden_keys="RESTORE") == {"FINISHED"}
+    assert rig.pose.bones["thigh_l"].rotation_mode == "QUATERNION"
+    assert target.read_bytes() == (game / "humanoid.omf").read_bytes()
+    rig.pose.bones["thigh_l"].rotation_mode = "XYZ"
+    assert bpy.ops.motionbridge.restore_rotation_modes() == {"FINISHED"}
+    assert last_report()[0] == "Rotation modes restored: 1"
+    assert bpy.ops.motionbridge.save_back() == {"CANCELLED"}  # nothing was changed
+
+
+def test_hidden_keys_are_not_called_edited_and_revert_shows_them(game):
+    rig = load(game)
+    rig.pose.bones["thigh_l"].rotation_mode = "XYZ"
+    bpy.ops.motionbridge.update_status()
+    assert last_report()[0].startswith("Edited: 0, new: 0")
+    bpy.ops.motionbridge.revert_motion()
+    assert rig.pose.bones["thigh_l"].rotation_mode == "QUATERNION"
+
+
+# Muted curves ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("indices", [(0, 1, 2, 3), (1,)])
+def test_muted_curves_keep_the_values_of_the_file(humanoid, indices):
+    """Whatever their keys say by now: muting an edit takes it back."""
+    rig, imported = humanoid
+    action = imported.actions[0]
+    untouched = export(rig, [action]).data
+    for curve in curves(action):
+        if curve.array_index in indices:
+            curve.keyframe_points[1].co[1] += 0.2
+            curve.mute = True
+    report = Report()
+    assert export(rig, [action], report).data == untouched
+    assert any(
+        "muted" in line and "keep the values of the file" in line and "thigh_l" in line for line in report.lines()
+    )
+
+
+def test_muted_curves_of_new_actions_are_in_rest(humanoid):
+    rig, imported = humanoid
+    action = imported.actions[0].copy()
+    for name in ("motionbridge_motion", "motionbridge_skeletal"):
+        action.property_unset(name)
+    for curve in curves(action):
+        curve.mute = True
+    report = Report()
+    clip = decode(omf.read(export(rig, [action], report).data, "x.omf", Report()).motion_set, Report())[0]
+    rest = armature.rest_of(rig, space.XRAY_ROOT_FRAME)
+    track = [bone.lower() for bone in clip.bones].index("thigh_l")
+    place = rest.bones.index("thigh_l")
+    assert rotation.angles_between(clip.rotations[track], rest.rotations[place]).max() < 1e-3
+    assert any("muted" in line and "rest pose" in line for line in report.lines())
+
+
+def test_muted_groups_count_where_blender_does_not_play_them(humanoid):
+    rig, imported = humanoid
+    action = imported.actions[0]
+    played = shown(rig, action)
+    compat.curve_bag(action).groups["thigh_l"].mute = True
+    rig.pose.bones["thigh_l"].rotation_quaternion = 1, 0, 0, 0
+    report = Report()
+    export(rig, [action], report)
+    assert bool(report.warnings) == (difference(shown(rig, action), played) > 0.01)
+
+
+@pytest.mark.parametrize("turning", [Rotation.EULER, Rotation.QUATERNION])
+@pytest.mark.parametrize("channel", ["rotation", "location"])
+def test_muted_curves_of_editor_motions_keep_the_values_of_the_file(tmp_path, turning, channel):
+    path = written(tmp_path, made_motion(STEPPED, version=5))
+    rig = rig_of(BONES)
+    (action,) = load_editor_motions(rig, path, rotation=turning).actions
+    for curve in curves(action, "arm", channel):
+        curve.keyframe_points[1].co[1] += 0.2
+        curve.mute = True
+    report = Report()
+    plan = planned(rig, [action], tmp_path / "new.skls", report)
+    assert plan.data == path.read_bytes()
+    assert any("muted" in line and "arm" in line for line in report.lines())
+
+
+# What else Blender shows ----------------------------------------------------------------------------------------------
+
+
+def _generator(curve):
+    curve.keyframe_points.clear()
+    curve.modifiers.new("GENERATOR").coefficients = 0.4, 0.0
+
+
+def _empty(curve):
+    curve.keyframe_points.clear()
+
+
+def _samples(curve):
+    curve.convert_to_samples(0, 40)
+
+
+def _slope(curve):
+    while len(curve.keyframe_points) > 1:
+        curve.keyframe_points.remove(curve.keyframe_points[-1])
+    key = curve.keyframe_points[0]
+    key.interpolation, key.handle_right_type = "BEZIER", "FREE"
+    key.handle_right = key.co[0] + 2, key.co[1] + 0.2
+    curve.extrapolation = "LINEAR"
+
+
+def _noise(curve):
+    curve.modifiers.new("NOISE").strength = 1.0
+
+
+@pytest.mark.parametrize("change", [_generator, _empty, _samples, _slope, _noise])
+def test_curves_are_exported_as_blender_plays_them(humanoid, change):
+    rig, imported = humanoid
+    action = imported.actions[0]
+    change(next(curve for curve in curves(action) if curve.array_index == 1))
+    rig.pose.bones["thigh_l"].rotation_quaternion = 1, 0, 0, 0
+    assert difference(in_file(rig, export(rig, [action])), shown(rig, action)) < NEAR
+
+
+@pytest.mark.parametrize("change", [_generator, _empty, _samples, _noise])
+def test_curves_of_editor_motions_are_exported_as_blender_plays_them(tmp_path, change):
+    rig = rig_of(BONES)
+    (action,) = load_editor_motions(rig, written(tmp_path, made_motion(CURVED, version=5))).actions
+    change(curves(action, "arm", "rotation_euler")[1])
+    rig.pose.bones["arm"].rotation_euler = 0, 0, 0
+    plan = planned(rig, [action], tmp_path / "new.skls")
+    plan.write()
+    assert difference(_reimported(plan.path), shown(rig, action)) < 1e-3  # fitted within 0.01 degrees
+
+
+def test_sampling_leaves_the_pose_as_it_was(humanoid):
+    """Bones that the playing action does not key keep their pose, and no action gets the pose of one before it."""
+    rig, imported = humanoid
+    walk, other = imported.actions[:2]
+    for curve in curves(walk, "head", ""):
+        compat.curve_bag(walk).fcurves.remove(curve)
+    rig.pose.bones["hand_l"].constraints.new("LIMIT_ROTATION")
+    rig.pose.bones["head"].rotation_quaternion = 0.8, 0.6, 0, 0
+    bpy.context.view_layer.update()
+    alone = export(rig, [walk]).data
+    before = snapshot()
+    export(rig, [other, walk])
+    assert differences(before, snapshot()) == []
+    assert export(rig, [walk]).data == alone
+
+
+def test_a_sampled_rig_in_its_rest_position_exports_its_motions(humanoid):
+    rig, imported = humanoid
+    untouched = export(rig, [imported.actions[0]]).data
+    rig.pose.bones["hand_l"].constraints.new("LIMIT_ROTATION")
+    rig.data.pose_position = "REST"
+    before = snapshot()
+    assert export(rig, [imported.actions[0]]).data == untouched
+    assert differences(before, snapshot()) == []
+
+
+def test_a_solo_track_stops_the_export(humanoid):
+    rig, imported = humanoid
+    track = rig.animation_data.nla_tracks.new()
+    track.strips.new("wave", 0, imported.actions[2])
+    track.is_solo = True
+    with pytest.raises(WriteError, match="solo"):
+        export(rig, [imported.actions[0]])
+    as_shown = export(rig, [imported.actions[0]], hidden=HiddenKeys.SHOWN)
+    assert difference(in_file(rig, as_shown), shown(rig, imported.actions[0])) < NEAR
+    track.mute = True
+    with pytest.raises(WriteError, match="solo"):
+        export(rig, [imported.actions[0]])
+
+
+def test_a_strip_that_is_tweaked_stops_the_export(humanoid):
+    rig, imported = humanoid
+    data = rig.animation_data
+    data.nla_tracks.new().strips.new("walk", 5, imported.actions[0]).scale = 2
+    data.action = None
+    data.use_tweak_mode = True
+    for action in imported.actions[:2]:
+        with pytest.raises(WriteError, match="tweak"):
+            export(rig, [action])
+
+
+def test_bones_posed_without_keys_are_warned_of(humanoid):
+    rig, imported = humanoid
+    walk = imported.actions[0]
+    for curve in curves(walk, "head", ""):
+        compat.curve_bag(walk).fcurves.remove(curve)
+    for change in ({"location": (0.5, 0, 0)}, {"rotation_quaternion": (0.8, 0.6, 0, 0)}, {"scale": (2, 2, 2)}):
+        head = rig.pose.bones["head"]
+        head.location, head.rotation_quaternion, head.scale = (0, 0, 0), (1, 0, 0, 0), (1, 1, 1)
+        clean = Report()
+        export(rig, [walk], clean)
+        assert not clean.warnings
+        for name, value in change.items():
+            setattr(head, name, value)
+        report = Report()
+        export(rig, [walk], report)
+        assert any("without keys" in line and "head" in line for line in report.lines())
+
+
+@pytest.mark.skipif(not compat.SLOTTED, reason="slots came with Blender 4.4")
+def test_the_slot_that_plays_is_exported(humanoid):
+    rig, imported = humanoid
+    action = imported.actions[0]
+    untouched = export(rig, [action]).data
+    slot, bag = compat.add_slot(action, "OBJECT", "Other")
+    rig.animation_data.action_slot = slot
+    report = Report()
+    assert export(rig, [action], report).data == untouched  # an empty slot hides no keys
+    assert any("slot" in line and "Other" in line for line in report.lines())
+    path = bone_curves.channel_path("thigh_l", "location")
+    bag.fcurves.new(path, index=0).keyframe_points.insert(0, 0.5)
+    for bone in rig.pose.bones:
+        bone.location, bone.rotation_quaternion = (0, 0, 0), (1, 0, 0, 0)
+    assert difference(in_file(rig, export(rig, [action])), shown(rig, action)) < NEAR
+
+
+def test_motions_by_angles_and_by_quaternions_live_on_one_rig(samples, tmp_path):
+    rig = load_model(samples / "humanoid.ogf")
+    motions = load_motions(rig, samples / "humanoid.omf", OPTIONS).actions
+    bones = [bone.name for bone in rig.data.bones]
+    path = written(tmp_path, made_motion(STEPPED, bones=bones[:6]))
+    editor = load_editor_motions(rig, path).actions
+    assert rig.pose.bones[bones[1]].rotation_mode == "ZXY"
+    for _ in range(2):
+        assert planned(rig, editor, path).data == path.read_bytes()
+        assert export(rig, motions).data == (samples / "humanoid.omf").read_bytes()
+        skeletal_import.play(bpy.context, rig, motions[0])
