@@ -14,10 +14,12 @@ from .layouts import fields
 from .wording import said
 
 WIDTHS = (
-    ("AUTOMATIC", "Automatic", "8 bits, 16 where a bone travels more than 1.5 m; as the game's editor decides"),
+    ("AUTOMATIC", "Automatic", "8 bits where they move no new key by more than 0.1 mm, else 16"),
     ("NARROW", "8 Bit", "Small files, coarse steps"),
     ("WIDE", "16 Bit", "Twice the size, steps 256 times as fine"),
 )
+SMALLEST_ERROR = 5e-7
+"""Metres: what is less is 0.000 mm, the rounding of numbers and not of keys."""
 REST_CHANGES = (
     ("REFUSE", "Ask", "Do not write before it is decided"),
     ("GAME_POSE", "Keep the Game's Pose", "What the game showed before the edit is what it shows afterwards"),
@@ -50,7 +52,7 @@ class ExportChoices(RestChoice, HiddenKeysChoice):
 
     width: EnumProperty(
         name="Translation Keys",
-        description="How finely translation keys that changed are stored",
+        description="How finely translation keys that changed are stored; the status line says the largest error",
         items=WIDTHS,
         default="AUTOMATIC",
     )
@@ -78,6 +80,12 @@ class ExportChoices(RestChoice, HiddenKeysChoice):
 def worst_error_text(plan: Plan) -> str:
     """Millimetres, bone and motion where storing translation keys moves one most; empty where it moves none."""
     error, bone, motion = plan.changes.worst_error()
-    if not error:
+    if error < SMALLEST_ERROR:
         return ""
     return said("Largest rounding of a translation key: {:.3f} mm ({}, {})").format(1000 * error, bone, motion)
+
+
+def written_sentence(name: str, plan: Plan) -> str:
+    """What was written to the file ``name``, and what rounding did to it."""
+    error = worst_error_text(plan)
+    return f"{name}: {plan.sentence()}. {error}" if error else f"{name}: {plan.sentence()}"

@@ -16,7 +16,7 @@ from ..core.report import Report
 from ..games.xray import motion_edit
 from ..games.xray.motion_export import Onto, plan_export
 from .bases import BlenderOperator, ExportHelper
-from .export_choices import ExportChoices, worst_error_text
+from .export_choices import ExportChoices, written_sentence
 from .file_export import ArmatureExport, draw_backup
 from .layouts import fields
 from .operation import Outcome
@@ -100,10 +100,7 @@ class EXPORT_SCENE_OT_xray_omf(ArmatureExport, ExportChoices, ExportHelper, Blen
         self.restore_hidden_keys(rig, chosen)
         if self.remember:
             motion_edit.settle(plan, rig, known_file(rig, path), options=options)
-        note = worst_error_text(plan)
-        if note:
-            report.note(note)
-        return Outcome(f"{Path(path).name}: {plan.sentence()}")
+        return Outcome(written_sentence(Path(path).name, plan))
 
     def _chosen(self, rig: Any) -> list[Any]:
         wanted = [name.strip() for name in self.motions.split(";") if name.strip()]

@@ -162,7 +162,7 @@ def _draw_motions(layout: Any, rig: Any, context: Any) -> None:
 
 
 def _matches(scene: Any, action: Any) -> bool:
-    first, last = motion_length.ends_of(action)
+    first, last = motion_length.drawn_ends(action)
     same_rate = abs(actions.frames_per_second(scene) - FRAMES_PER_SECOND) < 1e-3
     return same_rate and (scene.frame_start, scene.frame_end) == (first, last)
 

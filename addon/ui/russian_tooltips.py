@@ -143,9 +143,11 @@ TOOLTIPS: dict[str, str] = {
     "From now on these actions belong to the written file, and Save Back writes it": (
         "Отныне эти действия принадлежат записанному файлу, и кнопка «Сохранить в файл» пишет в него"
     ),
-    "How finely translation keys that changed are stored": "Насколько точно хранятся изменённые ключи смещения",
-    "8 bits, 16 where a bone travels more than 1.5 m; as the game's editor decides": (
-        "8 бит; 16, если кость проходит больше 1,5 м; так решает редактор игры"
+    "How finely translation keys that changed are stored; the status line says the largest error": (
+        "Насколько точно хранятся изменённые ключи смещения; наибольшую ошибку сообщает строка состояния"
+    ),
+    "8 bits where they move no new key by more than 0.1 mm, else 16": (
+        "8 бит, если новые ключи сдвигаются не больше чем на 0,1 мм, иначе 16"
     ),
     "Small files, coarse steps": "Малые файлы, грубые шаги",
     "Twice the size, steps 256 times as fine": "Вдвое больше размер, шаги в 256 раз мельче",

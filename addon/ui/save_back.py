@@ -16,7 +16,7 @@ from ..core.report import Report
 from ..games.xray import motion_edit
 from ..games.xray.motion_export import Plan
 from .bases import BlenderOperator
-from .export_choices import ExportChoices, worst_error_text
+from .export_choices import ExportChoices, worst_error_text, written_sentence
 from .export_motions import active_file
 from .file_export import draw_backup
 from .operation import Operation, Outcome, broken_lines
@@ -167,10 +167,7 @@ class MOTIONBRIDGE_OT_save_back(Operation, ExportChoices, BlenderOperator):
         plan.write(backup=self.backup)
         self.restore_hidden_keys(rig, motion_edit.motions_of(file))
         motion_edit.settle(plan, rig, file, options=self.motion_options())
-        note = worst_error_text(plan)
-        if note:
-            report.note(note)
-        return Outcome(f"{file.name}: {plan.sentence()}")
+        return Outcome(written_sentence(file.name, plan))
 
 
 def _change_text(change: Any) -> str:

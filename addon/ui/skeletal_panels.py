@@ -115,7 +115,7 @@ def _draw_motion(layout: Any, rig: Any, action: Any) -> None:
     if file is not None:
         text = shown("{}, version {}").format(Path(file.path).name, skeletal.version)
         facts.label(text=text, icon="FILE", translate=False)
-    start, end = motion_length.ends_of(action)
+    start, end = motion_length.drawn_ends(action)
     facts.label(text=shown("Frames {} to {}, {:g} a second").format(start, end, skeletal.fps), translate=False)
     if skeletal.fitted:
         text = shown("Bones with the file's curves: {}, fitted: {}").format(skeletal.kept_exactly, skeletal.fitted)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from addon.blender import compat
+from addon.core.errors import ReadError
 from addon.core.report import Report
 from addon.formats.xray import ogf, omf, skl
 from addon.formats.xray.ogf.motions import motion_set_of
@@ -18,7 +19,7 @@ from addon.games.xray import motion_length
 from tests.blender.test_motions import needs_corpus
 from tests.blender.test_skl_motions import load as load_skeletal
 from tests.blender.test_skl_motions import made_motion, rig_of, written
-from tests.blender.test_ui import game_folder, last_report, load
+from tests.blender.test_ui import game_folder, last_report, load, refusal
 
 
 @pytest.fixture
@@ -175,7 +176,8 @@ def test_a_key_behind_the_motion_makes_it_longer(game, tmp_path, first):
     (library, _), said = exported(rig, action, tmp_path / "one.omf")
     motion = library.motions[0]
     assert motion.frames == 81
-    assert said[0] == f"one.omf: 1 motion, {len(changed_tracks(before, motion))} tracks changed, 0 untouched"
+    sentence = said[0].partition(". ")[0]
+    assert sentence == f"one.omf: 1 motion, {len(changed_tracks(before, motion))} tracks changed, 0 untouched"
     # What is no longer than it was keeps its bytes, and so do the keys of what is.
     for track in range(before.track_count):
         old, new = before.track(track), motion.track(track)
@@ -370,3 +372,62 @@ def test_keys_before_a_motion_of_the_editor_are_said_not_to_play(tmp_path):
     key(action, "root", -4)
     assert last_frame(action, tmp_path / "new.skls") == 30
     assert any("before the first frame" in line and "4 frames" in line for line in last_report())
+
+
+def test_a_panel_shows_a_motion_whose_stored_bytes_are_damaged(game):
+    _, action = walk_of(game)
+    assert motion_length.drawn_ends(action) == (0, 24)
+    action.motionbridge_motion.body = b"walk"
+    with pytest.raises(ReadError, match="damaged"):
+        motion_length.ends_of(action)
+    assert motion_length.drawn_ends(action) == (0, 24)
+
+
+# Bits of translation keys, motions that move nothing ------------------------------------------------------------------
+
+
+def new_action(rig, name: str, distance: float):
+    """A new action that moves the root by ``distance`` in 100 uneven frames."""
+    action, slot, bag = compat.new_action(name, "OBJECT", compat.slot_name(rig))
+    curve = compat.curve_maker(action, bag)('pose.bones["root"].location', 1, "root")
+    for frame in range(100):
+        curve.keyframe_points.insert(frame, distance * (frame / 99) ** 2)
+    compat.assign(rig, action, slot)
+    return action
+
+
+@pytest.mark.parametrize(("distance", "kind"), [(0.04, np.int8), (0.08, np.int16)])
+def test_new_motions_take_the_bits_they_need_and_the_status_line_says_the_error(game, tmp_path, distance, kind):
+    rig = load(game, motions="")
+    new_action(rig, "step", distance)
+    assert bpy.ops.export_scene.xray_omf(filepath=str(tmp_path / "new.omf"), choose="ACTIVE") == {"FINISHED"}
+    (motion,) = motions_in(tmp_path / "new.omf").library.motions
+    (track,) = (motion.track(number) for number in range(motion.track_count) if motion.flags(number) & 1)
+    assert track.translation.dtype == kind
+    sentence, _, error = last_report()[0].partition(". ")
+    assert sentence == "new.omf: 1 motion added, 0 untouched"
+    stated = float(error.removeprefix("Largest rounding of a translation key: ").partition(" mm (root, step)")[0])
+    assert stated == pytest.approx(1000 * distance / 254 / 2 if kind is np.int8 else 0.001, rel=0.1, abs=0.001)
+    assert bpy.ops.export_scene.xray_omf(filepath=str(tmp_path / "8.omf"), choose="ACTIVE", width="NARROW")
+    assert "mm (root, step)" in last_report()[0]
+
+
+@needs_corpus
+def test_motions_without_tracks_are_refused_or_left_out(game, corpus, tmp_path):
+    rig = load(game, motions="")
+    file = corpus / "omf" / "odd_motion_without_tracks.omf"
+    assert "has no tracks: it moves no bone" in refusal(bpy.ops.import_scene.xray_omf, filepath=str(file))
+    assert not bpy.data.actions
+    assert not len(rig.motionbridge_motion_files)
+    document = omf.read((game / "humanoid.omf").read_bytes(), "humanoid.omf", Report())
+    library, _ = document.motion_set
+    library.entries[2] = replace(library.entries[2], frames=1, body=b"", starts=[0])
+    some = tmp_path / "some.omf"
+    some.write_bytes(omf.write(document))
+    assert bpy.ops.import_scene.xray_omf(filepath=str(some)) == {"FINISHED"}
+    left_out = library.entries[2].label
+    assert f"a motion without tracks moves nothing; left out ({left_out})" in last_report()
+    assert left_out not in bpy.data.actions
+    key(bpy.data.actions["walk"], "root", 3, 0.2)
+    assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
+    assert motions_in(some).library.motions[1].label == left_out  # it stays in the file

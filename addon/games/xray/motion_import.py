@@ -90,7 +90,7 @@ def import_motions(
     """One action for each motion of the file at ``path``, on the armature object ``rig``.
 
     Raises `ReadError` for a file that is none, of which no bone is in the armature, or where a chosen motion claims
-    more frames than its bytes bear.
+    more frames than its bytes bear, or all of them have no tracks.
     """
     with rows_removed_on_failure(rig, "motionbridge_motion_files"):
         return _import(context, rig, path, options=options, report=report, progress=progress)
@@ -101,7 +101,7 @@ def _import(
 ) -> MotionImport:
     document, digest, embedded = read_motions(path, report)
     motions, parameters = document.motion_set.library.motions, document.motion_set.parameters
-    chosen = _chosen(document, options, path)
+    chosen = _with_tracks(document, _chosen(document, options, path), path, report)
     refuse_overlong([motions[place] for place in chosen], path)
     result = MotionImport()
     with Builders(rig, rest_of(rig, space.XRAY_ROOT_FRAME), parameters, path, report) as builders:
@@ -140,6 +140,19 @@ def _chosen(document: Omf, options: MotionImportOptions, path: str) -> list[int]
             f"there is no motion called {unknown[0]!r}", file=path, remedy="Choose from the list of motions"
         )
     return [place for place, label in enumerate(labels) if label in wanted]
+
+
+def _with_tracks(document: Omf, chosen: list[int], path: str, report: Report) -> list[int]:
+    """Those of the motions that move something. Raises `ReadError` where none does."""
+    motions, definitions = document.motion_set.library.motions, document.motion_set.parameters.definitions
+    empty = [place for place in chosen if not motions[place].track_count]
+    if empty and len(empty) == len(chosen):
+        label = _label(motions[empty[0]], definitions, empty[0])
+        problem = f"the motion {label!r} has no tracks: it moves no bone"
+        raise ReadError(problem, file=path, remedy="Choose other motions, or another file")
+    for place in empty:
+        report.warn("a motion without tracks moves nothing; left out", _label(motions[place], definitions, place))
+    return [place for place in chosen if motions[place].track_count]
 
 
 class Builders:

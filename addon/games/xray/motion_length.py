@@ -12,6 +12,7 @@ import numpy as np
 from ...blender import action as actions
 from ...blender.record import kept
 from ...core.binary import Reader
+from ...core.errors import MotionbridgeError
 from ...core.report import Report
 from ...formats.xray.skl.document import SkeletalMotion
 from .skeletal_import import motion_of
@@ -42,7 +43,10 @@ def frames_of(action: Any) -> tuple[int, int]:
 
 
 def ends_of(action: Any) -> tuple[int, int]:
-    """First and last whole frame of a motion in Blender; of any other action its frame range."""
+    """First and last whole frame of a motion in Blender; of any other action its frame range.
+
+    Raises `ReadError` where the stored bytes of the motion are damaged.
+    """
     if action.motionbridge_skeletal.is_skeletal:
         return frames_of_skeletal(action)
     if not action.motionbridge_motion.is_motion:
@@ -50,6 +54,15 @@ def ends_of(action: Any) -> tuple[int, int]:
         return round(start), round(end)
     first, count = frames_of(action)
     return first, round(first + (count - 1) * action.motionbridge_motion.frame_step)
+
+
+def drawn_ends(action: Any) -> tuple[int, int]:
+    """As `ends_of`, for panels, which cannot refuse: where stored data is damaged, the frame range of the action."""
+    try:
+        return ends_of(action)
+    except MotionbridgeError:
+        start, end = action.frame_range
+        return round(start), round(end)
 
 
 def set_length(action: Any, frames: int) -> None:

@@ -107,6 +107,9 @@ def encode_motion(
     Untouched tracks keep the base's bytes. Bones the clip lacks keep the base's track, else stand still in ``rest``.
     Raises `WriteError` where neither has them.
     """
+    if not bones:
+        problem = f"the motion {clip.name!r} has no tracks" if base is not None else "the file lists no bones"
+        raise WriteError(f"{problem}: nothing can move", remedy="Leave the motion out, or export to a new file")
     ordered = in_order(clip, bones, base, rest)
     name = names.encode(clip.name)
     known = base if base is not None and base.track_count == len(bones) and not overlong([base]) else None

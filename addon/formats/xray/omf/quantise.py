@@ -1,9 +1,10 @@
 """From exact keys to the integers of a track, and which keys need not change.
 
-Rules of the game's editor (``ExportSkeleton.cpp``): translation keys 8 bits wide, 16 where half the range exceeds
-1.5 m; no translation keys where every frame lies within 1 mm of the mean on each axis; one rotation key where all
-quantised ones are equal; a CRC-32 before each run of keys. The editor truncates; here numbers are rounded, which
-halves the error and, unlike truncation, gives back a file's own integers.
+Rules of the game's editor (``ExportSkeleton.cpp``): no translation keys where every frame lies within 1 mm of the mean
+on each axis; one rotation key where all quantised ones are equal; a CRC-32 before each run of keys. The editor takes 8
+bits for translation keys and 16 where half the range exceeds 1.5 m, which moves keys by up to 6 mm: here 16 are taken
+where 8 would move one by more than `NARROW_ERROR`. The editor truncates; here numbers are rounded, which halves the
+error and, unlike truncation, gives back a file's own integers.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from .document import Track, TrackFlag, checksum
 Floats = NDArray[np.float64]
 
 ROTATION_STEP = 1.0 / 32767.0
-WIDE_HALF_RANGE = 1.5
-"""Metres (length of the vector of half ranges) above which translation keys are stored in 16 bits."""
+NARROW_ERROR = 1e-4
+"""Metres by which 8-bit translation keys may be off on an axis before 16 bits are taken."""
 STILL = 1e-3
 """Metres a translation may stray from its mean on an axis and still be stored as one value."""
 
 
 class Width(Enum):
-    """How many bits a translation key gets."""
+    """How many bits a translation key gets; `AUTOMATIC` as few as `NARROW_ERROR` allows."""
 
     AUTOMATIC = 0
     NARROW = 8
@@ -88,13 +89,19 @@ def new_translations(metres: Floats, width: Width) -> Translations:
     if not (np.abs(metres - mean) > STILL).any():
         still = metres[:1] if (metres == metres[:1]).all() else mean[None]
         return Translations(still.astype("<f4"), keyed=False)
+    if width is not Width.AUTOMATIC:
+        return _in_steps(metres, width)
+    narrow = _in_steps(metres, Width.NARROW)
+    return narrow if np.abs(narrow.decoded() - metres).max() <= NARROW_ERROR else _in_steps(metres, Width.WIDE)
+
+
+def _in_steps(metres: Floats, width: Width) -> Translations:
     low, high = metres.min(axis=0), metres.max(axis=0)
     init, half = (low + high) / 2, (high - low) / 2
-    wide = width is Width.WIDE or (width is Width.AUTOMATIC and float(np.linalg.norm(half)) > WIDE_HALF_RANGE)
-    limit = 32767 if wide else 127
+    limit = 32767 if width is Width.WIDE else 127
     size, init = (half / limit).astype("<f4"), init.astype("<f4")
     keys = np.clip(quantum.quantised(metres, size, init), -limit, limit)
-    return Translations(keys.astype("<i2" if wide else "i1"), True, size, init)
+    return Translations(keys.astype("<i2" if width is Width.WIDE else "i1"), True, size, init)
 
 
 def edited_translations(metres: Floats, base: Translations, kept: NDArray[np.bool_], width: Width) -> Translations:

@@ -183,24 +183,81 @@ def test_a_translation_key_out_of_range_gets_the_track_a_new_range() -> None:
     clip.translations[0, :, 0] = (0.0, 0.1, 0.2)
     base, _ = encode([clip], skeleton=flat_skeleton(1))
     clip.translations[0, 2, 0] = 0.5
-    changed, _ = encode([clip], base)
-    track = changed.library.motions[0].track(0)
-    assert track.flags == TrackFlag.TRANSLATION_KEYS | TrackFlag.SINGLE_ROTATION
-    np.testing.assert_allclose(track.init, [0.25, 0, 0])
-    np.testing.assert_allclose(track.size, np.float32([0.25 / 127, 0, 0]))
-    assert track.translation[:, 0].tolist() == [-127, -76, 127]
+    kinds = TrackFlag.TRANSLATION_KEYS | TrackFlag.SINGLE_ROTATION
+    # -76.2 of 127 steps: 0.4 mm off
+    for width, flags, limit, middle in (
+        (Width.NARROW, kinds, 127, -76),
+        (Width.AUTOMATIC, kinds | TrackFlag.WIDE_TRANSLATION, 32767, -19660),
+    ):
+        changed, _ = encode([clip], base, width=width)
+        track = changed.library.motions[0].track(0)
+        assert track.flags == flags
+        np.testing.assert_allclose(track.init, [0.25, 0, 0])
+        np.testing.assert_allclose(track.size, np.float32([0.25 / limit, 0, 0]))
+        assert track.translation[:, 0].tolist() == [-limit, middle, limit]
 
 
-@pytest.mark.parametrize("half_range", [1.49, 1.51])
-def test_new_tracks_are_wide_where_the_editor_makes_them_wide(half_range: float) -> None:
-    clip = identity_clip(1, 2)
-    clip.translations[0, :, 1] = (-half_range, half_range)
-    wide, _ = encode([clip], skeleton=flat_skeleton(1))
-    limit = 32767 if half_range > 1.5 else 127
-    track = wide.library.motions[0].track(0)
-    assert bool(track.flags & TrackFlag.WIDE_TRANSLATION) is (half_range > 1.5)
-    assert track.translation[:, 1].tolist() == [-limit, limit]
+def test_a_longer_or_shorter_track_keeps_its_keys_and_their_range() -> None:
+    """Keys are not quantised again: 0.07 lies between two steps, and rounding it twice would show."""
+    clip = identity_clip(2, 4)
+    clip.translations[0, :, 0] = (0.0, 0.0702, 0.1, 0.2)
+    clip.rotations[0, 1] = (0, 1, 0, 0)
+    base, _ = encode([clip], skeleton=flat_skeleton(2), width=Width.NARROW)
+    before = base.library.motions[0]
+    for frames in (2, 7):
+        longer = decode_motion(before, ["bone0", "bone1"])
+        rows = np.minimum(np.arange(frames), 3)
+        longer.rotations, longer.translations = longer.rotations[:, rows], longer.translations[:, rows]
+        made, changes = encode([longer], base)
+        after, old = made.library.motions[0].track(0), before.track(0)
+        assert changes.motions[0].fields == (f"4 -> {frames} frames",)
+        assert len(changes.motions[0].tracks) == (0 if frames == 2 else 1)
+        assert after.flags == old.flags
+        np.testing.assert_array_equal(after.translation, old.translation[rows])
+        np.testing.assert_array_equal(after.rotation, old.rotation[rows])
+        assert after.size.tobytes() == old.size.tobytes()
+        assert after.translation_crc == zlib.crc32(after.translation.tobytes())
+        assert made.library.motions[0].track_bytes(1) == before.track_bytes(1)
+
+
+def test_a_motion_without_frames_leaves_as_it_came_and_can_be_edited() -> None:
+    keyless = Motion.of(b"walk", 0, [b"\0" + bytes(4) + bytes(12), b"\x02" + bytes(20)])
+    clip = decode_motion(keyless, ["bone0", "bone1"])
+    made, changes = encode_motion(clip, ["bone0", "bone1"], keyless)
+    assert (made.frames, made.body, changes) == (0, keyless.body, [])
+    clip.translations[1, 0, 0] = 1
+    made, changes = encode_motion(clip, ["bone0", "bone1"], keyless)
+    assert (made.frames, made.track_count, made.leftover) == (1, 2, 0)
+    assert len(changes) == 2
+
+
+def test_a_motion_without_tracks_is_refused() -> None:
+    with pytest.raises(WriteError, match="'walk' has no tracks"):
+        encode_motion(identity_clip(1, 1), [], Motion.of(b"walk", 1, []))
+    with pytest.raises(WriteError, match="lists no bones"):
+        encode_motion(identity_clip(1, 1), [])
+
+
+@pytest.mark.parametrize("half_range", [0.024, 0.026, 1.4, 1.6])
+def test_new_tracks_are_wide_where_narrow_ones_would_be_off_by_more_than_a_tenth_of_a_millimetre(half_range) -> None:
+    clip = identity_clip(1, 500)
+    clip.translations[0, :, 1] = np.linspace(-half_range, half_range, 500)
+    made, changes = encode([clip], skeleton=flat_skeleton(1))
+    is_wide = half_range / 127 / 2 > 1e-4
+    limit = 32767 if is_wide else 127
+    track = made.library.motions[0].track(0)
+    assert bool(track.flags & TrackFlag.WIDE_TRANSLATION) is is_wide
+    assert track.translation[[0, -1], 1].tolist() == [-limit, limit]
     assert track.size[1] == np.float32(half_range / limit)
+    assert changes.worst_error()[0] <= 1e-4
+
+
+def test_keys_that_lie_on_the_narrow_steps_stay_narrow() -> None:
+    clip = identity_clip(1, 2)
+    clip.translations[0, :, 1] = (-4, 4)
+    made, changes = encode([clip], skeleton=flat_skeleton(1))
+    assert made.library.motions[0].track(0).translation.dtype == np.int8
+    assert changes.worst_error()[0] < 1e-6
 
 
 @pytest.mark.parametrize(("width", "kind"), [(Width.NARROW, np.int8), (Width.WIDE, np.int16)])
@@ -449,10 +506,11 @@ def test_a_library_is_numbered_from_one() -> None:
 def test_the_worst_error_of_storing_is_known_with_its_bone() -> None:
     clip = identity_clip(2, 3)
     clip.translations[1, :, 0] = (0.0, 0.3, 1.0)  # 0.3 lies between two of the 254 steps
-    _, changes = encode([clip], skeleton=flat_skeleton(2))
+    _, changes = encode([clip], skeleton=flat_skeleton(2), width=Width.NARROW)
     error, bone, motion = changes.worst_error()
     assert (bone, motion) == ("bone1", "walk")
     step = 1 / 254
     assert error == pytest.approx(abs(round((0.3 - 0.5) / step) * step + 0.5 - 0.3), abs=1e-7)
-    _, changes = encode([clip], skeleton=flat_skeleton(2), width=Width.WIDE)
-    assert changes.worst_error()[0] < 1e-5
+    for width in (Width.WIDE, Width.AUTOMATIC):
+        _, changes = encode([clip], skeleton=flat_skeleton(2), width=width)
+        assert changes.worst_error()[0] < 1e-5
