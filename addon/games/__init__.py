@@ -1,9 +1,16 @@
 """What each game adds to Blender, and the recipes: read, decode, build; gather, encode, write."""
 
-from ..blender import material, rotation_modes
+from ..blender import action_lists, material, rotation_modes
 from . import arma, descent3, xray
 
-ADDED = (material.ADDED, rotation_modes.ADDED, *xray.ADDED, *arma.ADDED, *descent3.ADDED)
+ADDED = (
+    material.ADDED,
+    action_lists.ADDED,
+    rotation_modes.ADDED,
+    *xray.ADDED,
+    *arma.ADDED,
+    *descent3.ADDED,
+)
 
 
 def register() -> None:

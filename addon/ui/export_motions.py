@@ -131,8 +131,8 @@ def known_file(rig: Any, path: str) -> Any:
 def actions_moving(rig: Any) -> list[Any]:
     """The actions whose first curves are of bones that ``rig`` has, those of its motion files in their order first."""
     ordered = [action for file in rig.motionbridge_motion_files for action in motion_edit.motions_of(file)]
-    others = [action for action in _actions() if action not in set(ordered) and _moves(action, rig)]
-    return ordered + others
+    known = set(ordered)
+    return ordered + [action for action in _actions() if action not in known and _moves(action, rig)]
 
 
 def _actions() -> list[Any]:

@@ -9,12 +9,13 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..blender import action as actions
-from ..blender.record import drop
+from ..blender import action_lists
 from ..blender.scope import progress
 from ..core.errors import ReadError, WriteError
 from ..core.report import Report
 from ..formats.xray.omf.document import FRAMES_PER_SECOND
 from ..games.xray import motion_edit, motion_import, motion_length
+from ..games.xray.motion_files import LISTS
 from . import found_motions
 from .bases import CALL, BlenderOperator
 from .export_motions import active_file
@@ -29,15 +30,6 @@ def active_action(context: Any) -> Any:
     rig = active_rig(context)
     data = rig.animation_data if rig is not None else None
     return data.action if data is not None else None
-
-
-def twins(action: Any, file: Any) -> list[Any]:
-    """Other actions that say they are the same motion: a copy that was made in Blender is one of them."""
-    place = action.motionbridge_motion.place
-    if place < 0 or action.motionbridge_motion.file != file.name:
-        return []
-    listed = motion_edit.motions_of(file)
-    return [other for other in listed if other != action and other.motionbridge_motion.place == place]
 
 
 class OnMotion(Operation):
@@ -70,7 +62,7 @@ class OnMotion(Operation):
     def chosen_of_file(self, context: Any) -> tuple[Any, Any, Any]:
         """The armature, the action and its motion file. Raises `WriteError`."""
         rig, action = self.chosen(context)
-        file = rig.motionbridge_motion_files.get(action.motionbridge_motion.file)
+        file = action_lists.file_of(rig, action, LISTS)
         if file is None:
             raise WriteError(
                 f"the action {action.name!r} is of no motion file of {rig.name!r}", remedy="Add it to a file first"
@@ -165,16 +157,9 @@ class MOTIONBRIDGE_OT_add_motion(OnMotion, BlenderOperator):
         file = active_file(rig)
         if file is None:
             raise WriteError(f"{rig.name!r} has no motion file", remedy="Export to a new file instead")
-        listed = motion_edit.motions_of(file)
-        motion = action.motionbridge_motion
-        if action in listed and not twins(action, file):
+        if action in action_lists.listed(file, LISTS):
             return Outcome(said("{} is in the file already").format(action.name), done=False)
-        motion.is_motion, motion.file, motion.place = True, file.name, -1
-        motion.motion_name, motion.imported_name = action.name, ""
-        motion.order = 1 + max((other.motionbridge_motion.order for other in listed), default=-1)
-        motion.status = "NEW"
-        drop(motion, "body")
-        action.use_fake_user = True
+        motion_edit.add(file, action)
         return Outcome(said("{} is a motion of {} now").format(action.name, file.name))
 
 

@@ -9,16 +9,17 @@ import bpy
 from bpy.props import BoolProperty, IntProperty, StringProperty
 
 from ..blender import action as actions
-from ..blender import compat
+from ..blender import action_lists, compat
 from ..core import names
 from ..formats.xray.omf.document import FRAMES_PER_SECOND
 from ..games.xray import motion_length, skeletal_import
+from ..games.xray.motion_files import LISTS
 from . import found_motions
 from .bases import BlenderList
 from .export_motions import active_file
 from .hidden_keys import draw_restore
 from .layouts import fields
-from .motion_operators import active_action, twins
+from .motion_operators import active_action
 from .name_filter import name_filter
 from .sidebar import MotionbridgePanel, in_both_editors, is_of_xray
 from .target import active_rig
@@ -80,15 +81,17 @@ class MOTIONBRIDGE_UL_motions(BlenderList):
 
     def filter_items(self, context: Any, data: Any, _property: str) -> tuple[list[int], list[int]]:
         """The motions of the active file, in the order of the file."""
-        file = active_file(active_rig(context))
+        rig = active_rig(context)
+        file = active_file(rig)
+        members = action_lists.members(file, LISTS) if file is not None else {}
         fits = name_filter(self.pattern, self.regular)
         flags, keys = [], []
         for action in data.actions:
             motion = action.motionbridge_motion
-            listed = file is not None and motion.file == file.name and fits(motion.motion_name or action.name)
+            listed = action in members and fits(motion.motion_name or action.name)
             listed = listed and (not self.edited or motion.status in {"EDITED", "NEW"})
             flags.append(self.bitflag_filter_item if listed else 0)
-            keys.append((motion.order, motion.place))
+            keys.append((motion.order, members.get(action, -1)))
         order = [0] * len(keys)
         for place, number in enumerate(sorted(range(len(keys)), key=keys.__getitem__)):
             order[number] = place
@@ -207,7 +210,7 @@ class PlayingPanel(OnActiveMotion):
             row.label(text=text, icon="INFO", translate=False)
             row.operator("motionbridge.use_action_name")
         file = active_file(active_rig(context))
-        if file is not None and twins(action, file):
+        if file is not None and action_lists.is_copy(action, LISTS):
             layout.label(text="This is a copy of another motion", icon="INFO")
             layout.operator("motionbridge.add_motion", icon="ADD")
         layout.prop(motion, "target")

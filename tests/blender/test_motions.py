@@ -620,6 +620,7 @@ def test_a_copy_made_in_blender_is_a_new_motion(on_disk) -> None:
     rig, result, path = on_disk
     copy = result.actions[1].copy()
     copy.name = "second_walk"
+    rig.animation_data.action = copy  # as the action editor's button does
     turn(copy)
     motion_edit.update_status(bpy.context, rig, motions_of(result.file), Report())
     assert copy.motionbridge_motion.status == "NEW"

@@ -293,7 +293,7 @@ def test_complaint_12_a_failed_export_leaves_the_old_file(game):
     old = (game / "humanoid.omf").read_bytes()
     bpy.data.actions["walk"].motionbridge_motion.motion_name = "idle"
     said = refusal(bpy.ops.motionbridge.save_back)
-    assert "'idle' is there already" in said
+    assert "would be motions of one name, 'idle'" in said
     assert (game / "humanoid.omf").read_bytes() == old
     bpy.data.actions["walk"].motionbridge_motion.motion_name = "walk"
     said = refusal(bpy.ops.export_scene.xray_omf, filepath=str(game))

@@ -10,15 +10,14 @@ from typing import Any
 
 import bpy
 
-from ...blender import rotation_modes
+from ...blender import action_lists, rotation_modes
 from ...blender.armature import rest_of
-from ...blender.record import keep
+from ...blender.record import drop, keep
 from ...blender.rotation_modes import HiddenKeys
 from ...core import files, names, space
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.xray.omf import edit
-from ...formats.xray.omf.document import Motion, Omf
 from ...formats.xray.omf.motions import write_motion
 from . import motion_files, motion_length
 from .motion_export import (
@@ -26,12 +25,12 @@ from .motion_export import (
     MotionExportOptions,
     Plan,
     RestChange,
-    copied,
     host_as_imported,
     host_on_disk,
     plan_onto,
     rest_then,
 )
+from .motion_files import LISTS
 from .motion_import import Builders, describe
 
 
@@ -51,15 +50,19 @@ def _actions() -> Iterable[Any]:
 
 def motions_of(file: Any) -> list[Any]:
     """The actions of a motion file, in the order of the list."""
-    found = [action for action in _actions() if action.motionbridge_motion.file == file.name]
-    return sorted(found, key=lambda action: (action.motionbridge_motion.order, action.motionbridge_motion.place))
+    places, listed = action_lists.members(file, LISTS), action_lists.listed(file, LISTS)
+    # A copy has the original's place in the list, but comes last until it is added.
+    return sorted(
+        places, key=lambda action: (action not in listed, action.motionbridge_motion.order, places[action], action.name)
+    )
 
 
 def update_status(context: Any, rig: Any, chosen: Sequence[Any], report: Report) -> None:
     """Compare each action with what its file has: new, edited or untouched."""
     by_file: dict[str, list[Any]] = {}
+    files_of = action_lists.files_of_actions(rig, LISTS)
     for action in chosen:
-        known = rig.motionbridge_motion_files.get(action.motionbridge_motion.file)
+        known = files_of.get(action)
         if known is None or motion_files.motion_of(action) is None:
             action.motionbridge_motion.status = "NEW"
         else:
@@ -68,27 +71,23 @@ def update_status(context: Any, rig: Any, chosen: Sequence[Any], report: Report)
     for key, of_file in by_file.items():
         host = host_as_imported(rig, of_file, rig.motionbridge_motion_files[key])
         plan = plan_onto(context, rig, of_file, key, host=host, options=options, report=report)
-        edited = {change.clip for change in plan.changes.motions}
-        copies = copied(of_file)
+        changed = {change.clip: change for change in plan.changes.motions}
         for number, action in enumerate(of_file):
-            motion = action.motionbridge_motion
-            if action in copies:
-                motion.status = "NEW"
-                continue
+            motion, change = action.motionbridge_motion, changed.get(number)
             renamed = motion.motion_name != motion.imported_name
-            motion.status = "EDITED" if number in edited or renamed else "UNTOUCHED"
+            motion.status = "NEW" if change and change.new else "EDITED" if change or renamed else "UNTOUCHED"
 
 
 def revert(rig: Any, action: Any, report: Report) -> None:
     """Keys, marks and parameters as the file said them. Raises `WriteError` for an action that came from no file."""
-    file = rig.motionbridge_motion_files.get(action.motionbridge_motion.file)
+    file = action_lists.file_of(rig, action, LISTS)
     motion = motion_files.motion_of(action)
-    if file is None or motion is None:
+    place = action_lists.members(file, LISTS)[action] if file is not None else -1
+    if file is None or motion is None or place < 0:
         raise WriteError(
             f"the action {action.name!r} came from no motion file of {rig.name!r}",
             remedy="Undo instead, or import its file again",
         )
-    place = action.motionbridge_motion.place
     parameters = motion_files.document_of(file).motion_set.parameters
     definition = parameters.definitions[place] if place < len(parameters.definitions) else None
     rest = rest_of(rig, space.XRAY_ROOT_FRAME)
@@ -112,12 +111,36 @@ def move(file: Any, action: Any, steps: int) -> None:
         moved.motionbridge_motion.order = order
 
 
-def delete(file: Any, action: Any) -> None:
-    """Remove an action, and its motion from the file when that is saved next."""
+def add(file: Any, action: Any) -> None:
+    """Make an action a new motion of a file, at the end of its list; a copy is no longer one of another motion."""
+    last = max((other.motionbridge_motion.order for other in motions_of(file)), default=-1)
     motion = action.motionbridge_motion
-    if motion.imported_name:
-        file.deleted.add().name = motion.imported_name
-    bpy.data.actions.remove(action)
+    copied = action_lists.is_copy(action, LISTS)
+    before = action_lists.file_of(file.id_data, action, LISTS)
+    if before is not None:
+        action_lists.remove(before, action, LISTS)
+    if not motion.motion_name or (copied and motion.motion_name == motion.imported_name):
+        motion.motion_name = action.name
+    motion.is_motion, motion.file, motion.place = True, file.name, -1
+    motion.imported_name, motion.status, motion.order = "", "NEW", last + 1
+    drop(motion, "body")
+    action_lists.add(file, action, -1, LISTS)
+    action.use_fake_user = True
+
+
+def delete(file: Any, action: Any) -> None:
+    """Remove an action, and its motion from the file when that is saved next.
+
+    An action that another armature's file lists too stays there.
+    """
+    motion = action.motionbridge_motion
+    place = action_lists.members(file, LISTS)[action]
+    if place >= 0:
+        gone = file.deleted.add()
+        gone.name, gone.place = motion.imported_name, place
+    action_lists.remove(file, action, LISTS)
+    if not action_lists.is_listed(action, LISTS):
+        bpy.data.actions.remove(action)
 
 
 def plan_save_back(
@@ -136,28 +159,61 @@ def plan_save_back(
     """
     chosen = motions_of(file)
     host = _base(rig, file, chosen, if_changed, report)
+    _warn_of_other_rigs(rig, file, report)
     plan = plan_onto(context, rig, chosen, file.path, host=host, options=options, report=report, progress=progress)
     if plan.document is None:
         return plan
-    motions = plan.document.motion_set
-    there = {definition.label.lower() for definition in motions.parameters.definitions}
-    plan.deleted = [entry.name for entry in file.deleted if entry.name.lower() in there]
-    if plan.deleted:
-        motions = edit.delete(motions, plan.deleted)
-    listed = [name for _, name in plan.written]
-    places = [action.motionbridge_motion.place for action in chosen if action.motionbridge_motion.place >= 0]
-    if places != sorted(places) and len(set(listed)) == len(listed):
-        motions = edit.reorder(motions, listed)
-        plan.reordered = True
-    plan.data, plan.document = host.written(motions)
+    before, motions = host.motions, plan.document.motion_set
+    listed = [host.index(action) for action in chosen]
+    known = [index for index in listed if index is not None]
+    order = list(range(len(motions.library.motions)))
+    if known != sorted(known) or None in listed[: len(known)]:
+        order = _in_list_order(listed, len(before.library.motions) if before is not None else 0, len(order))
+        plan.reordered = order != sorted(order)
+    unwanted = _deleted_indices(file, host)
+    plan.deleted = [motions.parameters.definitions[index].label for index in sorted(unwanted)]
+    if unwanted or plan.reordered:
+        order = [index for index in order if index not in unwanted]
+        plan.data, plan.document = host.written(edit.arranged(motions, order))
+        rank = {index: place for place, index in enumerate(order)}
+        plan.indices = {action: rank[index] for action, index in plan.indices.items() if index in rank}
     return plan
+
+
+def _in_list_order(listed: Sequence[int | None], known: int, count: int) -> list[int]:
+    """Indices of a file's motions in the order of the list; None: added, behind the ``known``. Others come last."""
+    added = iter(range(known, count))
+    front = [next(added) if index is None else index for index in listed]
+    return front + [index for index in range(count) if index not in set(front)]
+
+
+def _deleted_indices(file: Any, host: Host) -> set[int]:
+    """The indices in ``host`` of motions that were deleted in the panel."""
+    if host.motions is None:
+        return set()
+    labels = [definition.label.lower() for definition in host.motions.parameters.definitions]
+    found = set()
+    for entry in file.deleted:
+        index = host.moved.get(entry.place)
+        if index is None and entry.place < 0 and entry.name.lower() in labels:  # stored by version 0.1.0
+            index = labels.index(entry.name.lower())
+        if index is not None:
+            found.add(index)
+    return found
+
+
+def _warn_of_other_rigs(rig: Any, file: Any, report: Report) -> None:
+    path = bpy.path.abspath(file.path)
+    for other in bpy.data.objects:
+        if other != rig and any(bpy.path.abspath(one.path) == path for one in other.motionbridge_motion_files):
+            report.note("another armature has motions of this file; each saves its own", f"{file.name}: {other.name}")
 
 
 def _base(rig: Any, file: Any, chosen: Sequence[Any], if_changed: OtherBase, report: Report) -> Host:
     there = Path(bpy.path.abspath(file.path))
     digest = hashlib.sha256(files.read_file(there)).hexdigest() if there.is_file() else None
     if digest is not None and (digest == file.sha256 or if_changed is OtherBase.DISK):
-        host = host_on_disk(str(there))
+        host = host_on_disk(str(there), rig)
         if host.motions is not None:
             host.motions = host.motions._replace(parameters=motion_files.with_partitions(host.motions.parameters, file))
         return host
@@ -172,7 +228,8 @@ def _base(rig: Any, file: Any, chosen: Sequence[Any], if_changed: OtherBase, rep
             "the model these motions lie in is gone", file=str(there), remedy="Put it back, or export to a motion file"
         )
     host = host_as_imported(rig, chosen, file)
-    lost = len(motion_files.document_of(file).motion_set.library.motions) - len(file.deleted) - len(chosen)
+    imported = sum(host.index(action) is not None for action in chosen)
+    lost = len(motion_files.document_of(file).motion_set.library.motions) - len(file.deleted) - imported
     if lost > 0:
         report.warn(f"{lost} motions of the file were not imported and cannot be written", there.name)
     return host
@@ -186,6 +243,12 @@ def settle(plan: Plan, rig: Any, file: Any = None, *, options: MotionExportOptio
     if plan.document is None:
         return file
     digest = hashlib.sha256(plan.data).hexdigest()
+    before = action_lists.members(file, LISTS) if file is not None else {}
+    files_of = {action: one.name for action, one in action_lists.files_of_actions(rig, LISTS).items()}
+    for action, _ in plan.written:
+        other = rig.motionbridge_motion_files.get(files_of.get(action, ""))
+        if other is not None and other != file:
+            action_lists.remove(other, action, LISTS)
     if file is None:
         file = motion_files.attach(rig, plan.document, plan.path, digest)
     else:
@@ -193,21 +256,14 @@ def settle(plan: Plan, rig: Any, file: Any = None, *, options: MotionExportOptio
         if options is not None and options.rest_change is RestChange.OFFSETS:
             motion_files.keep_rest(file, rig)
     file.deleted.clear()
-    free = _places(plan.document)
-    for action, name in plan.written:
-        motion = action.motionbridge_motion
-        place, stored = free[name.lower()].pop(0)
+    stored = plan.document.motion_set.library.motions
+    for action, _ in plan.written:
+        motion, index = action.motionbridge_motion, plan.indices[action]
         motion.is_motion = True
-        motion.file, motion.place, motion.order, motion.status = file.name, place, place, "UNTOUCHED"
-        motion.motion_name = motion.imported_name = names.decode(stored.name)
-        keep(motion, "body", write_motion(stored))
-        motion_length.set_length(action, stored.frames)
+        motion.file, motion.place, motion.order, motion.status = file.name, index, index, "UNTOUCHED"
+        motion.motion_name = motion.imported_name = names.decode(stored[index].name)
+        keep(motion, "body", write_motion(stored[index]))
+        motion_length.set_length(action, stored[index].frames)
+    kept = dict.fromkeys([action for action, _ in plan.written]) | dict.fromkeys(before)
+    action_lists.replace(file, [(action, plan.indices.get(action, -1)) for action in kept])
     return file
-
-
-def _places(document: Omf) -> dict[str, list[tuple[int, Motion]]]:
-    places: dict[str, list[tuple[int, Motion]]] = {}
-    motions = document.motion_set
-    for place, definition in enumerate(motions.parameters.definitions):
-        places.setdefault(definition.label.lower(), []).append((place, motions.library.motions[place]))
-    return places

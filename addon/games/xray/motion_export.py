@@ -5,9 +5,13 @@ A `Plan` is the whole file in memory with the list of changes; nothing is on dis
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import hashlib
+import itertools
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -15,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...blender import action as actions
+from ...blender import action_lists
 from ...blender.armature import Rest, is_turned_or_scaled, parent_local, rest_of
 from ...blender.rotation_modes import HiddenKeys
 from ...blender.shown import ShownActions, shortened
@@ -24,16 +29,16 @@ from ...core.model import Clip, Skeleton
 from ...core.report import Report
 from ...formats.xray import ogf, omf
 from ...formats.xray.ogf.motions import motion_set_of, with_motion_set
-from ...formats.xray.omf import edit
 from ...formats.xray.omf.changes import Changes
 from ...formats.xray.omf.decoding import decode_motion, track_bones
 from ...formats.xray.omf.document import FRAMES_PER_SECOND, TIMING, Definition, Motion, MotionSet, Omf, Parameters
-from ...formats.xray.omf.encoding import encode, new_definition
+from ...formats.xray.omf.encoding import Identity, encode, new_definition
 from ...formats.xray.omf.limits import LONGEST_NAME
 from ...formats.xray.omf.quantise import Width
 from . import marks, motion_files, motion_length
 from .bone_properties import bones_in_order, game_name
 from .skeletal_import import order_of
+from .motion_files import LISTS
 
 
 class Onto(Enum):
@@ -73,12 +78,18 @@ class Plan:
     path: str
     data: bytes
     changes: Changes
-    renamed: list[tuple[str, str]] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
     reordered: bool = False
     written: list[tuple[Any, str]] = field(default_factory=list)
     """The actions, each with the name its motion has in the file."""
+    indices: dict[Any, int] = field(default_factory=dict)
+    """Index in the written file of each action's motion, also of actions of the file that were not chosen."""
     document: Omf | None = None
+
+    @property
+    def renamed(self) -> list[tuple[str, str]]:
+        """Old and new names of motions that were renamed in the panel."""
+        return self.changes.renamed
 
     def sentence(self) -> str:
         """What will change, in one sentence."""
@@ -110,7 +121,8 @@ def plan_export(
     """The file at ``path`` with the actions ``chosen``. Raises `WriteError` or, for the file on disk, `ReadError`."""
     if not chosen:
         raise WriteError("no motion is chosen", remedy="Tick motions in the list, or assign an action to the armature")
-    host = host_on_disk(path) if onto is Onto.FILE else host_as_imported(rig, chosen)
+    host = host_on_disk(path, rig) if onto is Onto.FILE else host_as_imported(rig, chosen)
+    host.replaces = onto is Onto.FILE
     return plan_onto(context, rig, chosen, path, host=host, options=options, report=report, progress=progress)
 
 
@@ -130,42 +142,74 @@ def plan_onto(
     files.warn_of_replacing(bpy.path.abspath(path), report)
     gatherer = _Gatherer(context, rig, options, report)
     clips, definitions = [], []
-    copies = copied(chosen)
-    for done, action in enumerate(chosen):
+    labels = _labels(chosen, action_lists.all_listed(rig, LISTS), host, options, report)
+    for done, (action, label) in enumerate(zip(chosen, labels, strict=True)):
         clip = gatherer.clip(action)
-        if action in copies:
-            clip.name = names.shortened(action.name, LONGEST_NAME)
-            report.note("a copy of another motion, written as a new one under the action's name", action.name)
+        clip.name = label
         clips.append(clip)
-        definitions.append(definition_of(action, clip.name))
+        definitions.append(definition_of(action, label))
         progress(done + 1)
+    identities = [host.identity(action, label) for action, label in zip(chosen, labels, strict=True)]
     encoded, changes = encode(
         clips,
         host.motions,
         skeleton=gatherer.skeleton,
         definitions=definitions,
+        identities=identities,
         width=options.width,
         sampled=gatherer.sampled,
     )
-    plan = Plan(path, b"", changes)
-    own = [place for place, action in enumerate(chosen) if action not in copies]
-    encoded = _renamed(encoded, [chosen[place] for place in own], [clips[place] for place in own], options, plan)
-    renamed = dict(plan.renamed)
-    plan.written = [(action, renamed.get(clip.name, clip.name)) for action, clip in zip(chosen, clips, strict=True)]
+    plan = Plan(path, b"", changes, written=list(zip(chosen, labels, strict=True)))
+    added = itertools.count(len(host.motions.library.motions) if host.motions is not None else 0)
+    plan.indices = dict(host.indices)
+    for action, identity in zip(chosen, identities, strict=True):
+        plan.indices[action] = next(added) if identity.index is None else identity.index
     plan.data, plan.document = host.written(encoded)
     return plan
 
 
-def copied(chosen: Sequence[Any]) -> set[Any]:
-    """The actions that were duplicated in Blender from another of ``chosen``: they say they are the same motion."""
-    seen: set[tuple[str, int]] = set()
-    copies = set()
+def _labels(
+    chosen: Sequence[Any], listed: Collection[Any], host: Host, options: MotionExportOptions, report: Report
+) -> list[str]:
+    """The name that the motion of each action gets: the one in the panel.
+
+    A copy that was made in Blender has the original's name until somebody types another: it gets the action's. Raises
+    `WriteError` where two motions would have one name, unless they had it in the file.
+    """
+    copies = {action for action in chosen if action not in listed and action_lists.is_copy(action, LISTS)}
+    taken = {_panel_name(action).lower() for action in chosen if action not in copies}
+    labels = []
     for action in chosen:
         motion = action.motionbridge_motion
-        if motion.file and motion.place >= 0 and (motion.file, motion.place) in seen:
-            copies.add(action)
-        seen.add((motion.file, motion.place))
-    return copies
+        label = _panel_name(action)
+        if action in copies:
+            if label == motion.imported_name or label.lower() in taken:
+                label = names.shortened(action.name, LONGEST_NAME)
+            report.note("a copy of another motion, written as a new one", f"{action.name}: {label}")
+        elif not options.rename and motion.imported_name:
+            label = motion.imported_name
+        labels.append(label)
+    _refuse_doubles(chosen, labels, host)
+    return labels
+
+
+def _panel_name(action: Any) -> str:
+    motion = action.motionbridge_motion
+    return str(motion.motion_name or motion.imported_name or action.name)
+
+
+def _refuse_doubles(chosen: Sequence[Any], labels: list[str], host: Host) -> None:
+    found: dict[str, list[int]] = {}
+    for number, label in enumerate(labels):
+        found.setdefault(label.lower(), []).append(number)
+    for numbers in found.values():
+        indices = [host.index(chosen[number]) for number in numbers]
+        if len(numbers) > 1 and not host.had_one_name(indices, labels[numbers[0]]):
+            actions_there = " and ".join(repr(chosen[number].name) for number in numbers[:3])
+            raise WriteError(
+                f"the actions {actions_there} would be motions of one name, {labels[numbers[0]]!r}",
+                remedy="Type another name for one of them in the Motion panel",
+            )
 
 
 def warn_of_transform(rig: Any, report: Report) -> None:
@@ -186,6 +230,7 @@ class _Gatherer:
         self._now = rest_of(rig, space.XRAY_ROOT_FRAME)
         self._labels = [game_name(rig.data.bones[bone]) for bone in self._now.bones]
         self._readers: dict[str, actions.ClipReader] = {}
+        self._files = action_lists.files_of_actions(rig, LISTS)
         reasons = actions.why_sampled(rig)
         self.sampled = bool(reasons)
         if reasons:
@@ -214,7 +259,6 @@ class _Gatherer:
             self._take_muted(clip, gathered.muted, action)
         motion_length.warn(action, self._report)
         clip.bones = list(self._labels)
-        clip.name = motion.imported_name or motion.motion_name or action.name
         clip.markers = marks.gather(action)
         return clip
 
@@ -255,7 +299,7 @@ class _Gatherer:
         return self._readers[key]
 
     def _rest_for(self, action: Any) -> Rest:
-        found = self._rig.motionbridge_motion_files.get(action.motionbridge_motion.file)
+        found = self._files.get(action)
         changed = motion_files.rest_changes(found, self._rig) if found is not None else []
         if not changed or self._options.rest_change is RestChange.OFFSETS:
             return self._now
@@ -325,11 +369,42 @@ def definition_of(action: Any, name: str) -> Definition:
 
 @dataclass
 class Host:
-    """What the motions go into: a file of their own, or a model that carries them."""
+    """What the motions go into: a file of their own, or a model that carries them.
+
+    ``file``: the one kept on the rig that this is. ``moved``: index of a motion when it was imported -> index here.
+    ``indices``: action -> index of its motion here. ``replaces``: other actions replace motions of their names.
+    """
 
     motions: MotionSet | None
     document: Omf | None = None
     model: Any = None
+    file: Any = None
+    moved: dict[int, int] = field(default_factory=dict)
+    indices: dict[Any, int] = field(default_factory=dict)
+    replaces: bool = False
+
+    def index(self, action: Any) -> int | None:
+        """The index here of the motion that an action is, None for a new one."""
+        return self.indices.get(action)
+
+    def identity(self, action: Any, label: str) -> Identity:
+        """Which motion here an action is that gets the name ``label``."""
+        index = self.index(action)
+        if index is None and self.replaces and self.motions is not None:
+            labels = [definition.label.lower() for definition in self.motions.parameters.definitions]
+            taken = set(self.indices.values())
+            index = next((i for i, one in enumerate(labels) if one == label.lower() and i not in taken), None)
+        if index is not None:
+            return Identity(index)
+        of_file = self.file is not None and action.motionbridge_motion.file == self.file.name
+        return Identity(None, motion_files.motion_of(action) if of_file else None)
+
+    def had_one_name(self, indices: Sequence[int | None], label: str) -> bool:
+        """Whether motions at ``indices`` had the name ``label`` before."""
+        if self.motions is None:
+            return False
+        definitions = self.motions.parameters.definitions
+        return all(index is not None and names.same(definitions[index].label, label) for index in indices)
 
     def written(self, motions: MotionSet) -> tuple[bytes, Omf]:
         """The whole file's bytes with these motions, and the motions as a document."""
@@ -339,9 +414,10 @@ class Host:
         return omf.write(document), document
 
 
-def host_on_disk(path: str) -> Host:
-    """The file at ``path``, a motion file or a model with motions inside."""
+def host_on_disk(path: str, rig: Any) -> Host:
+    """The file at ``path``, a motion file or a model with motions inside; its motions are known if ``rig`` has it."""
     data = files.read_file(path)
+    file = _file_at(rig, path)
     if path.lower().endswith(".ogf"):
         model = ogf.read(data, path, Report())
         inside = motion_set_of(model)
@@ -349,9 +425,37 @@ def host_on_disk(path: str) -> Host:
             raise WriteError(
                 "this model has no motions inside", file=path, remedy="Export to a motion file (.omf) that it refers to"
             )
-        return Host(inside, model=model)
-    document = omf.read(data, path, Report())
-    return Host(document.motion_set, document)
+        host = Host(inside, model=model, file=file)
+    else:
+        document = omf.read(data, path, Report())
+        host = Host(document.motion_set, document, file=file)
+    if file is not None:
+        moved = host.moved = _moved_indices(file, host.motions, hashlib.sha256(data).hexdigest())
+        placed = action_lists.members(file, LISTS)
+        host.indices = {action: moved[place] for action, place in placed.items() if place in moved}
+    return host
+
+
+def _file_at(rig: Any, path: str) -> Any:
+    """The motion file of ``rig`` that lies at ``path``, or None."""
+    target = Path(path).resolve()
+    return next(
+        (file for file in rig.motionbridge_motion_files if Path(bpy.path.abspath(file.path)).resolve() == target), None
+    )
+
+
+def _moved_indices(file: Any, there: MotionSet | None, digest: str) -> dict[int, int]:
+    """Index of a motion when it was imported -> its index in the file on disk.
+
+    Where that is another file by now, motions of one name are the same ones, in their order.
+    """
+    before = [one.label.lower() for one in motion_files.document_of(file).motion_set.parameters.definitions]
+    if digest == file.sha256 or there is None:
+        return {index: index for index in range(len(before))}
+    now: dict[str, list[int]] = {}
+    for index, one in enumerate(there.parameters.definitions):
+        now.setdefault(one.label.lower(), []).append(index)
+    return {index: now[label].pop(0) for index, label in enumerate(before) if now.get(label)}
 
 
 def host_as_imported(rig: Any, chosen: Sequence[Any], file: Any = None) -> Host:
@@ -359,30 +463,24 @@ def host_as_imported(rig: Any, chosen: Sequence[Any], file: Any = None) -> Host:
     file = file if file is not None else _common_file(rig, chosen)
     if file is None:
         return Host(None)
+    places = action_lists.members(file, LISTS)
     originals: dict[int, Motion] = {}
+    placed: dict[Any, int] = {}
     for action in chosen:
         motion = motion_files.motion_of(action)
-        if motion is not None and action.motionbridge_motion.file == file.name:
-            originals[action.motionbridge_motion.place] = motion
+        if motion is not None and places.get(action, -1) >= 0:
+            placed[action] = places[action]
+            originals[places[action]] = motion
     document = motion_files.joined(file, originals)
     library, parameters = document.motion_set
-    return Host(MotionSet(library, motion_files.with_partitions(parameters, file)), document)
+    rank = {place: index for index, place in enumerate(sorted(originals))}
+    indices = {action: rank[place] for action, place in placed.items()}
+    motions = MotionSet(library, motion_files.with_partitions(parameters, file))
+    return Host(motions, document, file=file, moved=rank, indices=indices)
 
 
 def _common_file(rig: Any, chosen: Sequence[Any]) -> Any:
-    """The file most of the chosen motions came from: the partitions are its."""
-    keys = [action.motionbridge_motion.file for action in chosen]
-    known = [key for key in keys if key and rig.motionbridge_motion_files.get(key) is not None]
-    return rig.motionbridge_motion_files[max(known, key=known.count)] if known else None
-
-
-def _renamed(
-    motions: MotionSet, chosen: Sequence[Any], clips: list[Clip], options: MotionExportOptions, plan: Plan
-) -> MotionSet:
-    """Carry out the renames the user made in the panel; ``clips`` belong to ``chosen``."""
-    for action, clip in zip(chosen, clips, strict=True):
-        wanted = action.motionbridge_motion.motion_name or clip.name
-        if wanted != clip.name and options.rename:
-            motions = edit.rename(motions, clip.name, wanted)
-            plan.renamed.append((clip.name, wanted))
-    return motions
+    """The file most of the chosen motions came from; its bone parts are used."""
+    files_of = action_lists.files_of_actions(rig, LISTS)
+    named = Counter(files_of[action].name for action in chosen if action in files_of)
+    return rig.motionbridge_motion_files[named.most_common(1)[0][0]] if named else None

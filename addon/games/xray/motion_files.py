@@ -13,6 +13,8 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ...blender import action_lists
+from ...blender.action_lists import Kind
 from ...blender.armature import Rest, matrices_of
 from ...blender.record import is_sealed, keep, kept
 from ...core import names
@@ -42,12 +44,32 @@ UNKNOWN_REST = 1e-6
 """How far a rest matrix may stray from the one kept and still be the same."""
 
 
+def _fits(action: Any, file: Any, place: int) -> bool:
+    """Whether an action can be what a file had at an index: its name and number of frames."""
+    there = document_of(file).motion_set.library.motions
+    motion = motion_of(action)
+    return (
+        motion is not None
+        and place < len(there)
+        and (motion.name, motion.frames)
+        == (
+            there[place].name,
+            there[place].frames,
+        )
+    )
+
+
+LISTS = Kind("motionbridge_motion_files", "motionbridge_motion", _fits)
+"""The motion files of an armature and the actions they list."""
+
+
 def attach(rig: Any, document: Omf, path: str, digest: str, *, embedded: bool = False) -> Any:
     """Keep a file on ``rig``: everything but the motions' keys, which go with their actions."""
     taken = {file.name for other in _objects() for file in other.motionbridge_motion_files}
     file = rig.motionbridge_motion_files.add()
     file.name = names.distinct(Path(path).name, taken)
     file.embedded = embedded
+    action_lists.start_list(file)
     refresh(file, document, path, digest)
     keep_rest(file, rig)
     return file
@@ -196,11 +218,10 @@ def with_partitions(parameters: Parameters, file: Any) -> Parameters:
 def owner(action: Any) -> tuple[Any, Any] | None:
     """The rig and the file an action belongs to."""
     key = action.motionbridge_motion.file
-    for rig in _objects():
-        file = rig.motionbridge_motion_files.get(key) if key else None
-        if file is not None:
-            return rig, file
-    return None
+    owners = [rig for rig in _objects() if key and rig.motionbridge_motion_files.get(key) is not None]
+    if len(owners) > 1:
+        owners = [rig for rig in owners if action_lists.file_of(rig, action, LISTS) is not None] or owners
+    return (owners[0], owners[0].motionbridge_motion_files[key]) if owners else None
 
 
 def _choices(motion: Any) -> list[tuple[str, int]]:

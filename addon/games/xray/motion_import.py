@@ -10,7 +10,7 @@ from typing import Any, Self
 import bpy
 
 from ...blender import action as actions
-from ...blender import compat
+from ...blender import action_lists, compat
 from ...blender.armature import Rest, rest_of
 from ...blender.failure import rows_removed_on_failure
 from ...blender.record import keep
@@ -25,6 +25,7 @@ from ...formats.xray.omf.motions import write_motion
 from ...formats.xray.omf.tracks import refuse_overlong
 from . import marks, motion_files
 from .bone_properties import bones_in_order, game_name
+from .motion_files import LISTS
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,7 @@ def _import(
             definition = parameters.definitions[place] if place < len(parameters.definitions) else None
             action = builders.build(motions[place], definition, options)
             describe(action, motions[place], definition, place, result.file)
+            action_lists.add(result.file, action, place, LISTS)
             result.actions.append(action)
             progress(done + 1)
         result.missing = builders.missing()

@@ -20,6 +20,7 @@ from bpy.props import (
     StringProperty,
 )
 
+from ...blender.action_lists import ListedAction
 from ...blender.property_groups import AddedProperties
 from ...blender.record import bytes_property, seal_property, status_property
 from ...formats.xray.omf.document import ALL_PARTITIONS, MotionFlag
@@ -116,7 +117,9 @@ class MotionProperties(bpy.types.PropertyGroup):
 
 
 class DeletedMotion(bpy.types.PropertyGroup):
-    """A motion that leaves the file when it is saved next; ``name`` is the motion's."""
+    """A motion that leaves the file when it is saved next: its ``name`` and its index ``place`` in the file."""
+
+    place: IntProperty(default=-1)
 
 
 class PartitionBone(bpy.types.PropertyGroup):
@@ -150,6 +153,8 @@ class MotionFile(bpy.types.PropertyGroup):
     document_seal: seal_property()
     rest: CollectionProperty(type=RestBone)
     deleted: CollectionProperty(type=DeletedMotion)
+    actions: CollectionProperty(type=ListedAction)
+    lists_actions: BoolProperty(description="Version 0.1.0 kept no list of a file's actions", options={"HIDDEN"})
 
 
 ADDED = AddedProperties(

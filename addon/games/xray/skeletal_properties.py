@@ -17,6 +17,7 @@ from bpy.props import (
     StringProperty,
 )
 
+from ...blender.action_lists import ListedAction
 from ...blender.property_groups import AddedProperties
 from ...blender.record import bytes_property, seal_property
 from .motion_properties import RestBone
@@ -62,6 +63,8 @@ class SkeletalFile(bpy.types.PropertyGroup):
     document: bytes_property("The file without its motions' keys")
     document_seal: seal_property()
     rest: CollectionProperty(type=RestBone)
+    actions: CollectionProperty(type=ListedAction)
+    lists_actions: BoolProperty(description="Version 0.1.0 kept no list of a file's actions", options={"HIDDEN"})
 
 
 ADDED = AddedProperties(

@@ -36,9 +36,10 @@ class MotionChange:
 
 @dataclass
 class Changes:
-    """The motions that changed, and how many did not."""
+    """The motions that changed, those ``renamed`` (old name, new name), and how many did not change but for that."""
 
     motions: list[MotionChange] = field(default_factory=list)
+    renamed: list[tuple[str, str]] = field(default_factory=list)
     untouched: int = 0
 
     def worst_error(self) -> tuple[float, str, str]:

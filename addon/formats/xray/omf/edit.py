@@ -110,6 +110,12 @@ def reorder(motions: MotionSet, first: Sequence[str]) -> MotionSet:
     return _assembled(motions, [chosen[place] for place in front + rest])
 
 
+def arranged(motions: MotionSet, indices: Sequence[int]) -> MotionSet:
+    """The motions at these indices, in this order."""
+    chosen = pairs(motions)
+    return _assembled(motions, [chosen[index] for index in indices])
+
+
 def split(motions: MotionSet, wanted: Iterable[str]) -> tuple[MotionSet, MotionSet]:
     """Two sets with the same partitions: the named motions in the file's order, and the others."""
     chosen = pairs(motions)

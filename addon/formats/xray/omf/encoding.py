@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -29,55 +30,82 @@ from .motions import numbered
 from .quantise import Width
 
 
+@dataclass(frozen=True)
+class Identity:
+    """Which motion a clip is: ``index`` of that in the base, None where it is new.
+
+    ``source``: what a new one was copied from, with tracks for the base's bones; tracks that say the same keep their
+    bytes.
+    """
+
+    index: int | None = None
+    source: Motion | None = None
+
+
 def encode(
     clips: Sequence[Clip],
     base: MotionSet | None = None,
     *,
     skeleton: Skeleton | None = None,
     definitions: Sequence[Definition] | None = None,
+    identities: Sequence[Identity] | None = None,
     width: Width = Width.AUTOMATIC,
     sampled: bool = False,
 ) -> tuple[MotionSet, Changes]:
-    """``base`` with each clip put in the place of the motion of its name, or added behind the last; and what changed.
+    """``base`` with each clip at the index of the motion it is, or added behind the last; and what changed.
 
-    Without ``base`` a new set for ``skeleton`` (one partition ``default``). ``definitions``, one for each clip, say how
-    motions play; marks come from the clips. Raises `WriteError` for what the game cannot take, unless the base has it
-    already.
+    ``identities``, one for each clip, say which motion that is; without them it is the one of the clip's name. A motion
+    gets its clip's name. Without ``base`` a new set for ``skeleton`` (one partition ``default``). ``definitions``, one
+    for each clip, say how motions play; marks come from the clips. Raises `WriteError` for what the game cannot take,
+    unless the base has it already.
     """
     start = base if base is not None else _empty_set(skeleton, clips)
     motions = start.library.motions
     definitions_out = list(start.parameters.definitions)
-    places: dict[str, list[int]] = {}
-    for known, (_, definition) in enumerate(pairs(start)):
-        places.setdefault(definition.label.lower(), []).append(known)
+    renaming = identities is not None
+    if identities is None:
+        identities = _by_name(clips, start)
     listed = sum(len(partition.bones) for partition in start.parameters.partitions)
     model_bones = skeleton.bones if skeleton is not None else []
     changes = Changes()
-    for number, clip in enumerate(clips):
-        # A name may be there twice (the game plays the first): clips take the places of their name in turn.
-        free = places.get(clip.name.lower())
-        place = free.pop(0) if free else None
-        old = motions[place] if place is not None else None
+    for number, (clip, identity) in enumerate(zip(clips, identities, strict=True)):
+        index = identity.index
+        old = motions[index] if index is not None else identity.source
         bones = track_bones(start.parameters, old.track_count if old is not None else listed, Report(), model_bones)
         motion, track_changes = encode_motion(clip, bones, old, rest=skeleton, width=width, sampled=sampled)
         given = definitions[number] if definitions is not None else None
-        definition = _definition(clip, given, definitions_out[place] if place is not None else None)
-        if place is None:
+        before = definitions_out[index] if index is not None else None
+        definition = _definition(clip, given, before, renaming=renaming)
+        motion.name = definition.name
+        if index is None or before is None:
             motions.append(motion)
             definitions_out.append(definition)
             changes.motions.append(MotionChange(clip.name, number, new=True, tracks=tuple(track_changes)))
             continue
-        fields = _changed_fields(old, motion, definitions_out[place], definition)
+        if definition.name != before.name:
+            changes.renamed.append((before.label, definition.label))
+        elif old is not None:
+            motion.name = old.name
+        fields = _changed_fields(old, motion, before, definition)
         if track_changes or fields:
             changes.motions.append(MotionChange(clip.name, number, tracks=tuple(track_changes), fields=tuple(fields)))
-            motion.name = old.name if old is not None else motion.name
-            motions[place], definitions_out[place] = motion, definition
+        if track_changes or fields or definition.name != before.name:
+            motions[index], definitions_out[index] = motion, definition
     changes.untouched = len(motions) - len(changes.motions)
-    if not changes.motions:
+    if not changes.motions and not changes.renamed:
         return start, changes
     result = rearranged(start, motions, definitions_out)
     refuse_new_problems(base, result)
     return result, changes
+
+
+def _by_name(clips: Sequence[Clip], base: MotionSet) -> list[Identity]:
+    """The motion of each clip's name; where a name is there twice (the game plays the first) they are taken in turn."""
+    indices: dict[str, list[int]] = {}
+    for index, (_, definition) in enumerate(pairs(base)):
+        indices.setdefault(definition.label.lower(), []).append(index)
+    free = (indices.get(clip.name.lower()) for clip in clips)
+    return [Identity(found.pop(0) if found else None) for found in free]
 
 
 def _empty_set(skeleton: Skeleton | None, clips: Sequence[Clip]) -> MotionSet:
@@ -91,11 +119,12 @@ def new_definition(name: str) -> Definition:
     return Definition(names.encode(name), 0, ALL_PARTITIONS, 0, np.array(DEFAULT_TIMING, "<f4"))
 
 
-def _definition(clip: Clip, given: Definition | None, old: Definition | None) -> Definition:
+def _definition(clip: Clip, given: Definition | None, old: Definition | None, *, renaming: bool) -> Definition:
+    same_name = old is not None and (not renaming or old.label == clip.name)
     chosen = given or old or new_definition(clip.name)
     marks = encode_marks(clip.markers, old.marks if old is not None else [])
     return Definition(
-        old.name if old is not None else names.encode(clip.name),
+        old.name if old is not None and same_name else names.encode(clip.name),
         chosen.flags,
         chosen.bone_or_part,
         old.motion if old is not None else chosen.motion,

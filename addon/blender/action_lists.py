@@ -1,0 +1,216 @@
+"""Which actions belong to a file that an armature keeps: the file lists them by pointer.
+
+Blender tells nobody that an action was copied, and a copy has every property of the original, one that points at itself
+included. But pointers *to* an action tell the two apart, and Blender keeps them right (measured in 4.2, 4.5 and 5.0):
+
+- copying an action leaves the list alone: the copy is in no list
+- duplicating an armature together with its action (Shift D) gives the new armature a list with the copy in the place of
+  the original; actions that do not play are in both lists
+- appending an armature brings all listed actions along, also where names clash; each armature lists its own
+- undo, saving and loading keep the list; deleting an action leaves an empty entry
+
+So a listed action is what its file had at that index, and one that is in no list is new: it belongs to the file of an
+armature that uses it (its own copy), and is never written to the file of another.
+
+Version 0.1.0 kept no lists: actions named their file and their index in it. What it saved is understood by `_claims`,
+and listed as soon as something else is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+from bpy.props import IntProperty, PointerProperty
+
+from .property_groups import AddedProperties
+
+
+class ListedAction(bpy.types.PropertyGroup):
+    """An action of a file; ``place`` is the index of its motion in the file, -1 where it is not in it yet."""
+
+    action: PointerProperty(type=bpy.types.Action)
+    place: IntProperty(default=-1)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of file: the collection of files on an armature, the properties of an action.
+
+    A file has ``name``, the collection ``actions`` of `ListedAction` and the flag ``lists_actions``; an action has
+    ``file`` (a file's name) and ``place``. ``fits`` (action, file, index) tells whether the action can be what the file
+    had there; it is asked where several armatures have files of one name, all of version 0.1.0.
+    """
+
+    files: str
+    action: str
+    fits: Callable[[Any, Any, int], bool]
+
+    def properties(self, action: Any) -> Any:
+        """What an action knows of its file."""
+        return getattr(action, self.action)
+
+    def files_of(self, rig: Any) -> Any:
+        """The files of an armature object."""
+        return getattr(rig, self.files)
+
+
+def members(file: Any, kind: Kind) -> dict[Any, int]:
+    """The actions of a file of an armature, each with its index in the file; -1 for new ones.
+
+    Those listed, then copies that the armature uses (plays, or has in the NLA) and no armature lists.
+    """
+    found = listed(file, kind)
+    for action in used_by(file.id_data):
+        if kind.properties(action).file == file.name and action not in found and not is_listed(action, kind):
+            found[action] = -1
+    return found
+
+
+def listed(file: Any, kind: Kind) -> dict[Any, int]:
+    """The actions that a file lists, each with its index in the file. Nothing is stored."""
+    if file.lists_actions:
+        return {entry.action: entry.place for entry in file.actions if entry.action is not None}
+    return _claims(kind, file.name).get(file.id_data, {})
+
+
+def files_of_actions(rig: Any, kind: Kind) -> dict[Any, Any]:
+    """Each action of the files of ``rig``, and the file: the one it names where several list it."""
+    found: dict[Any, Any] = {}
+    for file in kind.files_of(rig):
+        for action in members(file, kind):
+            if action not in found or kind.properties(action).file == file.name:
+                found[action] = file
+    return found
+
+
+def file_of(rig: Any, action: Any, kind: Kind) -> Any:
+    """The file of ``rig`` that an action belongs to, or None. Ask `files_of_actions` for many."""
+    return files_of_actions(rig, kind).get(action)
+
+
+def all_listed(rig: Any, kind: Kind) -> set[Any]:
+    """Every action that a file of ``rig`` lists."""
+    return {action for file in kind.files_of(rig) for action in listed(file, kind)}
+
+
+def is_listed(action: Any, kind: Kind) -> bool:
+    """Whether any armature's file lists an action."""
+    return any(
+        action in listed(file, kind)
+        for rig in _rigs()
+        for file in kind.files_of(rig)
+        if file.lists_actions or file.name == kind.properties(action).file
+    )
+
+
+def is_copy(action: Any, kind: Kind) -> bool:
+    """Whether an action says that it is what a file has, but is a copy of that made in Blender."""
+    return bool(kind.properties(action).file) and kind.properties(action).place >= 0 and not is_listed(action, kind)
+
+
+def used_by(owner: Any) -> list[Any]:
+    """The actions that a data-block plays or has in the NLA."""
+    data = owner.animation_data
+    if data is None:
+        return []
+    strips = [strip.action for track in data.nla_tracks for strip in track.strips]
+    return [action for action in dict.fromkeys([data.action, *strips]) if action is not None]
+
+
+def start_list(file: Any) -> None:
+    """Let a new file list its actions; it has none yet."""
+    file.lists_actions = True
+    file.actions.clear()
+
+
+def add(file: Any, action: Any, place: int, kind: Kind) -> None:
+    """List an action at the end, with its index in the file (-1: it is not in it yet)."""
+    store(file, kind)
+    entry = file.actions.add()
+    entry.action, entry.place = action, place
+
+
+def adopt(file: Any, kind: Kind) -> None:
+    """List the copies that the armature uses, so that they stay when it uses other actions."""
+    known = listed(file, kind)
+    for action in [action for action in members(file, kind) if action not in known]:
+        add(file, action, -1, kind)
+
+
+def remove(file: Any, action: Any, kind: Kind) -> None:
+    """Take an action out of a file's list; its motion in the file is somebody else's business."""
+    store(file, kind)
+    for number in reversed(range(len(file.actions))):
+        if file.actions[number].action in {action, None}:
+            file.actions.remove(number)
+
+
+def replace(file: Any, chosen: Iterable[tuple[Any, int]]) -> None:
+    """List these actions with their indices, and no others."""
+    start_list(file)
+    for action, place in chosen:
+        entry = file.actions.add()
+        entry.action, entry.place = action, place
+
+
+def store(file: Any, kind: Kind) -> None:
+    """Make the list of a file that version 0.1.0 stored, and those of other armatures' files of its name."""
+    if file.lists_actions:
+        return
+    claims = _claims(kind, file.name)
+    for rig in _rigs():
+        for found in kind.files_of(rig):
+            if found.name == file.name and not found.lists_actions:
+                replace(found, claims.get(rig, {}).items())
+
+
+def _rigs() -> list[Any]:
+    return [owner for owner in bpy.data.objects if owner.type == "ARMATURE"]
+
+
+def _claims(kind: Kind, key: str) -> dict[Any, dict[Any, int]]:
+    """Armature -> the actions of its file called ``key``, each with its index, where version 0.1.0 kept no list.
+
+    The actions that say they are of this file, each index once: the action that the armature uses, else the first by
+    name (a copy has a number behind it) that no other armature uses. Armatures choose in the order of their names.
+    """
+    owners = [rig for rig in _rigs() if (file := kind.files_of(rig).get(key)) is not None and not file.lists_actions]
+    if not owners:
+        return {}
+    taken = {
+        entry.action
+        for rig in _rigs()
+        for file in kind.files_of(rig)
+        if file.name == key and file.lists_actions
+        for entry in file.actions
+    }
+    pools: dict[int, list[Any]] = {}
+    for action in sorted(bpy.data.actions, key=lambda action: (len(action.name), action.name)):
+        if kind.properties(action).file == key and action not in taken:
+            pools.setdefault(kind.properties(action).place, []).append(action)
+    used = {rig: set(used_by(rig)) for rig in owners}
+    claims: dict[Any, dict[Any, int]] = {rig: {} for rig in owners}
+    for place, pool in sorted(pools.items()):
+        for rig, mine in used.items():
+            # Of those the user added (index -1) there may be any number.
+            chosen = [action for action in pool if action in mine][: None if place < 0 else 1]
+            claims[rig] |= dict.fromkeys(chosen, place)
+        free = [action for action in pool if not any(action in mine for mine in used.values())]
+        if place < 0:
+            claims[owners[0]] |= dict.fromkeys(free, place)
+            continue
+        for rig in owners:
+            if place in claims[rig].values():
+                continue
+            file = kind.files_of(rig)[key]
+            action = next((one for one in free if len(owners) == 1 or kind.fits(one, file, place)), None)
+            if action is not None:
+                claims[rig][action] = place
+                free.remove(action)
+    return claims
+
+
+ADDED = AddedProperties((ListedAction,), {})
