@@ -18,7 +18,7 @@ and listed as soon as something else is stored.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,8 +31,8 @@ from .property_groups import AddedProperties
 class ListedAction(bpy.types.PropertyGroup):
     """An action of a file; ``place`` is the index of its motion in the file, -1 where it is not in it yet."""
 
-    action: PointerProperty(type=bpy.types.Action)
-    place: IntProperty(default=-1)
+    action: PointerProperty(type=bpy.types.Action, options={"HIDDEN"})
+    place: IntProperty(default=-1, options={"HIDDEN"})
 
 
 @dataclass(frozen=True)
@@ -91,24 +91,46 @@ def file_of(rig: Any, action: Any, kind: Kind) -> Any:
     return files_of_actions(rig, kind).get(action)
 
 
-def all_listed(rig: Any, kind: Kind) -> set[Any]:
-    """Every action that a file of ``rig`` lists."""
-    return {action for file in kind.files_of(rig) for action in listed(file, kind)}
-
-
 def is_listed(action: Any, kind: Kind) -> bool:
     """Whether any armature's file lists an action."""
+    key = kind.properties(action).file
     return any(
         action in listed(file, kind)
         for rig in _rigs()
         for file in kind.files_of(rig)
-        if file.lists_actions or file.name == kind.properties(action).file
+        if file.lists_actions or file.name == key
     )
 
 
-def is_copy(action: Any, kind: Kind) -> bool:
-    """Whether an action says that it is what a file has, but is a copy of that made in Blender."""
-    return bool(kind.properties(action).file) and kind.properties(action).place >= 0 and not is_listed(action, kind)
+def copies(actions: Sequence[Any], kind: Kind) -> dict[Any, Any]:
+    """Those of ``actions`` that say they are what a file has, but are copies of that made in Blender.
+
+    Each with the original, or None where that is in no list any more.
+    """
+    claiming = [action for action in actions if kind.properties(action).file and kind.properties(action).place >= 0]
+    keys = {kind.properties(action).file for action in claiming}
+    known: dict[Any, tuple[str, int]] = {}
+    for rig in _rigs() if claiming else ():
+        for file in kind.files_of(rig):
+            if file.lists_actions or file.name in keys:
+                known |= {action: (file.name, place) for action, place in listed(file, kind).items()}
+    originals = {where: action for action, where in reversed(known.items())}
+    return {
+        action: originals.get((kind.properties(action).file, kind.properties(action).place))
+        for action in claiming
+        if action not in known
+    }
+
+
+def unlisted(rig: Any, kind: Kind) -> list[tuple[Any, Any]]:
+    """Copies that an armature uses and no file lists: each with the file it belongs to; none if it cannot be edited."""
+    if rig.library is not None or rig.override_library is not None:
+        return []
+    return [
+        (file, action)
+        for file in kind.files_of(rig)
+        for action in members(file, kind).keys() - listed(file, kind).keys()
+    ]
 
 
 def used_by(owner: Any) -> list[Any]:
@@ -131,13 +153,6 @@ def add(file: Any, action: Any, place: int, kind: Kind) -> None:
     store(file, kind)
     entry = file.actions.add()
     entry.action, entry.place = action, place
-
-
-def adopt(file: Any, kind: Kind) -> None:
-    """List the copies that the armature uses, so that they stay when it uses other actions."""
-    known = listed(file, kind)
-    for action in [action for action in members(file, kind) if action not in known]:
-        add(file, action, -1, kind)
 
 
 def remove(file: Any, action: Any, kind: Kind) -> None:
@@ -206,10 +221,10 @@ def _claims(kind: Kind, key: str) -> dict[Any, dict[Any, int]]:
             if place in claims[rig].values():
                 continue
             file = kind.files_of(rig)[key]
-            action = next((one for one in free if len(owners) == 1 or kind.fits(one, file, place)), None)
-            if action is not None:
-                claims[rig][action] = place
-                free.remove(action)
+            fitting = next((one for one in free if len(owners) == 1 or kind.fits(one, file, place)), None)
+            if fitting is not None:
+                claims[rig][fitting] = place
+                free.remove(fitting)
     return claims
 
 

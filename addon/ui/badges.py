@@ -14,7 +14,7 @@ from ..games.arma import animation_edit
 from ..games.descent3 import model_export, motion_export
 from ..games.descent3.hierarchy import Chosen
 from ..games.descent3.model_properties import holder_of
-from ..games.xray import motion_edit
+from ..games.xray import motion_edit, skeletal_export
 from .motion_operators import active_action
 from .target import active_rig
 
@@ -28,6 +28,8 @@ def compare(context: Any) -> None:
     if rig is None or action is None:
         return
     if action.motionbridge_motion.is_motion:
+        motion_edit.adopt_copies(rig)
+        skeletal_export.adopt_copies(rig)
         try:
             motion_edit.update_status(context, rig, [action], Report())
         except MotionbridgeError:

@@ -13,7 +13,7 @@ from ..blender.scope import progress
 from ..core import files
 from ..core.errors import WriteError
 from ..core.report import Report
-from ..games.xray import motion_edit
+from ..games.xray import motion_edit, skeletal_export
 from ..games.xray.motion_export import Onto, plan_export
 from .bases import BlenderOperator, ExportHelper
 from .export_choices import ExportChoices, written_sentence
@@ -129,10 +129,11 @@ def known_file(rig: Any, path: str) -> Any:
 
 
 def actions_moving(rig: Any) -> list[Any]:
-    """The actions whose first curves are of bones that ``rig`` has, those of its motion files in their order first."""
+    """The actions of the files of ``rig`` in their order, then those of no file that move bones it has."""
     ordered = [action for file in rig.motionbridge_motion_files for action in motion_edit.motions_of(file)]
-    known = set(ordered)
-    return ordered + [action for action in _actions() if action not in known and _moves(action, rig)]
+    ordered += [action for file in rig.motionbridge_skeletal_files for action in skeletal_export.motions_of(file)]
+    known = dict.fromkeys(ordered)
+    return [*known, *(action for action in _actions() if action not in known and _moves(action, rig))]
 
 
 def _actions() -> list[Any]:
@@ -140,7 +141,7 @@ def _actions() -> list[Any]:
 
 
 def _moves(action: Any, rig: Any) -> bool:
-    if action.motionbridge_motion.file:
+    if action.motionbridge_motion.file or action.motionbridge_skeletal.file:
         return False
     bag = compat.curve_bag(action)
     first = next(iter(bag.fcurves), None) if bag is not None else None

@@ -8,10 +8,11 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty, StringProperty
 
-from ..blender import scope
+from ..blender import action_lists, scope
 from ..core.report import Report
 from ..games.xray import skeletal_export
 from ..games.xray.motion_export import RestChange
+from ..games.xray.skeletal_import import LISTS
 from .bases import BlenderOperator, ExportHelper
 from .curve_tolerances import Tolerances
 from .export_choices import RestChoice
@@ -96,13 +97,10 @@ class EXPORT_SCENE_OT_xray_skl(ArmatureExport, RestChoice, HiddenKeysChoice, Tol
     def _chosen(self, rig: Any) -> list[Any]:
         file = file_played(rig)
         if self.choose == "FILE" and file is not None:
-            return skeletal_export.motions_of(file.name)
+            return skeletal_export.motions_of(file)
         if self.choose == "ACTIVE":
             return [action_to_export(rig)]
-        ours = [
-            action for known in rig.motionbridge_skeletal_files for action in skeletal_export.motions_of(known.name)
-        ]
-        return some_action(rig, list(dict.fromkeys([*ours, *actions_moving(rig)])))
+        return some_action(rig, actions_moving(rig))
 
 
 def file_played(rig: Any) -> Any:
@@ -110,10 +108,10 @@ def file_played(rig: Any) -> Any:
     data = rig.animation_data
     files = rig.motionbridge_skeletal_files
     if data is not None and data.action is not None and data.action.motionbridge_skeletal.is_skeletal:
-        found = files.get(data.action.motionbridge_skeletal.file)
+        found = action_lists.file_of(rig, data.action, LISTS)
         if found is not None:
             return found
-    return next((file for file in reversed(files) if skeletal_export.motions_of(file.name)), None)
+    return next((file for file in reversed(files) if skeletal_export.motions_of(file)), None)
 
 
 CLASSES = (EXPORT_SCENE_OT_xray_skl,)

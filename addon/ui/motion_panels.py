@@ -12,7 +12,7 @@ from ..blender import action as actions
 from ..blender import action_lists, compat
 from ..core import names
 from ..formats.xray.omf.document import FRAMES_PER_SECOND
-from ..games.xray import motion_length, skeletal_import
+from ..games.xray import motion_edit, motion_export, motion_length, skeletal_export, skeletal_import
 from ..games.xray.motion_files import LISTS
 from . import found_motions
 from .bases import BlenderList
@@ -34,6 +34,8 @@ def _playing(rig: Any) -> int:
 
 
 def _play(rig: Any, number: int) -> None:
+    motion_edit.adopt_copies(rig)
+    skeletal_export.adopt_copies(rig)
     if 0 <= number < len(bpy.data.actions):
         skeletal_import.play(bpy.context, rig, bpy.data.actions[number])
 
@@ -210,8 +212,12 @@ class PlayingPanel(OnActiveMotion):
             row.label(text=text, icon="INFO", translate=False)
             row.operator("motionbridge.use_action_name")
         file = active_file(active_rig(context))
-        if file is not None and action_lists.is_copy(action, LISTS):
+        copies = action_lists.copies([action], LISTS) if file is not None else {}
+        if copies:
             layout.label(text="This is a copy of another motion", icon="INFO")
+            name = motion_export.name_of_copy(action, copies[action], motion_export.imported_name)
+            text = shown("Name in the file: {}").format(name)
+            layout.label(text=text, icon="BLANK1", translate=False)
             layout.operator("motionbridge.add_motion", icon="ADD")
         layout.prop(motion, "target")
         column = layout.column(align=True)

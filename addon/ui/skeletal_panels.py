@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 
 from ..core.report import Report
-from ..games.xray import motion_length
+from ..games.xray import motion_length, skeletal_export
 from .bases import BlenderList, BlenderOperator
 from .motion_operators import active_action
 from .name_filter import name_filter
@@ -42,14 +42,16 @@ class MOTIONBRIDGE_UL_editor_motions(BlenderList):
     def filter_items(self, context: Any, data: Any, _property: str) -> tuple[list[int], list[int]]:
         """Those of the active armature's files, in their order."""
         rig = active_rig(context)
-        places = {file.name: place for place, file in enumerate(rig.motionbridge_skeletal_files)} if rig else {}
+        places: dict[Any, tuple[int, int]] = {}
+        for number, file in enumerate(rig.motionbridge_skeletal_files if rig else ()):
+            for place, action in enumerate(skeletal_export.motions_of(file)):
+                places.setdefault(action, (number, place))
         fits = name_filter(self.filter_name, regular=False)
         flags, keys = [], []
         for action in data.actions:
-            skeletal = action.motionbridge_skeletal
-            listed = skeletal.file in places and fits(action.motionbridge_motion.motion_name or action.name)
+            listed = action in places and fits(action.motionbridge_motion.motion_name or action.name)
             flags.append(self.bitflag_filter_item if listed else 0)
-            keys.append((places.get(skeletal.file, -1), skeletal.place))
+            keys.append(places.get(action, (-1, -1)))
         order = [0] * len(keys)
         for place, number in enumerate(sorted(range(len(keys)), key=keys.__getitem__)):
             order[number] = place

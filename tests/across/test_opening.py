@@ -77,7 +77,7 @@ def test_editor_motions_leave_as_they_came(kind, between, tmp_path) -> None:
     plan = skeletal_export.plan_export(
         bpy.context,
         bpy.data.objects["rig"],
-        skeletal_export.motions_of(path.name),
+        skeletal_export.motions_of(bpy.data.objects["rig"].motionbridge_skeletal_files[path.name]),
         str(tmp_path / path.name),
         options=skeletal_export.SkeletalExportOptions(),
         report=Report(),

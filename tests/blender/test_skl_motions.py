@@ -255,7 +255,7 @@ def saved_and_reloaded(tmp_path, rig, key):
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
     rig = bpy.data.objects[name]
-    return rig, motions_of(key)
+    return rig, motions_of(rig.motionbridge_skeletal_files[key])
 
 
 @pytest.mark.parametrize("told", [True, False], ids=["by digest", "by comparison"])

@@ -27,6 +27,8 @@ from .motion_export import (
     RestChange,
     host_as_imported,
     host_on_disk,
+    imported_name,
+    name_of_copy,
     plan_onto,
     rest_then,
 )
@@ -115,17 +117,24 @@ def add(file: Any, action: Any) -> None:
     """Make an action a new motion of a file, at the end of its list; a copy is no longer one of another motion."""
     last = max((other.motionbridge_motion.order for other in motions_of(file)), default=-1)
     motion = action.motionbridge_motion
-    copied = action_lists.is_copy(action, LISTS)
+    copies = action_lists.copies([action], LISTS)
+    if copies or not motion.motion_name:
+        motion.motion_name = name_of_copy(action, copies.get(action), imported_name)
     before = action_lists.file_of(file.id_data, action, LISTS)
     if before is not None:
         action_lists.remove(before, action, LISTS)
-    if not motion.motion_name or (copied and motion.motion_name == motion.imported_name):
-        motion.motion_name = action.name
+    if motion.file != file.name:
+        drop(motion, "body")  # tracks of another file's bones
     motion.is_motion, motion.file, motion.place = True, file.name, -1
     motion.imported_name, motion.status, motion.order = "", "NEW", last + 1
-    drop(motion, "body")
     action_lists.add(file, action, -1, LISTS)
     action.use_fake_user = True
+
+
+def adopt_copies(rig: Any) -> None:
+    """Make copies that the armature uses motions of their file, so that they stay when it plays others."""
+    for file, action in action_lists.unlisted(rig, LISTS):
+        add(file, action)
 
 
 def delete(file: Any, action: Any) -> None:
@@ -204,7 +213,7 @@ def _deleted_indices(file: Any, host: Host) -> set[int]:
 
 def _warn_of_other_rigs(rig: Any, file: Any, report: Report) -> None:
     path = bpy.path.abspath(file.path)
-    for other in bpy.data.objects:
+    for other in motion_files.objects():
         if other != rig and any(bpy.path.abspath(one.path) == path for one in other.motionbridge_motion_files):
             report.note("another armature has motions of this file; each saves its own", f"{file.name}: {other.name}")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ...blender import action as actions
 from ...blender import action_lists
+from ...blender.action_lists import Kind
 from ...blender.armature import Rest, is_turned_or_scaled, parent_local, rest_of
 from ...blender.rotation_modes import HiddenKeys
 from ...blender.shown import ShownActions, shortened
@@ -142,7 +143,8 @@ def plan_onto(
     files.warn_of_replacing(bpy.path.abspath(path), report)
     gatherer = _Gatherer(context, rig, options, report)
     clips, definitions = [], []
-    labels = _labels(chosen, action_lists.all_listed(rig, LISTS), host, options, report)
+    labels = written_names(chosen, LISTS, imported_name, report, rename=options.rename)
+    refuse_one_name(chosen, labels, host.had_one_name)
     for done, (action, label) in enumerate(zip(chosen, labels, strict=True)):
         clip = gatherer.clip(action)
         clip.name = label
@@ -168,48 +170,53 @@ def plan_onto(
     return plan
 
 
-def _labels(
-    chosen: Sequence[Any], listed: Collection[Any], host: Host, options: MotionExportOptions, report: Report
+def written_names(
+    chosen: Sequence[Any], kind: Kind, name_in_file: Callable[[Any], str], report: Report, *, rename: bool = True
 ) -> list[str]:
     """The name that the motion of each action gets: the one in the panel.
 
-    A copy that was made in Blender has the original's name until somebody types another: it gets the action's. Raises
-    `WriteError` where two motions would have one name, unless they had it in the file.
+    A copy that was made in Blender has the original's name until somebody types another: it gets the action's. Without
+    ``rename`` motions keep the names of their file.
     """
-    copies = {action for action in chosen if action not in listed and action_lists.is_copy(action, LISTS)}
-    taken = {_panel_name(action).lower() for action in chosen if action not in copies}
-    labels = []
+    copies = action_lists.copies(chosen, kind)
+    found = []
     for action in chosen:
-        motion = action.motionbridge_motion
-        label = _panel_name(action)
+        label = str(action.motionbridge_motion.motion_name or name_in_file(action) or action.name)
         if action in copies:
-            if label == motion.imported_name or label.lower() in taken:
-                label = names.shortened(action.name, LONGEST_NAME)
+            label = name_of_copy(action, copies[action], name_in_file)
             report.note("a copy of another motion, written as a new one", f"{action.name}: {label}")
-        elif not options.rename and motion.imported_name:
-            label = motion.imported_name
-        labels.append(label)
-    _refuse_doubles(chosen, labels, host)
-    return labels
+        elif not rename and name_in_file(action):
+            label = name_in_file(action)
+        found.append(label)
+    return found
 
 
-def _panel_name(action: Any) -> str:
-    motion = action.motionbridge_motion
-    return str(motion.motion_name or motion.imported_name or action.name)
+def name_of_copy(action: Any, original: Any, name_in_file: Callable[[Any], str]) -> str:
+    """The name that a copy's motion gets: the one typed for it, else the action's."""
+    label = str(action.motionbridge_motion.motion_name)
+    inherited = {"", name_in_file(action), original and original.motionbridge_motion.motion_name}
+    return names.shortened(action.name, LONGEST_NAME) if label in inherited else label
 
 
-def _refuse_doubles(chosen: Sequence[Any], labels: list[str], host: Host) -> None:
-    found: dict[str, list[int]] = {}
-    for number, label in enumerate(labels):
-        found.setdefault(label.lower(), []).append(number)
-    for numbers in found.values():
-        indices = [host.index(chosen[number]) for number in numbers]
-        if len(numbers) > 1 and not host.had_one_name(indices, labels[numbers[0]]):
-            actions_there = " and ".join(repr(chosen[number].name) for number in numbers[:3])
+def refuse_one_name(
+    chosen: Sequence[Any], labels: Sequence[str], had_one_name: Callable[[list[Any], str], bool]
+) -> None:
+    """Raise `WriteError` where two motions would have one name, unless those actions had it in the file."""
+    found: dict[str, list[Any]] = {}
+    for action, label in zip(chosen, labels, strict=True):
+        found.setdefault(label.lower(), []).append(action)
+    for label, twins in found.items():
+        if len(twins) > 1 and not had_one_name(twins, label):
             raise WriteError(
-                f"the actions {actions_there} would be motions of one name, {labels[numbers[0]]!r}",
+                f"the actions {' and '.join(repr(action.name) for action in twins[:3])} would be motions of one name, "
+                f"{label!r}",
                 remedy="Type another name for one of them in the Motion panel",
             )
+
+
+def imported_name(action: Any) -> str:
+    """The name an action's motion had in its file."""
+    return str(action.motionbridge_motion.imported_name)
 
 
 def warn_of_transform(rig: Any, report: Report) -> None:
@@ -399,12 +406,13 @@ class Host:
         of_file = self.file is not None and action.motionbridge_motion.file == self.file.name
         return Identity(None, motion_files.motion_of(action) if of_file else None)
 
-    def had_one_name(self, indices: Sequence[int | None], label: str) -> bool:
-        """Whether motions at ``indices`` had the name ``label`` before."""
+    def had_one_name(self, twins: list[Any], label: str) -> bool:
+        """Whether the motions of these actions had the name ``label`` (in lower case) before."""
         if self.motions is None:
             return False
-        definitions = self.motions.parameters.definitions
-        return all(index is not None and names.same(definitions[index].label, label) for index in indices)
+        labels = [definition.label.lower() for definition in self.motions.parameters.definitions]
+        indices = map(self.index, twins)
+        return all(index is not None and labels[index] == label for index in indices)
 
     def written(self, motions: MotionSet) -> tuple[bytes, Omf]:
         """The whole file's bytes with these motions, and the motions as a document."""

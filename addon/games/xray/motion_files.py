@@ -65,7 +65,7 @@ LISTS = Kind("motionbridge_motion_files", "motionbridge_motion", _fits)
 
 def attach(rig: Any, document: Omf, path: str, digest: str, *, embedded: bool = False) -> Any:
     """Keep a file on ``rig``: everything but the motions' keys, which go with their actions."""
-    taken = {file.name for other in _objects() for file in other.motionbridge_motion_files}
+    taken = {file.name for other in objects() for file in other.motionbridge_motion_files}
     file = rig.motionbridge_motion_files.add()
     file.name = names.distinct(Path(path).name, taken)
     file.embedded = embedded
@@ -89,7 +89,8 @@ def refresh(file: Any, document: Omf, path: str, digest: str) -> None:
     keep(file, "document", omf.write(_without_keys(document)))
 
 
-def _objects() -> Iterable[Any]:
+def objects() -> Iterable[Any]:
+    """All objects of the file, with the properties that are added to them."""
     return bpy.data.objects
 
 
@@ -218,7 +219,7 @@ def with_partitions(parameters: Parameters, file: Any) -> Parameters:
 def owner(action: Any) -> tuple[Any, Any] | None:
     """The rig and the file an action belongs to."""
     key = action.motionbridge_motion.file
-    owners = [rig for rig in _objects() if key and rig.motionbridge_motion_files.get(key) is not None]
+    owners = [rig for rig in objects() if key and rig.motionbridge_motion_files.get(key) is not None]
     if len(owners) > 1:
         owners = [rig for rig in owners if action_lists.file_of(rig, action, LISTS) is not None] or owners
     return (owners[0], owners[0].motionbridge_motion_files[key]) if owners else None

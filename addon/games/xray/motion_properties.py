@@ -119,7 +119,7 @@ class MotionProperties(bpy.types.PropertyGroup):
 class DeletedMotion(bpy.types.PropertyGroup):
     """A motion that leaves the file when it is saved next: its ``name`` and its index ``place`` in the file."""
 
-    place: IntProperty(default=-1)
+    place: IntProperty(default=-1, options={"HIDDEN"})
 
 
 class PartitionBone(bpy.types.PropertyGroup):
@@ -154,7 +154,7 @@ class MotionFile(bpy.types.PropertyGroup):
     rest: CollectionProperty(type=RestBone)
     deleted: CollectionProperty(type=DeletedMotion)
     actions: CollectionProperty(type=ListedAction)
-    lists_actions: BoolProperty(description="Version 0.1.0 kept no list of a file's actions", options={"HIDDEN"})
+    lists_actions: BoolProperty(options={"HIDDEN"})  # version 0.1.0 kept no list
 
 
 ADDED = AddedProperties(

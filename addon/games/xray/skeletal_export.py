@@ -6,23 +6,23 @@ older version can hold. A motion of version 6 that gets marks becomes one of ver
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
-import bpy
 import numpy as np
 from numpy.typing import NDArray
 
 from ...blender import action as actions
-from ...blender import pose
+from ...blender import action_lists, pose
 from ...blender.armature import Rest, rest_of
 from ...blender.record import kept
 from ...blender.rotation_modes import HiddenKeys
 from ...blender.shown import ShownActions
-from ...core import files, names, rotation, space
+from ...core import files, rotation, space
 from ...core.envelope.fitting import fitted
 from ...core.errors import WriteError
 from ...core.model import Channels, Clip, CurveClip
@@ -36,13 +36,16 @@ from ...formats.xray.skl.mapping import Changes, MotionChange, Playing, edited, 
 from . import marks, motion_files, motion_length
 from .motion_export import (
     RestChange,
+    name_of_copy,
+    refuse_one_name,
     rest_then,
     skeleton_of,
     warn_of_muted,
     warn_of_other_kinds,
     warn_of_transform,
+    written_names,
 )
-from .skeletal_import import Bones, bones_of, document_of, motion_of, order_of, tracks_on
+from .skeletal_import import LISTS, Bones, bones_of, document_of, motion_of, order_of, tracks_on
 from .skeletal_pose import Showing, Shown, same, show, to_file
 
 Floats = NDArray[np.float64]
@@ -94,14 +97,20 @@ class _Motion:
     change: MotionChange | None
 
 
-def motions_of(key: str) -> list[Any]:
-    """The actions that came from the file ``key`` of some rig, in the order of the file."""
-    found = [action for action in _actions() if action.motionbridge_skeletal.file == key]
-    return sorted(found, key=lambda action: action.motionbridge_skeletal.place)
+def motions_of(file: Any) -> list[Any]:
+    """The actions of a file, in the order of the file; copies that the armature uses come last."""
+    places = action_lists.members(file, LISTS)
+    return sorted(places, key=lambda action: (places[action] < 0, places[action], action.name))
 
 
-def _actions() -> Iterable[Any]:
-    return bpy.data.actions
+def adopt_copies(rig: Any) -> None:
+    """Make copies that the armature uses new motions of their file, so that they stay when it plays others."""
+    for file, action in action_lists.unlisted(rig, LISTS):
+        original = action_lists.copies([action], LISTS).get(action)
+        action.motionbridge_motion.motion_name = name_of_copy(action, original, _imported_name)
+        action.motionbridge_skeletal.place, action.motionbridge_skeletal.imported_name = -1, ""
+        action_lists.add(file, action, -1, LISTS)
+        action.use_fake_user = True
 
 
 def plan_export(
@@ -120,15 +129,14 @@ def plan_export(
     warn_of_transform(rig, report)
     files.warn_of_replacing(path, report)
     gatherer = _Gatherer(context, rig, options, report)
-    made, seen = [], set()
-    for done, action in enumerate(chosen):
+    labels = written_names(chosen, LISTS, _imported_name, report)
+    refuse_one_name(chosen, labels, _had_one_name)
+    copies = action_lists.copies(chosen, LISTS)
+    made = []
+    for done, (action, label) in enumerate(zip(chosen, labels, strict=True)):
         skeletal = action.motionbridge_skeletal
-        origin = (skeletal.file, skeletal.place)
-        copied = skeletal.is_skeletal and origin in seen
-        seen.add(origin)
-        if copied:
-            report.note("a copy of another motion, written as a new one under the action's name", action.name)
-        made.append(gatherer.motion(action, copied=copied))
+        copied = action in copies or (skeletal.is_skeletal and skeletal.place < 0)
+        made.append(gatherer.motion(action, label, copied=copied))
         progress(done + 1)
     document, changes = _joined(rig, made, path, options)
     metres, radians = changes.worst_errors()
@@ -140,6 +148,15 @@ def plan_export(
     if slopes := lost_slopes(channel for motion in changes.motions for channel in motion.channels):
         report.warn(slopes)
     return SkeletalPlan(path, skl.write(document), changes)
+
+
+def _imported_name(action: Any) -> str:
+    return str(action.motionbridge_skeletal.imported_name)
+
+
+def _had_one_name(twins: list[Any], label: str) -> bool:
+    known = action_lists.copies(twins, LISTS)
+    return all(twin not in known and _imported_name(twin).lower() == label for twin in twins)
 
 
 def _joined(rig: Any, made: list[_Motion], path: str, options: SkeletalExportOptions) -> tuple[Skl, Changes]:
@@ -178,16 +195,16 @@ def _joined(rig: Any, made: list[_Motion], path: str, options: SkeletalExportOpt
 
 def _as_imported(rig: Any, made: list[_Motion], path: str) -> Skl:
     """The file most of the motions came from, which may end in bytes nobody knows; a new one without any."""
-    keys = [one.action.motionbridge_skeletal.file for one in made]
-    known = [key for key in keys if key and rig.motionbridge_skeletal_files.get(key) is not None]
+    files_of = action_lists.files_of_actions(rig, LISTS)
+    known = Counter(files_of[one.action].name for one in made if one.action in files_of)
     if not known:
         return skl.new_skl(made[0].motion) if path.lower().endswith(".skl") else skl.new_skls([])
-    key = max(known, key=known.count)
-    document = document_of(rig.motionbridge_skeletal_files[key])
+    file = rig.motionbridge_skeletal_files[known.most_common(1)[0][0]]
+    document, places = document_of(file), action_lists.members(file, LISTS)
     for one in made:
-        skeletal = one.action.motionbridge_skeletal
-        if skeletal.file == key and 0 <= skeletal.place < len(document.motions) and one.replaces:
-            one.motion = replace(one.motion, tail=document.motions[skeletal.place].tail)
+        place = places.get(one.action, -1)
+        if 0 <= place < len(document.motions):
+            one.motion = replace(one.motion, tail=document.motions[place].tail)
     return document
 
 
@@ -231,14 +248,15 @@ class _Gatherer:
         self._skeleton = skeleton_of(rig, self._now)
         self._reader = pose.PoseReader(rig)
         self._shown = ShownActions(rig, options.hidden, report)
+        self._files = action_lists.files_of_actions(rig, LISTS)
         self._then: dict[str, Bones] = {}
         self._rest_changes: dict[str, list[str]] = {}
         self._labels = {place: label for label, place in bones_of(rig, self._now).places.items()}
 
-    def motion(self, action: Any, *, copied: bool) -> _Motion:
-        """The motion to write for an action."""
+    def motion(self, action: Any, label: str, *, copied: bool) -> _Motion:
+        """The motion to write for an action under a name."""
         base = motion_of(action)
-        playing = self._playing(action, base, copied=copied)
+        playing = self._playing(action, label)
         clip = CurveClip(playing.name, [], [], self._rate(action, base), *self._frames(action, base))
         clip.markers = marks.gather(action)
         if base is None:
@@ -255,14 +273,11 @@ class _Gatherer:
             change = replace(change or MotionChange(playing.name), fields=(*(change.fields if change else ()), *fields))
         if copied and change is not None:
             change = replace(change, new=True)
-        replaces = playing.name if copied else action.motionbridge_skeletal.imported_name
+        replaces = (not copied and _imported_name(action)) or playing.name
         return _Motion(action, made, replaces, change)
 
-    def _playing(self, action: Any, base: SkeletalMotion | None, *, copied: bool) -> Playing:
+    def _playing(self, action: Any, name: str) -> Playing:
         played = action.motionbridge_motion
-        name = played.motion_name or action.name
-        if copied or (base is None and not played.is_motion):
-            name = names.shortened(action.name)
         timing = np.array([getattr(played, field_name) for field_name in TIMING], np.float32)
         return Playing(name, motion_files.flags_of(played), played.bone_or_part, timing)
 
@@ -281,15 +296,15 @@ class _Gatherer:
         return first, last
 
     def _bones_then(self, action: Any) -> Bones:
-        key = action.motionbridge_skeletal.file
+        file = self._files.get(action)
+        key = file.name if file is not None else ""
         if key not in self._then:
-            file = self._rig.motionbridge_skeletal_files.get(key)
             self._then[key] = bones_of(self._rig, rest_then(file, self._now) if file is not None else self._now)
         return self._then[key]
 
     def _rest_for(self, action: Any) -> tuple[Rest, set[str]]:
         """The rest pose that the action's keys are relative to, and the bones of which it is not the import's."""
-        file = self._rig.motionbridge_skeletal_files.get(action.motionbridge_skeletal.file)
+        file = self._files.get(action)
         if file is not None and file.name not in self._rest_changes:
             self._rest_changes[file.name] = motion_files.rest_changes(file, self._rig)
         changed = self._rest_changes[file.name] if file is not None else []

@@ -12,7 +12,8 @@ import bpy
 import numpy as np
 
 from ...blender import action as actions
-from ...blender import compat, pose
+from ...blender import action_lists, compat, pose
+from ...blender.action_lists import Kind
 from ...blender.armature import Rest, rest_of
 from ...blender.failure import rows_removed_on_failure
 from ...blender.record import keep, kept
@@ -120,6 +121,7 @@ def _import(
             action, shown = _build(writer, motion, bones, showing, report)
             action.use_fake_user = options.fake_user
             describe(action, motion, place, file)
+            action_lists.add(file, action, place, LISTS)
             marks.store(action, decode_marks(motion.marks))
             _set_modes(rig, [bones.rest.bones[bone] for bone in shown], showing)
             result.actions.append(action)
@@ -273,10 +275,21 @@ def _set_modes(rig: Any, names_of_bones: list[str], showing: Showing) -> None:
             set_mode(bone, mode)
 
 
+def _fits(action: Any, file: Any, place: int) -> bool:
+    """Whether an action can be what a file had at an index, by its name."""
+    motions = document_of(file).motions
+    return place < len(motions) and action.motionbridge_skeletal.imported_name == motions[place].label
+
+
+LISTS = Kind("motionbridge_skeletal_files", "motionbridge_skeletal", _fits)
+"""The editor's files of an armature and the actions they list."""
+
+
 def attach(rig: Any, document: Skl, path: str) -> Any:
     """Keep a file on ``rig``: everything but its motions' keys, which go with their actions, and the rest pose."""
     taken = {file.name for other in _objects() for file in other.motionbridge_skeletal_files}
     file = rig.motionbridge_skeletal_files.add()
+    action_lists.start_list(file)
     file.name, file.path = names.distinct(Path(path).name, taken), path
     keep(file, "document", skl.write(document.with_motions([replace(one, tracks=[]) for one in document.motions])))
     motion_files.keep_rest(file, rig)

@@ -1,0 +1,334 @@
+"""Which actions belong to which armature's file: duplicated, appended, copied, renamed, deleted, as people do it."""
+
+import shutil
+from pathlib import Path
+
+import bpy
+import pytest
+
+from addon.blender import action_lists
+from addon.core.report import Report
+from addon.formats.xray import omf, skl
+from addon.games.xray import motion_edit, motion_files, skeletal_export
+from addon.games.xray.motion_edit import motions_of
+
+SAVED = Path(__file__).resolve().parents[1] / "saved" / "0.1.0" / "4.2"
+NAMES = ["walk", "idle", "wave", "jump", "nod"]
+"""The motions of our humanoid, in the file's order."""
+
+
+@pytest.fixture
+def game(samples, tmp_path):
+    """The humanoid and its motions on disk."""
+    for name in ("humanoid.ogf", "humanoid.omf"):
+        shutil.copy(samples / name, tmp_path / name)
+    return tmp_path
+
+
+def load(folder, motions=""):
+    bpy.ops.import_scene.xray_ogf(filepath=str(folder / "humanoid.ogf"))
+    bpy.ops.import_scene.xray_omf(filepath=str(folder / "humanoid.omf"), motions=motions)
+    return bpy.context.view_layer.objects.active
+
+
+def names_in(path) -> list[str]:
+    motions = omf.read(path.read_bytes(), path.name, Report()).motion_set
+    assert len(motions.library.motions) == len(motions.parameters.definitions)
+    return [definition.label for definition in motions.parameters.definitions]
+
+
+def bodies_in(path) -> dict[str, bytes]:
+    motions = omf.read(path.read_bytes(), path.name, Report()).motion_set
+    return {motion.label: bytes(motion.body) for motion in motions.library.motions}
+
+
+def turn(action) -> None:
+    """Edit one key."""
+    bag = action.layers[0].strips[0].channelbags[0] if hasattr(action, "layers") else action
+    curve = next(one for one in bag.fcurves if one.data_path.endswith("rotation_quaternion") and one.array_index == 1)
+    curve.keyframe_points[0].co.y += 0.2
+
+
+def activate(rig) -> None:
+    for other in bpy.context.view_layer.objects:
+        other.select_set(other == rig)
+    bpy.context.view_layer.objects.active = rig
+
+
+def duplicated(rig):
+    """Shift D, which copies the action that plays."""
+    activate(rig)
+    bpy.ops.object.duplicate()
+    return bpy.context.view_layer.objects.active
+
+
+def save_back(**options) -> set[str]:
+    return bpy.ops.motionbridge.save_back(**options)
+
+
+def test_a_duplicated_armature_leaves_the_originals_file_alone(game):
+    rig = load(game)
+    path, before = game / "humanoid.omf", (game / "humanoid.omf").read_bytes()
+    twin = duplicated(rig)
+    copy = twin.animation_data.action
+    assert copy.name == "walk.001"
+    turn(copy)
+    activate(rig)
+    assert save_back() == {"CANCELLED"}
+    assert path.read_bytes() == before
+    bpy.data.objects.remove(twin)
+    copy.use_fake_user = True
+    assert save_back() == {"CANCELLED"}
+    assert path.read_bytes() == before
+
+
+def test_a_duplicated_armature_saves_its_own_copy_as_the_motion_it_is(game):
+    rig = load(game)
+    path, before = game / "humanoid.omf", bodies_in(game / "humanoid.omf")
+    twin = duplicated(rig)
+    turn(twin.animation_data.action)
+    assert save_back() == {"FINISHED"}
+    assert names_in(path) == NAMES
+    now = bodies_in(path)
+    assert [name for name in NAMES if now[name] != before[name]] == ["walk"]
+    activate(rig)
+    with pytest.raises(RuntimeError, match="no longer the one that was imported"):
+        save_back()
+    assert save_back(if_changed="IMPORTED") == {"FINISHED"}
+    assert bodies_in(path) == before
+
+
+def test_an_action_two_armatures_list_is_deleted_from_one_alone(game):
+    rig = load(game)
+    twin = duplicated(rig)
+    bpy.ops.motionbridge.delete_motion(action="idle")
+    assert [action.name for action in motions_of(twin.motionbridge_motion_files[0])] == ["walk.001", *NAMES[2:]]
+    assert [action.name for action in motions_of(rig.motionbridge_motion_files[0])] == NAMES
+    assert save_back() == {"FINISHED"}
+    assert names_in(game / "humanoid.omf") == ["walk", *NAMES[2:]]
+
+
+def test_appended_armatures_with_files_of_one_name_keep_apart(game, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    shutil.copy(game / "humanoid.ogf", other)
+    load(game, "walk;idle")
+    turn(bpy.data.actions["idle"])
+    bpy.ops.export_scene.xray_omf(filepath=str(other / "humanoid.omf"))
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    load(other)
+    bpy.ops.wm.save_as_mainfile(filepath=str(other / "scene.blend"))
+    theirs = (other / "humanoid.omf").read_bytes()
+
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    rig = load(game)
+    path, ours = game / "humanoid.omf", (game / "humanoid.omf").read_bytes()
+    for number in range(2):
+        bpy.ops.wm.append(directory=f"{other / 'scene.blend'}/Object/", filename="humanoid")
+        appended = bpy.data.objects[f"humanoid.{number + 1:03}"]
+        activate(appended)
+        file = appended.motionbridge_motion_files[0]
+        assert [action.motionbridge_motion.motion_name for action in motions_of(file)] == ["walk", "idle"]
+        assert save_back() == {"CANCELLED"}
+    activate(rig)
+    assert [action.name for action in motions_of(rig.motionbridge_motion_files[0])] == NAMES
+    assert save_back() == {"CANCELLED"}
+    turn(bpy.data.actions["jump"])
+    assert save_back() == {"FINISHED"}
+    assert names_in(path) == NAMES
+    assert (other / "humanoid.omf").read_bytes() == theirs
+    before = omf.read(ours, "", Report()).motion_set.library.motions
+    now = omf.read(path.read_bytes(), "", Report()).motion_set.library.motions
+    assert [motion.label for motion, old in zip(now, before, strict=True) if motion.body != old.body] == ["jump"]
+
+
+@pytest.mark.parametrize("name", ["a_first", "zz_last", "walk.001"])
+def test_an_edited_copy_is_a_new_motion_whatever_its_name(game, name):
+    rig = load(game)
+    path, before = game / "humanoid.omf", bodies_in(game / "humanoid.omf")
+    copy = bpy.data.actions["walk"].copy()
+    copy.name = name
+    rig.animation_data.action = copy  # as the action editor's button does
+    turn(copy)
+    assert save_back() == {"FINISHED"}
+    assert names_in(path) == [*NAMES, name]
+    now = bodies_in(path)
+    assert {motion: now[motion] for motion in NAMES} == before
+    assert now[name] != before["walk"]
+    assert save_back() == {"CANCELLED"}
+
+
+def test_the_name_typed_for_a_copy_is_the_one_written(game):
+    rig = load(game)
+    copy = bpy.data.actions["walk"].copy()
+    rig.animation_data.action = copy
+    copy.motionbridge_motion.motion_name = "walk_fast"
+    assert save_back() == {"FINISHED"}
+    assert names_in(game / "humanoid.omf") == [*NAMES, "walk_fast"]
+    assert bodies_in(game / "humanoid.omf")["walk_fast"] == bodies_in(game / "humanoid.omf")["walk"]
+
+
+def test_a_copy_of_a_renamed_motion_does_not_get_its_name(game):
+    rig = load(game)
+    bpy.data.actions["walk"].motionbridge_motion.motion_name = "stroll"
+    copy = bpy.data.actions["walk"].copy()
+    rig.animation_data.action = copy
+    assert save_back() == {"FINISHED"}
+    assert names_in(game / "humanoid.omf") == ["stroll", *NAMES[1:], "walk.001"]
+
+
+def test_two_motions_of_one_name_are_refused_and_the_remedy_works(game):
+    rig = load(game)
+    copy = bpy.data.actions["walk"].copy()
+    rig.animation_data.action = copy
+    copy.motionbridge_motion.motion_name = "Idle"
+    with pytest.raises(RuntimeError, match=r"'walk\.001' would be motions of one name.*Type another name"):
+        save_back()
+    copy.motionbridge_motion.motion_name = "idle2"
+    assert save_back() == {"FINISHED"}
+    assert names_in(game / "humanoid.omf") == [*NAMES, "idle2"]
+
+
+def test_two_motions_change_names(game):
+    load(game)
+    before = bodies_in(game / "humanoid.omf")
+    for old, new in (("walk", "idle"), ("idle", "walk")):
+        bpy.data.actions[old].motionbridge_motion.motion_name = new
+    assert save_back() == {"FINISHED"}
+    assert names_in(game / "humanoid.omf") == ["idle", "walk", *NAMES[2:]]
+    assert bodies_in(game / "humanoid.omf")["idle"] == before["walk"]
+    assert save_back() == {"CANCELLED"}
+
+
+def test_a_copy_that_was_added_stays_when_other_motions_play(game):
+    rig = load(game)
+    copy = bpy.data.actions["walk"].copy()
+    rig.animation_data.action = copy
+    bpy.ops.motionbridge.add_motion()
+    rig.animation_data.action = bpy.data.actions["jump"]
+    assert motions_of(rig.motionbridge_motion_files[0])[-1] == copy
+    bpy.ops.wm.save_as_mainfile(filepath=str(game / "scene.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(game / "scene.blend"))
+    assert save_back() == {"FINISHED"}
+    assert names_in(game / "humanoid.omf") == [*NAMES, "walk.001"]
+
+
+def test_a_click_on_another_motion_adds_the_copy_that_played(game):
+    rig = load(game)
+    copy = bpy.data.actions["walk"].copy()
+    copy.name = "stride"
+    rig.animation_data.action = copy
+    rig.motionbridge_playing = bpy.data.actions.find("jump")
+    assert rig.animation_data.action.name == "jump"
+    assert [action.name for action in motions_of(rig.motionbridge_motion_files[0])] == [*NAMES, "stride"]
+    assert copy.motionbridge_motion.motion_name == "stride"
+    assert save_back() == {"FINISHED"}
+    assert names_in(game / "humanoid.omf") == [*NAMES, "stride"]
+    assert bodies_in(game / "humanoid.omf")["stride"] == bodies_in(game / "humanoid.omf")["walk"]
+
+
+def test_a_copy_another_armature_uses_is_not_written(game):
+    rig = load(game)
+    bpy.ops.import_scene.xray_ogf(filepath=str(game / "humanoid.ogf"))
+    other = bpy.context.view_layer.objects.active
+    copy = bpy.data.actions["walk"].copy()
+    (other.animation_data or other.animation_data_create()).action = copy
+    activate(rig)
+    assert save_back() == {"CANCELLED"}
+
+
+def test_undo_takes_an_added_motion_out_of_the_list(game):
+    rig = load(game)
+    rig.animation_data.action = bpy.data.actions.new("fresh")
+    bpy.ops.ed.undo_push(message="before")
+    bpy.ops.motionbridge.add_motion()
+    bpy.ops.ed.undo_push(message="added")
+    assert len(motions_of(bpy.data.objects["humanoid"].motionbridge_motion_files[0])) == 6
+    bpy.ops.ed.undo()
+    assert len(motions_of(bpy.data.objects["humanoid"].motionbridge_motion_files[0])) == 5
+
+
+def test_lists_are_made_of_what_the_first_version_saved(tmp_path, samples):
+    bpy.ops.wm.open_mainfile(filepath=str(SAVED / "motions.blend"))
+    rig = bpy.data.objects["humanoid"]
+    file = rig.motionbridge_motion_files[0]
+    assert not file.lists_actions
+    assert [action.name for action in motions_of(file)] == NAMES
+    twin = duplicated(rig)
+    file = rig.motionbridge_motion_files[0]
+    assert [action.name for action in motions_of(file)] == NAMES
+    assert [action.name for action in motions_of(twin.motionbridge_motion_files[0])][:1] == ["walk.001"]
+    action_lists.store(file, motion_files.LISTS)
+    assert [entry.action.name for entry in file.actions] == NAMES
+    path = tmp_path / "humanoid.omf"
+    path.write_bytes((samples / "humanoid.omf").read_bytes())
+    file.path = str(path)
+    activate(rig)
+    assert save_back() == {"CANCELLED"}
+    assert bpy.ops.motionbridge.delete_motion(action="jump") == {"FINISHED"}
+    assert save_back() == {"FINISHED"}
+    assert names_in(path) == [name for name in NAMES if name != "jump"]
+
+
+def test_deleted_motions_of_one_name_leave_by_their_index(game):
+    path = game / "humanoid.omf"
+    document = omf.read(path.read_bytes(), "", Report())
+    library, parameters = document.motion_set
+    for there in (library.motions[2], parameters.definitions[2]):
+        there.name = b"walk"
+    path.write_bytes(omf.write(document.with_motion_set(type(document.motion_set)(library, parameters))))
+    rig = load(game)
+    second = motions_of(rig.motionbridge_motion_files[0])[2]
+    assert second.name == "walk.001"
+    kept = bodies_in(path)["walk"]
+    motion_edit.delete(rig.motionbridge_motion_files[0], bpy.data.actions["walk"])
+    assert save_back() == {"FINISHED"}
+    assert names_in(path) == ["idle", "walk", "jump", "nod"]
+    assert bodies_in(path)["walk"] == kept
+
+
+@pytest.fixture
+def editor_rig(tmp_path):
+    """The humanoid with an editor's file of five motions."""
+    for name in ("humanoid.skls",):
+        shutil.copy(SAVED.parent / name, tmp_path / name)
+    bpy.ops.import_scene.xray_ogf(filepath=str(SAVED.parents[2] / "samples" / "humanoid.ogf"))
+    bpy.ops.import_scene.xray_skl(filepath=str(tmp_path / "humanoid.skls"))
+    return bpy.context.view_layer.objects.active
+
+
+def test_an_edited_copy_of_an_editor_motion_leaves_the_original_alone(editor_rig, tmp_path):
+    path = tmp_path / "humanoid.skls"
+    copy = bpy.data.actions["walk"].copy()
+    copy.name = "a_walk"
+    copy.frame_start, copy.frame_end = 0, 2
+    editor_rig.animation_data.action = copy
+    bpy.ops.export_scene.xray_skl(filepath=str(tmp_path / "new.skls"))
+    before = skl.read(path.read_bytes(), path.name, Report()).motions
+    now = skl.read((tmp_path / "new.skls").read_bytes(), "new.skls", Report()).motions
+    assert [motion.label for motion in now] == [*NAMES, "a_walk"]
+    assert [(motion.first, motion.last) for motion in now[:5]] == [(motion.first, motion.last) for motion in before]
+    assert [skl.write(skl.new_skl(motion)) for motion in now[:5]] == [skl.write(skl.new_skl(one)) for one in before]
+    copy.motionbridge_motion.motion_name = "typed"
+    bpy.ops.export_scene.xray_skl(filepath=str(path), onto="FILE")
+    assert [motion.label for motion in skl.read(path.read_bytes(), path.name, Report()).motions] == [*NAMES, "typed"]
+
+
+def test_a_copy_of_an_editor_motion_that_was_played_is_a_new_one(editor_rig, tmp_path):
+    copy = bpy.data.actions["walk"].copy()
+    editor_rig.animation_data.action = copy
+    editor_rig.motionbridge_playing = bpy.data.actions.find("jump")
+    path = tmp_path / "humanoid.skls"
+    assert bpy.ops.export_scene.xray_skl(filepath=str(path)) == {"FINISHED"}
+    assert [motion.label for motion in skl.read(path.read_bytes(), path.name, Report()).motions] == [*NAMES, "walk.001"]
+
+
+def test_a_duplicated_armature_has_its_own_editor_motions(editor_rig, tmp_path):
+    twin = duplicated(editor_rig)
+    ours = skeletal_export.motions_of(editor_rig.motionbridge_skeletal_files[0])
+    theirs = skeletal_export.motions_of(twin.motionbridge_skeletal_files[0])
+    assert [action.name for action in ours] == NAMES
+    assert [action.name for action in theirs] == ["walk.001", *NAMES[1:]]
+    activate(editor_rig)
+    bpy.ops.export_scene.xray_skl(filepath=str(tmp_path / "again.skls"))
+    assert (tmp_path / "again.skls").read_bytes() == (tmp_path / "humanoid.skls").read_bytes()
