@@ -223,6 +223,7 @@ RUSSIAN: dict[str, str] = (
         "The action is called {}": "Действие называется {}",
         "This is a copy of another motion": "Это копия другой анимации",
         "Name in the file: {}": "Имя в файле: {}",
+        "Lists Its Actions": "Перечисляет свои действия",
         "Number {}: {} bones": "Номер {}, костей: {}",
         "Not found: set the game folder in the preferences": "Не найдено: задайте папку игры в настройках",
         "Nothing was changed: there is nothing to save": "Ничего не изменено: сохранять нечего",

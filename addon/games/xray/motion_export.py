@@ -38,8 +38,8 @@ from ...formats.xray.omf.limits import LONGEST_NAME
 from ...formats.xray.omf.quantise import Width
 from . import marks, motion_files, motion_length
 from .bone_properties import bones_in_order, game_name
-from .skeletal_import import order_of
 from .motion_files import LISTS
+from .skeletal_import import order_of
 
 
 class Onto(Enum):

@@ -154,7 +154,7 @@ class MotionFile(bpy.types.PropertyGroup):
     rest: CollectionProperty(type=RestBone)
     deleted: CollectionProperty(type=DeletedMotion)
     actions: CollectionProperty(type=ListedAction)
-    lists_actions: BoolProperty(options={"HIDDEN"})  # version 0.1.0 kept no list
+    lists_actions: BoolProperty(name="Lists Its Actions", options={"HIDDEN"})  # version 0.1.0 kept no list
 
 
 ADDED = AddedProperties(

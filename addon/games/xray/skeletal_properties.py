@@ -64,7 +64,7 @@ class SkeletalFile(bpy.types.PropertyGroup):
     document_seal: seal_property()
     rest: CollectionProperty(type=RestBone)
     actions: CollectionProperty(type=ListedAction)
-    lists_actions: BoolProperty(options={"HIDDEN"})  # version 0.1.0 kept no list
+    lists_actions: BoolProperty(name="Lists Its Actions", options={"HIDDEN"})  # version 0.1.0 kept no list
 
 
 ADDED = AddedProperties(

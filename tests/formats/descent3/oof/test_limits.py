@@ -132,7 +132,7 @@ def test_an_untouched_file_leaves_whatever_it_breaks():
     found = oof.decode(document, Report())
     assert oof.encode(found, document)[0] is document
     found.textures.append("y" * 41)
-    with pytest.raises(WriteError, match="'y+' is longer than 30"):
+    with pytest.raises(WriteError, match=r"'y+' is longer than 30"):
         oof.encode(found, document)
 
 
