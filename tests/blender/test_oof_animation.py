@@ -326,6 +326,26 @@ def test_one_key_touched_changes_that_parts_rotations_alone_and_the_game_shows_i
     hold_to_game(made, plan.data, 0.08 if few else 0.03)
 
 
+@BOTH
+@pytest.mark.parametrize("few", [False, True], ids=["every", "few"])
+def test_one_edited_key_keeps_the_other_keys_of_its_track(few, bones, vectors):
+    path = vectors / "oof" / "twenty_irregular.oof"
+    made, _ = imported(path, bones=bones, few_keys=few, textures=False)
+    old = path.read_bytes()
+    place = max(range(len(made.parts)), key=lambda number: tracks(old, b"RANI")[number][0])
+    count, first, last, _ = tracks(old, b"RANI")[place]
+    starts = [key[0] for key in struct.iter_unpack("<i3fi", tracks(old, b"RANI")[place][3])]
+    turn_key(rotation_curves(made, place, bones), float(starts[9]), Quaternion((1, 2, 3), math.radians(4)))
+    plan, _ = planned(made.holder)
+    after = tracks(plan.data, b"RANI")[place]
+    rows = tracks(old, b"RANI")[place][3], after[3]
+    before, now = ([row[at : at + 20] for at in range(0, len(row), 20)] for row in rows)
+    assert after[1:3] == (first, last)
+    assert len(set(before) & set(now)) >= count - 3
+    assert after[0] <= count + 12
+    hold_to_game(made, plan.data, 0.08 if few else 0.03)
+
+
 def hold_to_game(made, data, degrees=0.03, units=2e-3):
     """The game's poses of the file are Blender's of the scene, at every tick."""
     file = document(data)

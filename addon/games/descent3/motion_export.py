@@ -333,29 +333,45 @@ def _settled(
     shown: Any, motion: Motion | None, base: Motion | None, offset: NDArray[Any], precision: Precision
 ) -> Motion | None:
     """The motion with the base's own rotations and displacements where Blender still shows what it was given."""
-    if motion is None or base is None or (motion.first, motion.last) != (base.first, base.last):
+    if motion is None or base is None:
         return motion
     # With few keys Blender shows something else than with a key at every tick.
-    few = straightened(base, few_ticks(base))
-    turned, moved = motion.rotations, motion.displacements
-    if turns_itself(shown) is not None or _turns_alike(motion, base, precision) or _turns_alike(motion, few, precision):
-        turned = base.rotations
-    if _moves_alike(motion, base, offset, precision) or _moves_alike(motion, few, offset, precision):
-        moved = base.displacements
-    return Motion(motion.first, turned, moved, base.key_ticks)
+    known = _over(base, motion)
+    few = _over(straightened(base, few_ticks(base)), motion)
+    turns = _turns_alike(motion, known, precision) | _turns_alike(motion, few, precision)
+    moves = _moves_alike(motion, known, offset, precision) | _moves_alike(motion, few, offset, precision)
+    if turns_itself(shown) is not None:
+        turns[:] = True
+    turned, moved = known.rotations, known.displacements
+    if not turns.all():
+        turned = rotation.continuous(np.where(turns[:, None], turned, motion.rotations))
+    if not moves.all():
+        moved = np.where(moves[:, None], moved, motion.displacements)
+    return Motion(motion.first, turned, moved, base.key_ticks if known is base else motion.key_ticks)
 
 
-def _turns_alike(motion: Motion, other: Motion, precision: Precision) -> bool:
+def _over(base: Motion, motion: Motion) -> Motion:
+    """A motion over the ticks of another; before and behind its own it holds on."""
+    if (motion.first, motion.last) == (base.first, base.last):
+        return base
+    rows = np.clip(np.arange(motion.first, motion.last + 1), base.first, base.last) - base.first
+    return Motion(motion.first, base.rotations[rows], base.displacements[rows], base.key_ticks)
+
+
+def _turns_alike(motion: Motion, other: Motion, precision: Precision) -> NDArray[np.bool_]:
+    """(ticks,) where both turn alike."""
     apart = rotation.angles_between(motion.rotations, other.rotations)
-    return bool(np.degrees(apart).max(initial=0) <= precision.untouched_degrees)
+    result: NDArray[np.bool_] = np.degrees(apart) <= precision.untouched_degrees
+    return result
 
 
-def _moves_alike(motion: Motion, other: Motion, offset: NDArray[Any], precision: Precision) -> bool:
-    """Within what the file's own motion may be off by, and what adding the offset in 32 bits costs."""
+def _moves_alike(motion: Motion, other: Motion, offset: NDArray[Any], precision: Precision) -> NDArray[np.bool_]:
+    """(ticks,) within what the file's own motion may be off by, and what adding the offset in 32 bits costs."""
     size = 1 + np.abs(other.displacements).max(initial=0)
     reach = np.abs(offset).max(initial=0) + size
     near = precision.untouched_distance * size + 4 * np.finfo(np.float32).eps * reach
-    return bool(np.abs(motion.displacements - other.displacements).max(initial=0) <= near)
+    result: NDArray[np.bool_] = np.abs(motion.displacements - other.displacements).max(axis=1, initial=0) <= near
+    return result
 
 
 def update_status(context: Any, holder: Any, before: Model | None) -> list[Any]:
