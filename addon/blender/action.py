@@ -231,7 +231,7 @@ class ClipReader:
             rotations[place] = rotation.of_mode(angles, modes[self.rest.bones[place]])
             keyed[place, :4] = True
         for place in others - rotated:
-            rotations[place] = _posed(self._rig.pose.bones[self.rest.bones[place]])
+            rotations[place] = posed_rotation(self._rig.pose.bones[self.rest.bones[place]])
         clip = self._clip(action.name, rotations, values[:, 4:].transpose(0, 2, 1), keyed)
         return Gathered(clip, sorted(left_out), [self.rest.bones[place] for place in sorted(others)], muted)
 
@@ -249,7 +249,7 @@ class ClipReader:
         )
 
 
-def _posed(bone: Any) -> Floats:
+def posed_rotation(bone: Any) -> Floats:
     """(4,) how a pose bone is rotated by what its mode reads."""
     values = np.zeros((1, 4))
     channel = getattr(bone, f"rotation_{rotation_kind(bone.rotation_mode)}")

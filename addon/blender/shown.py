@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -104,6 +104,22 @@ def posed_without_keys(rig: Any, action: Any, modes: dict[str, str]) -> list[str
 
 def _path(bone: Any, channel: str) -> str:
     return channel_path(bone.name, channel)
+
+
+def warn_of_other_kinds(bones: Sequence[str], action: Any, report: Report) -> None:
+    """Say so where bones have rotation keys that their mode does not read."""
+    if bones:
+        report.warn(
+            "keys of a kind of rotation that the bones' mode does not read are left out, as Blender plays them",
+            f"{action.name}: {shortened(bones)}",
+        )
+
+
+def warn_of_muted(bones: Sequence[str], action: Any, report: Report, *, in_file: bool) -> None:
+    """Say what becomes of the channels of bones with muted curves."""
+    if bones:
+        what = "keep the values of the file" if in_file else "are exported in their rest pose"
+        report.warn(f"curves are muted: their bones {what} there", f"{action.name}: {shortened(bones)}")
 
 
 def shortened(names: Collection[str]) -> str:

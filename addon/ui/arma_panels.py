@@ -12,12 +12,14 @@ from ..core.model import Event
 from ..core.report import Report
 from ..games.arma import animation_edit, events, timing
 from .bases import BlenderList, BlenderOperator
+from .hidden_keys import HiddenKeysChoice, draw_restore
 from .layouts import fields
 from .motion_operators import OnMotion, active_action
 from .motion_panels import STATUS_ICONS
 from .operation import Outcome, broken_lines
 from .preferences import preferences
 from .sidebar import MotionbridgePanel, in_both_editors, is_of_a_game, is_of_arma
+from .target import active_rig
 from .wording import said, shown
 
 
@@ -36,7 +38,7 @@ class MOTIONBRIDGE_OT_arma_compare(OnMotion, BlenderOperator):
         return Outcome(f"{action.name}: {said(name)}")
 
 
-class MOTIONBRIDGE_OT_arma_save_back(OnMotion, BlenderOperator):
+class MOTIONBRIDGE_OT_arma_save_back(OnMotion, HiddenKeysChoice, BlenderOperator):
     """Write the animation into the file it came from, and keep a backup unless there is one already"""
 
     bl_idname = "motionbridge.arma_save_back"
@@ -53,12 +55,15 @@ class MOTIONBRIDGE_OT_arma_save_back(OnMotion, BlenderOperator):
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan, write, and start from what was written."""
         rig, action = self.chosen(context)
-        plan = animation_edit.plan_save_back(context, rig, action, overwrite=self.overwrite, report=report)
+        plan = animation_edit.plan_save_back(
+            context, rig, action, overwrite=self.overwrite, report=report, hidden=self.hidden_keys_option()
+        )
         name = Path(plan.path).name
         if animation_edit.is_saved(plan):
             return Outcome(said("{}: nothing was changed, nothing to save").format(name), done=False)
         plan.write(backup=preferences(context).backup)
         animation_edit.settle(plan, rig, action)
+        self.restore_hidden_keys(rig, [action])
         return Outcome(f"{name}: {plan.sentence()}")
 
 
@@ -130,6 +135,7 @@ class AnimationPanel(MotionbridgePanel):
         if action is None:
             layout.label(text="The active armature plays no action", icon="INFO")
         else:
+            draw_restore(layout, active_rig(context))
             _draw_animation(layout, action)
         layout.operator("import_scene.arma_rtm", text="Import Animation", icon="IMPORT")
         layout.operator("export_scene.arma_rtm", text="Export Animation", icon="EXPORT")

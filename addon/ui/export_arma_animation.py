@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 
+from ..blender.rotation_modes import played
 from ..blender.scope import progress
 from ..core.report import Report
 from ..games.arma.animation_export import (
@@ -22,6 +23,7 @@ from ..games.arma.export_bones import NamesFrom
 from .bases import BlenderOperator, ExportHelper
 from .bone_names_choice import BoneNamesChoice
 from .file_export import ArmatureExport, draw_backup
+from .hidden_keys import HiddenKeysChoice
 from .layouts import fields
 from .operation import Outcome
 from .target import active_rig, rig_to_export
@@ -52,7 +54,7 @@ NAMES = (
 )
 
 
-class EXPORT_SCENE_OT_arma_rtm(BoneNamesChoice, ArmatureExport, ExportHelper, BlenderOperator):
+class EXPORT_SCENE_OT_arma_rtm(BoneNamesChoice, HiddenKeysChoice, ArmatureExport, ExportHelper, BlenderOperator):
     """Export what the active armature plays as an animation of Arma and Operation Flashpoint (.rtm)"""
 
     bl_idname = "export_scene.arma_rtm"
@@ -105,6 +107,7 @@ class EXPORT_SCENE_OT_arma_rtm(BoneNamesChoice, ArmatureExport, ExportHelper, Bl
     def draw(self, context: Any) -> None:
         """The options, those that nothing is asked of left out."""
         layout = fields(self.layout)
+        self.draw_hidden_keys(layout, active_rig(context))
         layout.prop(self, "kind")
         layout.prop(self, "frames")
         if self.frames == "RANGE":
@@ -147,11 +150,13 @@ class EXPORT_SCENE_OT_arma_rtm(BoneNamesChoice, ArmatureExport, ExportHelper, Bl
             table=self.table(),
             own_markers=self.own_markers,
             from_file=self.from_file,
+            hidden=self.hidden_keys_option(),
         )
         rig = rig_to_export(context, self.collection)
         with progress(context, context.scene.frame_end) as step:
             plan = plan_export(context, rig, path, options=options, report=report, progress=step)
         plan.write(backup=self.backup)
+        self.restore_hidden_keys(rig, [played(rig)])
         return Outcome(f"{Path(path).name}: {plan.sentence()}")
 
 

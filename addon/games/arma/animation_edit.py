@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 
 from ...blender.record import keep, kept
+from ...blender.rotation_modes import HiddenKeys
 from ...core import files
 from ...core.errors import WriteError
 from ...core.report import Report
@@ -20,7 +21,8 @@ from .animation_properties import WITH_SCALES
 
 def update_status(context: Any, rig: Any, action: Any, report: Report) -> str:
     """Compare an action with the file it came from and keep what came of it. Raises `WriteError`."""
-    plan = plan_export(context, rig, "", options=AnimationExportOptions(), report=report, action=action)
+    options = AnimationExportOptions(hidden=HiddenKeys.RESTORE)
+    plan = plan_export(context, rig, "", options=options, report=report, action=action)
     properties = action.motionbridge_animation
     status = "NEW" if plan.changes.new else ("EDITED" if plan.changes.any else "UNTOUCHED")
     if properties.status != status:
@@ -28,10 +30,18 @@ def update_status(context: Any, rig: Any, action: Any, report: Report) -> str:
     return status
 
 
-def plan_save_back(context: Any, rig: Any, action: Any, *, overwrite: bool, report: Report) -> AnimationPlan:
+def plan_save_back(
+    context: Any,
+    rig: Any,
+    action: Any,
+    *,
+    overwrite: bool,
+    report: Report,
+    hidden: HiddenKeys = HiddenKeys.STOP,
+) -> AnimationPlan:
     """The action for the file it came from. Raises `WriteError`, also where that was changed by somebody else.
 
-    ``overwrite``: what others changed in it meanwhile may be lost.
+    ``overwrite``: what others changed in it meanwhile may be lost. ``hidden`` as in `AnimationExportOptions`.
     """
     properties = action.motionbridge_animation
     if not properties.path:
@@ -44,7 +54,8 @@ def plan_save_back(context: Any, rig: Any, action: Any, *, overwrite: bool, repo
             file=str(path),
             remedy="Import it again, or choose to overwrite it",
         )
-    return plan_export(context, rig, str(path), options=AnimationExportOptions(), report=report, action=action)
+    options = AnimationExportOptions(hidden=hidden)
+    return plan_export(context, rig, str(path), options=options, report=report, action=action)
 
 
 def is_saved(plan: AnimationPlan) -> bool:

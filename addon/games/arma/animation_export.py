@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from ...blender import action as actions
 from ...blender import armature, delta_action
 from ...blender.delta_action import DeltaReader, RestPose
+from ...blender.rotation_modes import HiddenKeys
+from ...blender.shown import ShownActions, warn_of_muted, warn_of_other_kinds
 from ...core import files
 from ...core.errors import WriteError
 from ...core.model import DeltaClip, Event
@@ -82,7 +84,8 @@ class AnimationExportOptions:
     ``prefix`` what Blender's bones have before the game's names, ``table`` what the file is to call them otherwise.
 
     ``own_markers``: the user's own pose markers become events too. ``from_file`` False: nothing is taken from the file
-    the action came from. ``pairs``: a pose of one frame is written as two, as the game's own tools do.
+    the action came from. ``pairs``: a pose of one frame is written as two, as the game's own tools do. ``hidden``: what
+    becomes of keys that a bone's rotation mode hides.
     """
 
     kind: FileKind = FileKind.AS_IT_CAME
@@ -101,6 +104,7 @@ class AnimationExportOptions:
     own_markers: bool = False
     from_file: bool = True
     pairs: bool = True
+    hidden: HiddenKeys = HiddenKeys.STOP
 
 
 @dataclass
@@ -163,8 +167,19 @@ class _Exporter:
             raise WriteError(f"{rig.name!r} plays no action", remedy="Assign the action that is meant to the armature")
         ours = action is not None and action.motionbridge_animation.is_animation
         self._properties = action.motionbridge_animation if ours else None
+        self._modes = self._modes_of(action)
         self._untouched: Floats | None = None
         self._base = Base.of(action, self._rest) if ours and options.from_file else None
+
+    def _modes_of(self, action: Any) -> dict[str, str]:
+        """The rotation mode of each bone that keys are read by. Raises `WriteError` for keys that it hides."""
+        shown = ShownActions(self._rig, self._options.hidden, self._report)
+        if action is None:
+            return {bone.name: bone.rotation_mode for bone in self._rig.pose.bones}
+        modes = shown.modes(action)
+        if not self._reasons:
+            shown.warn_of_pose(action, modes)
+        return modes
 
     def plan(self, path: str, progress: Callable[[int], None]) -> AnimationPlan:
         frames = self._frames()
@@ -176,7 +191,7 @@ class _Exporter:
         self._take_step(clip, shown, frames)
         if clip.frames == 1 and self._options.pairs and not (self._base is not None and self._base.clip.frames == 1):
             clip = replace(clip, deltas=np.repeat(clip.deltas, 2, axis=1), phases=rtm.default_phases(2))
-        reference = self._base.reference(bones, clip, self._untouched) if self._base is not None else None
+        reference = self._base.reference(bones, clip, self._untouched, self._modes) if self._base is not None else None
         hierarchy = self._hierarchy(clip) if self._is_binarised() else None
         document, changes = self._encoded(clip, hierarchy, reference)
         for loss in changes.left_out:
@@ -239,9 +254,15 @@ class _Exporter:
     def _shown(self, frames: NDArray[np.float32], progress: Callable[[int], None]) -> tuple[Floats, NDArray[np.bool_]]:
         """Deltas (bones of the armature, frames, 4, 4), and which bones have keys."""
         if self._reasons:
-            shown = delta_action.sample(self._context, self._rig, self._action, frames, progress)
+            shown = delta_action.sample(
+                self._context, self._rig, self._action, frames, modes=self._modes, progress=progress
+            )
             return shown, np.ones(len(shown), np.bool_) if self._base is None else self._keyed()
-        gathered = self._reader.gather(self._action, frames)
+        base = self._base
+        instead = (lambda: base.channels_at(frames)) if base is not None else None
+        gathered = self._reader.gather(self._action, frames, self._modes, instead)
+        warn_of_other_kinds(gathered.other_kinds, self._action, self._report)
+        warn_of_muted(gathered.muted, self._action, self._report, in_file=base is not None)
         for path in gathered.left_out:
             if path != step.LOCATION:
                 self._report.warn("the game has no place for these curves; left out", f"{self._action.name}: {path}")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...blender import action as actions
-from ...blender import armature, collection, compat, delta_action
+from ...blender import armature, collection, compat, delta_action, rotation_modes
 from ...blender.delta_action import DeltaWriter, RestPose
 from ...blender.record import keep
 from ...core import files
@@ -110,8 +110,8 @@ class _Importer:
             raise WriteError(f"{rig.name!r} lies in another file", remedy="Make a library override of it first")
         named = bone_names(rig, clip.bones, self.options.prefix, table)
         missing = self._missing(rig, clip.bones, named)
-        self._free(rig, [name for name in named if name])
-        action = self._build(rig, clip, named)
+        orders = self._freed(rig, [name for name in named if name])
+        action = self._build(rig, clip, named, orders)
         _describe(action, clip, named, hierarchy, document)
         properties = action.motionbridge_animation
         properties.path = self.file
@@ -173,20 +173,34 @@ class _Importer:
             )
         return missing
 
-    def _free(self, rig: Any, bones: list[str]) -> None:
+    def _warn_of_other_actions(self, rig: Any, bones: list[str]) -> None:
+        """Say which actions stop playing on bones that rotate by quaternions from now on."""
+        stopped = rotation_modes.actions_stopped(rig, bones, "quaternion")
+        if stopped:
+            self.report.warn(
+                "actions rotate some of the bones by axis-angle keys, which do not play while these rotate by "
+                "quaternions; play such an action and choose Restore Rotation Modes",
+                _shortened([action.name for action in stopped]),
+            )
+
+    def _freed(self, rig: Any, bones: list[str]) -> dict[str, str]:
+        """Let the bones take the keys; the orders of those that rotate by Euler angles, as other actions need them."""
+        orders = rotation_modes.angles_in_use(rig, bones)
+        self._warn_of_other_actions(rig, [bone for bone in bones if bone not in orders])
         if rig.data.library is not None:
             if any(rig.data.bones[bone].use_connect for bone in bones):
                 self.report.warn("connected bones of another file stay connected and ignore locations", rig.name)
-            return
-        changed = delta_action.free_bones(self.context, rig, bones)
+            return orders
+        changed = delta_action.free_bones(self.context, rig, bones, orders)
         if changed:
             self.report.note(
                 f"{len(changed)} bones were disconnected, inherit all from their parents or rotate by quaternions now, "
                 "which the animation needs",
                 f"{rig.name}: {_shortened(changed)}",
             )
+        return orders
 
-    def _build(self, rig: Any, clip: DeltaClip, named: list[str]) -> Any:
+    def _build(self, rig: Any, clip: DeltaClip, named: list[str], orders: dict[str, str]) -> Any:
         options = self.options
         rest = RestPose.of(rig)
         place = {bone: number for number, bone in enumerate(rest.bones)}
@@ -201,7 +215,7 @@ class _Importer:
         animated[places], row_of[places] = True, rows
         channels = delta_action.channels_of(deltas, rest, animated, row_of)
         _tell_of_channels(channels, [rest.bones[number] for number in places], places, clip.name, self.report)
-        writer = DeltaWriter(rest, places, compat.slot_name(rig))
+        writer = DeltaWriter(rest, places, compat.slot_name(rig), orders)
         try:
             action = writer.build(clip.name, channels, frames)
         finally:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ...blender import action as actions
 from ...blender.armature import Rest, is_turned_or_scaled, parent_local, rest_of
 from ...blender.rotation_modes import HiddenKeys
-from ...blender.shown import ShownActions, shortened
+from ...blender.shown import ShownActions, warn_of_muted, warn_of_other_kinds
 from ...core import files, names, rotation, space
 from ...core.errors import WriteError
 from ...core.model import Clip, Skeleton
@@ -265,22 +265,6 @@ class _Gatherer:
                 remedy="Choose whether to keep the game's pose or the offsets (option Edited Rest Pose)",
             )
         return rest_then(found, self._now)
-
-
-def warn_of_other_kinds(bones: Sequence[str], action: Any, report: Report) -> None:
-    """Say so where bones have rotation keys that their mode does not read."""
-    if bones:
-        report.warn(
-            "keys of a kind of rotation that the bones' mode does not read are left out, as Blender plays them",
-            f"{action.name}: {shortened(bones)}",
-        )
-
-
-def warn_of_muted(bones: Sequence[str], action: Any, report: Report, *, in_file: bool) -> None:
-    """Say what becomes of the channels of bones with muted curves."""
-    if bones:
-        what = "keep the values of the file" if in_file else "are exported in their rest pose"
-        report.warn(f"curves are muted: their bones {what} there", f"{action.name}: {shortened(bones)}")
 
 
 def skeleton_of(rig: Any, rest: Rest) -> Skeleton:

@@ -21,7 +21,7 @@ from ...blender import pose
 from ...blender.armature import Rest, rest_of
 from ...blender.record import kept
 from ...blender.rotation_modes import HiddenKeys
-from ...blender.shown import ShownActions
+from ...blender.shown import ShownActions, warn_of_muted, warn_of_other_kinds
 from ...core import files, names, rotation, space
 from ...core.envelope.fitting import fitted
 from ...core.errors import WriteError
@@ -38,8 +38,6 @@ from .motion_export import (
     RestChange,
     rest_then,
     skeleton_of,
-    warn_of_muted,
-    warn_of_other_kinds,
     warn_of_transform,
 )
 from .skeletal_import import Bones, bones_of, document_of, motion_of, order_of, tracks_on
