@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,7 +42,7 @@ class ActionTemplate:
     bones: Sequence[str]
     channels: Sequence[tuple[str, int]]
     slot_name: str
-    others: dict[str, Sequence[tuple[str, int]]] = field(default_factory=dict)
+    others: Mapping[str, Sequence[tuple[str, int]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Make the action that the others are copies of."""
