@@ -136,14 +136,12 @@ def plan_save_back(
     """
     chosen = motions_of(file)
     host = _base(rig, file, chosen, if_changed, report)
+    deleted = _without_deleted(host, file)
     plan = plan_onto(context, rig, chosen, file.path, host=host, options=options, report=report, progress=progress)
     if plan.document is None:
         return plan
     motions = plan.document.motion_set
-    there = {definition.label.lower() for definition in motions.parameters.definitions}
-    plan.deleted = [entry.name for entry in file.deleted if entry.name.lower() in there]
-    if plan.deleted:
-        motions = edit.delete(motions, plan.deleted)
+    plan.deleted = deleted
     listed = [name for _, name in plan.written]
     places = [action.motionbridge_motion.place for action in chosen if action.motionbridge_motion.place >= 0]
     if places != sorted(places) and len(set(listed)) == len(listed):
@@ -151,6 +149,18 @@ def plan_save_back(
         plan.reordered = True
     plan.data, plan.document = host.written(motions)
     return plan
+
+
+def _without_deleted(host: Host, file: Any) -> list[str]:
+    """Take the motions that were deleted in the panel out of ``host``, before others take their names; which ones."""
+    if host.motions is None or not len(file.deleted):
+        return []
+    there = {definition.label.lower() for definition in host.motions.parameters.definitions}
+    gone = [entry.name for entry in file.deleted if entry.name.lower() in there]
+    if gone:
+        host.motions = edit.delete(host.motions, gone)
+    # What was put together from the actions has no deleted motions in the first place.
+    return [entry.name for entry in file.deleted] if host.as_imported else gone
 
 
 def _base(rig: Any, file: Any, chosen: Sequence[Any], if_changed: OtherBase, report: Report) -> Host:

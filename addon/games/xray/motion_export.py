@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -19,9 +20,10 @@ from ...blender.armature import Rest, is_turned_or_scaled, parent_local, rest_of
 from ...blender.rotation_modes import HiddenKeys
 from ...blender.shown import ShownActions, warn_of_muted, warn_of_other_kinds
 from ...core import files, names, rotation, space
-from ...core.errors import WriteError
+from ...core.errors import ReadError, WriteError
 from ...core.model import Clip, Skeleton
 from ...core.report import Report
+from ...core.text import counted
 from ...formats.xray import ogf, omf
 from ...formats.xray.ogf.motions import motion_set_of, with_motion_set
 from ...formats.xray.omf import edit
@@ -110,8 +112,36 @@ def plan_export(
     """The file at ``path`` with the actions ``chosen``. Raises `WriteError` or, for the file on disk, `ReadError`."""
     if not chosen:
         raise WriteError("no motion is chosen", remedy="Tick motions in the list, or assign an action to the armature")
+    if onto is Onto.OWN_FILES and path.lower().endswith(".ogf"):
+        raise WriteError(
+            "a new file of motions cannot replace a model",
+            file=path,
+            remedy="Name a motion file (.omf), or write into the model's file",
+        )
     host = host_on_disk(path) if onto is Onto.FILE else host_as_imported(rig, chosen)
-    return plan_onto(context, rig, chosen, path, host=host, options=options, report=report, progress=progress)
+    plan = plan_onto(context, rig, chosen, path, host=host, options=options, report=report, progress=progress)
+    if onto is Onto.OWN_FILES and Path(path).is_file() and plan.document is not None:
+        definitions = plan.document.motion_set.parameters.definitions
+        warn_of_removed(path, _names_in, [definition.label for definition in definitions], report)
+    return plan
+
+
+def _names_in(path: str) -> list[str]:
+    document = omf.read(files.read_file(path), path, Report())
+    return [motion.label for motion in document.motion_set.library.motions]
+
+
+def warn_of_removed(path: str, read: Callable[[str], list[str]], written: Sequence[str], report: Report) -> None:
+    """Say which motions of the file that is replaced are not ``written``; one that cannot be read loses none."""
+    try:
+        there = read(path)
+    except ReadError:
+        return
+    kept = {name.lower() for name in written}
+    removed = [name for name in there if name.lower() not in kept]
+    if removed:
+        are = "is" if len(removed) == 1 else "are"
+        report.warn(f"{counted(len(removed), 'motion')} of the replaced file {are} removed", shortened(removed))
 
 
 def plan_onto(
@@ -314,6 +344,8 @@ class Host:
     motions: MotionSet | None
     document: Omf | None = None
     model: Any = None
+    as_imported: bool = False
+    """Whether it was put together from the bytes that actions keep, instead of read from disk."""
 
     def written(self, motions: MotionSet) -> tuple[bytes, Omf]:
         """The whole file's bytes with these motions, and the motions as a document."""
@@ -350,7 +382,7 @@ def host_as_imported(rig: Any, chosen: Sequence[Any], file: Any = None) -> Host:
             originals[action.motionbridge_motion.place] = motion
     document = motion_files.joined(file, originals)
     library, parameters = document.motion_set
-    return Host(MotionSet(library, motion_files.with_partitions(parameters, file)), document)
+    return Host(MotionSet(library, motion_files.with_partitions(parameters, file)), document, as_imported=True)
 
 
 def _common_file(rig: Any, chosen: Sequence[Any]) -> Any:

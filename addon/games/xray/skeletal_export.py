@@ -38,6 +38,7 @@ from .motion_export import (
     RestChange,
     rest_then,
     skeleton_of,
+    warn_of_removed,
     warn_of_transform,
 )
 from .skeletal_import import Bones, bones_of, document_of, motion_of, order_of, tracks_on
@@ -137,7 +138,13 @@ def plan_export(
         )
     if slopes := lost_slopes(channel for motion in changes.motions for channel in motion.channels):
         report.warn(slopes)
+    if options.onto is Onto.OWN_FILES and Path(path).is_file():
+        warn_of_removed(path, _names_in, [motion.label for motion in document.motions], report)
     return SkeletalPlan(path, skl.write(document), changes)
+
+
+def _names_in(path: str) -> list[str]:
+    return [motion.label for motion in skl.read(files.read_file(path), path, Report()).motions]
 
 
 def _joined(rig: Any, made: list[_Motion], path: str, options: SkeletalExportOptions) -> tuple[Skl, Changes]:
