@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ...blender import action as actions
 from ...blender.armature import Rest, is_turned_or_scaled, parent_local, rest_of
 from ...blender.rotation_modes import HiddenKeys
-from ...blender.shown import ShownActions, warn_of_muted, warn_of_other_kinds
+from ...blender.shown import ShownActions, shortened, warn_of_muted, warn_of_other_kinds
 from ...core import files, names, rotation, space
 from ...core.errors import ReadError, WriteError
 from ...core.model import Clip, Skeleton
