@@ -35,6 +35,7 @@ NEAR = 1e-3
 """Frames within which a key lies on a frame: Blender's are 32-bit numbers."""
 
 
+@np.errstate(over="ignore", invalid="ignore")  # NaN and infinite values of broken files stay such
 def to_basis(rest: Rest, rotations: Floats, translations: Floats) -> tuple[Floats, Floats]:
     """Pose-bone channels (bones, frames, 4) and (bones, frames, 3) of parent-local tracks; w of first keys >= 0."""
     quaternion_turns, vector_turns = rest.turns
@@ -44,6 +45,7 @@ def to_basis(rest: Rest, rotations: Floats, translations: Floats) -> tuple[Float
     return turned, (translations - rest.translations[:, None]) @ vector_turns.swapaxes(-1, -2)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def from_basis(rest: Rest, rotations: Floats, locations: Floats) -> tuple[Floats, Floats]:
     """The inverse of `to_basis`."""
     quaternion_turns, vector_turns = rest.turns
