@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,10 @@ class MOTIONBRIDGE_OT_arma_compare(OnMotion, BlenderOperator):
     bl_idname = "motionbridge.arma_compare"
     bl_label = "Compare with File"
     bl_options = {"REGISTER", "UNDO"}
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """Nothing: the badge may be lost."""
+        return ()
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Compare."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,11 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
         draw_backup(layout, self, self.filepath)
         if not self.collection:
             layout.prop(self, "remember")
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """Nothing, unless the armature is to remember the file."""
+        rig = rig_to_export(context, self.collection) if self.remember else None
+        return (rig, *self._chosen(rig)) if rig is not None else ()
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan and write."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
+from ..blender.linked import refuse_linked
 from ..blender.scope import progress
 from ..core import files
 from ..core.errors import MotionbridgeError, WriteError
@@ -86,6 +88,7 @@ class MOTIONBRIDGE_OT_save_back(Operation, ExportChoices, BlenderOperator):
         """Plan again with the options as they are now."""
         self._refusal, self._planned = None, Report()
         try:
+            refuse_linked(self.edited(context))
             self._prepare(context, self._planned)
         except MotionbridgeError as refusal:
             self._plan, self._refusal = None, refusal
@@ -107,6 +110,11 @@ class MOTIONBRIDGE_OT_save_back(Operation, ExportChoices, BlenderOperator):
             )
         self._plan.path = str(path)
         return self._plan
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """The armature and the motions: what was saved counts as untouched afterwards."""
+        rig, file = self._target(context)
+        return (rig, *motion_edit.motions_of(file))
 
     def _target(self, context: Any) -> tuple[Any, Any]:
         rig = rig_to_export(context, "")

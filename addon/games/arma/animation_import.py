@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ...blender import action as actions
 from ...blender import armature, collection, compat, delta_action, rotation_modes
 from ...blender.delta_action import DeltaWriter, RestPose
+from ...blender.linked import is_local
 from ...blender.record import keep
 from ...core import files
 from ...core.errors import ReadError, WriteError
@@ -119,7 +120,12 @@ class _Importer:
         properties.data_version = WITH_SCALES
         if not table:  # else its bones have other names in the file than in the skeleton it is of
             given = {bone: name for bone, name in zip(clip.bones, named, strict=True) if name}
-            hierarchies.remember(rig, hierarchy, given)
+            if is_local(rig.data):
+                hierarchies.remember(rig, hierarchy, given)
+            else:
+                self.report.note(
+                    "the armature's data is of another file and does not keep the game's skeleton", rig.name
+                )
         action.use_fake_user = self.options.fake_user
         if self.options.assign:
             actions.play(self.context, rig, action)
@@ -187,7 +193,7 @@ class _Importer:
         """Let the bones take the keys; the orders of those that rotate by Euler angles, as other actions need them."""
         orders = rotation_modes.angles_in_use(rig, bones)
         self._warn_of_other_actions(rig, [bone for bone in bones if bone not in orders])
-        if rig.data.library is not None:
+        if not is_local(rig.data):
             if any(rig.data.bones[bone].use_connect for bone in bones):
                 self.report.warn("connected bones of another file stay connected and ignore locations", rig.name)
             return orders
