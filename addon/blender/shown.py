@@ -55,11 +55,16 @@ class ShownActions:
             self._warn_of_slot(action)
         return modes
 
-    def warn_of_pose(self, action: Any, modes: dict[str, str]) -> None:
-        """Warn of bones that are posed without keys, where ``action`` plays: Blender alone shows them so."""
+    def warn_of_pose(self, action: Any, modes: dict[str, str], of_file: Collection[str] | None = None) -> None:
+        """Warn of bones that are posed without keys, where ``action`` plays: Blender alone shows them so.
+
+        ``of_file``: the bones that its file has tracks of; other bones keep the pose of whatever played before, and
+        nothing is written of them. None for a new action, of which every bone is written.
+        """
         if action != played(self._rig) or self._rig.data.pose_position == "REST":
             return
         bones = posed_without_keys(self._rig, action, modes)
+        bones = bones if of_file is None else [bone for bone in bones if bone in of_file]
         if bones:
             self._report.warn(
                 "bones are posed without keys, which only Blender shows; they are exported in their rest pose (key "

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ...blender import action as actions
 from ...blender.armature import Rest, is_turned_or_scaled, parent_local, rest_of
-from ...blender.rotation_modes import HiddenKeys
+from ...blender.rotation_modes import HiddenKeys, played
 from ...blender.shown import ShownActions, shortened, warn_of_muted, warn_of_other_kinds
 from ...core import files, names, rotation, space
 from ...core.errors import ReadError, WriteError
@@ -240,7 +240,8 @@ class _Gatherer:
             for path in gathered.left_out:
                 self._report.warn("the game has no place for these curves; left out", f"{action.name}: {path}")
             warn_of_other_kinds(gathered.other_kinds, action, self._report)
-            self._shown.warn_of_pose(action, modes)
+            if action == played(self._rig):
+                self._shown.warn_of_pose(action, modes, self._tracked(action))
             self._take_muted(clip, gathered.muted, action)
         motion_length.warn(action, self._report)
         clip.bones = list(self._labels)
@@ -268,6 +269,14 @@ class _Gatherer:
             if track is not None and muted[row, 1]:
                 clip.translations[row] = then.translations[track, frames]
                 clip.translation_keyed[row] = then.translation_keyed[track]
+
+    def _tracked(self, action: Any) -> list[str] | None:
+        """Blender's names of the bones that the file of an action has tracks of; None for a new motion."""
+        stored = motion_files.motion_of(action)
+        if stored is None:
+            return None
+        tracked = {bone.lower() for bone in self._bones_in_file(action, stored.track_count)}
+        return [bone for bone, label in zip(self._now.bones, self._labels, strict=True) if label.lower() in tracked]
 
     def _bones_in_file(self, action: Any, tracks: int) -> list[str]:
         key = action.motionbridge_motion.file

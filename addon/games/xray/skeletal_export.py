@@ -322,19 +322,21 @@ class _Gatherer:
             tracks = self._sampled_tracks(sampled, clip.first, frame, shown)
         else:
             keys = self._reader.read(action, modes)
-            self._warn(action, keys, in_file=base is not None)
+            tracked = [rest.bones[place] for place in known.numbers] if known is not None else None
+            self._warn(action, keys, tracked)
             tracks = self._keyed_tracks(keys, rest, moved, frame, known)
         for place, channels in tracks.items():
             clip.bones.append(self._labels[place])
             clip.tracks.append(channels)
 
-    def _warn(self, action: Any, found: pose.PoseKeys, *, in_file: bool) -> None:
+    def _warn(self, action: Any, found: pose.PoseKeys, tracked: list[str] | None) -> None:
+        """``tracked``: the bones that the file has tracks of; None for a new motion."""
         for path in found.left_out:
             self._report.warn("the game has no place for these curves; left out", f"{action.name}: {path}")
         warn_of_other_kinds(found.other_kinds, action, self._report)
         if found.muted:
-            warn_of_muted(list(found.muted), action, self._report, in_file=in_file)
-        self._shown.warn_of_pose(action, found.modes)
+            warn_of_muted(list(found.muted), action, self._report, in_file=tracked is not None)
+        self._shown.warn_of_pose(action, found.modes, tracked)
 
     def _keyed_tracks(
         self, found: pose.PoseKeys, rest: Rest, moved: set[str], frame: float, kept: _Kept | None
