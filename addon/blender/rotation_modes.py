@@ -99,13 +99,14 @@ class RotationModes:
     def guessed(self, action: Any, modes: dict[str, str]) -> list[str]:
         """Bones with angles in ``action`` whose order in ``modes`` nothing tells."""
         bones = self._rig.pose.bones
-        return [
+        unknown = {
             name
-            for name, kinds in self.kinds(action).items()
-            if modes[name] == UNKNOWN_ORDER != bones[name].rotation_mode
-            and "euler" in kinds
-            and not bones[name].motionbridge_euler_order
-        ]
+            for name, mode in modes.items()
+            if mode == UNKNOWN_ORDER != bones[name].rotation_mode and not bones[name].motionbridge_euler_order
+        }
+        if not unknown:
+            return []
+        return [name for name, kinds in self.kinds(action).items() if name in unknown and "euler" in kinds]
 
 
 def played(rig: Any) -> Any:
