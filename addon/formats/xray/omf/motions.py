@@ -18,10 +18,9 @@ from ....core.errors import ReadError
 from ....core.finite import warn_not_finite
 from ....core.report import Report
 from ..chunks import Chunk, ChunkRun, open_chunk, read_chunks, write_chunks
-from .document import Motion, MotionLibrary, Track, TrackFlag, rotation_size, track_size, translation_key
+from .document import COUNT, Motion, MotionLibrary, Track, TrackFlag, rotation_size, track_size, translation_key
 from .tracks import overlong
 
-COUNT = 0
 _U32 = struct.Struct("<I")
 
 
@@ -109,11 +108,10 @@ def _float_keys(track: Track) -> list[NDArray[Any]]:
 
 def _check_count(library: MotionLibrary, reader: Reader, report: Report) -> None:
     motions = library.motions
-    counts = [entry for entry in library.entries if isinstance(entry, Chunk) and entry.id == COUNT]
-    if not counts or len(counts[0].body) != _U32.size:
+    if library.count is None:
         report.warn("the number of motions is missing", reader.chunk)
-    elif _U32.unpack(counts[0].body)[0] != len(motions):
-        report.warn(f"{_U32.unpack(counts[0].body)[0]} motions are announced, {len(motions)} are there", reader.chunk)
+    elif library.count != len(motions):
+        report.warn(f"{library.count} motions are announced, {len(motions)} are there", reader.chunk)
     if len({motion.track_count for motion in motions}) > 1:
         report.warn("the motions have different numbers of tracks", reader.chunk)
     if not motions:
