@@ -116,6 +116,16 @@ def as_angles(found: DeltaChannels, rest: RestPose, modes: dict[str, str]) -> No
             found.rotations[place] = rotation.of_mode(angles_of(found.rotations[place], modes[bone]), modes[bone])
 
 
+def points_about(rig: Any, places: Sequence[int]) -> Floats:
+    """(bones, 4, 4) homogeneous points of bones in rest: the head, and a bone's length from it along each own axis."""
+    rests = matrices_of(rig.data.bones, "matrix_local")[list(places)]
+    lengths = np.array([rig.data.bones[place].length for place in places]).reshape(-1, 1, 1)
+    offsets = np.concatenate((np.zeros((1, 3)), np.eye(3)))[None] * lengths
+    own = np.concatenate((offsets, np.ones((*offsets.shape[:2], 1))), axis=-1)
+    result: Floats = own @ rests.swapaxes(-1, -2)
+    return result
+
+
 class DeltaWriter:
     """Makes actions for some bones of one rig, ``places`` in ``rest``."""
 

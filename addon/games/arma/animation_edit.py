@@ -17,6 +17,7 @@ from ...formats.arma import rtm
 from . import step, timing
 from .animation_export import AnimationExportOptions, AnimationPlan, plan_export
 from .animation_properties import WITH_SCALES
+from .export_frames import NEAR
 
 
 def update_status(context: Any, rig: Any, action: Any, report: Report) -> str:
@@ -58,6 +59,17 @@ def plan_save_back(
     return plan_export(context, rig, str(path), options=options, report=report, action=action)
 
 
+def _settle_length(action: Any, frames: Any) -> None:
+    """Let the action's frame range be that of the keys in the file, and note where it leaves keys out."""
+    if not action.use_frame_range:
+        return
+    times = action.curve_frame_range
+    outside = times[0] < frames[0] - NEAR or times[1] > frames[-1] + NEAR
+    action.motionbridge_animation.is_cut = int(outside)
+    if abs(action.frame_start - frames[0]) > NEAR or abs(action.frame_end - frames[-1]) > NEAR:
+        action.frame_start, action.frame_end = float(frames[0]), float(frames[-1])
+
+
 def is_saved(plan: AnimationPlan) -> bool:
     """Whether the file on disk is what the plan would write."""
     path = Path(plan.path)
@@ -73,9 +85,12 @@ def settle(plan: AnimationPlan, rig: Any, action: Any) -> None:
     properties.step = plan.clip.step.tolist()
     if properties.step_mode == step.OBJECT:
         properties.step_shown = step.a_phase(plan.clip.step, plan.clip.phases).tolist()
+    elif properties.step_mode == step.BONES:
+        properties.step_shown = (np.array(properties.step_shown) / plan.stretch).tolist()
     frames = plan.key_frames
     if len(frames) < plan.clip.frames:  # a pose that was written twice
         frames = frames[0] + np.arange(plan.clip.frames, dtype=np.float32)
+    _settle_length(action, frames)
     timing.keep_keys(properties, frames, plan.clip.phases)
     # A binarised file that was imported without its scales is compared without them as long as it lives.
     if not kept(properties, "document").startswith(rtm.BINARISED):

@@ -100,6 +100,10 @@ class AnimationProperties(bpy.types.PropertyGroup):
         "with them",
         options={"HIDDEN"},
     )
+    is_cut: IntProperty(
+        description="Not 0: keys outside the action's frame range were left out of the file when it was saved",
+        options={"HIDDEN"},
+    )
     frames: bytes_property("The frame that each of the file's keys was put on, 32-bit numbers")
     frames_seal: seal_property()
     digest: bytes_property("A fingerprint of the keys as they were made from the file")
