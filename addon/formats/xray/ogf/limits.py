@@ -40,9 +40,9 @@ def _skeleton_problems(document: Ogf, bones: BoneNames | None) -> Iterator[str]:
         yield f"{finding} ({named})" if named else finding
     if any(not bone.name for bone in (bones.bones if bones is not None else ())):
         yield "a bone without a name"
-    sources = (MotionLibrary, MotionReferences, MotionReferences2)
+    sources = document.first(MotionLibrary), document.first(MotionReferences), document.first(MotionReferences2)
     animated = document.header.version == 4 and document.header.type == VisualType.SKELETON_ANIMATED
-    if animated and all(document.first(kind) is None for kind in sources):
+    if animated and not any(source is not None for source in sources):
         yield "an animated skeleton without motions or references to motions"
 
 
