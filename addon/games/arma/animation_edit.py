@@ -14,7 +14,7 @@ from ...core import files
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.arma import rtm
-from . import step, timing
+from . import events, step, timing
 from .animation_export import AnimationExportOptions, AnimationPlan, plan_export
 from .animation_properties import WITH_SCALES
 from .export_frames import NEAR
@@ -86,12 +86,15 @@ def settle(plan: AnimationPlan, rig: Any, action: Any) -> None:
     if properties.step_mode == step.OBJECT:
         properties.step_shown = step.a_phase(plan.clip.step, plan.clip.phases).tolist()
     elif properties.step_mode == step.BONES:
-        properties.step_shown = (np.array(properties.step_shown) / plan.stretch).tolist()
+        properties.step_shown = (np.array(properties.step_shown) / plan.phases.stretch).tolist()
+        properties.step_zero = float(plan.phases.of(np.float32(properties.step_zero)))
     frames = plan.key_frames
+    _settle_length(action, frames)
     if len(frames) < plan.clip.frames:  # a pose that was written twice
         frames = frames[0] + np.arange(plan.clip.frames, dtype=np.float32)
-    _settle_length(action, frames)
     timing.keep_keys(properties, frames, plan.clip.phases)
+    if events.gather(action) != plan.clip.events:  # they go with the length
+        events.store(action, plan.clip.events)
     # A binarised file that was imported without its scales is compared without them as long as it lives.
     if not kept(properties, "document").startswith(rtm.BINARISED):
         properties.data_version = WITH_SCALES

@@ -109,7 +109,7 @@ class AnimationPlan:
     """A file that could be written, and what is different from what it starts from.
 
     ``clip`` what it says, ``key_frames`` (frames,) where that was in Blender; ``places`` (bones,) of the armature, -1
-    for bones it lacks; ``parents`` what a binarised file holds bones relative to. ``stretch`` as in `Phases`.
+    for bones it lacks; ``parents`` what a binarised file holds bones relative to. ``phases`` written.
     """
 
     path: str
@@ -119,8 +119,8 @@ class AnimationPlan:
     key_frames: NDArray[np.float32]
     places: NDArray[np.intp]
     parents: dict[str, str]
-    sampled: list[str] = field(default_factory=list)
-    stretch: float = 1.0
+    sampled: list[str]
+    phases: Phases
 
     def sentence(self) -> str:
         """What will change, in one sentence."""
@@ -214,7 +214,7 @@ class _Exporter:
             )
         parents = dict(hierarchy.parents) if hierarchy is not None else {}
         data = rtm.write(document)
-        return AnimationPlan(path, data, changes, clip, frames, bones.places, parents, self._reasons, phases.stretch)
+        return AnimationPlan(path, data, changes, clip, frames, bones.places, parents, self._reasons, phases)
 
     def _frames(self) -> NDArray[np.float32]:
         """Which frames become keys. Raises `WriteError` where there are none, or more than the game reads."""
@@ -250,7 +250,7 @@ class _Exporter:
         if length.by_range:
             export_frames.warn_of_keys_outside(action, times, length, self._report)
         if by_keys and (len(times) or self._is_adaptive()):
-            return export_frames.keys_within(times, length) if length.by_range else times
+            return export_frames.keys_within(times, length)
         return export_frames.every(length.first, length.last, self._every())
 
     def _every(self) -> int:
@@ -358,7 +358,7 @@ class _Exporter:
         values = shown[np.maximum(bones.places, 0)]
         properties = self._properties
         if properties is not None and properties.step_mode == step.BONES:
-            values = step.moved(values, np.array(properties.step_shown), phases, -1.0)
+            values = step.moved(values, np.array(properties.step_shown), phases, -1.0, properties.step_zero)
         missing = np.flatnonzero(bones.places < 0)
         if len(missing) and self._base is not None:
             values[missing] = self._base.deltas_at(bones.sources[missing], frames, phases)

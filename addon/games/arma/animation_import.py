@@ -216,7 +216,11 @@ class _Importer:
         cycle = None if options.seconds is None else options.seconds * fps
         frames = timing.frames_of(clip.phases, options.first_frame, cycle, self.report, clip.name)
         carried = step.a_phase(clip.step, clip.phases)
-        deltas = step.moved(clip.deltas, carried, clip.phases) if options.step is StepMode.BONES else clip.deltas
+        mode = options.step
+        if mode is not StepMode.LEFT_OUT and not step.can_be_shown(carried, clip.phases):
+            self.report.warn("the step leads nowhere that Blender could show: left out, and kept", clip.name)
+            mode = StepMode.LEFT_OUT
+        deltas = step.moved(clip.deltas, carried, clip.phases) if mode is StepMode.BONES else clip.deltas
         animated, row_of = np.zeros(len(rest.bones), np.bool_), np.zeros(len(rest.bones), np.intp)
         animated[places], row_of[places] = True, rows
         channels = delta_action.channels_of(deltas, rest, animated, row_of)
@@ -229,9 +233,9 @@ class _Importer:
         properties = action.motionbridge_animation
         timing.keep_keys(properties, frames, clip.phases)
         keep(properties, "digest", writer.digest)
-        properties.step_mode = options.step.value
+        properties.step_mode = mode.value
         properties.step_shown = carried.tolist()
-        if options.step is StepMode.OBJECT:
+        if mode is StepMode.OBJECT:
             step.put_on_object(action, rig, carried, clip.phases, frames)
         return action
 

@@ -88,6 +88,9 @@ class AnimationProperties(bpy.types.PropertyGroup):
     step_shown: FloatVectorProperty(
         description="What keys of the object or the root bones carry, metres a phase", options={"HIDDEN"}
     )
+    step_zero: FloatProperty(
+        description="The phase at which root bones that carry the step have not moved yet", options={"HIDDEN"}
+    )
     events: CollectionProperty(type=AnimationEvent)
     active_event: IntProperty(options={"HIDDEN"})
     bones: CollectionProperty(type=AnimationBone)

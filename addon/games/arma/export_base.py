@@ -12,6 +12,7 @@ from ...blender import delta_action
 from ...blender.delta_action import RestPose
 from ...blender.record import kept
 from ...core.deltas import DeltaChannels
+from ...core.errors import ReadError
 from ...core.model import DeltaClip
 from ...core.report import Report
 from ...formats.arma import rtm
@@ -29,7 +30,8 @@ class Base:
     """``document`` and its ``clip``; ``frames`` (keys,) where its keys were put; ``rest`` of the armature.
 
     ``places`` (bones,) which bone of the armature each of the file's moves, -1 for none; ``carried`` (3,) the
-    step that bones carry where that is its ``mode``. ``scaled`` as in `rtm.decode`.
+    step that bones carry where that is its ``mode``. ``scaled`` as in `rtm.decode`, ``zero``
+    as in `step.moved`.
     """
 
     document: rtm.Rtm
@@ -41,6 +43,7 @@ class Base:
     carried: Floats
     digest: bytes
     scaled: bool = True
+    zero: float = 0.0
 
     @staticmethod
     def of(action: Any, rest: RestPose) -> Base | None:
@@ -50,6 +53,14 @@ class Base:
         if not data:
             return None
         document = rtm.read(data, action.name, Report())
+        frames, _ = timing.kept_keys(properties)
+        if len(frames) != len(document.phases) or len(properties.bones) != len(document.bones):
+            raise ReadError(
+                f"of its file {len(document.phases)} frames of {len(document.bones)} bones are kept, but keys of "
+                f"{len(frames)} frames and {len(properties.bones)} bones",
+                file=action.name,
+                remedy="Import the file again",
+            )
         parents = Hierarchy("", {entry.name: entry.parent for entry in properties.bones})
         scaled = properties.data_version >= WITH_SCALES
         clip = rtm.decode(document, Report(), parents, action.name, scaled=scaled)
@@ -58,13 +69,14 @@ class Base:
         return Base(
             document,
             clip,
-            timing.kept_frames(properties),
+            frames,
             rest,
             places,
             properties.step_mode,
             np.array(properties.step_shown),
             kept(properties, "digest"),
             scaled,
+            properties.step_zero,
         )
 
     def unshown_scales(self) -> list[str]:
@@ -93,7 +105,7 @@ class Base:
         rows = np.flatnonzero(self.places >= 0)
         deltas = self.clip.deltas[rows]
         if self.mode == step.BONES:
-            deltas = step.moved(deltas, self.carried, self.clip.phases)
+            deltas = step.moved(deltas, self.carried, self.clip.phases, zero=self.zero)
         values, animated = delta_action.on_bones(self.rest, self.places[rows], deltas)
         return delta_action.channels_of(values, self.rest, animated), animated
 
@@ -115,7 +127,7 @@ class Base:
             untouched = delta_action.shown_by(found.locations, found.rotations, found.scales, self.rest)
         shown = untouched[self.places[rows]]
         if self.mode == step.BONES:
-            shown = step.moved(shown, self.carried, self.clip.phases, -1.0)
+            shown = step.moved(shown, self.carried, self.clip.phases, -1.0, self.zero)
         result = self.clip.deltas.copy()
         result[rows] = shown
         return result

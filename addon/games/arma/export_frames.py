@@ -45,8 +45,9 @@ class Length:
 def length_of(action: Any, times: NDArray[np.float32], imported: NDArray[np.float32]) -> Length:
     """How long an action with keys at ``times`` is whose file's keys were put on the frames ``imported``.
 
-    An import sets the action's frame range to the file's. Where the user changed it since, it decides; else the keys,
-    so that keys behind the end make the animation longer.
+    An import sets the action's frame range to the file's. Where the user changed it since, it decides. Else keys behind
+    the end make the animation longer, and none makes it shorter: bones that stand still may have one key. Keys that
+    were moved or stretched all together take its ends along.
     """
     if action.use_frame_range:
         start, end = float(action.frame_start), float(action.frame_end)
@@ -54,7 +55,8 @@ def length_of(action: Any, times: NDArray[np.float32], imported: NDArray[np.floa
         if not same or not len(times) or action.motionbridge_animation.is_cut:
             return Length(start, end, by_range=True)
     if len(times):
-        return Length(float(times[0]), float(times[-1]), by_range=False)
+        ends = times if timing.is_stretched(times, imported) else np.concatenate((times, imported))
+        return Length(float(ends.min()), float(ends.max()), by_range=False)
     start, end = action.frame_range
     return Length(float(start), float(end), by_range=True)
 
