@@ -15,8 +15,10 @@ from addon.games.arma import animation_edit
 from addon.games.arma.animation_export import FileKind
 from addon.games.arma.animation_import import StepMode
 from addon.games.arma.export_frames import FramesFrom
+from addon.ui import arma_panels
 from tests.blender.rtm_scene import curve_of, exported, load, planned, raw_matrices
 from tests.blender.test_rtm import drawn_animation, moved, plain, walk
+from tests.blender.test_written_motions import as_in_a_window, drawn
 
 __all__ = ["walk"]
 
@@ -295,3 +297,23 @@ def test_new_animations_keep_to_a_frame_range_that_is_set():
     report = Report()
     assert planned(done, tolerance=0.0, report=report).key_frames.tolist() == [1, 2, 3, 4]
     assert sum("are left out" in line for line in report.lines()) == 2
+
+
+def test_the_dialog_says_before_writing_what_becomes_shorter(walk):
+    done = load(walk)
+    bpy.context.view_layer.objects.active = done.rig
+    before = walk.read_bytes()
+    done.action.frame_end = 2
+    dialog = as_in_a_window(arma_panels.MOTIONBRIDGE_OT_arma_save_back)
+    dialog.check(bpy.context)
+    text = " ".join(" ".join(drawn(dialog)).split())
+    assert "frames, phases changed" in text
+    assert "keys lie behind the last frame and are left out" in text
+    assert walk.read_bytes() == before
+    assert dialog.execute(bpy.context) == {"FINISHED"}
+    assert len(frames_of(walk.read_bytes())) == 3
+    dialog.check(bpy.context)
+    assert "Nothing was changed: there is nothing to save" in drawn(dialog)
+    done.rig.pose.bones["Spine"].rotation_mode = "XYZ"
+    dialog.check(bpy.context)
+    assert any("rotation mode of 1 bone" in line for line in drawn(dialog))
