@@ -274,6 +274,21 @@ def test_verify_lists_what_is_not_identical_and_sums_up(run, tmp_path, samples):
     assert len(verbose) == 5
 
 
+def test_what_the_game_refuses_is_listed_though_identical(run, omf):
+    data = bytearray(omf_bytes())
+    place = data.index(struct.pack("<II", 0, 4)) + 8
+    data[place] += 7
+    omf.write_bytes(data)
+    for options in ([], ["--deep"]):
+        status, out, _ = run("verify", "--jobs", "1", *options, omf)
+        assert status == 0
+        assert out[0].startswith(f"problem   {omf}: ")
+        assert "motions are announced" in out[0]
+        assert out[1] == "1 file: 1 identical (1 with warnings)"
+    assert any("  problem: " in line and "motions are announced" in line for line in run("info", omf)[1])
+    assert "motions are announced" in json.loads(run("verify", "--json", omf)[1][0])["detail"]
+
+
 def test_verify_says_where_a_format_loses_bytes(run, omf, monkeypatch):
     data = omf_bytes()
     monkeypatch.setattr(format_named("omf").module, "recompose", lambda _: data[:50] + b"\xee" + data[51:])

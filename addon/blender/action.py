@@ -35,6 +35,7 @@ NEAR = 1e-3
 """Frames within which a key lies on a frame: Blender's are 32-bit numbers."""
 
 
+@np.errstate(over="ignore", invalid="ignore")  # NaN and infinite values of broken files stay such
 def to_basis(rest: Rest, rotations: Floats, translations: Floats) -> tuple[Floats, Floats]:
     """Pose-bone channels (bones, frames, 4) and (bones, frames, 3) of parent-local tracks; w of first keys >= 0."""
     quaternion_turns, vector_turns = rest.turns
@@ -44,6 +45,7 @@ def to_basis(rest: Rest, rotations: Floats, translations: Floats) -> tuple[Float
     return turned, (translations - rest.translations[:, None]) @ vector_turns.swapaxes(-1, -2)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def from_basis(rest: Rest, rotations: Floats, locations: Floats) -> tuple[Floats, Floats]:
     """The inverse of `to_basis`."""
     quaternion_turns, vector_turns = rest.turns
@@ -231,7 +233,7 @@ class ClipReader:
             rotations[place] = rotation.of_mode(angles, modes[self.rest.bones[place]])
             keyed[place, :4] = True
         for place in others - rotated:
-            rotations[place] = _posed(self._rig.pose.bones[self.rest.bones[place]])
+            rotations[place] = posed_rotation(self._rig.pose.bones[self.rest.bones[place]])
         clip = self._clip(action.name, rotations, values[:, 4:].transpose(0, 2, 1), keyed)
         return Gathered(clip, sorted(left_out), [self.rest.bones[place] for place in sorted(others)], muted)
 
@@ -249,7 +251,7 @@ class ClipReader:
         )
 
 
-def _posed(bone: Any) -> Floats:
+def posed_rotation(bone: Any) -> Floats:
     """(4,) how a pose bone is rotated by what its mode reads."""
     values = np.zeros((1, 4))
     channel = getattr(bone, f"rotation_{rotation_kind(bone.rotation_mode)}")

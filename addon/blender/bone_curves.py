@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import bpy
@@ -35,12 +35,14 @@ def rotation_kind(mode: str) -> str:
 class ActionTemplate:
     """Makes actions with the same curves for the same bones: one without keys is made once, the others are copies.
 
-    ``channels`` names and widths of each bone's channels, in the order of its curves.
+    ``channels`` names and widths of each bone's channels, in the order of its curves; ``others`` those of bones that
+    have others.
     """
 
     bones: Sequence[str]
     channels: Sequence[tuple[str, int]]
     slot_name: str
+    others: Mapping[str, Sequence[tuple[str, int]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Make the action that the others are copies of."""
@@ -50,7 +52,7 @@ class ActionTemplate:
     def _add_curves(self, action: Any, bag: Any) -> None:
         make = compat.curve_maker(action, bag)
         for bone in self.bones:
-            for channel, width in self.channels:
+            for channel, width in self.others.get(bone, self.channels):
                 path = channel_path(bone, channel)
                 for index in range(width):
                     make(path, index, bone)

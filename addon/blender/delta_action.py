@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ..core import deltas, rotation
 from ..core.deltas import DeltaChannels
 from . import compat, scope
+from .action import posed_rotation
 from .armature import matrices_of
 from .bone_curves import (
     ActionTemplate,
@@ -29,12 +30,15 @@ from .bone_curves import (
     sampled,
     write_keys,
 )
+from .rotation_modes import KINDS, modes_set, set_mode
 
 Floats = NDArray[np.float64]
 
 CHANNEL_WIDTHS = (("location", 3), ("rotation_quaternion", 4), ("scale", 3))
+EULER_WIDTHS = (("location", 3), ("rotation_euler", 3), ("scale", 3))
 CHANNELS = 10
 """Curves of a bone: location, quaternion, scale."""
+_GROUPS = {"location": slice(0, 3), "rotation": slice(3, 7), "scale": slice(7, 10)}
 
 
 @dataclass(frozen=True)
@@ -99,15 +103,43 @@ def key_digest(rows: NDArray[np.float32], frames: NDArray[np.float32], rest: Res
     return found.digest()
 
 
+def angles_of(quaternions: Floats, order: str) -> Floats:
+    """Continuous Euler angles (frames, 3) of quaternions (frames, 4), rounded to 32 bits as Blender holds them."""
+    result: Floats = rotation.euler(rotation.matrices(rotation.normalised(quaternions)), order)
+    return result.astype(np.float32).astype(np.float64)
+
+
+def as_angles(found: DeltaChannels, rest: RestPose, modes: dict[str, str]) -> None:
+    """Round rotations as the keys of bones round them that rotate by Euler angles; ``modes`` of some bones."""
+    for place, bone in enumerate(rest.bones):
+        if rotation_kind(modes.get(bone, "QUATERNION")) == "euler":
+            found.rotations[place] = rotation.of_mode(angles_of(found.rotations[place], modes[bone]), modes[bone])
+
+
+def points_about(rig: Any, places: Sequence[int]) -> Floats:
+    """(bones, 4, 4) homogeneous points of bones in rest: the head, and a bone's length from it along each own axis."""
+    rests = matrices_of(rig.data.bones, "matrix_local")[list(places)]
+    lengths = np.array([rig.data.bones[place].length for place in places]).reshape(-1, 1, 1)
+    offsets = np.concatenate((np.zeros((1, 3)), np.eye(3)))[None] * lengths
+    own = np.concatenate((offsets, np.ones((*offsets.shape[:2], 1))), axis=-1)
+    result: Floats = own @ rests.swapaxes(-1, -2)
+    return result
+
+
 class DeltaWriter:
     """Makes actions for some bones of one rig, ``places`` in ``rest``."""
 
-    def __init__(self, rest: RestPose, places: Sequence[int], slot_name: str) -> None:
-        """Make the action that all are copies of."""
+    def __init__(
+        self, rest: RestPose, places: Sequence[int], slot_name: str, orders: dict[str, str] | None = None
+    ) -> None:
+        """Make the action that all are copies of; ``orders`` of bones that rotate by Euler angles."""
         self.rest = rest
         self.places = list(places)
         self.digest = b""  # of the keys written last
-        self._template = ActionTemplate([rest.bones[place] for place in self.places], CHANNEL_WIDTHS, slot_name)
+        self._orders = orders or {}
+        bones = [rest.bones[place] for place in self.places]
+        others = dict.fromkeys(self._orders, EULER_WIDTHS)
+        self._template = ActionTemplate(bones, CHANNEL_WIDTHS, slot_name, others)
 
     def close(self) -> None:
         """Drop the template."""
@@ -133,8 +165,15 @@ class DeltaWriter:
             width = values.shape[-1]
             keys[:, start : start + width, :, 1] = values[self.places].transpose(0, 2, 1)
             start += width
-        write_keys(compat.curve_bag(action).fcurves, keys.reshape(-1, len(frames), 2))
-        self.digest = key_digest(keys[..., 1], frames, self.rest)
+        written = np.ones((len(self.places), CHANNELS), np.bool_)
+        for row, place in enumerate(self.places):
+            order = self._orders.get(self.rest.bones[place])
+            if order is not None:
+                keys[row, 3:6, :, 1] = angles_of(found.rotations[place], order).T
+                written[row, 6] = False
+        curves = keys[written]
+        write_keys(compat.curve_bag(action).fcurves, curves)
+        self.digest = key_digest(curves[..., 1], frames, self.rest)
         action.use_frame_range = True
         action.frame_start, action.frame_end = float(frames[0]), float(frames[-1])
 
@@ -143,35 +182,44 @@ class DeltaWriter:
 class GatheredDeltas:
     """``deltas`` (bones, frames, 4, 4) of all bones of the rig; ``keyed`` (bones,) which have curves of their own;
     ``left_out`` data paths of curves that are no pose bone's transform; ``digest`` of the keys.
+
+    ``other_kinds``: bones with keys of a kind of rotation that their mode does not read; ``muted``: bones with muted
+    curves, whose channels were taken from elsewhere or are in rest.
     """
 
     deltas: Floats
     keyed: NDArray[np.bool_]
     left_out: list[str]
     digest: bytes = b""
+    other_kinds: list[str] = field(default_factory=list)
+    muted: list[str] = field(default_factory=list)
+
+
+Muted = Callable[[], tuple[DeltaChannels, NDArray[np.bool_]]]
+"""What the channels of muted curves are instead, for the frames that are gathered, and of which bones (bones,)."""
 
 
 class DeltaReader:
     """Reads actions of one rig as arrays."""
 
     def __init__(self, rig: Any, rest: RestPose) -> None:
-        """Learn the rig's data paths and rotation modes once."""
+        """Learn the rig's data paths once."""
         self.rest = rest
-        self._modes = [rig.pose.bones[bone].rotation_mode for bone in rest.bones]
+        self._rig = rig
         self._paths: dict[str, tuple[int, str]] = {}
-        for place, (bone, mode) in enumerate(zip(rest.bones, self._modes, strict=True)):
-            self._paths[channel_path(bone, "location")] = (place, "location")
-            self._paths[channel_path(bone, "scale")] = (place, "scale")
-            kind = rotation_kind(mode)
-            self._paths[channel_path(bone, f"rotation_{kind}")] = (place, kind)
+        for place, bone in enumerate(rest.bones):
+            for name in ("location", "scale"):
+                self._paths[channel_path(bone, name)] = (place, name)
+            for kind in KINDS:
+                self._paths[channel_path(bone, f"rotation_{kind}")] = (place, kind)
 
-    def curves(self, action: Any, slot: Any = None) -> list[Any]:
+    def curves(self, action: Any) -> list[Any]:
         """The curves that move bones of the rig."""
-        return [curve for curve in self._all_curves(action, slot) if curve.data_path in self._paths]
+        return [curve for curve in compat.curves_of(action, self._rig) if curve.data_path in self._paths]
 
-    def key_times(self, action: Any, slot: Any = None) -> NDArray[np.float32]:
+    def key_times(self, action: Any) -> NDArray[np.float32]:
         """(keys,) every frame on which a bone has a key, rising."""
-        return key_times(self.curves(action, slot))
+        return key_times(self.curves(action))
 
     def moved_by(self, paths: Collection[str]) -> NDArray[np.bool_]:
         """(bones,) which have one of these data paths."""
@@ -179,11 +227,18 @@ class DeltaReader:
         result[[self._paths[path][0] for path in paths if path in self._paths]] = True
         return result
 
-    def gather(self, action: Any, frames: NDArray[np.float32], slot: Any = None) -> GatheredDeltas:
-        """What the keys say on ``frames``; channels without a curve are in rest."""
-        everything = self._all_curves(action, slot)
+    def gather(
+        self, action: Any, frames: NDArray[np.float32], modes: dict[str, str], instead: Muted | None = None
+    ) -> GatheredDeltas:
+        """What the keys say on ``frames``; channels without a curve are in rest.
+
+        ``modes``: the rotation mode of each bone (`RotationModes.of_export`). ``instead``: what muted curves stand for;
+        without it their channels are in rest.
+        """
+        everything = compat.curves_of(action, self._rig)
         curves = [curve for curve in everything if curve.data_path in self._paths]
         rows, _ = sampled(curves, frames)
+        kinds = [rotation_kind(modes[bone]) for bone in self.rest.bones]
         count = len(self.rest.bones)
         offsets = {"location": 0, "quaternion": 3, "scale": 7}
         values = np.zeros((count, CHANNELS, len(frames)))
@@ -192,9 +247,19 @@ class DeltaReader:
         keyed = np.zeros(count, np.bool_)
         places, channels, kept = [], [], []
         other_rotations: dict[int, Floats] = {}
+        others, rotated, muted = set(), set(), set()
         for number, curve in enumerate(curves):
             place, kind = self._paths[curve.data_path]
             keyed[place] = True
+            group = kind if kind in _GROUPS else "rotation"
+            if compat.is_muted(curve):
+                muted.add((place, group))
+                continue
+            if group == "rotation" and kind != kinds[place]:
+                others.add(place)
+                continue
+            if group == "rotation":
+                rotated.add(place)
             if kind in offsets:
                 places.append(place)
                 channels.append(offsets[kind] + curve.array_index)
@@ -204,15 +269,32 @@ class DeltaReader:
         values[places, channels] = rows[kept]
         rotations = values[:, 3:7].transpose(0, 2, 1)
         for place, angles in other_rotations.items():
-            rotations[place] = rotation.of_mode(angles, self._modes[place])
+            rotations[place] = rotation.of_mode(angles, modes[self.rest.bones[place]])
+        for place in others - rotated:
+            rotations[place] = posed_rotation(self._rig.pose.bones[self.rest.bones[place]])
+        if muted and instead is not None:
+            _take(values, *instead(), muted)
         shown = shown_by(values[:, :3].transpose(0, 2, 1), rotations, values[:, 7:].transpose(0, 2, 1), self.rest)
         left_out = {curve.data_path for curve in everything if curve.data_path not in self._paths}
-        return GatheredDeltas(shown, keyed, sorted(left_out), key_digest(rows, frames, self.rest))
+        return GatheredDeltas(
+            shown,
+            keyed,
+            sorted(left_out),
+            b"" if muted or others else key_digest(rows, frames, self.rest),
+            self._names(others),
+            self._names({place for place, _ in muted}),
+        )
 
-    @staticmethod
-    def _all_curves(action: Any, slot: Any) -> list[Any]:
-        bag = compat.curve_bag(action, slot)
-        return list(bag.fcurves) if bag is not None else []
+    def _names(self, places: set[int]) -> list[str]:
+        return [self.rest.bones[place] for place in sorted(places)]
+
+
+def _take(values: Floats, found: DeltaChannels, known: NDArray[np.bool_], muted: set[tuple[int, str]]) -> None:
+    """Put some groups of channels of bones that are ``known`` into values (bones, channels, frames)."""
+    sources = {"location": found.locations, "rotation": found.rotations, "scale": found.scales}
+    for place, group in muted:
+        if known[place]:
+            values[place, _GROUPS[group]] = sources[group][place].T
 
 
 def sample(
@@ -220,28 +302,37 @@ def sample(
     rig: Any,
     action: Any,
     frames: NDArray[np.float32],
+    *,
+    modes: dict[str, str],
     progress: Callable[[int], None] = lambda _: None,
 ) -> Floats:
-    """(bones, frames, 4, 4) the deltas of the evaluated pose on ``frames``. The scene is as before afterwards."""
+    """(bones, frames, 4, 4) the deltas of the evaluated pose on ``frames``; ``modes`` as in `DeltaReader.gather`.
+
+    The scene is as before afterwards.
+    """
     rests = matrices_of(rig.data.bones, "matrix_local")
-    poses = evaluated_poses(context, rig, action, frames, progress)
+    with modes_set(rig, modes):
+        poses = evaluated_poses(context, rig, action, frames, progress)
     result: Floats = poses.transpose(1, 0, 2, 3) @ np.linalg.inv(rests)[:, None]
     return result
 
 
-def free_bones(context: Any, rig: Any, bones: Sequence[str]) -> list[str]:
-    """Let these pose bones take location, quaternion and scale keys relative to their parents; those that changed.
+def free_bones(context: Any, rig: Any, bones: Sequence[str], angles: Collection[str] = ()) -> list[str]:
+    """Let these pose bones take location, rotation and scale keys relative to their parents; those that changed.
 
-    Connected bones ignore locations: they are disconnected, heads and tails stay where they are.
+    They rotate by quaternions, but for those that are to keep their ``angles``. Connected bones ignore locations: they
+    are disconnected, heads and tails stay where they are.
     """
     changed = []
     for name in bones:
         bone, pose_bone = rig.data.bones[name], rig.pose.bones[name]
         inherits = bone.use_inherit_rotation and bone.inherit_scale == "FULL" and bone.use_local_location
+        rotates = name in angles or pose_bone.rotation_mode == "QUATERNION"
         if not inherits:
             bone.use_inherit_rotation, bone.inherit_scale, bone.use_local_location = True, "FULL", True
-        if not inherits or pose_bone.rotation_mode != "QUATERNION":
-            pose_bone.rotation_mode = "QUATERNION"
+        if not rotates:
+            set_mode(pose_bone, "QUATERNION")
+        if not inherits or not rotates:
             changed.append(name)
     connected = [name for name in bones if rig.data.bones[name].use_connect]
     if connected:

@@ -14,7 +14,7 @@ The rule for what an action shows, and so for what an export writes:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from typing import Any
@@ -99,13 +99,14 @@ class RotationModes:
     def guessed(self, action: Any, modes: dict[str, str]) -> list[str]:
         """Bones with angles in ``action`` whose order in ``modes`` nothing tells."""
         bones = self._rig.pose.bones
-        return [
+        unknown = {
             name
-            for name, kinds in self.kinds(action).items()
-            if modes[name] == UNKNOWN_ORDER != bones[name].rotation_mode
-            and "euler" in kinds
-            and not bones[name].motionbridge_euler_order
-        ]
+            for name, mode in modes.items()
+            if mode == UNKNOWN_ORDER != bones[name].rotation_mode and not bones[name].motionbridge_euler_order
+        }
+        if not unknown:
+            return []
+        return [name for name, kinds in self.kinds(action).items() if name in unknown and "euler" in kinds]
 
 
 def played(rig: Any) -> Any:
@@ -137,6 +138,35 @@ def restore(rig: Any, action: Any, order: str = "") -> list[str]:
     for name, mode in needed.items():
         set_mode(rig.pose.bones[name], mode)
     return list(needed)
+
+
+def angles_in_use(rig: Any, bones: Sequence[str]) -> dict[str, str]:
+    """The orders of those of ``bones`` that rotate by Euler angles and have such keys in any action."""
+    orders = {bone: rig.pose.bones[bone].rotation_mode for bone in bones}
+    turned = {bone: order for bone, order in orders.items() if rotation_kind(order) == "euler"}
+    used = _keyed(rig, "euler", turned) if turned else {}
+    return {bone: order for bone, order in turned.items() if bone in used}
+
+
+def actions_stopped(rig: Any, bones: Sequence[str], kind: str) -> list[Any]:
+    """The actions with keys of the kinds by which ``bones`` rotate now, other than the ``kind`` they are to have."""
+    kinds = {bone: rotation_kind(rig.pose.bones[bone].rotation_mode) for bone in bones}
+    found: dict[Any, None] = {}
+    for other in set(kinds.values()) - {kind}:
+        for actions in _keyed(rig, other, [bone for bone in bones if kinds[bone] == other]).values():
+            found.update(dict.fromkeys(actions))
+    return list(found)
+
+
+def _keyed(rig: Any, kind: str, bones: Collection[str]) -> dict[str, list[Any]]:
+    """Bones of ``bones`` that actions have keys of this kind for, with those actions."""
+    found: dict[str, list[Any]] = {}
+    modes = RotationModes(rig)
+    for action in bpy.data.actions:
+        for bone, kinds in modes.kinds(action).items():
+            if kind in kinds and bone in bones:
+                found.setdefault(bone, []).append(action)
+    return found
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,11 +55,16 @@ class ShownActions:
             self._warn_of_slot(action)
         return modes
 
-    def warn_of_pose(self, action: Any, modes: dict[str, str]) -> None:
-        """Warn of bones that are posed without keys, where ``action`` plays: Blender alone shows them so."""
+    def warn_of_pose(self, action: Any, modes: dict[str, str], of_file: Collection[str] | None = None) -> None:
+        """Warn of bones that are posed without keys, where ``action`` plays: Blender alone shows them so.
+
+        ``of_file``: the bones that its file has tracks of; other bones keep the pose of whatever played before, and
+        nothing is written of them. None for a new action, of which every bone is written.
+        """
         if action != played(self._rig) or self._rig.data.pose_position == "REST":
             return
         bones = posed_without_keys(self._rig, action, modes)
+        bones = bones if of_file is None else [bone for bone in bones if bone in of_file]
         if bones:
             self._report.warn(
                 "bones are posed without keys, which only Blender shows; they are exported in their rest pose (key "
@@ -104,6 +109,22 @@ def posed_without_keys(rig: Any, action: Any, modes: dict[str, str]) -> list[str
 
 def _path(bone: Any, channel: str) -> str:
     return channel_path(bone.name, channel)
+
+
+def warn_of_other_kinds(bones: Sequence[str], action: Any, report: Report) -> None:
+    """Say so where bones have rotation keys that their mode does not read."""
+    if bones:
+        report.warn(
+            "keys of a kind of rotation that the bones' mode does not read are left out, as Blender plays them",
+            f"{action.name}: {shortened(bones)}",
+        )
+
+
+def warn_of_muted(bones: Sequence[str], action: Any, report: Report, *, in_file: bool) -> None:
+    """Say what becomes of the channels of bones with muted curves."""
+    if bones:
+        what = "keep the values of the file" if in_file else "are exported in their rest pose"
+        report.warn(f"curves are muted: their bones {what} there", f"{action.name}: {shortened(bones)}")
 
 
 def shortened(names: Collection[str]) -> str:

@@ -25,8 +25,8 @@ _DELTAS = (
 _NO_TURN = (1.0, 0.0, 0.0, 0.0)
 
 
-def playing_curves(owner: Any) -> list[Any]:
-    """The F-curves of the action that a data-block plays, muted ones left out."""
+def playing_curves(owner: Any, *, muted: bool = False) -> list[Any]:
+    """The F-curves of the action that a data-block plays: those that are not muted, or with ``muted`` the others."""
     data = owner.animation_data
     if data is None or data.action is None:
         return []
@@ -34,7 +34,7 @@ def playing_curves(owner: Any) -> list[Any]:
     if compat.SLOTTED and slot is None:
         return []
     bag = compat.curve_bag(data.action, slot)
-    return [curve for curve in bag.fcurves if not curve.mute] if bag is not None else []
+    return [curve for curve in bag.fcurves if curve.mute == muted] if bag is not None else []
 
 
 def channels_of(curves: Sequence[Any], bone: str = "") -> dict[tuple[str, int], Any]:

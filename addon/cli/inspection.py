@@ -12,7 +12,7 @@ from ..core.errors import ReadError
 from ..core.files import read_file
 from ..core.report import Report
 from ..formats import Format
-from ..formats.verification import first_difference, open_document
+from ..formats.verification import engine_problems, first_difference, open_document
 from .output import TROUBLE, complain
 
 
@@ -57,6 +57,8 @@ def _info(chosen: argparse.Namespace) -> int:
         print(f"{path}: {found.title} ({found.name}), {len(data)} bytes")
         for line in found.module.describe(document):
             print(f"  {line}")
+        for line in engine_problems(found, document):
+            print(f"  problem: {line}")
         for kind, lines in (("warning", Report(report.warnings)), ("note", Report(notes=report.notes))):
             for line in lines.lines():
                 print(f"  {kind}: {line}")

@@ -20,18 +20,23 @@ from ..formats.verification import Status, Verdict, verify
 from . import processes
 from .inspection import expanded
 
+PROBLEMS_SHOWN = 3
+
 
 def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     """Make the command known."""
     command = commands.add_parser(
         "verify",
         help="whether files would be written byte for byte as they are",
-        description="One line for each file that is not identical, then a summary. Exit status: 1 where a file differs "
-        "or the code failed on it, else 0; 2 trouble.",
+        description="One line for each file that is not identical or that its game would refuse or misread, then a "
+        "summary. Exit status: 1 where a file differs or the code failed on it, else 0; 2 trouble.",
     )
     command.add_argument("paths", nargs="+", metavar="PATH", help="a file, or a folder and everything below it")
     command.add_argument("--json", action="store_true", help="one JSON object a line, for every file")
     command.add_argument("-v", "--verbose", action="store_true", help="list identical files that have warnings too")
+    command.add_argument(
+        "--deep", action="store_true", help="also decode and encode each file, as an import and an export do"
+    )
     processes.add_option(command)
     command.set_defaults(run=_verify)
 
@@ -40,14 +45,16 @@ def _verify(chosen: argparse.Namespace) -> int:
     files = list(_files(expanded(chosen.paths)))
     counts: Counter[Status] = Counter()
     warned = 0
-    for verdict in _verdicts(files, chosen.jobs):
+    for verdict in _verdicts(files, chosen.jobs, chosen.deep):
         counts[verdict.status] += 1
-        warned += bool(verdict.warnings) and verdict.status is Status.IDENTICAL
-        detail = "; ".join(filter(None, [verdict.detail, *verdict.warnings]))
+        warned += bool(verdict.warnings or verdict.problems) and verdict.status is Status.IDENTICAL
+        detail = "; ".join(filter(None, [verdict.detail, *verdict.problems, *verdict.warnings]))
         if chosen.json:
             print(json.dumps(_as_json(verdict, detail)), flush=True)
         elif verdict.status is not Status.IDENTICAL:
             print(f"{verdict.status.value:<9} {_line(verdict.file, verdict.detail)}", flush=True)
+        elif verdict.problems:
+            print(f"{'problem':<9} {_line(verdict.file, detail if chosen.verbose else _shown(verdict))}", flush=True)
         elif chosen.verbose and verdict.warnings:
             print(f"{'warning':<9} {_line(verdict.file, detail)}", flush=True)
     if not chosen.json:
@@ -66,6 +73,11 @@ def _as_json(verdict: Verdict, detail: str) -> dict[str, object]:
         "raw_bytes": verdict.raw_share,
         "detail": detail,
     }
+
+
+def _shown(verdict: Verdict) -> str:
+    more = len(verdict.problems) - PROBLEMS_SHOWN
+    return "; ".join([*verdict.problems[:PROBLEMS_SHOWN], *([f"and {more} more"] if more > 0 else [])])
 
 
 def _line(file: str, detail: str) -> str:
@@ -91,7 +103,7 @@ def _files(paths: Iterator[str]) -> Iterator[str]:
         raise ReadError("there are no files in the folders named")
 
 
-def judge(file: str) -> Verdict:
+def judge(file: str, deep: bool = False) -> Verdict:
     """One file's verdict; runs in a worker process."""
     try:
         data = read_file(file)
@@ -99,7 +111,7 @@ def judge(file: str) -> Verdict:
         known = detect(file, b"")
         return Verdict(file, known.name if known else None, Status.REFUSED, detail=str(refusal))
     try:
-        return verify(data, file)
+        return verify(data, file, deep=deep)
     except Exception as crash:  # noqa: BLE001 (whatever the code does to one file, the others must be judged too)
         place = traceback.extract_tb(crash.__traceback__)[-1]
         where = f"{Path(place.filename).name}:{place.lineno}"
@@ -108,40 +120,40 @@ def judge(file: str) -> Verdict:
         return Verdict(file, known.name if known else None, Status.CRASHED, detail=f"{last_line} ({where})")
 
 
-def _verdicts(files: Sequence[str], jobs: int | None) -> Iterator[Verdict]:
+def _verdicts(files: Sequence[str], jobs: int | None, deep: bool) -> Iterator[Verdict]:
     """The verdicts in the order of the files, from as many processes as are worth it."""
     jobs = processes.jobs(jobs, files)
     if jobs == 1:
-        yield from map(judge, files)
+        yield from (judge(file, deep) for file in files)
         return
     pool = processes.pool(jobs)
     try:
-        pending = _submitted(pool, files)
+        pending = _submitted(pool, files, deep)
         for file in files:
             try:
-                yield pending[file].result() if file in pending else _judged_alone(file)
+                yield pending[file].result() if file in pending else _judged_alone(file, deep)
             except BrokenProcessPool:
                 # A process died without a word, and with it the pool; which file did it shows when each is alone.
-                yield _judged_alone(file)
+                yield _judged_alone(file, deep)
     finally:
         # Nobody may be listening any more (a closed pipe, Ctrl-C): what has not begun is not begun.
         pool.shutdown(cancel_futures=True)
 
 
-def _submitted(pool: ProcessPoolExecutor, files: Sequence[str]) -> dict[str, Future[Verdict]]:
+def _submitted(pool: ProcessPoolExecutor, files: Sequence[str], deep: bool) -> dict[str, Future[Verdict]]:
     pending: dict[str, Future[Verdict]] = {}
     for file in files:
         try:
-            pending[file] = pool.submit(judge, file)
+            pending[file] = pool.submit(judge, file, deep)
         except BrokenProcessPool:
             break
     return pending
 
 
-def _judged_alone(file: str) -> Verdict:
+def _judged_alone(file: str, deep: bool) -> Verdict:
     with processes.pool(1) as pool:
         try:
-            return pool.submit(judge, file).result()
+            return pool.submit(judge, file, deep).result()
         except BrokenProcessPool:
             known = detect(file, b"")
             detail = "the process that read it died (out of memory?)"

@@ -189,6 +189,19 @@ def euler_zxy(turns: Floats, starts: NDArray[np.intp] | None = None) -> Floats:
     return _angles_zxy(entries, starts)
 
 
+def euler(turns: Floats, order: str) -> Floats:
+    """Continuous Euler angles (frames, 3), about x, y, z, of rotation matrices (frames, 3, 3) in any order of Blender.
+
+    Axes are renamed so that the order becomes ZXY; a renaming that reflects turns angles round.
+    """
+    first, second, third = ("XYZ".index(axis) for axis in order)
+    axes = [second, third, first]
+    sign = 1.0 if axes in ([0, 1, 2], [1, 2, 0], [2, 0, 1]) else -1.0
+    result = np.empty((len(turns), 3))
+    result[:, axes] = sign * euler_zxy(turns[:, axes][:, :, axes])
+    return result
+
+
 def turned_euler_zxy(turns: Floats, angles: Floats, starts: NDArray[np.intp] | None = None) -> Floats:
     """The `euler_zxy` of matrices (n, 3, 3) times the rotations of Euler angles (n, samples, 3) of the same order.
 

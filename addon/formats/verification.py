@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from ..core.errors import MotionbridgeError, ReadError
+from ..core.errors import MotionbridgeError, ReadError, WriteError
 from ..core.report import Report
 from . import FORMATS, HEAD_SIZE, Format, detect
+from .engine_rules import RULES
+from .round_trips import ROUND_TRIPS
+
+DIFFERENCES_SHOWN = 5
 
 
 class Status(Enum):
@@ -30,7 +35,8 @@ class Verdict:
     """What was found out about a file.
 
     ``raw_share`` of its bytes (0 ... 1) are kept without knowing what they mean, None where it could not be read;
-    ``detail`` is the refusal, the difference, or the failure; ``warnings`` those of reading it.
+    ``detail`` is the refusal, the difference, or the failure; ``warnings`` those of reading it; ``problems`` what its
+    game would refuse or misread (`engine_rules`).
     """
 
     file: str
@@ -39,6 +45,7 @@ class Verdict:
     raw_share: float | None = None
     detail: str = ""
     warnings: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
 
 
 def open_document(data: bytes, file: str) -> tuple[Format, Any, Report]:
@@ -51,8 +58,11 @@ def open_document(data: bytes, file: str) -> tuple[Format, Any, Report]:
     return found, found.module.read(data, file, report), report
 
 
-def verify(data: bytes, file: str) -> Verdict:
-    """Read the bytes of ``file`` and write them again in both ways. Raises only for defects of ours."""
+def verify(data: bytes, file: str, *, deep: bool = False) -> Verdict:
+    """Read the bytes of ``file`` and write them again in both ways. Raises only for defects of ours.
+
+    ``deep`` also decodes what was read and encodes it again (`round_trips`), as an import and an export do.
+    """
     found = detect(file, data[:HEAD_SIZE])
     if found is None:
         return Verdict(file, None, Status.UNKNOWN)
@@ -61,17 +71,49 @@ def verify(data: bytes, file: str) -> Verdict:
     except ReadError as refusal:
         return Verdict(file, found.name, Status.REFUSED, detail=str(refusal))
     share = found.module.raw_size(document) / len(data) if data else 0.0
+    problems = engine_problems(found, document)
+    difference = _difference(found, document, data)
+    if deep and not difference:
+        try:
+            difference = _deep_difference(found, document, data)
+        except ReadError as refusal:
+            problems = (*problems, f"cannot be imported: {str(refusal).rstrip('.')}")
+        except WriteError as refusal:
+            problems = (*problems, f"cannot be exported as it was imported: {str(refusal).rstrip('.')}")
     warnings = tuple(Report(report.warnings).lines())
+    status = Status.DIFFERS if difference else Status.IDENTICAL
+    return Verdict(file, found.name, status, share, difference, warnings, problems)
+
+
+def engine_problems(found: Format, document: Any) -> tuple[str, ...]:
+    """What the game would refuse or misread in a document of this format."""
+    rules = RULES.get(found.name)
+    return tuple(dict.fromkeys(rules(document))) if rules is not None else ()
+
+
+def _difference(found: Format, document: Any, data: bytes) -> str:
+    """What writing and composing again make of a document that was read from ``data``; empty where it is the same."""
     for way in (found.module.write, found.module.recompose):
         try:
             again = way(document)
         except MotionbridgeError as refusal:
-            detail = f"{way.__name__} refuses: {refusal}"
-            return Verdict(file, found.name, Status.DIFFERS, share, detail, warnings)
+            return f"{way.__name__} refuses: {refusal}"
         if again != data:
-            detail = f"{way.__name__}: {first_difference(data, again)}"
-            return Verdict(file, found.name, Status.DIFFERS, share, detail, warnings)
-    return Verdict(file, found.name, Status.IDENTICAL, share, warnings=warnings)
+            return f"{way.__name__}: {first_difference(data, again)}"
+    return ""
+
+
+def _deep_difference(found: Format, document: Any, data: bytes) -> str:
+    """The same of decoding and encoding. Raises `ReadError` if decoding refuses, `WriteError` if encoding does."""
+    round_trip = ROUND_TRIPS.get(found.name)
+    if round_trip is None:
+        return ""
+    again = round_trip(document, Report())
+    written = found.module.write(again)
+    if written == data:
+        return ""
+    words = list(itertools.islice(found.module.differences(document, again), DIFFERENCES_SHOWN))
+    return f"decoded and encoded: {'; '.join([first_difference(data, written), *words])}"
 
 
 def first_difference(before: bytes, after: bytes) -> str:

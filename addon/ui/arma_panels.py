@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import bpy
 from bpy.props import BoolProperty
 
-from ..core.errors import ReadError
+from ..core.errors import MotionbridgeError, ReadError
 from ..core.model import Event
 from ..core.report import Report
 from ..games.arma import animation_edit, events, timing
+from ..games.arma.animation_export import AnimationPlan
 from .bases import BlenderList, BlenderOperator
+from .hidden_keys import HiddenKeysChoice, draw_restore
 from .layouts import fields
 from .motion_operators import OnMotion, active_action
 from .motion_panels import STATUS_ICONS
 from .operation import Outcome, broken_lines
 from .preferences import preferences
+from .save_back import LETTERS_SHOWN, draw_warnings
 from .sidebar import MotionbridgePanel, in_both_editors, is_of_a_game, is_of_arma
+from .target import active_rig
 from .wording import said, shown
 
 
@@ -28,6 +34,10 @@ class MOTIONBRIDGE_OT_arma_compare(OnMotion, BlenderOperator):
     bl_label = "Compare with File"
     bl_options = {"REGISTER", "UNDO"}
 
+    def edited(self, context: Any) -> Iterable[Any]:
+        """Nothing: the badge may be lost."""
+        return ()
+
     def run(self, context: Any, report: Report) -> Outcome:
         """Compare."""
         rig, action = self.chosen(context)
@@ -36,7 +46,7 @@ class MOTIONBRIDGE_OT_arma_compare(OnMotion, BlenderOperator):
         return Outcome(f"{action.name}: {said(name)}")
 
 
-class MOTIONBRIDGE_OT_arma_save_back(OnMotion, BlenderOperator):
+class MOTIONBRIDGE_OT_arma_save_back(OnMotion, HiddenKeysChoice, BlenderOperator):
     """Write the animation into the file it came from, and keep a backup unless there is one already"""
 
     bl_idname = "motionbridge.arma_save_back"
@@ -50,15 +60,59 @@ class MOTIONBRIDGE_OT_arma_save_back(OnMotion, BlenderOperator):
         options={"SKIP_SAVE"},
     )
 
+    _planned: Report | None = None
+    _sentence, _refusal = "", ""
+
+    def invoke(self, context: Any, _event: Any) -> set[str]:
+        """Say what would change."""
+        if bpy.app.background:
+            return self.execute(context)
+        self.check(context)
+        return context.window_manager.invoke_props_dialog(
+            self, width=480, title=shown("Save Animation Back"), confirm_text=shown("Save")
+        )
+
+    def check(self, context: Any) -> bool:
+        """Plan with the options as they are now."""
+        self._planned, self._sentence, self._refusal = Report(), "", ""
+        try:
+            plan = self._plan(context, self._planned)
+            nothing = shown("Nothing was changed: there is nothing to save")
+            self._sentence = nothing if animation_edit.is_saved(plan) else plan.sentence()
+        except MotionbridgeError as refusal:
+            self._refusal = str(refusal)
+        return True
+
+    def draw(self, context: Any) -> None:
+        """The file, what will change, what will be lost, the options."""
+        rig, action = self.chosen(context)
+        column = self.layout.column(align=True)
+        column.label(text=action.motionbridge_animation.path, icon="FILE", translate=False)
+        for number, line in enumerate(broken_lines(self._refusal, LETTERS_SHOWN)):
+            column.label(text=line, icon="BLANK1" if number else "ERROR", translate=False)
+        if self._sentence:
+            column.label(text=self._sentence, icon="GREASEPENCIL", translate=False)
+        if self._planned is not None:
+            draw_warnings(column, self._planned)
+        self.draw_hidden_keys(self.layout, rig)
+        self.layout.prop(self, "overwrite")
+
+    def _plan(self, context: Any, report: Report) -> AnimationPlan:
+        rig, action = self.chosen(context)
+        return animation_edit.plan_save_back(
+            context, rig, action, overwrite=self.overwrite, report=report, hidden=self.hidden_keys_option()
+        )
+
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan, write, and start from what was written."""
         rig, action = self.chosen(context)
-        plan = animation_edit.plan_save_back(context, rig, action, overwrite=self.overwrite, report=report)
+        plan = self._plan(context, report)
         name = Path(plan.path).name
         if animation_edit.is_saved(plan):
             return Outcome(said("{}: nothing was changed, nothing to save").format(name), done=False)
         plan.write(backup=preferences(context).backup)
         animation_edit.settle(plan, rig, action)
+        self.restore_hidden_keys(rig, [action])
         return Outcome(f"{name}: {plan.sentence()}")
 
 
@@ -130,6 +184,7 @@ class AnimationPanel(MotionbridgePanel):
         if action is None:
             layout.label(text="The active armature plays no action", icon="INFO")
         else:
+            draw_restore(layout, active_rig(context))
             _draw_animation(layout, action)
         layout.operator("import_scene.arma_rtm", text="Import Animation", icon="IMPORT")
         layout.operator("export_scene.arma_rtm", text="Export Animation", icon="EXPORT")

@@ -9,6 +9,7 @@ import bpy
 from bpy.props import StringProperty
 
 from ..blender import scope
+from ..blender.linked import refuse_linked
 from ..core.errors import ReadError
 from ..core.report import Report
 from ..games.xray import bones_file
@@ -41,6 +42,7 @@ class IMPORT_SCENE_OT_xray_bones(FileImport, ImportHelper, BlenderOperator):
         if len(paths) > 1:
             raise ReadError("the bones of an armature have one file", remedy="Choose one file (.bones)")
         rig = rig_to_import_onto(context, report)
+        refuse_linked((rig, rig.data))
         with scope.object_mode(context):  # what is set in edit mode is lost when that is left
             given = bones_file.import_bones(rig, paths[0], report)
         return Outcome(said("Bone properties on {}: {} bones").format(rig.name, given))

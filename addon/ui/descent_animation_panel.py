@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import bpy
@@ -33,6 +34,10 @@ class MOTIONBRIDGE_OT_descent_compare(Operation, BlenderOperator):
         """A model is active."""
         cls.poll_message_set("The active object belongs to no Descent 3 model")
         return holder_of(context.view_layer.objects.active) is not None
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """Nothing: the badge may be lost."""
+        return ()
 
     def run(self, context: Any, _report: Report) -> Outcome:
         """Compare, select what differs."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import bpy
@@ -38,6 +39,10 @@ class MOTIONBRIDGE_OT_descent_begin(Operation, BlenderOperator):
         """A mesh is selected."""
         cls.poll_message_set("No mesh is selected")
         return any(shown.type == "MESH" for shown in context.selected_objects)
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """The selected objects, which get a parent."""
+        return context.selected_objects
 
     def run(self, context: Any, _report: Report) -> Outcome:
         """Put a holder above them."""
@@ -78,6 +83,10 @@ class Batteries(Operation):
     """Changes the batteries of the active object's model."""
 
     bl_options = {"REGISTER", "UNDO"}
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """What has the batteries."""
+        return (active_holder(context),)
 
     @classmethod
     def poll(cls, context: Any) -> bool:
@@ -152,6 +161,10 @@ class MOTIONBRIDGE_OT_descent_check(Operation, BlenderOperator):
         """There is a mesh."""
         cls.poll_message_set("No mesh is in the scene")
         return any(shown.type == "MESH" for shown in context.scene.objects)
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """Nothing: elements are selected."""
+        return ()
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Report everything, select the elements of one finding."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, IntProperty
@@ -240,6 +240,10 @@ class MOTIONBRIDGE_OT_details_select(OfModel, BlenderOperator):
 
     bl_idname = "motionbridge.details_select"
     bl_label = "Select Its Slots"
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """Nothing: faces are selected."""
+        return ()
 
     def run(self, context: Any, _report: Report) -> Outcome:
         """Select them."""

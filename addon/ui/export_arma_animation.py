@@ -6,22 +6,24 @@ from pathlib import Path
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
+from ..blender.rotation_modes import played
 from ..blender.scope import progress
 from ..core.report import Report
 from ..games.arma.animation_export import (
     AnimationExportOptions,
     FileKind,
-    FramesFrom,
     PhasesFrom,
     StepFrom,
     plan_export,
 )
 from ..games.arma.export_bones import NamesFrom
+from ..games.arma.export_frames import FramesFrom
 from .bases import BlenderOperator, ExportHelper
 from .bone_names_choice import BoneNamesChoice
 from .file_export import ArmatureExport, draw_backup
+from .hidden_keys import HiddenKeysChoice
 from .layouts import fields
 from .operation import Outcome
 from .target import active_rig, rig_to_export
@@ -29,11 +31,15 @@ from .target import active_rig, rig_to_export
 KINDS = (
     ("AS_IT_CAME", "As It Came", "The kind of file the animation came in; plain for new ones"),
     ("PLAIN", "Plain", "What tools read (RTM_0101)"),
-    ("BINARISED", "Binarised", "What the game makes of it (BMTR 5): half the precision, no scale, needs the hierarchy"),
+    (
+        "BINARISED",
+        "Binarised",
+        "What the game makes of it (BMTR 5): half the precision, one scale for all axes, with hierarchy",
+    ),
 )
 FRAMES = (
-    ("KEYS", "Keys", "Every frame on which a bone has a key"),
-    ("EVERY", "Every Nth Frame", "Frames of the action's range, so many apart"),
+    ("KEYS", "Keys", "Every frame on which a bone has a key; in new animations also those that Tolerance asks for"),
+    ("EVERY", "Every Nth Frame", "Frames of the action's range, so many apart, and the last one"),
     ("RANGE", "Range", "Frames of a range, so many apart"),
 )
 PHASES = (
@@ -52,7 +58,7 @@ NAMES = (
 )
 
 
-class EXPORT_SCENE_OT_arma_rtm(BoneNamesChoice, ArmatureExport, ExportHelper, BlenderOperator):
+class EXPORT_SCENE_OT_arma_rtm(BoneNamesChoice, HiddenKeysChoice, ArmatureExport, ExportHelper, BlenderOperator):
     """Export what the active armature plays as an animation of Arma and Operation Flashpoint (.rtm)"""
 
     bl_idname = "export_scene.arma_rtm"
@@ -63,6 +69,16 @@ class EXPORT_SCENE_OT_arma_rtm(BoneNamesChoice, ArmatureExport, ExportHelper, Bl
     kind: EnumProperty(name="File", description="Which kind of file is written", items=KINDS, default="AS_IT_CAME")
     frames: EnumProperty(name="Frames", description="Which frames become keys", items=FRAMES, default="KEYS")
     every: IntProperty(name="Every", description="Frames from one key to the next", default=1, min=1)
+    tolerance: FloatProperty(
+        name="Tolerance",
+        description="New animations get keys where the game's blend between keys would be off by more than this. Keys "
+        "alone: 0",
+        default=0.001,
+        min=0.0,
+        soft_max=0.1,
+        precision=4,
+        subtype="DISTANCE",
+    )
     first: IntProperty(name="First", description="First frame of the range", default=0)
     last: IntProperty(name="Last", description="Last frame of the range", default=20)
     phases: EnumProperty(name="Phases", description="Where in the cycle keys lie", items=PHASES, default="KEPT")
@@ -105,13 +121,13 @@ class EXPORT_SCENE_OT_arma_rtm(BoneNamesChoice, ArmatureExport, ExportHelper, Bl
     def draw(self, context: Any) -> None:
         """The options, those that nothing is asked of left out."""
         layout = fields(self.layout)
+        self.draw_hidden_keys(layout, active_rig(context))
         layout.prop(self, "kind")
         layout.prop(self, "frames")
         if self.frames == "RANGE":
             layout.prop(self, "first")
             layout.prop(self, "last")
-        if self.frames != "KEYS":
-            layout.prop(self, "every")
+        layout.prop(self, "tolerance" if self.frames == "KEYS" else "every")
         layout.prop(self, "phases")
         layout.prop(self, "step")
         if self.step == "BONE":
@@ -147,11 +163,14 @@ class EXPORT_SCENE_OT_arma_rtm(BoneNamesChoice, ArmatureExport, ExportHelper, Bl
             table=self.table(),
             own_markers=self.own_markers,
             from_file=self.from_file,
+            hidden=self.hidden_keys_option(),
+            tolerance=self.tolerance,
         )
         rig = rig_to_export(context, self.collection)
         with progress(context, context.scene.frame_end) as step:
             plan = plan_export(context, rig, path, options=options, report=report, progress=step)
         plan.write(backup=self.backup)
+        self.restore_hidden_keys(rig, [played(rig)])
         return Outcome(f"{Path(path).name}: {plan.sentence()}")
 
 

@@ -8,15 +8,15 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
-from ..core.errors import WriteError
+from ..core.errors import MotionbridgeError, WriteError
 from ..core.report import Report
-from ..games.descent3 import model_export
-from ..games.descent3.hierarchy import Chosen
+from ..games.descent3 import model_export, motion_export
+from ..games.descent3.hierarchy import Chosen, hierarchy_of
 from ..games.descent3.model_properties import holder_of
 from .bases import BlenderOperator, ExportHelper
 from .file_export import FileExport, draw_backup
 from .layouts import fields
-from .operation import Outcome
+from .operation import Outcome, broken_lines
 from .target import objects_of
 
 NORMAL_ITEMS = (
@@ -54,10 +54,13 @@ class EXPORT_SCENE_OT_descent3_oof(FileExport, ExportHelper, BlenderOperator):
         cls.poll_message_set("No mesh is in the scene")
         return any(shown.type == "MESH" for shown in context.scene.objects)
 
+    _unseen: Report | None = None
+
     def suggest(self, context: Any) -> None:
-        """The file the model came from."""
+        """The file the model came from; and what of it Blender does not show."""
         holder = holder_of(context.view_layer.objects.active)
         if holder is not None:
+            self._unseen = _unseen_of(context, holder)
             came_from = holder.motionbridge_descent_model
             folder = bpy.path.abspath(came_from.path) if came_from.path else ""
             name = came_from.member or Path(folder).name or f"{bpy.path.clean_name(holder.name)}.oof"
@@ -69,6 +72,9 @@ class EXPORT_SCENE_OT_descent3_oof(FileExport, ExportHelper, BlenderOperator):
         for name in ("modifiers", "normals", "anew"):
             layout.prop(self, name)
         draw_backup(layout, self, self.filepath)
+        for finding in self._unseen.lines() if self._unseen is not None else ():
+            for number, line in enumerate(broken_lines(finding, 40)):
+                layout.label(text=line, icon="ERROR" if number == 0 else "BLANK1", translate=False)
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan and write."""
@@ -81,6 +87,16 @@ class EXPORT_SCENE_OT_descent3_oof(FileExport, ExportHelper, BlenderOperator):
         )
         plan = model_export.export_model(context, chosen_model(context, self.collection), path, options, report)
         return Outcome(f"{path.name}: {plan.sentence()}")
+
+
+def _unseen_of(context: Any, holder: Any) -> Report:
+    chosen, report = Chosen(holder), Report()
+    try:
+        before = model_export.imported_model(chosen)
+        return motion_export.unseen(hierarchy_of(context, chosen, report), before)
+    except MotionbridgeError as refusal:  # which the export ends with, unless something is changed before
+        report.warn(str(refusal))
+        return report
 
 
 def chosen_model(context: Any, collection: str = "") -> Chosen:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,10 @@ from ..blender.scope import progress
 from ..core import files
 from ..core.errors import WriteError
 from ..core.report import Report
-from ..games.xray import motion_edit, skeletal_export
+from ..games.xray import motion_edit, motion_import, skeletal_export
 from ..games.xray.motion_export import Onto, plan_export
 from .bases import BlenderOperator, ExportHelper
+from .existing_motions import ExistingMotions
 from .export_choices import ExportChoices, written_sentence
 from .file_export import ArmatureExport, draw_backup
 from .layouts import fields
@@ -37,7 +39,7 @@ CHOICES = (
 )
 
 
-class EXPORT_SCENE_OT_xray_omf(ArmatureExport, ExportChoices, ExportHelper, BlenderOperator):
+class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, ExportHelper, BlenderOperator):
     """Export actions as motions of S.T.A.L.K.E.R. (X-Ray), to a new file or into one that is there"""
 
     bl_idname = "export_scene.xray_omf"
@@ -46,7 +48,13 @@ class EXPORT_SCENE_OT_xray_omf(ArmatureExport, ExportChoices, ExportHelper, Blen
     filename_ext = ".omf"
     check_extension = None
     filter_glob: StringProperty(default="*.omf;*.ogf", options={"HIDDEN"})
-    onto: EnumProperty(name="Write", description="What the written file starts from", items=ONTO, default="OWN_FILES")
+    onto: EnumProperty(
+        name="Write",
+        description="What the written file starts from",
+        items=ONTO,
+        default="OWN_FILES",
+        options={"SKIP_SAVE"},
+    )
     choose: EnumProperty(name="Motions", description="Which actions to write", items=CHOICES, default="FILE")
     motions: StringProperty(
         name="Names",
@@ -69,15 +77,36 @@ class EXPORT_SCENE_OT_xray_omf(ArmatureExport, ExportChoices, ExportHelper, Blen
             model = bpy.path.abspath(rig.motionbridge_model.path)
             self.filepath = str(Path(model).with_suffix(".omf")) if model else f"{bpy.path.clean_name(rig.name)}.omf"
 
+    @staticmethod
+    def names_in(path: Path) -> list[str]:
+        """The motions of a motion file or inside a model. Raises `ReadError`."""
+        return [name for name, _ in motion_import.list_motions(str(path))]
+
+    def names_to_write(self, context: Any) -> list[str]:
+        """The names that the chosen actions have in the game."""
+        try:
+            chosen = [action.motionbridge_motion for action in self._chosen(rig_to_export(context, self.collection))]
+        except WriteError:
+            return []  # exporting says what is wrong
+        return [
+            (motion.motion_name if self.rename else motion.imported_name) or motion.id_data.name for motion in chosen
+        ]
+
     def draw(self, context: Any) -> None:
         """Which, where to, how."""
         layout = fields(self.layout)
         layout.prop(self, "onto")
+        self.draw_removed(layout)
         layout.prop(self, "choose")
         self.draw_choices(layout, likely_rig(context))
         draw_backup(layout, self, self.filepath)
         if not self.collection:
             layout.prop(self, "remember")
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """Nothing, unless the armature is to remember the file."""
+        rig = rig_to_export(context, self.collection) if self.remember else None
+        return (rig, *self._chosen(rig)) if rig is not None else ()
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan and write."""

@@ -9,12 +9,14 @@ import bpy
 from bpy.props import EnumProperty, StringProperty
 
 from ..blender import action_lists, scope
+from ..core.errors import WriteError
 from ..core.report import Report
-from ..games.xray import skeletal_export
+from ..games.xray import skeletal_export, skeletal_import
 from ..games.xray.motion_export import RestChange
 from ..games.xray.skeletal_import import LISTS
 from .bases import BlenderOperator, ExportHelper
 from .curve_tolerances import Tolerances
+from .existing_motions import ExistingMotions
 from .export_choices import RestChoice
 from .export_motions import ONTO, actions_moving
 from .file_export import ArmatureExport, draw_backup
@@ -34,7 +36,9 @@ VERSIONS = (
 )
 
 
-class EXPORT_SCENE_OT_xray_skl(ArmatureExport, RestChoice, HiddenKeysChoice, Tolerances, ExportHelper, BlenderOperator):
+class EXPORT_SCENE_OT_xray_skl(
+    ExistingMotions, ArmatureExport, RestChoice, HiddenKeysChoice, Tolerances, ExportHelper, BlenderOperator
+):
     """Export actions as motions of the editor of S.T.A.L.K.E.R. (X-Ray); what nobody touched keeps its bytes"""
 
     bl_idname = "export_scene.xray_skl"
@@ -43,7 +47,13 @@ class EXPORT_SCENE_OT_xray_skl(ArmatureExport, RestChoice, HiddenKeysChoice, Tol
     filename_ext = ".skls"
     check_extension = None
     filter_glob: StringProperty(default="*.skl;*.skls", options={"HIDDEN"})
-    onto: EnumProperty(name="Write", description="What the written file starts from", items=ONTO, default="OWN_FILES")
+    onto: EnumProperty(
+        name="Write",
+        description="What the written file starts from",
+        items=ONTO,
+        default="OWN_FILES",
+        options={"SKIP_SAVE"},
+    )
     choose: EnumProperty(name="Motions", description="Which actions to write", items=CHOICES, default="FILE")
     version: EnumProperty(
         name="Version of New Motions",
@@ -61,10 +71,28 @@ class EXPORT_SCENE_OT_xray_skl(ArmatureExport, RestChoice, HiddenKeysChoice, Tol
         elif rig is not None and not self.filepath:
             self.filepath = f"{bpy.path.clean_name(rig.name)}.skls"
 
+    def goes_into(self, path: Path) -> bool:
+        """A `.skl` holds one motion: there is no room for another."""
+        return path.suffix.lower() == ".skls" and path.is_file()
+
+    @staticmethod
+    def names_in(path: Path) -> list[str]:
+        """The motions of a file of the editor. Raises `ReadError`."""
+        return [name for name, _ in skeletal_import.list_motions(str(path))]
+
+    def names_to_write(self, context: Any) -> list[str]:
+        """The names that the chosen actions have in the game."""
+        try:
+            chosen = self._chosen(rig_to_export(context, self.collection))
+        except WriteError:
+            return []  # exporting says what is wrong
+        return [action.motionbridge_motion.motion_name or action.name for action in chosen]
+
     def draw(self, context: Any) -> None:
         """Which, where to, how; the edited rest pose and hidden keys only where there are such."""
         layout = fields(self.layout)
         layout.prop(self, "onto")
+        self.draw_removed(layout)
         layout.prop(self, "choose")
         self.draw_rest_change(layout, likely_rig(context), "motionbridge_skeletal_files")
         self.draw_hidden_keys(layout, likely_rig(context))

@@ -4,7 +4,7 @@ taken.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from bpy_extras.io_utils import poll_file_object_drop
@@ -26,6 +26,10 @@ class FileImport(Operation, FileChoice):
         """A dialog with the options for dropped files, else the file browser."""
         operator: Any = self
         return operator.invoke_popup(context)
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """Nothing: new objects are made, unless an import says onto what."""
+        return ()
 
     def chosen_files(self, remedy: str) -> list[str]:
         """Absolute paths, at least one. Raises `ReadError` with this ``remedy``."""

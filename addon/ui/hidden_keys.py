@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from bpy.props import EnumProperty
@@ -73,6 +74,11 @@ class MOTIONBRIDGE_OT_restore_rotation_modes(Operation, BlenderOperator):
         rig = active_rig(context)
         cls.poll_message_set("The active armature plays no action: choose one in the list")
         return rig is not None and played(rig) is not None
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """The armature, where it is linked: overrides keep rotation modes."""
+        rig = active_rig(context)
+        return (rig,) if rig is not None and rig.library is not None else ()
 
     def run(self, context: Any, _report: Report) -> Outcome:
         """Restore."""

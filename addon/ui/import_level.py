@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,10 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelChoices, BlenderOperator):
 
     directory: StringProperty(name="Level Folder", description="The folder that holds level.cform", subtype="DIR_PATH")
     filter_glob: StringProperty(default="*.cform;*.hom;*.som;*.details;*.err;*.dm", options={"HIDDEN"})
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """Nothing: new objects are made."""
+        return ()
 
     def invoke(self, context: Any, _event: Any) -> Any:
         """The file browser."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,10 @@ class IMPORT_SCENE_OT_xray_omf(FileImport, MotionList, BlenderOperator):
             CALL.motionbridge.choose_motion_files("INVOKE_DEFAULT")
             return {"CANCELLED"}
         return self.answer(context, self._list)
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """The armature the motions go onto."""
+        return () if self.model else (likely_rig(context),)
 
     def _list(self, context: Any, report: Report) -> None:
         self.list_files(motion_import.list_motions, report)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from bpy.props import BoolProperty, EnumProperty, StringProperty
@@ -90,6 +91,10 @@ class MOTIONBRIDGE_OT_match_scene_to_path(Operation, BlenderOperator):
         """The active object follows a path."""
         cls.poll_message_set("The active object follows no path of the game")
         return active_path(context) is not None
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """Nothing but the scene."""
+        return ()
 
     def run(self, context: Any, _report: Report) -> Outcome:
         """Set rate, first and last frame."""

@@ -8,6 +8,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..blender import scope
+from ..blender.linked import refuse_linked
 from ..core.errors import ReadError
 from ..core.report import Report
 from ..games.xray import skeletal_import
@@ -138,8 +139,7 @@ def rig_to_import_onto(context: Any, report: Report) -> Any:
         raise ReadError(
             "no armature is active", remedy="Import the model (.ogf) this belongs to, and click its armature"
         )
-    if rig.library is not None or rig.data.library is not None:
-        raise ReadError(f"{rig.name!r} lies in another file", remedy="Make it local first")
+    refuse_linked((rig,))
     if rig != active_rig(context):
         report.note("no armature is active: the only one in the scene is used", rig.name)
     return rig

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
@@ -171,6 +171,10 @@ class MOTIONBRIDGE_OT_level_check(Operation, BlenderOperator):
         cls.poll_message_set("The active object is nothing of a level")
         holder = holder_of(context.active_object)
         return holder is not None and holder.motionbridge_level.kind in level_export.SUFFIXES
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """Nothing: elements are selected."""
+        return ()
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Report everything, select the elements of one finding."""

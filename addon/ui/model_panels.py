@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -171,6 +172,10 @@ class MOTIONBRIDGE_PT_model(PropertiesPanel, BlenderPanel):
 
 class OnModel(Operation):
     """Mixed into operators on the active model."""
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """What remembers the model."""
+        return (context.view_layer.objects.active,)
 
     @classmethod
     def poll(cls, context: Any) -> bool:

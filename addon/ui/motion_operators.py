@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,10 @@ class OnMotion(Operation):
         operator.poll_message_set("The active armature plays no action: choose one in the list")
         return active_action(context) is not None
 
+    def edited(self, context: Any) -> Iterable[Any]:
+        """The action."""
+        return (self.chosen(context)[1],)
+
     def chosen(self, context: Any) -> tuple[Any, Any]:
         """The armature and the action. Raises `WriteError`."""
         rig = rig_to_export(context, "")
@@ -72,6 +77,10 @@ class OnMotion(Operation):
 
 class OnMotionFile(Operation):
     """Mixed into operators on the active motion file."""
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """Nothing, unless an operator changes the file: badges may be lost."""
+        return ()
 
     @classmethod
     def poll(cls, context: Any) -> bool:
@@ -112,6 +121,10 @@ class MOTIONBRIDGE_OT_move_motion(OnMotion, BlenderOperator):
         ),
     )
 
+    def edited(self, context: Any) -> Iterable[Any]:
+        """The action, and the armature whose file it is of."""
+        return self.chosen(context)
+
     def run(self, context: Any, report: Report) -> Outcome:
         """Move, unless it is at that end already."""
         _, action, file = self.chosen_of_file(context)
@@ -129,6 +142,10 @@ class MOTIONBRIDGE_OT_delete_motion(OnMotion, BlenderOperator):
     bl_idname = "motionbridge.delete_motion"
     bl_label = "Delete Motion"
     bl_options = {"REGISTER", "UNDO"}
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """The action, and the armature whose file it is of."""
+        return self.chosen(context)
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Delete it and play the next of the list."""
@@ -150,6 +167,10 @@ class MOTIONBRIDGE_OT_add_motion(OnMotion, BlenderOperator):
     bl_idname = "motionbridge.add_motion"
     bl_label = "Add Action to File"
     bl_options = {"REGISTER", "UNDO"}
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """The action, and the armature whose file it is of."""
+        return self.chosen(context)
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Put it at the end of the list."""
@@ -203,6 +224,10 @@ class MOTIONBRIDGE_OT_match_scene(OnMotion, BlenderOperator):
     bl_label = "Match Scene to Motion"
     bl_options = {"REGISTER", "UNDO"}
 
+    def edited(self, context: Any) -> Iterable[Any]:
+        """Nothing but the scene."""
+        return ()
+
     def run(self, context: Any, report: Report) -> Outcome:
         """Set rate and range."""
         _, action = self.chosen(context)
@@ -244,6 +269,10 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
 
         answer = self.answer(context, show)
         return {"CANCELLED"} if answer == {"RUNNING_MODAL"} else answer
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """The armature."""
+        return (active_rig(context),)
 
     def _paths(self, rig: Any) -> list[str]:
         found_motions.forget()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import bpy
 from bpy.props import CollectionProperty, StringProperty
 
 from ..blender.failure import undone_on_failure
+from ..blender.linked import refuse_linked
 from ..core import names
 from ..core.errors import MotionbridgeError, ReadError
 from ..core.report import Report
@@ -44,6 +45,16 @@ class Operation:
         """Do the work. Overridden by every operator."""
         raise NotImplementedError
 
+    def edited(self, context: Any) -> Iterable[Any]:
+        """The data-blocks that the operator stores something in. It is refused before its work if one is linked.
+
+        The active object and its data, unless an operator says differently; nothing where it cannot be undone, as
+        exports. What is shown or selected alone does not count.
+        """
+        operator: Any = self
+        active = context.view_layer.objects.active
+        return (active, active.data) if active is not None and "UNDO" in operator.bl_options else ()
+
     def execute(self, context: Any) -> set[str]:
         """Called by Blender."""
         return self.answer(context, self.run)
@@ -55,6 +66,7 @@ class Operation:
         """
         report = Report()
         try:
+            refuse_linked(self.edited(context))
             with undone_on_failure(context):
                 outcome = work(context, report)
         except MotionbridgeError as refusal:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ..core.errors import WriteError
@@ -21,6 +22,10 @@ class MOTIONBRIDGE_OT_show_partitions(OnMotionFile, BlenderOperator):
     bl_idname = "motionbridge.show_partitions"
     bl_label = "Show as Bone Collections"
     bl_options = {"REGISTER", "UNDO"}
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """The armature's data, which has the bone collections."""
+        return (rig_to_export(context, "").data,)
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Collections of the partitions' names get exactly their bones."""
@@ -52,6 +57,10 @@ class MOTIONBRIDGE_OT_move_to_partition(Operation, BlenderOperator):
         file = active_file(active_rig(context))
         chosen = file is not None and 0 <= file.active_partition < len(file.partitions)
         return chosen and bool(context.selected_pose_bones)
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """The armature, which has the file."""
+        return (rig_to_export(context, ""),)
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Every bone that the file has a track of and that is not there yet."""

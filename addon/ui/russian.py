@@ -228,6 +228,8 @@ RUSSIAN: dict[str, str] = (
         "Not found: set the game folder in the preferences": "Не найдено: задайте папку игры в настройках",
         "Nothing was changed: there is nothing to save": "Ничего не изменено: сохранять нечего",
         "and {} more": "и ещё {}",
+        "1 motion will be removed": "Будет удалена 1 анимация",
+        "{} motions will be removed": "Будет удалено анимаций: {}",
         "{}: new": "{}: новая",
         "{} leaves the file": "{} исчезнет из файла",
         "{} more lines in the text": "ещё строк в тексте: {}",

@@ -44,7 +44,9 @@ ARMA: dict[str, str] = {
     "Every": "Каждый",
     "Every Nth Frame": "Каждый N-й кадр",
     "Every bone stands for itself": "Каждая кость сама по себе",
-    "Every frame on which a bone has a key": "Каждый кадр, где у кости есть ключ",
+    "Every frame on which a bone has a key; in new animations also those that Tolerance asks for": (
+        "Каждый кадр, где у кости есть ключ; в новых анимациях также те, которых требует допуск"
+    ),
     "Export Animation": "Экспорт анимации",
     "Export Arma Animation": "Экспорт анимации Arma",
     "Export what the active armature plays as an animation of Arma and Operation Flashpoint (.rtm)": (
@@ -58,7 +60,13 @@ ARMA: dict[str, str] = {
     "Frames": "Кадры",
     "Frames from one key to the next": "Кадров от ключа до ключа",
     "Frames of a range, so many apart": "Кадры диапазона через столько-то",
-    "Frames of the action's range, so many apart": "Кадры диапазона экшена через столько-то",
+    "Frames of the action's range, so many apart, and the last one": (
+        "Кадры диапазона экшена через столько-то и последний"
+    ),
+    "New animations get keys where the game's blend between keys would be off by more than this. Keys alone: 0": (
+        "Новые анимации получают ключи там, где смешение между ключами в игре отклонилось бы больше, чем на это. "
+        "Только ключи: 0"
+    ),
     "Hierarchy": "Иерархия",
     "How far a bone goes in one cycle, which is taken out of the animation": (
         "Как далеко уходит кость за цикл; это вычитается из анимации"
@@ -183,8 +191,8 @@ ARMA: dict[str, str] = {
     "What nobody touched keeps the numbers of the file it came from": "Неизменённое сохраняет числа исходного файла",
     "What the armature's bones have before the game's names": "Что стоит у костей арматуры перед именами игры",
     "What the event is given; most have none": "Что передаётся событию; у большинства пусто",
-    "What the game makes of it (BMTR 5): half the precision, no scale, needs the hierarchy": (
-        "Что из него делает игра (BMTR 5): половинная точность, без масштаба, нужна иерархия"
+    "What the game makes of it (BMTR 5): half the precision, one scale for all axes, with hierarchy": (
+        "Что из него делает игра (BMTR 5): половинная точность, один масштаб на все оси, нужна иерархия"
     ),
     "What tools read (RTM_0101)": "Что читают инструменты (RTM_0101)",
     "When it happens: 0 at the beginning of the cycle, 1 at its end": "Когда происходит: 0 — начало цикла, 1 — конец",
@@ -200,6 +208,7 @@ ARMA: dict[str, str] = {
     "Which bone hangs on which; the pose is the same with any, but binarised files need the game's own": (
         "Какая кость на какой висит; поза одна и та же, но бинаризованным файлам нужна иерархия игры"
     ),
+    "Tolerance": "Допуск",
     "Which frames become keys": "Какие кадры станут ключами",
     "Which kind of file is written": "Какой вид файла записывается",
     "Whole Skeleton": "Весь скелет",

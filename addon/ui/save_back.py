@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
+from ..blender.linked import refuse_linked
 from ..blender.scope import progress
 from ..core import files
 from ..core.errors import MotionbridgeError, WriteError
@@ -29,7 +31,8 @@ BASES = (
     ("DISK", "The File on Disk", "What others changed in it meanwhile stays; only your motions are replaced"),
     ("IMPORTED", "The File as Imported", "What others changed in it meanwhile is overwritten"),
 )
-NAMES_SHOWN = 6
+NAMES_SHOWN = WARNINGS_SHOWN = 6
+LETTERS_SHOWN = 70
 
 
 class MOTIONBRIDGE_OT_save_back(Operation, ExportChoices, BlenderOperator):
@@ -58,6 +61,7 @@ class MOTIONBRIDGE_OT_save_back(Operation, ExportChoices, BlenderOperator):
     )
 
     _plan: Plan | None = None
+    _planned: Report | None = None
     _refusal: MotionbridgeError | None = None
     _on_disk: str | None = None
 
@@ -82,9 +86,10 @@ class MOTIONBRIDGE_OT_save_back(Operation, ExportChoices, BlenderOperator):
 
     def check(self, context: Any) -> bool:
         """Plan again with the options as they are now."""
-        self._refusal = None
+        self._refusal, self._planned = None, Report()
         try:
-            self._prepare(context, Report())
+            refuse_linked(self.edited(context))
+            self._prepare(context, self._planned)
         except MotionbridgeError as refusal:
             self._plan, self._refusal = None, refusal
         return True
@@ -92,7 +97,7 @@ class MOTIONBRIDGE_OT_save_back(Operation, ExportChoices, BlenderOperator):
     def _prepare(self, context: Any, report: Report) -> Plan:
         rig, file = self._target(context)
         path = Path(bpy.path.abspath(file.path))
-        self._on_disk = hashlib.sha256(files.read_file(path)).hexdigest() if path.is_file() else None
+        self._on_disk = _digest(path)
         with progress(context, len(motion_edit.motions_of(file))) as step:
             self._plan = motion_edit.plan_save_back(
                 context,
@@ -105,6 +110,11 @@ class MOTIONBRIDGE_OT_save_back(Operation, ExportChoices, BlenderOperator):
             )
         self._plan.path = str(path)
         return self._plan
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """The armature and the motions: what was saved counts as untouched afterwards."""
+        rig, file = self._target(context)
+        return (rig, *motion_edit.motions_of(file))
 
     def _target(self, context: Any) -> tuple[Any, Any]:
         rig = rig_to_export(context, "")
@@ -123,10 +133,12 @@ class MOTIONBRIDGE_OT_save_back(Operation, ExportChoices, BlenderOperator):
         column = layout.column(align=True)
         column.label(text=file.path, icon="FILE", translate=False)
         if self._refusal is not None:
-            for number, line in enumerate(broken_lines(str(self._refusal), 70)):
+            for number, line in enumerate(broken_lines(str(self._refusal), LETTERS_SHOWN)):
                 column.label(text=line, icon="ERROR" if number == 0 else "BLANK1", translate=False)
         elif self._plan is not None:
             self._draw_plan(column, self._plan)
+        if self._planned is not None:
+            draw_warnings(column, self._planned)
         if self._on_disk is not None and self._on_disk != file.sha256:
             row = layout.column()
             row.use_property_split = True
@@ -159,15 +171,36 @@ class MOTIONBRIDGE_OT_save_back(Operation, ExportChoices, BlenderOperator):
         """Write what was said, or plan now where nothing was said."""
         if self._refusal is not None:
             raise self._refusal
-        plan = self._plan or self._prepare(context, report)
-        self._plan = None
         rig, file = self._target(context)
+        plan = self._planned_before(file, report) or self._prepare(context, report)
+        self._plan = self._planned = None
         if self._is_same(plan):
             return Outcome(said("{}: nothing was changed, nothing to save").format(file.name), done=False)
         plan.write(backup=self.backup)
         self.restore_hidden_keys(rig, motion_edit.motions_of(file))
         motion_edit.settle(plan, rig, file, options=self.motion_options())
         return Outcome(written_sentence(file.name, plan))
+
+    def _planned_before(self, file: Any, report: Report) -> Plan | None:
+        """The plan that the dialog showed, unless the file on disk is another one by now; and what it warned of."""
+        if self._plan is None or self._planned is None or self._on_disk != _digest(Path(bpy.path.abspath(file.path))):
+            return None
+        report.include(self._planned)
+        return self._plan
+
+
+def _digest(path: Path) -> str | None:
+    return hashlib.sha256(files.read_file(path)).hexdigest() if path.is_file() else None
+
+
+def draw_warnings(layout: Any, report: Report) -> None:
+    """What will be lost: each warning once, broken into lines; the rest of many is counted."""
+    lines = report.lines()[: len(report.warnings)]
+    for warning in lines[:WARNINGS_SHOWN]:
+        for number, line in enumerate(broken_lines(warning, LETTERS_SHOWN)):
+            layout.label(text=line, icon="BLANK1" if number else "ERROR", translate=False)
+    if len(lines) > WARNINGS_SHOWN:
+        layout.label(text=shown("and {} more").format(len(lines) - WARNINGS_SHOWN), icon="BLANK1", translate=False)
 
 
 def _change_text(change: Any) -> str:

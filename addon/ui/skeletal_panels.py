@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,10 @@ class MOTIONBRIDGE_OT_match_scene_to_editor_motion(Operation, BlenderOperator):
         """One plays."""
         cls.poll_message_set("The active armature plays no motion of the editor")
         return active_skeletal(context) is not None
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """Nothing but the scene."""
+        return ()
 
     def run(self, context: Any, _report: Report) -> Outcome:
         """Set rate, first and last frame."""

@@ -16,8 +16,8 @@ from addon.core.report import Report
 from addon.formats.descent3 import oof
 from addon.formats.descent3.oof.between_ticks import keyed_motions
 from addon.games.descent3 import motion_export, spin
-from addon.games.descent3.hierarchy import Chosen
-from addon.ui import badges, descent_animation_panel
+from addon.games.descent3.hierarchy import Chosen, hierarchy_of
+from addon.ui import badges, descent_animation_panel, export_descent_model
 from tests.blender.oof_scene import chunks, imported, planned, reloaded, square, warnings
 from tests.blender.test_level_panel import Layout
 from tests.blender.test_oof import BOTH
@@ -326,6 +326,26 @@ def test_one_key_touched_changes_that_parts_rotations_alone_and_the_game_shows_i
     hold_to_game(made, plan.data, 0.08 if few else 0.03)
 
 
+@BOTH
+@pytest.mark.parametrize("few", [False, True], ids=["every", "few"])
+def test_one_edited_key_keeps_the_other_keys_of_its_track(few, bones, vectors):
+    path = vectors / "oof" / "twenty_irregular.oof"
+    made, _ = imported(path, bones=bones, few_keys=few, textures=False)
+    old = path.read_bytes()
+    place = max(range(len(made.parts)), key=lambda number: tracks(old, b"RANI")[number][0])
+    count, first, last, _ = tracks(old, b"RANI")[place]
+    starts = [key[0] for key in struct.iter_unpack("<i3fi", tracks(old, b"RANI")[place][3])]
+    turn_key(rotation_curves(made, place, bones), float(starts[9]), Quaternion((1, 2, 3), math.radians(4)))
+    plan, _ = planned(made.holder)
+    after = tracks(plan.data, b"RANI")[place]
+    rows = tracks(old, b"RANI")[place][3], after[3]
+    before, now = ([row[at : at + 20] for at in range(0, len(row), 20)] for row in rows)
+    assert after[1:3] == (first, last)
+    assert len(set(before) & set(now)) >= count - 3
+    assert after[0] <= count + 12
+    hold_to_game(made, plan.data, 0.08 if few else 0.03)
+
+
 def hold_to_game(made, data, degrees=0.03, units=2e-3):
     """The game's poses of the file are Blender's of the scene, at every tick."""
     file = document(data)
@@ -373,6 +393,105 @@ def test_other_tracks_keep_their_bytes_where_a_range_grows(vectors):
     assert new[2][2] == last + 10
     assert [a == b for place, (a, b) in enumerate(zip(old, new, strict=True)) if place != 2] == [True] * (len(old) - 1)
     hold_to_game(made, plan.data)
+
+
+# What lies outside of the range, and what Blender does not show -------------------------------------------------------
+
+
+def twenty(vectors, bones=False):
+    """The model with twenty keys, the place of its part with most keys, and the file's bytes."""
+    path = vectors / "oof" / "twenty_irregular.oof"
+    made, _ = imported(path, bones=bones, textures=False)
+    old = path.read_bytes()
+    return made, max(range(len(made.parts)), key=lambda number: tracks(old, b"RANI")[number][0]), old
+
+
+def action_of(made, place, bones=False):
+    return (made.rig if bones else made.parts[place]).animation_data.action
+
+
+@BOTH
+def test_a_key_taken_away_does_not_shorten_a_motion(bones, vectors):
+    made, place, old = twenty(vectors, bones)
+    _, first, last, _ = tracks(old, b"RANI")[place]
+    for curve in rotation_curves(made, place, bones):
+        while curve.keyframe_points[-1].co.x > last - 10:
+            curve.keyframe_points.remove(curve.keyframe_points[-1])
+    plan, _ = planned(made.holder)
+    assert tracks(plan.data, b"RANI")[place][1:3] == (first, last)
+    hold_to_game(made, plan.data)
+
+
+@BOTH
+def test_a_shorter_frame_range_shortens_motions_and_says_so(bones, vectors):
+    made, place, old = twenty(vectors, bones)
+    _, first, last, _ = tracks(old, b"RANI")[place]
+    action_of(made, place, bones).frame_end = last - 20
+    plan, report = planned(made.holder)
+    assert "the frame range of the action" in warnings(report)
+    assert tracks(plan.data, b"RANI")[place][1:3] == (first, last - 20)
+    made.ticks = (first, last - 20)
+    hold_to_game(made, plan.data)
+    before, after = tracks(old, b"RANI")[place][3], tracks(plan.data, b"RANI")[place][3]
+    assert before[: 20 * 10] == after[: 20 * 10]
+
+
+def test_a_longer_frame_range_lengthens_what_lasted_to_the_end(vectors):
+    made, place, old = twenty(vectors)
+    _, first, last, keys = tracks(old, b"RANI")[place]
+    action_of(made, place).frame_end = last + 30
+    plan, report = planned(made.holder)
+    assert not report.warnings
+    assert tracks(plan.data, b"RANI")[place][1:] == (first, last + 30, keys)
+
+
+@BOTH
+def test_muted_curves_keep_what_the_file_has_and_are_reported(bones, vectors):
+    made, place, old = twenty(vectors, bones)
+    for curve in rotation_curves(made, place, bones):
+        curve.mute = True
+    bpy.context.scene.frame_set(33)
+    plan, report = planned(made.holder)
+    assert "muted curves are not shown: the file's rotation is kept" in warnings(report)
+    assert plan.data == old
+    shown = made.parts[place]
+    mover = made.rig.pose.bones[shown.parent_bone] if bones else shown
+    for tick, x in ((0, 0.0), (20, 1.5)):
+        mover.location.x = x + (0 if bones else shown.motionbridge_descent_part.offset[0])
+        mover.keyframe_insert("location", index=0, frame=tick)
+    plan, report = planned(made.holder)
+    assert tracks(plan.data, b"RANI")[place] == tracks(old, b"RANI")[place]
+    assert tracks(plan.data, b"PANI")[place][0] >= 2
+
+
+@BOTH
+def test_a_rotation_mode_that_hides_keys_is_exported_as_shown_and_reported(bones, vectors):
+    made, place, old = twenty(vectors, bones)
+    shown = made.parts[place]
+    mover = made.rig.pose.bones[shown.parent_bone] if bones else shown
+    mover.rotation_mode = "XYZ"
+    mover.rotation_euler = (0, 0, 0.5)
+    plan, report = planned(made.holder)
+    assert "its rotation mode hides its keys (quaternion): exported as shown" in warnings(report)
+    assert "hides its keys" in warnings(
+        motion_export.unseen(hierarchy_of(bpy.context, Chosen(made.holder), report), None)
+    )
+    hold_to_game(made, plan.data)
+    mover.rotation_mode = "QUATERNION"
+    plan, report = planned(made.holder)
+    assert not report.warnings
+    assert plan.data == old
+
+
+def test_the_file_browser_says_what_is_not_shown_before_anything_is_written(vectors):
+    made, place, _ = twenty(vectors)
+    for curve in rotation_curves(made, place, False):
+        curve.mute = True
+    bpy.context.view_layer.objects.active = made.parts[place]
+    found = export_descent_model._unseen_of(bpy.context, made.holder)
+    operator = SimpleNamespace(layout=Layout(), filepath="", backup=False, _unseen=found)
+    export_descent_model.EXPORT_SCENE_OT_descent3_oof.draw(operator, bpy.context)
+    assert "muted curves are not shown" in " ".join(text for text in operator.layout.kept if isinstance(text, str))
 
 
 def test_constraints_drivers_and_nla_are_looked_at_frame_by_frame(vectors):

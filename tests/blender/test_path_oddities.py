@@ -14,6 +14,7 @@ from addon.formats.xray.envelopes import OLD, PACKED, StoredEnvelope, packed
 from addon.games.xray.path import PathExportOptions, PathImportOptions, import_path, plan_export
 from tests.blender.test_path_sampling import curves_of
 from tests.core.envelope.formula import Channel
+from tests.real_files import corpus_files
 
 
 def channel(count=6, dtype=OLD, shape=0):
@@ -110,7 +111,7 @@ def test_ten_thousand_keys_come_and_go_at_once(dtype, shape, tmp_path) -> None:
 @pytest.mark.parametrize("oddity", ["two keys at one time", "three keys at one time", "a key out of order"])
 def test_a_jump_is_drawn_a_fiftieth_of_a_frame_wide(oddity, tmp_path) -> None:
     owner, report = imported(ODD[oddity], tmp_path)
-    assert any("a fiftieth of a frame later" in line for line in report.lines())
+    assert any("the jump takes a fiftieth of a frame" in line for line in report.lines())
     curve = curves_of(owner)["location", 0]
     judge = Channel(anm.read(ODD[oddity], "", Report()).animation.envelopes[0])
     frames = np.linspace(0, judge.times[-1] * 30, 2000)
@@ -118,6 +119,18 @@ def test_a_jump_is_drawn_a_fiftieth_of_a_frame_wide(oddity, tmp_path) -> None:
     shown = np.array([curve.evaluate(frame) for frame in frames])
     assert np.abs(shown - judge.at(frames / 30)).max() <= 1e-5 * 2
     assert np.ptp(judge.values) == 2
+
+
+@pytest.mark.parametrize("file", corpus_files("anm/odd_jump_fireball.anm"))
+def test_the_real_path_that_jumps_shows_the_new_value_at_its_frame(file, tmp_path) -> None:
+    owner, _ = imported(file.read_bytes(), tmp_path)
+    curve = curves_of(owner)["location", 0]
+    judge = Channel(anm.read(file.read_bytes(), "", Report()).animation.envelopes[0])
+    frames = np.array([0.0, 59.9, 60.0, 60.1, 61.0, 75.0, 90.0])
+    shown = np.array([curve.evaluate(frame) for frame in frames])
+    np.testing.assert_allclose(shown, judge.at(frames / 30), atol=2e-4)
+    assert shown[2] - shown[1] > 5
+    assert exported(owner) == file.read_bytes()
 
 
 def test_a_changed_range_is_the_paths_even_where_the_files_was_odd(tmp_path) -> None:

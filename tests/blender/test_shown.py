@@ -4,6 +4,8 @@ Rotation modes that hide keys, muted curves, slots, the NLA, poses without keys,
 that are sampled. The judge is the pose that Blender evaluates.
 """
 
+from types import SimpleNamespace
+
 import bpy
 import numpy as np
 import pytest
@@ -19,6 +21,7 @@ from addon.formats.xray.omf.decoding import decode
 from addon.games.xray import skeletal_import
 from addon.games.xray.motion_export import MotionExportOptions, Onto, plan_export
 from addon.games.xray.skeletal_import import Rotation
+from addon.ui import hidden_keys
 from tests.blender.test_motions import OPTIONS, humanoid, load_model, load_motions
 from tests.blender.test_skl_motions import CURVED, STEPPED, made_motion, planned, rig_of, written
 from tests.blender.test_skl_motions import load as load_editor_motions
@@ -425,6 +428,19 @@ def test_bones_posed_without_keys_are_warned_of(humanoid):
         assert any("without keys" in line and "head" in line for line in report.lines())
 
 
+def test_the_pose_of_another_motion_is_not_called_posed(samples, tmp_path):
+    """Bones that the file of an editor motion has no tracks of keep the pose of what played before."""
+    rig = load_model(samples / "humanoid.ogf")
+    load_motions(rig, samples / "humanoid.omf", OPTIONS)
+    bpy.context.scene.frame_set(3)
+    bones = [bone.name for bone in rig.data.bones]
+    path = written(tmp_path, made_motion(STEPPED, bones=bones[:4]))
+    editor = load_editor_motions(rig, path).actions
+    report = Report()
+    assert planned(rig, editor, path, report).data == path.read_bytes()
+    assert not report.warnings
+
+
 @pytest.mark.skipif(not compat.SLOTTED, reason="slots came with Blender 4.4")
 def test_the_slot_that_plays_is_exported(humanoid):
     rig, imported = humanoid
@@ -453,3 +469,33 @@ def test_motions_by_angles_and_by_quaternions_live_on_one_rig(samples, tmp_path)
         assert planned(rig, editor, path).data == path.read_bytes()
         assert export(rig, motions).data == (samples / "humanoid.omf").read_bytes()
         skeletal_import.play(bpy.context, rig, motions[0])
+
+
+def test_the_choice_is_drawn_where_it_matters(humanoid):
+    rig, _ = humanoid
+    drawn = []
+    column = SimpleNamespace(prop=lambda _, name: drawn.append(name), operator=lambda name, **_: drawn.append(name))
+    layout = SimpleNamespace(column=lambda: column)
+    dialog = SimpleNamespace(hidden_keys="STOP")
+    hidden_keys.HiddenKeysChoice.draw_hidden_keys(dialog, layout, rig)
+    hidden_keys.draw_restore(layout, rig)
+    assert drawn == []
+    rig.pose.bones["thigh_l"].rotation_mode = "XYZ"
+    hidden_keys.HiddenKeysChoice.draw_hidden_keys(dialog, layout, rig)
+    hidden_keys.draw_restore(layout, rig)
+    assert drawn == ["hidden_keys", "motionbridge.restore_rotation_modes"]
+    assert column.alert
+
+
+def test_an_import_says_which_actions_of_the_user_stop_playing(game):
+    rig = load(game, motions="")
+    bone = rig.pose.bones["thigh_l"]
+    bone.rotation_mode = "YXZ"
+    bone.rotation_euler = 0.5, 0.2, -0.4
+    bone.keyframe_insert("rotation_euler", frame=0)
+    own = rig.animation_data.action
+    assert bpy.ops.import_scene.xray_omf(filepath=str(game / "humanoid.omf")) == {"FINISHED"}
+    assert any("do not play" in line and own.name in line for line in last_report())
+    rig.animation_data.action = own
+    assert bpy.ops.motionbridge.restore_rotation_modes() == {"FINISHED"}
+    assert bone.rotation_mode == "YXZ"

@@ -4,6 +4,7 @@ import shutil
 import struct
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
@@ -16,6 +17,9 @@ from addon.formats.xray import ogf, omf, skl
 from addon.formats.xray.ogf.motions import motion_set_of
 from addon.formats.xray.omf.document import Motion, MotionSet
 from addon.games.xray import motion_length
+from addon.ui import export_motions, export_skeletal, save_back
+from addon.ui.bases import ExportHelper
+from tests.blender.test_level_panel import Layout
 from tests.blender.test_motions import needs_corpus
 from tests.blender.test_skl_motions import load as load_skeletal
 from tests.blender.test_skl_motions import made_motion, rig_of, written
@@ -431,3 +435,209 @@ def test_motions_without_tracks_are_refused_or_left_out(game, corpus, tmp_path):
     key(bpy.data.actions["walk"], "root", 3, 0.2)
     assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
     assert motions_in(some).library.motions[1].label == left_out  # it stays in the file
+
+
+# What is said before writing ------------------------------------------------------------------------------------------
+
+
+def as_in_a_window(kind: type, **options):
+    """An operator as Blender's windows use it: an object with the options' defaults, to be checked, drawn and run."""
+    group, name = kind.bl_idname.split(".")
+    rna = getattr(getattr(bpy.ops, group), name).get_rna_type()
+    defaults = {prop.identifier: prop.default for prop in rna.properties if hasattr(prop, "default")}
+    bases = tuple(base for base in kind.__bases__ if not issubclass(base, bpy.types.bpy_struct))
+    own = {name: value for name, value in vars(kind).items() if name not in {"__dict__", "__weakref__", "bl_rna"}}
+    given = SimpleNamespace(is_property_set=lambda name: name in options)
+    said = {"report": lambda *_: None, "properties": given}
+    return type("Shown", bases, own | said | defaults | options)()
+
+
+def drawn(operator) -> list[str]:
+    operator.layout = Layout()
+    operator.draw(bpy.context)
+    return [text for text in operator.layout.kept if isinstance(text, str)]
+
+
+def test_the_dialog_says_what_will_be_lost_and_the_report_has_it_afterwards(game):
+    _, action = walk_of(game)
+    action.frame_end = 10
+    bag = compat.curve_bag(action)
+    for number in range(9):
+        bag.fcurves.new(f'["left_out_{number}"]').keyframe_points.insert(0, 1.0)
+    dialog = as_in_a_window(save_back.MOTIONBRIDGE_OT_save_back)
+    dialog.check(bpy.context)
+    said = drawn(dialog)
+    assert "walk: 25 -> 11 frames" in said
+    text = " ".join(said)
+    warnings = [
+        "shortened by the action's frame range; keys behind it are left out (walk: 25 -> 11 frames)",
+        "[9x] the game has no place for these curves; left out",
+    ]
+    for warning in warnings:
+        assert warning in " ".join(text.split())
+    assert dialog.execute(bpy.context) == {"FINISHED"}
+    assert all(any(line.startswith(warning) for line in last_report()) for warning in warnings)
+    assert motions_in(game / "humanoid.omf").library.motions[0].frames == 11
+
+
+def test_many_warnings_are_folded_in_the_dialog():
+    report = Report()
+    for number in range(9):
+        report.warn(f"finding {number} " + "x " * 60)
+    report.note("no warning")
+    layout = Layout()
+    save_back.draw_warnings(layout, report)
+    assert layout.kept[-1] == "and 3 more"
+    assert sum(line.startswith("finding") for line in layout.kept) == 6
+    assert max(map(len, layout.kept)) <= 70
+
+
+def test_warnings_are_shown_where_nothing_else_changed(game):
+    _, action = walk_of(game)
+    key(action, "root", -4)
+    compat.curve_bag(action).fcurves.find('pose.bones["root"].location', index=1).keyframe_points[
+        0
+    ].interpolation = "CONSTANT"
+    dialog = as_in_a_window(save_back.MOTIONBRIDGE_OT_save_back)
+    dialog.check(bpy.context)
+    said = drawn(dialog)
+    assert "Nothing was changed: there is nothing to save" in said
+    assert any("before the first frame" in line for line in said)
+    assert dialog.execute(bpy.context) == {"CANCELLED"}
+    assert any("before the first frame" in line for line in last_report())
+
+
+def test_a_file_that_changes_behind_the_dialog_is_not_overwritten(game):
+    _, action = walk_of(game)
+    key(action, "root", 3)
+    dialog = as_in_a_window(save_back.MOTIONBRIDGE_OT_save_back)
+    dialog.check(bpy.context)
+    file = game / "humanoid.omf"
+    other = file.read_bytes() + bytes(8)
+    file.write_bytes(other)
+    assert dialog.execute(bpy.context) == {"CANCELLED"}
+    assert "no longer the one that was imported" in last_report()[0]
+    assert file.read_bytes() == other
+
+
+def test_deleted_motions_are_counted_once_and_give_their_names_free(game):
+    _, _ = walk_of(game)
+    path = game / "humanoid.omf"
+    names = sound_motions(path)
+    delete_in_panel(bpy.data.actions["walk"])
+    dialog = as_in_a_window(save_back.MOTIONBRIDGE_OT_save_back)
+    dialog.check(bpy.context)
+    assert f"{len(names) - 1} untouched, 1 deleted" in drawn(dialog)
+    rig = bpy.context.view_layer.objects.active
+    new_action(rig, "walk", 0.3)
+    assert bpy.ops.motionbridge.add_motion() == {"FINISHED"}
+    assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
+    assert last_report()[0].startswith(f"humanoid.omf: 1 motion added, {len(names) - 1} untouched, 1 deleted")
+    assert sorted(sound_motions(path)) == sorted(names)
+    assert motions_in(path).library.motions[-1].frames == 100
+
+
+# Export to a file that exists -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def export_in_a_window(monkeypatch):
+    """The export operators with a file browser that opens at once."""
+
+    def opened(kind: type, **options):
+        operator = as_in_a_window(kind, **options)
+        monkeypatch.setattr(ExportHelper, "invoke", lambda *_: {"RUNNING_MODAL"})
+        assert operator.invoke(bpy.context, None) == {"RUNNING_MODAL"}
+        return operator
+
+    return opened
+
+
+def test_in_a_window_motions_go_into_the_file_that_exists(game, export_in_a_window):
+    walk_of(game)
+    path = game / "humanoid.omf"
+    names = sound_motions(path)
+    browser = export_in_a_window(export_motions.EXPORT_SCENE_OT_xray_omf)
+    assert (browser.filepath, browser.onto, browser.removed_motions) == (str(path), "FILE", "")
+    browser.filepath = str(game / "new.omf")
+    assert browser.check(bpy.context)
+    assert browser.onto == "OWN_FILES"
+    browser.filepath = str(path)
+    browser.check(bpy.context)
+    assert browser.onto == "FILE"
+    # Three clicks that replaced a file of many motions by one.
+    browser.choose = "ACTIVE"
+    browser.check(bpy.context)
+    assert browser.execute(bpy.context) == {"FINISHED"}
+    assert sound_motions(path) == names
+
+
+def test_a_choice_by_hand_stays_and_says_what_will_be_removed(game, export_in_a_window):
+    walk_of(game)
+    path = game / "humanoid.omf"
+    names = sound_motions(path)
+    browser = export_in_a_window(export_motions.EXPORT_SCENE_OT_xray_omf)
+    browser.onto, browser.choose = "OWN_FILES", "ACTIVE"
+    assert browser.check(bpy.context)
+    assert browser.onto == "OWN_FILES"
+    said = drawn(browser)
+    place = said.index(f"{len(names) - 1} motions will be removed")
+    assert said[place + 1] == names[1]
+    browser.choose = "FILE"
+    browser.check(bpy.context)
+    assert not any("will be removed" in line for line in drawn(browser))
+    browser.choose = "ACTIVE"
+    assert browser.execute(bpy.context) == {"FINISHED"}
+    assert sound_motions(path) == names[:1]
+    others = ", ".join(names[1:])
+    assert f"{len(names) - 1} motions of the replaced file are removed ({others})" in last_report()
+    assert not any("removed" in line for line in drawn(browser))
+
+
+def test_what_a_script_sets_is_respected_and_its_default_is_a_new_file(game, export_in_a_window):
+    walk_of(game)
+    browser = export_in_a_window(export_motions.EXPORT_SCENE_OT_xray_omf, onto="OWN_FILES")
+    browser.check(bpy.context)
+    assert browser.onto == "OWN_FILES"
+    rna = bpy.ops.export_scene.xray_omf.get_rna_type().properties["onto"]
+    assert rna.default == "OWN_FILES"
+    assert rna.is_skip_save  # what was used last would count as set by hand
+
+
+def test_a_file_that_is_no_motion_file_has_no_motions_to_lose(game, export_in_a_window):
+    walk_of(game)
+    browser = export_in_a_window(export_motions.EXPORT_SCENE_OT_xray_omf, onto="OWN_FILES", choose="ACTIVE")
+    browser.filepath = str(game / "other.omf")
+    Path(browser.filepath).write_bytes(b"something else")
+    browser.check(bpy.context)
+    assert browser.removed_motions == ""
+    assert browser.execute(bpy.context) == {"FINISHED"}
+    assert len(last_report()) == 1
+
+
+def test_a_new_file_of_motions_never_replaces_a_model(game):
+    walk_of(game)
+    model = game / "humanoid.ogf"
+    before = model.read_bytes()
+    assert "cannot replace a model" in refusal(bpy.ops.export_scene.xray_omf, filepath=str(model))
+    assert model.read_bytes() == before
+
+
+def test_motions_of_the_editor_go_into_a_file_that_exists_too(tmp_path, export_in_a_window):
+    motions = [replace(made_motion([4], seed=seed), name=name) for seed, name in enumerate((b"a", b"b", b"c"))]
+    path = written(tmp_path, *motions)
+    rig = rig_of(["root", "arm", "hand", "Finger"])
+    rig.animation_data.action = load_skeletal(rig, path).actions[1]
+    browser = export_in_a_window(export_skeletal.EXPORT_SCENE_OT_xray_skl, choose="ACTIVE")
+    assert (browser.filepath, browser.onto) == (str(path), "FILE")
+    browser.onto = "OWN_FILES"
+    browser.check(bpy.context)
+    assert drawn(browser)[:3] == ["2 motions will be removed", "a", "c"]
+    assert browser.execute(bpy.context) == {"FINISHED"}
+    assert "2 motions of the replaced file are removed (a, c)" in last_report()
+    single = written(tmp_path, motions[0], name="one.skl")
+    browser = export_in_a_window(export_skeletal.EXPORT_SCENE_OT_xray_skl, choose="ACTIVE")
+    browser.filepath = str(single)
+    browser.check(bpy.context)
+    assert browser.onto == "OWN_FILES"  # there is no room for a second one
+    assert drawn(browser)[:2] == ["1 motion will be removed", "a"]

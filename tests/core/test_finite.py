@@ -1,5 +1,7 @@
 """NaN and infinite values are counted in arrays of every kind, and reported once for each place."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from addon.core.finite import NOT_FINITE, not_finite, warn_not_finite
@@ -28,6 +30,19 @@ def test_only_floats_of_structured_arrays_count_also_in_nested_fields():
     rows["inner"]["id"] = 0x7FC00000
     rows["weight"][3] = INFINITE
     assert not_finite(rows) == 2
+
+
+@dataclass
+class Inner:
+    place: object
+    name: bytes = b"x"
+
+
+def test_values_inside_dataclasses_lists_and_dicts_count():
+    report = Report()
+    rows = [Inner(np.array([NAN, 1], "<f4")), Inner(np.float32(INFINITE)), Inner(3)]
+    assert warn_not_finite(report, "bones", {"a": Inner(rows)}, (NAN, 7, None, "text")) == 3
+    assert report.lines() == [f"{NOT_FINITE} (bones: 3)"]
 
 
 def test_values_that_float32_cannot_hold_are_told_in_their_own_type():

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -155,3 +156,34 @@ def test_windows_is_asked_without_ending_the_process(monkeypatch, handle, error,
     assert leftovers._is_running_on_windows(1234) is running
     assert Kernel.OpenProcess.calls == [(0x0010_0000, False, 1234)]
     assert Kernel.CloseHandle.calls == ([(42,)] if handle else [])
+
+
+EXPORTING = """
+import sys
+from pathlib import Path
+from addon.core.files import write_atomically
+path = Path(sys.argv[1])
+for number in range(1_000_000):
+    path.with_name("walk.omf.bak").unlink(missing_ok=True)
+    write_atomically(path, bytes([number % 251]) * 3_000_000, backup=True)
+    print(number, flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a program that Windows ends may still hold its file for a moment")
+def test_whenever_an_export_is_killed_the_file_is_whole_and_the_next_one_tidies_up(tmp_path):
+    path, root, left = tmp_path / "walk.omf", Path(__file__).resolve().parents[2], 0
+    for number in range(12):
+        killed = subprocess.Popen([sys.executable, "-c", EXPORTING, path], cwd=root, stdout=subprocess.PIPE)
+        killed.stdout.readline()
+        time.sleep(0.003 * number)
+        killed.kill()
+        killed.communicate()
+        for whole in (path, tmp_path / "walk.omf.bak"):
+            data = whole.read_bytes() if whole.exists() else b""
+            assert whole != path or len(data) == 3_000_000
+            assert not data or data == data[:1] * 3_000_000
+        left += len(set(names_in(tmp_path)) - {"walk.omf", "walk.omf.bak"})
+        files.write_atomically(path, b"x" * 3_000_000)
+        assert set(names_in(tmp_path)) <= {"walk.omf", "walk.omf.bak"}
+    assert left, "not one of them was killed while it wrote"

@@ -242,3 +242,21 @@ def test_turned_euler_angles_are_those_of_the_product():
     np.testing.assert_allclose(
         rotation.matrices(rotation.of_mode(found, "ZXY")), rotation.matrices(whole), rtol=0, atol=1e-12
     )
+
+
+@pytest.mark.parametrize("order", ["XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"])
+def test_euler_angles_in_any_order_give_the_rotation_back_without_leaps(order) -> None:
+    angles = np.cumsum(RANDOM.normal(0, 0.2, (2000, 3)), axis=0)
+    turns = rotation.of_mode(angles, order)
+    found = rotation.euler(rotation.matrices(turns), order)
+    np.testing.assert_allclose(rotation.angles_between(rotation.of_mode(found, order), turns), 0, atol=1e-7)
+    np.testing.assert_allclose(np.diff(found, axis=0), np.diff(angles, axis=0), atol=1e-6)
+
+
+def test_euler_angles_upright_in_any_order() -> None:
+    for order in ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"):
+        angles = RANDOM.uniform(-3, 3, (50, 3))
+        angles[:, "XYZ".index(order[1])] = np.pi / 2
+        turns = rotation.of_mode(angles, order)
+        found = rotation.euler(rotation.matrices(turns), order)
+        np.testing.assert_allclose(rotation.angles_between(rotation.of_mode(found, order), turns), 0, atol=1e-6)

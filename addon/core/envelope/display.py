@@ -10,6 +10,8 @@ cut so that it can, without leaving the polynomial:
   parts it does find are shown.
 - Blender sorts keys and merges near ones; a file may have several at one time or one out of order, where the game
   jumps. The value before the jump is held by one key, the curve after it begins at another a fiftieth of a frame later.
+  Where the first key is later than the second the engine is past the jump at that time already: there the curve begins
+  at the time itself, and the value before it ends a fiftieth of a frame earlier.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .curve import Curve, Interpolation, control_points, empty_curve, folds_back, halved, part_of, segment_values
-from .evaluation import HALVINGS, outer_slopes, solve
+from .evaluation import HALVINGS, outer_slopes, segment_ends, solve
 from .keys import Behaviour, Envelope, Floats, tangents
 
 NEAR = 0.02
@@ -217,7 +219,7 @@ def _cut(envelope: Envelope, kinds: NDArray[np.uint8], points: Floats, frame: fl
     beside = (inwards != times[:, 1:3]) & ((np.abs(inwards - times[:, 1:3]) < slack) | folded[:, None])
     pieces.points[:, 1:3, 0] = np.where(beside & cubic[:, None], inwards, times[:, 1:3])
     pieces = _halved_where_long(pieces, NEAR * frame)
-    result = _with_end(envelope, _joined(envelope, pieces, points), NEAR * frame)
+    result = _with_end(envelope, _joined(envelope, pieces, points, NEAR * frame), NEAR * frame)
     result.folded, result.cut = int(folded.sum()), True
     return result
 
@@ -287,7 +289,9 @@ def _played_parts(envelope: Envelope, played: _Played, near: float) -> _Pieces:
     before = np.concatenate((envelope.values[:1], finish[:-1]))
     value = segment_values(kinds, points, begin)[0]
     jump_before = (begin > before_time) | (np.abs(value - before) > same)
-    begin = np.where(jump_before, np.minimum(np.maximum(begin, before_time + near), end - 2 * near), begin)
+    gap = np.full(len(begin), near)
+    gap[:1] = 0.0 if _past_first_key(envelope, played) else near
+    begin = np.where(jump_before, np.minimum(np.maximum(begin, before_time + gap), end - 2 * near), begin)
     first, u0 = segment_values(kinds, points, begin)
     last = segment_values(kinds, points, end)[0]
     jump_after = own_end & (kinds != Interpolation.CONSTANT) & (np.abs(last - finish) > same)
@@ -301,6 +305,16 @@ def _played_parts(envelope: Envelope, played: _Played, near: float) -> _Pieces:
     parts[straight, 1], parts[straight, 2] = (start_point + third)[straight], (end_point - third)[straight]
     parts[:, 0], parts[:, 3] = start_point, end_point
     return _Pieces(parts, kinds, played.segment, u0, jump_before, jump_after)
+
+
+def _past_first_key(envelope: Envelope, played: _Played) -> bool:
+    """Whether the engine is in the first segment that is played when it comes to the file's first key.
+
+    It looks for the end of a segment from the second key on: a first key that is later than the second is never one.
+    """
+    if not len(played.segment) or envelope.before != Behaviour.CONSTANT or envelope.times[1] >= envelope.times[0]:
+        return False
+    return bool(segment_ends(envelope, envelope.times[:1])[0] - 1 == played.segment[0])
 
 
 def _halved_where_long(pieces: _Pieces, shortest: float) -> _Pieces:
@@ -335,9 +349,11 @@ def _halved_where_long(pieces: _Pieces, shortest: float) -> _Pieces:
     return pieces
 
 
-def _joined(envelope: Envelope, pieces: _Pieces, points: Floats) -> Display:
+def _joined(envelope: Envelope, pieces: _Pieces, points: Floats, near: float) -> Display:
     """Pieces as keys: the first key of the file, the end of each piece, and both sides of every leap."""
     count = len(pieces.segment)
+    # A leap at the very time of the first key: that makes room.
+    early = near if pieces.jump_before[:1].any() and pieces.points[0, 0, 0] <= envelope.times[0] else 0.0
     number = np.arange(count)
     last_of_segment = np.append(pieces.segment[:-1] != pieces.segment[1:], True)[:count]
     ends_on_key = last_of_segment & (envelope.times[pieces.segment + 1] == pieces.points[:, 3, 0])
@@ -347,7 +363,7 @@ def _joined(envelope: Envelope, pieces: _Pieces, points: Floats) -> Display:
     rank = np.concatenate(([-1.0], number + 0.5, number[leaps].astype(np.float64), lands + 0.75))
     keys = np.concatenate(
         (
-            [[envelope.times[0], envelope.values[0]]],
+            [[envelope.times[0] - early, envelope.values[0]]],
             pieces.points[:, 3],
             pieces.points[leaps, 0],
             np.stack((envelope.times[after], envelope.values[after]), axis=1),

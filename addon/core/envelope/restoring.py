@@ -105,6 +105,8 @@ def _with_cut_segments_whole(planned: Plan, base: Envelope, shown: Display, matc
         if shown.base_key[parts[0]] == segment:
             planned.kind_after[first], planned.after[first] = kinds[segment], points[segment, 1] - points[segment, 0]
         else:
+            if shown.base_key[parts[0]] == 0:  # a first key that made room for the jump after it
+                planned.keys[first] = base.times[0], base.values[0]
             planned.kind_after[first] = UNPLAYED
             inserted.append((int(segment), int(last)))
     return _rearranged(planned, ~remove, kinds, points, np.array(inserted, np.intp).reshape(-1, 2))

@@ -80,8 +80,8 @@ def _tell_of_oddities(decoded: Envelope, shown: Display, place: str, report: Rep
         report.warn("keys hold or lead to what is no number: shown without keys, kept while no key is added", place)
     elif hidden := shown.hidden(decoded):
         report.warn(
-            f"{counted(hidden, 'key')} at the time of others or out of order: the jump is shown a fiftieth of a frame "
-            "later; kept while nothing beside it is changed",
+            f"{counted(hidden, 'key')} at the time of others or out of order: the jump takes a fiftieth of a frame "
+            "here; kept while nothing beside it is changed",
             place,
         )
     if shown.folded:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ...core import names, problems, quantum, space, text, triangles
 from ...core.binary import Bytes, Reader, Writer
 from ...core.errors import WriteError
+from ...core.finite import warn_not_finite
 from ...core.model import FILE_VERTEX, Domain, Material, Mesh
 from ...core.problems import Problem
 from ...core.report import Report
@@ -100,6 +101,9 @@ def read_model(reader: Reader, report: Report) -> Dm:
     )
     document.tail = reader.rest()
     place = reader.chunk
+    inside = f" of chunk {place}" if place else ""
+    for what, values in (("scales", scale), ("vertices", document.vertices)):
+        warn_not_finite(report, f"{what}{inside}", values)
     if len(document.tail):
         report.warn(f"{len(document.tail)} bytes are left over behind the model; kept", place)
     if corners % 3:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ...core.binary import Reader, Writer
 from ...core.envelope import Behaviour, Envelope, Shape
 from ...core.errors import WriteError
+from ...core.finite import not_finite, warn_not_finite
 from ...core.report import Report
 
 OLD = np.dtype([("value", "<f4"), ("time", "<f4"), ("shape", "<u4"), ("tcb", "<f4", (3,)), ("parameters", "<f4", (4,))])
@@ -190,12 +191,11 @@ def are_sound(envelopes: Sequence[StoredEnvelope]) -> bool:
     if not sum(counts):
         return True
     keys = _joined(envelopes)
-    times, values = keys["time"], keys["value"]
-    if (keys["shape"] & 0xFF).max() > max(_SHAPES) or not (np.isfinite(times).all() and np.isfinite(values).all()):
+    if (keys["shape"] & 0xFF).max() > max(_SHAPES) or not_finite(keys):
         return False
     first = np.zeros(len(keys) + 1, np.bool_)
     first[np.cumsum(counts)] = True
-    return bool((first[1:-1] | (np.diff(times) > 0)).all())
+    return bool((first[1:-1] | (np.diff(keys["time"]) > 0)).all())
 
 
 def check(envelope: StoredEnvelope, place: str, report: Report) -> None:
@@ -209,9 +209,8 @@ def check(envelope: StoredEnvelope, place: str, report: Report) -> None:
     shapes = envelope.shapes
     if shapes.max() > max(_SHAPES):
         report.warn(f"the shape {shapes.max()} of a key is unknown; kept, shown as stepped", place)
-    if not all(np.isfinite(keys[name]).all() for name in ("value", "time")):
-        report.warn("keys hold what is no number; kept", place)
-    elif len(keys) > 1:
+    warn_not_finite(report, place, keys)
+    if len(keys) > 1 and np.isfinite(keys["time"]).all():
         steps = np.diff(keys["time"])
         if steps.min() < 0:
             report.warn("keys are out of order in time: the game jumps there", place)

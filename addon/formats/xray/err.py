@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ...core import space, text
 from ...core.binary import Bytes, Reader
+from ...core.finite import warn_not_finite
 from ...core.model import Attribute, Domain, Mesh
 from ...core.report import Report
 from .chunks import ChunkRun, chunk_heading, open_chunk, read_chunks, stored_size, with_bodies, write_chunks
@@ -87,6 +88,7 @@ def read(data: bytes, file: str, report: Report) -> Err:
             continue
         document.found[number] = inside.array(layout, count, what=what)
         document.rests[number] = inside.rest()
+        warn_not_finite(report, what, document.found[number])
         if len(document.rests[number]):
             report.warn(f"{len(document.rests[number])} bytes are left over behind the {what}; kept", inside.chunk)
     if not document.found:

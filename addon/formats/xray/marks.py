@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ...core import names
 from ...core.binary import Reader, Writer
+from ...core.finite import as_in_file, warn_not_finite
 from ...core.model import Marker
 from ...core.report import Report
 
@@ -54,6 +55,7 @@ def _read_mark(reader: Reader, report: Report, motion: str) -> Mark:
     line_end = b"\r\n" if line[0].endswith(b"\r") else b"\n"
     count = reader.u32("a mark's number of intervals")
     intervals = reader.array("<f4", count, 2, what="a mark's intervals")
+    warn_not_finite(report, f"{motion}, marks", intervals)
     if count & 0xFF in SWALLOWED:
         report.warn(f"a mark has {count} intervals, a number the game misreads", motion)
     return Mark(line[0].removesuffix(b"\r"), intervals, line_end)
@@ -79,7 +81,9 @@ def encode_marks(markers: list[Marker], base: list[Mark]) -> list[Mark]:
     for place, marker in enumerate(markers):
         old = base[place] if place < len(base) else None
         intervals = marker.intervals.astype("<f4").reshape(-1, 2)
-        if old is not None and old.label == marker.name and np.array_equal(old.intervals, intervals, equal_nan=True):
+        if old is not None and old.intervals.shape == intervals.shape:
+            intervals = as_in_file(intervals, old.intervals)
+        if old is not None and old.label == marker.name and old.intervals.tobytes() == intervals.tobytes():
             marks.append(old)
         else:
             marks.append(Mark(names.encode(marker.name), intervals, old.line_end if old is not None else b"\r\n"))

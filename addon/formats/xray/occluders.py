@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ...core import problems, quantum, space, text, triangles
 from ...core.binary import Bytes, Reader
 from ...core.errors import WriteError
+from ...core.finite import warn_not_finite
 from ...core.model import FILE_FACE, Attribute, Domain, Mesh
 from ...core.report import Report
 from .changes import Changes
@@ -69,6 +70,7 @@ def read(data: bytes, file: str, report: Report, layout: np.dtype[Any]) -> Occlu
     rest = inside.rest()
     if len(rest):
         report.warn(f"{len(rest)} bytes are left over behind the last whole triangle; kept", inside.chunk)
+    warn_not_finite(report, "triangles", rows)
     if not count:
         report.warn("there is no triangle in it; the game takes it for missing")
     for chunk in run.others((VERSION, TRIANGLES)):

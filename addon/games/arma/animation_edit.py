@@ -9,18 +9,21 @@ import bpy
 import numpy as np
 
 from ...blender.record import keep, kept
+from ...blender.rotation_modes import HiddenKeys
 from ...core import files
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.arma import rtm
-from . import step, timing
+from . import events, step, timing
 from .animation_export import AnimationExportOptions, AnimationPlan, plan_export
 from .animation_properties import WITH_SCALES
+from .export_frames import NEAR
 
 
 def update_status(context: Any, rig: Any, action: Any, report: Report) -> str:
     """Compare an action with the file it came from and keep what came of it. Raises `WriteError`."""
-    plan = plan_export(context, rig, "", options=AnimationExportOptions(), report=report, action=action)
+    options = AnimationExportOptions(hidden=HiddenKeys.RESTORE)
+    plan = plan_export(context, rig, "", options=options, report=report, action=action)
     properties = action.motionbridge_animation
     status = "NEW" if plan.changes.new else ("EDITED" if plan.changes.any else "UNTOUCHED")
     if properties.status != status:
@@ -28,10 +31,18 @@ def update_status(context: Any, rig: Any, action: Any, report: Report) -> str:
     return status
 
 
-def plan_save_back(context: Any, rig: Any, action: Any, *, overwrite: bool, report: Report) -> AnimationPlan:
+def plan_save_back(
+    context: Any,
+    rig: Any,
+    action: Any,
+    *,
+    overwrite: bool,
+    report: Report,
+    hidden: HiddenKeys = HiddenKeys.STOP,
+) -> AnimationPlan:
     """The action for the file it came from. Raises `WriteError`, also where that was changed by somebody else.
 
-    ``overwrite``: what others changed in it meanwhile may be lost.
+    ``overwrite``: what others changed in it meanwhile may be lost. ``hidden`` as in `AnimationExportOptions`.
     """
     properties = action.motionbridge_animation
     if not properties.path:
@@ -44,7 +55,19 @@ def plan_save_back(context: Any, rig: Any, action: Any, *, overwrite: bool, repo
             file=str(path),
             remedy="Import it again, or choose to overwrite it",
         )
-    return plan_export(context, rig, str(path), options=AnimationExportOptions(), report=report, action=action)
+    options = AnimationExportOptions(hidden=hidden)
+    return plan_export(context, rig, str(path), options=options, report=report, action=action)
+
+
+def _settle_length(action: Any, frames: Any) -> None:
+    """Let the action's frame range be that of the keys in the file, and note where it leaves keys out."""
+    if not action.use_frame_range:
+        return
+    times = action.curve_frame_range
+    outside = times[0] < frames[0] - NEAR or times[1] > frames[-1] + NEAR
+    action.motionbridge_animation.is_cut = int(outside)
+    if abs(action.frame_start - frames[0]) > NEAR or abs(action.frame_end - frames[-1]) > NEAR:
+        action.frame_start, action.frame_end = float(frames[0]), float(frames[-1])
 
 
 def is_saved(plan: AnimationPlan) -> bool:
@@ -62,10 +85,16 @@ def settle(plan: AnimationPlan, rig: Any, action: Any) -> None:
     properties.step = plan.clip.step.tolist()
     if properties.step_mode == step.OBJECT:
         properties.step_shown = step.a_phase(plan.clip.step, plan.clip.phases).tolist()
+    elif properties.step_mode == step.BONES:
+        properties.step_shown = (np.array(properties.step_shown) / plan.phases.stretch).tolist()
+        properties.step_zero = float(plan.phases.of(np.float32(properties.step_zero)))
     frames = plan.key_frames
+    _settle_length(action, frames)
     if len(frames) < plan.clip.frames:  # a pose that was written twice
         frames = frames[0] + np.arange(plan.clip.frames, dtype=np.float32)
     timing.keep_keys(properties, frames, plan.clip.phases)
+    if events.gather(action) != plan.clip.events:  # they go with the length
+        events.store(action, plan.clip.events)
     # A binarised file that was imported without its scales is compared without them as long as it lives.
     if not kept(properties, "document").startswith(rtm.BINARISED):
         properties.data_version = WITH_SCALES

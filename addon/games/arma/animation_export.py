@@ -18,24 +18,30 @@ from numpy.typing import NDArray
 from ...blender import action as actions
 from ...blender import armature, delta_action
 from ...blender.delta_action import DeltaReader, RestPose
+from ...blender.rotation_modes import HiddenKeys
+from ...blender.shown import ShownActions, posed_without_keys, warn_of_muted, warn_of_other_kinds
 from ...core import files
 from ...core.errors import WriteError
 from ...core.model import DeltaClip, Event
 from ...core.report import Report
 from ...core.text import counted
+from ...core.thinning import needed_keys
 from ...formats.arma import rtm
 from ...formats.arma.bone_table import BoneTable
 from ...formats.arma.hierarchy import Hierarchy
 from ...formats.arma.rtm.document import MOST_FRAMES
-from . import events, export_bones, hierarchies, step, timing
+from . import events, export_bones, export_frames, hierarchies, step, timing
 from .export_base import Base
 from .export_bones import NamesFrom, WrittenBones
+from .export_frames import FramesFrom, Phases
 
 Floats = NDArray[np.float64]
 
 SAMPLED_REACH = 1e-5
 """How far numbers of an evaluated pose may lie from the file's: Blender multiplies 32-bit matrices bone by bone."""
 NAMES_SHOWN = 8
+MOST_LOOKED_AT = 20_000
+"""Frames of which a new animation's keys are chosen."""
 STEP_ROUNDING = 1e-5
 """Metres that an object's keys may be off and still say the step."""
 
@@ -47,15 +53,6 @@ class FileKind(Enum):
     """Binarised where the action comes from such a file, else plain."""
     PLAIN = "plain"
     BINARISED = "binarised"
-
-
-class FramesFrom(Enum):
-    """Which frames become keys of the file."""
-
-    KEYS = "keys"
-    EVERY = "every"
-    """Every so many frames of the action's range."""
-    RANGE = "range"
 
 
 class PhasesFrom(Enum):
@@ -82,7 +79,9 @@ class AnimationExportOptions:
     ``prefix`` what Blender's bones have before the game's names, ``table`` what the file is to call them otherwise.
 
     ``own_markers``: the user's own pose markers become events too. ``from_file`` False: nothing is taken from the file
-    the action came from. ``pairs``: a pose of one frame is written as two, as the game's own tools do.
+    the action came from. ``pairs``: a pose of one frame is written as two, as the game's own tools do. ``hidden``: what
+    becomes of keys that a bone's rotation mode hides. ``tolerance`` metres that what the game blends between the keys
+    of a new animation may be off; 0 for the keys alone.
     """
 
     kind: FileKind = FileKind.AS_IT_CAME
@@ -101,6 +100,8 @@ class AnimationExportOptions:
     own_markers: bool = False
     from_file: bool = True
     pairs: bool = True
+    hidden: HiddenKeys = HiddenKeys.STOP
+    tolerance: float = 1e-3
 
 
 @dataclass
@@ -108,7 +109,7 @@ class AnimationPlan:
     """A file that could be written, and what is different from what it starts from.
 
     ``clip`` what it says, ``key_frames`` (frames,) where that was in Blender; ``places`` (bones,) of the armature, -1
-    for bones it lacks; ``parents`` what a binarised file holds bones relative to.
+    for bones it lacks; ``parents`` what a binarised file holds bones relative to. ``phases`` written.
     """
 
     path: str
@@ -118,7 +119,8 @@ class AnimationPlan:
     key_frames: NDArray[np.float32]
     places: NDArray[np.intp]
     parents: dict[str, str]
-    sampled: list[str] = field(default_factory=list)
+    sampled: list[str]
+    phases: Phases
 
     def sentence(self) -> str:
         """What will change, in one sentence."""
@@ -159,26 +161,46 @@ class _Exporter:
         self._rest = RestPose.of(rig)
         self._reader = DeltaReader(rig, self._rest)
         self._reasons = actions.why_sampled(rig)
-        if action is None and not self._reasons:
-            raise WriteError(f"{rig.name!r} plays no action", remedy="Assign the action that is meant to the armature")
         ours = action is not None and action.motionbridge_animation.is_animation
         self._properties = action.motionbridge_animation if ours else None
+        self._modes = self._modes_of(action)
+        self._is_pose = action is None and not self._reasons
+        if self._is_pose:
+            if not posed_without_keys(rig, None, self._modes):
+                raise WriteError(
+                    f"{rig.name!r} plays no action and is in its rest pose",
+                    remedy="Assign the action that is meant to the armature, or pose its bones for a static pose",
+                )
+            self._report.note("no action plays: the pose is exported as a static one", rig.name)
         self._untouched: Floats | None = None
         self._base = Base.of(action, self._rest) if ours and options.from_file else None
 
+    def _modes_of(self, action: Any) -> dict[str, str]:
+        """The rotation mode of each bone that keys are read by. Raises `WriteError` for keys that it hides."""
+        shown = ShownActions(self._rig, self._options.hidden, self._report)
+        if action is None:
+            return {bone.name: bone.rotation_mode for bone in self._rig.pose.bones}
+        modes = shown.modes(action)
+        if not self._reasons:
+            shown.warn_of_pose(action, modes)
+        return modes
+
     def plan(self, path: str, progress: Callable[[int], None]) -> AnimationPlan:
-        frames = self._frames()
+        frames, shown, keyed = self._moving(self._frames(), progress)
         phases = self._phases(frames)
-        shown, keyed = self._shown(frames, progress)
         bones = self._bones(path, keyed)
-        clip = DeltaClip(Path(path).stem, bones.names, self._values(bones, shown, frames, phases), phases)
+        values = self._values(bones, shown, frames, phases.kept)
+        clip = DeltaClip(Path(path).stem, bones.names, values, phases.written)
         clip.events = self._events(phases)
-        self._take_step(clip, shown, frames)
+        self._take_step(clip, shown, frames, phases.stretch)
         if clip.frames == 1 and self._options.pairs and not (self._base is not None and self._base.clip.frames == 1):
             clip = replace(clip, deltas=np.repeat(clip.deltas, 2, axis=1), phases=rtm.default_phases(2))
-        reference = self._base.reference(bones, clip, self._untouched) if self._base is not None else None
+            phases = Phases(clip.phases, clip.phases)
         hierarchy = self._hierarchy(clip) if self._is_binarised() else None
-        document, changes = self._encoded(clip, hierarchy, reference)
+        # What a key was in the file is known by its phase there.
+        document, changes = self._encoded(replace(clip, phases=phases.kept), hierarchy, bones)
+        if phases.changed:
+            document, changes = rtm.with_phases(document, phases.written, changes)
         for loss in changes.left_out:
             self._report.warn(loss, clip.name)
         self._warn_of_unshown_scales(changes)
@@ -192,7 +214,7 @@ class _Exporter:
             )
         parents = dict(hierarchy.parents) if hierarchy is not None else {}
         data = rtm.write(document)
-        return AnimationPlan(path, data, changes, clip, frames, bones.places, parents, self._reasons)
+        return AnimationPlan(path, data, changes, clip, frames, bones.places, parents, self._reasons, phases)
 
     def _frames(self) -> NDArray[np.float32]:
         """Which frames become keys. Raises `WriteError` where there are none, or more than the game reads."""
@@ -210,38 +232,94 @@ class _Exporter:
         return frames
 
     def _chosen_frames(self) -> NDArray[np.float32]:
-        options, action = self._options, self._action
-        if options.frames is FramesFrom.KEYS and action is not None:
-            times = self._reader.key_times(action)
-            if len(times):
-                return times
-            if not self._reasons:
-                return times
+        options, action, scene = self._options, self._action, self._context.scene
         if options.frames is FramesFrom.RANGE:
-            first, last = options.first, options.last
-        elif action is not None:
-            start, end = action.frame_range
-            first, last = int(np.floor(start)), int(np.ceil(end))
-        else:
-            first, last = self._context.scene.frame_start, self._context.scene.frame_end
-        every = 1 if options.frames is FramesFrom.KEYS else max(options.every, 1)
-        if (last - first) // every >= MOST_FRAMES:
-            raise WriteError(f"{last - first + 1} frames are more than the game reads ({MOST_FRAMES})")
-        return np.arange(first, last + 1, every, dtype=np.float32)
+            return export_frames.every(options.first, options.last, max(options.every, 1))
+        by_keys = options.frames is FramesFrom.KEYS
+        if action is None:
+            if self._is_pose:
+                return np.array([scene.frame_current_final], np.float32)
+            first, last = float(scene.frame_start), float(scene.frame_end)
+            ends = np.array([first, last], np.float32)
+            return ends if by_keys and self._is_adaptive() else export_frames.every(first, last, self._every())
+        times = self._reader.key_times(action)
+        if by_keys and not len(times) and not self._reasons:
+            return times
+        imported = self._base.frames if self._base is not None else np.empty(0, np.float32)
+        length = export_frames.length_of(action, times, imported)
+        if length.by_range:
+            export_frames.warn_of_keys_outside(action, times, length, self._report)
+        if by_keys and (len(times) or self._is_adaptive()):
+            return export_frames.keys_within(times, length)
+        return export_frames.every(length.first, length.last, self._every())
 
-    def _phases(self, frames: NDArray[np.float32]) -> NDArray[np.float32]:
-        if self._options.phases is PhasesFrom.EVEN:
-            return rtm.default_phases(len(frames))
-        if self._base is None:
-            return timing.spread_phases(frames)
-        return timing.phases_at(frames, self._base.frames, self._base.clip.phases)
+    def _every(self) -> int:
+        return 1 if self._options.frames is FramesFrom.KEYS else max(self._options.every, 1)
+
+    def _is_adaptive(self) -> bool:
+        """Whether frames become keys because the game's blend would be off without them: in new animations."""
+        return self._options.frames is FramesFrom.KEYS and self._base is None and self._options.tolerance > 0
+
+    def _phases(self, frames: NDArray[np.float32]) -> Phases:
+        if self._options.phases is PhasesFrom.EVEN or self._base is None:
+            even = self._options.phases is PhasesFrom.EVEN
+            found = rtm.default_phases(len(frames)) if even else timing.spread_phases(frames)
+            return Phases(found, found)
+        if self._options.frames is FramesFrom.RANGE:
+            found = timing.phases_at(frames, self._base.frames, self._base.clip.phases)
+            return Phases(found, found)
+        result = export_frames.phases_of(frames, self._base.frames, self._base.clip.phases)
+        if result.changed:
+            before, now = (float(known[-1] - known[0]) for known in (self._base.frames, frames))
+            self._report.warn(
+                "the length changed: phases go over the whole cycle again; how long that lasts is up to the game's "
+                "config (speed)",
+                f"{self._action.name}: {before:g} -> {now:g} frames",
+            )
+        return result
+
+    def _moving(
+        self, frames: NDArray[np.float32], progress: Callable[[int], None]
+    ) -> tuple[NDArray[np.float32], Floats, NDArray[np.bool_]]:
+        """The frames that become keys, and `_shown` of them: those given, and between them those that are needed."""
+        looked_at = np.union1d(frames, export_frames.every(frames[0], frames[-1], 1)) if len(frames) > 1 else frames
+        if not self._is_adaptive() or len(looked_at) == len(frames):
+            return (frames, *self._shown(frames, progress))
+        if len(looked_at) > MOST_LOOKED_AT:
+            raise WriteError(
+                f"{len(looked_at)} frames are too many to choose keys among",
+                remedy="Export a shorter range, or set the tolerance to 0 for the keys alone",
+            )
+        looked_at = looked_at[(looked_at >= frames[0]) & (looked_at <= frames[-1])]
+        shown, keyed = self._shown(looked_at, progress)
+        places = [place for place, bone in enumerate(self._rig.data.bones) if bone.use_deform]
+        points = delta_action.points_about(self._rig, places)
+        moved = (shown[places] @ points.swapaxes(-1, -2)[:, None]).swapaxes(-1, -2)[..., :3]
+        required = np.isin(looked_at, frames)
+        chosen = needed_keys(
+            moved.swapaxes(1, 2).reshape(-1, len(looked_at), 3), looked_at, required, self._options.tolerance
+        )
+        added = int(chosen.sum()) - len(frames)
+        if added:
+            self._report.note(
+                f"keys added where the game's blend between keys would be off by more than "
+                f"{self._options.tolerance:g} m: {added}",
+                self._rig.name,
+            )
+        return looked_at[chosen], shown[:, chosen], keyed
 
     def _shown(self, frames: NDArray[np.float32], progress: Callable[[int], None]) -> tuple[Floats, NDArray[np.bool_]]:
         """Deltas (bones of the armature, frames, 4, 4), and which bones have keys."""
-        if self._reasons:
-            shown = delta_action.sample(self._context, self._rig, self._action, frames, progress)
+        if self._reasons or self._action is None:
+            shown = delta_action.sample(
+                self._context, self._rig, self._action, frames, modes=self._modes, progress=progress
+            )
             return shown, np.ones(len(shown), np.bool_) if self._base is None else self._keyed()
-        gathered = self._reader.gather(self._action, frames)
+        base = self._base
+        instead = (lambda: base.channels_at(frames)) if base is not None else None
+        gathered = self._reader.gather(self._action, frames, self._modes, instead)
+        warn_of_other_kinds(gathered.other_kinds, self._action, self._report)
+        warn_of_muted(gathered.muted, self._action, self._report, in_file=base is not None)
         for path in gathered.left_out:
             if path != step.LOCATION:
                 self._report.warn("the game has no place for these curves; left out", f"{self._action.name}: {path}")
@@ -280,13 +358,13 @@ class _Exporter:
         values = shown[np.maximum(bones.places, 0)]
         properties = self._properties
         if properties is not None and properties.step_mode == step.BONES:
-            values = step.moved(values, np.array(properties.step_shown), phases, -1.0)
+            values = step.moved(values, np.array(properties.step_shown), phases, -1.0, properties.step_zero)
         missing = np.flatnonzero(bones.places < 0)
         if len(missing) and self._base is not None:
             values[missing] = self._base.deltas_at(bones.sources[missing], frames, phases)
         return values
 
-    def _events(self, phases: NDArray[np.float32]) -> list[Event]:
+    def _events(self, phases: Phases) -> list[Event]:
         if self._action is None:
             return []
         found = events.gather(self._action)
@@ -295,14 +373,26 @@ class _Exporter:
             self._report.note(f"{lost} events are left out: their markers were deleted", self._action.name)
         if self._options.own_markers:
             found += events.of_own_markers(self._action)
+        found = [replace(event, phase=phases.of(event.phase)) for event in found]
+        outside = [event.name for event in found if phases.changed and not 0.0 <= event.phase <= 1.0]
+        if outside:
+            self._report.warn(
+                f"{len(outside)} events lie outside the animation, which was cut; left out", self._action.name
+            )
+            found = [event for event in found if 0.0 <= event.phase <= 1.0]
         return found
 
-    def _take_step(self, clip: DeltaClip, shown: Floats, frames: NDArray[np.float32]) -> None:
-        """The clip's step: as typed, as the object's keys say, or measured from a bone and taken out of all."""
+    def _take_step(self, clip: DeltaClip, shown: Floats, frames: NDArray[np.float32], stretch: float) -> None:
+        """The clip's step: as typed, as the object's keys say, or measured from a bone and taken out of all.
+
+        ``stretch`` as in `Phases`: bones that carry the step go as much further or less far in one cycle.
+        """
         properties = self._action.motionbridge_animation if self._action is not None else None
         put, clip.step, cycle = np.zeros(3), np.zeros(3), timing.cycle_of(clip.phases)
         if properties is not None:
             put, clip.step = np.array(properties.step_shown), np.array(properties.step)
+            if properties.step_mode == step.BONES:
+                put, clip.step = put / stretch, clip.step / stretch
         if self._base is not None:
             cycle = timing.cycle_of(self._base.clip.phases)
         found = None
@@ -346,10 +436,11 @@ class _Exporter:
         return self._options.kind is FileKind.BINARISED
 
     def _encoded(
-        self, clip: DeltaClip, hierarchy: Hierarchy | None, reference: Floats | None
+        self, clip: DeltaClip, hierarchy: Hierarchy | None, bones: WrittenBones
     ) -> tuple[rtm.Rtm, rtm.ClipChanges]:
         """The file's document; of the file it came from only where that is of the same kind."""
         base = self._base.document if self._base is not None else None
+        reference = self._base.reference(bones, clip, self._untouched, self._modes) if self._base is not None else None
         reach = SAMPLED_REACH if self._reasons else rtm.REACH
         if hierarchy is None:
             plain = base if isinstance(base, rtm.Plain) else None

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...blender import action as actions
-from ...blender import armature, collection, compat, delta_action
+from ...blender import armature, collection, compat, delta_action, rotation_modes
 from ...blender.delta_action import DeltaWriter, RestPose
+from ...blender.linked import is_local
 from ...blender.record import keep
 from ...core import files
 from ...core.errors import ReadError, WriteError
@@ -110,8 +111,8 @@ class _Importer:
             raise WriteError(f"{rig.name!r} lies in another file", remedy="Make a library override of it first")
         named = bone_names(rig, clip.bones, self.options.prefix, table)
         missing = self._missing(rig, clip.bones, named)
-        self._free(rig, [name for name in named if name])
-        action = self._build(rig, clip, named)
+        orders = self._freed(rig, [name for name in named if name])
+        action = self._build(rig, clip, named, orders)
         _describe(action, clip, named, hierarchy, document)
         properties = action.motionbridge_animation
         properties.path = self.file
@@ -119,7 +120,12 @@ class _Importer:
         properties.data_version = WITH_SCALES
         if not table:  # else its bones have other names in the file than in the skeleton it is of
             given = {bone: name for bone, name in zip(clip.bones, named, strict=True) if name}
-            hierarchies.remember(rig, hierarchy, given)
+            if is_local(rig.data):
+                hierarchies.remember(rig, hierarchy, given)
+            else:
+                self.report.note(
+                    "the armature's data is of another file and does not keep the game's skeleton", rig.name
+                )
         action.use_fake_user = self.options.fake_user
         if self.options.assign:
             actions.play(self.context, rig, action)
@@ -173,20 +179,34 @@ class _Importer:
             )
         return missing
 
-    def _free(self, rig: Any, bones: list[str]) -> None:
-        if rig.data.library is not None:
+    def _warn_of_other_actions(self, rig: Any, bones: list[str]) -> None:
+        """Say which actions stop playing on bones that rotate by quaternions from now on."""
+        stopped = rotation_modes.actions_stopped(rig, bones, "quaternion")
+        if stopped:
+            self.report.warn(
+                "actions rotate some of the bones by axis-angle keys, which do not play while these rotate by "
+                "quaternions; play such an action and choose Restore Rotation Modes",
+                _shortened([action.name for action in stopped]),
+            )
+
+    def _freed(self, rig: Any, bones: list[str]) -> dict[str, str]:
+        """Let the bones take the keys; the orders of those that rotate by Euler angles, as other actions need them."""
+        orders = rotation_modes.angles_in_use(rig, bones)
+        self._warn_of_other_actions(rig, [bone for bone in bones if bone not in orders])
+        if not is_local(rig.data):
             if any(rig.data.bones[bone].use_connect for bone in bones):
                 self.report.warn("connected bones of another file stay connected and ignore locations", rig.name)
-            return
-        changed = delta_action.free_bones(self.context, rig, bones)
+            return orders
+        changed = delta_action.free_bones(self.context, rig, bones, orders)
         if changed:
             self.report.note(
                 f"{len(changed)} bones were disconnected, inherit all from their parents or rotate by quaternions now, "
                 "which the animation needs",
                 f"{rig.name}: {_shortened(changed)}",
             )
+        return orders
 
-    def _build(self, rig: Any, clip: DeltaClip, named: list[str]) -> Any:
+    def _build(self, rig: Any, clip: DeltaClip, named: list[str], orders: dict[str, str]) -> Any:
         options = self.options
         rest = RestPose.of(rig)
         place = {bone: number for number, bone in enumerate(rest.bones)}
@@ -196,12 +216,16 @@ class _Importer:
         cycle = None if options.seconds is None else options.seconds * fps
         frames = timing.frames_of(clip.phases, options.first_frame, cycle, self.report, clip.name)
         carried = step.a_phase(clip.step, clip.phases)
-        deltas = step.moved(clip.deltas, carried, clip.phases) if options.step is StepMode.BONES else clip.deltas
+        mode = options.step
+        if mode is not StepMode.LEFT_OUT and not step.can_be_shown(carried, clip.phases):
+            self.report.warn("the step leads nowhere that Blender could show: left out, and kept", clip.name)
+            mode = StepMode.LEFT_OUT
+        deltas = step.moved(clip.deltas, carried, clip.phases) if mode is StepMode.BONES else clip.deltas
         animated, row_of = np.zeros(len(rest.bones), np.bool_), np.zeros(len(rest.bones), np.intp)
         animated[places], row_of[places] = True, rows
         channels = delta_action.channels_of(deltas, rest, animated, row_of)
         _tell_of_channels(channels, [rest.bones[number] for number in places], places, clip.name, self.report)
-        writer = DeltaWriter(rest, places, compat.slot_name(rig))
+        writer = DeltaWriter(rest, places, compat.slot_name(rig), orders)
         try:
             action = writer.build(clip.name, channels, frames)
         finally:
@@ -209,9 +233,9 @@ class _Importer:
         properties = action.motionbridge_animation
         timing.keep_keys(properties, frames, clip.phases)
         keep(properties, "digest", writer.digest)
-        properties.step_mode = options.step.value
+        properties.step_mode = mode.value
         properties.step_shown = carried.tolist()
-        if options.step is StepMode.OBJECT:
+        if mode is StepMode.OBJECT:
             step.put_on_object(action, rig, carried, clip.phases, frames)
         return action
 

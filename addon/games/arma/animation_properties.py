@@ -88,6 +88,9 @@ class AnimationProperties(bpy.types.PropertyGroup):
     step_shown: FloatVectorProperty(
         description="What keys of the object or the root bones carry, metres a phase", options={"HIDDEN"}
     )
+    step_zero: FloatProperty(
+        description="The phase at which root bones that carry the step have not moved yet", options={"HIDDEN"}
+    )
     events: CollectionProperty(type=AnimationEvent)
     active_event: IntProperty(options={"HIDDEN"})
     bones: CollectionProperty(type=AnimationBone)
@@ -98,6 +101,10 @@ class AnimationProperties(bpy.types.PropertyGroup):
     data_version: IntProperty(
         description="How keys were made from the file. 0: by version 0.1.0, without the scales of a binarised one; 1: "
         "with them",
+        options={"HIDDEN"},
+    )
+    is_cut: IntProperty(
+        description="Not 0: keys outside the action's frame range were left out of the file when it was saved",
         options={"HIDDEN"},
     )
     frames: bytes_property("The frame that each of the file's keys was put on, 32-bit numbers")

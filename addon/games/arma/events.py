@@ -114,7 +114,11 @@ def frame_of(action: Any, phase: float) -> int:
     slope = (known[-1] - known[0]) / (phases[-1] - phases[0])
     inside = phases[0] <= phase <= phases[-1]
     found = np.interp(phase, phases, known) if inside else known[0] + slope * (phase - phases[0])
-    return int(np.clip(np.rint(found), -(2**20), 2**20)) if np.isfinite(found) else round(float(known[0]))
+    return (
+        int(np.clip(np.rint(found), -timing.LAST_FRAME, timing.LAST_FRAME))
+        if np.isfinite(found)
+        else round(float(known[0]))
+    )
 
 
 def phase_at(action: Any, frame: float) -> float:
@@ -128,8 +132,7 @@ def phase_at(action: Any, frame: float) -> float:
 def _known(action: Any) -> tuple[Any, Any]:
     """Frames and phases of the file's keys, rising; of an action without a file its range as one cycle."""
     properties = action.motionbridge_animation
-    frames = timing.kept_frames(properties).astype(np.float64)
-    phases = timing.kept_phases(properties).astype(np.float64)
+    frames, phases = (known.astype(np.float64) for known in timing.kept_keys(properties))
     rising = len(frames) > 1 and np.isfinite(phases).all() and (np.diff(phases) > 0).all()
     if rising:
         return frames, phases

@@ -21,6 +21,8 @@ Floats = NDArray[np.float64]
 
 LOCATION = "location"
 GROUP = "Step"
+FARTHEST = 1e6
+"""Metres; further away 32-bit keys are decimetres apart."""
 LEFT_OUT, OBJECT, BONES = "LEFT_OUT", "OBJECT", "BONES"
 """The modes; their meaning is said where they are shown (`animation_properties.STEP_ITEMS`)."""
 
@@ -30,11 +32,20 @@ def a_phase(step: Floats, phases: NDArray[np.float32]) -> Floats:
     return (np.asarray(step, np.float64) / timing.cycle_of(phases)).astype(np.float32).astype(np.float64)
 
 
-def moved(deltas: Floats, carried: Floats, phases: NDArray[np.float32], sign: float = 1.0) -> Floats:
-    """Deltas (bones, frames, 4, 4) that carry the step too (or with -1 no longer); ``carried`` (3,) metres a phase."""
+def moved(deltas: Floats, carried: Floats, phases: NDArray[np.float32], sign: float = 1.0, zero: float = 0.0) -> Floats:
+    """Deltas (bones, frames, 4, 4) that carry the step too (or with -1 no longer); ``carried`` (3,) metres a phase.
+
+    ``zero``: the phase at which nothing of it is done.
+    """
     result = deltas.copy()
-    result[..., :3, 3] += sign * timing.moving_phases(phases)[:, None] * np.asarray(carried, np.float64)
+    result[..., :3, 3] += sign * (timing.moving_phases(phases)[:, None] - zero) * np.asarray(carried, np.float64)
     return result
+
+
+def can_be_shown(carried: Floats, phases: NDArray[np.float32]) -> bool:
+    """Whether all places that the step leads to are numbers, and no further than `FARTHEST`."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool((np.abs(timing.moving_phases(phases)[:, None] * carried) <= FARTHEST).all())
 
 
 def put_on_object(

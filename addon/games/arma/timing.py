@@ -17,6 +17,8 @@ Floats = NDArray[np.float64]
 NEAREST_KEYS = 0.02
 """Frames; Blender makes one of keys that are nearer than half of this."""
 SAME_FRAME = 1e-3
+LAST_FRAME = 1_048_574
+"""That Blender knows; the first one is as far below 0."""
 COUNTED_FROM = 1.5
 """A last phase above this is no share of a cycle; some files number their frames (0.5, 1.5 ... 13.5)."""
 
@@ -33,9 +35,9 @@ def frames_of(
         return every.astype(np.float32)
     with np.errstate(invalid="ignore", over="ignore"):
         placed = (first_frame + cycle * phases.astype(np.float64)).astype(np.float32)
-        rising = bool(np.isfinite(placed).all() and (np.diff(placed) >= NEAREST_KEYS).all())
+        rising = bool((np.abs(placed) <= LAST_FRAME).all() and (np.diff(placed) >= NEAREST_KEYS).all())
     if not rising:
-        report.warn("the phases do not rise enough to be frames: one frame a key", place)
+        report.warn("the phases do not rise enough to be frames, or too far: one frame a key", place)
         return every.astype(np.float32)
     return placed
 
@@ -44,6 +46,15 @@ def keep_keys(properties: Any, frames: NDArray[np.float32], phases: NDArray[np.f
     """Remember on which frame each key of the file lies, and its phase."""
     keep(properties, "frames", frames.astype("<f4").tobytes())
     keep(properties, "phases", phases.astype("<f4").tobytes())
+
+
+def kept_keys(properties: Any) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """(keys,) the frames and the phases that `keep_keys` stored. Raises `ReadError` where they are damaged."""
+    frames, phases = kept_frames(properties), kept_phases(properties)
+    if len(frames) != len(phases):
+        problem = f"of its file {len(frames)} frames and {len(phases)} phases are kept, not as many of both"
+        raise ReadError(problem, file=properties.id_data.name, remedy="Import the file again")
+    return frames, phases
 
 
 def kept_frames(properties: Any) -> NDArray[np.float32]:
@@ -72,7 +83,7 @@ def phases_at(
     As many keys as the file has, all moved or stretched together, keep its phases. Without a file (nothing known) or
     where its phases are no use in between they are spread evenly from 0 to 1.
     """
-    if len(frames) == len(known_frames) and _stretched(frames, known_frames):
+    if is_stretched(frames, known_frames):
         return known_phases.copy()
     rising = np.isfinite(known_phases).all() and len(known_phases) > 1 and (np.diff(known_phases) >= 0).all()
     if not rising:
@@ -95,8 +106,10 @@ def spread_phases(frames: NDArray[np.float32]) -> NDArray[np.float32]:
     return shares
 
 
-def _stretched(frames: NDArray[np.float32], known: NDArray[np.float32]) -> bool:
+def is_stretched(frames: NDArray[np.float32], known: NDArray[np.float32]) -> bool:
     """Whether frames are the known ones, moved and stretched as a whole."""
+    if len(frames) != len(known):
+        return False
     ours, theirs = frames.astype(np.float64), known.astype(np.float64)
     reach = theirs[-1] - theirs[0] if len(theirs) else 0.0
     if reach <= 0:

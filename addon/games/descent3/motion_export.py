@@ -17,7 +17,7 @@ from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ...blender import transforms
-from ...blender.bone_curves import channel_path, key_times
+from ...blender.bone_curves import channel_path, key_times, rotation_kind
 from ...core import rotation
 from ...core.errors import WriteError
 from ...core.report import Report
@@ -39,7 +39,7 @@ class _Moving:
     """A sub-object, the ``links`` of the way up to the object ``above``, and the ``curves`` on that way.
 
     ``hanging`` is the place on its bone of what is above, where the way leads through bones; ``sampled`` why the curves
-    are not the whole truth.
+    are not the whole truth. ``muted`` curves show nothing, ``hidden`` ones are of another rotation mode.
     """
 
     shown: Any
@@ -48,6 +48,8 @@ class _Moving:
     hanging: _Link | None = None
     curves: list[Any] = field(default_factory=list)
     sampled: list[str] = field(default_factory=list)
+    muted: list[str] = field(default_factory=list)
+    hidden: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -94,23 +96,37 @@ def gather(
     Raises `WriteError`.
     """
     parts = [_moving(hierarchy, place) for place in range(len(hierarchy.parts))]
-    ranges = [_range(context, part) for part in parts]
+    bases = [_base_of(part.shown, before) for part in parts]
+    imported = before.ticks if before is not None else (0, 0)
+    ranges = [_range(context, part, base, imported, report) for part, base in zip(parts, bases, strict=True)]
     places = _sampled(context, [(part, ends) for part, ends in zip(parts, ranges, strict=True) if part.sampled])
     found: list[Motion | None] = []
-    for part, ends in zip(parts, ranges, strict=True):
-        said = part.shown.motionbridge_descent_part
-        known = before is not None and 0 <= said.source < len(before.parts)
-        base = before.parts[said.source].motion if before is not None and known else None
+    for part, base, ends in zip(parts, bases, ranges, strict=True):
         _report_left_out(part, report)
+        _report_unseen(part, report, known=base is not None)
         motion = _motion(hierarchy, part, ends, places, report) if ends is not None else None
-        if motion is None and said.is_moved and base is not None:
+        if motion is None and part.shown.motionbridge_descent_part.is_moved and base is not None and not part.muted:
             report.warn("has no keys any more: it stands still in the file", part.shown.name)
             motion = _still(base)
-        found.append(_settled(part.shown, motion, base, hierarchy.offset(part.shown), precision))
+        found.append(_settled(part, motion, base, hierarchy.offset(part.shown), precision))
     points = [shown.name for shown in hierarchy.points if transforms.playing_curves(shown)]
     if points:
         report.warn(f"points do not move on their own; keys of {len(points)} left out", points[0])
     return found
+
+
+def _base_of(shown: Any, before: Model | None) -> Motion | None:
+    source = shown.motionbridge_descent_part.source
+    return before.parts[source].motion if before is not None and 0 <= source < len(before.parts) else None
+
+
+def unseen(hierarchy: Hierarchy, before: Model | None) -> Report:
+    """What an export will warn of that Blender does not show: muted curves, and keys of another rotation mode."""
+    report = Report()
+    for place in range(len(hierarchy.parts)):
+        part = _moving(hierarchy, place)
+        _report_unseen(part, report, known=_base_of(part.shown, before) is not None)
+    return report
 
 
 def edited_parts(context: Any, hierarchy: Hierarchy, before: Model) -> list[Any]:
@@ -118,9 +134,7 @@ def edited_parts(context: Any, hierarchy: Hierarchy, before: Model) -> list[Any]
     motions = gather(context, hierarchy, before, Precision(), Report())
     edited = []
     for shown, motion in zip(hierarchy.parts, motions, strict=True):
-        source = shown.motionbridge_descent_part.source
-        base = before.parts[source].motion if 0 <= source < len(before.parts) else None
-        if motion is not None and not _is_base(motion, base):
+        if motion is not None and not _is_base(motion, _base_of(shown, before)):
             edited.append(shown)
     return edited
 
@@ -148,6 +162,9 @@ def _moving(hierarchy: Hierarchy, place: int) -> _Moving:
         curves = transforms.channels_of(transforms.playing_curves(owner), bone)
         if not turning:
             curves = {key: curve for key, curve in curves.items() if not key[0].startswith("rotation")}
+        muted = transforms.channels_of(transforms.playing_curves(owner, muted=True), bone)
+        part.muted += [channel for channel, _ in muted if turning or not channel.startswith("rotation")]
+        part.hidden += _hidden(owner.pose.bones[bone] if bone else owner, curves) if turning else []
         part.links.append(_Link(owner, bone, curves, turning))
         part.curves += list(curves.values())
         part.sampled += _why_sampled(owner, bone, turning=turning)
@@ -155,6 +172,12 @@ def _moving(hierarchy: Hierarchy, place: int) -> _Moving:
         own = transforms.channels_of(transforms.playing_curves(above))
         part.hanging = _Link(above, "", own, turns_itself(above) is None)
     return part
+
+
+def _hidden(owner: Any, curves: transforms.Curves) -> list[str]:
+    """The channels of rotations that an object or pose bone does not show, where it shows no curves in their place."""
+    rotations = {channel for channel, _ in curves if channel.startswith("rotation_")}
+    return sorted(rotations) if f"rotation_{rotation_kind(owner.rotation_mode)}" not in rotations else []
 
 
 def _way(shown: Any, above: Any) -> Iterator[tuple[Any, str]]:
@@ -197,11 +220,20 @@ def _why_sampled(owner: Any, bone: str, *, turning: bool) -> list[str]:
 # What moves ----------------------------------------------------------------------------------------------------------
 
 
-def _range(context: Any, part: _Moving) -> tuple[int, int] | None:
-    """The first and last tick, None for what nothing moves. Raises `WriteError`."""
+def _range(
+    context: Any, part: _Moving, base: Motion | None, imported: tuple[int, int], report: Report
+) -> tuple[int, int] | None:
+    """The first and last tick, None for what nothing moves. Raises `WriteError`.
+
+    Keys make the motion of a file longer, never shorter; the frame range of the action does that, if it is no longer
+    the one of the ``imported`` model.
+    """
     if not part.curves and not part.sampled:
         return None
-    first, last = transforms.key_range(part.curves) or _scene_range(context, part)
+    keyed = transforms.key_range(part.curves)
+    first, last = keyed or _scene_range(context, part)
+    if base is not None and keyed is not None:
+        first, last = _of_imported((min(first, base.first), max(last, base.last)), part, base, imported, report)
     most = MOST_LOOKED_AT if part.sampled else MOST_FRAMES
     if last - first >= most:
         because = f" ({part.sampled[0]}: each would be looked at)" if part.sampled else ""
@@ -209,6 +241,36 @@ def _range(context: Any, part: _Moving) -> tuple[int, int] | None:
             f"{part.shown.name!r} moves over {last - first + 1} frames{because}", remedy=f"Keep it within {most} frames"
         )
     return first, max(last, first + 1)
+
+
+def _of_imported(
+    ends: tuple[int, int], part: _Moving, base: Motion, imported: tuple[int, int], report: Report
+) -> tuple[int, int]:
+    """The ticks of a part's keys and its file, as far as the frame range says that somebody set on the action."""
+    chosen = _frame_range(part)
+    if chosen is None or chosen == imported:
+        return ends
+    first, last = ends
+    if chosen[1] > imported[1] and base.last == imported[1]:
+        last = max(last, chosen[1])
+    if chosen[0] > first or chosen[1] < last:
+        first, last = max(first, chosen[0]), min(last, chosen[1])
+        first, last = (first, last) if first <= last else chosen
+        report.warn(
+            f"the frame range of the action ({chosen[0]} to {chosen[1]}) leaves ticks out that the file or the keys "
+            "have",
+            part.shown.name,
+        )
+    return first, last
+
+
+def _frame_range(part: _Moving) -> tuple[int, int] | None:
+    """The frame range that is set on the action with a part's keys."""
+    for link in part.links:
+        action = link.owner.animation_data.action if link.curves else None
+        if action is not None:
+            return (math.floor(action.frame_start), math.ceil(action.frame_end)) if action.use_frame_range else None
+    return None
 
 
 def _sampled(context: Any, parts: list[tuple[_Moving, tuple[int, int] | None]]) -> _Places:
@@ -320,6 +382,24 @@ def _report_left_out(part: _Moving, report: Report) -> None:
         report.warn("animated shape keys left out: the game's parts are rigid", shown.name)
 
 
+def _report_unseen(part: _Moving, report: Report, *, known: bool) -> None:
+    """Warn of curves that show nothing; ``known``: the file has a motion of the part."""
+    if part.muted and not part.sampled:
+        what = " and ".join(sorted({_KINDS[channel.partition("_")[0]] for channel in part.muted}))
+        kept = f"the file's {what} is kept" if known else "left out"
+        report.warn(f"muted curves are not shown: {kept}", part.shown.name)
+    if part.hidden:
+        names = ", ".join(channel.removeprefix("rotation_") for channel in part.hidden)
+        report.warn(
+            f"its rotation mode hides its keys ({names}): exported as shown, without these turns; set the rotation "
+            "mode back to export them",
+            part.shown.name,
+        )
+
+
+_KINDS = {"location": "movement", "rotation": "rotation", "scale": "size"}
+
+
 # What is the file's --------------------------------------------------------------------------------------------------
 
 
@@ -330,32 +410,49 @@ def _still(base: Motion) -> Motion:
 
 
 def _settled(
-    shown: Any, motion: Motion | None, base: Motion | None, offset: NDArray[Any], precision: Precision
+    part: _Moving, motion: Motion | None, base: Motion | None, offset: NDArray[Any], precision: Precision
 ) -> Motion | None:
     """The motion with the base's own rotations and displacements where Blender still shows what it was given."""
-    if motion is None or base is None or (motion.first, motion.last) != (base.first, base.last):
+    if motion is None or base is None:
         return motion
     # With few keys Blender shows something else than with a key at every tick.
-    few = straightened(base, few_ticks(base))
-    turned, moved = motion.rotations, motion.displacements
-    if turns_itself(shown) is not None or _turns_alike(motion, base, precision) or _turns_alike(motion, few, precision):
-        turned = base.rotations
-    if _moves_alike(motion, base, offset, precision) or _moves_alike(motion, few, offset, precision):
-        moved = base.displacements
-    return Motion(motion.first, turned, moved, base.key_ticks)
+    known = _over(base, motion)
+    few = _over(straightened(base, few_ticks(base)), motion)
+    turns = _turns_alike(motion, known, precision) | _turns_alike(motion, few, precision)
+    moves = _moves_alike(motion, known, offset, precision) | _moves_alike(motion, few, offset, precision)
+    muted = {channel.partition("_")[0] for channel in part.muted if not part.sampled}
+    turns |= turns_itself(part.shown) is not None or "rotation" in muted
+    moves |= "location" in muted
+    turned, moved = known.rotations, known.displacements
+    if not turns.all():
+        turned = rotation.continuous(np.where(turns[:, None], turned, motion.rotations))
+    if not moves.all():
+        moved = np.where(moves[:, None], moved, motion.displacements)
+    return Motion(motion.first, turned, moved, base.key_ticks if known is base else motion.key_ticks)
 
 
-def _turns_alike(motion: Motion, other: Motion, precision: Precision) -> bool:
+def _over(base: Motion, motion: Motion) -> Motion:
+    """A motion over the ticks of another; before and behind its own it holds on."""
+    if (motion.first, motion.last) == (base.first, base.last):
+        return base
+    rows = np.clip(np.arange(motion.first, motion.last + 1), base.first, base.last) - base.first
+    return Motion(motion.first, base.rotations[rows], base.displacements[rows], base.key_ticks)
+
+
+def _turns_alike(motion: Motion, other: Motion, precision: Precision) -> NDArray[np.bool_]:
+    """(ticks,) where both turn alike."""
     apart = rotation.angles_between(motion.rotations, other.rotations)
-    return bool(np.degrees(apart).max(initial=0) <= precision.untouched_degrees)
+    result: NDArray[np.bool_] = np.degrees(apart) <= precision.untouched_degrees
+    return result
 
 
-def _moves_alike(motion: Motion, other: Motion, offset: NDArray[Any], precision: Precision) -> bool:
-    """Within what the file's own motion may be off by, and what adding the offset in 32 bits costs."""
+def _moves_alike(motion: Motion, other: Motion, offset: NDArray[Any], precision: Precision) -> NDArray[np.bool_]:
+    """(ticks,) within what the file's own motion may be off by, and what adding the offset in 32 bits costs."""
     size = 1 + np.abs(other.displacements).max(initial=0)
     reach = np.abs(offset).max(initial=0) + size
     near = precision.untouched_distance * size + 4 * np.finfo(np.float32).eps * reach
-    return bool(np.abs(motion.displacements - other.displacements).max(initial=0) <= near)
+    result: NDArray[np.bool_] = np.abs(motion.displacements - other.displacements).max(axis=1, initial=0) <= near
+    return result
 
 
 def update_status(context: Any, holder: Any, before: Model | None) -> list[Any]:

@@ -12,6 +12,9 @@ import numpy as np
 from ...core.model import Marker
 from ...formats.xray.omf.document import FRAMES_PER_SECOND
 
+FARTHEST = 1_048_574
+"""Blender numbers no frame higher."""
+
 
 def marker_names(mark: str, place: int, interval: int) -> tuple[str, str]:
     """The names of the pose markers at an interval's start and end."""
@@ -60,8 +63,9 @@ def hide(action: Any) -> None:
 
 
 def frame_of(action: Any, seconds: float) -> int:
-    """The whole frame nearest to a time of the motion."""
-    return round(first_frame(action) + seconds * _rate(action))
+    """The whole frame nearest to a time of the motion; of a broken file's time what Blender can number."""
+    frame = first_frame(action) + seconds * _rate(action)
+    return 0 if np.isnan(frame) else round(min(max(frame, -FARTHEST), FARTHEST))
 
 
 def seconds_at(action: Any, frame: float) -> float:

@@ -168,24 +168,22 @@ def plan_save_back(
     """
     chosen = motions_of(file)
     host = _base(rig, file, chosen, if_changed, report)
+    deleted = _without_deleted(host, file)
     _warn_of_other_rigs(rig, file, report)
     plan = plan_onto(context, rig, chosen, file.path, host=host, options=options, report=report, progress=progress)
+    plan.deleted = deleted
     if plan.document is None:
         return plan
     before, motions = host.motions, plan.document.motion_set
     listed = [host.index(action) for action in chosen]
     known = [index for index in listed if index is not None]
-    order = list(range(len(motions.library.motions)))
     if known != sorted(known) or None in listed[: len(known)]:
-        order = _in_list_order(listed, len(before.library.motions) if before is not None else 0, len(order))
-        plan.reordered = order != sorted(order)
-    unwanted = _deleted_indices(file, host)
-    plan.deleted = [motions.parameters.definitions[index].label for index in sorted(unwanted)]
-    if unwanted or plan.reordered:
-        order = [index for index in order if index not in unwanted]
+        count = len(motions.library.motions)
+        order = _in_list_order(listed, len(before.library.motions) if before is not None else 0, count)
+        plan.reordered = order != list(range(count))
         plan.data, plan.document = host.written(edit.arranged(motions, order))
         rank = {index: place for place, index in enumerate(order)}
-        plan.indices = {action: rank[index] for action, index in plan.indices.items() if index in rank}
+        plan.indices = {action: rank[index] for action, index in plan.indices.items()}
     return plan
 
 
@@ -193,22 +191,27 @@ def _in_list_order(listed: Sequence[int | None], known: int, count: int) -> list
     """Indices of a file's motions in the order of the list; None: added, behind the ``known``. Others come last."""
     added = iter(range(known, count))
     front = [next(added) if index is None else index for index in listed]
-    return front + [index for index in range(count) if index not in set(front)]
+    taken = set(front)
+    return front + [index for index in range(count) if index not in taken]
 
 
-def _deleted_indices(file: Any, host: Host) -> set[int]:
-    """The indices in ``host`` of motions that were deleted in the panel."""
-    if host.motions is None:
-        return set()
-    labels = [definition.label.lower() for definition in host.motions.parameters.definitions]
-    found = set()
+def _without_deleted(host: Host, file: Any) -> list[str]:
+    """Take the motions that were deleted in the panel out of ``host``, before others take their names; which ones."""
+    if host.motions is None or not len(file.deleted):
+        return []
+    labels = [definition.label for definition in host.motions.parameters.definitions]
+    lowered = [label.lower() for label in labels]
+    gone = set()
     for entry in file.deleted:
         index = host.moved.get(entry.place)
-        if index is None and entry.place < 0 and entry.name.lower() in labels:  # stored by version 0.1.0
-            index = labels.index(entry.name.lower())
+        if entry.place < 0 and entry.name.lower() in lowered:  # stored by version 0.1.0
+            index = lowered.index(entry.name.lower())
         if index is not None:
-            found.add(index)
-    return found
+            gone.add(index)
+    if gone:
+        host.keep([index for index in range(len(labels)) if index not in gone])
+    # What was put together from the actions has no deleted motions in the first place.
+    return [entry.name for entry in file.deleted] if host.as_imported else [labels[index] for index in sorted(gone)]
 
 
 def _warn_of_other_rigs(rig: Any, file: Any, report: Report) -> None:

@@ -22,14 +22,16 @@ from ...blender import action as actions
 from ...blender import action_lists
 from ...blender.action_lists import Kind
 from ...blender.armature import Rest, is_turned_or_scaled, parent_local, rest_of
-from ...blender.rotation_modes import HiddenKeys
-from ...blender.shown import ShownActions, shortened
+from ...blender.rotation_modes import HiddenKeys, played
+from ...blender.shown import ShownActions, shortened, warn_of_muted, warn_of_other_kinds
 from ...core import files, names, rotation, space
-from ...core.errors import WriteError
+from ...core.errors import ReadError, WriteError
 from ...core.model import Clip, Skeleton
 from ...core.report import Report
+from ...core.text import counted
 from ...formats.xray import ogf, omf
 from ...formats.xray.ogf.motions import motion_set_of, with_motion_set
+from ...formats.xray.omf import edit
 from ...formats.xray.omf.changes import Changes
 from ...formats.xray.omf.decoding import decode_motion, track_bones
 from ...formats.xray.omf.document import FRAMES_PER_SECOND, TIMING, Definition, Motion, MotionSet, Omf, Parameters
@@ -122,9 +124,37 @@ def plan_export(
     """The file at ``path`` with the actions ``chosen``. Raises `WriteError` or, for the file on disk, `ReadError`."""
     if not chosen:
         raise WriteError("no motion is chosen", remedy="Tick motions in the list, or assign an action to the armature")
+    if onto is Onto.OWN_FILES and path.lower().endswith(".ogf"):
+        raise WriteError(
+            "a new file of motions cannot replace a model",
+            file=path,
+            remedy="Name a motion file (.omf), or write into the model's file",
+        )
     host = host_on_disk(path, rig) if onto is Onto.FILE else host_as_imported(rig, chosen)
     host.replaces = onto is Onto.FILE
-    return plan_onto(context, rig, chosen, path, host=host, options=options, report=report, progress=progress)
+    plan = plan_onto(context, rig, chosen, path, host=host, options=options, report=report, progress=progress)
+    if onto is Onto.OWN_FILES and Path(path).is_file() and plan.document is not None:
+        definitions = plan.document.motion_set.parameters.definitions
+        warn_of_removed(path, _names_in, [definition.label for definition in definitions], report)
+    return plan
+
+
+def _names_in(path: str) -> list[str]:
+    document = omf.read(files.read_file(path), path, Report())
+    return [motion.label for motion in document.motion_set.library.motions]
+
+
+def warn_of_removed(path: str, read: Callable[[str], list[str]], written: Sequence[str], report: Report) -> None:
+    """Say which motions of the file that is replaced are not ``written``; one that cannot be read loses none."""
+    try:
+        there = read(path)
+    except ReadError:
+        return
+    kept = {name.lower() for name in written}
+    removed = [name for name in there if name.lower() not in kept]
+    if removed:
+        are = "is" if len(removed) == 1 else "are"
+        report.warn(f"{counted(len(removed), 'motion')} of the replaced file {are} removed", shortened(removed))
 
 
 def plan_onto(
@@ -262,7 +292,8 @@ class _Gatherer:
             for path in gathered.left_out:
                 self._report.warn("the game has no place for these curves; left out", f"{action.name}: {path}")
             warn_of_other_kinds(gathered.other_kinds, action, self._report)
-            self._shown.warn_of_pose(action, modes)
+            if action == played(self._rig):
+                self._shown.warn_of_pose(action, modes, self._tracked(action))
             self._take_muted(clip, gathered.muted, action)
         motion_length.warn(action, self._report)
         clip.bones = list(self._labels)
@@ -290,6 +321,14 @@ class _Gatherer:
                 clip.translations[row] = then.translations[track, frames]
                 clip.translation_keyed[row] = then.translation_keyed[track]
 
+    def _tracked(self, action: Any) -> list[str] | None:
+        """Blender's names of the bones that the file of an action has tracks of; None for a new motion."""
+        stored = motion_files.motion_of(action)
+        if stored is None:
+            return None
+        tracked = {bone.lower() for bone in self._bones_in_file(action, stored.track_count)}
+        return [bone for bone, label in zip(self._now.bones, self._labels, strict=True) if label.lower() in tracked]
+
     def _bones_in_file(self, action: Any, tracks: int) -> list[str]:
         key = action.motionbridge_motion.file
         file = self._rig.motionbridge_motion_files.get(key)
@@ -316,22 +355,6 @@ class _Gatherer:
                 remedy="Choose whether to keep the game's pose or the offsets (option Edited Rest Pose)",
             )
         return rest_then(found, self._now)
-
-
-def warn_of_other_kinds(bones: Sequence[str], action: Any, report: Report) -> None:
-    """Say so where bones have rotation keys that their mode does not read."""
-    if bones:
-        report.warn(
-            "keys of a kind of rotation that the bones' mode does not read are left out, as Blender plays them",
-            f"{action.name}: {shortened(bones)}",
-        )
-
-
-def warn_of_muted(bones: Sequence[str], action: Any, report: Report, *, in_file: bool) -> None:
-    """Say what becomes of the channels of bones with muted curves."""
-    if bones:
-        what = "keep the values of the file" if in_file else "are exported in their rest pose"
-        report.warn(f"curves are muted: their bones {what} there", f"{action.name}: {shortened(bones)}")
 
 
 def skeleton_of(rig: Any, rest: Rest) -> Skeleton:
@@ -389,10 +412,20 @@ class Host:
     moved: dict[int, int] = field(default_factory=dict)
     indices: dict[Any, int] = field(default_factory=dict)
     replaces: bool = False
+    as_imported: bool = False
+    """Whether it was put together from the bytes that actions keep, instead of read from disk."""
 
     def index(self, action: Any) -> int | None:
         """The index here of the motion that an action is, None for a new one."""
         return self.indices.get(action)
+
+    def keep(self, indices: Sequence[int]) -> None:
+        """Have the motions at these indices alone."""
+        if self.motions is not None:
+            self.motions = edit.arranged(self.motions, indices)
+        rank = {index: place for place, index in enumerate(indices)}
+        self.moved = {before: rank[index] for before, index in self.moved.items() if index in rank}
+        self.indices = {action: rank[index] for action, index in self.indices.items() if index in rank}
 
     def identity(self, action: Any, label: str) -> Identity:
         """Which motion here an action is that gets the name ``label``."""
@@ -484,7 +517,7 @@ def host_as_imported(rig: Any, chosen: Sequence[Any], file: Any = None) -> Host:
     rank = {place: index for index, place in enumerate(sorted(originals))}
     indices = {action: rank[place] for action, place in placed.items()}
     motions = MotionSet(library, motion_files.with_partitions(parameters, file))
-    return Host(motions, document, file=file, moved=rank, indices=indices)
+    return Host(motions, document, file=file, moved=rank, indices=indices, as_imported=True)
 
 
 def _common_file(rig: Any, chosen: Sequence[Any]) -> Any:

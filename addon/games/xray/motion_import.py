@@ -10,10 +10,11 @@ from typing import Any, Self
 import bpy
 
 from ...blender import action as actions
-from ...blender import action_lists, compat
+from ...blender import action_lists, compat, rotation_modes
 from ...blender.armature import Rest, rest_of
 from ...blender.failure import rows_removed_on_failure
 from ...blender.record import keep
+from ...blender.shown import shortened
 from ...core import files, space
 from ...core.errors import ReadError
 from ...core.report import Report
@@ -123,11 +124,27 @@ def _import(
             ", ".join(result.missing),
         )
     if options.assign_first and result.actions:
+        _warn_of_stopped(rig, report)
         actions.play(context, rig, result.actions[0])
     if options.stash:
         actions.stash(rig, result.actions)
     rig.motionbridge_motion_file = len(rig.motionbridge_motion_files) - 1
     return result
+
+
+def _warn_of_stopped(rig: Any, report: Report) -> None:
+    """Say which of the user's actions do not play while bones rotate by quaternions, as the motions need."""
+    stopped = [
+        action
+        for action in rotation_modes.actions_stopped(rig, list(rig.pose.bones.keys()), "quaternion")
+        if not action.motionbridge_skeletal.is_skeletal
+    ]
+    if stopped:
+        report.warn(
+            "bones rotate by quaternions from now on, so actions with keys of Euler angles or axis-angle do not play; "
+            "assign such an action and choose Restore Rotation Modes",
+            shortened([action.name for action in stopped]),
+        )
 
 
 def _chosen(document: Omf, options: MotionImportOptions, path: str) -> list[int]:

@@ -21,7 +21,7 @@ from ...blender import action_lists, pose
 from ...blender.armature import Rest, rest_of
 from ...blender.record import kept
 from ...blender.rotation_modes import HiddenKeys
-from ...blender.shown import ShownActions
+from ...blender.shown import ShownActions, warn_of_muted, warn_of_other_kinds
 from ...core import files, rotation, space
 from ...core.envelope.fitting import fitted
 from ...core.errors import WriteError
@@ -40,8 +40,7 @@ from .motion_export import (
     refuse_one_name,
     rest_then,
     skeleton_of,
-    warn_of_muted,
-    warn_of_other_kinds,
+    warn_of_removed,
     warn_of_transform,
     written_names,
 )
@@ -147,6 +146,8 @@ def plan_export(
         )
     if slopes := lost_slopes(channel for motion in changes.motions for channel in motion.channels):
         report.warn(slopes)
+    if options.onto is Onto.OWN_FILES and Path(path).is_file():
+        warn_of_removed(path, _names_in, [motion.label for motion in document.motions], report)
     return SkeletalPlan(path, skl.write(document), changes)
 
 
@@ -157,6 +158,10 @@ def _imported_name(action: Any) -> str:
 def _had_one_name(twins: list[Any], label: str) -> bool:
     known = action_lists.copies(twins, LISTS)
     return all(twin not in known and _imported_name(twin).lower() == label for twin in twins)
+
+
+def _names_in(path: str) -> list[str]:
+    return [motion.label for motion in skl.read(files.read_file(path), path, Report()).motions]
 
 
 def _joined(rig: Any, made: list[_Motion], path: str, options: SkeletalExportOptions) -> tuple[Skl, Changes]:
@@ -332,19 +337,21 @@ class _Gatherer:
             tracks = self._sampled_tracks(sampled, clip.first, frame, shown)
         else:
             keys = self._reader.read(action, modes)
-            self._warn(action, keys, in_file=base is not None)
+            tracked = [rest.bones[place] for place in known.numbers] if known is not None else None
+            self._warn(action, keys, tracked)
             tracks = self._keyed_tracks(keys, rest, moved, frame, known)
         for place, channels in tracks.items():
             clip.bones.append(self._labels[place])
             clip.tracks.append(channels)
 
-    def _warn(self, action: Any, found: pose.PoseKeys, *, in_file: bool) -> None:
+    def _warn(self, action: Any, found: pose.PoseKeys, tracked: list[str] | None) -> None:
+        """``tracked``: the bones that the file has tracks of; None for a new motion."""
         for path in found.left_out:
             self._report.warn("the game has no place for these curves; left out", f"{action.name}: {path}")
         warn_of_other_kinds(found.other_kinds, action, self._report)
         if found.muted:
-            warn_of_muted(list(found.muted), action, self._report, in_file=in_file)
-        self._shown.warn_of_pose(action, found.modes)
+            warn_of_muted(list(found.muted), action, self._report, in_file=tracked is not None)
+        self._shown.warn_of_pose(action, found.modes, tracked)
 
     def _keyed_tracks(
         self, found: pose.PoseKeys, rest: Rest, moved: set[str], frame: float, kept: _Kept | None

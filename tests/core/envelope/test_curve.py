@@ -169,6 +169,17 @@ def test_equal_times_become_a_leap_of_a_fiftieth_of_a_frame():
     assert shown.hidden(path) == 1
 
 
+def test_a_jump_at_a_first_key_that_is_late_shows_the_new_value_at_its_frame():
+    """The engine looks for the end of a segment from the second key on: at that time it is past the jump already."""
+    path = Envelope.of(np.array([2.0, 1, 3, 4]), np.array([-5.0, 1, 3, 7]), np.full(4, Shape.LINEAR, np.uint8))
+    shown = display(path, FRAME)
+    assert shown.curve.keys[:, 0] == pytest.approx([2 - NEAR * FRAME, 2, 3, 4])
+    assert shown.curve.keys[:, 1] == pytest.approx([-5, 2, 3, 7])
+    assert shown.curve.interpolation[:3].tolist() == [0, 1, 1]
+    times = np.array([1.0, 2 - 1.5 * NEAR * FRAME, 2, 2 + NEAR * FRAME, 2.5, 3, 4, 5])
+    assert evaluate_curve(shown.curve, times) == pytest.approx(evaluate(path, times))
+
+
 @pytest.mark.parametrize("times", [[1.0, 1, 1], [3.0, 2, 1], [0.0, 5, 3], [1.0, 0.5, 2]])
 @pytest.mark.parametrize("shape", [Shape.TCB, Shape.LINEAR, Shape.STEPPED, Shape.BEZIER_2D])
 def test_times_that_never_rise_are_shown_somehow_and_sorted(times, shape):

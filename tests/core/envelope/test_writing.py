@@ -193,6 +193,20 @@ def test_a_key_out_of_order_comes_back_while_nobody_touches_its_segment():
     assert source.tolist() == [0, 1, -1, 3, 4]
 
 
+def test_a_late_first_key_comes_back_while_nobody_touches_its_jump():
+    envelope = Envelope.of(np.array([2.0, 1, 3, 4]), np.array([-5.0, 1, 3, 7]), np.full(4, 3, np.uint8))
+    shown = display(envelope, FRAME)
+    curve = through_blender(shown.curve)
+    moved(curve, curve.count - 1, 1.0)  # the last key
+    made, source = keys_of_curve(curve, envelope, shown, FRAME, stepped_parameters=False)
+    assert made.times.tolist() == envelope.times.tolist()
+    assert made.values.tolist() == [-5, 1, 3, 8]
+    assert source.tolist() == [0, 1, 2, 3]
+    moved(curve, 0, 1.0)  # what is held before the jump
+    made, source = keys_of_curve(curve, envelope, shown, FRAME, stepped_parameters=False)
+    assert plays_the_same(made, curve)
+
+
 def test_a_segment_cut_for_blender_is_whole_again_while_nobody_touches_it():
     envelope = Envelope.of(np.arange(4.0), np.array([0.0, 1, 0, 1]), np.full(4, Shape.BEZIER_2D, np.uint8))
     envelope.parameters[:] = [-0.3, 0.1, 0.3, 0.2]

@@ -8,6 +8,7 @@ import pytest
 from addon.core.binary import Reader, Writer
 from addon.core.envelope import Envelope, Shape
 from addon.core.errors import ReadError, WriteError
+from addon.core.finite import NOT_FINITE
 from addon.core.report import Report
 from addon.formats.xray.envelopes import (
     OLD,
@@ -93,7 +94,7 @@ def test_nan_keys_come_back_bit_for_bit():
     assert np.isnan(envelope.decoded().values[0])
     report = Report()
     check(envelope, "X", report)
-    assert report.lines() == ["keys hold what is no number; kept (X)"]
+    assert report.lines() == [f"{NOT_FINITE} (X: 2)"]
 
 
 @pytest.mark.parametrize(

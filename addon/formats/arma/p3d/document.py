@@ -20,6 +20,7 @@ MARK, BINARISED_MARK = b"MLOD", b"ODOL"
 ARMA, FLASHPOINT = b"P3DM", b"SP3X"
 LAST_TAG = b"#EndOfFile#"
 PROPERTY = b"#Property#"
+SHARP_EDGES, MASS, FURTHER_UVS, POSED_POINTS = b"#SharpEdges#", b"#Mass#", b"#UVSet#", b"#Animation#"
 TEXTURE_FIELD = 32
 TAG_FIELD = 64
 
@@ -125,6 +126,19 @@ class Lod:
         """The named properties, the last of each name."""
         pairs = (bytes(tag.data) for tag in self.tags if tag.name == PROPERTY and len(tag.data) == 128)
         return {_text(pair[:64]): _text(pair[64:]) for pair in pairs}
+
+    def unread(self) -> Iterator[Bytes]:
+        """The payloads of tags that stay bytes: poses of the points, further texture coordinates, unknown ones."""
+        points, both = len(self.points), len(self.points) + len(self.faces)
+        for tag in self.tags:
+            size = len(tag.data)
+            if tag.name.startswith(b"#"):
+                read = tag.name == SHARP_EDGES and size % 8 == 0
+                read |= (tag.name == MASS and size == 4 * points) or (tag.name == PROPERTY and size == 128)
+            else:
+                read = size == both
+            if not read:
+                yield tag.data
 
     def textures(self) -> list[tuple[str, str]]:
         """(texture, material) of `texts` as text."""

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ....core.binary import Reader, Writer
 from ....core.errors import WriteError
+from ....core.finite import warn_not_finite
 from ....core.report import Report
 from .document import (
     ARMA,
@@ -49,7 +50,9 @@ def read(data: bytes, file: str, report: Report) -> P3d:
     lods = []
     for number in range(count):
         reader.chunk = f"level {number}"
-        lods.append(_read_lod(reader))
+        lod = _read_lod(reader)
+        warn_not_finite(report, f"level {number}", lod.points, lod.normals, lod.faces, lod.resolution)
+        lods.append(lod)
     reader.chunk = ""
     result = P3d(version, lods, reader.rest())
     if len(result.tail):
@@ -232,5 +235,5 @@ def _write_faces(writer: Writer, lod: Lod) -> None:
 
 
 def raw_size(document: P3d) -> int:
-    """Bytes kept without knowing what they mean."""
-    return len(document.tail) + sum(len(lod.header_rest) for lod in document.lods)
+    """Bytes kept without looking at what they mean: also the payloads of tags that nothing here reads."""
+    return len(document.tail) + sum(len(lod.header_rest) + sum(map(len, lod.unread())) for lod in document.lods)

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from ....core import polygons, space
 from ....core.model import FILE_FACE, Attribute, Domain, Material, PolygonMesh
 from ....core.report import Report
-from .document import Lod
+from .document import FURTHER_UVS, MASS, POSED_POINTS, SHARP_EDGES, Lod
 from .mesh import blender_uvs, material_name, proxy_faces, selection_weights, vertex_weights
 
-SHARP_EDGES, MASS, FURTHER_UVS, POSED_POINTS = b"#SharpEdges#", b"#Mass#", b"#UVSet#", b"#Animation#"
 MASS_ATTRIBUTE = "mass"
 
 

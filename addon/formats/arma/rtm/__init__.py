@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .changes import BoneChange, ClipChanges
+from .changes import BoneChange, ClipChanges, with_phases
 from .conversion import CONVERSIONS
 from .decoding import ROUNDING, decode, scaled_bones
 from .document import BINARISED, LONGEST_NAME, Binarised, Plain, Rtm, StoredEvent
@@ -36,5 +36,6 @@ __all__ = [
     "recompose",
     "scaled_bones",
     "starts_like",
+    "with_phases",
     "write",
 ]

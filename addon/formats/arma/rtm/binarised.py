@@ -27,6 +27,7 @@ from .document import (
     WITH_EVENTS,
     Binarised,
     StoredEvent,
+    tell_not_finite,
 )
 
 _STORED, _COMPRESSED = 0, 2
@@ -117,6 +118,7 @@ def _unpack(reader: Reader, version: int, size: int, what: str) -> tuple[bytes, 
 
 def _tell(document: Binarised, report: Report) -> None:
     frames, bones = document.transforms.shape
+    tell_not_finite(document, report)
     if len(document.tail):
         report.warn(f"{len(document.tail)} bytes are left over behind the last frame; kept")
     if document.first_frame_bones != bones:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ....core.text import counted
+from .document import Binarised, Rtm
 
 
 @dataclass(frozen=True)
@@ -44,3 +48,13 @@ class ClipChanges:
         if self.fields:
             parts.append(f"{', '.join(self.fields)} changed")
         return "; ".join([*parts, f"{counted(self.untouched, 'bone')} untouched"])
+
+
+def with_phases(document: Rtm, phases: NDArray[np.float32], changes: ClipChanges) -> tuple[Rtm, ClipChanges]:
+    """The document with other phases (frames,) for its frames, and the changes with that."""
+    stored = phases.astype("<f4")
+    fields = changes.fields if "phases" in changes.fields else (*changes.fields, "phases")
+    changed = replace(changes, fields=fields)
+    if isinstance(document, Binarised):
+        return replace(document, phases=stored, phases_block=b""), changed
+    return replace(document, phases=stored), changed

@@ -44,12 +44,6 @@ def decode(
         found = space.arma_deltas(rows)
     else:
         found = deltas.absolute(relative_deltas(document, scaled=scaled), parents_of(document.bones, hierarchy, report))
-    finite = np.isfinite(found)
-    if not finite.all():
-        broken = int((~finite.all(axis=(-1, -2))).sum())
-        report.warn(f"{broken} matrices hold numbers that are none", name)
-    if not np.isfinite(document.phases).all():
-        report.warn("some phases are no numbers", name)
     repeated = names.duplicates(document.bones)
     if repeated:
         report.warn(f"bones the game takes for one: {', '.join('/'.join(group) for group in repeated[:5])}", name)

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from ....core import names
 from ....core.binary import Bytes
+from ....core.finite import warn_not_finite
+from ....core.report import Report
 
 NAME_SIZE = 32
 LONGEST_NAME = NAME_SIZE - 1
@@ -131,6 +133,19 @@ class Binarised:
 
 Rtm = Plain | Binarised
 """Either kind of file."""
+
+
+def tell_not_finite(document: Rtm, report: Report) -> None:
+    """Warn of NaN and infinite values, and say where they are."""
+    matrices = document.matrices if isinstance(document, Plain) else document.transforms
+    events = [event.phase for event in document.events or ()]
+    for place, values in (
+        ("matrices", matrices),
+        ("phases", document.phases),
+        ("step", document.step),
+        ("events", events),
+    ):
+        warn_not_finite(report, place, values)
 
 
 def texts_of(fields: NDArray[np.uint8]) -> list[bytes]:

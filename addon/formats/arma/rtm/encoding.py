@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ....core import names, quantum
 from ....core.errors import WriteError
+from ....core.finite import as_in_file
 from ....core.model import DeltaClip, Event
 from .document import LONGEST_NAME, MOST_BONES, MOST_FRAMES, StoredEvent
 
@@ -121,6 +122,7 @@ def refuse_broken(values: Floats, needed: NDArray[np.bool_], bones: Sequence[str
 def stored_events(events: Sequence[Event], base: Sequence[StoredEvent], *, kinds: bool) -> list[StoredEvent]:
     """Events with the base's kind where the base has the same; ``kinds``: new ones have a binarised file's number."""
     old = {stored.says: stored for stored in base}
+    held = {(_as_held(stored.phase), *stored.says[1:]): stored for stored in reversed(base)}
     result = []
     for event in events:
         new = StoredEvent(np.float32(event.phase), names.encode(event.name), names.encode(event.value))
@@ -129,8 +131,14 @@ def stored_events(events: Sequence[Event], base: Sequence[StoredEvent], *, kinds
         for text in (new.name, new.value):
             if len(text) > 255:
                 raise WriteError(f"{text!r} is longer than 255 bytes", remedy="Shorten the event's name or value")
-        result.append(old.get(new.says, new))
+        result.append(old.get(new.says) or held.get((_as_held(new.phase), new.name, new.value), new))
     return result
+
+
+def _as_held(phase: np.float32) -> float | str:
+    """A phase as Blender's properties hold it: they know one NaN, and infinity as the largest number."""
+    limit = np.finfo(np.float32).max
+    return "nan" if np.isnan(phase) else float(np.clip(phase, -limit, limit))
 
 
 def same_bits(one: NDArray[np.float32], other: NDArray[np.float32]) -> bool:
@@ -141,5 +149,6 @@ def same_bits(one: NDArray[np.float32], other: NDArray[np.float32]) -> bool:
 def kept_step(step: Floats, base: NDArray[np.float32]) -> NDArray[np.float32]:
     """The base's numbers, bits included, where the step (in the file's axes) still is what they say."""
     near = quantum.untouched(step, base.astype(np.float64))
-    result: NDArray[np.float32] = np.where(near, base, step.astype(np.float32))
-    return result
+    with np.errstate(over="ignore"):
+        result: NDArray[np.float32] = np.where(near, base, step.astype(np.float32))
+    return as_in_file(result, base)

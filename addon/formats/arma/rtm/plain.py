@@ -8,7 +8,17 @@ from numpy.typing import NDArray
 from ....core.binary import Reader, Writer
 from ....core.errors import WriteError
 from ....core.report import Report
-from .document import MOST_BONES, MOST_FRAMES, NAME_SIZE, PLAIN, PLAIN_OLD, PROPERTIES, Plain, StoredEvent
+from .document import (
+    MOST_BONES,
+    MOST_FRAMES,
+    NAME_SIZE,
+    PLAIN,
+    PLAIN_OLD,
+    PROPERTIES,
+    Plain,
+    StoredEvent,
+    tell_not_finite,
+)
 
 _MATRIX_SIZE = 4 * 12
 
@@ -73,6 +83,7 @@ def _short_string(reader: Reader, what: str) -> bytes:
 
 def _tell(document: Plain, report: Report) -> None:
     frames, bones = document.matrices.shape[:2]
+    tell_not_finite(document, report)
     if len(document.tail):
         report.warn(f"{len(document.tail)} bytes are left over behind the last matrix; kept")
     if not frames:

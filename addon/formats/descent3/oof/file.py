@@ -8,11 +8,14 @@ game: FreeSpace and Descent 1 and 2 begin their models with the same four letter
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from ....core import names
 from ....core.binary import Reader, Writer
 from ....core.errors import ReadError
+from ....core.finite import warn_not_finite
 from ....core.report import Report
 from . import animation
 from .animation import TIMED_SINCE, PositionTracks, RotationTracks
@@ -155,6 +158,12 @@ def _read_section(identifier: bytes, body: Reader, context: _Context, report: Re
         report.warn(f"not readable, kept as it is: {wrong.problem}", f"{place} at {body.start}")
         return Section(identifier, body=body.data)
     section = Section(identifier, value, tail=body.rest())
+    if isinstance(value, SubObject):
+        # Tools leave NaN as normals of vertices that no face uses: nobody looks at these.
+        used = np.intersect1d(value.faces.corners["vertex"], np.arange(len(value.normals)))
+        warn_not_finite(report, f"{place} {value.label}", replace(value, normals=value.normals[used]))
+    else:
+        warn_not_finite(report, place, value)
     if len(section.tail):
         finding = f"{len(section.tail)} bytes are left over, which the game would take for a chunk; kept"
         report.warn(finding, f"{place} at {body.start}")

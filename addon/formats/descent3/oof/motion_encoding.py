@@ -20,6 +20,8 @@ from .animation import FULL_TURN, POSITION_KEY, ROTATION_KEY
 from .model import Floats, Motion
 from .pose import by_angles
 
+Flags = NDArray[np.bool_]
+
 _FIRST_ROUNDS = 12
 """So often intervals are cut at their worst tick, then in the middle, so that the number of rounds stays small."""
 _STILL = 1e-9
@@ -39,26 +41,88 @@ class Precision:
     untouched_distance: float = 1e-5
 
 
-def same_rotations(motion: Motion, other: Motion, precision: Precision) -> bool:
-    """Whether two motions of the same ticks turn alike."""
+def same_rotations(motion: Motion, other: Motion, precision: Precision) -> Flags:
+    """(ticks,) where two motions of the same ticks turn alike."""
     apart = rotation.angles_between(motion.rotations, other.rotations)
-    return bool((apart <= math.radians(precision.untouched_degrees)).all())
+    result: Flags = apart <= math.radians(precision.untouched_degrees)
+    return result
 
 
-def same_displacements(motion: Motion, other: Motion, precision: Precision) -> bool:
-    """Whether two motions of the same ticks move alike."""
+def same_displacements(motion: Motion, other: Motion, precision: Precision) -> Flags:
+    """(ticks,) where two motions of the same ticks move alike."""
     size = 1 + np.abs(other.displacements).max(initial=0)
-    apart = np.abs(motion.displacements - other.displacements).max(initial=0)
-    return bool(apart <= precision.untouched_distance * size)
+    apart = np.abs(motion.displacements - other.displacements).max(axis=1, initial=0)
+    result: Flags = apart <= precision.untouched_distance * size
+    return result
 
 
-def rotation_keys(motion: Motion, precision: Precision) -> NDArray[Any]:
-    """(keys,) of `ROTATION_KEY`; none for a part that does not turn."""
+class StoredKeys:
+    """Keys of a file, and which of them a motion that was edited elsewhere keeps.
+
+    ``keys`` (n,) as stored; ``same`` (ticks,) where the motion is still what they play. An interval between two keys is
+    kept where it is the same at every tick: whatever the game makes of its large steps is what the motion shows.
+    """
+
+    def __init__(self, keys: NDArray[Any], first: int, same: Flags) -> None:
+        """``first`` is the tick of the first of ``same``."""
+        starts = keys["start"].astype(np.int64)
+        usable = len(keys) > 1 and bool((np.diff(starts) > 0).all())
+        if usable and "axis" in (keys.dtype.names or ()):
+            lengths = np.linalg.norm(keys["axis"].astype(np.float64), axis=1)
+            usable = bool((np.isfinite(lengths) & (lengths > 0)).all())
+        self.keys = keys if usable else keys[:0]
+        self._same, count = same, len(same)
+        self._rows = starts[: len(self.keys)] - first
+        inside = (self._rows >= 0) & (self._rows < count)
+        different = np.concatenate([np.zeros(1, np.int64), np.cumsum(~same)])
+        ends = np.clip(self._rows, 0, count - 1)
+        changed = different[ends[1:] + 1] - different[ends[:-1]]
+        self._kept = inside[1:] & inside[:-1] & (changed == 0)
+        self.holds_on = bool(len(ends) and inside[-1] and different[-1] == different[ends[-1]])
+        """Whether nothing differs from the last key on: then there is no need of one at the end."""
+        self.quiet = np.zeros(count, np.bool_)
+        """(ticks,) that the kept keys play, their own included."""
+        edges = np.zeros(count + 1, np.int64)
+        np.add.at(edges, ends[:-1][self._kept], 1)
+        np.add.at(edges, ends[1:][self._kept] + 1, -1)
+        self.quiet |= np.cumsum(edges)[:count] > 0
+        if self.holds_on:
+            self.quiet[ends[-1] :] = True
+
+    def hints(self, others: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Rows to set keys at: those of the keys that are kept, and the ``others`` that are not between them."""
+        own = self._rows[(self._rows >= 0) & (self._rows < len(self.quiet))]
+        return np.union1d(own[self.quiet[own]], others[~self.quiet[others]])
+
+    def ended(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The rows without one that only ends a motion which holds on."""
+        return rows[rows <= self._rows[-1]] if self.holds_on else rows
+
+    def sources(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """For each row with a key the number of the stored key that is there and was not edited, -1 for none."""
+        if not len(self.keys):
+            return np.full(len(rows), -1, np.int64)
+        found = np.clip(np.searchsorted(self._rows, rows), 0, len(self._rows) - 1)
+        return np.where((self._rows[found] == rows) & self._same[rows], found, -1)
+
+    def steps(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The same for keys that say how far it is from the one before: that has to be the stored one too."""
+        found = self.sources(rows)
+        before = np.concatenate([np.full(1, -1, np.int64), found[:-1]])
+        follows = (found >= 0) & (before == found - 1)
+        if len(self._kept):
+            follows[1:] &= self._kept[np.clip(found[1:] - 1, 0, len(self._kept) - 1)]
+        return np.where(follows, found, -1)
+
+
+def rotation_keys(motion: Motion, precision: Precision, stored: StoredKeys | None = None) -> NDArray[Any]:
+    """(keys,) of `ROTATION_KEY`; none for a part that does not turn. ``stored`` are those it had."""
     turns = space.descent_turns(rotation.matrices(rotation.normalised(motion.rotations)))
     away = _angle(turns, np.eye(3))
     limit = math.radians(precision.degrees)
     if (away <= limit).all():
         return np.zeros(0, ROTATION_KEY)
+    known = stored or _no_keys(motion, ROTATION_KEY)
 
     def error(keys: NDArray[np.int64]) -> Floats:
         before, weight = between_keys(len(turns), keys)
@@ -66,30 +130,39 @@ def rotation_keys(motion: Motion, precision: Precision) -> NDArray[Any]:
         shown = by_angles(first + (second - first) * weight[:, None, None])
         steps = np.degrees(_angle(first, second))
         result: Floats = np.maximum(_angle(shown, turns) / limit, steps / precision.step)
+        result[known.quiet] = 0
         return result
 
-    hints = np.union1d(key_hints(motion), _even_steps(turns, precision.step))
-    places = chosen_ticks(len(turns), hints, error)
-    return _relative(rotation.from_matrices(turns[places]), motion.first + places, motion)
+    hints = known.hints(np.union1d(key_hints(motion), _even_steps(turns, precision.step)))
+    places = known.ended(chosen_ticks(len(turns), hints, error))
+    return _relative(rotation.from_matrices(turns[places]), places, motion, known)
 
 
-def position_keys(motion: Motion, precision: Precision) -> NDArray[Any]:
-    """(keys,) of `POSITION_KEY`; none for a part that stays at its offset."""
+def position_keys(motion: Motion, precision: Precision, stored: StoredKeys | None = None) -> NDArray[Any]:
+    """(keys,) of `POSITION_KEY`; none for a part that stays at its offset. ``stored`` are those it had."""
     moved = space.descent_points(motion.displacements).astype(np.float64)
     if (np.abs(moved) <= precision.distance).all():
         return np.zeros(0, POSITION_KEY)
+    known = stored or _no_keys(motion, POSITION_KEY)
 
     def error(keys: NDArray[np.int64]) -> Floats:
         before, weight = between_keys(len(moved), keys)
         first, second = moved[keys[before]], moved[keys[np.minimum(before + 1, len(keys) - 1)]]
         shown = first + (second - first) * weight[:, None]
         result: Floats = np.linalg.norm(shown - moved, axis=1) / precision.distance
+        result[known.quiet] = 0
         return result
 
-    places = chosen_ticks(len(moved), key_hints(motion), error)
+    places = known.ended(chosen_ticks(len(moved), known.hints(key_hints(motion)), error))
     result = np.zeros(len(places), POSITION_KEY)
     result["start"], result["position"] = motion.first + places, moved[places]
+    sources = known.sources(places)
+    result[sources >= 0] = known.keys[sources[sources >= 0]]
     return _at_least_two(result, motion)
+
+
+def _no_keys(motion: Motion, layout: np.dtype[Any]) -> StoredKeys:
+    return StoredKeys(np.zeros(0, layout), motion.first, np.zeros(len(motion.rotations), np.bool_))
 
 
 def spin_keys(axis: Floats, ticks: tuple[int, int]) -> NDArray[Any]:
@@ -100,10 +173,10 @@ def spin_keys(axis: Floats, ticks: tuple[int, int]) -> NDArray[Any]:
     return result
 
 
-def largest_step(motion: Motion) -> float:
-    """Degrees between two neighbouring ticks, at most: what no key can make smaller."""
+def largest_step(motion: Motion, same: Flags) -> float:
+    """Degrees between neighbouring ticks, at most: what no key can make smaller. Not where both are the ``same``."""
     steps = rotation.angles_between(motion.rotations[1:], motion.rotations[:-1])
-    return math.degrees(float(steps.max(initial=0)))
+    return math.degrees(float(steps[~(same[1:] & same[:-1])].max(initial=0)))
 
 
 def _angle(a: Floats, b: Floats) -> Floats:
@@ -159,16 +232,23 @@ def chosen_ticks(
         rounds += 1
 
 
-def _relative(quaternions: Floats, ticks: NDArray[np.int64], motion: Motion) -> NDArray[Any]:
-    """Keys that give these rotations (keys, 4), each from what the stored numbers before it have turned to.
+def _relative(quaternions: Floats, places: NDArray[np.int64], motion: Motion, stored: StoredKeys) -> NDArray[Any]:
+    """Keys that give these rotations (keys, 4) at these rows, each from what the numbers before it have turned to.
 
-    One after the other, for the rounding of each is made up for by the next: errors do not add up.
+    One after the other, for the rounding of each is made up for by the next: errors do not add up. Keys that are kept
+    have the numbers they had.
     """
-    result = np.zeros(len(ticks), ROTATION_KEY)
-    result["start"] = ticks
+    result = np.zeros(len(places), ROTATION_KEY)
+    result["start"] = motion.first + places
     now = (1.0, 0.0, 0.0, 0.0)
     axis = np.array([1, 0, 0], np.float32)
+    sources = stored.steps(places).tolist()
     for number, wanted in enumerate(quaternions.tolist()):
+        if sources[number] >= 0:
+            key = stored.keys[sources[number]]
+            result[number] = key
+            now = _product(_turn(key["axis"], int(key["angle"])), now)
+            continue
         w, x, y, z = _product(wanted, (now[0], -now[1], -now[2], -now[3]))
         if w < 0:
             w, x, y, z = -w, -x, -y, -z
@@ -177,14 +257,19 @@ def _relative(quaternions: Floats, ticks: NDArray[np.int64], motion: Motion) -> 
             axis = np.array([x / length, y / length, z / length], np.float32)
         units = round(2 * math.atan2(length, w) / (2 * math.pi) * FULL_TURN)
         result["axis"][number], result["angle"][number] = axis, units
-        half = units * math.pi / FULL_TURN
-        exact = axis.astype(np.float64)
-        along = (exact * (math.sin(half) / np.linalg.norm(exact))).tolist()
-        now = _product((math.cos(half), *along), now)
+        now = _product(_turn(axis, units), now)
     return _at_least_two(result, motion)
 
 
 Quaternion = tuple[float, float, float, float]
+
+
+def _turn(axis: NDArray[np.float32], units: int) -> Quaternion:
+    """What a key turns by."""
+    half = units * math.pi / FULL_TURN
+    exact = axis.astype(np.float64)
+    x, y, z = (exact * (math.sin(half) / np.linalg.norm(exact))).tolist()
+    return math.cos(half), x, y, z
 
 
 def _product(a: Any, b: Quaternion) -> Quaternion:

@@ -19,7 +19,9 @@ from .document import Oof, Value
 from .model import Model, Motion, Part
 from .motion import moves, sampled, span, spin_axis
 from .motion_encoding import (
+    Flags,
     Precision,
+    StoredKeys,
     largest_step,
     position_keys,
     rotation_keys,
@@ -119,32 +121,40 @@ def _encode_track(
     if not (np.isfinite(motion.rotations).all() and np.isfinite(motion.displacements).all()):
         raise WriteError(f"the motion of {part.name!r} holds a number that is none", remedy="Clean up its F-curves")
     wanted = (motion.first, max(motion.last, motion.first + 1))
-    old = _as_before(track, motion)
-    turns_alike = part.spin_axis is not None or (old is not None and same_rotations(motion, old, precision))
-    moves_alike = old is not None and same_displacements(motion, old, precision)
+    turned_same, moved_same = _same_ticks(track, motion, precision)
+    as_long = track is not None and _is_as_long(track, motion)
+    turns_alike = part.spin_axis is not None or (as_long and bool(turned_same.all()))
+    moves_alike = as_long and bool(moved_same.all())
     if turns_alike and moves_alike:
         return result
     one_range = result.rotation_range == result.position_range == wanted
     if not turns_alike or (not one_range and part.spin_axis is None):
-        result.rotation = rotation_keys(motion, precision)
+        result.rotation = rotation_keys(motion, precision, StoredKeys(before.rotation, motion.first, turned_same))
         told.lines.append(f"{part.name}: rotation keys {len(before.rotation)} -> {len(result.rotation)}")
-        fastest = largest_step(motion)
+        fastest = largest_step(motion, turned_same)
         if fastest > precision.step:
             told.left_out.append(f"{part.name} turns {fastest:.0f}° in a tick: the game shows a shorter way there")
     if not moves_alike or not one_range:
-        result.position = position_keys(motion, precision)
+        # With a range of their own the game plays them at other ticks than they say.
+        stored = before.position if before.rotation_range == before.position_range else before.position[:0]
+        result.position = position_keys(motion, precision, StoredKeys(stored, motion.first, moved_same))
         told.lines.append(f"{part.name}: position keys {len(before.position)} -> {len(result.position)}")
     result.rotation_range = result.position_range = wanted
     return result
 
 
-def _as_before(track: Track | None, motion: Motion) -> Motion | None:
-    """The base's motion where it lasts as long, else None. A part that nothing moved stood still as long."""
+def _same_ticks(track: Track | None, motion: Motion, precision: Precision) -> tuple[Flags, Flags]:
+    """(ticks,) where a motion turns, and where it moves, as the base plays it; beyond its range that holds on."""
     if track is None:
-        return None
-    if moves(track) and span(track) != (motion.first, motion.last):
-        return None
-    return sampled(track, motion.first, motion.last)
+        nowhere = np.zeros(len(motion.rotations), np.bool_)
+        return nowhere, nowhere
+    old = sampled(track, motion.first, motion.last)
+    return same_rotations(motion, old, precision), same_displacements(motion, old, precision)
+
+
+def _is_as_long(track: Track, motion: Motion) -> bool:
+    """Whether the base's motion has the same ticks. A part that nothing moved stood still as long."""
+    return not moves(track) or span(track) == (motion.first, motion.last)
 
 
 def _encode_spin(part: Part, result: _Stored, track: Track | None, ticks: tuple[int, int], told: Changes) -> None:
@@ -169,11 +179,10 @@ def _check_untimed(
     for place, part in enumerate(model.parts):
         source = indices.sources[place]
         old = tracks[source] if source >= 0 else None
-        before = _as_before(old, part.motion) if part.motion is not None else None
         alike = part.motion is None or (
-            before is not None
-            and same_rotations(part.motion, before, precision)
-            and same_displacements(part.motion, before, precision)
+            old is not None
+            and _is_as_long(old, part.motion)
+            and all(bool(same.all()) for same in _same_ticks(old, part.motion, precision))
         )
         axis = spin_axis(old) if old is not None else None
         if part.spin_axis is not None and (axis is None or np.abs(axis - part.spin_axis).max() > 1e-6):

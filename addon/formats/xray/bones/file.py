@@ -8,6 +8,7 @@ from typing import Any
 
 from ....core.binary import Reader, Writer
 from ....core.errors import ReadError
+from ....core.finite import warn_not_finite
 from ....core.report import Report
 from ..chunks import Chunk, ChunkRun, Section, open_chunk, read_chunks, with_body, write_chunks
 from ..ogf.bones import Joint, Shape
@@ -97,6 +98,7 @@ def _typed(known: Callable[[Reader], Kind], reader: Reader, report: Report) -> K
     except ReadError as wrong:
         report.warn(f"not readable, kept as it is: {wrong.problem}", reader.chunk)
         return None
+    warn_not_finite(report, f"chunk {reader.chunk}", value)
     return value
 
 

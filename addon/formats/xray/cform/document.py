@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from ....core import text, triangles
 from ....core.binary import Reader, Writer
+from ....core.finite import warn_not_finite
 from ....core.report import Report
 from ..chunks import ChunkRun, chunk_heading, open_chunk, read_chunks, stored_size, with_bodies, write_chunks
 
@@ -167,6 +168,8 @@ def _read_image(reader: Reader, report: Report) -> Cform:
         reader.array(layout, faces, what=f"{faces} faces"),
         file=reader.file,
     )
+    for what, values in (("bounding box", document.box), ("vertices", document.vertices)):
+        warn_not_finite(report, what, values)
     lost = len(document.faces) - int(np.count_nonzero(document.valid_faces()))
     if lost:
         report.warn(f"{lost} of {faces} faces point behind the last vertex")

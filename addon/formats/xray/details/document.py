@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ....core import names, text
 from ....core.binary import Bytes, Reader, Writer
+from ....core.finite import warn_not_finite
 from ....core.report import Report
 from .. import dm
 from ..chunks import Chunk, ChunkRun, chunk_heading, open_chunk, read_chunks, stored_size, with_bodies, write_chunks
@@ -129,6 +130,7 @@ def read(data: bytes, file: str, report: Report) -> Details:
     if len(models) != header.models or any(number >= header.models for number in models):
         report.warn(f"the header says {header.models} models, the file has {len(models)}")
     document = Details(header, models, slots, run, model_run, head.rest(), slot_body.rest(), file)
+    warn_not_finite(report, "slots", slots)
     for rest, what in ((document.header_rest, "header"), (document.slots_rest, "slots")):
         if len(rest):
             report.warn(f"{len(rest)} bytes are left over behind the {what}; kept")

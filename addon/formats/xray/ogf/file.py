@@ -6,11 +6,13 @@ the model; only a file without a readable header is refused.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from ....core.binary import Reader, Writer
 from ....core.errors import ReadError
+from ....core.finite import warn_not_finite
 from ....core.report import Report
 from ..chunks import Chunk, ChunkRun, open_chunk, read_chunks, with_body, write_chunks
 from ..omf import motions
@@ -212,8 +214,15 @@ def _read_section(section: Section, parent: Reader, context: _Context, read_valu
         context.report.warn(f"not readable, kept as it is: {wrong.problem}", body.chunk)
         return
     section.tail = body.rest()
+    if not isinstance(section.value, Ogf | Children | FastPath | MotionLibrary | Parameters):  # these say it themselves
+        warn_not_finite(context.report, f"{_place(section.value)}, chunk {body.chunk}", section.value)
     if len(section.tail):
         context.report.warn(f"{len(section.tail)} bytes are left over; kept", body.chunk)
+
+
+def _place(value: Value) -> str:
+    """What a chunk holds, as users know it: ``bone names`` of `BoneNames`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z0-9])", " ", type(value).__name__).lower()
 
 
 def write(document: Ogf) -> bytes:

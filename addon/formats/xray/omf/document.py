@@ -27,6 +27,8 @@ from ..marks import Mark
 _U32 = struct.Struct("<I")
 
 MOTIONS = 0x0E
+COUNT = 0
+"""The chunk inside that counts them."""
 PARAMETERS = 0x0F
 
 FRAMES_PER_SECOND = 30.0
@@ -206,6 +208,12 @@ class MotionLibrary:
         return sorted(
             (entry for entry in self.entries if isinstance(entry, Motion)), key=lambda entry: entry.identifier
         )
+
+    @property
+    def count(self) -> int | None:
+        """How many motions chunk 0 announces, None where it is missing or of another size."""
+        found = next((entry for entry in self.entries if isinstance(entry, Chunk) and entry.id == COUNT), None)
+        return int(_U32.unpack(found.body)[0]) if found is not None and len(found.body) == _U32.size else None
 
 
 @dataclass(slots=True)

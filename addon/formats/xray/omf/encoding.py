@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ....core import names
+from ....core.finite import as_in_file
 from ....core.model import Clip, Skeleton
 from ....core.report import Report
 from ..marks import encode_marks
@@ -128,7 +129,7 @@ def _definition(clip: Clip, given: Definition | None, old: Definition | None, *,
         chosen.flags,
         chosen.bone_or_part,
         old.motion if old is not None else chosen.motion,
-        chosen.timing,
+        chosen.timing if old is None else as_in_file(chosen.timing, old.timing),
         marks,
     )
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from ....core import names
 from ....core.errors import WriteError
 from ..marks import SWALLOWED
-from .document import Definition, MotionSet, Parameters
+from .document import Definition, MotionLibrary, MotionSet, Parameters
 
 MOST_BONES = 64
 MOST_PARTITIONS = 4
@@ -39,6 +40,29 @@ def problems(motions: MotionSet) -> dict[str, str]:
     for group in names.duplicates(definition.label for definition in parameters.definitions):
         found[f"the motion {group[0]!r} is there {len(group)} times"] = "Rename all but one: the game plays the first"
     return found
+
+
+def library_problems(library: MotionLibrary) -> Iterator[str]:
+    """What the engine stumbles over in the chunks: it looks up chunk i + 1 for every i below the count, and asserts."""
+    there = [motion.identifier for motion in library.motions]
+    if there != list(range(1, len(there) + 1)):
+        shown = ", ".join(map(str, there[:8])) + (" ..." if len(there) > 8 else "")
+        yield f"motions have the chunk ids {shown}; the game looks for 1 to {len(there)}"
+    if library.count is None:
+        yield "the number of motions is missing"
+    elif library.count != len(there):
+        yield f"{library.count} motions are announced, {len(there)} are there"
+
+
+def skeleton_problems(motions: MotionSet, bones: Sequence[str]) -> Iterator[str]:
+    """What does not fit the model that the motions lie in; ``bones`` are its bones."""
+    for count in sorted({motion.track_count for motion in motions.library.motions} - {len(bones)}):
+        yield f"motions have {count} tracks, the model has {len(bones)} bones"
+    known = {bone.lower() for bone in bones}
+    listed = (bone.name for partition in motions.parameters.partitions for bone in partition.bones)
+    strange = sorted({names.decode(name) for name in listed if name and names.decode(name).lower() not in known})
+    if strange:
+        yield f"partitions name bones that the model does not have: {', '.join(strange[:8])}"
 
 
 def _partition_problems(parameters: Parameters, found: dict[str, str]) -> None:

@@ -29,6 +29,9 @@ from .tracks import overlong, side_by_side, stored_translations
 
 Floats = NDArray[np.float64]
 
+LARGEST = 1e38
+"""What a 32-bit number holds, with room for the sum of three."""
+
 
 @dataclass(frozen=True)
 class Untouched:
@@ -70,10 +73,18 @@ def compare(clip: Clip, base: Motion, *, rest: Skeleton | None = None, sampled: 
         steps=steps,
         magnitude=np.maximum(np.abs(old_translations).max(axis=-1, keepdims=True), _magnitudes(clip, rest, sampled)),
     )
+    rotations |= _not_shown(clip.rotations) & _not_shown(old_rotations)
+    translations |= (_not_shown(clip.translations) & _not_shown(old_translations))[..., None]
     behind = max(base.frames, 1)
     rotations[:, behind:] &= ~old.rotation_keyed[:, None]
     translations[:, behind:] &= ~old.translation_keyed[:, None, None]
     return Untouched(rotations, translations)
+
+
+def _not_shown(rows: Floats) -> NDArray[np.bool_]:
+    """(...) which vectors (..., n) come back from Blender as no number: turned into a bone's space one NaN is three."""
+    result: NDArray[np.bool_] = np.logical_not(np.all(np.abs(rows) < LARGEST, axis=-1))
+    return result
 
 
 def _rows(frames: int, there: int) -> Any:
@@ -221,6 +232,12 @@ def _edited_track(clip: Clip, index: int, base: Motion, kept: Untouched, width: 
     old = _resized(base.track(index), clip.frames)
     rotations = Rotations(old.rotation, bool(old.flags & TrackFlag.SINGLE_ROTATION))
     translations = stored_translations(old)
+    for values, untouched in ((quaternions, kept.rotations[index]), (metres, kept.translations[index].all(axis=1))):
+        if not np.isfinite(values[~untouched]).all():
+            raise WriteError(
+                f"keys of {clip.bones[index]!r} in {clip.name!r} are NaN or infinite",
+                remedy="Delete these keys, or restore the motion from its file",
+            )
     turned, moved = ~kept.rotations[index].all(), ~kept.translations[index].all()
     floats = bool(old.flags & TrackFlag.FLOAT_KEYS)
     if turned:

@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import struct
 from dataclasses import replace
+from typing import Any
 from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ....core.binary import Reader, Writer
 from ....core.errors import ReadError
+from ....core.finite import warn_not_finite
 from ....core.report import Report
 from ..chunks import Chunk, ChunkRun, open_chunk, read_chunks, write_chunks
-from .document import Motion, MotionLibrary, TrackFlag, rotation_size, track_size, translation_key
+from .document import COUNT, Motion, MotionLibrary, Track, TrackFlag, rotation_size, track_size, translation_key
 from .tracks import overlong
 
-COUNT = 0
 _U32 = struct.Struct("<I")
 
 
@@ -45,6 +49,7 @@ def _read_motion(chunk: Chunk, reader: Reader, report: Report) -> Motion:
     if motion.leftover:
         report.warn(f"{motion.leftover} bytes are no whole track; kept", motion.label)
     _check_checksums(motion, report)
+    _check_numbers(motion, report)
     return motion
 
 
@@ -84,13 +89,29 @@ def _check_checksums(motion: Motion, report: Report) -> None:
             report.warn("the checksum of translation keys is wrong; kept (the game does not mind)", motion.label)
 
 
+def _check_numbers(motion: Motion, report: Report) -> None:
+    """Look for NaN and infinite values: in ranges and lone translations, which end their tracks, and in float keys."""
+    body = np.frombuffer(motion.body, np.uint8)
+    starts = np.array(motion.starts, np.int64)
+    flags = body[starts[:-1]]
+    keyed = (flags & TrackFlag.TRANSLATION_KEYS) != 0
+    floats = (flags & TrackFlag.FLOAT_KEYS) != 0
+    last, ranges = (starts[1:][chosen][:, None] - 12 + np.arange(12) for chosen in (~(keyed & floats), keyed & ~floats))
+    found = [body[places].view("<f4") for places in (last, ranges - 12)]
+    found += [keys for track in np.flatnonzero(floats).tolist() for keys in _float_keys(motion.track(track))]
+    warn_not_finite(report, motion.label, *found)
+
+
+def _float_keys(track: Track) -> list[NDArray[Any]]:
+    return [track.rotation, track.translation] if track.flags & TrackFlag.TRANSLATION_KEYS else [track.rotation]
+
+
 def _check_count(library: MotionLibrary, reader: Reader, report: Report) -> None:
     motions = library.motions
-    counts = [entry for entry in library.entries if isinstance(entry, Chunk) and entry.id == COUNT]
-    if not counts or len(counts[0].body) != _U32.size:
+    if library.count is None:
         report.warn("the number of motions is missing", reader.chunk)
-    elif _U32.unpack(counts[0].body)[0] != len(motions):
-        report.warn(f"{_U32.unpack(counts[0].body)[0]} motions are announced, {len(motions)} are there", reader.chunk)
+    elif library.count != len(motions):
+        report.warn(f"{library.count} motions are announced, {len(motions)} are there", reader.chunk)
     if len({motion.track_count for motion in motions}) > 1:
         report.warn("the motions have different numbers of tracks", reader.chunk)
     if not motions:

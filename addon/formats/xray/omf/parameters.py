@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ....core.binary import Reader, Writer
 from ....core.errors import ReadError
+from ....core.finite import warn_not_finite
 from ....core.report import Report
 from ..marks import read_marks, write_marks
 from .document import Definition, Parameters, Partition, PartitionBone
@@ -75,6 +76,7 @@ def _read_definition(reader: Reader, report: Report, version: int) -> Definition
     flags = reader.u32("a motion's flags")
     bone_or_part, motion = reader.u16(), reader.u16()
     definition = Definition(name, flags, bone_or_part, motion, reader.array("<f4", 4, what="a motion's timing"))
+    warn_not_finite(report, f"{definition.label}, timing", definition.timing)
     if version >= MARKS_SINCE:
         definition.marks = read_marks(reader, report, definition.label)
     return definition

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import quantum, rotation
+from ....core.errors import WriteError
 from .document import Track, TrackFlag, checksum
 
 Floats = NDArray[np.float64]
@@ -85,6 +86,11 @@ def edited_rotations(quaternions: Floats, base: NDArray[Any], kept: NDArray[np.b
 
 def new_translations(metres: Floats, width: Width) -> Translations:
     """A track's translation made from (frames, 3) metres."""
+    if not np.isfinite(metres).all():
+        raise WriteError(
+            "a bone has locations that are NaN or infinite, and its keys have to be written anew",
+            remedy="Delete these keys, or restore the motion from its file",
+        )
     mean = metres.mean(axis=0)
     if not (np.abs(metres - mean) > STILL).any():
         still = metres[:1] if (metres == metres[:1]).all() else mean[None]

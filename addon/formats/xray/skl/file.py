@@ -11,6 +11,7 @@ import numpy as np
 
 from ....core.binary import Reader, Writer
 from ....core.errors import ReadError, WriteError
+from ....core.finite import warn_not_finite
 from ....core.report import Report
 from ..channels import NAMES
 from ..chunks import ChunkRun, Section, open_chunk, read_chunks, with_body, write_chunks
@@ -99,6 +100,7 @@ def read_motion(reader: Reader, report: Report) -> SkeletalMotion:
         flags, bone_or_part = reader.u8("a motion's flags"), reader.u16("a bone or part")
     timing = reader.array("<f4", 4, what="a motion's timing")
     motion = SkeletalMotion(name, first, last, fps, version, flags, bone_or_part, timing, [], switches=switches)
+    warn_not_finite(report, f"{motion.label}, timing", timing)
     motion.tracks = _read_tracks(reader, motion, report)
     if version >= MARKS_SINCE:
         motion.marks = read_marks(reader, report, motion.label)

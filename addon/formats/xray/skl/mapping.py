@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ....core import names, space
 from ....core.envelope import Envelope, Shape
 from ....core.errors import WriteError
+from ....core.finite import as_in_file
 from ....core.model import Channels, CurveClip, Skeleton
 from ....core.report import Report
 from ..channels import BONE, NAMES, ChannelChange, decode_channels, encode_channels
@@ -222,8 +223,9 @@ def with_playing(motion: SkeletalMotion, playing: Playing) -> tuple[SkeletalMoti
     if playing.bone_or_part != min(motion.bone_or_part, ALL_PARTS):
         whole = 0xFFFF_FFFF if motion.version < PACKED_SINCE else ALL_PARTS
         changed["bone_or_part"] = whole if playing.bone_or_part == ALL_PARTS else playing.bone_or_part
-    if not np.array_equal(playing.timing, motion.timing, equal_nan=True):
-        changed["timing"] = playing.timing.astype("<f4")
+    timing = as_in_file(playing.timing, motion.timing)
+    if timing.tobytes() != motion.timing.tobytes():
+        changed["timing"] = timing
     shown = tuple(name.replace("_", " ") for name in changed if name != "switches")
     return (replace(motion, **changed), shown) if changed else (motion, ())
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from addon.core.errors import ReadError
+from addon.core.finite import NOT_FINITE
 from addon.core.model import FILE_FACE, FILE_VERTEX
 from addon.core.report import Report
 from addon.formats.arma import p3d, rtm
@@ -102,6 +103,27 @@ def test_longer_headers_and_bytes_behind_stay():
     assert p3d.write(document) == data
     assert p3d.raw_size(document) == 10
     assert "6 bytes are left over" in report.lines()[0]
+
+
+def test_tags_that_nothing_reads_are_raw_bytes():
+    """So that `verify --json` does not call a file understood that is not."""
+    known = [(b"#SharpEdges#", bytes(8)), (b"#Mass#", bytes(16)), *SELECTIONS]
+    unread = [(b"#Animation#", bytes(52)), (b"#UVSet#", bytes(60)), (b"#Selected#", bytes(6)), (b"short", bytes(5))]
+    assert p3d.raw_size(read(model(lod(tags=known)))[0]) == 0
+    assert p3d.raw_size(read(model(lod(tags=[*known, *unread])))[0]) == 52 + 60 + 6 + 5
+    data = model(lod(tags=unread))
+    assert verify(data, "x.p3d").raw_share == pytest.approx(123 / len(data))
+
+
+def test_nan_and_infinite_values_are_told_and_kept():
+    data = bytearray(model(lod(), lod(resolution=float("inf"))))
+    points = data.index(struct.pack("<3fI", *POINTS[1], 0))
+    data[points : points + 8] = struct.pack("<2f", float("nan"), float("inf"))
+    uv = data.index(struct.pack("<2f", 0.25, 0.25))
+    data[uv : uv + 4] = struct.pack("<f", float("-inf"))
+    document, report = read(bytes(data))
+    assert report.lines() == [f"[2x] {NOT_FINITE} (level 0: 3, level 1: 1)"]
+    assert p3d.write(document) == bytes(data)
 
 
 @pytest.mark.parametrize("file", corpus_files("p3d/*.p3d"))

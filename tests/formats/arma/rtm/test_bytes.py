@@ -1,5 +1,6 @@
 """Bytes <-> document: annotated bytes of every version, every real file, and bytes that are no animation."""
 
+import math
 import struct
 
 import numpy as np
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from addon.core.errors import ReadError, WriteError
+from addon.core.finite import NOT_FINITE
 from addon.core.report import Report
 from addon.formats.arma import lzo, lzss, rtm
 from addon.formats.verification import Status, verify
@@ -258,6 +260,25 @@ def test_no_frames_is_read_with_a_warning():
         document, report = read(data)
         assert report.lines() == ["there are no frames in it"]
         assert both_ways(document) == data
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_nan_and_infinite_values_are_told_and_kept(value):
+    """By whoever reads the file: `verify` and `info` too."""
+    odd = (*MOVED[:11], value)
+    made = {
+        "matrices: 1": plain(matrices=[[IDENTITY, odd], [IDENTITY, MOVED]]),
+        "phases: 1": plain(phases=(0.0, value)),
+        "step: 1": plain(step=(value, 0.0, 0.0)),
+        "events: 2": events((value, b"a", b""), (value, b"b", b"")) + plain(),
+    }
+    frame = transform(translation=(value, 0.0, value)) + transform()
+    made |= {"matrices: 4": binarised(frames=[frame] * 2), "events: 1": binarised(keys=[(0, b"a", value, b"")])}
+    for place, data in made.items():
+        document, report = read(data)
+        assert report.lines() == [f"{NOT_FINITE} ({place})"]
+        assert both_ways(document) == data
+        assert verify(data, "x.rtm").warnings == (f"{NOT_FINITE} ({place})",)
 
 
 def test_bytes_behind_the_last_frame_stay():

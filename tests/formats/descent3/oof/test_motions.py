@@ -1,5 +1,7 @@
 """Motions written as keys: what the game then plays is what was asked for, in steps it can blend."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +12,8 @@ from addon.core.errors import WriteError
 from addon.core.report import Report
 from addon.formats.descent3 import oof
 from addon.formats.descent3.oof import motion_encoding, pose
-from addon.formats.descent3.oof.animation import PositionTracks, RotationTracks
+from addon.formats.descent3.oof.animation import POSITION_KEY, ROTATION_KEY, PositionTracks, RotationTracks
+from addon.formats.descent3.oof.document import Section
 from addon.formats.descent3.oof.motion_encoding import Precision
 from tests.formats.descent3.oof.annotated import CHUNKS, body, model
 
@@ -226,3 +229,107 @@ def test_the_key_that_holds_is_the_highest_that_has_started(starts, first, lengt
         started = [number for number, start in enumerate(starts) if start <= tick]
         wanted = len(starts) - 1 if fraction >= 1 else max(started, default=0)
         assert key == wanted
+
+
+# One edit, the other keys ---------------------------------------------------------------------------------------------
+
+
+def twenty_keys():
+    """A model whose first part has twenty keys 6 ticks apart, each a large turn about an axis of its own, and moves."""
+    rng = np.random.default_rng(7)
+    axes = rng.normal(size=(20, 3))
+    starts = np.arange(20) * 6
+    turned = np.zeros(20, ROTATION_KEY)
+    turned["start"], turned["angle"] = starts, rng.integers(4000, 12000, 20)
+    turned["axis"] = axes / np.linalg.norm(axes, axis=1, keepdims=True)
+    moved = np.zeros(20, POSITION_KEY)
+    moved["start"], moved["position"] = starts, rng.normal(size=(20, 3))
+    ranges = np.array([[0, 120], [0, 0]], np.int32)
+    document, _ = decoded(model(without=(b"WBAT", b"RANI", b"PANI")))
+    sections = [one for one in document.sections if one.id not in (b"RANI", b"PANI")]
+    sections.append(Section(b"RANI", RotationTracks([turned, turned[:0]], ranges)))
+    sections.append(Section(b"PANI", PositionTracks([moved, moved[:0]], ranges)))
+    base = oof.read(oof.write(replace(document, sections=sections)), "keys.oof", Report())
+    return base, oof.decode(base, Report())
+
+
+def edited(change):
+    """The file after ``change(rotations, displacements)`` of the first part's motion; how it plays, how it should."""
+    base, found = twenty_keys()
+    motion = found.parts[0].motion
+    turned, moved = motion.rotations.copy(), motion.displacements.copy()
+    turned, moved = change(turned, moved)
+    found.parts[0].motion = replace(motion, rotations=turned, displacements=moved)
+    made, _ = oof.encode(found, base)
+    again = oof.read(oof.write(made), "again.oof", Report())
+    return base, again, oof.decode(again, Report()).parts[0].motion, found.parts[0].motion
+
+
+def keys_of(document, kind):
+    return [bytes(key) for key in document.last(kind).keys[0]]
+
+
+def turn(rows):
+    def change(turned, moved):
+        turned[rows] = rotation.multiply(rotation.about_axis(2, np.radians(25.0)), turned[rows])
+        return turned, moved
+
+    return change
+
+
+@pytest.mark.parametrize("tick", [6, 57, 60, 114])
+def test_one_edited_tick_keeps_the_other_keys(tick):
+    base, again, shown, wanted = edited(turn([tick]))
+    assert keys_of(again, PositionTracks) == keys_of(base, PositionTracks)
+    before, after = keys_of(base, RotationTracks), keys_of(again, RotationTracks)
+    assert len(set(before) - set(after)) <= 3
+    assert len(after) <= len(before) + 14
+    assert np.degrees(rotation.angles_between(shown.rotations, wanted.rotations)).max() < 0.03
+
+
+def test_an_edited_interval_keeps_the_keys_outside_of_it():
+    base, again, shown, wanted = edited(turn(np.arange(49, 66)))
+    before, after = keys_of(base, RotationTracks), keys_of(again, RotationTracks)
+    assert before[:9] == after[:9]
+    assert before[-8:] == after[-8:]
+    assert np.degrees(rotation.angles_between(shown.rotations, wanted.rotations)).max() < 0.03
+
+
+def test_one_edited_place_keeps_the_other_places_and_every_turn():
+    def change(turned, moved):
+        moved[60] += (1.0, 2.0, 3.0)
+        return turned, moved
+
+    base, again, shown, wanted = edited(change)
+    assert keys_of(again, RotationTracks) == keys_of(base, RotationTracks)
+    before, after = keys_of(base, PositionTracks), keys_of(again, PositionTracks)
+    assert len(set(before) - set(after)) == 1
+    assert len(after) == 22
+    assert np.abs(shown.displacements - wanted.displacements).max() < 1e-3
+
+
+def test_a_motion_that_goes_on_longer_keeps_all_its_keys():
+    base, found = twenty_keys()
+    motion = found.parts[0].motion
+    rows = np.minimum(np.arange(161), 120)
+    turned, moved = motion.rotations[rows], motion.displacements[rows].copy()
+    moved[121:] += np.arange(1, 41)[:, None]
+    found.parts[0].motion = replace(motion, rotations=turned, displacements=moved)
+    made, _ = oof.encode(found, base)
+    again = oof.read(oof.write(made), "again.oof", Report())
+    assert again.last(RotationTracks).ranges[0].tolist() == [0, 160]
+    assert keys_of(again, RotationTracks) == keys_of(base, RotationTracks)
+    assert keys_of(again, PositionTracks)[:20] == keys_of(base, PositionTracks)
+    shown = oof.decode(again, Report()).parts[0].motion
+    assert np.degrees(rotation.angles_between(shown.rotations, turned)).max() < 0.01
+    assert np.abs(shown.displacements - moved).max() < 1e-3
+
+
+@given(st.lists(st.integers(0, 120), min_size=1, max_size=6), st.floats(0.5, 90))
+def test_edits_anywhere_play_as_asked(rows, degrees):
+    def change(turned, moved):
+        turned[rows] = rotation.multiply(rotation.about_axis(0, np.radians(degrees)), turned[rows])
+        return rotation.continuous(turned), moved
+
+    _, _, shown, wanted = edited(change)
+    assert np.degrees(rotation.angles_between(shown.rotations, wanted.rotations)).max() < 0.06

@@ -294,7 +294,7 @@ def test_equal_and_falling_times_are_told_and_kept():
     document.animation.envelopes[0].keys["time"][:] = [0, 1, 1, 2, 1.5, 3]
     report = Report()
     path = anm.decode(document, report)
-    assert "a fiftieth of a frame later" in report.lines()[0]
+    assert "the jump takes a fiftieth of a frame" in report.lines()[0]
     assert anm.encode(through_blender(path), document)[0] is document
     lifted(path.channels.location[0], 0, 1.0)
     again, _ = anm.encode(through_blender(path), document)

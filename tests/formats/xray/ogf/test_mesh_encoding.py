@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from addon.core.errors import WriteError
+from addon.core.finite import NOT_FINITE
 from addon.core.model import Material, Mesh, VertexWeights
 from addon.core.report import Report
 from addon.formats.xray import ogf
@@ -96,7 +97,9 @@ def test_numbers_that_are_none_go_back_where_they_came_from():
     for place in (4, 16, 56):
         start = small.MODEL.index(small.VERTICES) + 8 + place
         data = data[:start] + bytes.fromhex("0000c07f 0000807f") + data[start + 8 :]  # NaN and infinity
-    document = read(data)
+    report = Report()
+    document = ogf.read(data, "odd.ogf", report)
+    assert report.lines() == [f"{NOT_FINITE} (vertices, chunk 0x9/0x0/0x3: 6)"]
     (mesh,) = meshes_of(document)
     assert np.isnan(mesh.positions[0, 0])
     assert encode_meshes([mesh], document)[0] is document

@@ -1,0 +1,129 @@
+"""What a game's engine refuses or misreads in a file that is read and written without loss: counts, ids, names, bones.
+
+A file may be identical to the byte and yet end the game. `verify` and `info` say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from ..core import names
+from ..core.errors import ReadError
+from ..core.problems import Problem
+from ..core.report import Report
+from .arma.rtm import Rtm
+from .descent3 import oof
+from .xray import bones, cform, details, dm, hom, skl, som
+from .xray.ogf.bones import BoneNames
+from .xray.ogf.document import Ogf
+from .xray.ogf.limits import problems as model_problems
+from .xray.ogf.motions import motion_set_of
+from .xray.omf import limits
+from .xray.omf.document import MotionSet, Omf
+
+Rules = Callable[[Any], Iterator[str]]
+"""A document -> a sentence for each problem."""
+
+
+def _motions(motions: MotionSet) -> Iterator[str]:
+    yield from limits.library_problems(motions.library)
+    yield from limits.problems(motions)
+
+
+def _omf(document: Omf) -> Iterator[str]:
+    yield from _motions(document.motion_set)
+
+
+def _ogf(document: Ogf) -> Iterator[str]:
+    yield from model_problems(document)
+    motions = motion_set_of(document)
+    if motions is None:
+        return
+    yield from _motions(motions)
+    listed = document.first(BoneNames)
+    if listed is not None:
+        yield from limits.skeleton_problems(motions, [bone.label for bone in listed.bones])
+
+
+def _skl(document: skl.Skl) -> Iterator[str]:
+    for group in names.duplicates(motion.label for motion in document.motions):
+        yield f"the motion {group[0]!r} is there {len(group)} times"
+    for motion in document.motions:
+        if not motion.name:
+            yield "a motion without a name"
+        if motion.last < motion.first:
+            yield f"the motion {motion.label!r} ends at frame {motion.last}, before it begins ({motion.first})"
+        labels = [names.decode(track.name) for track in motion.tracks if track.name is not None]
+        if "" in labels:
+            yield f"the motion {motion.label!r} has a bone without a name"
+        for group in names.duplicates(labels):
+            yield f"the motion {motion.label!r} has the bone {group[0]!r} {len(group)} times"
+
+
+def _bones(document: bones.Bones) -> Iterator[str]:
+    labels = [bone.name for bone in document.bones]
+    if "" in labels:
+        yield "a bone without a name"
+    for group in names.duplicates(labels):
+        yield f"the bone {group[0]!r} is there {len(group)} times"
+
+
+def _rtm(document: Rtm) -> Iterator[str]:
+    if not len(document.bones):
+        yield "there are no bones"
+    if not len(document.phases):
+        yield "there are no frames"
+    if "" in document.bones:
+        yield "a bone without a name"
+    for group in names.duplicates(document.bones):
+        yield f"the bone {group[0]!r} is there {len(group)} times"
+
+
+def _details(document: details.Details) -> Iterator[str]:
+    if len(document.models) > details.MODELS:
+        yield f"{len(document.models)} detail models, the game takes {details.MODELS}"
+    missing = sorted(details.named_models(document) - set(document.models))
+    if missing:
+        yield f"slots name models that are not in the file: {', '.join(map(str, missing))}"
+    for number, model in document.models.items():
+        yield from (f"detail model {number}: {sentence}" for sentence in _dm(model))
+
+
+def _dm(document: dm.Dm) -> Iterator[str]:
+    yield from _fatal(dm.find_problems(dm.decode(document, Report())))
+    if not document.texture:
+        yield "the texture has no name"
+
+
+def _fatal(found: Iterator[Problem]) -> Iterator[str]:
+    return (problem.sentence for problem in found if problem.fatal)
+
+
+def _oof(document: oof.Oof) -> Iterator[str]:
+    try:
+        model = oof.decode(document, Report())
+    except ReadError as refusal:
+        yield refusal.problem
+        return
+    yield from (
+        f"{model.parts[found.part].name}: {found.problem.sentence}" if found.part >= 0 else found.problem.sentence
+        for found in oof.find_problems(model, shapes=False)
+        if found.problem.fatal
+    )
+
+
+RULES: Mapping[str, Rules] = {
+    "omf": _omf,
+    "ogf": _ogf,
+    "skl": _skl,
+    "bones": _bones,
+    "rtm": _rtm,
+    "details": _details,
+    "dm": _dm,
+    "oof": _oof,
+    "cform": lambda document: _fatal(cform.find_problems(cform.decode(document, Report()))),
+    "hom": lambda document: _fatal(hom.find_problems(hom.decode(document, Report()))),
+    "som": lambda document: _fatal(som.find_problems(som.decode(document, Report()))),
+}
+"""By the name of the format (`formats.FORMATS`)."""

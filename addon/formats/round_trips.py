@@ -1,0 +1,108 @@
+"""What an import and an export do with a file in which nothing is edited: document -> model -> document.
+
+Only what Blender does in between is missing. A format without a way back is decoded alone; one that is not decoded at
+all (an archive, a table) has no entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..core.report import Report
+from .arma import p3d, rtm
+from .arma.hierarchy import Hierarchy
+from .descent3 import ogf_image, oof
+from .xray import anm, bones, cform, details, dm, err, hom, skl, som
+from .xray.bones.mapping import decode_bone, encode_bone, with_bones
+from .xray.ogf.bones import BoneNames
+from .xray.ogf.document import Ogf
+from .xray.ogf.mesh import bone_labels, decode_meshes
+from .xray.ogf.mesh_encoding import encode_meshes
+from .xray.ogf.motions import motion_set_of, with_motion_set
+from .xray.ogf.skeleton import decode_skeleton, encode_skeleton
+from .xray.omf.decoding import decode as decode_motions
+from .xray.omf.document import MotionSet, Omf
+from .xray.omf.encoding import encode as encode_motions
+
+RoundTrip = Callable[[Any, Report], Any]
+"""A document and a report -> the document that an export of what was imported gives. Raises `MotionbridgeError`."""
+
+
+def _motions(motions: MotionSet, report: Report, model_bones: list[str] | None = None) -> MotionSet:
+    clips = decode_motions(motions, report, model_bones or [])
+    return encode_motions(clips, motions)[0]
+
+
+def _omf(document: Omf, report: Report) -> Omf:
+    return document.with_motion_set(_motions(document.motion_set, report))
+
+
+def _ogf(document: Ogf, report: Report) -> Ogf:
+    result = document
+    if document.first(BoneNames) is not None:
+        result, _ = encode_skeleton(decode_skeleton(document, report), result)
+    result, _ = encode_meshes(decode_meshes(document, report), result)
+    motions = motion_set_of(document)
+    return result if motions is None else with_motion_set(result, _motions(motions, report, bone_labels(document)))
+
+
+def _bones(document: bones.Bones, _report: Report) -> bones.Bones:
+    again = {
+        section.chunk.plain_id: encode_bone(section.value, decode_bone(section.value).entry)
+        for section in document.sections
+        if isinstance(section.value, bones.Bone)
+    }
+    return with_bones(document, again, [])
+
+
+def _details(document: details.Details, report: Report) -> details.Details:
+    models = {
+        number: dm.encode(dm.decode(model, report, f"detail {number}"), model)[0]
+        for number, model in document.models.items()
+    }
+    return details.encode(details.decode(document, report), document, models)[0]
+
+
+def _rtm(document: Any, report: Report) -> Any:
+    if not isinstance(document, rtm.Binarised):
+        return rtm.encode_plain(rtm.decode(document, report), document)[0]
+    # The file does not name the parents of bones; whatever they are, the same ones lead back.
+    flat = Hierarchy("none", dict.fromkeys(document.bones, ""))
+    return rtm.encode_binarised(rtm.decode(document, report, flat), flat, document)[0]
+
+
+def _decoded_lods(document: p3d.P3d, report: Report) -> p3d.P3d:
+    for lod in document.lods:
+        p3d.decode_polygons(lod, report, {}, "lod")
+    return document
+
+
+def _decoded_errors(document: err.Err, report: Report) -> err.Err:
+    err.decode(document, report)
+    return document
+
+
+def _decoded_image(document: Any, _report: Report) -> Any:
+    ogf_image.decode(document)
+    return document
+
+
+ROUND_TRIPS: Mapping[str, RoundTrip] = {
+    "omf": _omf,
+    "ogf": _ogf,
+    "bones": _bones,
+    "details": _details,
+    "rtm": _rtm,
+    "p3d": _decoded_lods,
+    "err": _decoded_errors,
+    "ogf_image": _decoded_image,
+    "anm": lambda document, report: anm.encode(anm.decode(document, report), document)[0],
+    "skl": lambda document, report: skl.encode(skl.decode(document, report), document)[0],
+    "cform": lambda document, report: cform.encode(cform.decode(document, report), document)[0],
+    "hom": lambda document, report: hom.encode(hom.decode(document, report), document)[0],
+    "som": lambda document, report: som.encode(som.decode(document, report), document)[0],
+    "dm": lambda document, report: dm.encode(dm.decode(document, report), document)[0],
+    "oof": lambda document, report: oof.encode(oof.decode(document, report), document)[0],
+}
+"""By the name of the format (`formats.FORMATS`)."""

@@ -1,0 +1,149 @@
+"""NaN and infinite values in files: told at import, and kept to the bit where nothing is edited."""
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.blender import compat
+from addon.core.finite import NOT_FINITE
+from addon.core.report import Report
+from addon.formats.verification import open_document, verify
+from addon.formats.xray import omf
+from addon.formats.xray.omf.document import TrackFlag
+from tests.blender.test_skl_motions import STEPPED, made_motion, rig_of, written
+from tests.blender.test_ui import game, last_report, load, refusal, turn_a_key  # noqa: F401 (a fixture)
+
+VALUES = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf, "huge": 3e38}
+
+
+def places_in(data: bytes) -> dict[str, int]:
+    """Where floats of an `.omf` lie: of a lone translation, a range's size and start, the timing, an interval."""
+    document = omf.read(data, "x.omf", Report())
+    library, parameters = document.motion_set
+    found = {}
+    for motion in library.motions:
+        at = data.index(bytes(motion.body))
+        for number in range(motion.track_count):
+            keyed = motion.flags(number) & TrackFlag.TRANSLATION_KEYS
+            end = at + motion.starts[number + 1]
+            found.setdefault("size" if keyed else "lone translation", end - (24 if keyed else 12))
+            if keyed:
+                found.setdefault("init", end - 8)
+    definition = parameters.definitions[0]
+    start = data.index(definition.name + b"\0", data.index(bytes(parameters.partitions[0].name)))
+    for name, number in (("speed", 0), ("falloff", 3)):
+        found[name] = start + len(definition.name) + 1 + 8 + 4 * number
+    marked = next((one for one in parameters.definitions if one.marks and len(one.marks[0].intervals)), None)
+    if marked is not None:
+        found["mark"] = data.index(marked.marks[0].intervals.tobytes())
+    return found
+
+
+PLACES = ["lone translation", "size", "init", "speed", "falloff", "mark"]
+
+
+@pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
+@pytest.mark.parametrize("place", PLACES)
+def test_untouched_motions_with_such_values_leave_as_they_came(game, place, value):  # noqa: F811
+    path = game / "humanoid.omf"
+    data = bytearray(path.read_bytes())
+    where = places_in(bytes(data))[place]
+    data[where : where + 4] = np.float32(value).tobytes()
+    path.write_bytes(data)
+    load(game)
+    told = [line for line in last_report() if NOT_FINITE in line]
+    assert len(told) == (0 if np.isfinite(value) else 1)
+    out = game / "out.omf"
+    assert bpy.ops.export_scene.xray_omf(filepath=str(out)) == {"FINISHED"}
+    assert out.read_bytes() == bytes(data)
+
+
+def test_an_edit_beside_such_values_changes_its_own_track_alone(game):  # noqa: F811
+    path = game / "humanoid.omf"
+    data = bytearray(path.read_bytes())
+    where = places_in(bytes(data))["init"]
+    data[where : where + 4] = np.float32(np.nan).tobytes()
+    path.write_bytes(data)
+    rig = load(game)
+    before = omf.read(bytes(data), "x.omf", Report()).motion_set.library.motions
+    action = next(action for action in bpy.data.actions if action.name == before[0].label)
+    rig.animation_data.action = action
+    turn_a_key(action)
+    out = game / "out.omf"
+    assert bpy.ops.export_scene.xray_omf(filepath=str(out)) == {"FINISHED"}
+    after = omf.read(out.read_bytes(), "x.omf", Report()).motion_set.library.motions
+    for one, other in zip(before, after, strict=True):
+        changed = [n for n in range(one.track_count) if bytes(one.track_bytes(n)) != bytes(other.track_bytes(n))]
+        assert len(changed) == (one is before[0])
+
+
+def test_keys_that_became_nan_are_refused_with_a_remedy(game):  # noqa: F811
+    rig = load(game)
+    curve = next(c for c in compat.curve_bag(rig.animation_data.action).fcurves if c.data_path.endswith("location"))
+    curve.keyframe_points[0].co[1] = np.nan  # infinity becomes the largest number in a property
+    said = refusal(bpy.ops.export_scene.xray_omf, filepath=str(game / "out.omf"))
+    assert "NaN or infinite" in said
+    assert "Delete these keys" in said
+
+
+def first_floats(name: str, data: bytes) -> int:
+    """Where the first coordinate of a vertex, corner, key or sub-object lies."""
+    document = open_document(data, name)[1]
+    values = {
+        "level.cform": lambda: document.vertices,
+        "level.hom": lambda: document.rows,
+        "level.som": lambda: document.rows,
+        "level.err": lambda: document.found[0],
+        "grass.dm": lambda: document.vertices,
+        "level.details": lambda: document.models[0].vertices,
+        "camera.anm": lambda: document.animation.envelopes[0].keys,
+        "ship.oof": lambda: document.sub_objects[0].positions,
+    }[name]()
+    return data.index(values.tobytes())
+
+
+LEVEL = "xray_level_geometry"
+OTHERS = {
+    "level/level.cform": LEVEL,
+    "level/level.hom": LEVEL,
+    "level/level.som": LEVEL,
+    "level/level.err": LEVEL,
+    "level/grass.dm": LEVEL,
+    "level/level.details": LEVEL,
+    "camera.anm": "xray_anm",
+    "descent3/ship.oof": "descent3_oof",
+}
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_files_with_such_values_are_told_of_and_leave_as_they_came(name, value, samples, tmp_path):
+    operator = OTHERS[name]
+    path = tmp_path / name.rpartition("/")[2]
+    data = bytearray((samples / name).read_bytes())
+    where = first_floats(path.name, bytes(data))
+    data[where : where + 4] = np.float32(value).tobytes()
+    path.write_bytes(data)
+    assert getattr(bpy.ops.import_scene, operator)(filepath=str(path)) == {"FINISHED"}
+    assert sum(NOT_FINITE in line for line in last_report()) == 1
+    assert NOT_FINITE in "".join(verify(bytes(data), path.name).warnings)
+    if path.suffix == ".err":
+        return  # these are not exported
+    out = tmp_path / f"out{path.suffix}"
+    assert getattr(bpy.ops.export_scene, operator)(filepath=str(out)) == {"FINISHED"}
+    assert out.read_bytes() == bytes(data)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_editor_motions_with_such_values_leave_as_they_came(value, tmp_path):
+    made = made_motion(STEPPED)
+    made.timing = made.timing.copy()
+    made.timing[0] = value
+    path = written(tmp_path, made)
+    data = path.read_bytes()
+    rig_of(["root", "arm", "hand", "Finger"])
+    assert bpy.ops.import_scene.xray_skl(filepath=str(path)) == {"FINISHED"}
+    assert f"{NOT_FINITE} (walk, timing: 1)" in last_report()
+    out = tmp_path / "out.skls"
+    assert bpy.ops.export_scene.xray_skl(filepath=str(out)) == {"FINISHED"}
+    assert out.read_bytes() == data

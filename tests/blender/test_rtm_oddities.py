@@ -1,0 +1,86 @@
+"""Animations of Arma with NaN, infinite and absurd numbers, or altered data beside an action: said, kept, refused."""
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.blender.record import kept
+from addon.core.errors import ReadError
+from addon.core.finite import NOT_FINITE
+from addon.core.report import Report
+from addon.games.arma import animation_edit, events, timing
+from addon.games.arma.animation_import import StepMode
+from tests.blender.rtm_scene import curve_of, exported, load, planned
+from tests.blender.test_rtm import moved, plain, walk
+from tests.formats.arma.rtm.small_files import events as event_block
+
+__all__ = ["walk"]
+
+ODD = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf, "huge": 3e38, "tiny": 1e-42}
+
+
+@pytest.mark.parametrize("mode", StepMode)
+@pytest.mark.parametrize("value", ODD.values(), ids=ODD)
+@pytest.mark.parametrize("place", ["phase", "step", "event", "matrix"])
+def test_untouched_animations_with_such_numbers_leave_as_they_came(tmp_path, place, value, mode):
+    def at(where, otherwise=0.0):
+        return value if place == where else otherwise
+
+    frames = [(0.0, [moved(), moved(x=0.1)]), (at("phase", 1.0), [moved(y=at("matrix")), moved()])]
+    head = event_block((at("event", 0.5), b"StepSound", b"x"), (0.25, b"b", b""))
+    file = tmp_path / "odd.rtm"
+    file.write_bytes(plain(["a", "b"], frames, step=(0.0, at("step"), -1.0), events=head))
+    for seconds in (None, 1.0):
+        report = Report()
+        done = load(file, step=mode, seconds=seconds, report=report)
+        assert any(NOT_FINITE in line for line in report.lines()) == (not np.isfinite(value))
+        assert exported(done) == file.read_bytes()
+        assert animation_edit.update_status(bpy.context, done.rig, done.action, Report()) == "UNTOUCHED"
+        curve_of(done.action, "b", "location", 0).keyframe_points[0].co[1] += 0.1
+        if place != "matrix":
+            assert [change.bone for change in planned(done).changes.bones] == ["b"]
+
+
+def test_phases_too_far_apart_for_frames_are_one_frame_a_key(tmp_path):
+    file = tmp_path / "far.rtm"
+    file.write_bytes(plain(["a"], [(0.0, [moved()]), (1e6, [moved(x=1)])]))
+    report = Report()
+    done = load(file, seconds=1.0, report=report)
+    assert timing.kept_frames(done.action.motionbridge_animation).tolist() == [0, 1]
+    assert any("one frame a key" in line for line in report.lines())
+
+
+def test_events_typed_far_away_stay_within_blenders_frames(walk):
+    done = load(walk)
+    bpy.context.view_layer.objects.active = done.rig
+    assert bpy.ops.motionbridge.arma_event_add() == {"FINISHED"}
+    for phase in (1e30, -1e30, np.inf, np.nan):
+        done.action.motionbridge_animation.events[0].phase = phase
+        assert abs(done.action.pose_markers[0].frame) <= timing.LAST_FRAME
+
+
+@pytest.mark.parametrize("name", ["phases", "frames"])
+@pytest.mark.parametrize("size", [0, 4, 8, 20, 7])
+def test_altered_phases_and_frames_are_refused(walk, name, size):
+    """In scenes of 0.1.0, whose data has no digest."""
+    done = load(walk)
+    properties = done.action.motionbridge_animation
+    setattr(properties, name, (kept(properties, name) * 2)[:size])
+    properties.property_unset(f"{name}_seal")
+    for work in (
+        lambda: planned(done),
+        lambda: events.phase_at(done.action, 1),
+        lambda: animation_edit.update_status(bpy.context, done.rig, done.action, Report()),
+    ):
+        with pytest.raises(ReadError, match=r"kept.*Import the file again"):
+            work()
+    bpy.context.view_layer.objects.active = done.rig
+    with pytest.raises(RuntimeError, match="Import the file again"):
+        bpy.ops.motionbridge.arma_event_add()
+
+
+def test_an_altered_list_of_bones_is_refused(walk):
+    done = load(walk)
+    done.action.motionbridge_animation.bones.remove(0)
+    with pytest.raises(ReadError, match=r"2 bones are kept.*1 bones.*Import the file again"):
+        planned(done)
