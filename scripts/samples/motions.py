@@ -20,6 +20,7 @@ from addon.formats.xray.omf.document import (
 )
 from addon.formats.xray.omf.encoding import encode
 from addon.formats.xray.omf.motions import numbered
+from addon.formats.xray.omf.quantise import Width
 from samples.bones import HUMANOID, WEAPON, skeleton_of
 
 Floats = NDArray[np.float64]
@@ -203,4 +204,5 @@ def weapon_motions(*, as_the_model: bool) -> MotionSet:
     bones = [PartitionBone(skeleton.bones[bone].encode(), track) for track, bone in enumerate(order)]
     looping, once = _played(0, ALL_PARTITIONS), _played(MotionFlag.STOP_AT_END, ALL_PARTITIONS)
     start = MotionSet(numbered([]), Parameters(4, [Partition(b"default", bones)], []))
-    return encode(clips, start, skeleton=skeleton, definitions=[looping, once, once])[0]
+    definitions = [looping, once, once]
+    return encode(clips, start, skeleton=skeleton, definitions=definitions, width=Width.NARROW)[0]
