@@ -161,11 +161,14 @@ def pivots(document: P3d, bones: Sequence[str], report: Report) -> dict[str, Flo
 def centres(lod: Lod, bones: Sequence[str]) -> dict[str, Floats]:
     """Bone -> (3,) the middle of what hangs on it, weighted: where its head may be put when nothing says more."""
     places = _places(lod)
+    usable = np.isfinite(places).all(axis=1)
+    places = places[usable]
     result = {}
     for bone, weights in selection_weights(lod, bones).items():
-        total = float(weights.sum(dtype=np.float64))
+        shares = weights[usable].astype(np.float64)
+        total = float(shares.sum())
         if total > 0:
-            result[bone] = np.asarray(weights.astype(np.float64) @ places / total)
+            result[bone] = np.asarray(shares @ places / total)
     return result
 
 

@@ -67,6 +67,7 @@ def proxies(lod: Lod) -> Iterator[NamedPoint]:
         )
 
 
+@np.errstate(invalid="ignore", over="ignore")  # broken files: what is not finite becomes the identity
 def _frame(triangle: Floats) -> tuple[int, Floats]:
     """Which of three corners (the one with the largest angle) is the origin, and (3, 3) the axes of the model there.
 

@@ -131,6 +131,16 @@ def test_a_proxy_without_area_or_triangle_does_no_harm():
     (found,) = p3d.proxies(place)
     assert found.name == "flat.01"
     assert np.isfinite(found.place).all()
+    place.points["position"] = [(np.inf, 0, 0), (-np.inf, 0, 0), (3e38, 0, 3e38)]
+    (found,) = p3d.proxies(place)
+    assert np.array_equal(found.place[:3, :3], np.eye(3))
+
+
+def test_points_that_are_no_numbers_do_not_count_for_the_middle():
+    place = level([], points=3, tags=[Tag(b"hand", b"\1\1\1"), Tag(b"lost", b"\0\0\1")])
+    place.points["position"] = [(0, 0, 0), (2, 4, 6), (np.inf, np.nan, 0)]
+    found = p3d.centres(place, ["hand", "lost"])
+    assert {bone: point.tolist() for bone, point in found.items()} == {"hand": [1, 6 / 2, 4 / 2]}
 
 
 def test_named_points_know_all_their_selections():
