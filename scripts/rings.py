@@ -17,7 +17,7 @@ from environment import ROOT, Unavailable, blenders, chroot, settings, virtual
 
 GAME_FILES = ("MOTIONBRIDGE_CORPUS", "MOTIONBRIDGE_VECTORS")
 TOGETHER = 2  # jobs at the same time: a Blender alone is busy on more than one core
-LIMIT = 900  # seconds for one ring
+LIMIT = 1800  # seconds for one ring
 
 PASSED, FAILED, NOT_RUN = "passed", "failed", "COULD NOT RUN"
 

@@ -25,6 +25,7 @@ from typing import Any
 import bpy
 from bpy.props import IntProperty, PointerProperty
 
+from .linked import is_local
 from .property_groups import AddedProperties
 
 
@@ -124,7 +125,7 @@ def copies(actions: Sequence[Any], kind: Kind) -> dict[Any, Any]:
 
 def unlisted(rig: Any, kind: Kind) -> list[tuple[Any, Any]]:
     """Copies that an armature uses and no file lists: each with the file it belongs to; none if it cannot be edited."""
-    if rig.library is not None or rig.override_library is not None:
+    if not is_local(rig):
         return []
     return [
         (file, action)

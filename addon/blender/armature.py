@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..core import names, rotation
 from ..core.model import Skeleton
-from . import scope
+from . import renamed_bones, scope
 
 Floats = NDArray[np.float64]
 
@@ -48,6 +48,7 @@ def build(context: Any, skeleton: Skeleton) -> tuple[Any, list[str]]:
                 made[bone].parent = made[parent]
     for pose_bone in rig.pose.bones:
         pose_bone.rotation_mode = "QUATERNION"
+    renamed_bones.remember(armature)
     return rig, given
 
 

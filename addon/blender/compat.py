@@ -89,6 +89,14 @@ def is_played(curve: Any) -> bool:
     return not curve.is_empty and not is_muted(curve)
 
 
+def all_curve_bags(action: Any) -> list[Any]:
+    """Everything that holds F-curves of an action: one bag for each of its slots."""
+    if not SLOTTED:
+        return [action]
+    found = (curve_bag(action, slot) for slot in action.slots)
+    return [bag for bag in found if bag is not None]
+
+
 def clear_curves(bag: Any) -> None:
     """Remove every F-curve and its groups."""
     bag.fcurves.clear()

@@ -1,11 +1,12 @@
 """What each game adds to Blender, and the recipes: read, decode, build; gather, encode, write."""
 
-from ..blender import action_lists, material, rotation_modes
+from ..blender import action_lists, material, renamed_bones, rotation_modes
 from . import arma, descent3, xray
 
 ADDED = (
     material.ADDED,
     action_lists.ADDED,
+    renamed_bones.ADDED,
     rotation_modes.ADDED,
     *xray.ADDED,
     *arma.ADDED,

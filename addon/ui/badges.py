@@ -1,4 +1,4 @@
-"""Keeps the badge of the playing motion true: a moment after an edit it is compared with its file."""
+"""A moment after an edit the playing motion is compared with its file, and renamed bones are followed."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ..games.arma import animation_edit
 from ..games.descent3 import model_export, motion_export
 from ..games.descent3.hierarchy import Chosen
 from ..games.descent3.model_properties import holder_of
+from ..games.renamed_bones import follow_renames
 from ..games.xray import motion_edit, skeletal_export
 from .motion_operators import active_action
 from .target import active_rig
@@ -60,7 +61,13 @@ def _compare_later() -> None:
     compare_model(bpy.context)
 
 
+def _follow_later() -> None:
+    follow_renames(Report())
+
+
 def _edited(scene: Any, depsgraph: Any) -> None:
+    if depsgraph.id_type_updated("ARMATURE") and not bpy.app.timers.is_registered(_follow_later):
+        bpy.app.timers.register(_follow_later, first_interval=DELAY)
     if bpy.context.scene != scene or not depsgraph.id_type_updated("ACTION"):
         return
     context: Any = bpy.context
@@ -85,5 +92,6 @@ def unregister() -> None:
     """Watch no more."""
     if _edited in bpy.app.handlers.depsgraph_update_post:
         bpy.app.handlers.depsgraph_update_post.remove(_edited)
-    if bpy.app.timers.is_registered(_compare_later):
-        bpy.app.timers.unregister(_compare_later)
+    for later in (_compare_later, _follow_later):
+        if bpy.app.timers.is_registered(later):
+            bpy.app.timers.unregister(later)

@@ -10,6 +10,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..blender import compat
+from ..blender.renamed_bones import bone_of
 from ..blender.scope import progress
 from ..core import files
 from ..core.errors import WriteError
@@ -174,10 +175,7 @@ def _moves(action: Any, rig: Any) -> bool:
         return False
     bag = compat.curve_bag(action)
     first = next(iter(bag.fcurves), None) if bag is not None else None
-    if first is None or not first.data_path.startswith('pose.bones["'):
-        return False
-    bone = bpy.utils.unescape_identifier(first.data_path[len('pose.bones["') :].rpartition('"]')[0])
-    return bone in rig.data.bones
+    return first is not None and bone_of(first.data_path) in rig.data.bones
 
 
 def _named(rig: Any, wanted: list[str]) -> list[Any]:

@@ -17,6 +17,7 @@ from ..blender.linked import refuse_linked
 from ..core import names
 from ..core.errors import MotionbridgeError, ReadError
 from ..core.report import Report
+from ..games.renamed_bones import follow_renames
 from .bases import BlenderOperator
 from .wording import said
 
@@ -67,6 +68,7 @@ class Operation:
         report = Report()
         try:
             refuse_linked(self.edited(context))
+            follow_renames(report)
             with undone_on_failure(context):
                 outcome = work(context, report)
         except MotionbridgeError as refusal:

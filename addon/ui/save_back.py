@@ -15,6 +15,7 @@ from ..blender.scope import progress
 from ..core import files
 from ..core.errors import MotionbridgeError, WriteError
 from ..core.report import Report
+from ..games.renamed_bones import follow_renames
 from ..games.xray import motion_edit
 from ..games.xray.motion_export import Plan
 from .bases import BlenderOperator
@@ -89,6 +90,7 @@ class MOTIONBRIDGE_OT_save_back(Operation, ExportChoices, BlenderOperator):
         self._refusal, self._planned = None, Report()
         try:
             refuse_linked(self.edited(context))
+            follow_renames(self._planned)
             self._prepare(context, self._planned)
         except MotionbridgeError as refusal:
             self._plan, self._refusal = None, refusal

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...blender import action as actions
-from ...blender import armature, collection, compat, delta_action, rotation_modes
+from ...blender import armature, collection, compat, delta_action, renamed_bones, rotation_modes
 from ...blender.delta_action import DeltaWriter, RestPose
 from ...blender.linked import is_local
 from ...blender.record import keep
@@ -208,6 +208,7 @@ class _Importer:
 
     def _build(self, rig: Any, clip: DeltaClip, named: list[str], orders: dict[str, str]) -> Any:
         options = self.options
+        renamed_bones.remember(rig.data)
         rest = RestPose.of(rig)
         place = {bone: number for number, bone in enumerate(rest.bones)}
         rows = [number for number, name in enumerate(named) if name]

@@ -10,7 +10,7 @@ from typing import Any, Self
 import bpy
 
 from ...blender import action as actions
-from ...blender import action_lists, compat, rotation_modes
+from ...blender import action_lists, compat, renamed_bones, rotation_modes
 from ...blender.armature import Rest, rest_of
 from ...blender.failure import rows_removed_on_failure
 from ...blender.record import keep
@@ -106,6 +106,7 @@ def _import(
     chosen = _with_tracks(document, _chosen(document, options, path), path, report)
     refuse_overlong([motions[place] for place in chosen], path)
     result = MotionImport()
+    renamed_bones.remember(rig.data)
     with Builders(rig, rest_of(rig, space.XRAY_ROOT_FRAME), parameters, path, report) as builders:
         for place in chosen:  # refuses before anything is made
             builders.for_motion(motions[place])

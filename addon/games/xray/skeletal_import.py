@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 
 from ...blender import action as actions
-from ...blender import action_lists, compat, pose
+from ...blender import action_lists, compat, pose, renamed_bones
 from ...blender.action_lists import Kind
 from ...blender.armature import Rest, rest_of
 from ...blender.failure import rows_removed_on_failure
@@ -104,6 +104,7 @@ def _import(
 ) -> SkeletalImport:
     document = skl.read(files.read_file(path), path, report)
     chosen = _chosen(document, options, path)
+    renamed_bones.remember(rig.data)
     bones = bones_of(rig, rest_of(rig, space.XRAY_ROOT_FRAME))
     _refuse_strangers([document.motions[place] for place in chosen], bones, rig, path)
     showing = _showing(rig, options, report)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ....core import names
+from ....core.errors import WriteError
 from ....core.finite import as_in_file
 from ....core.model import Clip, Skeleton
 from ....core.report import Report
@@ -111,6 +112,11 @@ def _by_name(clips: Sequence[Clip], base: MotionSet) -> list[Identity]:
 
 def _empty_set(skeleton: Skeleton | None, clips: Sequence[Clip]) -> MotionSet:
     bones = skeleton.bones if skeleton is not None else clips[0].bones if clips else []
+    for group in names.duplicates(bones):
+        raise WriteError(
+            f"the game takes these bones for one: {', '.join(map(repr, group))}",
+            remedy="Rename all but one of them, or give them other names in the game (Bone properties)",
+        )
     entries = [PartitionBone(names.encode(bone.lower()), track) for track, bone in enumerate(bones)]
     return MotionSet(numbered([]), Parameters(4, [Partition(b"default", entries)], []))
 

@@ -514,3 +514,10 @@ def test_the_worst_error_of_storing_is_known_with_its_bone() -> None:
     for width in (Width.WIDE, Width.AUTOMATIC):
         _, changes = encode([clip], skeleton=flat_skeleton(2), width=width)
         assert changes.worst_error()[0] < 1e-5
+
+
+def test_bones_that_differ_in_case_alone_are_named():
+    skeleton, clip = flat_skeleton(2), identity_clip(2, 3)
+    skeleton.bones[:] = clip.bones[:] = ["Arm", "arm"]
+    with pytest.raises(WriteError, match="the game takes these bones for one: 'Arm', 'arm'"):
+        encode([clip], skeleton=skeleton)
