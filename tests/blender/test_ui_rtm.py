@@ -102,6 +102,42 @@ def test_a_copied_action_is_exported_on_its_own(file, tmp_path):
     assert first.read_bytes() == file.read_bytes() != second.read_bytes()
 
 
+def test_a_copy_does_not_replace_the_file_of_the_original(file):
+    before = file.read_bytes()
+    bpy.ops.import_scene.arma_rtm(filepath=str(file))
+    rig = bpy.context.view_layer.objects.active
+    original = rig.animation_data.action
+    for name in ("a_copy", "zz_copy"):
+        copy = original.copy()
+        copy.name = name
+        curve_of(copy, "head", "location", 0).keyframe_points[0].co[1] += 1
+        rig.animation_data.action = copy
+        with pytest.raises(RuntimeError, match=f"'{name}' is a copy of '{original.name}'.*file of its own"):
+            bpy.ops.motionbridge.arma_save_back(overwrite=True)
+        assert file.read_bytes() == before
+    rig.animation_data.action = original
+    curve_of(original, "head", "location", 0).keyframe_points[0].co[1] += 1
+    assert bpy.ops.motionbridge.arma_save_back() == {"FINISHED"}
+    assert file.read_bytes() != before
+
+
+def test_a_duplicated_armature_saves_its_own_copy(file):
+    before = file.read_bytes()
+    bpy.ops.import_scene.arma_rtm(filepath=str(file))
+    rig = bpy.context.view_layer.objects.active
+    bpy.ops.object.select_all(action="DESELECT")
+    rig.select_set(True)
+    bpy.ops.object.duplicate()
+    twin = bpy.context.view_layer.objects.active
+    assert twin.animation_data.action != rig.animation_data.action
+    curve_of(twin.animation_data.action, "head", "location", 0).keyframe_points[0].co[1] += 1
+    assert bpy.ops.motionbridge.arma_save_back() == {"FINISHED"}
+    assert file.read_bytes() != before
+    bpy.context.view_layer.objects.active = rig
+    with pytest.raises(RuntimeError, match="no longer the one that was imported"):
+        bpy.ops.motionbridge.arma_save_back()
+
+
 def test_a_collection_exports_its_armature(file, tmp_path):
     bpy.ops.import_scene.arma_rtm(filepath=str(file))
     made = bpy.data.collections.new("men")

@@ -48,6 +48,13 @@ def plan_save_back(
     if not properties.path:
         raise WriteError("the animation comes from no file", remedy="Export it to a new one")
     path = Path(bpy.path.abspath(properties.path))
+    original = original_of(action)
+    if original is not None:
+        raise WriteError(
+            f"the action {action.name!r} is a copy of {original.name!r}, whose file it would replace",
+            file=str(path),
+            remedy="Export it to a file of its own",
+        )
     changed = path.is_file() and files.read_file(path) != kept(properties, "document")
     if changed and not overwrite:
         raise WriteError(
@@ -57,6 +64,24 @@ def plan_save_back(
         )
     options = AnimationExportOptions(hidden=hidden)
     return plan_export(context, rig, str(path), options=options, report=report, action=action)
+
+
+def original_of(action: Any) -> Any:
+    """The action that another one was copied from in Blender, with the file that only the first may replace; or None.
+
+    Imported actions are listed by their armature, copies are in no list; see `blender.action_lists`. Version 0.1.0 kept
+    no lists: of actions of one file there the first by name counts as the original.
+    """
+    path = action.motionbridge_animation.path
+    actions: Any = bpy.data.actions
+    of_file = sorted(
+        (one for one in actions if path and one.motionbridge_animation.path == path),
+        key=lambda one: (len(one.name), one.name),
+    )
+    owners: Any = bpy.data.objects
+    listed = {entry.action for owner in owners for entry in owner.motionbridge_animations}
+    originals = [one for one in of_file if one in listed] or of_file[:1]
+    return None if action in originals or not originals else originals[0]
 
 
 def _settle_length(action: Any, frames: Any) -> None:

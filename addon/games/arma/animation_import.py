@@ -127,6 +127,8 @@ class _Importer:
                     "the armature's data is of another file and does not keep the game's skeleton", rig.name
                 )
         action.use_fake_user = self.options.fake_user
+        if is_local(rig):
+            rig.motionbridge_animations.add().action = action
         if self.options.assign:
             actions.play(self.context, rig, action)
         if self.options.stash:

@@ -20,6 +20,7 @@ from bpy.props import (
     StringProperty,
 )
 
+from ...blender.action_lists import ListedAction
 from ...blender.property_groups import AddedProperties
 from ...blender.record import bytes_property, seal_property, status_property
 from ...core.errors import ReadError
@@ -137,5 +138,6 @@ ADDED = AddedProperties(
     {
         (bpy.types.Action, "motionbridge_animation"): PointerProperty(type=AnimationProperties),
         (bpy.types.Armature, "motionbridge_skeleton"): PointerProperty(type=SkeletonProperties),
+        (bpy.types.Object, "motionbridge_animations"): CollectionProperty(type=ListedAction),
     },
 )
