@@ -12,11 +12,10 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 from ..blender import compat
 from ..blender.renamed_bones import bone_of
 from ..blender.scope import progress
-from ..core import files
 from ..core.errors import WriteError
 from ..core.report import Report
 from ..games.xray import motion_edit, motion_import, skeletal_export
-from ..games.xray.motion_export import Onto, plan_export
+from ..games.xray.motion_export import Onto, file_at, plan_export
 from .bases import BlenderOperator, ExportHelper
 from .existing_motions import ExistingMotions
 from .export_choices import ExportChoices, written_sentence
@@ -129,7 +128,7 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
         plan.write(backup=self.backup)
         self.restore_hidden_keys(rig, chosen)
         if self.remember:
-            motion_edit.settle(plan, rig, known_file(rig, path), options=options)
+            motion_edit.settle(plan, rig, file_at(rig, path), options=options)
         return Outcome(written_sentence(Path(path).name, plan))
 
     def _chosen(self, rig: Any) -> list[Any]:
@@ -148,14 +147,6 @@ def active_file(rig: Any) -> Any:
     """The motion file that is chosen in the panel, or None."""
     files = rig.motionbridge_motion_files if rig is not None else ()
     return files[min(max(rig.motionbridge_motion_file, 0), len(files) - 1)] if len(files) else None
-
-
-def known_file(rig: Any, path: str) -> Any:
-    """The motion file of ``rig`` that lies at ``path``, or None."""
-    target = files.resolved(path)
-    return next(
-        (file for file in rig.motionbridge_motion_files if files.resolved(bpy.path.abspath(file.path)) == target), None
-    )
 
 
 def actions_moving(rig: Any) -> list[Any]:

@@ -458,7 +458,7 @@ class Host:
 def host_on_disk(path: str, rig: Any) -> Host:
     """The file at ``path``, a motion file or a model with motions inside; its motions are known if ``rig`` has it."""
     data = files.read_file(path)
-    file = _file_at(rig, path)
+    file = file_at(rig, path)
     if path.lower().endswith(".ogf"):
         model = ogf.read(data, path, Report())
         inside = motion_set_of(model)
@@ -477,7 +477,7 @@ def host_on_disk(path: str, rig: Any) -> Host:
     return host
 
 
-def _file_at(rig: Any, path: str) -> Any:
+def file_at(rig: Any, path: str) -> Any:
     """The motion file of ``rig`` that lies at ``path``, or None."""
     target = Path(path).resolve()
     return next(
