@@ -14,8 +14,8 @@ from ..blender.renamed_bones import bone_of
 from ..blender.scope import progress
 from ..core.errors import WriteError
 from ..core.report import Report
-from ..games.xray import motion_edit, motion_import, skeletal_export
-from ..games.xray.motion_export import Onto, file_at, plan_export
+from ..games.xray import motion_edit, motion_files, motion_import, skeletal_export
+from ..games.xray.motion_export import Onto, file_at, imported_name, plan_export, written_names
 from .bases import BlenderOperator, ExportHelper
 from .existing_motions import ExistingMotions
 from .export_choices import ExportChoices, written_sentence
@@ -85,12 +85,10 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
     def names_to_write(self, context: Any) -> list[str]:
         """The names that the chosen actions have in the game."""
         try:
-            chosen = [action.motionbridge_motion for action in self._chosen(rig_to_export(context, self.collection))]
+            chosen = self._chosen(rig_to_export(context, self.collection))
         except WriteError:
             return []  # exporting says what is wrong
-        return [
-            (motion.motion_name if self.rename else motion.imported_name) or motion.id_data.name for motion in chosen
-        ]
+        return written_names(chosen, motion_files.LISTS, imported_name, Report(), rename=self.rename)
 
     def draw(self, context: Any) -> None:
         """Which, where to, how."""

@@ -12,7 +12,7 @@ from ..blender import action_lists, scope
 from ..core.errors import WriteError
 from ..core.report import Report
 from ..games.xray import skeletal_export, skeletal_import
-from ..games.xray.motion_export import RestChange
+from ..games.xray.motion_export import RestChange, written_names
 from ..games.xray.skeletal_import import LISTS
 from .bases import BlenderOperator, ExportHelper
 from .curve_tolerances import Tolerances
@@ -86,7 +86,7 @@ class EXPORT_SCENE_OT_xray_skl(
             chosen = self._chosen(rig_to_export(context, self.collection))
         except WriteError:
             return []  # exporting says what is wrong
-        return [action.motionbridge_motion.motion_name or action.name for action in chosen]
+        return written_names(chosen, LISTS, skeletal_export.imported_name, Report())
 
     def draw(self, context: Any) -> None:
         """Which, where to, how; the edited rest pose and hidden keys only where there are such."""

@@ -594,6 +594,16 @@ def test_a_choice_by_hand_stays_and_says_what_will_be_removed(game, export_in_a_
     assert not any("removed" in line for line in drawn(browser))
 
 
+def test_a_copy_in_a_new_file_does_not_stand_for_its_original(game, export_in_a_window):
+    rig, action = walk_of(game)
+    names = sound_motions(game / "humanoid.omf")
+    rig.animation_data.action = action.copy()
+    browser = export_in_a_window(export_motions.EXPORT_SCENE_OT_xray_omf)
+    browser.onto, browser.choose = "OWN_FILES", "ACTIVE"
+    browser.check(bpy.context)
+    assert browser.removed_motions.split("\n") == names
+
+
 def test_what_a_script_sets_is_respected_and_its_default_is_a_new_file(game, export_in_a_window):
     walk_of(game)
     browser = export_in_a_window(export_motions.EXPORT_SCENE_OT_xray_omf, onto="OWN_FILES")

@@ -106,7 +106,7 @@ def adopt_copies(rig: Any) -> None:
     """Make copies that the armature uses new motions of their file, so that they stay when it plays others."""
     for file, action in action_lists.unlisted(rig, LISTS):
         original = action_lists.copies([action], LISTS).get(action)
-        action.motionbridge_motion.motion_name = name_of_copy(action, original, _imported_name)
+        action.motionbridge_motion.motion_name = name_of_copy(action, original, imported_name)
         action.motionbridge_skeletal.place, action.motionbridge_skeletal.imported_name = -1, ""
         action_lists.add(file, action, -1, LISTS)
         action.use_fake_user = True
@@ -128,7 +128,7 @@ def plan_export(
     warn_of_transform(rig, report)
     files.warn_of_replacing(path, report)
     gatherer = _Gatherer(context, rig, options, report)
-    labels = written_names(chosen, LISTS, _imported_name, report)
+    labels = written_names(chosen, LISTS, imported_name, report)
     refuse_one_name(chosen, labels, _had_one_name)
     copies = action_lists.copies(chosen, LISTS)
     made = []
@@ -151,13 +151,14 @@ def plan_export(
     return SkeletalPlan(path, skl.write(document), changes)
 
 
-def _imported_name(action: Any) -> str:
+def imported_name(action: Any) -> str:
+    """The name an action's motion had in the file it came from, "" for a new one."""
     return str(action.motionbridge_skeletal.imported_name)
 
 
 def _had_one_name(twins: list[Any], label: str) -> bool:
     known = action_lists.copies(twins, LISTS)
-    return all(twin not in known and _imported_name(twin).lower() == label for twin in twins)
+    return all(twin not in known and imported_name(twin).lower() == label for twin in twins)
 
 
 def _names_in(path: str) -> list[str]:
@@ -278,7 +279,7 @@ class _Gatherer:
             change = replace(change or MotionChange(playing.name), fields=(*(change.fields if change else ()), *fields))
         if copied and change is not None:
             change = replace(change, new=True)
-        replaces = (not copied and _imported_name(action)) or playing.name
+        replaces = (not copied and imported_name(action)) or playing.name
         return _Motion(action, made, replaces, change)
 
     def _playing(self, action: Any, name: str) -> Playing:
