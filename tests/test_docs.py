@@ -1,0 +1,99 @@
+"""The pages for developers name files, modules, classes and functions: all of them exist, and so do linked pages."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+ADDON = ROOT / "addon"
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+LAYERS = {path.name for path in ADDON.iterdir() if (path / "__init__.py").is_file()}
+NOT_YET = re.compile(r"\btoy")
+"""What a page tells the reader to create is named so."""
+
+QUOTED = re.compile(r"`([^`\n]+)`")
+FILE = re.compile(r"[\w./-]+(\.py|/)")
+DOTTED = re.compile(r"[a-z]\w*(\.\w+)+")
+LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]*)?\)")
+
+
+def quoted(page: Path, shape: re.Pattern[str]) -> set[str]:
+    """What a page writes in backquotes and looks like ``shape``."""
+    text = page.read_text(encoding="utf-8")
+    return {found for found in QUOTED.findall(text) if shape.fullmatch(found) and not NOT_YET.search(found)}
+
+
+def names_in(tree: ast.Module | ast.ClassDef) -> dict[str, ast.AST]:
+    """What a module or class defines, or imports under a name, with the definition."""
+    found: dict[str, ast.AST] = {}
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            found[node.name] = node
+        elif isinstance(node, ast.Assign):
+            found |= {target.id: node for target in node.targets if isinstance(target, ast.Name)}
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found[node.target.id] = node
+        elif isinstance(node, ast.ImportFrom):
+            found |= {alias.asname or alias.name: node for alias in node.names}
+    return found
+
+
+def exists(dotted: str) -> bool:
+    """Whether ``formats.xray.omf.file.read`` and the like can be found in the sources below addon/."""
+    parts = dotted.removeprefix("addon.").split(".")
+    place = ADDON
+    while parts and (place / parts[0]).is_dir():
+        place = place / parts.pop(0)
+    if parts and (place / f"{parts[0]}.py").is_file():
+        place = place / f"{parts.pop(0)}.py"
+    elif (place / "__init__.py").is_file():
+        place = place / "__init__.py"
+    else:
+        return False
+    inside: ast.AST = ast.parse(place.read_text(encoding="utf-8"))
+    for part in parts:
+        found = names_in(inside) if isinstance(inside, ast.Module | ast.ClassDef) else {}
+        if part not in found:
+            return False
+        inside = found[part]
+    return True
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_file_that_a_page_names_exists(page):
+    missing = [name for name in quoted(page, FILE) if "/" in name and not name.startswith((".", "/"))]
+    bases = (ROOT, ADDON, page.parent)
+    # `tests/`, `addon/core/`: what begins with one of our folders; others are of a game's tree.
+    ours = {path.name for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith(".")} | LAYERS
+    missing = [name for name in missing if name.split("/")[0] in ours - {"dist", "demo"}]
+    assert [name for name in missing if not any((base / name).exists() for base in bases)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_dotted_name_on_a_page_exists(page):
+    named = [name for name in quoted(page, DOTTED) if name.split(".")[0] in LAYERS and not name.endswith(".py")]
+    assert [name for name in named if not exists(name)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_link_to_a_page_or_picture_leads_somewhere(page):
+    targets = [found for found, _ in LINK.findall(page.read_text(encoding="utf-8")) if "://" not in found]
+    assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+def test_the_page_of_the_architecture_names_much_that_is_checked():
+    page = ROOT / "docs" / "architecture.md"
+    assert len([name for name in quoted(page, DOTTED) if name.split(".")[0] in LAYERS]) > 60
+    assert len(quoted(page, FILE)) > 30
+
+
+def test_names_that_do_not_exist_are_seen():
+    assert exists("formats.xray.omf.file.read")
+    assert exists("addon.blender.action.ClipWriter.build")
+    assert exists("games.xray.motion_files.LISTS")
+    assert exists("formats.FORMATS")
+    assert not exists("formats.xray.omf.file.devour")
+    assert not exists("blender.action.ClipWriter.demolish")
+    assert not exists("blender.nothing.here")
