@@ -17,6 +17,8 @@ SLOTTED = hasattr(bpy.types, "ActionSlot")
 _GROUP_BY_NAME = bpy.app.version >= (5, 0, 0)
 _NORMALS_BY_ATTRIBUTE = bpy.app.version >= (4, 5, 0)
 
+PATH_OPTIONS = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set[str]()
+"""Of properties that hold a path which may begin with ``//``; older versions ask for no leave."""
 DATA_NAME_LIMIT = 255 if bpy.app.version >= (5, 0, 0) else 63
 """Bytes of UTF-8 in a data-block's name."""
 

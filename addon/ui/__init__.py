@@ -8,6 +8,7 @@ import bpy
 
 from .. import games
 from . import (
+    arma_animation_list,
     arma_model_panel,
     arma_panels,
     badges,
@@ -89,7 +90,16 @@ _WITH_CLASSES: tuple[Any, ...] = (
     level_panels,
     descent_panels,
 )
-_WITH_MORE: tuple[Any, ...] = (games, operation, motion_panels, menus, badges, translations, command)
+_WITH_MORE: tuple[Any, ...] = (
+    games,
+    operation,
+    motion_panels,
+    arma_animation_list,
+    menus,
+    badges,
+    translations,
+    command,
+)
 
 CLASSES: list[type] = [kind for part in _WITH_CLASSES for kind in part.CLASSES]
 

@@ -14,7 +14,8 @@ from ..core.model import Event
 from ..core.report import Report
 from ..games.arma import animation_edit, events, timing
 from ..games.arma.animation_export import AnimationPlan
-from .bases import BlenderList, BlenderOperator
+from . import arma_animation_list
+from .bases import BlenderList, BlenderOperator, BlenderPanel
 from .hidden_keys import HiddenKeysChoice, draw_restore
 from .layouts import fields
 from .motion_operators import OnMotion, active_action
@@ -23,6 +24,7 @@ from .operation import Outcome, broken_lines
 from .preferences import preferences
 from .save_back import LETTERS_SHOWN, draw_warnings
 from .sidebar import MotionbridgePanel, in_both_editors, is_of_a_game, is_of_arma
+from .skeleton_files import SkeletonFilesPanel
 from .target import active_rig
 from .wording import said, shown
 
@@ -153,6 +155,16 @@ class MOTIONBRIDGE_OT_arma_event_remove(OnMotion, BlenderOperator):
         return Outcome(said("Removed the event {}").format(name))
 
 
+EVENT_COLUMNS = ("label", "value", "phase")
+
+
+def _event_columns(layout: Any) -> tuple[Any, Any, Any]:
+    """Where names, values and phases are; names are the longest."""
+    name = layout.split(factor=0.45, align=True)
+    rest = name.split(factor=0.45, align=True)
+    return name, rest, rest
+
+
 class MOTIONBRIDGE_UL_arma_events(BlenderList):
     """Events of an animation."""
 
@@ -160,10 +172,8 @@ class MOTIONBRIDGE_UL_arma_events(BlenderList):
         self, _context: Any, layout: Any, _data: Any, item: Any, _icon: int, _active: Any, _property: str
     ) -> None:
         """Name, value, phase."""
-        row = layout.row(align=True)
-        row.prop(item, "label", text="", emboss=False)
-        row.prop(item, "value", text="", emboss=False)
-        row.prop(item, "phase", text="", emboss=False)
+        for column, name in zip(_event_columns(layout), EVENT_COLUMNS, strict=True):
+            column.prop(item, name, text="", emboss=False)
 
 
 class AnimationPanel(MotionbridgePanel):
@@ -180,11 +190,16 @@ class AnimationPanel(MotionbridgePanel):
     def draw(self, context: Any) -> None:
         """The animation, or how to get one."""
         layout = self.layout
-        action = active_action(context)
+        action, rig = active_action(context), active_rig(context)
+        if rig is not None and (action is not None or len(rig.motionbridge_animations)):
+            arma_animation_list.draw(layout, rig, context)
         if action is None:
-            layout.label(text="The active armature plays no action", icon="INFO")
+            layout.label(
+                text="No armature is active: click one" if rig is None else "The active armature plays no action",
+                icon="INFO",
+            )
         else:
-            draw_restore(layout, active_rig(context))
+            draw_restore(layout, rig)
             _draw_animation(layout, action)
         layout.operator("import_scene.arma_rtm", text="Import Animation", icon="IMPORT")
         layout.operator("export_scene.arma_rtm", text="Export Animation", icon="EXPORT")
@@ -209,6 +224,12 @@ def _draw_animation(layout: Any, action: Any) -> None:
         row = column.row()
         row.enabled = False
         row.prop(properties, "step_mode")
+    layout.label(text="Events")
+    if len(properties.events):
+        heading = layout.row()
+        for column, name in zip(_event_columns(heading), EVENT_COLUMNS, strict=True):
+            column.label(text=properties.events[0].bl_rna.properties[name].name)
+        heading.label(icon="BLANK1")  # above the buttons
     row = layout.row()
     row.template_list(
         "MOTIONBRIDGE_UL_arma_events", "", properties, "events", properties, "active_event", rows=2, maxrows=5
@@ -242,7 +263,14 @@ def _draw_file(layout: Any, properties: Any) -> None:
     layout.operator("motionbridge.arma_save_back", icon="FILE_TICK")
 
 
+class MOTIONBRIDGE_PT_arma_files(SkeletonFilesPanel, BlenderPanel):
+    """The skeleton's files where an import begins."""
+
+    bl_parent_id = "MOTIONBRIDGE_PT_begin"
+
+
 CLASSES = (
+    *arma_animation_list.CLASSES,
     MOTIONBRIDGE_OT_arma_compare,
     MOTIONBRIDGE_OT_arma_save_back,
     MOTIONBRIDGE_OT_arma_event_add,
@@ -250,4 +278,6 @@ CLASSES = (
     MOTIONBRIDGE_UL_arma_events,
     *in_both_editors("arma_animation", AnimationPanel),
     *in_both_editors("arma_begin", NewAnimationPanel),
+    *in_both_editors("arma_skeleton", SkeletonFilesPanel, bl_parent_id="MOTIONBRIDGE_PT_arma_animation"),
+    MOTIONBRIDGE_PT_arma_files,
 )

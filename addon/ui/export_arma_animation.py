@@ -26,6 +26,7 @@ from .file_export import ArmatureExport, draw_backup
 from .hidden_keys import HiddenKeysChoice
 from .layouts import fields
 from .operation import Outcome
+from .skeleton_files import SkeletonFilesChoice
 from .target import active_rig, rig_to_export
 
 KINDS = (
@@ -58,7 +59,9 @@ NAMES = (
 )
 
 
-class EXPORT_SCENE_OT_arma_rtm(BoneNamesChoice, HiddenKeysChoice, ArmatureExport, ExportHelper, BlenderOperator):
+class EXPORT_SCENE_OT_arma_rtm(
+    BoneNamesChoice, HiddenKeysChoice, SkeletonFilesChoice, ArmatureExport, ExportHelper, BlenderOperator
+):
     """Export what the active armature plays as an animation of Arma and Operation Flashpoint (.rtm)"""
 
     bl_idname = "export_scene.arma_rtm"

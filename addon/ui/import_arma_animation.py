@@ -20,6 +20,7 @@ from .bone_names_choice import BoneNamesChoice
 from .file_import import DropOnMotion, FileImport
 from .layouts import fields
 from .operation import Outcome
+from .skeleton_files import SkeletonFilesChoice
 from .target import active_rig
 from .wording import said
 
@@ -52,7 +53,7 @@ TIMINGS = (
 )
 
 
-class IMPORT_SCENE_OT_arma_rtm(BoneNamesChoice, FileImport, ImportHelper, BlenderOperator):
+class IMPORT_SCENE_OT_arma_rtm(BoneNamesChoice, SkeletonFilesChoice, FileImport, ImportHelper, BlenderOperator):
     """Import animations of Arma and Operation Flashpoint (.rtm), plain or binarised, each as an action"""
 
     bl_idname = "import_scene.arma_rtm"

@@ -17,6 +17,7 @@ from .file_import import DropInScene, FileImport
 from .layouts import fields
 from .operation import Outcome
 from .preferences import arma_folder
+from .skeleton_files import SkeletonFilesChoice
 from .target import active_rig
 from .wording import said
 
@@ -37,7 +38,7 @@ RIGS = (
 )
 
 
-class IMPORT_SCENE_OT_arma_p3d(BoneNamesChoice, FileImport, ImportHelper, BlenderOperator):
+class IMPORT_SCENE_OT_arma_p3d(BoneNamesChoice, SkeletonFilesChoice, FileImport, ImportHelper, BlenderOperator):
     """Import models of the tools of Arma and Operation Flashpoint (.p3d, MLOD), to see animations on them"""
 
     bl_idname = "import_scene.arma_p3d"

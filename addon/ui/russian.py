@@ -251,6 +251,7 @@ RUSSIAN: dict[str, str] = (
         "Click the armature whose motions are meant": "Щёлкните арматуру, о чьих анимациях речь",
         "No motions were imported onto this armature": "На эту арматуру не импортированы анимации",
         "Select bones in pose mode, and a partition in the list": ("Выделите кости в режиме позы и группу в списке"),
+        "No armature is active: click one": "Нет активной арматуры: щёлкните её",
         "No motions were imported onto the active armature": "На активную арматуру не импортированы анимации",
         "The active armature plays no action: choose one in the list": (
             "Активная арматура не проигрывает действие: выберите его в списке"

@@ -8,6 +8,25 @@ ARMA: dict[str, str] = {
     "A new armature also has the bones of the hierarchy that the animation does not move": (
         "Новая арматура получает и те кости иерархии, которые анимация не двигает"
     ),
+    "A .p3d with a point for each bone, which import dialogs suggest": (
+        "Файл .p3d с точкой для каждой кости, который предлагают диалоги импорта"
+    ),
+    "Animations listed: {}, new in the list: {}": "Анимаций в списке: {}, из них новых: {}",
+    "Arma Skeleton Files": "Файлы скелета Arma",
+    "Events": "События",
+    "List Animations": "Собрать анимации",
+    "List the action that plays, and imported animations of these bones that no armature lists": (
+        "Добавить в список действие, которое играет, и импортированные анимации этих костей, которых нет ни в "
+        "одном списке"
+    ),
+    "Match Scene to Animation": "Подогнать сцену под анимацию",
+    "Set the scene's first and last frame to the animation's; the rate stays, as a config sets the game's speed": (
+        "Взять первый и последний кадр сцены из анимации; частота кадров остаётся: скорость в игре задаёт конфиг"
+    ),
+    "The model.cfg of the skeleton, which the dialogs suggest; empty for the one beside the imported file": (
+        "model.cfg скелета, который предлагают диалоги импорта и экспорта; пусто — тот, что рядом с импортируемым "
+        "файлом"
+    ),
     "Active Armature": "Активная арматура",
     "Add Event": "Добавить событие",
     "Add an event at the current frame": "Добавить событие в текущем кадре",

@@ -24,6 +24,14 @@ def _is_rig(shown: Any) -> bool:
     return shown is not None and shown.type == "ARMATURE"
 
 
+def lacks_rig(operator: Any, context: Any) -> bool:
+    """For polls: whether no armature is active, which then is the operator's reason."""
+    if active_rig(context) is not None:
+        return False
+    operator.poll_message_set("No armature is active: click one")
+    return True
+
+
 def rigs_of(context: Any) -> list[Any]:
     """All armature objects of the scene."""
     return [shown for shown in context.scene.objects if shown.type == "ARMATURE"]

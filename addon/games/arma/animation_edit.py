@@ -69,7 +69,7 @@ def plan_save_back(
 def original_of(action: Any) -> Any:
     """The action that another one was copied from in Blender, with the file that only the first may replace; or None.
 
-    Imported actions are listed by their armature, copies are in no list; see `blender.action_lists`. Version 0.1.0 kept
+    Imported actions are listed by their armature as originals, copies are not; see `animation_list`. Version 0.1.0 kept
     no lists: of actions of one file there the first by name counts as the original.
     """
     path = action.motionbridge_animation.path
@@ -79,7 +79,7 @@ def original_of(action: Any) -> Any:
         key=lambda one: (len(one.name), one.name),
     )
     owners: Any = bpy.data.objects
-    listed = {entry.action for owner in owners for entry in owner.motionbridge_animations}
+    listed = {entry.action for owner in owners for entry in owner.motionbridge_animations if entry.place >= 0}
     originals = [one for one in of_file if one in listed] or of_file[:1]
     return None if action in originals or not originals else originals[0]
 

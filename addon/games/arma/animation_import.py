@@ -23,13 +23,17 @@ from ...core.report import Report
 from ...formats.arma import rtm
 from ...formats.arma.bone_table import BoneTable
 from ...formats.arma.hierarchy import Hierarchy
-from . import events, hierarchies, step, timing
+from . import animation_list, events, hierarchies, step, timing
 from .animation_properties import WITH_SCALES
 from .hierarchies import HierarchyFrom
 from .skeleton import PivotsFrom, skeleton_for
 
 Floats = NDArray[np.float64]
 NAMES_SHOWN = 8
+OPTION_THAT_HELPS = (
+    "Choose the skeleton it belongs to as Hierarchy in the import's options, or name its model.cfg there; Arma "
+    "Skeleton Files in the sidebar has a file browser for it"
+)
 LARGEST_SHEAR = 1e-3
 """What of a matrix cannot be shown and is not worth a word."""
 
@@ -102,6 +106,13 @@ class _Importer:
             what = "frames" if document.bones else "bones"
             raise ReadError(f"the animation has no {what}", file=self.file, remedy="There is nothing in it to show")
         hierarchy = self._hierarchy(rig, document)
+        if hierarchy is hierarchies.FLAT and isinstance(document, rtm.Binarised):
+            raise ReadError(
+                "a binarised animation holds each bone relative to its parent, and no skeleton with its bones was "
+                "found",
+                file=self.file,
+                remedy=OPTION_THAT_HELPS,
+            )
         clip = rtm.decode(document, self.report, hierarchy, Path(self.file).stem)
         table = self.options.table if rig is not None else BoneTable()
         if rig is None:
@@ -128,7 +139,7 @@ class _Importer:
                 )
         action.use_fake_user = self.options.fake_user
         if is_local(rig):
-            rig.motionbridge_animations.add().action = action
+            animation_list.add(rig, action, animation_list.ORIGINAL)
         if self.options.assign:
             actions.play(self.context, rig, action)
         if self.options.stash:
@@ -163,6 +174,11 @@ class _Importer:
         hierarchies.remember(rig, hierarchy, dict(zip(skeleton.bones, given, strict=True)))
         collection.make_current(self.context, [rig], rig)
         self.report.note(f"a new armature of {len(given)} bones; hierarchy: {hierarchy.name}", clip.name)
+        if hierarchy is hierarchies.FLAT and self.options.hierarchy is not HierarchyFrom.FLAT:
+            self.report.warn(
+                f"no skeleton with its bones was found: every bone is a root, in the right pose. {OPTION_THAT_HELPS}",
+                clip.name,
+            )
         return rig
 
     def _missing(self, rig: Any, bones: list[str], named: list[str]) -> list[str]:

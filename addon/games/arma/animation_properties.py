@@ -21,6 +21,7 @@ from bpy.props import (
 )
 
 from ...blender.action_lists import ListedAction
+from ...blender.compat import PATH_OPTIONS
 from ...blender.property_groups import AddedProperties
 from ...blender.record import bytes_property, seal_property, status_property
 from ...core.errors import ReadError
@@ -133,11 +134,30 @@ class SkeletonProperties(bpy.types.PropertyGroup):
     bones: CollectionProperty(type=SkeletonBone)
 
 
+class SkeletonFiles(bpy.types.PropertyGroup):
+    """The files of a skeleton that the dialogs of imports and exports suggest, chosen once for a scene."""
+
+    config: StringProperty(
+        name="model.cfg",
+        description="The model.cfg of the skeleton, which the dialogs suggest; empty for the one beside the imported "
+        "file",
+        subtype="FILE_PATH",
+        options=PATH_OPTIONS,
+    )
+    pivots_model: StringProperty(
+        name="Pivots Model",
+        description="A .p3d with a point for each bone, which import dialogs suggest",
+        subtype="FILE_PATH",
+        options=PATH_OPTIONS,
+    )
+
+
 ADDED = AddedProperties(
-    (AnimationEvent, AnimationBone, AnimationProperties, SkeletonBone, SkeletonProperties),
+    (AnimationEvent, AnimationBone, AnimationProperties, SkeletonBone, SkeletonProperties, SkeletonFiles),
     {
         (bpy.types.Action, "motionbridge_animation"): PointerProperty(type=AnimationProperties),
         (bpy.types.Armature, "motionbridge_skeleton"): PointerProperty(type=SkeletonProperties),
         (bpy.types.Object, "motionbridge_animations"): CollectionProperty(type=ListedAction),
+        (bpy.types.Scene, "motionbridge_skeleton_files"): PointerProperty(type=SkeletonFiles),
     },
 )

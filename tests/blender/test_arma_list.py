@@ -1,0 +1,178 @@
+"""The list of an armature's Arma animations, the scene's range, and what helps where no skeleton was found."""
+
+import time
+from types import SimpleNamespace
+
+import bpy
+import pytest
+
+from addon.core.errors import ReadError
+from addon.core.report import Report
+from addon.games.arma import animation_edit, animation_list
+from addon.games.arma.animation_import import AnimationImportOptions, import_animation
+from addon.ui import arma_animation_list
+from tests.blender.test_rtm import drawn_animation, moved, plain
+from tests.blender.test_ui import refusal
+
+SHOWN = 1 << 30
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Two animations of a man."""
+    for name, frames in (("nod", 3), ("wave", 5)):
+        rows = [(number / (frames - 1), [moved(), moved(z=0.1 * number)]) for number in range(frames)]
+        (tmp_path / f"{name}.rtm").write_bytes(plain(["Pelvis", "head"], rows))
+    return tmp_path
+
+
+@pytest.fixture
+def rig(folder):
+    files = [{"name": "nod.rtm"}, {"name": "wave.rtm"}]
+    assert bpy.ops.import_scene.arma_rtm(directory=str(folder), files=files) == {"FINISHED"}
+    return bpy.context.view_layer.objects.active
+
+
+def filtered(rig, pattern="", *, by_name=False):
+    drawn = SimpleNamespace(filter_name=pattern, use_filter_sort_alpha=by_name, bitflag_filter_item=SHOWN)
+    return arma_animation_list.MOTIONBRIDGE_UL_arma_animations.filter_items(drawn, None, rig, "")
+
+
+def shown(rig, pattern="", *, by_name=False) -> list[str]:
+    """What the list shows, in its order."""
+    flags, order = filtered(rig, pattern, by_name=by_name)
+    rows = [row.action for row in rig.motionbridge_animations]
+    places = order or list(range(len(rows)))
+    assert sorted(places) == list(range(len(rows)))
+    return [row.name for _, row, flag in sorted(zip(places, rows, flags, strict=True), key=lambda one: one[0]) if flag]
+
+
+def test_a_click_plays_an_animation_of_the_list(rig):
+    assert shown(rig) == ["nod", "wave"]
+    assert rig.motionbridge_playing_animation == 0
+    rig.motionbridge_playing_animation = 1
+    assert rig.animation_data.action.name == "wave"
+    assert rig.motionbridge_playing_animation == 1
+    bpy.context.scene.frame_set(4)
+    assert abs(rig.pose.bones["head"].matrix.translation.y - rig.data.bones["head"].head_local.y - 0.4) < 1e-5
+    rig.animation_data.action = bpy.data.actions["nod"]
+    assert rig.motionbridge_playing_animation == 0
+    rig.animation_data.action = None
+    assert rig.motionbridge_playing_animation == -1
+
+
+def test_the_list_is_searched_and_sorted(rig):
+    bpy.data.actions["nod"].name = "zzz_nod"
+    assert shown(rig, "w*v") == ["wave"]
+    assert shown(rig, "NOD") == ["zzz_nod"]
+    assert shown(rig, by_name=True) == ["wave", "zzz_nod"]
+    bpy.data.actions.remove(bpy.data.actions["wave"])
+    assert shown(rig) == shown(rig, by_name=True) == ["zzz_nod"]
+
+
+def test_an_action_made_in_blender_is_listed_and_is_no_original(rig, folder):
+    before = (folder / "nod.rtm").read_bytes()
+    copy = bpy.data.actions["nod"].copy()
+    rig.animation_data.action = copy
+    assert rig.motionbridge_playing_animation == -1
+    rig.motionbridge_playing_animation = 1  # what stops playing stays within reach
+    assert shown(rig) == ["nod", "wave", "nod.001"]
+    rig.motionbridge_playing_animation = 2
+    assert rig.animation_data.action == copy
+    assert animation_edit.original_of(copy) == bpy.data.actions["nod"]
+    assert "is a copy of 'nod'" in refusal(bpy.ops.motionbridge.arma_save_back, overwrite=True)
+    assert (folder / "nod.rtm").read_bytes() == before
+
+
+def test_animations_of_a_file_without_lists_are_listed_on_request(rig):
+    """Version 0.1.0 kept no lists."""
+    other = drawn_animation(bones=("other",)).rig
+    rig.motionbridge_animations.clear()
+    bpy.context.view_layer.objects.active = rig
+    assert shown(rig) == []
+    assert bpy.ops.motionbridge.arma_list_animations() == {"FINISHED"}
+    assert sorted(shown(rig)) == ["nod", "wave"]
+    assert animation_list.adopt_all(other) == 1  # what it plays alone: the rest belongs to the first
+    bpy.data.actions.remove(bpy.data.actions["wave"])
+    bpy.ops.motionbridge.arma_list_animations()
+    assert len(rig.motionbridge_animations) == 1
+
+
+def test_the_scene_gets_the_range_of_the_animation_and_keeps_its_rate(rig):
+    bpy.context.scene.render.fps = 17
+    rig.motionbridge_playing_animation = 1
+    assert bpy.ops.motionbridge.match_scene_to_animation() == {"FINISHED"}
+    scene = bpy.context.scene
+    assert (scene.frame_start, scene.frame_end, scene.render.fps) == (0, 4, 17)
+    rig.pose.bones["head"].keyframe_insert("location", frame=9)
+    bpy.ops.motionbridge.match_scene_to_animation()
+    assert scene.frame_end == 9
+
+
+def test_3000_animations_are_drawn_in_5_ms(rig):
+    action = bpy.data.actions["nod"]
+    for _ in range(3000):
+        animation_list.add(rig, action, 0)
+    last = bpy.data.actions.new("last")
+    animation_list.add(rig, last, 0)
+    rig.animation_data.action = last
+    assert rig.motionbridge_playing_animation == 3002
+    best = 1.0
+    for _ in range(5):
+        start = time.perf_counter()
+        shown_rows = filtered(rig)[0]
+        for _ in range(34):  # as often as Blender asks at a redraw
+            assert rig.motionbridge_playing_animation == 3002
+        best = min(best, time.perf_counter() - start)
+    assert len(shown_rows) == 3003
+    assert best < 0.01, "twice what is wanted, for a busy machine"
+
+
+def unknown_bones(folder):
+    file = folder / "unknown.rtm"
+    file.write_bytes(plain(["alpha", "beta"], [(0.0, [moved(), moved()]), (1.0, [moved(), moved(z=0.1)])]))
+    return file
+
+
+def test_where_no_skeleton_was_found_the_option_is_named(folder):
+    report = Report()
+    done = import_animation(
+        bpy.context, None, str(unknown_bones(folder)), options=AnimationImportOptions(), report=report
+    )
+    (line,) = [line for line in report.warnings if "every bone is a root" in line]
+    for words in ("Hierarchy", "model.cfg", "Arma Skeleton Files"):
+        assert words in line
+    again = Report()
+    import_animation(bpy.context, done.rig, str(unknown_bones(folder)), options=AnimationImportOptions(), report=again)
+    assert not any("root" in line for line in again.warnings), "the armature has the bones already"
+
+
+def test_a_binarised_file_without_a_skeleton_names_the_option(rig, folder):
+    """Whose hierarchy is asked for, but names the bones of nobody."""
+    rig.motionbridge_playing_animation = 0
+    file = folder / "binarised.rtm"
+    assert bpy.ops.export_scene.arma_rtm(filepath=str(file), kind="BINARISED") == {"FINISHED"}
+    data = file.read_bytes()
+    assert data[:4] == b"BMTR"
+    file.write_bytes(data.replace(b"pelvis", b"alphas").replace(b"head", b"beta"))
+    with pytest.raises(ReadError, match=r"no skeleton with its bones.*Hierarchy.*model\.cfg"):
+        import_animation(bpy.context, None, str(file), options=AnimationImportOptions(), report=Report())
+
+
+def test_the_dialogs_suggest_the_skeleton_files_of_the_scene():
+    from addon.ui.import_arma_animation import IMPORT_SCENE_OT_arma_rtm
+    from addon.ui.skeleton_files import SkeletonFilesChoice
+
+    class Dialog:
+        config, pivots_model = "typed.cfg", "typed.p3d"
+
+        def invoke(self, _context, _event):
+            return self.config, self.pivots_model
+
+    class Asked(SkeletonFilesChoice, Dialog):
+        pass
+
+    assert Asked().invoke(bpy.context, None) == ("typed.cfg", "typed.p3d")
+    bpy.context.scene.motionbridge_skeleton_files.config = "/arma/model.cfg"
+    assert Asked().invoke(bpy.context, None) == ("/arma/model.cfg", "typed.p3d")
+    assert issubclass(IMPORT_SCENE_OT_arma_rtm, SkeletonFilesChoice)
