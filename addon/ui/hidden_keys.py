@@ -14,7 +14,7 @@ from ..core.report import Report
 from ..games.xray.skeletal_import import order_of
 from .bases import BlenderOperator
 from .operation import Operation, Outcome
-from .target import active_rig
+from .target import active_rig, lacks_rig
 from .wording import said
 
 CHOICES = (
@@ -71,9 +71,10 @@ class MOTIONBRIDGE_OT_restore_rotation_modes(Operation, BlenderOperator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """The active armature plays an action."""
-        rig = active_rig(context)
+        if lacks_rig(cls, context):
+            return False
         cls.poll_message_set("The active armature plays no action: choose one in the list")
-        return rig is not None and played(rig) is not None
+        return played(active_rig(context)) is not None
 
     def edited(self, context: Any) -> Iterable[Any]:
         """The armature, where it is linked: overrides keep rotation modes."""

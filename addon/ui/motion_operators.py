@@ -22,7 +22,7 @@ from .bases import CALL, BlenderOperator
 from .export_motions import active_file
 from .operation import Operation, Outcome
 from .scene_rate import frames_said, match_scene
-from .target import active_rig, rig_to_export
+from .target import active_rig, lacks_rig, rig_to_export
 from .wording import said
 
 
@@ -31,6 +31,14 @@ def active_action(context: Any) -> Any:
     rig = active_rig(context)
     data = rig.animation_data if rig is not None else None
     return data.action if data is not None else None
+
+
+def plays_action(operator: Any, context: Any) -> bool:
+    """The poll of operators on what the active armature plays, with the reason where there is none."""
+    if lacks_rig(operator, context):
+        return False
+    operator.poll_message_set("The active armature plays no action: choose one in the list")
+    return active_action(context) is not None
 
 
 class OnMotion(Operation):
@@ -45,9 +53,7 @@ class OnMotion(Operation):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """The active armature plays an action."""
-        operator: Any = cls
-        operator.poll_message_set("The active armature plays no action: choose one in the list")
-        return active_action(context) is not None
+        return plays_action(cls, context)
 
     def edited(self, context: Any) -> Iterable[Any]:
         """The action."""
@@ -86,6 +92,8 @@ class OnMotionFile(Operation):
     def poll(cls, context: Any) -> bool:
         """The active armature has a motion file."""
         operator: Any = cls
+        if lacks_rig(operator, context):
+            return False
         operator.poll_message_set("No motions were imported onto the active armature")
         return active_file(active_rig(context)) is not None
 
@@ -254,9 +262,10 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """The active armature came from a model that refers to motion files."""
-        rig = active_rig(context)
+        if lacks_rig(cls, context):
+            return False
         cls.poll_message_set("The active armature came from no model that refers to motion files")
-        return rig is not None and len(rig.motionbridge_model.references) > 0
+        return len(active_rig(context).motionbridge_model.references) > 0
 
     def invoke(self, context: Any, _event: Any) -> Any:
         """Show the list of what is in the files."""

@@ -16,7 +16,7 @@ from .name_filter import name_filter
 from .operation import Operation, Outcome
 from .scene_rate import frames_said, match_scene
 from .sidebar import MotionbridgePanel, in_both_editors, is_of_xray
-from .target import active_rig
+from .target import active_rig, lacks_rig
 from .wording import shown
 
 
@@ -69,6 +69,8 @@ class MOTIONBRIDGE_OT_match_scene_to_editor_motion(Operation, BlenderOperator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """One plays."""
+        if lacks_rig(cls, context):
+            return False
         cls.poll_message_set("The active armature plays no motion of the editor")
         return active_skeletal(context) is not None
 

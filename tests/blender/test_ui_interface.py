@@ -369,3 +369,12 @@ def test_the_command_is_there():
 
     assert len(command._handles) == 1
     assert json.dumps([command._execute(["info"])])
+
+
+@pytest.mark.parametrize("kind", OPERATORS, ids=lambda kind: kind.bl_idname)
+def test_without_an_armature_no_reason_speaks_of_the_active_one(kind):
+    group, name = kind.bl_idname.split(".")
+    operator = getattr(getattr(bpy.ops, group), name)
+    if operator.poll():
+        pytest.skip("it works without an armature")
+    assert "active armature" not in refusal(operator)
