@@ -12,8 +12,9 @@ from typing import Any
 import bpy
 import numpy as np
 
-# Windows, tools and their brushes: not the user's data, and they move while nobody touches anything.
-NOT_DATA = {"screens", "workspaces", "window_managers", "brushes", "libraries"}
+# Windows, tools and their brushes: not the user's data, and they move while nobody touches anything. Blender 5.2 lists
+# every datablock once more in `all_ids`, windows included.
+NOT_DATA = {"screens", "workspaces", "window_managers", "brushes", "libraries", "all_ids"}
 
 # Properties that say how Blender holds a thing at the moment, or lead back to what is taken down elsewhere.
 NOT_CONTENT = {

@@ -1,4 +1,4 @@
-"""Every question about Blender's version, asked once: actions and their slots, normals, names, selection.
+"""Every question about Blender's version, asked once: actions and their slots, normals, names, node groups.
 
 4.2 keeps F-curves on the action; 4.4 and later keep them in the channelbag of a slot; 5.0 dropped the old way. ``Any``
 stands for what the stubs of one version do not know.
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 SLOTTED = hasattr(bpy.types, "ActionSlot")
 _GROUP_BY_NAME = bpy.app.version >= (5, 0, 0)
 _NORMALS_BY_ATTRIBUTE = bpy.app.version >= (4, 5, 0)
+_GROUP_INPUTS_TYPED = "properties" in bpy.types.NodesModifier.bl_rna.properties
 
 PATH_OPTIONS = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set[str]()
 """Of properties that hold a path which may begin with ``//``; older versions ask for no leave."""
@@ -159,3 +160,11 @@ def set_corner_normals(mesh: Any, normals: NDArray[np.float32]) -> None:
         attribute.data.foreach_set("vector", np.ascontiguousarray(normals, np.float32).ravel())
     else:
         mesh.normals_split_custom_set(normals)
+
+
+def set_group_input(modifier: Any, identifier: str, value: Any) -> None:
+    """Give a geometry nodes modifier the value of an input of its group: a property of its own since 5.2."""
+    if _GROUP_INPUTS_TYPED:
+        getattr(modifier.properties.inputs, identifier).value = value
+    else:
+        modifier[identifier] = value

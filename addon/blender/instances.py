@@ -6,6 +6,7 @@ Nothing is copied in memory, and everything goes away with the object.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import Any
 
 import bpy
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.model import Attribute, Domain
-from . import attributes
+from . import attributes, compat
 
 GROUP = "Motionbridge Instances"
 PLACE, TURN, SCALE, REACH = "instance", "turn", "scale", "reach"
@@ -30,28 +31,41 @@ def build(
     """An object, linked nowhere yet, that shows ``originals`` on ``points`` (n, 3).
 
     ``columns`` (n,) the attributes of the points: `PLACE` int32 among ``originals``, the others float32. With ``onto``,
-    a mesh object, points are set down on what of it lies up to `REACH` above them.
+    a mesh object, points are set down on what of it lies up to `REACH` above them. Whatever it is refused for, nothing
+    stays behind.
     """
     data: Any = bpy.data.meshes.new(name)
+    shown: Any = bpy.data.objects.new(name, data)
+    with ExitStack() as refused:
+        refused.callback(remove, shown)
+        _fill(data, points, columns)
+        _show(shown, originals, onto)
+        refused.pop_all()
+    return shown
+
+
+def _fill(data: Any, points: NDArray[np.float32], columns: dict[str, NDArray[Any]]) -> None:
     if len(points):
         data.vertices.add(len(points))
         data.attributes["position"].data.foreach_set("vector", np.ascontiguousarray(points, np.float32).ravel())
         attributes.build(data, {key: Attribute(Domain.VERTEX, values) for key, values in columns.items()})
     data.update()
-    shown: Any = bpy.data.objects.new(name, data)
+
+
+def _show(shown: Any, originals: Sequence[Any], onto: Any) -> None:
+    name = shown.data.name
     holder: Any = bpy.data.collections.new(name)
+    shown[_HOLDER] = holder
     for number, original in enumerate(originals):
         # Children of a collection are told apart by the order of their names.
         holder.objects.link(bpy.data.objects.new(f"{name} {number:03}", original.data))
     tree = _group(onto is not None)
-    shown[_HOLDER] = holder
     change = shown.modifiers.new(GROUP, "NODES")
     change.node_group = tree
     inputs = {item.name: item.identifier for item in tree.interface.items_tree if item.item_type == "SOCKET"}
-    change[inputs["Originals"]] = holder
+    compat.set_group_input(change, inputs["Originals"], holder)
     if onto is not None:
-        change[inputs["Ground"]] = onto
-    return shown
+        compat.set_group_input(change, inputs["Ground"], onto)
 
 
 _HOLDER = "motionbridge_originals"

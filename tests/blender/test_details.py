@@ -446,6 +446,29 @@ def test_plants_stand_on_their_slots_and_go_without_a_trace(tmp_path):
     assert bpy.ops.motionbridge.details_clear() == {"CANCELLED"}
 
 
+def test_refused_plants_leave_nothing_behind_and_the_old_ones_as_they_were(tmp_path, monkeypatch):
+    def refuse(modifier, identifier, value):
+        raise TypeError("id properties not supported for this type")
+
+    ground, _ = imported(written(tmp_path, SMALL))
+    empty = snapshot()
+    with monkeypatch.context() as patch:
+        patch.setattr("addon.blender.compat.set_group_input", refuse)
+        with pytest.raises(RuntimeError, match="not supported"):
+            bpy.ops.motionbridge.details_scatter(selected=False)
+        assert differences(empty, snapshot()) == []
+    assert bpy.ops.motionbridge.details_scatter(selected=False) == {"FINISHED"}
+    shown = ground.motionbridge_level.scattered.name
+    before = snapshot()
+    with monkeypatch.context() as patch:
+        patch.setattr("addon.blender.compat.set_group_input", refuse)
+        with pytest.raises(RuntimeError, match="not supported"):
+            bpy.ops.motionbridge.details_scatter(selected=False)
+    assert differences(before, snapshot()) == []
+    assert bpy.ops.motionbridge.details_scatter(selected=False) == {"FINISHED"}
+    assert ground.motionbridge_level.scattered.name == shown
+
+
 def test_plants_are_set_down_on_collision_within_the_slot(tmp_path):
     path = written(tmp_path, SMALL)
     imported(path)

@@ -137,13 +137,13 @@ def local_at_rest(shown: Any) -> Floats:
     if not moved or not is_part(shown):
         basis = shown.matrix_basis
     else:
-        place = shown.location
+        place: Any = shown.location
         if "location" in moved and shown.parent_type != "BONE":
             place = Vector(properties.offset) if properties.is_part else first_place(shown)
         if "location" in moved and shown.parent_type == "BONE":
             place = Vector((0, 0, 0))
         turn = Quaternion() if "rotation" in moved else shown.matrix_basis.to_quaternion()
-        scale = Vector((1, 1, 1)) if "scale" in moved else shown.scale
+        scale: Any = Vector((1, 1, 1)) if "scale" in moved else shown.scale
         basis = Matrix.LocRotScale(place, turn, scale)
     return _array(shown.matrix_parent_inverse) @ _array(basis)
 

@@ -62,9 +62,10 @@ def new_point(context: Any, part: Any, kind: str, place: Vector) -> Any:
     context.view_layer.update()
     shown.parent = holder if kind == "SPECIAL" and holder is not None else part
     # Forward is y, up is z; in the space of the holder, whichever way that stands.
+    where: Any = place  # stubs disagree on what takes a vector
     forward = Matrix(((-1, 0, 0), (0, 0, 1), (0, 1, 0)))
     upright = (holder.matrix_world if holder is not None else Matrix()).to_quaternion() @ forward.to_quaternion()
-    shown.matrix_world = Matrix.LocRotScale(place, upright, None)
+    shown.matrix_world = Matrix.LocRotScale(where, upright, None)
     return shown
 
 

@@ -54,7 +54,6 @@ def scatter(
     if found > options.most:
         kept = np.linspace(0, found - 1, options.most).astype(np.int64)
         report.warn(f"only {options.most} of {found} plants are shown; select fewer slots to see all of them")
-    clear(ground)
     places = np.argsort(np.array(numbers), kind="stable")
     found_at = np.searchsorted(np.array(numbers), plants.models[kept], sorter=places)
     columns = {
@@ -65,7 +64,10 @@ def scatter(
     onto = _collision(context) if options.on_collision else None
     if onto is not None:
         columns[instances.REACH] = plants.reaches[kept]
-    made = instances.build(f"{ground.name} {NAME}", models, plants.points[kept], columns, onto)
+    name = f"{ground.name} {NAME}"
+    made = instances.build(name, models, plants.points[kept], columns, onto)
+    clear(ground)  # not before: where building fails, what was shown stays
+    made.name = name
     made.hide_select = True
     ground.users_collection[0].objects.link(made)
     ground.motionbridge_level.scattered = made
