@@ -1,6 +1,6 @@
 """What things cost, each figure beside a floor measured in the same run.
 
-`python3 scripts/bench.py [--json] [--only WORD] [--times N] [--blender 4.2|4.5|5.0|PATH]`. With a Blender the rows are
+`python3 scripts/bench.py [--json] [--only WORD] [--times N] [--blender VERSION|PATH]`. With a Blender the rows are
 those of import and export, else those that need none. A floor is the least that any program would have to do (read the
 file, run one checksum over it); the ratio to it means the same on every machine. Each figure is the minimum of seven,
 ours and the floor in turns, each time in a fresh process. Real files come from MOTIONBRIDGE_CORPUS; without it files
@@ -396,7 +396,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--only", default="", metavar="WORD", help="only rows whose title holds the word")
     parser.add_argument("--times", type=int, default=7, metavar="N", help="how often each is measured (7)")
-    parser.add_argument("--blender", metavar="WHICH", help="rows inside this Blender instead: 4.2, 4.5, 5.0 or a path")
+    parser.add_argument(
+        "--blender", metavar="WHICH", help="rows inside this Blender instead: 4.2, 4.5, 5.0, 5.2 or a path"
+    )
     parser.add_argument("--measure", choices=MEASUREMENTS, metavar="NAME", help="measure once, in this process")
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="for --measure")
     chosen = parser.parse_args(arguments)

@@ -1,6 +1,6 @@
 """Shows what Motionbridge does: it changes one motion of a model, proves what changed and draws a picture.
 
-    python3 scripts/demo.py [MODEL.ogf MOTIONS.omf] [--blender 4.2|4.5|5.0|PATH] [--output FOLDER]
+    python3 scripts/demo.py [MODEL.ogf MOTIONS.omf] [--blender 4.2|4.5|5.0|5.2|PATH] [--output FOLDER]
 
 Without files the samples are taken. Nothing that is read is changed: everything made lies in the output folder.
 """
@@ -23,7 +23,7 @@ def main() -> int:
     """Runs the demonstration as the command line says."""
     parser = argparse.ArgumentParser(description="Change one motion of a model, prove what changed, draw a picture.")
     parser.add_argument("files", nargs="*", type=Path, help="a model (.ogf) and its motions (.omf); else the samples")
-    parser.add_argument("--blender", help="version (4.2, 4.5, 5.0) or path; else the one found or made")
+    parser.add_argument("--blender", help="version (4.2, 4.5, 5.0, 5.2) or path; else the one found or made")
     parser.add_argument("--output", type=Path, default=ROOT / "demo", help="folder for what is made (demo/)")
     chosen = parser.parse_args()
     files = chosen.files or SAMPLES

@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ET
@@ -14,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from environment import ROOT, Unavailable, blenders, chroot, settings, virtual
+from environment import folder as environments
 
 GAME_FILES = ("MOTIONBRIDGE_CORPUS", "MOTIONBRIDGE_VECTORS")
 TOGETHER = 2  # jobs at the same time: a Blender alone is busy on more than one core
@@ -39,15 +41,26 @@ class Outcome:
     excused: bool = False  # a gap of this machine that is reported and no failure
 
 
-Job = Callable[[], Iterator[Outcome]]
+Run = Callable[[], Iterator[Outcome]]
+
+
+@dataclass(frozen=True)
+class Job:
+    """Rings that run one after the other; the minutes are what they took on two cores, beside another job."""
+
+    title: str
+    minutes: int
+    run: Run
 
 
 def run(blender: str | None, pytest_arguments: Sequence[str], *, fast: bool) -> int:
     """Runs the rings, two jobs at a time, prints each outcome as it comes and the summary; the exit status."""
     began = time.monotonic()
     outcomes: list[Outcome] = []
+    jobs = _jobs(blender, pytest_arguments, fast=fast)
+    print(_announcement(jobs, narrowed=bool(pytest_arguments)), flush=True)
     with ThreadPoolExecutor(TOGETHER) as pool:
-        waiting = [pool.submit(list, _guarded(job)) for job in _jobs(blender, pytest_arguments, fast=fast)]
+        waiting = [pool.submit(list, _guarded(job)) for job in jobs]
         for done in as_completed(waiting):
             for outcome in done.result():
                 outcomes.append(outcome)
@@ -56,39 +69,63 @@ def run(blender: str | None, pytest_arguments: Sequence[str], *, fast: bool) -> 
 
 
 def _jobs(blender: str | None, arguments: Sequence[str], *, fast: bool) -> list[Job]:
-    checks: list[Job] = [_lint, lambda: _pure(arguments)]
+    checks = [Job("lint", 1, _lint), Job("the pure tests", 6, lambda: _pure(arguments))]
     if not fast:
-        checks += [_strict_types, *map(_against, _stubs())]
-    if blender == "all":
-        wheels = [version for version in settings()["tool"]["motionbridge"]["wheels"] if version in _stubs()]
-        chosen: list[Job] = [lambda: _debian(arguments), *(_in_wheel(version, arguments) for version in wheels)]
-        if not arguments:
-            chosen.append(lambda: _across(wheels))
+        checks += [Job("strict types", 1, _strict_types), *map(_against, _wheels())]
+    if blender != "all":
+        found = Job(f"the tests in {blender or 'Blender'}", 13, lambda: _in_one(blender, arguments, zip_too=not fast))
+        return [found, *checks]
+    chosen = [
+        Job("Debian's Blender", 13, lambda: _debian(arguments)),
+        *(_in_wheel(each, arguments) for each in _wheels()),
+    ]
+    chosen.append(Job("Debian unstable's Blender", 13, lambda: _unstable(arguments)))
+    if not arguments:
+        chosen.append(Job("saved by one Blender, opened in another", 4, lambda: _across(_wheels())))
+    # What takes longest begins first, and short work fills what is left at the end.
+    return [*chosen[:1], checks[0], *chosen[1:], *checks[1:]]
+
+
+def _announcement(jobs: Sequence[Job], *, narrowed: bool) -> str:
+    """What will be done and about how long it takes, for whoever waits."""
+    said = [f"Two jobs at a time: {', '.join(job.title for job in jobs)}."]
+    longest, total = max(job.minutes for job in jobs), sum(job.minutes for job in jobs)
+    minutes = max(longest, round(total / TOGETHER))
+    if narrowed:
+        said.append(f"With every test chosen that takes about {minutes} minutes on two cores.")
     else:
-        chosen = [lambda: _inside(lambda: blenders.find(blender), blender or "Blender", arguments, zip_too=not fast)]
-    # What takes longest begins first.
-    return [*chosen[:1], *checks, *chosen[1:]]
+        said.append(f"That takes about {minutes} minutes on two cores.")
+    said.append(
+        f"Environments are kept in {environments()}; what is missing there is made: 1 GB and 2 minutes at most."
+    )
+    return "\n".join(said) + "\n"
 
 
 def _in_wheel(version: str, arguments: Sequence[str]) -> Job:
-    return lambda: _inside(lambda: blenders.wheel(version), version, arguments, zip_too=True)
+    return Job(f"Blender {version}", 13, lambda: _inside(lambda: blenders.wheel_anywhere(version), version, arguments))
+
+
+def _in_one(blender: str | None, arguments: Sequence[str], *, zip_too: bool) -> Iterator[Outcome]:
+    wanted = blender if blender in _wheels() else None
+    find = (lambda: blenders.wheel_anywhere(wanted)) if wanted else (lambda: blenders.find(blender))
+    yield from _inside(find, blender or "Blender", arguments, zip_too=zip_too)
 
 
 def _against(version: str) -> Job:
-    return lambda: _types(version)
+    return Job(f"types of {version}", 1, lambda: _types(version))
 
 
-def _stubs() -> dict[str, str]:
-    stubs: dict[str, str] = settings()["tool"]["motionbridge"]["stubs"]
-    return stubs
+def _wheels() -> list[str]:
+    """Every version that has a wheel gates, and has stubs too: one without them is reported by its types."""
+    return list(settings()["tool"]["motionbridge"]["wheels"])
 
 
 def _guarded(job: Job) -> Iterator[Outcome]:
     """What goes wrong in a ring's own set-up is an outcome too: the other rings still run."""
     try:
-        yield from job()
+        yield from job.run()
     except Exception as error:  # noqa: BLE001 - whatever it is, it is shown and fails the run
-        yield Outcome("set-up", "this machine", FAILED, failed=1, note=f"{type(error).__name__}: {error}")
+        yield Outcome("set-up", job.title, FAILED, failed=1, note=f"{type(error).__name__}: {error}")
 
 
 # Lint and types -----------------------------------------------------------------------------------------------------
@@ -151,11 +188,27 @@ def _debian(arguments: Sequence[str]) -> Iterator[Outcome]:
     except Unavailable as lacking:
         yield Outcome("Blender", "Debian's executable", NOT_RUN, note=str(lacking), excused=True)
         return
-    yield from _inside(blenders.debian, "Debian's executable", arguments, zip_too=True)
+    yield from _inside(blenders.debian, "Debian's executable", arguments)
+
+
+def _unstable(arguments: Sequence[str]) -> Iterator[Outcome]:
+    """The real executable of the newest gated version, as long as Debian unstable has it: nobody can pin what moves."""
+    newest = _wheels()[-1]
+    place = f"Debian unstable's executable ({newest})"
+    try:
+        blender = blenders.debian(chroot.UNSTABLE)
+    except (Unavailable, RuntimeError, subprocess.TimeoutExpired) as lacking:
+        yield Outcome("Blender", place, NOT_RUN, note=str(lacking), excused=True)
+        return
+    if not blender.label.startswith(f"{newest}."):
+        note = f"unstable has Blender {blender.label.split()[0]} now"
+        yield Outcome("Blender", place, NOT_RUN, note=note, excused=True)
+        return
+    yield from _inside(lambda: blender, place, arguments)
 
 
 def _inside(
-    find: Callable[[], blenders.Blender], name: str, arguments: Sequence[str], *, zip_too: bool
+    find: Callable[[], blenders.Blender], name: str, arguments: Sequence[str], *, zip_too: bool = True
 ) -> Iterator[Outcome]:
     """The tests in a Blender, and with `zip_too` those that install the built zip in it."""
     try:
@@ -178,7 +231,7 @@ def _inside(
 def _across(wheels: Sequence[str]) -> Iterator[Outcome]:
     """Files saved in each Blender, opened and exported in each newer one; oldest first."""
     try:
-        found = [blenders.wheel(version) for version in wheels]
+        found = [blenders.wheel_anywhere(version) for version in wheels]
     except Unavailable as lacking:
         yield Outcome("across", "saved by one Blender, opened in another", NOT_RUN, note=str(lacking))
         return
@@ -193,8 +246,8 @@ def _across(wheels: Sequence[str]) -> Iterator[Outcome]:
 
 
 def _one_side(blender: blenders.Blender, folder: str, tests: str, place: str) -> Outcome:
-    with blenders.session(blender, _game_files()) as session:
-        session.variables["MOTIONBRIDGE_ACROSS"] = folder
+    with blenders.session(blender, _game_files()) as session, session.sharing(Path(folder)) as between:
+        session.variables["MOTIONBRIDGE_ACROSS"] = str(between)
         return _run_in_blender(session, [tests], ring="across", place=place)
 
 
@@ -220,7 +273,7 @@ def _run_in_blender(
 
 def _run_on_zip(session: blenders.Session) -> Outcome:
     results = session.scratch / "results of zip.xml"
-    session.variables["MOTIONBRIDGE_BLENDER"] = json.dumps(session.blender.command)
+    session.variables["MOTIONBRIDGE_BLENDER"] = json.dumps(session.command)
     tests = str(session.root / "tests" / "package")
     call = ["-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={session.root}", f"--junitxml={results}", tests]
     began = time.monotonic()
@@ -273,7 +326,8 @@ def _summary(outcomes: Sequence[Outcome], seconds: float) -> int:
     rows = [("ring", "where", "passed", "failed", "skipped", "time", "")]
     for found in sorted(outcomes, key=lambda outcome: (outcome.ring, outcome.place)):
         counts = (str(found.passed), str(found.failed), str(found.skipped), f"{found.seconds:.0f} s")
-        verdict = found.status if not found.note else f"{found.status}: {found.note}"
+        verdict = f"{found.status} (excused)" if found.excused else found.status
+        verdict += f": {found.note}" if found.note else ""
         rows.append((found.ring, found.place, *(counts if found.status != NOT_RUN else ("-",) * 4), verdict))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
     print(f"\nWhat ran where, in {seconds:.0f} s (this is Python {platform.python_version()} on {platform.system()})\n")

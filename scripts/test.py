@@ -1,6 +1,6 @@
 """Runs every test that this machine can run, and says at the end what ran where and what could not.
 
-    python3 scripts/test.py [--blender 4.2|4.5|5.0|all|PATH] [--fast] [pytest arguments]
+    python3 scripts/test.py [--blender 4.2|4.5|5.0|5.2|all|PATH] [--fast] [pytest arguments]
 
 Real game files are looked for in the folder MOTIONBRIDGE_CORPUS, numbers computed with the engines' arithmetic in
 MOTIONBRIDGE_VECTORS; tests that need them are skipped, and counted, where these are not set.
@@ -24,8 +24,8 @@ def main() -> int:
     )
     parser.add_argument(
         "--blender",
-        help="4.2, 4.5 or 5.0 (bpy wheels), the path of an executable, or all: the three wheels and Debian's "
-        "executable; without it: the Blender found on this machine, or the wheel that fits its Python",
+        help="4.2, 4.5, 5.0 or 5.2 (bpy wheels), the path of an executable, or all: the four wheels and Debian's "
+        "executables; without it: the Blender found on this machine, or the wheel that fits its Python",
     )
     parser.add_argument("--fast", action="store_true", help="lint, the pure tests and one Blender")
     chosen, pytest_arguments = parser.parse_known_args()

@@ -6,7 +6,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +25,12 @@ class Blender:
     label: str
     command: tuple[str, ...]
     place: Path | None = None
+    is_wheel: bool = False  # its command is a Python, and our launcher its command line
     lacks_pytest: bool = False  # an official build brings its own Python
+
+    def started_from(self, root: Path = ROOT) -> list[str]:
+        """The command that starts it, with the launcher of the checkout `root` where it needs one."""
+        return [*self.command, *([str(root / "scripts" / "launcher.py")] if self.is_wheel else [])]
 
 
 @dataclass
@@ -39,9 +43,14 @@ class Session:
     outside: Path
     variables: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def command(self) -> list[str]:
+        """How programs beside this Blender start it: in its chroot, where it has one."""
+        return self.blender.started_from(self.root)
+
     def blender_call(self, *arguments: str) -> list[str]:
         """The command line that starts this Blender."""
-        return [*self._entry(), *self.blender.command, *arguments]
+        return [*self._entry(), *self.command, *arguments]
 
     def python_call(self, *arguments: str) -> list[str]:
         """The command line of a Python with pytest that can start this Blender by `MOTIONBRIDGE_BLENDER`."""
@@ -56,6 +65,19 @@ class Session:
     def seen_from_outside(self, path: Path) -> Path:
         """A path in the scratch folder as this process sees it."""
         return self.outside / path.relative_to(self.scratch)
+
+    @contextlib.contextmanager
+    def sharing(self, folder: Path) -> Iterator[Path]:
+        """A folder of this machine as Blender sees it; what Blender left in it is there afterwards."""
+        if not self.blender.place:
+            yield folder
+            return
+        inside = self.scratch / folder.name
+        outside = self.seen_from_outside(inside)
+        shutil.copytree(folder, outside)
+        yield inside
+        shutil.copytree(outside, folder, dirs_exist_ok=True)
+        shutil.rmtree(outside)
 
     def _entry(self) -> list[str]:
         return chroot.entering(self.blender.place, self.variables) if self.blender.place else []
@@ -101,7 +123,7 @@ def find(wanted: str | None = None) -> Blender:
 
 
 def _fitting_wheel() -> str:
-    here = f"{sys.version_info.major}.{sys.version_info.minor}"
+    here = machine.version_of_this()
     for version in sorted(WHEEL_FOR_PYTHON, key=lambda version: version != here):
         with contextlib.suppress(Unavailable):
             machine.python(version)
@@ -115,10 +137,27 @@ def wheel(version: str) -> Blender:
     """The bpy wheel of that version in an environment of its own, with our launcher as its command line."""
     chosen = settings()["tool"]["motionbridge"]["wheels"][version]
     machine.require_system_libraries()
-    requirements = [*chosen["requirements"], *virtual.group("test")]
-    interpreter = virtual.environment(f"blender-{version}", requirements, chosen["python"])
-    exact = chosen["requirements"][0].removeprefix("bpy==")
-    return Blender(f"{exact} wheel", (str(interpreter), str(ROOT / "scripts" / "launcher.py")))
+    interpreter = virtual.environment(f"blender-{version}", _requirements(version), chosen["python"])
+    return _of_wheel(version, interpreter)
+
+
+def wheel_anywhere(version: str) -> Blender:
+    """The same; where another Python is needed than this one and Debian's chroot has it, there."""
+    python = settings()["tool"]["motionbridge"]["wheels"][version]["python"]
+    if python != chroot.PYTHON or python == machine.version_of_this() or not chroot.is_possible():
+        return wheel(version)
+    place = chroot.ready()
+    chroot.install(place, list(machine.SYSTEM_LIBRARIES.values()))
+    return _of_wheel(version, chroot.environment(place, f"blender-{version}", _requirements(version)), place)
+
+
+def _requirements(version: str) -> list[str]:
+    return [*settings()["tool"]["motionbridge"]["wheels"][version]["requirements"], *virtual.group("test")]
+
+
+def _of_wheel(version: str, interpreter: Path, place: Path | None = None) -> Blender:
+    exact = _requirements(version)[0].removeprefix("bpy==")
+    return Blender(f"{exact} wheel", (str(interpreter),), place=place, is_wheel=True)
 
 
 def executable(name: str) -> Blender:
@@ -132,11 +171,11 @@ def executable(name: str) -> Blender:
     return Blender(f"{version} at {found}", (found,), lacks_pytest=True)
 
 
-def debian() -> Blender:
+def debian(suite: str = chroot.SUITE) -> Blender:
     """Debian's Blender in its chroot."""
-    place = chroot.ready()
+    place = chroot.ready(suite)
     version = _version((*chroot.entering(place, {}), "blender"))
-    return Blender(f"{version} Debian", ("blender",), place=place)
+    return Blender(f"{version} Debian {suite}", ("blender",), place=place)
 
 
 def _version(command: tuple[str, ...]) -> str:

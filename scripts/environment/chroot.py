@@ -5,15 +5,18 @@ namespace that ends with it. Sources and game files are copied in for each run i
 """
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from . import Unavailable, folder, machine, virtual
 
-SUITE = "trixie"
+SUITE, PYTHON = "trixie", "3.13"  # Blender 4.3, and the Python of the newest wheels
+UNSTABLE = "sid"  # whatever Blender is newest there: it moves
 MIRROR = "http://deb.debian.org/debian"
 PACKAGES = [
     "blender",
@@ -25,6 +28,7 @@ PACKAGES = [
     "python3-pytest",
     "python3-hypothesis",
 ]
+MORE_PACKAGES = {UNSTABLE: ["python3-cattr"]}  # without it the extension system of 5.2 does not start
 # Services must not start inside, and nobody answers questions.
 POLICY = "#!/bin/sh\nexit 101\n"
 SURROUNDINGS = {
@@ -44,17 +48,71 @@ def possible() -> None:
         raise Unavailable("A real Blender executable in a chroot needs debootstrap: install it.")
 
 
-def ready() -> Path:
+def is_possible() -> bool:
+    """Whether a chroot can be made here."""
+    try:
+        possible()
+    except Unavailable:
+        return False
+    return True
+
+
+def ready(suite: str = SUITE) -> Path:
     """The folder of the chroot with Blender in it, made where it is not there yet."""
     possible()
-    place = folder() / f"chroot-{SUITE}"
-    with virtual.building(place, {"packages": PACKAGES, "suite": SUITE}) as needed:
+    place = folder() / f"chroot-{suite}"
+    packages = [*PACKAGES, *MORE_PACKAGES.get(suite, ())]
+    with virtual.building(place, {"packages": packages, "suite": suite}) as needed:
         if needed:
             if shutil.which("debootstrap") is None:
                 machine.install(["debootstrap"])
-            print(f"making {place} (Debian {SUITE}, {' '.join(PACKAGES)})", flush=True)
-            _make(place)
+            print(f"making {place} (Debian {suite}, {' '.join(packages)})", flush=True)
+            _make(place, suite, packages)
     return place
+
+
+def install(place: Path, packages: Sequence[str]) -> None:
+    """Installs what is missing of these packages inside; the lists are fetched anew only where they are stale."""
+    asked = ["dpkg-query", "--show", "--showformat=${Package} ${db:Status-Abbrev}\n"]
+    listed = subprocess.run([*entering(place, {}), *asked], capture_output=True, text=True, check=True).stdout
+    there = {line.split()[0] for line in listed.splitlines() if line.split()[1:] == ["ii"]}
+    missing = [package for package in packages if package not in there]
+    if not missing:
+        return
+    command = [*entering(place, _proxies()), "apt-get", "install", "-y", "-q", "--no-install-recommends", *missing]
+    with virtual.locked(place):
+        try:
+            _run(command)
+        except RuntimeError:
+            _run([*entering(place, _proxies()), "apt-get", "update", "-q"])
+            _run(command)
+
+
+def environment(place: Path, name: str, requirements: Sequence[str]) -> Path:
+    """A Python inside with exactly these packages, made where it is not there yet; its path as programs inside see it.
+
+    The packages are chosen and brought by this machine's pip: nothing inside needs pip, an index or a certificate.
+    """
+    inside = Path("/opt") / name
+    seen = place / inside.relative_to("/")
+    with virtual.building(seen, {"requirements": list(requirements), "python": PYTHON}) as needed:
+        if needed:
+            print(f"making {seen} ({', '.join(requirements)})", flush=True)
+            _run([*entering(place, {}), "python3", "-m", "venv", "--without-pip", str(inside)])
+            _bring(seen / "lib" / f"python{PYTHON}" / "site-packages", requirements)
+    return virtual.python_in(inside)
+
+
+def _bring(target: Path, requirements: Sequence[str]) -> None:
+    """Downloads wheels for the Python inside, on a Debian not older than this machine's, and unpacks them."""
+    kinds = [f"manylinux_2_{minor}" for minor in range(36, 16, -1)] + ["manylinux2014"]
+    options = ["--only-binary=:all:", "--implementation", "cp", "--python-version", PYTHON]
+    options += [option for kind in kinds for option in ("--platform", f"{kind}_{platform.machine()}")]
+    with tempfile.TemporaryDirectory(dir=target) as wheels:
+        virtual.pip(virtual.dev(), requirements, [*options, "--dest", wheels], "download")
+        # Only downloading looks at the other Python's version: installing would compare with its own.
+        options += ["--no-index", "--no-deps", "--ignore-requires-python", "--target", str(target)]
+        virtual.pip(virtual.dev(), sorted(str(path) for path in Path(wheels).iterdir()), options)
 
 
 def entering(place: Path, surroundings: dict[str, str]) -> list[str]:
@@ -63,15 +121,19 @@ def entering(place: Path, surroundings: dict[str, str]) -> list[str]:
     return ["chroot", str(place), "/usr/bin/env", "-i", *(f"{name}={value}" for name, value in variables.items())]
 
 
-def _make(place: Path) -> None:
+def _proxies() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name.lower().endswith("_proxy")}
+
+
+def _make(place: Path, suite: str, packages: Sequence[str]) -> None:
     place.mkdir(parents=True)
-    _run(["debootstrap", "--variant=minbase", SUITE, str(place), MIRROR])
+    _run(["debootstrap", "--variant=minbase", suite, str(place), MIRROR])
     policy = place / "usr/sbin/policy-rc.d"
     policy.write_text(POLICY, encoding="utf-8")
     policy.chmod(0o755)
     shutil.copy("/etc/resolv.conf", place / "etc/resolv.conf")
-    inside = entering(place, {name: value for name, value in os.environ.items() if name.lower().endswith("_proxy")})
-    _run([*inside, "apt-get", "install", "-y", "-q", "--no-install-recommends", *PACKAGES])
+    inside = entering(place, _proxies())
+    _run([*inside, "apt-get", "install", "-y", "-q", "--no-install-recommends", *packages])
     _run([*inside, "apt-get", "clean"])
 
 

@@ -76,7 +76,7 @@ def _loads(library: str) -> bool:
 
 def python(version: str | None = None) -> Path:
     """A Python that can make environments: the running one where it fits `version` ("3.11"), else another one here."""
-    if version is None or version == _version_of_this():
+    if version is None or version == version_of_this():
         _require_venv()
         return Path(sys.executable)
     for candidate in _candidates(version):
@@ -85,7 +85,8 @@ def python(version: str | None = None) -> Path:
     raise Unavailable(f"Python {version} is needed and not on this machine: install it and make it reachable on PATH.")
 
 
-def _version_of_this() -> str:
+def version_of_this() -> str:
+    """The Python that runs this: "3.11"."""
     return f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
@@ -115,7 +116,7 @@ def _require_venv() -> None:
     """Debian ships Python without `ensurepip`: python3.X-venv brings it."""
     if _has_venv():
         return
-    package = f"python{_version_of_this()}-venv"
+    package = f"python{version_of_this()}-venv"
     if not can_install():
         raise Unavailable(f"This Python cannot make environments: run `sudo apt-get install {package}`.")
     install([package])

@@ -38,7 +38,7 @@ def environment(name: str, requirements: Sequence[str], python_version: str | No
             interpreter = machine.python(python_version)
             print(f"making {place} ({', '.join(requirements)})", flush=True)
             _run([interpreter, "-m", "venv", place], f"Python could not make the environment {place}")
-            _pip(python_in(place), requirements)
+            pip(python_in(place), requirements)
     return python_in(place)
 
 
@@ -49,7 +49,7 @@ def packages(name: str, requirements: Sequence[str]) -> Path:
         if needed:
             interpreter = environment("dev", group("dev"))
             print(f"making {place} ({', '.join(requirements)})", flush=True)
-            _pip(interpreter, ["--target", os.fspath(place), *requirements])
+            pip(interpreter, requirements, ["--target", os.fspath(place)])
     return place
 
 
@@ -65,8 +65,11 @@ def plot() -> Path:
 
 def stubs(version: str) -> Path:
     """A Python that sees the API of that Blender as type stubs, and numpy's types."""
+    pinned = settings()["tool"]["motionbridge"]["stubs"].get(version)
+    if pinned is None:
+        raise Unavailable(f"No stubs of Blender {version} are pinned: add them to pyproject.toml beside its wheel.")
     numpy = [requirement for requirement in group("dev") if requirement.startswith("numpy")]
-    return environment(f"stubs-{version}", [settings()["tool"]["motionbridge"]["stubs"][version], *numpy])
+    return environment(f"stubs-{version}", [pinned, *numpy])
 
 
 def python_in(place: Path) -> Path:
@@ -80,7 +83,7 @@ def building(place: Path, content: dict[str, object]) -> Iterator[bool]:
     marker = place / "complete.json"
     wanted = json.dumps(content, sort_keys=True)
     place.parent.mkdir(parents=True, exist_ok=True)
-    with _locked(place):
+    with locked(place):
         if marker.is_file() and marker.read_text(encoding="utf-8") == wanted:
             yield False
             return
@@ -105,17 +108,20 @@ def _mount_points() -> list[Path]:
 
 
 @contextlib.contextmanager
-def _locked(place: Path) -> Iterator[None]:
+def locked(place: Path) -> Iterator[None]:
+    """Nobody else makes or changes `place` meanwhile."""
     with place.with_name(f".{place.name}.lock").open("w") as lock:
         if sys.platform != "win32":
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
-def _pip(interpreter: Path, arguments: Sequence[str]) -> None:
+def pip(interpreter: Path, requirements: Sequence[str], options: Sequence[str] = (), verb: str = "install") -> None:
+    """Installs or downloads packages with the pip of that Python; raises `Unavailable` where it cannot."""
+    quiet = ["--quiet", "--disable-pip-version-check", "--no-input"]
     _run(
-        [interpreter, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", *arguments],
-        f"pip could not install {' '.join(arguments)}",
+        [interpreter, "-m", "pip", verb, *quiet, *options, *requirements],
+        f"pip could not {verb} {' '.join(requirements)}",
     )
 
 

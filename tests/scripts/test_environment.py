@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from environment import ROOT, Unavailable, blenders, chroot, folder, machine, settings, virtual
@@ -32,8 +33,8 @@ def test_folder_is_in_the_checkout_unless_it_is_shared(monkeypatch, tmp_path):
 
 def test_every_gated_blender_has_a_wheel_and_stubs():
     tables = settings()["tool"]["motionbridge"]
-    assert set(tables["stubs"]) == {"4.2", "4.5", "5.0"}
-    assert set(tables["stubs"]) <= set(tables["wheels"])
+    assert set(tables["stubs"]) == {"4.2", "4.5", "5.0", "5.2"}
+    assert set(tables["stubs"]) == set(tables["wheels"])
     assert all(version in tables["wheels"] for version in blenders.WHEEL_FOR_PYTHON.values())
     assert all(tables["wheels"][wheel]["python"] == python for python, wheel in blenders.WHEEL_FOR_PYTHON.items())
 
@@ -179,6 +180,91 @@ def test_session_leaves_nothing_behind(tmp_path):
         assert session.outside.is_dir()
     assert not session.outside.parent.exists()
     assert tmp_path.exists()
+
+
+def test_a_wheel_for_another_python_goes_into_the_chroot_that_has_it(monkeypatch, tmp_path):
+    made = []
+    monkeypatch.setattr(blenders, "wheel", lambda version: f"{version} on this machine")
+    monkeypatch.setattr(chroot, "ready", lambda: tmp_path)
+    monkeypatch.setattr(chroot, "install", lambda place, packages: made.append((place, "libegl1" in packages)))
+    monkeypatch.setattr(chroot, "environment", lambda place, name, requirements: virtual.python_in(tmp_path / name))
+    monkeypatch.setattr(machine, "version_of_this", lambda: "3.11")
+    monkeypatch.setattr(chroot, "is_possible", lambda: False)
+    assert blenders.wheel_anywhere("5.2") == "5.2 on this machine"
+    monkeypatch.setattr(chroot, "is_possible", lambda: True)
+    assert blenders.wheel_anywhere("5.0") == "5.0 on this machine"
+    found = blenders.wheel_anywhere("5.2")
+    assert (found.place, found.label, made) == (tmp_path, "5.2.3 wheel", [(tmp_path, True)])
+    assert found.started_from(tmp_path / "checkout")[1:] == [str(tmp_path / "checkout/scripts/launcher.py")]
+    monkeypatch.setattr(machine, "version_of_this", lambda: "3.13")
+    assert blenders.wheel_anywhere("5.2") == "5.2 on this machine"
+
+
+def test_wheels_for_the_chroot_are_chosen_by_its_python(monkeypatch, tmp_path):
+    packages = tmp_path / "opt/blender-5.2/lib/python3.13/site-packages"
+    asked = []
+
+    def pip(interpreter, requirements, options, verb="install"):
+        asked.append((verb, interpreter, requirements, options))
+        if verb == "download":
+            (Path(options[options.index("--dest") + 1]) / "bpy-5.2.3.whl").touch()
+
+    monkeypatch.setattr(chroot, "_run", lambda command: packages.mkdir(parents=True))
+    monkeypatch.setattr(virtual, "dev", lambda: "this pip")
+    monkeypatch.setattr(virtual, "pip", pip)
+    (tmp_path / "opt").mkdir()
+    for _ in range(2):
+        python = chroot.environment(tmp_path, "blender-5.2", ["bpy==5.2.3"])
+    assert python == virtual.python_in(Path("/opt/blender-5.2"))
+    assert [(verb, interpreter) for verb, interpreter, *_ in asked] == [
+        ("download", "this pip"), ("install", "this pip")
+    ]  # fmt: skip
+    for *_, options in asked:
+        assert options[options.index("--python-version") + 1] == chroot.PYTHON
+        assert "--only-binary=:all:" in options
+        assert any(text.startswith("manylinux_2_28_") for text in options)
+    assert asked[0][2] == ["bpy==5.2.3"]
+    assert [Path(path).name for path in asked[1][2]] == ["bpy-5.2.3.whl"]
+    assert asked[1][3][-1] == str(packages)
+    assert not list(packages.iterdir())
+
+
+def test_only_missing_packages_are_installed_inside_and_lists_fetched_when_stale(monkeypatch, tmp_path):
+    place, ran = tmp_path / "chroot", []
+    place.mkdir()
+    listed = program(tmp_path / "chroot.sh", "echo 'libgl1 ii '; echo 'libegl1 rc '")
+    monkeypatch.setattr(chroot, "entering", lambda place, surroundings: [str(listed)])
+
+    def run(command):
+        ran.append(command[1:])
+        if len(ran) == 1:
+            raise RuntimeError("404")
+
+    monkeypatch.setattr(chroot, "_run", run)
+    chroot.install(place, ["libgl1"])
+    assert ran == []
+    chroot.install(place, ["libgl1", "libegl1"])
+    assert [command[1] for command in ran] == ["install", "update", "install"]
+    assert ran[2][-1] == "libegl1"
+    assert "libgl1" not in ran[2]
+
+
+def test_a_folder_goes_into_the_chroot_and_comes_back(tmp_path):
+    folder = tmp_path / "between"
+    folder.mkdir()
+    (folder / "saved").write_text("by the older", encoding="utf-8")
+    (tmp_path / "chroot" / "tmp").mkdir(parents=True)
+    here = blenders.Session(blenders.Blender("here", ()), ROOT, tmp_path, tmp_path)
+    with here.sharing(folder) as seen:
+        assert seen == folder
+    outside = tmp_path / "chroot" / "tmp"
+    there = blenders.Session(blenders.Blender("there", (), tmp_path / "chroot"), Path("/"), Path("/scratch"), outside)
+    with there.sharing(folder) as seen:
+        assert seen == Path("/scratch/between")
+        assert (outside / "between/saved").read_text(encoding="utf-8") == "by the older"
+        (outside / "between/more").touch()
+    assert sorted(path.name for path in folder.iterdir()) == ["more", "saved"]
+    assert not list(outside.iterdir())
 
 
 def test_chroot_gives_programs_nothing_of_this_machine(monkeypatch, tmp_path):

@@ -75,7 +75,7 @@ def test_an_excused_gap_is_in_the_table_and_does_not_fail(capsys):
     gap = rings.Outcome("Blender", "Debian", rings.NOT_RUN, note="needs root", excused=True)
     status, said = summary(capsys, ran, gap)
     assert status == 0
-    assert "COULD NOT RUN: needs root" in said
+    assert "COULD NOT RUN (excused): needs root" in said
 
 
 def test_choosing_no_test_at_all_fails(capsys):
@@ -96,9 +96,55 @@ def test_chroot_is_excused_without_root_but_a_failing_set_up_is_not(monkeypatch)
     assert [(found.status, found.excused) for found in rings._debian([])] == [(rings.NOT_RUN, False)]
 
 
+@pytest.mark.parametrize("error", [Unavailable("no mirror"), RuntimeError("setting up failed")])
+def test_unstable_is_excused_where_it_cannot_be_had(monkeypatch, error):
+    def lacking(suite):
+        assert suite == "sid"
+        raise error
+
+    monkeypatch.setattr(rings.blenders, "debian", lacking)
+    (found,) = rings._unstable([])
+    assert (found.status, found.excused, found.note) == (rings.NOT_RUN, True, str(error))
+
+
+def test_unstable_counts_as_long_as_it_has_the_newest_gated_version(monkeypatch):
+    moved = rings.blenders.Blender("9.9.1 Debian sid", ("false",))
+    monkeypatch.setattr(rings.blenders, "debian", lambda suite: moved)
+    (found,) = rings._unstable([])
+    assert (found.status, found.excused) == (rings.NOT_RUN, True)
+    assert "9.9.1" in found.note
+    same = rings.blenders.Blender(f"{rings._wheels()[-1]}.9 Debian sid", ("false",))
+    monkeypatch.setattr(rings.blenders, "debian", lambda suite: same)
+    failed = rings.Outcome("Blender", same.label, rings.FAILED, failed=1)
+    monkeypatch.setattr(rings, "_inside", lambda find, name, arguments: iter([failed] if find() is same else []))
+    assert list(rings._unstable([])) == [failed]
+
+
+def test_every_wheel_gates_with_its_tests_and_its_types(monkeypatch):
+    titles = [job.title for job in rings._jobs("all", [], fast=False)]
+    for version in ("4.2", "4.5", "5.0", "5.2"):
+        assert f"Blender {version}" in titles
+        assert f"types of {version}" in titles
+    # Those that pin no stubs are not left out: they fail.
+    monkeypatch.setattr(rings, "_wheels", lambda: ["9.9"])
+    jobs = {job.title: job for job in rings._jobs("all", [], fast=False)}
+    assert "Blender 9.9" in jobs
+    (found,) = rings._guarded(jobs["types of 9.9"])
+    assert (found.status, found.excused) == (rings.FAILED, False)
+    assert "No stubs of Blender 9.9" in found.note
+
+
+def test_the_start_says_what_will_be_done_and_how_long_it_takes():
+    jobs = rings._jobs("all", [], fast=False)
+    said = rings._announcement(jobs, narrowed=False)
+    assert all(job.title in said for job in jobs)
+    assert f"about {round(sum(job.minutes for job in jobs) / 2)} minutes" in said
+    assert "about 13 minutes" in rings._announcement(rings._jobs(None, [], fast=True), narrowed=False)
+
+
 def test_files_go_from_each_blender_to_every_newer_one(monkeypatch):
     made = {version: rings.blenders.Blender(f"{version} wheel", ("false",)) for version in ("1.0", "1.5", "2.0")}
-    monkeypatch.setattr(rings.blenders, "wheel", made.__getitem__)
+    monkeypatch.setattr(rings.blenders, "wheel_anywhere", made.__getitem__)
     ran = []
 
     def one_side(blender, folder, tests, place):
@@ -121,7 +167,7 @@ def test_a_blender_that_cannot_be_had_is_said_for_the_whole_ring(monkeypatch):
     def lacking(version):
         raise Unavailable(f"{version} is not there")
 
-    monkeypatch.setattr(rings.blenders, "wheel", lacking)
+    monkeypatch.setattr(rings.blenders, "wheel_anywhere", lacking)
     (found,) = rings._across(["4.2", "5.0"])
     assert (found.status, found.excused, found.note) == (rings.NOT_RUN, False, "4.2 is not there")
 
@@ -131,7 +177,7 @@ def test_trouble_in_a_ring_is_its_outcome():
         raise OSError("disk full")
         yield
 
-    assert [(found.status, found.failed, found.note) for found in rings._guarded(job)] == [
+    assert [(found.status, found.failed, found.note) for found in rings._guarded(rings.Job("a ring", 1, job))] == [
         (rings.FAILED, 1, "OSError: disk full")
     ]
 
