@@ -407,7 +407,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     with tempfile.TemporaryDirectory(prefix="motionbridge-bench-") as folder:
         listed: Sequence[Row | BlenderRow] = rows_in_blender(Path(folder)) if chosen.blender else rows(Path(folder))
-        blender = blenders.find(chosen.blender).command if chosen.blender else []
+        blender = blenders.find(chosen.blender).started_from() if chosen.blender else []
         wanted = [row for row in listed if chosen.only in row.title]
         if not wanted:
             parser.error(f"no row holds {chosen.only!r}; there are: {', '.join(row.title for row in listed)}")

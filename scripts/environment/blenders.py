@@ -122,6 +122,18 @@ def find(wanted: str | None = None) -> Blender:
     return wheel(_fitting_wheel())
 
 
+def at_hand() -> Blender | None:
+    """A Blender that is on this machine already, or None: nothing is made for it."""
+    if named := os.environ.get("BLENDER"):
+        return executable(named)
+    if found := shutil.which("blender"):
+        with contextlib.suppress(Unavailable):  # too old
+            return executable(found)
+    wheels = settings()["tool"]["motionbridge"]["wheels"]
+    made = (version for version in wheels if virtual.is_made(*_environment(version)))
+    return next(map(wheel, made), None)
+
+
 def _fitting_wheel() -> str:
     here = machine.version_of_this()
     for version in sorted(WHEEL_FOR_PYTHON, key=lambda version: version != here):
@@ -135,28 +147,28 @@ def _fitting_wheel() -> str:
 
 def wheel(version: str) -> Blender:
     """The bpy wheel of that version in an environment of its own, with our launcher as its command line."""
-    chosen = settings()["tool"]["motionbridge"]["wheels"][version]
     machine.require_system_libraries()
-    interpreter = virtual.environment(f"blender-{version}", _requirements(version), chosen["python"])
-    return _of_wheel(version, interpreter)
+    return _of_wheel(version, virtual.environment(*_environment(version)))
 
 
 def wheel_anywhere(version: str) -> Blender:
     """The same; where another Python is needed than this one and Debian's chroot has it, there."""
-    python = settings()["tool"]["motionbridge"]["wheels"][version]["python"]
+    name, requirements, python = _environment(version)
     if python != chroot.PYTHON or python == machine.version_of_this() or not chroot.is_possible():
         return wheel(version)
     place = chroot.ready()
     chroot.install(place, list(machine.SYSTEM_LIBRARIES.values()))
-    return _of_wheel(version, chroot.environment(place, f"blender-{version}", _requirements(version)), place)
+    return _of_wheel(version, chroot.environment(place, name, requirements), place)
 
 
-def _requirements(version: str) -> list[str]:
-    return [*settings()["tool"]["motionbridge"]["wheels"][version]["requirements"], *virtual.group("test")]
+def _environment(version: str) -> tuple[str, list[str], str]:
+    """Name, requirements and Python of a wheel's environment."""
+    chosen = settings()["tool"]["motionbridge"]["wheels"][version]
+    return f"blender-{version}", [*chosen["requirements"], *virtual.group("test")], chosen["python"]
 
 
 def _of_wheel(version: str, interpreter: Path, place: Path | None = None) -> Blender:
-    exact = _requirements(version)[0].removeprefix("bpy==")
+    exact = _environment(version)[1][0].removeprefix("bpy==")
     return Blender(f"{exact} wheel", (str(interpreter),), place=place, is_wheel=True)
 
 

@@ -33,13 +33,23 @@ def environment(name: str, requirements: Sequence[str], python_version: str | No
     place = folder() / name
     if not python_in(place).exists():  # its Python was removed from this machine since
         (place / "complete.json").unlink(missing_ok=True)
-    with building(place, {"requirements": list(requirements), "python": python_version}) as needed:
+    with building(place, _content(requirements, python_version)) as needed:
         if needed:
             interpreter = machine.python(python_version)
             print(f"making {place} ({', '.join(requirements)})", flush=True)
             _run([interpreter, "-m", "venv", place], f"Python could not make the environment {place}")
             pip(python_in(place), requirements)
     return python_in(place)
+
+
+def is_made(name: str, requirements: Sequence[str], python_version: str | None = None) -> bool:
+    """Whether that environment is there already, whole."""
+    place = folder() / name
+    return python_in(place).exists() and _is_complete(place, _content(requirements, python_version))
+
+
+def _content(requirements: Sequence[str], python_version: str | None) -> dict[str, object]:
+    return {"requirements": list(requirements), "python": python_version}
 
 
 def packages(name: str, requirements: Sequence[str]) -> Path:
@@ -80,16 +90,19 @@ def python_in(place: Path) -> Path:
 @contextlib.contextmanager
 def building(place: Path, content: dict[str, object]) -> Iterator[bool]:
     """Yields whether `place` has to be made (anything half-made is gone by then); marks it complete afterwards."""
-    marker = place / "complete.json"
-    wanted = json.dumps(content, sort_keys=True)
     place.parent.mkdir(parents=True, exist_ok=True)
     with locked(place):
-        if marker.is_file() and marker.read_text(encoding="utf-8") == wanted:
+        if _is_complete(place, content):
             yield False
             return
         remove(place)
         yield True
-        marker.write_text(wanted, encoding="utf-8")
+        (place / "complete.json").write_text(json.dumps(content, sort_keys=True), encoding="utf-8")
+
+
+def _is_complete(place: Path, content: dict[str, object]) -> bool:
+    marker = place / "complete.json"
+    return marker.is_file() and marker.read_text(encoding="utf-8") == json.dumps(content, sort_keys=True)
 
 
 def remove(place: Path) -> None:

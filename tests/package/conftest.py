@@ -48,7 +48,7 @@ def command() -> list[str]:
 
 @pytest.fixture(scope="session")
 def archive(command, tmp_path_factory) -> Path:
-    return build.build(command, tmp_path_factory.mktemp("dist"))
+    return build.build(tmp_path_factory.mktemp("dist"))
 
 
 @pytest.fixture

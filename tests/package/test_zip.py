@@ -1,9 +1,11 @@
 """The zip as a user has it: installed, enabled, used, disabled and removed in a Blender that never saw it."""
 
 import json
+import shutil
 import zipfile
 from pathlib import Path
 
+import build
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,6 +41,30 @@ def test_zip_holds_every_module_with_its_data_and_nothing_else(archive):
         path.relative_to(ROOT / "addon") for suffix in ("py", "json") for path in (ROOT / "addon").rglob(f"*.{suffix}")
     }
     assert packed == {path.as_posix() for path in sources} | {"LICENSE", "blender_manifest.toml"}
+
+
+def test_zip_is_what_blenders_own_builder_makes(computer, archive, tmp_path):
+    build.validate(archive, computer.command)
+    stage = tmp_path / "motionbridge"
+    shutil.copytree(ROOT / "addon", stage)
+    (stage / "__pycache__").mkdir(exist_ok=True)
+    (stage / "__pycache__" / "names.pyc").touch()
+    for name in ("blender_manifest.toml", "LICENSE"):
+        shutil.copy2(ROOT / name, stage)
+    by_blender = tmp_path / "by Blender.zip"
+    computer.blender(
+        "--command", "extension", "build", "--source-dir", str(stage), "--output-filepath", str(by_blender)
+    )
+    assert entries(archive) == entries(by_blender)
+
+
+def entries(archive):
+    with zipfile.ZipFile(archive) as content:
+        assert content.namelist()[0] == "blender_manifest.toml"
+        return {
+            each.filename: (each.date_time, each.external_attr, each.compress_type, content.read(each))
+            for each in content.infolist()
+        }
 
 
 def test_changelog_tells_of_this_version():

@@ -4,6 +4,7 @@ import ast
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import build
@@ -68,6 +69,33 @@ def test_what_the_zip_lacks_is_named(name):
         build.check_names([other for other in GOOD_NAMES if other != name])
 
 
-def test_a_blender_that_fails_to_build_is_quoted(tmp_path):
+def test_a_blender_that_finds_fault_is_quoted(tmp_path):
     with pytest.raises(build.BuildFailure, match="no space left"):
-        build.build(["sh", "-c", "echo no space left; exit 3"], tmp_path)
+        build.validate(tmp_path / "some.zip", ["sh", "-c", "echo no space left; exit 3"])
+
+
+def test_zip_is_built_where_no_blender_is(tmp_path):
+    surroundings = {"PATH": str(tmp_path), "MOTIONBRIDGE_ENVIRONMENTS": str(tmp_path / "none")}
+    done = subprocess.run(
+        [sys.executable, SCRIPTS / "build.py", "--output", tmp_path],
+        capture_output=True, text=True, timeout=60, check=False, env=surroundings,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "no Blender is here to validate it" in done.stdout
+    (archive,) = tmp_path.glob("*.zip")
+    with zipfile.ZipFile(archive) as content:
+        build.check_names(content.namelist())
+    assert [path.name for path in tmp_path.iterdir()] == [archive.name]
+
+
+def test_the_zip_leaves_out_what_the_manifest_says(tmp_path):
+    for name in ("kept.py", "kept/inner.py", "kept/.hidden", "__pycache__/gone.py", "gone.pyc", ".git/gone.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "link.py").symlink_to(tmp_path / "kept.py")
+    found = [
+        path.relative_to(tmp_path).as_posix() for path in build._sources(tmp_path, ["__pycache__/", "*.pyc", ".*"])
+    ]
+    assert found == ["kept/inner.py", "kept.py"]
+    with pytest.raises(build.BuildFailure, match="single names only"):
+        list(build._sources(tmp_path, ["tests/inner/"]))
