@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -97,3 +98,45 @@ def test_names_that_do_not_exist_are_seen():
     assert not exists("formats.xray.omf.file.devour")
     assert not exists("blender.action.ClipWriter.demolish")
     assert not exists("blender.nothing.here")
+
+
+# What pages for users call by the names of the interface --------------------------------------------------------------
+
+BOLD = re.compile(r"\*\*([^*]+)\*\*")
+RULE = re.compile(r"^\s*(-|\d\.) \*\*[^*]+\*\*", re.MULTILINE)
+"""What a list item begins with in bold is its subject."""
+GUIDES = ["docs/guide.md", "docs/coming-from-xray-tools.md", "docs/coming-from-arma-tools.md"]
+BLENDERS_OWN = {
+    "File",
+    "Edit",
+    "Import",
+    "Export",
+    "Preferences",
+    "Get Extensions",
+    "Install from Disk",
+    "Manual Frame Range",
+}
+"""Names of Blender's own interface; Import and Export are menus."""
+
+
+def texts_in(folder: str) -> Iterator[str]:
+    """Every text in the sources of the interface; that of several rows is one."""
+    for file in (ADDON / folder).rglob("*.py"):
+        if not file.name.startswith("russian"):
+            nodes = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+            yield from (node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def bold_names(page: str) -> Iterator[str]:
+    """``Step: On the Object`` and ``File > Import > …`` name several things each; a sentence in bold names none."""
+    text = RULE.sub("", (ROOT / page).read_text(encoding="utf-8"))
+    for bold in BOLD.findall(text):
+        if bold[-1] not in ".:":
+            yield from (" ".join(name.split()) for part in bold.split(">") for name in part.split(": "))
+
+
+@pytest.mark.parametrize("page", GUIDES)
+def test_names_of_the_interface_exist(page):
+    known = {text for folder in ("ui", "games", "blender") for text in texts_in(folder)} | BLENDERS_OWN
+    unknown = [name for name in bold_names(page) if name not in known]
+    assert unknown == []
