@@ -168,3 +168,11 @@ def set_group_input(modifier: Any, identifier: str, value: Any) -> None:
         getattr(modifier.properties.inputs, identifier).value = value
     else:
         modifier[identifier] = value
+
+
+def face_layers(edited: Any, kind: str) -> Any:
+    """The layers of a type (``int``, ``float``, ``bool``) on the faces of a `bmesh.types.BMesh`.
+
+    None for ``bool`` in 4.2, which cannot read truth values in edit mode.
+    """
+    return getattr(edited.faces.layers, kind, None)

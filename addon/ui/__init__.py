@@ -13,6 +13,7 @@ from . import (
     arma_panels,
     badges,
     bones_operators,
+    collision_values,
     command,
     descent_operators,
     descent_panels,
@@ -87,6 +88,7 @@ _WITH_CLASSES: tuple[Any, ...] = (
     arma_model_panel,
     model_panels,
     details_panels,
+    collision_values,
     level_panels,
     descent_panels,
 )

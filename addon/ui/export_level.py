@@ -11,9 +11,9 @@ from bpy.props import BoolProperty, StringProperty
 from ..core.errors import WriteError
 from ..core.report import Report
 from ..games.xray import level_export
-from ..games.xray.level_gather import ExportOptions
 from ..games.xray.level_properties import holder_of
 from .bases import BlenderOperator, ExportHelper
+from .collision_values import options_with_materials
 from .file_export import FileExport, draw_backup
 from .layouts import fields, paragraph
 from .operation import Outcome
@@ -57,7 +57,8 @@ class EXPORT_SCENE_OT_xray_level_geometry(FileExport, ExportHelper, BlenderOpera
             suffix = level_export.SUFFIXES[holder.motionbridge_level.kind]
             name = bpy.path.clean_name(holder.name)
             self.filepath = bpy.path.abspath(came_from) if came_from else f"{name}{suffix}"
-            found = level_export.find_problems(context, holder, Report())
+            options = options_with_materials(context, holder, Report())
+            found = level_export.find_problems(context, holder, Report(), options)
             self.findings = "\n".join(one.problem.sentence for one in found)
 
     def check(self, _context: Any) -> bool:
@@ -85,7 +86,9 @@ class EXPORT_SCENE_OT_xray_level_geometry(FileExport, ExportHelper, BlenderOpera
             path = path.with_suffix(suffix)
         if path.suffix.lower() != suffix:
             raise WriteError(f"{holder.name!r} goes into a file of {suffix}, not {path.suffix}", remedy="Name it so")
-        options = ExportOptions(self.modifiers, self.anew, self.backup)
+        options = options_with_materials(
+            context, holder, report, modifiers=self.modifiers, anew=self.anew, backup=self.backup
+        )
         plan = level_export.export_file(context, holder, path, options, report)
         return Outcome(f"{path.name}: {plan.sentence()}")
 

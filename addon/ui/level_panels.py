@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
-from ..core.errors import WriteError
 from ..core.report import Report
 from ..games.xray import level_edit, level_export, level_materials
 from ..games.xray.level_properties import KINDS, holder_of, meshes_of
 from .bases import CALL, BlenderOperator, BlenderPanel
+from .collision_values import FaceValues, draw_active_face, options_with_materials
 from .details_panels import draw_ground
 from .operation import Operation, Outcome
 from .sidebar import MotionbridgePanel
@@ -19,11 +19,6 @@ from .wording import said, shown
 
 LEGEND_SHOWN = 24
 NEW_KINDS = tuple(item for item in KINDS if item[0] in level_edit.DEFAULTS)
-
-
-def _kind(context: Any) -> str:
-    active = context.active_object
-    return active.motionbridge_level.kind if active is not None and active.type == "MESH" else "NONE"
 
 
 class MOTIONBRIDGE_OT_level_begin(Operation, BlenderOperator):
@@ -51,27 +46,6 @@ class MOTIONBRIDGE_OT_level_begin(Operation, BlenderOperator):
         return Outcome(said("{} can be exported for a level now").format(context.active_object.name))
 
 
-class FaceValues(Operation):
-    """Sets what the file says of the selected faces."""
-
-    kinds: tuple[str, ...] = ()
-    poll_message_set: Callable[[str], None]
-    bl_options = {"REGISTER", "UNDO"}
-
-    @classmethod
-    def poll(cls, context: Any) -> bool:
-        """The active mesh is of a kind whose faces have the value."""
-        cls.poll_message_set("The active object is no mesh whose faces have this value")
-        return _kind(context) in cls.kinds
-
-    def set_values(self, context: Any, **values: Any) -> Outcome:
-        """Give the selected faces these values."""
-        counts = level_edit.set_values(context, context.active_object, _kind(context), values)
-        if not counts.selected:
-            raise WriteError("no face is selected", remedy="Select the faces that are meant, in edit mode")
-        return Outcome(said("Changed faces: {} of {} selected").format(counts.changed, counts.selected))
-
-
 class MOTIONBRIDGE_OT_level_two_sided(FaceValues, BlenderOperator):
     """Let the selected occluders work from both sides, or from their front alone"""
 
@@ -83,7 +57,7 @@ class MOTIONBRIDGE_OT_level_two_sided(FaceValues, BlenderOperator):
 
     def run(self, context: Any, _report: Report) -> Outcome:
         """Set it."""
-        return self.set_values(context, two_sided=self.two_sided)
+        return self.set_values(context, {"two_sided": self.two_sided})
 
 
 class MOTIONBRIDGE_OT_level_occlusion(FaceValues, BlenderOperator):
@@ -103,57 +77,7 @@ class MOTIONBRIDGE_OT_level_occlusion(FaceValues, BlenderOperator):
 
     def run(self, context: Any, _report: Report) -> Outcome:
         """Set it."""
-        return self.set_values(context, occlusion=self.occlusion)
-
-
-class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
-    """Set game material, sector and flags of the selected collision faces"""
-
-    bl_idname = "motionbridge.level_collision"
-    bl_label = "Set Collision Values"
-    kinds = ("CFORM",)
-
-    use_material: BoolProperty(name="Set Game Material", description="Change the game material")
-    material: IntProperty(name="Game Material Number", description="As in gamemtl.xr", min=0, max=16383)
-    use_sector: BoolProperty(name="Set Sector", description="Change the sector")
-    sector: IntProperty(name="Sector", description="Number of the level's sector", min=0, max=65535)
-    use_flags: BoolProperty(name="Set Flags", description="Change both flags")
-    suppress_shadows: BoolProperty(name="Suppress Shadows", description="They cast no shadow")
-    suppress_wallmarks: BoolProperty(name="Suppress Wallmarks", description="They take no marks of shots")
-
-    def invoke(self, context: Any, _event: Any) -> Any:
-        """A dialog."""
-        return context.window_manager.invoke_props_dialog(self, width=360)
-
-    def draw(self, _context: Any) -> None:
-        """What is not ticked cannot be typed."""
-        layout = self.layout
-        layout.use_property_split = True
-        for ticked, fields in (
-            ("use_material", ("material",)),
-            ("use_sector", ("sector",)),
-            ("use_flags", ("suppress_shadows", "suppress_wallmarks")),
-        ):
-            layout.prop(self, ticked)
-            column = layout.column()
-            column.enabled = getattr(self, ticked)
-            for name in fields:
-                column.prop(self, name)
-            if ticked == "use_material":
-                for made in level_materials.known_materials():
-                    if made.motionbridge_material.number == self.material:
-                        column.label(text=made.name, icon="MATERIAL", translate=False)
-
-    def run(self, context: Any, _report: Report) -> Outcome:
-        """Set what is ticked."""
-        values: dict[str, Any] = {}
-        if self.use_material:
-            values["material"] = self.material
-        if self.use_sector:
-            values["sector"] = self.sector
-        if self.use_flags:
-            values |= {"suppress_shadows": self.suppress_shadows, "suppress_wallmarks": self.suppress_wallmarks}
-        return self.set_values(context, **values)
+        return self.set_values(context, {"occlusion": self.occlusion})
 
 
 class MOTIONBRIDGE_OT_level_check(Operation, BlenderOperator):
@@ -180,7 +104,9 @@ class MOTIONBRIDGE_OT_level_check(Operation, BlenderOperator):
         """Report everything, select the elements of one finding."""
         if context.active_object.mode != "OBJECT":
             CALL.object.mode_set(mode="OBJECT")
-        found = level_export.find_problems(context, holder_of(context.active_object), report)
+        holder = holder_of(context.active_object)
+        options = options_with_materials(context, holder, report)
+        found = level_export.find_problems(context, holder, report, options)
         if not found:
             return Outcome(said("Nothing is wrong"))
         for one in found:
@@ -277,13 +203,13 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
             column.operator("motionbridge.level_colours", icon="FILE_REFRESH").shown_by = "SAME"
         if kind == "CFORM":
             column.operator("motionbridge.level_collision", icon="MATERIAL")
+            draw_active_face(self.layout, context.active_object.data)
 
 
 CLASSES = (
     MOTIONBRIDGE_OT_level_begin,
     MOTIONBRIDGE_OT_level_two_sided,
     MOTIONBRIDGE_OT_level_occlusion,
-    MOTIONBRIDGE_OT_level_collision,
     MOTIONBRIDGE_OT_level_check,
     MOTIONBRIDGE_PT_level,
 )

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from addon.ui import export_level, level_panels
+from addon.ui import collision_values, export_level, level_panels
 from tests.blender.test_levels import SQUARE, drawn, imported
 
 
@@ -24,8 +24,10 @@ class Layout:
     def label(self, text="", **_):
         self.kept.append(text)
 
-    def prop(self, _owner, name, **_):
+    def prop(self, _owner, name, *_where, **_):
         self.kept.append((name, self.enabled))
+
+    prop_search = prop
 
     def operator(self, name, text="", **_):
         self.kept.append(text or name)
@@ -79,20 +81,20 @@ def test_errors_say_how_to_go_there_and_cannot_be_exported(samples):
     assert "Export" not in said
 
 
+@pytest.mark.parametrize("listed", [True, False])
 @pytest.mark.parametrize("ticked", ["use_material", "use_sector", "use_flags"])
-def test_only_what_is_ticked_can_be_typed(samples, ticked):
-    imported(samples / "level" / "level.cform")
-    operator = SimpleNamespace(layout=Layout(), use_material=False, use_sector=False, use_flags=False, material=12)
+def test_only_what_is_ticked_can_be_set(ticked, listed):
+    operator = SimpleNamespace(layout=Layout(), use_material=False, use_sector=False, use_flags=False)
+    operator.is_list_of_game = listed
     setattr(operator, ticked, True)
-    level_panels.MOTIONBRIDGE_OT_level_collision.draw(operator, bpy.context)
+    collision_values.MOTIONBRIDGE_OT_level_collision.draw(operator, bpy.context)
     enabled = {name for name, enabled in (one for one in operator.layout.kept if isinstance(one, tuple)) if enabled}
     fields = {
-        "use_material": {"material"},
+        "use_material": {"material_name"} | (set() if listed else {"material"}),
         "use_sector": {"sector"},
         "use_flags": {"suppress_shadows", "suppress_wallmarks"},
     }
     assert enabled == {"use_material", "use_sector", "use_flags"} | fields[ticked]
-    assert "materials\\bricks" in operator.layout.kept
 
 
 def test_what_the_game_would_reject_is_said_before_it_is_written():

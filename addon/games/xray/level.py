@@ -90,6 +90,9 @@ def _read_collision(data: bytes, path: Path, options: LevelOptions, report: Repo
     names = level_materials.read_names(options.game_materials or find_game_materials(path, options.game_folder), report)
     # Counted while Blender holds nothing of it yet: the most memory is then needed but once.
     counts = _collision_counts(mesh)
+    numbers = mesh.values(cform.MATERIAL, Domain.FACE)
+    if numbers is not None:
+        level_materials.warn_of_unknown(numbers, names, path.name, report)
     key = mesh.values(_SPLIT.get(options.split, ""), Domain.FACE)
     # What lies in a mesh of no faces cannot be split.
     parts = [(0, mesh)] if key is None or not len(key) else mesh_parts.split(mesh, key)

@@ -57,8 +57,13 @@ def selected_faces(data: Any) -> NDArray[np.bool_]:
     return selected
 
 
-def set_values(context: Any, shown: Any, kind: str, values: Mapping[str, Any]) -> Counts:
-    """Give the selected faces these values; in object and edit mode alike."""
+def set_values(
+    context: Any, shown: Any, kind: str, values: Mapping[str, Any], names: Mapping[int, str] | None = None
+) -> Counts:
+    """Give the selected faces these values; in object and edit mode alike.
+
+    ``names`` of game materials by number, for the Blender materials that are made.
+    """
     with scope.object_mode(context):
         data = shown.data
         selected = selected_faces(data)
@@ -69,7 +74,7 @@ def set_values(context: Any, shown: Any, kind: str, values: Mapping[str, Any]) -
             if now is None:
                 now = np.full(len(selected), DEFAULTS[kind][name], dtype)
             if kind == "CFORM" and name == cform.MATERIAL:
-                _assign_material(data, selected, value)
+                _assign_material(data, selected, value, (names or {}).get(value, ""))
             changed |= selected & (now != dtype(value))
             now[selected] = value
             attributes.write(data, name, domain, now)
@@ -104,12 +109,12 @@ def refresh(context: Any, shown: Any, shown_by: str = "") -> None:
             raise
 
 
-def _assign_material(data: Any, selected: NDArray[np.bool_], number: int) -> None:
+def _assign_material(data: Any, selected: NDArray[np.bool_], number: int, name: str) -> None:
     """The Blender material of a game material onto faces: the slot is what counts for collision."""
     slots = level_materials.game_numbers(data).tolist()
     if number not in slots:
         known = [one for one in level_materials.known_materials() if one.motionbridge_material.number == number]
-        data.materials.append(known[0] if known else level_materials.game_material(number, ""))
+        data.materials.append(known[0] if known else level_materials.game_material(number, name))
         slots.append(number)
     index = np.zeros(len(data.polygons), np.int32)
     data.polygons.foreach_get("material_index", index)

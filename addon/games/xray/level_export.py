@@ -28,11 +28,11 @@ from .level_properties import meshes_of
 
 SUFFIXES = {"CFORM": ".cform", "HOM": ".hom", "SOM": ".som", "DETAILS": ".details", "DM": ".dm"}
 
-_PROBLEMS: dict[str, Callable[[Mesh], Iterator[Problem]]] = {
-    "CFORM": cform.find_problems,
-    "HOM": hom.find_problems,
-    "SOM": som.find_problems,
-    "DM": dm.find_problems,
+_PROBLEMS: dict[str, Callable[[Mesh, ExportOptions], Iterator[Problem]]] = {
+    "CFORM": lambda mesh, options: cform.find_problems(mesh, options.game_materials),
+    "HOM": lambda mesh, _: hom.find_problems(mesh),
+    "SOM": lambda mesh, _: som.find_problems(mesh),
+    "DM": lambda mesh, _: dm.find_problems(mesh),
 }
 
 
@@ -55,7 +55,7 @@ def plan_export(context: Any, holder: Any, options: ExportOptions, report: Repor
     if not plan.faces:
         report.warn("there is no triangle in it; the game takes it for missing", holder.name)
     if plan.changes:
-        report_problems(_PROBLEMS[kind](mesh), holder.name, report)
+        report_problems(_PROBLEMS[kind](mesh, options), holder.name, report)
     return plan
 
 
@@ -109,8 +109,9 @@ class Offending:
     vertices: NDArray[np.int64]
 
 
-def find_problems(context: Any, holder: Any, report: Report) -> list[Offending]:
+def find_problems(context: Any, holder: Any, report: Report, options: ExportOptions | None = None) -> list[Offending]:
     """What the game or its tools would not take, or what is worth a look, with the elements of Blender's meshes."""
+    options = ExportOptions() if options is None else options
     kind = holder.motionbridge_level.kind
     if kind == "DETAILS":
         # Of the ground a vertex is a slot, shown as a face.
@@ -118,8 +119,8 @@ def find_problems(context: Any, holder: Any, report: Report) -> list[Offending]:
         return [Offending(holder, problem, problem.elements, problem.elements[:0]) for problem in problems]
     found = []
     for shown in meshes_of(holder):
-        shape = gather(context, shown, kind, ExportOptions(), report)
-        for problem in _PROBLEMS[kind](shape.mesh):
+        shape = gather(context, shown, kind, options, report)
+        for problem in _PROBLEMS[kind](shape.mesh, options):
             elements = problem.elements
             on_faces = problem.domain is Domain.FACE
             faces = np.unique(shape.faces[elements]) if on_faces else elements[:0]

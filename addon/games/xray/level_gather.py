@@ -44,12 +44,14 @@ WANTED: dict[str, Wanted] = {
 @dataclass(frozen=True)
 class ExportOptions:
     """``modifiers`` applied as the viewport shows them; ``anew`` makes a new file, of the newest version, where one was
-    imported; ``backup`` keeps the old file.
+    imported; ``backup`` keeps the old file. ``game_materials`` the ids of the game's `gamemtl.xr`, none where it was
+    not found.
     """
 
     modifiers: bool = False
     anew: bool = False
     backup: bool = True
+    game_materials: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from ...core.errors import MotionbridgeError
 from ...core.model import Material
 from ...core.report import Report
 from ...formats.xray import gamemtl
-from .game_tree import GameTree
+from .game_tree import GAME_MATERIALS, GameTree, find_game_materials
 
 MOST_MATERIALS = 512
 """Of collision; a real game has about a hundred. What is more stays grey, with its numbers in the attribute."""
@@ -63,6 +63,27 @@ def read_names(path: Path | None, report: Report) -> dict[int, str]:
     for line in found.lines():
         report.warn(f"{path.name}: {line}")
     return {number: found.label for number, found in document.by_id().items()}
+
+
+def names_for(path: str, chosen: Path | None, game_folder: Path | None, report: Report) -> dict[int, str]:
+    """Number -> name of the game materials for a file of a level; none where no readable `gamemtl.xr` is found.
+
+    ``chosen`` the `gamemtl.xr` that the user named; ``path`` of the level's file, "" for a mesh that came from none.
+    """
+    found = chosen
+    if found is None and path:
+        found = find_game_materials(Path(path), game_folder)
+    elif found is None and game_folder is not None:
+        found = GameTree(game_folder).find_file(GAME_MATERIALS)
+    return read_names(found, report)
+
+
+def warn_of_unknown(values: NDArray[np.int32], names: Mapping[int, str], place: str, report: Report) -> None:
+    """Say which numbers (faces,) the game materials lack, if any are known."""
+    missing = [number for number in different(values).tolist() if number not in names] if names else []
+    if missing:
+        shown = ", ".join(map(str, missing[:8])) + (f" and {len(missing) - 8} more" if len(missing) > 8 else "")
+        report.warn(f"faces have game materials that {GAME_MATERIALS} lacks: {shown}", place)
 
 
 def collision(values: NDArray[np.int32], names: Mapping[int, str]) -> Slots:
@@ -217,6 +238,12 @@ def known_materials() -> list[Any]:
     """The Blender materials of this file that stand for game materials, by their numbers."""
     made: Any = bpy.data.materials
     return sorted((one for one in made if one.motionbridge_material.number >= 0), key=_number)
+
+
+def number_of(made: Any, said: int | None) -> int | None:
+    """The game material of a face: that of the Blender material in its slot, else what its attribute ``said``."""
+    number = made.motionbridge_material.number if made is not None else -1
+    return int(number) if number >= 0 else said
 
 
 def _number(made: Any) -> int:

@@ -7,7 +7,7 @@ faces lie beside them, what the compiler knows), in a way nobody could check: th
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -185,8 +185,24 @@ def _revalued(
     return faces, build
 
 
-def find_problems(mesh: Mesh) -> Iterator[Problem]:
-    """What a `level.cform` cannot hold, and what is worth a look."""
+def _unknown_materials(mesh: Mesh, game_materials: Collection[int]) -> Iterator[Problem]:
+    """Faces whose game material the game's `gamemtl.xr` does not have."""
+    values = mesh.values(MATERIAL, Domain.FACE)
+    if values is None or not game_materials:
+        return
+    wrong = np.isin(values, np.array(sorted(game_materials), np.int64), invert=True)
+    shown = np.unique(values[wrong]).tolist()
+    more = f" and {len(shown) - 8} more" if len(shown) > 8 else ""
+    what = f"have a game material that gamemtl.xr lacks ({', '.join(map(str, shown[:8]))}{more})"
+    yield from problems.some(wrong, "faces", what, "Set a game material of the list")
+
+
+def find_problems(mesh: Mesh, game_materials: Collection[int] = ()) -> Iterator[Problem]:
+    """What a `level.cform` cannot hold, and what is worth a look.
+
+    ``game_materials`` the ids that the game knows, none where nobody knows them.
+    """
     yield from problems.unusable(mesh)
     yield from _out_of_range(mesh, None)
+    yield from _unknown_materials(mesh, game_materials)
     yield from problems.worth_a_look(mesh)

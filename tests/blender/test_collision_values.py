@@ -1,0 +1,176 @@
+"""Collision values of faces: names of game materials instead of numbers, the active face, numbers that nothing has."""
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.blender import active_face
+from addon.ui import collision_values
+from tests.blender.test_level_panel import panel_says
+from tests.blender.test_levels import SQUARE, drawn, face_values
+from tests.blender.test_ui import last_report, refusal
+
+VALUES = collision_values.VALUES
+NAMES = ["materials\\bricks", "materials\\earth", "objects\\grille", "objects\\tin_roof"]
+
+
+class Dialog:
+    """The operator's dialog without a window: its properties, its methods."""
+
+    kind = collision_values.MOTIONBRIDGE_OT_level_collision
+
+    def __init__(self):
+        self.__dict__["properties"] = bpy.context.window_manager.operator_properties_last(
+            "motionbridge.level_collision"
+        )
+        self.__dict__["shown"] = False
+
+    def __getattr__(self, name):
+        method = getattr(self.kind, name, None)
+        return method.__get__(self) if callable(method) else getattr(self.properties, name)
+
+    def __setattr__(self, name, value):
+        setattr(self.properties, name, value)
+
+    def opened(self):
+        """As a click on the button."""
+        for prop in self.properties.bl_rna.properties:
+            if prop.identifier != "rna_type":
+                self.properties.property_unset(prop.identifier)
+
+        class Window:
+            @staticmethod
+            def invoke_props_dialog(_operator, **_):
+                return {"RUNNING_MODAL"}
+
+        context = type("Context", (), {"__getattr__": lambda _, name: getattr(bpy.context, name)})()
+        context.window_manager = Window()
+        assert self.invoke(context, None) == {"RUNNING_MODAL"}
+        return self
+
+
+@pytest.fixture
+def level(samples):
+    assert bpy.ops.import_scene.xray_level_geometry(filepath=str(samples / "level" / "level.cform")) == {"FINISHED"}
+    return bpy.context.view_layer.objects.active
+
+
+@pytest.fixture
+def game_materials():
+    """Names a `gamemtl.xr` in the preferences."""
+    preferences = bpy.context.preferences.addons["bl_ext.dev.motionbridge"].preferences
+
+    def choose(path):
+        preferences.game_materials = str(path)
+
+    yield choose
+    preferences.game_materials = ""
+
+
+def activate(shown, face):
+    shown.data.polygons.active = face
+    selected = np.zeros(len(shown.data.polygons), np.bool_)
+    selected[face] = True
+    shown.data.polygons.foreach_set("select", selected)
+
+
+def face_with(shown, name):
+    slot = [made.name for made in shown.data.materials].index(name)
+    return next(face.index for face in shown.data.polygons if face.material_index == slot)
+
+
+@pytest.mark.parametrize("mode", ["OBJECT", "EDIT"])
+def test_the_dialog_lists_names_and_begins_with_the_active_face(level, mode):
+    face = face_with(level, "objects\\grille")
+    level.data.attributes["sector"].data[face].value = 3
+    level.data.attributes["suppress_shadows"].data[face].value = True
+    level.data.attributes["suppress_wallmarks"].data[face].value = False
+    activate(level, face)
+    bpy.ops.object.mode_set(mode=mode)
+    dialog = Dialog().opened()
+    assert level.mode == mode
+    names = [row.name for row in dialog.listed]
+    assert names == sorted(names)
+    assert set(NAMES) <= set(names)
+    assert len(names) > len(NAMES) - 1
+    assert (dialog.material_name, dialog.sector) == ("objects\\grille", 3)
+    assert (dialog.suppress_shadows, dialog.suppress_wallmarks) == (True, False)
+    assert dialog.is_list_of_game
+
+
+def test_picking_a_name_sets_its_number_and_typing_a_number_its_name(level):
+    activate(level, 0)
+    dialog = Dialog().opened()
+    numbers = {row.name: row.number for row in dialog.listed}
+    dialog.material_name = "materials\\earth"
+    assert dialog.material == numbers["materials\\earth"]
+    dialog.material = numbers["materials\\bricks"]
+    assert dialog.material_name == "materials\\bricks"
+    dialog.material = 9999
+    assert dialog.material_name == ""
+
+
+def test_faces_get_a_material_by_its_name(level):
+    activate(level, face_with(level, "materials\\bricks"))
+    face = level.data.polygons.active
+    assert bpy.ops.motionbridge.level_collision(use_material=True, material_name="materials\\earth") == {"FINISHED"}
+    assert level.data.materials[level.data.polygons[face].material_index].name == "materials\\earth"
+    number = level.data.materials["materials\\earth"].motionbridge_material.number
+    assert face_values(level, "material", np.int32)[face] == number
+    said = refusal(bpy.ops.motionbridge.level_collision, use_material=True, material_name="materials\\unheard_of")
+    assert "no game material is called" in said
+
+
+def test_a_material_that_no_face_had_gets_its_name(samples, game_materials):
+    game_materials(samples / "level" / "gamemtl.xr")
+    wall = drawn("wall", SQUARE, [(0, 1, 2, 3)], "NONE")
+    bpy.context.view_layer.objects.active = wall
+    bpy.ops.motionbridge.level_begin(kind="CFORM")
+    wall.data.polygons[0].select = True
+    assert bpy.ops.motionbridge.level_collision(use_material=True, material_name=NAMES[0]) == {"FINISHED"}
+    assert wall.data.materials[-1].name == NAMES[0]
+    assert bpy.ops.motionbridge.level_check() == {"FINISHED"}
+    assert not any("lacks" in line for line in last_report())
+
+
+@pytest.mark.parametrize("mode", ["OBJECT", "EDIT"])
+def test_the_panel_shows_the_active_face(level, mode):
+    face = face_with(level, "materials\\bricks")
+    level.data.attributes["sector"].data[face].value = 5
+    level.data.attributes["suppress_shadows"].data[face].value = True
+    level.data.attributes["suppress_wallmarks"].data[face].value = True
+    activate(level, face)
+    bpy.ops.object.mode_set(mode=mode)
+    said = panel_says(level)
+    number = level.data.materials["materials\\bricks"].motionbridge_material.number
+    wanted = [f"Active face: {face}", f"Game material: materials\\bricks ({number})", "Sector: 5"]
+    at = said.index(wanted[0])
+    assert said[at : at + 3] == wanted
+    if "suppress_shadows" in active_face.read(level.data, VALUES).values:
+        assert said[at + 3] == "Flags: Suppress Shadows, Suppress Wallmarks"
+    else:
+        assert (mode, bpy.app.version < (4, 5)) == ("EDIT", True)
+        assert said[at + 3] == "Flags: shown in object mode"
+
+
+def test_without_an_active_face_the_panel_says_how_to_get_one(level):
+    level.data.polygons.active = -1
+    assert "No face is active: click one in edit mode" in panel_says(level)
+
+
+def test_numbers_that_the_game_lacks_are_findings(level, samples, tmp_path, game_materials):
+    face = face_with(level, "materials\\bricks")
+    activate(level, face)
+    assert bpy.ops.motionbridge.level_collision(use_material=True, material=9999) == {"FINISHED"}
+    assert bpy.ops.motionbridge.level_check() == {"FINISHED"}
+    finding = f"1 of {len(level.data.polygons) + 1} faces have a game material that gamemtl.xr lacks (9999)"
+    assert any(finding in line for line in last_report()), "one face is kept that Blender cannot show"
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert [one.index for one in level.data.polygons if one.select] == [face]
+    assert bpy.ops.export_scene.xray_level_geometry(filepath=str(tmp_path / "out.cform")) == {"FINISHED"}
+    assert any(finding in line for line in last_report())
+    assert bpy.ops.import_scene.xray_level_geometry(filepath=str(tmp_path / "out.cform")) == {"FINISHED"}
+    assert not any("lacks" in line for line in last_report()), "nobody knows the game's materials there"
+    game_materials(samples / "level" / "gamemtl.xr")
+    bpy.ops.import_scene.xray_level_geometry(filepath=str(tmp_path / "out.cform"))
+    assert any("faces have game materials that gamemtl.xr lacks: 9999" in line for line in last_report())
