@@ -25,6 +25,7 @@ from typing import Any
 import bpy
 from bpy.props import IntProperty, PointerProperty
 
+from .freshness import changed
 from .linked import is_local
 from .property_groups import AddedProperties
 
@@ -32,8 +33,8 @@ from .property_groups import AddedProperties
 class ListedAction(bpy.types.PropertyGroup):
     """An action of a file; ``place`` is the index of its motion in the file, -1 where it is not in it yet."""
 
-    action: PointerProperty(type=bpy.types.Action, options={"HIDDEN"})
-    place: IntProperty(default=-1, options={"HIDDEN"})
+    action: PointerProperty(type=bpy.types.Action, options={"HIDDEN"}, update=changed)
+    place: IntProperty(default=-1, options={"HIDDEN"}, update=changed)
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,14 @@ def members(file: Any, kind: Kind) -> dict[Any, int]:
     Those listed, then copies that the armature uses (plays, or has in the NLA) and no armature lists.
     """
     found = listed(file, kind)
-    for action in used_by(file.id_data):
-        if kind.properties(action).file == file.name and action not in found and not is_listed(action, kind):
-            found[action] = -1
+    found.update(dict.fromkeys(_copies_in_use(file, kind), -1))
     return found
+
+
+def _copies_in_use(file: Any, kind: Kind) -> list[Any]:
+    """The actions that the armature of a file uses, that say they are of this file and that no file lists."""
+    used = used_by(file.id_data)
+    return [action for action in used if kind.properties(action).file == file.name and not is_listed(action, kind)]
 
 
 def listed(file: Any, kind: Kind) -> dict[Any, int]:
@@ -89,18 +94,27 @@ def files_of_actions(rig: Any, kind: Kind) -> dict[Any, Any]:
 
 def file_of(rig: Any, action: Any, kind: Kind) -> Any:
     """The file of ``rig`` that an action belongs to, or None. Ask `files_of_actions` for many."""
-    return files_of_actions(rig, kind).get(action)
+    files = sorted(kind.files_of(rig), key=lambda file: file.name != kind.properties(action).file)
+    found = next((file for file in files if _lists(file, action, kind)), None)
+    return found or next((file for file in files if action in _copies_in_use(file, kind)), None)
 
 
 def is_listed(action: Any, kind: Kind) -> bool:
     """Whether any armature's file lists an action."""
     key = kind.properties(action).file
-    return any(
-        action in listed(file, kind)
-        for rig in _rigs()
-        for file in kind.files_of(rig)
-        if file.lists_actions or file.name == key
-    )
+    files = [file for rig in _rigs() for file in kind.files_of(rig) if file.lists_actions or file.name == key]
+    # The file it names comes first: nearly always that is the answer.
+    return any(_lists(file, action, kind) for file in sorted(files, key=lambda file: file.name != key))
+
+
+def _lists(file: Any, action: Any, kind: Kind) -> bool:
+    """Whether a file lists an action. Panels ask at every redraw: most lists are in the order of their files."""
+    if not file.lists_actions:
+        return action in listed(file, kind)
+    place = kind.properties(action).place
+    if 0 <= place < len(file.actions) and file.actions[place].action == action:
+        return True
+    return any(entry.action == action for entry in file.actions)
 
 
 def copies(actions: Sequence[Any], kind: Kind) -> dict[Any, Any]:
@@ -109,6 +123,8 @@ def copies(actions: Sequence[Any], kind: Kind) -> dict[Any, Any]:
     Each with the original, or None where that is in no list any more.
     """
     claiming = [action for action in actions if kind.properties(action).file and kind.properties(action).place >= 0]
+    if len(claiming) == 1 and is_listed(claiming[0], kind):
+        return {}
     keys = {kind.properties(action).file for action in claiming}
     known: dict[Any, tuple[str, int]] = {}
     for rig in _rigs() if claiming else ():
@@ -127,11 +143,7 @@ def unlisted(rig: Any, kind: Kind) -> list[tuple[Any, Any]]:
     """Copies that an armature uses and no file lists: each with the file it belongs to; none if it cannot be edited."""
     if not is_local(rig):
         return []
-    return [
-        (file, action)
-        for file in kind.files_of(rig)
-        for action in members(file, kind).keys() - listed(file, kind).keys()
-    ]
+    return [(file, action) for file in kind.files_of(rig) for action in _copies_in_use(file, kind)]
 
 
 def used_by(owner: Any) -> list[Any]:

@@ -13,6 +13,7 @@ from typing import Any
 from bpy.props import EnumProperty, StringProperty
 
 from ..core.errors import ReadError
+from .freshness import changed
 
 DATA_VERSION = 1
 """What the stored bytes mean; data of 0.1.0 means the same and has no number."""
@@ -38,8 +39,8 @@ def seal_property() -> Any:
 
 
 def status_property(description: str) -> Any:
-    """A property that says whether something still is what its file says."""
-    return EnumProperty(name="Status", items=STATUS_ITEMS, description=description)
+    """A property that says whether something still is what its file says; lists show it."""
+    return EnumProperty(name="Status", items=STATUS_ITEMS, description=description, update=changed)
 
 
 def keep(owner: Any, name: str, data: bytes | memoryview) -> None:

@@ -1,6 +1,6 @@
 """What each game adds to Blender, and the recipes: read, decode, build; gather, encode, write."""
 
-from ..blender import action_lists, material, renamed_bones, rotation_modes
+from ..blender import action_lists, freshness, material, renamed_bones, rotation_modes
 from . import arma, descent3, xray
 
 ADDED = (
@@ -18,9 +18,11 @@ def register() -> None:
     """Add every game's properties to Blender."""
     for one in ADDED:
         one.register()
+    freshness.register()
 
 
 def unregister() -> None:
     """Take them away."""
+    freshness.unregister()
     for one in reversed(ADDED):
         one.unregister()

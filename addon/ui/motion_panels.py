@@ -14,7 +14,7 @@ from ..core import names
 from ..formats.xray.omf.document import FRAMES_PER_SECOND
 from ..games.xray import motion_edit, motion_export, motion_length, skeletal_export, skeletal_import
 from ..games.xray.motion_files import LISTS
-from . import found_motions
+from . import found_motions, listed_actions
 from .bases import BlenderList
 from .export_motions import active_file
 from .hidden_keys import draw_restore
@@ -26,11 +26,6 @@ from .target import active_rig
 from .wording import shown
 
 STATUS_ICONS = {"UNTOUCHED": "BLANK1", "EDITED": "GREASEPENCIL", "NEW": "ADD", "UNKNOWN": "QUESTION"}
-
-
-def _playing(rig: Any) -> int:
-    data = rig.animation_data
-    return bpy.data.actions.find(data.action.name) if data is not None and data.action is not None else -1
 
 
 def _play(rig: Any, number: int) -> None:
@@ -85,19 +80,16 @@ class MOTIONBRIDGE_UL_motions(BlenderList):
         """The motions of the active file, in the order of the file."""
         rig = active_rig(context)
         file = active_file(rig)
-        members = action_lists.members(file, LISTS) if file is not None else {}
-        fits = name_filter(self.pattern, self.regular)
-        flags, keys = [], []
-        for action in data.actions:
-            motion = action.motionbridge_motion
-            listed = action in members and fits(motion.motion_name or action.name)
-            listed = listed and (not self.edited or motion.status in {"EDITED", "NEW"})
-            flags.append(self.bitflag_filter_item if listed else 0)
-            keys.append((motion.order, members.get(action, -1)))
-        order = [0] * len(keys)
-        for place, number in enumerate(sorted(range(len(keys)), key=keys.__getitem__)):
-            order[number] = place
-        return flags, order
+        if file is None:
+            return [0] * len(data.actions), []
+        rows = listed_actions.rows_of(rig, [file], LISTS, motion_edit.motions_of)
+        fits, edited = name_filter(self.pattern, self.regular), self.edited
+        return listed_actions.filtered(
+            rows,
+            lambda row: fits(row.name) and (row.edited or not edited),
+            (rig.session_uid, LISTS.files, self.pattern, self.regular, edited),
+            self.bitflag_filter_item,
+        )
 
 
 class MotionsPanel(MotionbridgePanel):
@@ -148,9 +140,7 @@ def _draw_files(layout: Any, rig: Any) -> None:
 
 def _draw_motions(layout: Any, rig: Any, context: Any) -> None:
     row = layout.row()
-    row.template_list(
-        "MOTIONBRIDGE_UL_motions", "", bpy.data, "actions", rig, "motionbridge_playing", rows=8, sort_lock=True
-    )
+    listed_actions.draw(row, "MOTIONBRIDGE_UL_motions", rig, rows=8)
     column = row.column(align=True)
     column.operator("motionbridge.add_motion", text="", icon="ADD")
     column.operator("motionbridge.delete_motion", text="", icon="REMOVE")
@@ -322,17 +312,18 @@ CLASSES = (
 OBJECT: Any = bpy.types.Object
 
 
+def _number(get: Any) -> Any:
+    description = "Click a motion to let the armature play it"
+    return IntProperty(name="Playing Motion", description=description, get=get, set=_play, options={"HIDDEN"})
+
+
 def register() -> None:
-    """Add the number of the playing action, which the list of motions shows and sets."""
-    OBJECT.motionbridge_playing = IntProperty(
-        name="Playing Motion",
-        description="Click a motion to let the armature play it",
-        get=_playing,
-        set=_play,
-        options={"HIDDEN"},
-    )
+    """Add the number of the playing action, and the one which lists of motions show and set."""
+    OBJECT.motionbridge_playing = _number(listed_actions.number_playing)
+    OBJECT.motionbridge_drawn_playing = _number(listed_actions.number_drawn)
 
 
 def unregister() -> None:
-    """Take it away."""
+    """Take them away."""
     del OBJECT.motionbridge_playing
+    del OBJECT.motionbridge_drawn_playing

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import bpy
-
 from ..core.report import Report
 from ..games.xray import motion_length, skeletal_export
+from ..games.xray.skeletal_import import LISTS
+from . import listed_actions
 from .bases import BlenderList, BlenderOperator
 from .motion_operators import active_action
 from .name_filter import name_filter
@@ -43,20 +43,13 @@ class MOTIONBRIDGE_UL_editor_motions(BlenderList):
     def filter_items(self, context: Any, data: Any, _property: str) -> tuple[list[int], list[int]]:
         """Those of the active armature's files, in their order."""
         rig = active_rig(context)
-        places: dict[Any, tuple[int, int]] = {}
-        for number, file in enumerate(rig.motionbridge_skeletal_files if rig else ()):
-            for place, action in enumerate(skeletal_export.motions_of(file)):
-                places.setdefault(action, (number, place))
+        if rig is None:
+            return [0] * len(data.actions), []
+        files = list(rig.motionbridge_skeletal_files)
+        rows = listed_actions.rows_of(rig, files, LISTS, skeletal_export.motions_of)
         fits = name_filter(self.filter_name, regular=False)
-        flags, keys = [], []
-        for action in data.actions:
-            listed = action in places and fits(action.motionbridge_motion.motion_name or action.name)
-            flags.append(self.bitflag_filter_item if listed else 0)
-            keys.append(places.get(action, (-1, -1)))
-        order = [0] * len(keys)
-        for place, number in enumerate(sorted(range(len(keys)), key=keys.__getitem__)):
-            order[number] = place
-        return flags, order
+        asked = rig.session_uid, LISTS.files, self.filter_name
+        return listed_actions.filtered(rows, lambda row: fits(row.name), asked, self.bitflag_filter_item)
 
 
 class MOTIONBRIDGE_OT_match_scene_to_editor_motion(Operation, BlenderOperator):
@@ -102,9 +95,7 @@ class SkeletalPanel(MotionbridgePanel):
         layout = self.layout
         action, rig = active_skeletal(context), active_rig(context)
         if rig is not None and len(rig.motionbridge_skeletal_files):
-            layout.template_list(
-                "MOTIONBRIDGE_UL_editor_motions", "", bpy.data, "actions", rig, "motionbridge_playing", sort_lock=True
-            )
+            listed_actions.draw(layout, "MOTIONBRIDGE_UL_editor_motions", rig)
         if action is None:
             layout.label(text="The active armature plays no motion of the editor", icon="INFO")
         else:

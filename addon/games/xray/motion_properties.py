@@ -21,6 +21,7 @@ from bpy.props import (
 )
 
 from ...blender.action_lists import ListedAction
+from ...blender.freshness import changed
 from ...blender.property_groups import AddedProperties
 from ...blender.record import bytes_property, seal_property, status_property
 from ...formats.xray.omf.document import ALL_PARTITIONS, MotionFlag
@@ -76,7 +77,9 @@ class MotionProperties(bpy.types.PropertyGroup):
 
     is_motion: BoolProperty(name="Motion", description="This action is a motion of the game")
     motion_name: StringProperty(
-        name="Name", description="The motion's name in the game; the action may be called otherwise"
+        name="Name",
+        description="The motion's name in the game; the action may be called otherwise",
+        update=changed,
     )
     imported_name: StringProperty(options={"HIDDEN"})
     file: StringProperty(name="File", description="The motion file this belongs to", options={"HIDDEN"})
@@ -108,7 +111,9 @@ class MotionProperties(bpy.types.PropertyGroup):
     falloff: FloatProperty(
         name="Falloff", description="How fast the motion fades out", default=2.0, soft_min=0.0, soft_max=100.0
     )
-    order: IntProperty(name="Order", description="Where in the list the motion stands", options={"HIDDEN"})
+    order: IntProperty(
+        name="Order", description="Where in the list the motion stands", options={"HIDDEN"}, update=changed
+    )
     status: status_property("Compared with the file the motion came from")
     marks: CollectionProperty(type=MotionMark)
     active_mark: IntProperty(options={"HIDDEN"})
