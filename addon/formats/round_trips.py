@@ -49,8 +49,8 @@ def _ogf(document: Ogf, report: Report) -> Ogf:
 
 def _bones(document: bones.Bones, _report: Report) -> bones.Bones:
     again = {
-        section.chunk.plain_id: encode_bone(section.value, decode_bone(section.value).entry)
-        for section in document.sections
+        index: encode_bone(section.value, decode_bone(section.value).entry)
+        for index, section in enumerate(document.sections)
         if isinstance(section.value, bones.Bone)
     }
     return with_bones(document, again, [])

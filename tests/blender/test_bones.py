@@ -1,6 +1,7 @@
 """Bone properties of the editor on an armature: what they say, edits, bytes, refusals, operators."""
 
 import math
+import struct
 
 import bpy
 import pytest
@@ -34,6 +35,25 @@ def read(data):
 
 def exported(rig) -> bytes:
     return bones_file.plan_export(rig, "new.bones", Report()).data
+
+
+def test_two_bones_of_one_name_are_kept_and_the_first_is_used(tmp_path):
+    """As in the file, whichever number they have."""
+    size = 8 + int.from_bytes(SMALL[4:8], "little")
+    head = SMALL[:size]
+    twin = head.replace(struct.pack("<4f", 10, 0, 0.5, 0), struct.pack("<4f", 99, 0, 0.5, 0))
+    for first, second in ((0, 7), (7, 0)):
+        data = struct.pack("<I", first) + head[4:] + struct.pack("<I", second) + twin[4:]
+        path = tmp_path / "twins.bones"
+        path.write_bytes(data)
+        rig, report = rig_of(["Head", "neck"]), Report()
+        assert bones_file.import_bones(rig, str(path), report) == 1
+        assert any("several bones of one name" in warning for warning in report.warnings)
+        assert rig.data.bones["Head"].motionbridge_xray.mass == 10.0
+        assert exported(rig) == data
+        rig.data.bones["Head"].motionbridge_xray.mass = 11.0
+        again = read(exported(rig))
+        assert [section.value.first(Mass).mass for section in again.sections] == [11.0, 99.0]
 
 
 def test_what_the_file_says_is_on_the_bones(small):

@@ -2,14 +2,14 @@
 
 import random
 import struct
-import time
+from dataclasses import replace
 
 import fuzz
-import mutation
 import pytest
+from fuzzing import law, mutation, packing, structures, tally, targets
 
 from addon.core.errors import ReadError
-from addon.formats import format_named
+from addon.formats import FORMATS, format_named
 
 OMF = format_named("omf")
 
@@ -31,26 +31,53 @@ def run(tmp_path, capsys, samples):
 
 @pytest.mark.parametrize("seed", ["one", "two"])
 def test_a_short_run_over_the_samples_finds_nothing(run, samples, seed):
-    status, out, saved = run("--cases", "600", "--seed", seed)
+    status, out, saved = run("--cases", "1000", "--seed", seed)
     assert (status, saved) == (0, []), out
-    assert f"seed {seed}: 600 cases of {len(fuzz.files_of([samples]))} files" in out
-    for outcome in ("omf kept", "omf refused", "ogf kept", "ogf refused"):
-        assert f" {outcome}" in out, "a run in which one of these never happens tries nothing"
+    assert f"seed {seed}: 1000 cases of {len(targets.files_of([samples]))} files" in out
+    counted = {line.split()[0]: list(map(int, line.split()[1:4])) for line in out.splitlines() if "%" in line}
+    assert set(counted) == {*targets.TARGETS, "all"}
+    for name, (cases, refused, kept) in counted.items():
+        assert cases == 1000 // len(targets.TARGETS) or name == "all"
+        assert refused, f"{name}: a run in which nothing is refused tries nothing"
+        assert kept, f"{name}: a run in which nothing is kept tries nothing"
     assert out.endswith("findings: 0\n")
 
 
 def test_a_short_run_over_real_files_finds_nothing(tmp_path, capsys, corpus):
-    paths = [str(corpus / "omf"), str(corpus / "ogf")]
-    status = fuzz.main(["--cases", "300", "--seed", "real", "--output", str(tmp_path), *paths])
+    paths = [str(corpus / folder) for folder in ("omf", "ogf", "rtm_binarised", "oof")]
+    chosen = [argument for name in ("omf", "ogf", "rtm", "oof") for argument in ("--format", name)]
+    status = fuzz.main(["--cases", "300", "--seed", "real", "--output", str(tmp_path), *chosen, *paths])
     assert status == 0, capsys.readouterr().out
 
 
 def test_the_same_seed_gives_the_same_cases(samples):
-    files = fuzz.files_of([samples])
-    one, same, other = (fuzz.Cases(files, seed) for seed in ("a", "a", "b"))
-    assert [one.case(number) for number in range(50)] == [same.case(number) for number in range(50)]
-    assert [one.case(number) for number in range(50)] != [other.case(number) for number in range(50)]
-    assert one.case(49) == fuzz.Cases(files, "a").case(49), "a case does not hang on those before it"
+    chosen = [*targets.TARGETS.values()]
+    one, same, other = (fuzz.Cases([samples], seed, chosen) for seed in ("a", "a", "b"))
+    for target in chosen:
+        first = [one.case(target, number) for number in range(10)]
+        assert first == [same.case(target, number) for number in range(10)]
+        assert first != [other.case(target, number) for number in range(10)]
+        assert one.case(target, 9) == first[9], "a case does not hang on those before it"
+
+
+def test_every_format_is_a_target():
+    assert [target.name for target in targets.FORMAT_TARGETS] == [known.name for known in FORMATS]
+
+
+def test_tallies_are_added_up(run, samples, tmp_path, capsys):
+    lines = tmp_path / "tallies" / "all.jsonl"
+    for seed in ("x", "y"):
+        motions = [samples / "weapon.omf"]
+        run("--cases", "20", "--seed", seed, "--format", "omf", "--tally", str(lines), files=motions)
+    run("--cpu-seconds", "0.05", "--seed", "z", "--format", "lzo", "--format", "mask", "--tally", str(lines))
+    sums = tally.read([lines])
+    assert list(sums) == ["omf", "lzo", "mask"]
+    assert sums["omf"].cases == 40
+    assert all(0.05 <= sums[name].cpu < 5 for name in ("lzo", "mask"))
+    assert fuzz.main(["--sum", str(lines), str(lines)]) == 0
+    assert [line.split()[:2] for line in capsys.readouterr().out.splitlines() if line.startswith("omf  ")] == [
+        ["omf", "80"]
+    ]
 
 
 def lose_a_byte(monkeypatch):
@@ -79,16 +106,17 @@ def say_nothing(monkeypatch):
 def dawdle(monkeypatch):
     """By a clock of the test's own, which stands still but for this."""
     read, hours = OMF.module.read, []
-    monkeypatch.setattr(fuzz.time, "perf_counter", lambda: 3600.0 * len(hours))
+    monkeypatch.setattr(fuzz.time, "process_time", lambda: 3600.0 * len(hours))
     monkeypatch.setattr(OMF.module, "read", lambda *arguments: hours.append(1) or read(*arguments))
 
 
 def hang(monkeypatch):
-    def sleep(*_, **__):
-        time.sleep(30)
+    def turn(*_, **__):
+        for _ in iter(int, 1):
+            pass
 
-    monkeypatch.setattr(fuzz, "HANGS_AFTER", 1)
-    monkeypatch.setattr(fuzz, "judge", sleep)
+    monkeypatch.setattr(fuzz, "HANGS_AFTER", 0.2)
+    monkeypatch.setattr(OMF.module, "read", turn)
 
 
 def hoard(monkeypatch):
@@ -104,14 +132,25 @@ def fail_to_decode(monkeypatch):
     def fail(*_):
         raise KeyError("bone")
 
-    monkeypatch.setitem(fuzz.DECODERS, "omf", fail)
+    monkeypatch.setitem(law.ROUND_TRIPS, "omf", fail)
+
+
+def change_what_was_not_edited(monkeypatch):
+    def change(document, _):
+        return replace(document, tail=b"more")
+
+    monkeypatch.setitem(law.ROUND_TRIPS, "omf", change)
+
+
+def say_nothing_of_nan(monkeypatch):
+    monkeypatch.setattr(law, "ANNOUNCED", "never said")
 
 
 @pytest.mark.parametrize(
     ("defect", "words"),
     [
-        (lose_a_byte, "gives other bytes (4 for"),
-        (lose_a_byte_when_recomposed, "gives other bytes (4 for"),
+        (lose_a_byte, "gives other bytes: first different byte at offset 0"),
+        (lose_a_byte_when_recomposed, "gives other bytes: first different byte at offset 0"),
         (crash, "ValueError: invalid literal"),
         (crash_in_words, "ZeroDivisionError"),
         (say_nothing, "the refusal says nothing"),
@@ -119,26 +158,29 @@ def fail_to_decode(monkeypatch):
         (hoard, "bytes of memory for"),
         (differ_from_itself, "a document differs from itself: everything"),
         (fail_to_decode, "KeyError: 'bone' (test_fuzz.py:"),
+        (change_what_was_not_edited, "decoded and encoded it is changed: the same up to offset"),
+        (say_nothing_of_nan, "that no warning announces"),
         pytest.param(
             hang,
-            "Hanging: no answer within 1 seconds",
-            marks=pytest.mark.skipif(not hasattr(fuzz.signal, "SIGALRM"), reason="no alarms on this system"),
+            "Hanging: no answer within 0.2 seconds",
+            marks=pytest.mark.skipif(not hasattr(fuzz.signal, "setitimer"), reason="no alarms on this system"),
         ),
     ],
 )
 def test_every_kind_of_defect_is_found_and_saved(run, samples, monkeypatch, defect, words):
     defect(monkeypatch)
     motions = [samples / "humanoid.omf", samples / "weapon.omf"]
-    status, out, saved = run("--cases", "2" if defect is hang else "40", "--seed", "x", files=motions)
+    chosen = ("--format", "omf", "--seed", "x")
+    status, out, saved = run("--cases", "2" if defect is hang else "80", *chosen, files=motions)
     assert status == 1
     assert words in out
     files = [path for path in saved if path.suffix != ".txt"]
     assert files
     assert f"findings: {len(files)}\n" in out
     number = int(files[0].stem.removeprefix("x-"))
-    found = fuzz.Cases(motions, "x").case(number)
-    assert files[0].read_bytes() == found[2]
-    again = run("--only", str(number), "--seed", "x", files=motions)
+    target = targets.TARGETS["omf"]
+    assert files[0].read_bytes() == fuzz.Cases(motions, "x", [target]).case(target, number)[1]
+    again = run("--only", str(number), *chosen, files=motions)
     assert again[0] == 1
     assert words in again[1]
 
@@ -172,3 +214,54 @@ def test_every_way_damages_and_survives_any_bytes(samples, way):
     for odd in (b"", b"\0", bytes(8), struct.pack("<II", 1, 4) + bytes(4)):
         for seed in range(40):
             way(odd, seeded(seed), odd)
+
+
+STRUCTURES = {
+    "weapon.omf": (structures.pack_chunk, structures.set_floats),
+    "arma/man.p3d": (structures.change_tags, structures.change_counts),
+    "arma/walk_binarised.rtm": (structures.pack_frames,),
+    "arma/model.cfg": (structures.change_words, structures.nest_text),
+    "descent3/ship.hog": (structures.change_table,),
+    "descent3/SampleHull.ogf": (structures.change_runs,),
+}
+
+
+@pytest.mark.parametrize(("file", "way"), [(file, way) for file, ways in STRUCTURES.items() for way in ways])
+def test_ways_that_know_a_structure_damage_and_survive_any_bytes(samples, file, way):
+    source = (samples / file).read_bytes()
+    assert sum(way(source, seeded(seed), source[::-1]) != source for seed in range(40)) >= 20
+    for odd in (b"", b"\0", bytes(8), source[:40], b"HOG2" + bytes(80), b"BMTR\5\0\0\0" + bytes(40)):
+        for seed in range(40):
+            assert isinstance(way(odd, seeded(seed), odd), bytes)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_packed_streams_are_read_by_the_plain_readers(seed):
+    for longest, farthest, before, pack, unpack in (
+        (60, 4096, 4096, packing.pack_lzhuf, packing.unpack_lzhuf),
+        (5000, 49151, 0, packing.pack_lzo, packing.unpack_lzo),
+        (18, 4095, 4096, packing.pack_lzss, packing.unpack_lzss),
+    ):
+        tokens = packing.random_tokens(seeded(seed), longest, farthest, before)
+        plain = packing.expanded(tokens, b" " * before)
+        stream = pack(tokens)
+        assert unpack(stream, len(plain)) == (plain, len(stream))
+        if before == 0 or longest == 60:
+            assert unpack(pack(packing.tokens_of(plain, longest, farthest)), len(plain))[0] == plain
+
+
+def test_the_plain_lzhuf_tree_is_halved_like_the_projects():
+    plain = bytes((i * i * 7 + i // 3) % 256 for i in range(40_000))
+    stream = packing.pack_lzhuf([plain])
+    assert targets.TARGETS["lzhuf"].judge(len(plain).to_bytes(4, "little") + stream) == "kept"
+
+
+@pytest.mark.parametrize("name", ["lzhuf", "lzo", "lzss"])
+def test_a_stream_read_differently_is_a_finding(name, monkeypatch):
+    target = targets.TARGETS[name]
+    assert target.fresh is not None
+    data = target.fresh(seeded(1))
+    assert target.judge(data) == "kept"
+    monkeypatch.setattr(packing, f"unpack_{name}", lambda _, size: (bytes(size), 1))
+    with pytest.raises(law.Broken, match="other bytes than a plain reader"):
+        target.judge(data)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ...core import text
 from ...core.binary import Bytes, Reader, Writer
 from ...core.errors import ReadError
+from ...core.finite import warn_not_finite
 from ...core.report import Report
 from . import strings
 
@@ -128,6 +129,7 @@ def _read_page(kind: int, body: Reader, report: Report) -> Page:
     except ReadError as wrong:
         report.warn(f"not readable, kept as it is: {wrong.problem}", f"{body.chunk} at {body.start}")
         return Page(kind, None, body.data)
+    warn_not_finite(report, f"texture {strings.decode(texture.name)}", texture)
     return Page(kind, texture)
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ...core import png, text
 from ...core.binary import Bytes, Reader, Writer
 from ...core.errors import ReadError
+from ...core.finite import warn_not_finite
 from ...core.report import Report
 from . import pixels, strings
 from .pixels import IN_RUNS, ImageType
@@ -109,6 +110,8 @@ def read(data: bytes, file: str, report: Report) -> OgfImage:
     head = _read_animation_head(reader)
     frames = [_read_image(reader, last=head is None) for _ in range(1 if head is None else head.frames)]
     document = OgfImage(frames, head, reader.rest(), file)
+    if head is not None:
+        warn_not_finite(report, "the time of a frame", head.frame_time)
     if len(document.tail):
         report.warn(f"{len(document.tail)} bytes are left over behind the image; kept")
     for image in document.frames:

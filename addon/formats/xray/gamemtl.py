@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ...core import names, text
 from ...core.binary import Reader, Writer
 from ...core.errors import ReadError
+from ...core.finite import warn_not_finite
 from ...core.report import Report
 from .chunks import (
     Chunk,
@@ -155,6 +156,7 @@ def read(data: bytes, file: str, report: Report) -> GameMaterials:
         body = open_chunk(chunk, inside)
         try:
             materials[place] = _read_material(body, report)
+            warn_not_finite(report, materials[place].label, materials[place].floats)
         except ReadError as wrong:
             report.warn(f"a material is not readable, kept as it is: {wrong.problem}", body.chunk)
     document = GameMaterials(number, next_ids, materials, run, list_run, file)

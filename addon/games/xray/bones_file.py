@@ -91,8 +91,12 @@ def import_bones(rig: Any, path: str, report: Report) -> int:
             file=path,
             remedy="Select the armature these properties belong to",
         )
+    firsts = _first_of_each_name(document)
     decoded = [decode_bone(bone) for bone, _ in found]  # what refuses does so before a bone is changed
     for number, ((bone, ours), physics) in enumerate(zip(found, decoded, strict=True)):
+        if firsts[bone.name.lower()] is not bone:
+            report.warn("the file has several bones of one name; the first is used, the others are kept", bone.name)
+            continue
         if ours is None:
             missing.append(bone.name)
             continue
@@ -107,6 +111,15 @@ def import_bones(rig: Any, path: str, report: Report) -> int:
     rig.motionbridge_bones.path = path
     keep(rig.motionbridge_bones, "document", data)
     return given
+
+
+def _first_of_each_name(document: Bones) -> dict[str, bones.Bone]:
+    """In the order of the file, in which an export looks them up too."""
+    found: dict[str, bones.Bone] = {}
+    for section in document.sections:
+        if isinstance(section.value, bones.Bone):
+            found.setdefault(section.value.name.lower(), section.value)
+    return found
 
 
 def _bones_by_name(rig: Any) -> dict[str, Any]:
@@ -147,7 +160,7 @@ def plan_export(rig: Any, path: str, report: Report) -> BonesPlan:
 def _changed(rig: Any, document: Bones, plan: BonesPlan, report: Report) -> Bones:
     by_name = _bones_by_name(rig)
     changed = {}
-    for section in document.sections:
+    for index, section in enumerate(document.sections):
         bone = section.value
         if not isinstance(bone, bones.Bone):
             continue
@@ -160,7 +173,7 @@ def _changed(rig: Any, document: Bones, plan: BonesPlan, report: Report) -> Bone
         if properties:
             plan.untouched -= 1
             plan.changed[bone.name] = properties
-            changed[section.chunk.plain_id] = encode_bone(bone, entry)
+            changed[index] = encode_bone(bone, entry)
     new = {name: ours for name, ours in by_name.items() if bone_properties.known(ours) is not None}
     if strangers := [ours.name for name, ours in by_name.items() if name not in new]:
         report.note("bones without properties of the game are left out", ", ".join(strangers))

@@ -1,10 +1,12 @@
 """`.gam`: texture pages to the byte; other pages stay as they are."""
 
+import math
 import struct
 
 import pytest
 
 from addon.core.errors import ReadError
+from addon.core.finite import NOT_FINITE
 from addon.core.report import Report
 from addon.formats import detect
 from addon.formats.descent3 import gam
@@ -54,6 +56,13 @@ def test_a_table_is_known_to_the_last_byte():
     assert gam.describe(document) == ["2 textures, 1 page of other things", "Hull: hull.oaf", "Fire: fire.ogf"]
     assert detect("table", data[:64]).module is gam
     assert len(list(gam.dump(document))) > 30
+
+
+def test_nan_and_infinite_values_are_warned_about_and_kept():
+    data = page(1, PLAIN.replace(struct.pack("<3f", 0, 4, 0.125), struct.pack("<3f", 0, math.nan, math.inf)))
+    document, report = read(data)
+    assert list(report.warnings.items()) == [(NOT_FINITE, ["texture Hull: 2"])]
+    assert gam.write(document) == gam.recompose(document) == data
 
 
 def test_old_procedures_lack_the_oscillation():

@@ -1,5 +1,6 @@
 """`.ogf` and `.oaf`: bytes, colours, which of two formats of one suffix a file is."""
 
+import math
 import struct
 import zlib
 
@@ -8,6 +9,7 @@ import pytest
 
 from addon.core import png
 from addon.core.errors import ReadError
+from addon.core.finite import NOT_FINITE
 from addon.core.report import Report
 from addon.formats import detect, format_named
 from addon.formats.descent3 import ogf_image
@@ -52,6 +54,13 @@ def test_an_image_is_known_to_the_last_byte(kind):
     assert list(ogf_image.differences(document, document)) == []
     assert detect("a.ogf", data[:64]).module is ogf_image
     assert detect("nameless", data[:64]).module is ogf_image
+
+
+def test_a_frame_time_that_is_not_finite_is_warned_about_and_kept():
+    data = bytes((127, 1, 1)) + struct.pack("<f", math.nan) + image(122, 1, 1, runs((0, 0xFC00)))
+    document, report = read(data, "test.oaf")
+    assert list(report.warnings.items()) == [(NOT_FINITE, ["the time of a frame: 1"])]
+    assert ogf_image.write(document) == data
 
 
 COLOURS = [

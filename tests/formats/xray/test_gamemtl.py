@@ -1,8 +1,10 @@
 """`gamemtl.xr`: materials by id, bytes kept."""
 
+import numpy as np
 import pytest
 
 from addon.core.errors import ReadError
+from addon.core.finite import NOT_FINITE
 from addon.core.report import Report
 from addon.formats import detect
 from addon.formats.xray import gamemtl
@@ -55,6 +57,13 @@ def test_materials_are_known_by_their_ids():
         | gamemtl.Flag.TRANSPARENT
     )
     assert gamemtl.flag_names(glass.flags) == "breakable, suppress shadows, suppress wallmarks, transparent, 0x40"
+
+
+def test_nan_and_infinite_values_are_warned_about_and_kept():
+    data = SMALL.replace(floats(0.5, 0.25, 0.75, 0.6), floats(0.5, np.nan, np.inf, 0.6))
+    document, report = read(data)
+    assert list(report.warnings.items()) == [(NOT_FINITE, ["objects\\стекло: 2"])]
+    assert gamemtl.write(document) == gamemtl.recompose(document) == data
 
 
 def test_bytes_come_back_and_what_is_not_known_is_counted():

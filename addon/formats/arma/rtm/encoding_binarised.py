@@ -76,7 +76,10 @@ def encode_binarised(
     grid = relative.shape[:2]
     stored = np.swapaxes(base.transforms, 0, 1)[where] if known.any() else np.zeros(grid, TRANSFORM)
     turned = bool(base.turned)
-    wanted = transforms_of(stored, turned=turned) if shown is None else deltas.relative(shown, parents)
+    if shown is None:
+        # Along the hierarchy and back, as the clip came: what is NaN or infinite then spreads to children in both.
+        shown = deltas.absolute(transforms_of(stored, turned=turned), parents)
+    wanted = deltas.relative(shown, parents)
     kept = kept_elements(relative, wanted, known, reach)
     result.transforms, anew = _onto(stored, relative, kept, _magnitude(clip), turned)
     refuse_broken(relative, np.broadcast_to(anew[..., None, None], relative.shape), clip.bones)

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core.errors import WriteError
+from ....core.finite import as_in_file
 from .animation import POSITION_KEY, ROTATION_KEY, TIMED_SINCE, PositionTracks, RotationTracks, Tracks
 from .changes import Changes
 from .document import Oof, Value
-from .model import Model, Motion, Part
+from .model import Floats, Model, Motion, Part
 from .motion import moves, sampled, span, spin_axis
 from .motion_encoding import (
     Flags,
@@ -159,9 +160,10 @@ def _is_as_long(track: Track, motion: Motion) -> bool:
 
 def _encode_spin(part: Part, result: _Stored, track: Track | None, ticks: tuple[int, int], told: Changes) -> None:
     assert part.spin_axis is not None  # noqa: S101 - the caller asked
-    old = spin_axis(track) if track is not None else None
-    if old is not None and np.abs(old - part.spin_axis).max() <= 1e-6:
+    if _same_axis(spin_axis(track) if track is not None else None, part.spin_axis):
         return
+    if not np.isfinite(part.spin_axis).all():
+        raise WriteError(f"the axis of rotation of {part.name!r} is NaN or infinite", remedy="Set it again")
     first, last = result.rotation_range
     if last <= first:
         first, last = ticks[0], max(ticks[1], ticks[0] + 1)
@@ -170,6 +172,13 @@ def _encode_spin(part: Part, result: _Stored, track: Track | None, ticks: tuple[
     if not len(result.position):
         result.position_range = result.rotation_range
     told.lines.append(f"{part.name}: axis of rotation")
+
+
+def _same_axis(old: Floats | None, new: Floats) -> bool:
+    """Whether an axis (3,) still is the file's, which may be NaN or infinite in a damaged file."""
+    if old is None:
+        return False
+    return bool(np.isclose(as_in_file(new, old), old, rtol=0, atol=1e-6, equal_nan=True).all())
 
 
 def _check_untimed(
@@ -184,8 +193,7 @@ def _check_untimed(
             and _is_as_long(old, part.motion)
             and all(bool(same.all()) for same in _same_ticks(old, part.motion, precision))
         )
-        axis = spin_axis(old) if old is not None else None
-        if part.spin_axis is not None and (axis is None or np.abs(axis - part.spin_axis).max() > 1e-6):
+        if part.spin_axis is not None and not _same_axis(spin_axis(old) if old is not None else None, part.spin_axis):
             alike = False
         if not alike or not indices.same:
             raise WriteError(

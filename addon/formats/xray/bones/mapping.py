@@ -103,14 +103,17 @@ def new_bones(bones: Sequence[Bone], parts: Sequence[Part] = ()) -> Bones:
 
 
 def with_bones(document: Bones, changed: Mapping[int, Bone], added: Sequence[Bone] = ()) -> Bones:
-    """The file with bones in the place of some (by their number) and others behind the last."""
+    """The file with other bones for some and new ones behind the last.
+
+    ``changed`` by index in the document's sections: damaged files have several bones of one number.
+    """
     sections: list[Section[Bone | Parts]] = []
     behind, last = 0, -1
-    for section in document.sections:
+    for index, section in enumerate(document.sections):
         if isinstance(section.value, Bone):
             last = max(last, section.chunk.plain_id)
             behind = len(sections) + 1
-            sections.append(Section(section.chunk, changed.get(section.chunk.plain_id, section.value)))
+            sections.append(Section(section.chunk, changed.get(index, section.value)))
         else:
             sections.append(section)
     new: list[Section[Bone | Parts]] = [

@@ -477,6 +477,13 @@ def test_nan_phases_and_matrices_of_a_file_are_told_and_kept():
     assert rtm.encode_plain(clip, document)[0] is document
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_a_binarised_parent_that_is_not_finite_is_kept_with_its_children(value):
+    frame = transform(translation=(value, 0.5, 0.0)) + transform(TURN, (0.25, 0.5, -0.75))
+    document = read(binarised(frames=[frame] * 2))
+    assert rtm.encode_binarised(clip_of(document, PAIR), PAIR, document)[0] is document
+
+
 @given(seed=st.integers(0, 2**32 - 1), frames=st.integers(1, 4), bones=st.integers(1, 5))
 def test_binarised_clips_come_back_within_their_steps(seed, frames, bones):
     random = np.random.default_rng(seed)

@@ -155,6 +155,21 @@ def test_a_changed_property_leaves_the_keys_and_another_axis_does_not():
     assert np.allclose(shown @ [1, 0, 0], [0, 1, 0], atol=1e-3), "a quarter turn about z takes x to y"
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_an_axis_that_is_not_finite_is_kept_and_no_such_axis_is_written(value):
+    keys = body(CHUNKS[b"RANI"], 2300)
+    broken = keys.replace(np.array([-1, 0, 0], "<f4").tobytes(), np.array([value, 0, 0], "<f4").tobytes())
+    assert broken != keys
+    document, found = decoded(model(replaced={b"RANI": broken}))
+    assert oof.encode(found, document)[0] is document
+    largest = np.finfo(np.float32).max
+    found.parts[1].spin_axis = np.clip(found.parts[1].spin_axis, -largest, largest)  # as Blender's properties hold it
+    assert oof.encode(found, document)[0] is document
+    found.parts[1].spin_axis = np.array([0, value, 0])
+    with pytest.raises(WriteError, match="axis of rotation of 'rotor' is NaN or infinite"):
+        oof.encode(found, document)
+
+
 def test_positions_with_a_range_of_their_own_are_sampled_as_the_game_plays_them():
     """The fraction comes from the rotation's range: positions of ticks 0 to 10 take the rotation's 20."""
     keys = body(CHUNKS[b"RANI"], 2300)

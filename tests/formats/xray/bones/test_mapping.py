@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from addon.core.report import Report
+from addon.formats import round_trips
 from addon.formats.xray import bones
 from addon.formats.xray.bones.document import Friction, Mass, Material, Part
 from addon.formats.xray.bones.mapping import decode_bone, encode_bone, new_bone, new_bones, with_bones
@@ -35,6 +36,20 @@ def test_there_and_back_is_the_same_file(file):
     document = bones.read(data, file.name, Report())
     again = {number: encode_bone(bone, decode_bone(bone).entry) for number, bone in enumerate(document.bones)}
     assert bones.write(with_bones(document, again)) == data
+
+
+def test_two_bones_of_one_number_stay_two_bones():
+    second = bytearray(SMALL)
+    size = struct.unpack_from("<I", SMALL, 4)[0]
+    struct.pack_into("<I", second, 8 + size, 0)
+    document, _ = read(bytes(second))
+    assert [section.chunk.plain_id for section in document.sections][:2] == [0, 0]
+    assert round_trips.ROUND_TRIPS["bones"](document, Report()) is not document
+    assert bones.write(round_trips.ROUND_TRIPS["bones"](document, Report())) == second
+    entry = replace(decode_bone(document.sections[0].value).entry, mass=np.float32(12))
+    changed = with_bones(document, {0: encode_bone(document.sections[0].value, entry)})
+    assert changed.sections[0].value.first(Mass).mass == 12
+    assert changed.sections[1].value.name == document.sections[1].value.name != document.sections[0].value.name
 
 
 def test_an_edit_changes_its_chunk_alone():

@@ -7,12 +7,14 @@ here is nobody's but this module's: it must not share mistakes with what it test
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 
 HOSTILE = (0, 1, 2, 0x7F, 0xFF, 0x7FFF, 0xFFFF, 0x10000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF)
 """Values that sizes and counts are set to."""
+Way = Callable[[bytes, Random, bytes], bytes]
+"""Bytes, the source of chance and the bytes of another file -> damaged bytes."""
 DESCENT_MODEL = b"PSPO"
 """Chunks of the same kind follow it and a version."""
 DEEPEST = 3
@@ -27,9 +29,13 @@ class Node:
     number: int
     body: bytes | list[Node]
 
+    def plain(self) -> bytes:
+        """The bytes of its body."""
+        return self.body if isinstance(self.body, bytes) else compose(self.body)
+
     def compose(self) -> bytes:
         """Its bytes, with a true size."""
-        body = self.body if isinstance(self.body, bytes) else compose(self.body)
+        body = self.plain()
         return struct.pack("<II", self.number, len(body) & 0xFFFFFFFF) + body
 
 
@@ -57,10 +63,13 @@ def parse(data: bytes, deep: int = DEEPEST) -> list[Node] | None:
     return nodes
 
 
-def mutated(data: bytes, random: Random, other: bytes) -> bytes:
-    """The bytes damaged in one to four ways; ``other`` is a file to borrow pieces from."""
+def mutated(data: bytes, random: Random, other: bytes, more: Sequence[Way] = ()) -> bytes:
+    """The bytes damaged in one to four ways; ``other`` is a file to borrow pieces from.
+
+    ``more``: ways that know the format, taken half the time.
+    """
     for _ in range(random.choice((1, 1, 1, 2, 2, 4))):
-        change = random.choice(WAYS)
+        change = random.choice(more if more and random.random() < 0.5 else WAYS)
         data = change(bytes(data), random, other)
     return data
 
@@ -117,7 +126,7 @@ def _overwrite(data: bytes, random: Random, other: bytes) -> bytes:
     return data[:at] + piece + data[at + len(piece) :]
 
 
-def _with_chunks(change: Callable[[list[Node], Random], None]) -> Callable[[bytes, Random, bytes], bytes]:
+def chunk_way(change: Callable[[list[Node], Random], None]) -> Way:
     """A way that works on chunks; bytes that are none are damaged otherwise."""
 
     def way(data: bytes, random: Random, other: bytes) -> bytes:
@@ -175,11 +184,11 @@ def _damage_body(run: list[Node], random: Random) -> None:
     """A damaged body under a true size: what lies behind the first checks."""
     place = random.randrange(len(run))
     node = run[place]
-    body = node.body if isinstance(node.body, bytes) else compose(node.body)
+    body = node.plain()
     change = random.choice(BYTE_WAYS)
     run[place] = Node(node.number, change(body, random, body))
 
 
 BYTE_WAYS = (_flip_bits, _truncate, _set_number, _nudge_number, _remove_range, _insert, _overwrite)
 CHUNK_WAYS = (_duplicate, _remove, _swap, _renumber, _nest, _empty, _damage_body, _damage_body, _damage_body)
-WAYS = (*BYTE_WAYS, *(_with_chunks(change) for change in CHUNK_WAYS))
+WAYS = (*BYTE_WAYS, *(chunk_way(change) for change in CHUNK_WAYS))

@@ -1,0 +1,409 @@
+"""What must be true of every file whatever its bytes: the judges of `targets`, one for each kind of thing that is read.
+
+A judge is given bytes and returns a word for what became of them (``refused``, ``kept``, …). It raises `Broken`, or
+lets through what the project wrongly raises.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import importlib.util
+import sys
+import tempfile
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from addon.core.binary import Reader
+from addon.core.errors import MotionbridgeError, ReadError, WriteError
+from addon.core.report import Report
+from addon.formats import Format
+from addon.formats.arma import bone_table, lzo, lzss, model_cfg, p3d, rtm
+from addon.formats.arma.skeletons import MAN_ARMA_3
+from addon.formats.descent3 import hog2, oof
+from addon.formats.round_trips import ROUND_TRIPS
+from addon.formats.verification import engine_problems, first_difference
+from addon.formats.xray import cform, hom, lzhuf, som
+from addon.formats.xray.ogf.mesh import decode_meshes
+from addon.formats.xray.ogf.skeleton import decode_skeleton
+from fuzzing import packing
+
+PACKED = 200
+"""Compressed bodies may be this much larger than their bytes: `lzhuf` refuses more."""
+DUMPED_UP_TO = 100_000
+"""Bytes of a file of which the text is made as well; it is slow by nature."""
+CONVERTED_UP_TO = 200_000
+DEEPEST = 40
+ANNOUNCED = "nan or infinite"
+"""What a warning of such values contains."""
+
+
+class Broken(Exception):
+    """The law is broken, in words."""
+
+
+# Files of formats ---------------------------------------------------------------------------------------------------
+
+
+def judge_format(known: Format, data: bytes, *, decoding: bool = True) -> str:
+    """Read, write, describe, and with ``decoding`` import, export and convert the bytes of a format.
+
+    "refused", "not decoded" (no import), "not encoded" (no export of what nobody edited) or "kept".
+    """
+    module = known.module
+    report = Report()
+    try:
+        document = module.read(data, "damaged", report)
+    except ReadError as refusal:
+        _says_something(refusal)
+        return "refused"
+    for way in (module.write, module.recompose):
+        again = way(document)
+        if again != data:
+            raise Broken(f"{way.__name__} gives other bytes: {first_difference(data, again)}")
+    if not 0 <= module.raw_size(document) <= max(len(data), unpacked(report) * PACKED * len(data)):
+        raise Broken(f"raw_size says {module.raw_size(document)} of {len(data)} bytes")
+    module.describe(document)
+    engine_problems(known, document)
+    report.lines()
+    if len(data) <= DUMPED_UP_TO:
+        deque(module.dump(document), maxlen=0)
+        same = next(iter(module.differences(document, document)), None)
+        if same is not None:
+            raise Broken(f"a document differs from itself: {same}")
+    return _judge_decoding(known, document, data, report) if decoding else "kept"
+
+
+def _says_something(refusal: MotionbridgeError) -> None:
+    if not str(refusal).strip(". "):
+        raise Broken("the refusal says nothing") from refusal
+
+
+def unpacked(report: Report) -> bool:
+    """Whether something in the file was compressed."""
+    return any("compressed" in note for note in report.notes)
+
+
+def _judge_decoding(known: Format, document: Any, data: bytes, report: Report) -> str:
+    outcome = "kept"
+    round_trip = ROUND_TRIPS.get(known.name)
+    if round_trip is not None:
+        try:
+            again = known.module.write(round_trip(document, report))
+            if again != data:
+                raise Broken(f"decoded and encoded it is changed: {first_difference(data, again)}")
+        except ReadError as refusal:
+            _says_something(refusal)
+            outcome = "not decoded"
+        except WriteError as refusal:
+            _says_something(refusal)
+            outcome = f"not encoded: {refusal.problem}"
+    _announced(document, report)
+    if known.name in MORE:
+        MORE[known.name](document, report)
+    if len(data) <= CONVERTED_UP_TO:
+        _convert(known, document)
+    report.lines()
+    return outcome
+
+
+def _announced(document: Any, report: Report) -> None:
+    """NaN and infinite values of a document must have been warned about."""
+    places = (place for place, array in floats_of(document) if not np.isfinite(array).all())
+    place = next((place for place in places if place not in NOT_LOOKED_AT), None)
+    if place is not None and not any(ANNOUNCED in warning.lower() for warning in report.warnings):
+        raise Broken(f"a NaN or infinite value of {place} that no warning announces")
+
+
+NOT_LOOKED_AT = {"SubObject.normals"}
+"""Tools leave NaN as normals of vertices that no face uses; a warning of them would be noise."""
+
+
+def floats_of(value: Any, place: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """The place and the values of every float and array of floats inside a document or a model."""
+    if isinstance(value, np.ndarray):
+        if value.dtype.names is not None:
+            for name in value.dtype.names:
+                yield from floats_of(value[name], f"{place}.{name}", depth)
+        elif value.dtype.kind == "f":
+            yield place, value
+    elif isinstance(value, float | np.floating):
+        yield place, np.asarray(value)
+    elif depth < DEEPEST and isinstance(value, list | tuple):
+        for part in value:
+            yield from floats_of(part, place, depth + 1)
+    elif depth < DEEPEST and isinstance(value, dict):
+        yield from floats_of(list(value.values()), place, depth + 1)
+    elif depth < DEEPEST and dataclasses.is_dataclass(value):
+        for part in dataclasses.fields(value):
+            yield from floats_of(getattr(value, part.name), f"{type(value).__name__}.{part.name}", depth + 1)
+
+
+def _convert(known: Format, document: Any) -> None:
+    """Every conversion refuses or gives a document that can be written and read."""
+    plain = [functools.partial(change, document) for change in known.conversions.values()]
+    along = [
+        functools.partial(change, document, bones)
+        for change in known.along_skeleton.values()
+        for bones in (MAN_ARMA_3, None)
+    ]
+    for conversion in (*plain, *along):
+        with suppress(MotionbridgeError):
+            written = known.module.write(conversion(Report()))
+            try:
+                known.module.read(written, "converted", Report())
+            except ReadError as refusal:
+                raise Broken(f"what a conversion wrote is refused: {refusal}") from refusal
+    for rendering in known.renderings.values():
+        with suppress(MotionbridgeError):
+            rendering(document, Report())
+
+
+def _more_ogf(document: Any, report: Report) -> None:
+    for part in (decode_skeleton, decode_meshes):
+        with suppress(MotionbridgeError):
+            part(document, report)
+
+
+def _more_rtm(document: Any, report: Report) -> None:
+    """Along the built-in man, whom most binarised animations are of."""
+    if not isinstance(document, rtm.Binarised):
+        return
+    with suppress(ReadError):
+        clip = rtm.decode(document, report, MAN_ARMA_3)
+        again, changes = rtm.encode_binarised(clip, MAN_ARMA_3, document)
+        if again is not document:
+            raise Broken(f"an animation nobody edited is changed: {changes.sentence()}")
+
+
+def _more_p3d(document: Any, report: Report) -> None:
+    for lod in document.lods:
+        with suppress(MotionbridgeError):
+            p3d.decode_lod(lod, report)
+        with suppress(MotionbridgeError):
+            p3d.named_points(lod)
+        with suppress(MotionbridgeError):
+            deque(p3d.proxies(lod), maxlen=0)
+        with suppress(MotionbridgeError):
+            p3d.centres(lod, list(p3d.selection_weights(lod))[:50])
+    with suppress(MotionbridgeError):
+        p3d.pivots(document, list(MAN_ARMA_3.parents), report)
+
+
+def _more_oof(document: Any, report: Report) -> None:
+    with suppress(MotionbridgeError):
+        deque(oof.find_problems(oof.decode(document, report)), maxlen=0)
+
+
+def _problems_of(module: Any) -> Callable[[Any, Report], None]:
+    def check(document: Any, report: Report) -> None:
+        with suppress(MotionbridgeError):
+            deque(module.find_problems(module.decode(document, report)), maxlen=0)
+
+    return check
+
+
+MORE: dict[str, Callable[[Any, Report], None]] = {
+    "ogf": _more_ogf,
+    "rtm": _more_rtm,
+    "p3d": _more_p3d,
+    "oof": _more_oof,
+    "cform": _problems_of(cform),
+    "hom": _problems_of(hom),
+    "som": _problems_of(som),
+}
+"""What an import, an export or a check does besides the way there and back."""
+
+
+# What is read besides -----------------------------------------------------------------------------------------------
+
+
+def judge_model_cfg(data: bytes) -> str:
+    """A `model.cfg`: skeletons whose hierarchy can be asked for every bone, without a cycle."""
+    try:
+        config = model_cfg.read(data, "model.cfg", report := Report())
+    except ReadError as refusal:
+        _says_something(refusal)
+        return "refused"
+    report.lines()
+    for skeleton in config.skeletons.values():
+        bones = list(skeleton.parents)
+        parents = skeleton.parent_indices(bones)
+        depth = np.arange(len(parents))
+        for _ in range(len(parents).bit_length() + 1):  # doubling steps: all roots are reached unless there is a cycle
+            above = np.append(parents, -1)
+            parents = np.where(parents >= 0, above[parents], -1)
+        if (parents[depth] >= 0).any():
+            raise Broken(f"the parents of {skeleton.name!r} form a cycle")
+        skeleton.unknown(bones[:50])
+    for model in config.models:
+        config.skeleton_of(model)
+    return "kept"
+
+
+def judge_bone_table(data: bytes) -> str:
+    """A table of bone names: what is renamed is found again the other way round."""
+    try:
+        table = bone_table.read(data, "table.json")
+    except ReadError as refusal:
+        _says_something(refusal)
+        return "refused"
+    for left, right in list(table.pairs.items())[:50]:
+        if (table.in_armature(left), table.in_file(right)) != (right, left):
+            raise Broken(f"{left!r} -> {right!r} is not found in both directions")
+        if table.reversed().in_armature(right) != left:
+            raise Broken(f"{right!r} -> {left!r} is not found in the reversed table")
+    return "kept"
+
+
+def _judge_stream(
+    module: Any, plain_reader: Callable[[bytes, int], tuple[bytes, int]], size: int, stream: bytes
+) -> str:
+    expected: tuple[bytes, int] | None = None
+    if size <= PACKED * len(stream):
+        with suppress(packing.Damaged):
+            expected = plain_reader(stream, size)
+    reader = Reader(stream, "stream")
+    try:
+        plain, used = module.unpack(reader, size)
+    except ReadError as refusal:
+        _says_something(refusal)
+        if expected is not None and len(expected[0]) == size:
+            raise Broken(f"a good stream is refused: {refusal}") from refusal
+        return "refused"
+    if expected is None or (plain, len(used)) != expected or reader.position != len(used):
+        raise Broken(f"the stream gives other bytes than a plain reader finds ({len(plain)} bytes)")
+    return "kept"
+
+
+def judge_lzo(data: bytes) -> str:
+    """Four bytes of size and an LZO stream: the same bytes as a plain reader gives."""
+    return _judge_stream(lzo, packing.unpack_lzo, int.from_bytes(data[:4], "little") & 0xFFFFFF, data[4:])
+
+
+def judge_lzss(data: bytes) -> str:
+    """The same for LZSS."""
+    return _judge_stream(lzss, packing.unpack_lzss, int.from_bytes(data[:4], "little") & 0xFFFFFF, data[4:])
+
+
+def judge_lzhuf(data: bytes) -> str:
+    """The body of a compressed chunk: the same bytes as a plain reader gives, from exactly the whole stream."""
+    size, stream = int.from_bytes(data[:4], "little"), data[4:]
+    expected: tuple[bytes, int] | None = None
+    if len(data) > 4 and 0 < size <= lzhuf.HIGHEST_RATIO * len(stream):
+        with suppress(packing.Damaged):
+            expected = packing.unpack_lzhuf(stream, size)
+    good = expected is not None and (len(expected[0]), expected[1]) == (size, len(stream))
+    try:
+        plain = lzhuf.unpack(Reader(data, "stream"))
+    except ReadError as refusal:
+        _says_something(refusal)
+        if good:
+            raise Broken(f"a good stream is refused: {refusal}") from refusal
+        return "refused"
+    if not good or expected is None or plain != expected[0]:
+        raise Broken(f"the stream gives other bytes than a plain reader finds ({len(plain)} bytes)")
+    return "kept"
+
+
+# Names that lead to files -------------------------------------------------------------------------------------------
+
+_FILES = ("a.omf", "AB.OMF", "x/a.omf", "x/y/b.omf", "actors/stalker/walk.omf", "no.txt", "x/z.[1].omf", "\xe4.omf")
+_tree: list[Any] = []
+
+
+def _game_tree() -> Any:
+    """The module `game_tree`, without the package around it, which needs a Blender; and a folder with some files."""
+    if not _tree:
+        path = Path(__file__).resolve().parents[2] / "addon" / "games" / "xray" / "game_tree.py"
+        spec = importlib.util.spec_from_file_location("fuzzed_game_tree", path)
+        if spec is None or spec.loader is None:
+            raise FileNotFoundError(path)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module
+        spec.loader.exec_module(module)
+        kept = tempfile.TemporaryDirectory(prefix="motionbridge-fuzz-")
+        root = Path(kept.name)
+        for name in _FILES:
+            (root / "meshes" / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / "meshes" / name).write_bytes(b"")
+        (root / "outside.omf").write_bytes(b"")
+        _tree.extend((module, root, kept))
+    return _tree[0], _tree[1]
+
+
+def judge_mask(data: bytes) -> str:
+    """A reference of a model in the first line, names in the others: a mask matches what a plain matcher matches."""
+    module, root = _game_tree()
+    reference, *names = (line.decode("latin-1") for line in data.split(b"\n")[:40])
+    tree = module.GameTree(root / "meshes" / "x", (root / "meshes",))
+    found = tree.find_motions(reference)
+    outside = [path for path in found if not path.resolve().is_relative_to(root / "meshes")]
+    if outside:
+        raise Broken(f"{reference!r} leads out of its folder: {outside[0]}")
+    mask = reference.lower()
+    if len(mask) <= 300 and "*" in mask:
+        fits = module._mask(mask)  # noqa: SLF001 (the matcher itself is judged)
+        for name in (*names, *_FILES):
+            if len(name) <= 300 and fits(name) != _plainly_fits(mask, name):
+                raise Broken(f"{name!r} and {mask!r}: {fits(name)}")
+    return "kept" if found else "refused"
+
+
+def _plainly_fits(mask: str, name: str) -> bool:
+    """By a table of which beginnings of the mask fit which beginnings of the name."""
+    fitting = [True] + [False] * len(name)
+    for sign in mask:
+        if sign == "*":
+            for place in range(1, len(fitting)):
+                fitting[place] = fitting[place] or fitting[place - 1]
+        else:
+            fitting = [False] + [
+                before and (sign == "?" or _same_letter(sign, letter))
+                for before, letter in zip(fitting[:-1], name, strict=True)
+            ]
+    return fitting[-1]
+
+
+def _same_letter(one: str, other: str) -> bool:
+    return one == other or one.lower() == other.lower() or one.upper() == other.upper()
+
+
+_DEVICES = {"con", "prn", "aux", "nul", "conin$", "conout$", "clock$"} | {
+    f"{device}{number}" for device in ("com", "lpt") for number in "0123456789\xb9\xb2\xb3"
+}
+
+
+def judge_extraction(data: bytes) -> str:
+    """An archive whose files are extracted: plain new files right in the folder, of names that every system takes."""
+    try:
+        document = hog2.read(data, "damaged.hog", Report())
+    except ReadError as refusal:
+        _says_something(refusal)
+        return "refused"
+    with tempfile.TemporaryDirectory(prefix="motionbridge-fuzz-") as name:
+        folder = Path(name) / "inner" / "folder"
+        folder.mkdir(parents=True)
+        (folder / "file.oof").write_bytes(b"mine")
+        hog2.extract(document, folder, report := Report())
+        report.lines()
+        everything = {path.relative_to(name).as_posix() for path in Path(name).rglob("*")}
+        files = {path.removeprefix("inner/folder/") for path in everything} - {"inner", "inner/folder"}
+        if any("/" in file for file in files) or (folder / "file.oof").read_bytes() != b"mine":
+            raise Broken(f"something was written outside of the folder, or over a file: {sorted(everything)}")
+        contents = {bytes(content) for content in document.contents} | {b"mine"}
+        for file in files:
+            stem = file.split(".")[0].rstrip().lower()
+            if stem in _DEVICES or file[-1] in ". " or any(ord(sign) < 32 or sign in '\\:*?"<>|' for sign in file):
+                raise Broken(f"a file of the name {file!r} was made")
+            if (folder / file).read_bytes() not in contents:
+                raise Broken(f"{file!r} has other bytes than the archive")
+        made = files - {"file.oof"}
+        if len({file.lower() for file in made}) != len(made):
+            raise Broken(f"names that are the same on some systems: {sorted(made)}")
+    return "kept"
