@@ -64,10 +64,8 @@ def ready(suite: str = SUITE) -> Path:
     packages = [*PACKAGES, *MORE_PACKAGES.get(suite, ())]
     with virtual.building(place, {"packages": packages, "suite": suite}) as needed:
         if needed:
-            if shutil.which("debootstrap") is None:
-                machine.install(["debootstrap"])
             print(f"making {place} (Debian {suite}, {' '.join(packages)})", flush=True)
-            _make(place, suite, packages)
+            make(place, suite, packages)
     return place
 
 
@@ -125,7 +123,10 @@ def _proxies() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name.lower().endswith("_proxy")}
 
 
-def _make(place: Path, suite: str, packages: Sequence[str]) -> None:
+def make(place: Path, suite: str, packages: Sequence[str]) -> None:
+    """A Debian with these packages in a folder that is not there yet; raises `RuntimeError` where that fails."""
+    if shutil.which("debootstrap") is None:
+        machine.install(["debootstrap"])
     place.mkdir(parents=True)
     _run(["debootstrap", "--variant=minbase", suite, str(place), MIRROR])
     policy = place / "usr/sbin/policy-rc.d"
