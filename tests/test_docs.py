@@ -105,7 +105,7 @@ def test_names_that_do_not_exist_are_seen():
 BOLD = re.compile(r"\*\*([^*]+)\*\*")
 RULE = re.compile(r"^\s*(-|\d\.) \*\*[^*]+\*\*", re.MULTILINE)
 """What a list item begins with in bold is its subject."""
-GUIDES = ["docs/guide.md", "docs/coming-from-xray-tools.md", "docs/coming-from-arma-tools.md"]
+GUIDES = ["README.md", "docs/guide.md", "docs/coming-from-xray-tools.md", "docs/coming-from-arma-tools.md"]
 BLENDERS_OWN = {
     "File",
     "Edit",
@@ -131,7 +131,7 @@ def bold_names(page: str) -> Iterator[str]:
     """``Step: On the Object`` and ``File > Import > …`` name several things each; a sentence in bold names none."""
     text = RULE.sub("", (ROOT / page).read_text(encoding="utf-8"))
     for bold in BOLD.findall(text):
-        if bold[-1] not in ".:":
+        if bold[-1] not in ".:?":
             yield from (" ".join(name.split()) for part in bold.split(">") for name in part.split(": "))
 
 
@@ -140,3 +140,39 @@ def test_names_of_the_interface_exist(page):
     known = {text for folder in ("ui", "games", "blender") for text in texts_in(folder)} | BLENDERS_OWN
     unknown = [name for name in bold_names(page) if name not in known]
     assert unknown == []
+
+
+RUSSIAN_PAGES = ["docs/README.ru.md", "docs/guide.ru.md"]
+BLENDERS_RUSSIAN = {"Файл", "Правка", "Настройки", "Получить расширения", "Установить с диска", "Manual Frame Range"}
+CASES = {"Папку игры": "Папка игры", "Папке Arma": "Папка Arma", "Папку Descent 3": "Папка Descent 3", "Оси": "Ось"}
+"""What grammar asks for -> the name."""
+
+
+def translations() -> dict[str, str]:
+    """English -> Russian, as the sources of the interface have them."""
+    found: dict[str, str] = {}
+    for file in (ADDON / "ui").rglob("russian*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            for key, value in zip(node.keys, node.values, strict=True) if isinstance(node, ast.Dict) else ():
+                if isinstance(key, ast.Constant) and isinstance(value, ast.Constant):
+                    found[key.value] = value.value
+    return found
+
+
+@pytest.mark.parametrize("page", RUSSIAN_PAGES)
+def test_names_of_the_russian_interface_exist(page):
+    russian = translations()
+    untranslated = {text for text in texts_in("ui") if text not in russian}
+    known = set(russian.values()) | untranslated | BLENDERS_RUSSIAN
+    assert [name for name in bold_names(page) if CASES.get(name, name) not in known] == []
+
+
+@pytest.mark.parametrize("page", ["README", "guide"])
+def test_a_russian_page_has_what_the_english_one_has(page):
+    english = (ROOT / "docs" / f"{page}.md" if page == "guide" else ROOT / "README.md").read_text(encoding="utf-8")
+    russian = (ROOT / "docs" / f"{page}.ru.md").read_text(encoding="utf-8")
+    assert len(re.findall("^##+ ", russian, re.MULTILINE)) == len(re.findall("^##+ ", english, re.MULTILINE))
+    assert set(re.findall(r"[a-z_]+\.png", russian)) == set(re.findall(r"[a-z_]+\.png", english))
+    assert russian.count("bpy.ops.") == english.count("bpy.ops.")
+    suffixes = re.compile(r"`\.[a-z0-9]+`")
+    assert set(suffixes.findall(english)) <= set(suffixes.findall(russian))
