@@ -2,10 +2,14 @@
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+from addon.formats import FORMATS
 
 ROOT = Path(__file__).resolve().parents[1]
 ADDON = ROOT / "addon"
@@ -41,6 +45,7 @@ def names_in(tree: ast.Module | ast.ClassDef) -> dict[str, ast.AST]:
     return found
 
 
+@cache
 def exists(dotted: str) -> bool:
     """Whether ``formats.xray.omf.file.read`` and the like can be found in the sources below addon/."""
     parts = dotted.removeprefix("addon.").split(".")
@@ -119,12 +124,15 @@ BLENDERS_OWN = {
 """Names of Blender's own interface; Import and Export are menus."""
 
 
-def texts_in(folder: str) -> Iterator[str]:
+@cache
+def texts_in(folder: str) -> set[str]:
     """Every text in the sources of the interface; that of several rows is one."""
+    found: set[str] = set()
     for file in (ADDON / folder).rglob("*.py"):
         if not file.name.startswith("russian"):
             nodes = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-            yield from (node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
+            found |= {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return found
 
 
 def bold_names(page: str) -> Iterator[str]:
@@ -137,7 +145,7 @@ def bold_names(page: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("page", GUIDES)
 def test_names_of_the_interface_exist(page):
-    known = {text for folder in ("ui", "games", "blender") for text in texts_in(folder)} | BLENDERS_OWN
+    known = texts_in("ui") | texts_in("games") | texts_in("blender") | BLENDERS_OWN
     unknown = [name for name in bold_names(page) if name not in known]
     assert unknown == []
 
@@ -162,8 +170,7 @@ def translations() -> dict[str, str]:
 @pytest.mark.parametrize("page", RUSSIAN_PAGES)
 def test_names_of_the_russian_interface_exist(page):
     russian = translations()
-    untranslated = {text for text in texts_in("ui") if text not in russian}
-    known = set(russian.values()) | untranslated | BLENDERS_RUSSIAN
+    known = set(russian.values()) | (texts_in("ui") - russian.keys()) | BLENDERS_RUSSIAN
     assert [name for name in bold_names(page) if CASES.get(name, name) not in known] == []
 
 
@@ -176,3 +183,11 @@ def test_a_russian_page_has_what_the_english_one_has(page):
     assert russian.count("bpy.ops.") == english.count("bpy.ops.")
     suffixes = re.compile(r"`\.[a-z0-9]+`")
     assert set(suffixes.findall(english)) <= set(suffixes.findall(russian))
+
+
+def test_the_form_for_bugs_knows_every_kind_of_file_and_every_blender():
+    form = (ROOT / ".github" / "ISSUE_TEMPLATE" / "bug.yml").read_text(encoding="utf-8")
+    suffixes = {suffix for known in FORMATS for suffix in known.suffixes}
+    assert suffixes - set(re.findall(r"\.[a-z0-9]+", form)) == set()
+    wheels = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["motionbridge"]["wheels"]
+    assert [version for version in wheels if f'"{version}' not in form] == []
