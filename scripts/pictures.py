@@ -17,10 +17,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from environment import ROOT, Unavailable, chroot
+from environment import window as screen
 
-PACKAGES = [
-    "xvfb", "xauth", "imagemagick", "libgl1-mesa-dri", "libglx-mesa0", "libegl1", "libegl-mesa0", "fonts-dejavu-core",
-]  # fmt: skip
 WINDOW = (1280, 800)
 STUDIO = "/opt/pictures"  # inside the chroot
 LIMIT = 300  # seconds
@@ -54,7 +52,7 @@ def main() -> int:
     except Unavailable as lacking:
         print(lacking, file=sys.stderr)
         return 1
-    _install(place)
+    screen.ready(place)
     studio = place / STUDIO.lstrip("/")
     shutil.rmtree(studio, ignore_errors=True)
     _furnish(studio, arguments.samples)
@@ -65,13 +63,6 @@ def main() -> int:
         shutil.copy(picture, arguments.folder / picture.name)
         print(f"{arguments.folder / picture.name}: {picture.stat().st_size} bytes")
     return status
-
-
-def _install(place: Path) -> None:
-    if not (place / "usr/bin/Xvfb").exists():
-        inside = chroot.entering(place, {})
-        subprocess.run([*inside, "apt-get", "update", "-q"], check=True)
-        subprocess.run([*inside, "apt-get", "install", "-y", "-q", "--no-install-recommends", *PACKAGES], check=True)
 
 
 def _furnish(studio: Path, samples: Path) -> None:
@@ -101,12 +92,9 @@ def _furnish(studio: Path, samples: Path) -> None:
 
 
 def _photograph(place: Path, only: str) -> int:
-    width, height = WINDOW
     surroundings = {"LIBGL_ALWAYS_SOFTWARE": "1", "ONLY": only}
-    screen = ["xvfb-run", "-a", "-s", f"-screen 0 {width}x{height}x24"]
-    blender = ["blender", "--factory-startup", "--enable-event-simulate", "--python-exit-code", "1"]
-    blender += ["--window-geometry", "0", "0", str(width), str(height), "--python", f"{STUDIO}/picture_session.py"]
-    command = [*chroot.entering(place, surroundings), "timeout", str(LIMIT), *screen, *blender]
+    blender = [*screen.call(*WINDOW), "--python", f"{STUDIO}/picture_session.py"]
+    command = [*chroot.entering(place, surroundings), "timeout", str(LIMIT), *blender]
     done = subprocess.run(
         command, check=False, timeout=LIMIT + 30, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )

@@ -14,12 +14,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from environment import ROOT, Unavailable, blenders, chroot, settings, virtual
+from environment import ROOT, Unavailable, blenders, chroot, settings, virtual, window
 from environment import folder as environments
 
 GAME_FILES = ("MOTIONBRIDGE_CORPUS", "MOTIONBRIDGE_VECTORS")
 TOGETHER = 2  # jobs at the same time: a Blender alone is busy on more than one core
 LIMIT = 1800  # seconds for one ring
+FAILED_SCREENS = ROOT / ".failed-screens"
 
 PASSED, FAILED, NOT_RUN = "passed", "failed", "COULD NOT RUN"
 
@@ -170,7 +171,7 @@ def _of_this_ring(arguments: Sequence[str], foreign: Sequence[str]) -> list[str]
 
 
 def _pure(given: Sequence[str]) -> Iterator[Outcome]:
-    arguments = _of_this_ring(given, ["tests/blender", "tests/package", "tests/across"])
+    arguments = _of_this_ring(given, ["tests/blender", "tests/package", "tests/across", "tests/window"])
     if arguments is None:
         return
     with TemporaryDirectory() as folder:
@@ -189,6 +190,7 @@ def _debian(arguments: Sequence[str]) -> Iterator[Outcome]:
         yield Outcome("Blender", "Debian's executable", NOT_RUN, note=str(lacking), excused=True)
         return
     yield from _inside(blenders.debian, "Debian's executable", arguments)
+    yield from _in_window(blenders.debian, arguments)
 
 
 def _unstable(arguments: Sequence[str]) -> Iterator[Outcome]:
@@ -205,6 +207,35 @@ def _unstable(arguments: Sequence[str]) -> Iterator[Outcome]:
         yield Outcome("Blender", place, NOT_RUN, note=note, excused=True)
         return
     yield from _inside(lambda: blender, place, arguments)
+    yield from _in_window(lambda: blender, arguments, excused=True)
+
+
+def _in_window(
+    find: Callable[[], blenders.Blender], arguments: Sequence[str], *, excused: bool = False
+) -> Iterator[Outcome]:
+    """The scenes that are played in a real window; the screens of those that failed are kept."""
+    if arguments and not any(text.startswith("tests/window") for text in arguments):
+        return
+    try:
+        blender = find()
+    except (Unavailable, RuntimeError):  # the tests in this Blender say so
+        return
+    with blenders.session(blender, {}) as session:
+        results = session.scratch / "window.xml"
+        try:
+            command = window.test_call(session, results)
+        except Unavailable as lacking:
+            yield Outcome("window", blender.label, NOT_RUN, note=str(lacking), excused=excused)
+            return
+        began = time.monotonic()
+        ended = session.run(command, LIMIT)
+        seen = session.seen_from_outside(results)
+        outcome = _tests("window", session.blender.label, ended, seen, time.monotonic() - began)
+        target = FAILED_SCREENS / blender.label
+        pictures = window.keep_pictures(session, target)
+        if pictures:
+            outcome.note = f"{outcome.note} screens of failed scenes: {target}".strip()
+        yield outcome
 
 
 def _inside(
@@ -221,7 +252,7 @@ def _inside(
             session.variables["MOTIONBRIDGE_TEST_PACKAGES"] = str(
                 virtual.packages("test-packages", virtual.group("test"))
             )
-        own = _of_this_ring(arguments, ["tests/scripts", "tests/package", "tests/across"])
+        own = _of_this_ring(arguments, ["tests/scripts", "tests/package", "tests/across", "tests/window"])
         if own is not None:
             yield _run_in_blender(session, own, narrowed=bool(own))
         if zip_too and not arguments:
@@ -346,7 +377,9 @@ def _summary(outcomes: Sequence[Outcome], seconds: float) -> int:
         sum(getattr(found, name) for found in outcomes) for name in ("passed", "failed", "skipped")
     )
     print(f"\n{passed} passed, {failed} failed, {skipped} skipped")
-    tested = any(found.passed + found.failed + found.skipped for found in outcomes if found.ring in ("pure", "Blender"))
+    tested = any(
+        found.passed + found.failed + found.skipped for found in outcomes if found.ring in ("pure", "Blender", "window")
+    )
     if not tested:
         print("No test was chosen.", file=sys.stderr)
     sound = all(found.status == PASSED or found.excused for found in outcomes)

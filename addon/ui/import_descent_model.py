@@ -15,7 +15,7 @@ from . import tick_list
 from .bases import CALL, BlenderList, BlenderOperator, FileHandler, ImportHelper
 from .file_import import DropInScene, FileImport
 from .layouts import fields
-from .operation import Outcome
+from .operation import Outcome, hand_over
 from .preferences import descent3_folders
 from .tick_list import TickedChoice, TickedRows
 from .wording import said, shown
@@ -122,9 +122,8 @@ class IMPORT_SCENE_OT_descent3_oof(TickedChoice, FileImport, ImportHelper, Blend
         if self._archives() and not self.models and not len(self.listed) and not bpy.app.background:
             names = [{"name": entry.name} for entry in self.files if entry.name]
             options = {name: getattr(self, name) for name in OPTIONS}
-            CALL.import_scene.descent3_oof(
-                "INVOKE_DEFAULT", filepath=self.filepath, directory=self.directory, files=names, **options
-            )
+            importer = CALL.import_scene.descent3_oof
+            hand_over(self, importer, filepath=self.filepath, directory=self.directory, files=names, **options)
             return {"CANCELLED"}
         return self.answer(context, self.run)
 

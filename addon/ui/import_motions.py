@@ -19,7 +19,7 @@ from .bases import CALL, BlenderOperator, FileHandler, ImportHelper
 from .file_import import DropOnMotion, FileImport
 from .layouts import fields
 from .listed_motions import MotionChooser, MotionList
-from .operation import FileChoice, Outcome
+from .operation import FileChoice, Outcome, hand_over
 from .preferences import model_options
 from .scene_rate import match_scene
 from .target import active_rig, likely_rig
@@ -69,7 +69,7 @@ class IMPORT_SCENE_OT_xray_omf(FileImport, MotionList, BlenderOperator):
         if bpy.app.background:
             return self.execute(context)
         if not self.paths():
-            CALL.motionbridge.choose_motion_files("INVOKE_DEFAULT")
+            hand_over(self, CALL.motionbridge.choose_motion_files)
             return {"CANCELLED"}
         return self.answer(context, self._list)
 
@@ -182,8 +182,8 @@ class MOTIONBRIDGE_OT_choose_motion_files(MotionChooser, FileChoice, ImportHelpe
     filter_glob: StringProperty(default="*.omf;*.ogf", options={"HIDDEN"})
 
     def execute(self, _context: Any) -> Any:
-        """Hand the files over."""
-        return self.hand_over(CALL.import_scene.xray_omf)
+        """Hand the files to the importer, which lists their motions."""
+        return self.list_with(CALL.import_scene.xray_omf)
 
 
 class IO_FH_motionbridge_xray_omf(DropOnMotion, FileHandler):

@@ -19,7 +19,7 @@ from .file_import import DropOnMotion, FileImport
 from .layouts import fields
 from .listed_motions import MotionChooser, MotionList
 from .name_filter import name_filter
-from .operation import FileChoice, Outcome
+from .operation import FileChoice, Outcome, hand_over
 from .scene_rate import match_scene, note_other_rates
 from .target import active_rig, likely_rig
 from .wording import said, shown
@@ -61,7 +61,7 @@ class IMPORT_SCENE_OT_xray_skl(FileImport, MotionList, Tolerances, BlenderOperat
         if bpy.app.background:
             return self.execute(context)
         if not self.paths():
-            CALL.motionbridge.choose_skeletal_files("INVOKE_DEFAULT")
+            hand_over(self, CALL.motionbridge.choose_skeletal_files)
             return {"CANCELLED"}
         return self.answer(context, self._list)
 
@@ -154,8 +154,8 @@ class MOTIONBRIDGE_OT_choose_skeletal_files(MotionChooser, FileChoice, ImportHel
     filter_glob: StringProperty(default="*.skl;*.skls", options={"HIDDEN"})
 
     def execute(self, _context: Any) -> Any:
-        """Hand the files over."""
-        return self.hand_over(CALL.import_scene.xray_skl)
+        """Hand the files to the importer, which lists their motions."""
+        return self.list_with(CALL.import_scene.xray_skl)
 
 
 class IO_FH_motionbridge_xray_skl(DropOnMotion, FileHandler):

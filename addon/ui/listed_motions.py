@@ -13,6 +13,7 @@ from ..core.errors import ReadError
 from ..core.report import Report
 from . import tick_list
 from .bases import BlenderList
+from .operation import hand_over
 from .target import likely_rig
 from .tick_list import TickedChoice, TickedRows
 from .wording import shown
@@ -127,12 +128,12 @@ class MotionChooser:
         rig = likely_rig(context)
         column.label(text=rig.name if rig is not None else "No armature is active", icon="ARMATURE_DATA")
 
-    def hand_over(self, importer: Any) -> Any:
-        """Let the importer go on with the chosen files."""
+    def list_with(self, importer: Any) -> Any:
+        """Let the importer list the chosen files and go on from there."""
         operator: Any = self
         names = [{"name": entry.name} for entry in operator.files if entry.name]
-        importer("INVOKE_DEFAULT", filepath=operator.filepath, directory=operator.directory, files=names)
-        return {"FINISHED"}
+        chosen = {"filepath": operator.filepath, "directory": operator.directory, "files": names}
+        return {"FINISHED"} if hand_over(operator, importer, **chosen) else {"CANCELLED"}
 
 
 CLASSES = (ListedMotion, MOTIONBRIDGE_UL_listed_motions)

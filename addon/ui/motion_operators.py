@@ -20,7 +20,7 @@ from ..games.xray.motion_files import LISTS
 from . import found_motions
 from .bases import CALL, BlenderOperator
 from .export_motions import active_file
-from .operation import Operation, Outcome
+from .operation import Operation, Outcome, hand_over
 from .scene_rate import frames_said, match_scene
 from .target import active_rig, lacks_rig, rig_to_export
 from .wording import said
@@ -274,7 +274,7 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
 
         def show(context: Any, _report: Report) -> None:
             first, *_ = paths = self._paths(rig_to_export(context, ""))
-            CALL.import_scene.xray_omf("INVOKE_DEFAULT", filepath=first, files=[{"name": path} for path in paths])
+            hand_over(self, CALL.import_scene.xray_omf, filepath=first, files=[{"name": path} for path in paths])
 
         answer = self.answer(context, show)
         return {"CANCELLED"} if answer == {"RUNNING_MODAL"} else answer

@@ -110,6 +110,23 @@ class Operation:
         return len(paths) - len(failures)
 
 
+def hand_over(operator: Any, other: Any, **options: Any) -> bool:
+    """Let another operator, such as ``CALL.import_scene.xray_omf``, go on with its dialog; whether it did.
+
+    What it refuses is reported by this ``operator``: Blender raises the error reports of a nested operator, and would
+    show them with a Python traceback.
+    """
+    try:
+        other("INVOKE_DEFAULT", **options)
+    except RuntimeError as refused:
+        sentence = str(refused).strip()
+        if "Traceback (most recent call last)" in sentence:  # a defect of ours and no refusal
+            raise
+        operator.report({"ERROR"}, sentence.removeprefix("Error: "))
+        return False
+    return True
+
+
 def _refuse_unprintable(path: str) -> None:
     """Raise `ReadError` for a path that Blender cannot hold: what is imported is named after its file."""
     if names.printable(path) != path:

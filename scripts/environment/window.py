@@ -1,0 +1,54 @@
+"""A real window for a Blender in a chroot: a virtual screen, software rendering, and a camera for that screen."""
+
+import shutil
+from pathlib import Path
+
+from . import Unavailable, chroot
+from .blenders import Session, run
+
+PACKAGES = [
+    "xvfb", "xauth", "imagemagick", "libgl1-mesa-dri", "libglx-mesa0", "libegl1", "libegl-mesa0", "fonts-dejavu-core",
+]  # fmt: skip
+INSTALLATION_LIMIT = 600  # seconds
+SMALL = (800, 600)
+"""Without a graphics card most of the time goes into drawing, so that tests have a small window."""
+
+
+def ready(place: Path) -> None:
+    """Installs what a window needs in the chroot at ``place``, unless it is there. Raises `Unavailable`."""
+    if (place / "usr/bin/Xvfb").exists():
+        return
+    inside = chroot.entering(place, {})
+    for command in (["update", "-q"], ["install", "-y", "-q", "--no-install-recommends", *PACKAGES]):
+        status, said = run([*inside, "apt-get", *command], INSTALLATION_LIMIT)
+        if status != 0:
+            reason = said.strip().rpartition("\n")[2]
+            raise Unavailable(f"apt-get could not install a virtual screen ({reason}): check the network connection.")
+
+
+def call(width: int, height: int) -> list[str]:
+    """The beginning of a command line, inside the chroot, that starts Blender in a window of that size."""
+    # Abstract sockets are shared with the other chroots of the machine: two screens of one number would meet there.
+    screen = ["xvfb-run", "-a", "-s", f"-screen 0 {width}x{height}x24 -nolisten local"]
+    size = ["--window-geometry", "0", "0", str(width), str(height)]
+    return [*screen, "blender", "--factory-startup", "--enable-event-simulate", "--python-exit-code", "1", *size]
+
+
+def test_call(session: Session, results: Path) -> list[str]:
+    """The command line that plays the scenes of `tests/window` in the session's chroot. Raises `Unavailable`."""
+    place = session.blender.place
+    if place is None:
+        raise Unavailable("Windows are tested in a chroot: name no executable.")
+    ready(place)
+    variables = session.variables | {"LIBGL_ALWAYS_SOFTWARE": "1"}
+    script = str(session.root / "tests/window/run.py")
+    return [*chroot.entering(place, variables), *call(*SMALL), "--python", script, "--", str(results)]
+
+
+def keep_pictures(session: Session, target: Path) -> list[Path]:
+    """Moves the pictures of failed scenes out of the session's folder, which is removed after it."""
+    shutil.rmtree(target, ignore_errors=True)
+    found = sorted(session.outside.glob("*.png"))
+    if found:
+        target.mkdir(parents=True)
+    return [Path(shutil.move(picture, target / picture.name)) for picture in found]

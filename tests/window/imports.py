@@ -1,0 +1,195 @@
+"""Each import dialog with a good file, a cut one, one of another kind, and cancelled; the same files dropped."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from tests.window import stage
+from tests.window.stage import Steps
+
+
+@dataclass(frozen=True)
+class Import:
+    """A dialog and what goes with it.
+
+    ``onto``: samples imported before; ``lists``: a list follows the browser; ``where``: the editor that takes drops;
+    ``salvages``: of a cut file what is whole is imported, with warnings.
+    """
+
+    name: str
+    good: str
+    onto: tuple[str, ...] = ()
+    lists: bool = False
+    where: str = "VIEW_3D"
+    salvages: bool = False
+
+    @property
+    def label(self) -> str:
+        """In names of scenes."""
+        return f"{self.name.partition('.')[2]} {Path(self.good).name}"
+
+
+IMPORTS = [
+    Import("import_scene.xray_ogf", "humanoid.ogf", salvages=True),
+    Import("import_scene.xray_omf", "humanoid.omf", onto=("humanoid.ogf",), lists=True),
+    Import("import_scene.xray_skl", "motions.skls", onto=("humanoid.ogf",), lists=True),
+    Import("import_scene.xray_bones", "humanoid.bones", onto=("humanoid.ogf",), salvages=True),
+    Import("import_scene.xray_anm", "camera.anm"),
+    Import("import_scene.xray_level_geometry", "level/level.hom", salvages=True),
+    Import("import_scene.arma_rtm", "arma/walk.rtm"),
+    Import("import_scene.arma_p3d", "arma/man.p3d"),
+    Import("import_scene.descent3_oof", "descent3/ship.oof"),
+    Import("import_scene.descent3_oof", "descent3/ship.hog", lists=True),
+    Import("import_scene.descent3_ogf", "descent3/SampleHull.ogf", where="IMAGE_EDITOR"),
+]
+OTHER_KIND = "arma/model.cfg"
+
+
+def begin(dialog: Import) -> dict[str, Any]:
+    """What is there before; the state that an undo of the import leads to."""
+    for name in dialog.onto:
+        stage.call("import_scene.xray_ogf", filepath=str(stage.SAMPLES / name))
+    for armature in bpy.data.armatures:
+        for bone in armature.bones:
+            bone.motionbridge_xray.mass = 77.0  # which no file says
+    if dialog.onto:
+        stage.forget_reports()
+        stage.step("Import of what it goes onto")
+    return state()
+
+
+def state() -> dict[str, Any]:
+    """Names of data-blocks, and properties of bones."""
+    bones = [bone for armature in bpy.data.armatures for bone in armature.bones]
+    return {**stage.data(), "masses": [bone.motionbridge_xray.mass for bone in bones]}
+
+
+def imported(dialog: Import, before: dict[str, Any]) -> Steps:
+    """It reports, brings something, and is one step of undo."""
+    yield from stage.reported()
+    said = stage.reports()
+    assert any(stage.sentence() in line for line in said), f"{stage.sentence()!r} is not among {said}"
+    after = state()
+    assert after != before, f"nothing was imported: {stage.sentence()}"
+    yield from stage.undo()
+    yield from stage.until(lambda: state() == before, "undo to remove what was imported")
+    yield from stage.redo()
+    yield from stage.until(lambda: state() == after, "redo to bring it back")
+
+
+def refused(path: Path, before: dict[str, Any], *words: str) -> Steps:
+    """It says which file and why, once and without a traceback, and leaves nothing behind."""
+    yield from stage.until(lambda: any(path.name in line for line in stage.reports()), f"a report about {path.name}")
+    for _ in range(3):
+        yield
+    said = stage.reports()
+    assert len(said) == 1, said
+    assert "Traceback" not in said[0], said
+    assert all(word in said[0] for word in words), said
+    assert state() == before, "a refused import left something behind"
+
+
+def left_out(dialog: Import, path: Path, before: dict[str, Any]) -> Steps:
+    """A cut file: refused, or imported as far as it goes with warnings."""
+    if not dialog.salvages:
+        yield from refused(path, before)
+        return
+    yield from imported(dialog, before)
+    report = bpy.context.window_manager.motionbridge_report
+    assert len(report.splitlines()) > 1, f"no warning about a cut file: {report}"
+
+
+def cut(dialog: Import) -> Path:
+    """A file that ends too early."""
+    path = stage.sample(dialog.good)
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) * 2 // 5])
+    return path
+
+
+def of_another_kind(dialog: Import) -> Path:
+    """A text with the name of such a file."""
+    return stage.sample(OTHER_KIND, Path(dialog.good).name)
+
+
+def browse_good(dialog: Import) -> Steps:
+    before = begin(dialog)
+    yield from stage.choose(dialog.name, stage.sample(dialog.good))
+    if dialog.lists:
+        yield from stage.confirm()
+    yield from imported(dialog, before)
+
+
+def browse_cut(dialog: Import) -> Steps:
+    before = begin(dialog)
+    path = cut(dialog)
+    yield from stage.choose(dialog.name, path)
+    yield from left_out(dialog, path, before)
+
+
+def browse_other_kind(dialog: Import) -> Steps:
+    before = begin(dialog)
+    path = of_another_kind(dialog)
+    yield from stage.choose(dialog.name, path)
+    yield from refused(path, before)
+
+
+def browse_cancel(dialog: Import) -> Steps:
+    before = begin(dialog)
+    yield from stage.browse(dialog.name)
+    yield from stage.dismiss()
+    assert not stage.reports()
+    assert state() == before
+
+
+def drop_good(dialog: Import) -> Steps:
+    before = begin(dialog)
+    yield from stage.drop(stage.sample(dialog.good), kind=dialog.where)
+    yield from stage.confirm()
+    yield from imported(dialog, before)
+
+
+def drop_cut(dialog: Import) -> Steps:
+    before = begin(dialog)
+    path = cut(dialog)
+    yield from stage.drop(path, kind=dialog.where)
+    if not dialog.lists:
+        yield from stage.confirm()
+    yield from left_out(dialog, path, before)
+
+
+def drop_cancel(dialog: Import) -> Steps:
+    before = begin(dialog)
+    yield from stage.drop(stage.sample(dialog.good), kind=dialog.where)
+    yield from stage.key("ESC")
+    yield
+    assert not stage.reports()
+    assert state() == before
+
+
+def level_folder() -> Steps:
+    """The import of a whole folder: its browser chooses no file."""
+    before = state()
+    place = stage.sample("level")
+    yield from stage.choose("import_scene.xray_level", place)
+    yield from stage.reported()
+    assert stage.sentence().startswith("Imported files: "), stage.sentence()
+    after = state()
+    assert len(after["objects"]) > len(before["objects"])
+    yield from stage.undo()
+    yield from stage.until(lambda: state() == before, "undo to remove what was imported")
+
+
+Kind = Callable[[Import], Steps]
+KINDS: list[Kind] = [browse_good, browse_cut, browse_other_kind, browse_cancel, drop_good, drop_cut, drop_cancel]
+SCENES = [
+    ("import xray_level folder: browse good", level_folder),
+    *(
+        (f"import {dialog.label}: {kind.__name__.replace('_', ' ')}", lambda dialog=dialog, kind=kind: kind(dialog))
+        for dialog in IMPORTS
+        for kind in KINDS
+    ),
+]

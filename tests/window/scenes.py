@@ -1,0 +1,5 @@
+"""Every scene, by name."""
+
+from tests.window import imports
+
+SCENES = [*imports.SCENES]
