@@ -31,6 +31,9 @@ CHANNELS = 7
 CHANNEL_WIDTHS = (("rotation_quaternion", 4), ("location", 3))
 MOVING = (".location", ".rotation_quaternion", ".rotation_euler", ".rotation_axis_angle")
 """What the data paths of curves end in that move something."""
+CONSTRAINTS, DRIVERS, STRIPS = "constraints", "drivers", "NLA tracks"
+INHERITANCE = "bones that are connected or do not inherit from their parents"
+"""Why a pose is more than its keys."""
 NEAR = 1e-3
 """Frames within which a key lies on a frame: Blender's are 32-bit numbers."""
 
@@ -261,27 +264,34 @@ def posed_rotation(bone: Any) -> Floats:
 
 
 def why_sampled(rig: Any) -> list[str]:
-    """What on this rig makes a pose more than its keys; empty where reading keys is the whole truth."""
+    """What on this rig makes a pose more than its keys; empty where reading keys is the whole truth.
+
+    Which bones that reaches, `sampling.Reach` tells.
+    """
     reasons = []
     bones = rig.pose.bones
     if any(not constraint.mute for bone in bones for constraint in bone.constraints):
-        reasons.append("constraints")
+        reasons.append(CONSTRAINTS)
     data = rig.animation_data
     if data is not None and any(not curve.mute for curve in data.drivers):
-        reasons.append("drivers")
-    if data is not None and data.use_nla and any(len(track.strips) and _is_heard(track) for track in data.nla_tracks):
-        reasons.append("NLA tracks")
-    inherits = all(
-        bone.use_inherit_rotation and bone.inherit_scale == "FULL" and bone.use_local_location and not bone.use_connect
-        for bone in rig.data.bones
-    )
-    if not inherits:
-        reasons.append("bones that are connected or do not inherit from their parents")
+        reasons.append(DRIVERS)
+    if any(len(track.strips) for track in heard_tracks(rig)):
+        reasons.append(STRIPS)
+    if not all(is_plain(bone) for bone in rig.data.bones):
+        reasons.append(INHERITANCE)
     return reasons
 
 
-def _is_heard(track: Any) -> bool:
-    return bool(track.is_solo or not track.mute)
+def is_plain(bone: Any) -> bool:
+    """Whether the pose of a bone (of the armature) relative to its parent is its keys on its rest pose."""
+    inherits = bone.use_inherit_rotation and bone.inherit_scale == "FULL" and bone.use_local_location
+    return bool(inherits and not bone.use_connect)
+
+
+def heard_tracks(rig: Any) -> list[Any]:
+    """The tracks of the NLA that Blender plays, besides or instead of the action."""
+    data = rig.animation_data
+    return [track for track in data.nla_tracks if track.is_solo or not track.mute] if data and data.use_nla else []
 
 
 def sample(
@@ -303,7 +313,7 @@ def sample(
     first, count = frames if frames is not None else frame_range(action, step)
     with modes_set(rig, modes):
         poses = evaluated_poses(context, rig, action, key_frames(first, count, step))
-    local = np.stack([parent_local(pose, rest.parents, rest.root_frame) for pose in poses], axis=1)
+    local = parent_local(poses, rest.parents, rest.root_frame).swapaxes(0, 1)
     turned = rotation.continuous(rotation.from_matrices(_without_scale(local[..., :3, :3])))
     moved = np.ascontiguousarray(local[..., :3, 3])
     everything = np.ones(len(rest.bones), np.bool_)

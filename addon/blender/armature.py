@@ -128,8 +128,8 @@ def matrices_of(bones: Any, name: str) -> Floats:
 
 
 def parent_local(matrices: Floats, parents: NDArray[np.int32], root_frame: Floats) -> Floats:
-    """Armature-space matrices (bones, 4, 4) relative to their parents; parentless ones to ``root_frame``."""
-    frames = np.where((parents < 0)[:, None, None], root_frame, matrices[np.maximum(parents, 0)])
+    """Armature-space matrices (..., bones, 4, 4) relative to their parents; parentless ones to ``root_frame``."""
+    frames = np.where((parents < 0)[:, None, None], root_frame, matrices[..., np.maximum(parents, 0), :, :])
     result: Floats = np.linalg.inv(frames) @ matrices
     return result
 

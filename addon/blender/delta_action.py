@@ -311,7 +311,7 @@ def sample(
     The scene is as before afterwards.
     """
     rests = matrices_of(rig.data.bones, "matrix_local")
-    with modes_set(rig, modes):
+    with modes_set(rig, modes), scope.only_evaluated(context, [rig]):
         poses = evaluated_poses(context, rig, action, frames, progress)
     result: Floats = poses.transpose(1, 0, 2, 3) @ np.linalg.inv(rests)[:, None]
     return result

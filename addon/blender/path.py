@@ -256,7 +256,7 @@ def sample(
             remedy=f"Set a manual frame range of at most {MOST_SAMPLED} frames on its action",
         )
     places = np.empty((last - first + 1, 4, 4))
-    with scope.kept_frame(context) as scene, scope.playing(owner, action):
+    with scope.only_evaluated(context, [owner]), scope.kept_frame(context) as scene, scope.playing(owner, action):
         for number in range(len(places)):
             scene.frame_set(first + number)
             graph = context.evaluated_depsgraph_get()

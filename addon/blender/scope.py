@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,6 +15,8 @@ from . import compat
 
 _POSE_CHANNELS = {"location": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4, "scale": 3}
 """Channels of pose bones and their widths."""
+_OF_THE_SCENE = (bpy.types.Scene, bpy.types.WindowManager, bpy.types.WorkSpace, bpy.types.Screen)
+"""What uses nearly everything, and through which nothing in a pose depends on anything."""
 
 
 @contextmanager
@@ -148,6 +150,52 @@ def posed(rig: Any) -> Iterator[None]:
     finally:
         if before != "POSE":
             armature.pose_position = before
+
+
+@contextmanager
+def only_evaluated(context: Any, owners: Sequence[Any]) -> Iterator[None]:
+    """Blender evaluates ``owners`` and what they depend on alone inside: the scene's other objects are hidden.
+
+    Flags, selection and active object are as before afterwards, whatever happens inside.
+    """
+    needed = _used_by(owners)
+    with kept_selection(context):
+        hidden = []
+        try:
+            for shown in list(context.scene.objects):
+                if shown not in needed and not shown.hide_viewport and _may_be_hidden(shown):
+                    shown.hide_viewport = True
+                    hidden.append(shown)
+            yield
+        finally:
+            for shown in hidden:
+                shown.hide_viewport = False
+            if hidden:
+                context.view_layer.update()  # only then can they be selected again
+
+
+def _may_be_hidden(shown: Any) -> bool:
+    """Whether others depend on an object by pointers alone, and hiding it is no edit."""
+    simulates = shown.rigid_body is not None or (shown.field is not None and shown.field.type != "NONE")
+    collides = any(modifier.type == "COLLISION" for modifier in shown.modifiers)
+    return shown.mode == "OBJECT" and not simulates and not collides
+
+
+def _used_by(owners: Iterable[Any]) -> set[Any]:
+    """These data-blocks and all that they point at: targets of constraints and drivers, parents, data, modifiers."""
+    data: Any = bpy.data
+    uses: dict[Any, list[Any]] = {}
+    for used, users in data.user_map().items():
+        for user in users:
+            uses.setdefault(user, []).append(used)
+    found: set[Any] = set()
+    waiting = list(owners)
+    while waiting:
+        one = waiting.pop()
+        if one not in found and not isinstance(one, _OF_THE_SCENE):
+            found.add(one)
+            waiting += uses.get(one, ())
+    return found
 
 
 @contextmanager

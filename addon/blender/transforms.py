@@ -99,7 +99,7 @@ def why_sampled(owner: Any, *, turning: bool = True) -> list[str]:
 def sample(context: Any, objects: Sequence[Any], frames: NDArray[np.int64]) -> dict[Any, Floats]:
     """(frames, 4, 4) where objects really are in the scene. The scene is as before afterwards."""
     found = {shown: np.empty((len(frames), 4, 4)) for shown in objects}
-    with scope.kept_frame(context) as scene:
+    with scope.only_evaluated(context, objects), scope.kept_frame(context) as scene:
         for number, frame in enumerate(frames.tolist()):
             scene.frame_set(frame)
             graph = context.evaluated_depsgraph_get()

@@ -7,7 +7,7 @@ unless said otherwise, one row a bone, a frame, a vertex.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
@@ -107,6 +107,22 @@ class Clip:
     def frames(self) -> int:
         """How many frames the clip has."""
         return int(self.rotations.shape[1])
+
+    def of_tracks(self, rows: Sequence[int]) -> Clip:
+        """A clip of some tracks alone, in this order."""
+        return replace(
+            self,
+            bones=[self.bones[row] for row in rows],
+            rotations=self.rotations[rows],
+            translations=self.translations[rows],
+            rotation_keyed=self.rotation_keyed[rows],
+            translation_keyed=self.translation_keyed[rows],
+        )
+
+    def put(self, rows: Sequence[int], tracks: Clip) -> None:
+        """Give the tracks at ``rows`` what ``tracks`` say, in their order and as long as this clip."""
+        self.rotations[rows], self.translations[rows] = tracks.rotations, tracks.translations
+        self.rotation_keyed[rows], self.translation_keyed[rows] = tracks.rotation_keyed, tracks.translation_keyed
 
 
 @dataclass

@@ -7,7 +7,6 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
-from ..blender import action as actions
 from ..core.errors import MotionbridgeError
 from ..core.report import Report
 from ..games.arma import animation_edit
@@ -24,7 +23,7 @@ DELAY = 0.4
 
 
 def compare(context: Any) -> None:
-    """Compare the playing motion with its file, if it has one and is not being compared by keys that are sampled."""
+    """Compare the playing motion with its file, if it has one. Nothing is sampled: what only that tells is unknown."""
     rig, action = active_rig(context), active_action(context)
     if rig is None or action is None:
         return
@@ -32,13 +31,13 @@ def compare(context: Any) -> None:
         motion_edit.adopt_copies(rig)
         skeletal_export.adopt_copies(rig)
         try:
-            motion_edit.update_status(context, rig, [action], Report())
+            motion_edit.update_status(context, rig, [action], Report(), look=False)
         except MotionbridgeError:
             # What cannot be written cannot be compared; saving says why.
             action.motionbridge_motion.status = "UNKNOWN"
-    if action.motionbridge_animation.is_animation and not actions.why_sampled(rig):
+    if action.motionbridge_animation.is_animation:
         try:
-            animation_edit.update_status(context, rig, action, Report())
+            animation_edit.update_status(context, rig, action, Report(), look=False)
         except MotionbridgeError:
             action.motionbridge_animation.status = "UNKNOWN"
 
@@ -50,7 +49,9 @@ def compare_model(context: Any) -> None:
         return
     try:
         model = model_export.imported_model(Chosen(holder))
-        if model is not None and not motion_export.is_sampled(context, holder):
+        if motion_export.is_sampled(context, holder):
+            holder.motionbridge_descent_model.motion_status = "UNKNOWN"
+        elif model is not None:
             motion_export.update_status(context, holder, model)
     except MotionbridgeError:
         holder.motionbridge_descent_model.motion_status = "UNKNOWN"

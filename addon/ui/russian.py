@@ -191,6 +191,7 @@ RUSSIAN: dict[str, str] = (
         "Keep the Game's Pose": "Сохранить позу игры",
         "Keep the Offsets": "Сохранить смещения",
         "Start From": "Основа",
+        "Only the Active Motion": "Только активная анимация",
         "The File on Disk": "Файл на диске",
         "The File as Imported": "Файл, каким он был при импорте",
         "Direction": "Направление",

@@ -164,6 +164,9 @@ TOOLTIPS: dict[str, str] = {
     "The motions follow the new rest pose, as Blender shows them": (
         "Анимации следуют новой позе покоя, как показывает Blender"
     ),
+    "Save the motion that plays; all others stay in the file as they are": (
+        "Сохранить проигрываемую анимацию; все остальные остаются в файле как есть"
+    ),
     "The file on disk is no longer the one that was imported": "Файл на диске уже не тот, что был импортирован",
     "What others changed in it meanwhile stays; only your motions are replaced": (
         "Чужие правки в нём остаются; заменяются только ваши анимации"

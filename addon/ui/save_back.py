@@ -22,6 +22,7 @@ from .bases import BlenderOperator
 from .export_choices import ExportChoices, worst_error_text, written_sentence
 from .export_motions import active_file
 from .file_export import draw_backup
+from .motion_operators import active_action
 from .operation import Operation, Outcome, broken_lines
 from .preferences import preferences
 from .target import active_rig, rig_to_export
@@ -55,6 +56,12 @@ class MOTIONBRIDGE_OT_save_back(Operation, ExportChoices, BlenderOperator):
         default="REFUSE",
         options={"SKIP_SAVE"},
     )
+    only_active: BoolProperty(
+        name="Only the Active Motion",
+        description="Save the motion that plays; all others stay in the file as they are",
+        default=False,
+        options={"SKIP_SAVE"},
+    )
     backup: BoolProperty(
         name="Keep a Backup",
         description="Keep the old file beside it, with .bak added; an existing backup is kept",
@@ -65,6 +72,7 @@ class MOTIONBRIDGE_OT_save_back(Operation, ExportChoices, BlenderOperator):
     _planned: Report | None = None
     _refusal: MotionbridgeError | None = None
     _on_disk: str | None = None
+    _samples: dict[Any, Any] | None = None
 
     @classmethod
     def poll(cls, context: Any) -> bool:
@@ -77,7 +85,7 @@ class MOTIONBRIDGE_OT_save_back(Operation, ExportChoices, BlenderOperator):
 
     def invoke(self, context: Any, _event: Any) -> Any:
         """Say what would change."""
-        self.backup = preferences(context).backup
+        self.backup, self._samples = preferences(context).backup, {}
         if bpy.app.background:
             return self.execute(context)
         self.check(context)
@@ -109,9 +117,18 @@ class MOTIONBRIDGE_OT_save_back(Operation, ExportChoices, BlenderOperator):
                 if_changed=motion_edit.OtherBase[self.if_changed],
                 report=report,
                 progress=step,
+                only=self._only(context, rig),
+                samples=self._samples,
             )
         self._plan.path = str(path)
         return self._plan
+
+    def _only(self, context: Any, rig: Any) -> Any:
+        """The action to save alone, None for the whole list."""
+        action = active_action(context)
+        if self.only_active and action is None:
+            raise WriteError(f"{rig.name!r} plays no action", remedy="Choose one in the list of motions, or save all")
+        return action if self.only_active else None
 
     def edited(self, context: Any) -> Iterable[Any]:
         """The armature and the motions: what was saved counts as untouched afterwards."""
@@ -146,6 +163,8 @@ class MOTIONBRIDGE_OT_save_back(Operation, ExportChoices, BlenderOperator):
             row.use_property_split = True
             row.alert = self.if_changed == "REFUSE"
             row.prop(self, "if_changed")
+        if len(motion_edit.motions_of(file)) > 1:
+            layout.prop(self, "only_active")
         self.draw_choices(layout, rig)
         draw_backup(layout, self, file.path)
 

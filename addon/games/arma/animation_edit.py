@@ -15,17 +15,23 @@ from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.arma import rtm
 from . import events, step, timing
-from .animation_export import AnimationExportOptions, AnimationPlan, plan_export
+from .animation_export import AnimationExportOptions, AnimationPlan, plan_export, why_sampled
 from .animation_properties import WITH_SCALES
 from .export_frames import NEAR
 
 
-def update_status(context: Any, rig: Any, action: Any, report: Report) -> str:
-    """Compare an action with the file it came from and keep what came of it. Raises `WriteError`."""
-    options = AnimationExportOptions(hidden=HiddenKeys.RESTORE)
-    plan = plan_export(context, rig, "", options=options, report=report, action=action)
+def update_status(context: Any, rig: Any, action: Any, report: Report, *, look: bool = True) -> str:
+    """Compare an action with the file it came from and keep what came of it. Raises `WriteError`.
+
+    ``look`` False samples nothing: what had to be is unknown then.
+    """
     properties = action.motionbridge_animation
-    status = "NEW" if plan.changes.new else ("EDITED" if plan.changes.any else "UNTOUCHED")
+    if look or not why_sampled(rig, action):
+        options = AnimationExportOptions(hidden=HiddenKeys.RESTORE)
+        plan = plan_export(context, rig, "", options=options, report=report, action=action)
+        status = "NEW" if plan.changes.new else ("EDITED" if plan.changes.any else "UNTOUCHED")
+    else:
+        status = "UNKNOWN"
     if properties.status != status:
         properties.status = status
     return status

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...blender import action as actions
 from ...blender import armature, delta_action
 from ...blender.delta_action import DeltaReader, RestPose
 from ...blender.rotation_modes import HiddenKeys
+from ...blender.sampling import Reach
 from ...blender.shown import ShownActions, posed_without_keys, warn_of_muted, warn_of_other_kinds
 from ...core import files
 from ...core.errors import WriteError
@@ -152,6 +152,17 @@ def plan_export(
     return _Exporter(context, rig, action or played, options, report).plan(path, progress)
 
 
+def why_sampled(rig: Any, action: Any) -> list[str]:
+    """Why an animation has to be looked at frame by frame; empty where its keys are the whole truth.
+
+    Matrices of the game are of the whole pose, so of bones of the file and all bones above them.
+    """
+    listed = action.motionbridge_animation.bones if action is not None else ()
+    of_file = [rig.data.bones[entry.bone] for entry in listed if entry.bone in rig.data.bones]
+    above = {parent.name for bone in of_file for parent in bone.parent_recursive}
+    return list(Reach(rig).of(action, above | {bone.name for bone in of_file} if of_file else None))
+
+
 class _Exporter:
     """One action on its way out."""
 
@@ -160,9 +171,9 @@ class _Exporter:
         self._options, self._report = options, report
         self._rest = RestPose.of(rig)
         self._reader = DeltaReader(rig, self._rest)
-        self._reasons = actions.why_sampled(rig)
         ours = action is not None and action.motionbridge_animation.is_animation
         self._properties = action.motionbridge_animation if ours else None
+        self._reasons = why_sampled(rig, action)
         self._modes = self._modes_of(action)
         self._is_pose = action is None and not self._reasons
         if self._is_pose:

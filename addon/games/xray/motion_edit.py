@@ -59,8 +59,11 @@ def motions_of(file: Any) -> list[Any]:
     )
 
 
-def update_status(context: Any, rig: Any, chosen: Sequence[Any], report: Report) -> None:
-    """Compare each action with what its file has: new, edited or untouched."""
+def update_status(context: Any, rig: Any, chosen: Sequence[Any], report: Report, *, look: bool = True) -> None:
+    """Compare each action with what its file has: new, edited or untouched.
+
+    ``look`` False samples nothing: what only sampling could tell is unknown then.
+    """
     by_file: dict[str, list[Any]] = {}
     files_of = action_lists.files_of_actions(rig, LISTS)
     for action in chosen:
@@ -72,12 +75,15 @@ def update_status(context: Any, rig: Any, chosen: Sequence[Any], report: Report)
     options = MotionExportOptions(rest_change=RestChange.GAME_POSE, rename=False, hidden=HiddenKeys.RESTORE)
     for key, of_file in by_file.items():
         host = host_as_imported(rig, of_file, rig.motionbridge_motion_files[key])
-        plan = plan_onto(context, rig, of_file, key, host=host, options=options, report=report)
+        plan = plan_onto(context, rig, of_file, key, host=host, options=options, report=report, look=look)
         changed = {change.clip: change for change in plan.changes.motions}
         for number, action in enumerate(of_file):
             motion, change = action.motionbridge_motion, changed.get(number)
             renamed = motion.motion_name != motion.imported_name
-            motion.status = "NEW" if change and change.new else "EDITED" if change or renamed else "UNTOUCHED"
+            same = "UNKNOWN" if action in plan.unseen else "UNTOUCHED"
+            status = "NEW" if change and change.new else "EDITED" if change or renamed else same
+            if motion.status != status:
+                motion.status = status
 
 
 def revert(rig: Any, action: Any, report: Report) -> None:
@@ -161,25 +167,39 @@ def plan_save_back(
     if_changed: OtherBase,
     report: Report,
     progress: Callable[[int], None] = lambda _: None,
+    only: Any = None,
+    samples: dict[Any, Any] | None = None,
 ) -> Plan:
     """The motion file as it would be saved: edited, new, renamed, deleted and reordered motions, the rest as it was.
 
-    Raises `WriteError` where the file on disk is another one by now and ``if_changed`` says to refuse.
+    ``only`` one action: no other is looked at, and everything else in the file stays as it is. ``samples`` as in
+    `Sampler`. Raises `WriteError` where the file on disk is another one by now and ``if_changed`` says to refuse.
     """
-    chosen = motions_of(file)
-    host = _base(rig, file, chosen, if_changed, report)
-    deleted = _without_deleted(host, file)
+    listed = motions_of(file)
+    if only is not None and only not in listed:
+        raise WriteError(
+            f"the action {only.name!r} is no motion of {file.name}", remedy="Play one of its motions, or save all"
+        )
+    chosen = listed if only is None else [only]
+    host = _base(rig, file, listed, if_changed, report)
+    takes_deleted = only is None or host.as_imported
+    deleted = _without_deleted(host, file) if takes_deleted else []
     _warn_of_other_rigs(rig, file, report)
-    plan = plan_onto(context, rig, chosen, file.path, host=host, options=options, report=report, progress=progress)
+    path = file.path
+    plan = plan_onto(
+        context, rig, chosen, path, host=host, options=options, report=report, progress=progress, samples=samples
+    )
     plan.deleted = deleted
-    if plan.document is None:
+    if not takes_deleted:
+        plan.kept_deleted = [(entry.name, host.moved.get(entry.place, -1)) for entry in file.deleted]
+    if plan.document is None or only is not None:
         return plan
     before, motions = host.motions, plan.document.motion_set
-    listed = [host.index(action) for action in chosen]
-    known = [index for index in listed if index is not None]
-    if known != sorted(known) or None in listed[: len(known)]:
+    indices = [host.index(action) for action in chosen]
+    known = [index for index in indices if index is not None]
+    if known != sorted(known) or None in indices[: len(known)]:
         count = len(motions.library.motions)
-        order = _in_list_order(listed, len(before.library.motions) if before is not None else 0, count)
+        order = _in_list_order(indices, len(before.library.motions) if before is not None else 0, count)
         plan.reordered = order != list(range(count))
         plan.data, plan.document = host.written(edit.arranged(motions, order))
         rank = {index: place for place, index in enumerate(order)}
@@ -268,6 +288,9 @@ def settle(plan: Plan, rig: Any, file: Any = None, *, options: MotionExportOptio
         if options is not None and options.rest_change is RestChange.OFFSETS:
             motion_files.keep_rest(file, rig)
     file.deleted.clear()
+    for name, place in plan.kept_deleted:
+        entry = file.deleted.add()
+        entry.name, entry.place = name, place
     stored = plan.document.motion_set.library.motions
     for action, _ in plan.written:
         motion, index = action.motionbridge_motion, plan.indices[action]

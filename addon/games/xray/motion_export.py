@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
@@ -23,6 +23,7 @@ from ...blender import action_lists
 from ...blender.action_lists import Kind
 from ...blender.armature import Rest, is_turned_or_scaled, parent_local, rest_of
 from ...blender.rotation_modes import HiddenKeys, played
+from ...blender.sampling import Sampler, is_of_a_rig
 from ...blender.shown import ShownActions, shortened, warn_of_muted, warn_of_other_kinds
 from ...core import files, names, rotation, space
 from ...core.errors import ReadError, WriteError
@@ -88,6 +89,10 @@ class Plan:
     indices: dict[Any, int] = field(default_factory=dict)
     """Index in the written file of each action's motion, also of actions of the file that were not chosen."""
     document: Omf | None = None
+    kept_deleted: list[tuple[str, int]] = field(default_factory=list)
+    """Motions that were deleted in the panel and stay in this file: name and index."""
+    unseen: list[Any] = field(default_factory=list)
+    """Actions with bones that had to be sampled and were not."""
 
     @property
     def renamed(self) -> list[tuple[str, str]]:
@@ -167,20 +172,27 @@ def plan_onto(
     options: MotionExportOptions,
     report: Report,
     progress: Callable[[int], None] = lambda _: None,
+    samples: dict[Any, Any] | None = None,
+    look: bool = True,
 ) -> Plan:
-    """The file at ``path``: what ``host`` has, with the actions ``chosen``."""
+    """The file at ``path``: what ``host`` has, with the actions ``chosen``.
+
+    ``samples`` as in `Sampler`. ``look`` False samples nothing: bones that keys do not tell everything of count as
+    untouched, and the plan says of which actions.
+    """
     warn_of_transform(rig, report)
     files.warn_of_replacing(bpy.path.abspath(path), report)
-    gatherer = _Gatherer(context, rig, options, report)
+    gatherer = _Gatherer(context, rig, options, report, bones=host.bones, look=look)
     clips, definitions = [], []
     labels = written_names(chosen, LISTS, imported_name, report, rename=options.rename)
     refuse_one_name(chosen, labels, host.had_one_name)
-    for done, (action, label) in enumerate(zip(chosen, labels, strict=True)):
-        clip = gatherer.clip(action)
-        clip.name = label
-        clips.append(clip)
-        definitions.append(definition_of(action, label))
-        progress(done + 1)
+    with Sampler(context, rig, samples) as sampler:
+        for done, (action, label) in enumerate(zip(chosen, labels, strict=True)):
+            clip = gatherer.clip(action, sampler)
+            clip.name = label
+            clips.append(clip)
+            definitions.append(definition_of(action, label))
+            progress(done + 1)
     identities = [host.identity(action, label) for action, label in zip(chosen, labels, strict=True)]
     encoded, changes = encode(
         clips,
@@ -192,6 +204,7 @@ def plan_onto(
         sampled=gatherer.sampled,
     )
     plan = Plan(path, b"", changes, written=list(zip(chosen, labels, strict=True)))
+    plan.unseen = [action for action, bones in zip(chosen, gatherer.sampled, strict=True) if bones and not look]
     added = itertools.count(len(host.motions.library.motions) if host.motions is not None else 0)
     plan.indices = dict(host.indices)
     for action, identity in zip(chosen, identities, strict=True):
@@ -260,49 +273,83 @@ def warn_of_transform(rig: Any, report: Report) -> None:
 
 
 class _Gatherer:
-    """Reads the actions of one rig, by their keys or, where those are not the whole truth, by evaluated poses."""
+    """Reads the actions of one rig, by their keys; bones of which those are not the whole truth by evaluated poses.
 
-    def __init__(self, context: Any, rig: Any, options: MotionExportOptions, report: Report) -> None:
+    ``bones``: the game's names, in lower case, of those that are written; None for all. ``look`` as in `plan_onto`.
+    ``sampled`` for each action the game's names of the bones that were, or would be, looked at.
+    """
+
+    def __init__(
+        self,
+        context: Any,
+        rig: Any,
+        options: MotionExportOptions,
+        report: Report,
+        *,
+        bones: set[str] | None,
+        look: bool,
+    ) -> None:
         self._context, self._rig, self._options, self._report = context, rig, options, report
+        self._look, self.sampled = look, list[set[str]]()
         self._now = rest_of(rig, space.XRAY_ROOT_FRAME)
         self._labels = [game_name(rig.data.bones[bone]) for bone in self._now.bones]
         self._readers: dict[str, actions.ClipReader] = {}
         self._files = action_lists.files_of_actions(rig, LISTS)
-        reasons = actions.why_sampled(rig)
-        self.sampled = bool(reasons)
-        if reasons:
-            report.note(f"sampled frame by frame because of {', '.join(reasons)}", rig.name)
+        named = zip(self._now.bones, self._labels, strict=True)
+        self._written = [bone for bone, label in named if bones is None or label.lower() in bones]
+        self._reasons: set[str] = set()
         self.skeleton = skeleton_of(rig, self._now)
         self._shown = ShownActions(rig, options.hidden, report)
         self._parameters: dict[str, Parameters] = {}
 
-    def clip(self, action: Any) -> Clip:
+    def clip(self, action: Any, sampler: Sampler) -> Clip:
         """The action as a clip with the game's names for motion and bones, marks included."""
         motion = action.motionbridge_motion
         step, frames = motion.frame_step, motion_length.frames_of(action)
         modes = self._shown.modes(action, order_of(action))
-        if self.sampled:
-            rest = self._rest_for(action)
-            clip = actions.sample(
-                self._context, self._rig, action, rest, FRAMES_PER_SECOND, modes=modes, step=step, frames=frames
-            )
-        else:
-            gathered = self._reader_for(action).gather(action, modes, step, frames)
-            clip = gathered.clip
-            for path in gathered.left_out:
-                self._report.warn("the game has no place for these curves; left out", f"{action.name}: {path}")
-            warn_of_other_kinds(gathered.other_kinds, action, self._report)
-            if action == played(self._rig):
-                self._shown.warn_of_pose(action, modes, self._tracked(action))
-            self._take_muted(clip, gathered.muted, action)
+        gathered = self._reader_for(action).gather(action, modes, step, frames)
+        clip = gathered.clip
+        reasons = sampler.reach.of(action, self._written)
+        reached = {bone for bones in reasons.values() for bone in bones}
+        self._warn(action, gathered, modes, reached)
+        self._take_muted(clip, gathered.muted, action, reached)
         motion_length.warn(action, self._report)
+        rest = self._rest_for(action)
         clip.bones = list(self._labels)
         clip.markers = marks.gather(action)
+        self.sampled.append({self._labels[row] for row, bone in enumerate(rest.bones) if bone in reached})
+        if reached and self._look:
+            self._note(reasons)
+            clip.put(*sampler.clip(action, rest, FRAMES_PER_SECOND, reached, modes=modes, step=step, frames=frames))
+        elif reached:
+            clip = clip.of_tracks([row for row, bone in enumerate(rest.bones) if bone not in reached])
         return clip
 
-    def _take_muted(self, clip: Clip, muted: NDArray[np.bool_], action: Any) -> None:
-        """Give bones with muted curves what the file has, in ``clip`` whose bones are Blender's; warn of them."""
-        rows = np.flatnonzero(muted.any(axis=1))
+    def _note(self, reasons: Iterable[str]) -> None:
+        """Say once why something is sampled."""
+        text = f"sampled frame by frame because of {', '.join(reasons)}"
+        if text not in self._reasons:
+            self._reasons.add(text)
+            self._report.note(text, self._rig.name)
+
+    def _warn(self, action: Any, gathered: actions.Gathered, modes: dict[str, str], reached: set[str]) -> None:
+        """Warn of what is not written, but for bones that are ``reached`` and written as Blender shows them."""
+        for path in gathered.left_out:
+            if not (reached and is_of_a_rig(path)):
+                self._report.warn("the game has no place for these curves; left out", f"{action.name}: {path}")
+        warn_of_other_kinds([bone for bone in gathered.other_kinds if bone not in reached], action, self._report)
+        if action == played(self._rig):
+            tracked = self._tracked(action)
+            if reached:
+                tracked = [bone for bone in tracked or self._now.bones if bone not in reached]
+            self._shown.warn_of_pose(action, modes, tracked)
+
+    def _take_muted(self, clip: Clip, muted: NDArray[np.bool_], action: Any, reached: set[str]) -> None:
+        """Give bones with muted curves what the file has, in ``clip`` whose bones are Blender's; warn of them.
+
+        Those that are ``reached`` are sampled.
+        """
+        rows = np.flatnonzero(muted.any(axis=1) & np.array([bone not in reached for bone in clip.bones]))
         if not len(rows):
             return
         stored = motion_files.motion_of(action)
@@ -414,6 +461,16 @@ class Host:
     replaces: bool = False
     as_imported: bool = False
     """Whether it was put together from the bytes that actions keep, instead of read from disk."""
+
+    @property
+    def bones(self) -> set[str] | None:
+        """The game's names, in lower case, of the bones that have tracks here; None where that is open."""
+        if self.motions is None:
+            return None
+        listed = [bone.name for part in self.motions.parameters.partitions for bone in part.bones]
+        tracks = max((motion.track_count for motion in self.motions.library.motions), default=0)
+        named = {names.decode(name).lower() for name in listed if name}
+        return named if len(named) == len(listed) >= tracks else None
 
     def index(self, action: Any) -> int | None:
         """The index here of the motion that an action is, None for a new one."""

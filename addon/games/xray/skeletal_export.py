@@ -21,6 +21,7 @@ from ...blender import action_lists, pose
 from ...blender.armature import Rest, rest_of
 from ...blender.record import kept
 from ...blender.rotation_modes import HiddenKeys
+from ...blender.sampling import Sampler, is_of_a_rig
 from ...blender.shown import ShownActions, warn_of_muted, warn_of_other_kinds
 from ...core import files, rotation, space
 from ...core.envelope.fitting import fitted
@@ -121,22 +122,27 @@ def plan_export(
     options: SkeletalExportOptions,
     report: Report,
     progress: Callable[[int], None] = lambda _: None,
+    samples: dict[Any, Any] | None = None,
 ) -> SkeletalPlan:
-    """The file at ``path`` with the actions ``chosen``. Raises `WriteError` or, for the file on disk, `ReadError`."""
+    """The file at ``path`` with the actions ``chosen``. Raises `WriteError` or, for the file on disk, `ReadError`.
+
+    ``samples`` as in `Sampler`.
+    """
     if not chosen:
         raise WriteError("no motion is chosen", remedy="Import motions, or assign an action to the armature")
     warn_of_transform(rig, report)
     files.warn_of_replacing(path, report)
-    gatherer = _Gatherer(context, rig, options, report)
     labels = written_names(chosen, LISTS, imported_name, report)
     refuse_one_name(chosen, labels, _had_one_name)
     copies = action_lists.copies(chosen, LISTS)
     made = []
-    for done, (action, label) in enumerate(zip(chosen, labels, strict=True)):
-        skeletal = action.motionbridge_skeletal
-        copied = action in copies or (skeletal.is_skeletal and skeletal.place < 0)
-        made.append(gatherer.motion(action, label, copied=copied))
-        progress(done + 1)
+    with Sampler(context, rig, samples) as sampler:
+        gatherer = _Gatherer(context, rig, options, report, sampler)
+        for done, (action, label) in enumerate(zip(chosen, labels, strict=True)):
+            skeletal = action.motionbridge_skeletal
+            copied = action in copies or (skeletal.is_skeletal and skeletal.place < 0)
+            made.append(gatherer.motion(action, label, copied=copied))
+            progress(done + 1)
     document, changes = _joined(rig, made, path, options)
     metres, radians = changes.worst_errors()
     if metres > options.tolerance[0] or radians > options.tolerance[1]:
@@ -245,12 +251,12 @@ class _Kept:
 class _Gatherer:
     """Reads the actions of one rig and says of each what differs from the motion it came from."""
 
-    def __init__(self, context: Any, rig: Any, options: SkeletalExportOptions, report: Report) -> None:
+    def __init__(
+        self, context: Any, rig: Any, options: SkeletalExportOptions, report: Report, sampler: Sampler
+    ) -> None:
         self._context, self._rig, self._options, self._report = context, rig, options, report
         self._now = rest_of(rig, space.XRAY_ROOT_FRAME)
-        self._sampled = actions.why_sampled(rig)
-        if self._sampled:
-            report.note(f"sampled frame by frame because of {', '.join(self._sampled)}", rig.name)
+        self._sampler, self._reasons = sampler, set[str]()
         self._skeleton = skeleton_of(rig, self._now)
         self._reader = pose.PoseReader(rig)
         self._shown = ShownActions(rig, options.hidden, report)
@@ -331,38 +337,52 @@ class _Gatherer:
         frame = base.frame if base is not None else 1.0 / clip.fps
         known = _Kept.of(action, base, self._bones_then(action)) if base is not None else None
         modes = self._shown.modes(action, order_of(action))
-        if self._sampled:
+        tracked = [rest.bones[place] for place in known.numbers] if known is not None else None
+        reasons = self._sampler.reach.of(action, tracked)
+        reached = {bone for bones in reasons.values() for bone in bones}
+        keys = self._reader.read(action, modes)
+        self._warn(action, keys, tracked, reached)
+        tracks = self._keyed_tracks(keys, rest, moved, frame, known, reached=reached)
+        if reached:
+            self._note(reasons)
             frames = clip.first, max(clip.last - clip.first, 0) + 1
-            sampled = actions.sample(self._context, self._rig, action, rest, 1.0 / frame, modes=modes, frames=frames)
-            shown = known.shown(known.numbers) if known is not None else {}
-            tracks = self._sampled_tracks(sampled, clip.first, frame, shown)
-        else:
-            keys = self._reader.read(action, modes)
-            tracked = [rest.bones[place] for place in known.numbers] if known is not None else None
-            self._warn(action, keys, tracked)
-            tracks = self._keyed_tracks(keys, rest, moved, frame, known)
-        for place, channels in tracks.items():
+            rows, sampled = self._sampler.clip(action, rest, 1.0 / frame, reached, modes=modes, frames=frames)
+            shown = known.shown([row for row in rows if row in known.numbers]) if known is not None else {}
+            tracks |= self._sampled_tracks(sampled, rows, clip.first, frame, shown)
+        for place, channels in sorted(tracks.items(), key=lambda track: track[0]):
             clip.bones.append(self._labels[place])
             clip.tracks.append(channels)
 
-    def _warn(self, action: Any, found: pose.PoseKeys, tracked: list[str] | None) -> None:
-        """``tracked``: the bones that the file has tracks of; None for a new motion."""
+    def _note(self, reasons: Iterable[str]) -> None:
+        """Say once why something is sampled."""
+        text = f"sampled frame by frame because of {', '.join(reasons)}"
+        if text not in self._reasons:
+            self._reasons.add(text)
+            self._report.note(text, self._rig.name)
+
+    def _warn(self, action: Any, found: pose.PoseKeys, tracked: list[str] | None, reached: set[str]) -> None:
+        """``tracked``: the bones that the file has tracks of, None for a new motion; ``reached``: those sampled."""
         for path in found.left_out:
-            self._report.warn("the game has no place for these curves; left out", f"{action.name}: {path}")
-        warn_of_other_kinds(found.other_kinds, action, self._report)
-        if found.muted:
-            warn_of_muted(list(found.muted), action, self._report, in_file=tracked is not None)
+            if not (reached and is_of_a_rig(path)):
+                self._report.warn("the game has no place for these curves; left out", f"{action.name}: {path}")
+        warn_of_other_kinds([bone for bone in found.other_kinds if bone not in reached], action, self._report)
+        muted = [bone for bone in found.muted if bone not in reached]
+        if muted:
+            warn_of_muted(muted, action, self._report, in_file=tracked is not None)
+        if reached:
+            tracked = [bone for bone in tracked or self._now.bones if bone not in reached]
         self._shown.warn_of_pose(action, found.modes, tracked)
 
     def _keyed_tracks(
-        self, found: pose.PoseKeys, rest: Rest, moved: set[str], frame: float, kept: _Kept | None
+        self, found: pose.PoseKeys, rest: Rest, moved: set[str], frame: float, kept: _Kept | None, *, reached: set[str]
     ) -> dict[int, Channels]:
         known = kept.numbers if kept is not None else {}
         there = set(found.bones)
         touched = [
             place
             for place, bone in enumerate(rest.bones)
-            if (place in known or bone in there)
+            if bone not in reached
+            and (place in known or bone in there)
             and not (kept is not None and self._is_as_built(place, bone, found, kept, moved))
         ]
         shown = kept.shown([place for place in touched if place in known]) if kept is not None else {}
@@ -398,20 +418,23 @@ class _Gatherer:
             return False
         return same(now.rotation, then.pose.rotation, frame)
 
-    def _sampled_tracks(self, clip: Clip, first: int, frame: float, shown: dict[int, Shown]) -> dict[int, Channels]:
-        """Curves through evaluated poses, of bones that are elsewhere than the file has them on any frame."""
+    def _sampled_tracks(
+        self, clip: Clip, rows: Sequence[int], first: int, frame: float, shown: dict[int, Shown]
+    ) -> dict[int, Channels]:
+        """Curves through evaluated poses, of bones that are elsewhere than the file has them on any frame.
+
+        ``rows``: which bone each track of ``clip`` is.
+        """
         times = np.arange(first, first + clip.frames, dtype=np.float64) * frame
         metres, radians = self._options.tolerance
         tracks = {}
-        for place in range(len(clip.bones)):
+        for place, turns, places in zip(rows, clip.rotations, clip.translations, strict=True):
             then = shown.get(place)
-            if then is not None and _stands_as(
-                then, times, clip.rotations[place], clip.translations[place], (metres, radians)
-            ):
+            if then is not None and _stands_as(then, times, turns, places, (metres, radians)):
                 continue
-            angles = rotation.euler_zxy(rotation.matrices(clip.rotations[place]))
+            angles = rotation.euler_zxy(rotation.matrices(turns))
             tracks[place] = Channels(
-                [straightened(fitted(times, clip.translations[place][:, axis], metres), metres) for axis in range(3)],
+                [straightened(fitted(times, places[:, axis], metres), metres) for axis in range(3)],
                 [straightened(fitted(times, angles[:, axis], radians), radians) for axis in range(3)],
             )
         return tracks

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,13 +52,14 @@ def encode(
     definitions: Sequence[Definition] | None = None,
     identities: Sequence[Identity] | None = None,
     width: Width = Width.AUTOMATIC,
-    sampled: bool = False,
+    sampled: Sequence[Collection[str]] | None = None,
 ) -> tuple[MotionSet, Changes]:
     """``base`` with each clip at the index of the motion it is, or added behind the last; and what changed.
 
     ``identities``, one for each clip, say which motion that is; without them it is the one of the clip's name. A motion
     gets its clip's name. Without ``base`` a new set for ``skeleton`` (one partition ``default``). ``definitions``, one
-    for each clip, say how motions play; marks come from the clips. Raises `WriteError` for what the game cannot take,
+    for each clip, say how motions play; marks come from the clips. ``sampled``, for each clip the bones that were read
+    from evaluated poses. Raises `WriteError` for what the game cannot take,
     unless the base has it already.
     """
     start = base if base is not None else _empty_set(skeleton, clips)
@@ -74,7 +75,8 @@ def encode(
         index = identity.index
         old = motions[index] if index is not None else identity.source
         bones = track_bones(start.parameters, old.track_count if old is not None else listed, Report(), model_bones)
-        motion, track_changes = encode_motion(clip, bones, old, rest=skeleton, width=width, sampled=sampled)
+        looked_at = sampled[number] if sampled is not None else ()
+        motion, track_changes = encode_motion(clip, bones, old, rest=skeleton, width=width, sampled=looked_at)
         given = definitions[number] if definitions is not None else None
         before = definitions_out[index] if index is not None else None
         definition = _definition(clip, given, before, renaming=renaming)

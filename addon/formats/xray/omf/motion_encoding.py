@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -46,31 +47,34 @@ class Untouched:
         return np.logical_and(self.rotations.all(axis=1), self.translations.all(axis=(1, 2)))
 
 
-def compare(clip: Clip, base: Motion, *, rest: Skeleton | None = None, sampled: bool = False) -> Untouched:
+def compare(
+    clip: Clip, base: Motion, *, rest: Skeleton | None = None, sampled: Collection[str] = frozenset()
+) -> Untouched:
     """The untouched rule over a whole motion; track i of ``clip`` must be track i of ``base``.
 
     ``rest``: the pose the clip's keys were offsets from. Blender adds offsets to it and turns the sum, so the rounding
     of a number has the size of the whole vector and of the rest offset.
 
-    ``sampled``: the clip was read from evaluated poses, which are normalised and carry Blender's rounding: one step is
-    allowed then. Frames behind the base's are untouched only in tracks that are one value there.
+    ``sampled``: bones that were read from evaluated poses, which are normalised and carry Blender's rounding: one step
+    is allowed for them. Frames behind the base's are untouched only in tracks that are one value there.
     """
     old = side_by_side(base)
-    steps = quantum.SAMPLED if sampled else quantum.KEYED
+    looked_at = np.array([bone in sampled for bone in clip.bones])[:, None, None]
+    steps = np.where(looked_at, quantum.SAMPLED, quantum.KEYED)
     rows = _rows(clip.frames, base.frames)
     old_translations = old.translations[:, rows]
     old_rotations = old.rotations[:, rows]
     rotations = quantum.untouched_rotations(
         clip.rotations,
-        rotation.normalised(old_rotations) if sampled else old_rotations,
-        old.rotation_steps[:, None, None],
-        steps=steps,
+        np.where(looked_at, rotation.normalised(old_rotations), old_rotations) if sampled else old_rotations,
+        old.rotation_steps[:, None, None] * steps,
+        steps=1.0,
     )
     translations = quantum.untouched(
         clip.translations,
         old_translations,
-        old.translation_steps[:, None],
-        steps=steps,
+        old.translation_steps[:, None] * steps,
+        steps=1.0,
         magnitude=np.maximum(np.abs(old_translations).max(axis=-1, keepdims=True), _magnitudes(clip, rest, sampled)),
     )
     rotations |= _not_shown(clip.rotations) & _not_shown(old_rotations)
@@ -92,15 +96,15 @@ def _rows(frames: int, there: int) -> Any:
     return slice(None) if frames == max(there, 1) else np.minimum(np.arange(frames), max(there, 1) - 1)
 
 
-def _magnitudes(clip: Clip, rest: Skeleton | None, sampled: bool) -> Floats:
+def _magnitudes(clip: Clip, rest: Skeleton | None, sampled: Collection[str]) -> Floats:
     """(bones, 1, 1) metres: how large the numbers were that a bone's translation was computed from."""
     # A sampled pose went through the whole chain of bones: metres.
-    smallest = 2.0 if sampled else 0.0
+    smallest = [2.0 if bone in sampled else 0.0 for bone in clip.bones]
     if rest is None:
-        return np.full((len(clip.bones), 1, 1), smallest)
+        return np.array(smallest)[:, None, None]
     reach = np.abs(rest.rest_translation).max(axis=1).tolist()
     sizes = dict(zip(map(str.lower, rest.bones), reach, strict=True))
-    found = [max(sizes.get(bone.lower(), 0.0), smallest) for bone in clip.bones]
+    found = [max(sizes.get(bone.lower(), 0.0), least) for bone, least in zip(clip.bones, smallest, strict=True)]
     return np.array(found, np.float64)[:, None, None]
 
 
@@ -111,9 +115,9 @@ def encode_motion(
     *,
     rest: Skeleton | None = None,
     width: Width = Width.AUTOMATIC,
-    sampled: bool = False,
+    sampled: Collection[str] = frozenset(),
 ) -> tuple[Motion, list[TrackChange]]:
-    """A motion whose track i moves ``bones[i]``, and what in it differs from ``base``.
+    """A motion whose track i moves ``bones[i]``, and what in it differs from ``base``; ``sampled`` as in `compare`.
 
     Untouched tracks keep the base's bytes. Bones the clip lacks keep the base's track, else stand still in ``rest``.
     Raises `WriteError` where neither has them.
@@ -124,7 +128,8 @@ def encode_motion(
     ordered = in_order(clip, bones, base, rest)
     name = names.encode(clip.name)
     known = base if base is not None and base.track_count == len(bones) and not overlong([base]) else None
-    kept = compare(ordered, known, rest=rest, sampled=sampled) if known is not None else None
+    of_file = {bone for bone in bones if bone.lower() in {name.lower() for name in sampled}} if sampled else sampled
+    kept = compare(ordered, known, rest=rest, sampled=of_file) if known is not None else None
     untouched = kept.tracks if kept is not None else np.zeros(len(bones), np.bool_)
     if known is not None and ordered.frames == max(known.frames, 1) and untouched.all():
         return replace(known, name=name), []

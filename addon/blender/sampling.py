@@ -1,0 +1,154 @@
+"""Which bones move otherwise than their keys say, and the cheapest way to look at them in the evaluated scene.
+
+A pose bone relative to its parent is its own keys, unless a constraint, a driver, a strip of the NLA or the way it
+inherits from its parent reaches it. Inverse kinematics reach the chain above their bone. Bones below a bone that is
+reached follow it, but relative to their parents they are their keys still.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from contextlib import ExitStack
+from typing import Any, Self
+
+import bpy
+
+from ..core.model import Clip
+from . import action as actions
+from . import compat, scope
+from .action import CONSTRAINTS, DRIVERS, INHERITANCE, STRIPS
+from .armature import Rest
+
+_BONE = re.compile(r'pose\.bones\["((?:\\.|[^"\\])*)"\]')
+_QUATERNION = ".rotation_quaternion"
+
+
+class Reach:
+    """What reaches the bones of one rig; bones by Blender's names. The rig is looked at once, for many actions."""
+
+    def __init__(self, rig: Any) -> None:
+        """``rig`` is an armature object."""
+        self._rig = rig
+        bones = rig.pose.bones
+        data = rig.animation_data
+        drivers = [curve for curve in data.drivers if not curve.mute] if data is not None else []
+        constrained = [bone for bone in bones if any(not constraint.mute for constraint in bone.constraints)]
+        self._always = {
+            CONSTRAINTS: {name for bone in constrained for name in _moved_with(bone)},
+            DRIVERS: {name for curve in drivers for name in self._moved_by(curve.data_path)},
+            INHERITANCE: {bone.name for bone in rig.data.bones if not actions.is_plain(bone)},
+        }
+        tracks = actions.heard_tracks(rig)
+        self._is_another = any(track.is_solo for track in tracks) or (data is not None and data.use_tweak_mode)
+        self._strips = _channels_of(strip for track in tracks for strip in track.strips)
+        # Then an action's own keys are all that is left of a channel that strips have keys for too.
+        self._replaces = data is not None and (data.action_blend_type, data.action_influence) == ("REPLACE", 1.0)
+        self._replaces = self._replaces and data.action_extrapolation == "HOLD"
+
+    def of(self, action: Any, among: Collection[str] | None = None) -> dict[str, set[str]]:
+        """The bones reached while ``action`` plays, by reason; ``among`` some bones only. Empty if its keys say all."""
+        found = dict(self._always)
+        if self._is_another:
+            found[STRIPS] = set(self._rig.pose.bones.keys())
+        elif self._strips:
+            own = _indices(curve for curve in compat.curves_of(action, self._rig) if compat.is_played(curve))
+            replaced = own if self._replaces else {}
+            left = [path for path, indices in self._strips.items() if indices - replaced.get(path, set())]
+            found[STRIPS] = {name for path in left for name in self._moved_by(path)}
+        if among is not None:
+            found = {reason: bones & set(among) for reason, bones in found.items()}
+        return {reason: bones for reason, bones in found.items() if bones}
+
+    def _moved_by(self, path: str) -> set[str]:
+        """The bones that a data path moves: its bone, and the chain of that where it sets a constraint."""
+        named = _BONE.match(path)
+        bone = self._rig.pose.bones.get(bpy.utils.unescape_identifier(named[1])) if named else None
+        if bone is None:
+            return set()
+        return _moved_with(bone) if ".constraints[" in path else {bone.name}
+
+
+def is_of_a_rig(path: str) -> bool:
+    """Whether a curve sets what a rig works by, and no bone's own transform: a constraint, a property of the user's."""
+    return ".constraints[" in path or path.endswith('"]')
+
+
+def _moved_with(bone: Any) -> set[str]:
+    """The bones that the constraints of a pose bone move."""
+    found = {bone.name}
+    for constraint in bone.constraints:
+        if constraint.type not in {"IK", "SPLINE_IK"}:
+            continue
+        above = [parent.name for parent in bone.parent_recursive]
+        from_bone = constraint.type == "SPLINE_IK" or constraint.use_tail
+        whole = not constraint.chain_count or bone.id_data.pose.ik_solver != "LEGACY"
+        found.update(above if whole else above[: constraint.chain_count - from_bone])
+    return found
+
+
+def _channels_of(strips: Iterable[Any]) -> dict[str, set[int]]:
+    """The channels that strips of the NLA have keys for: data path -> indices."""
+    found: dict[str, set[int]] = {}
+    for strip in strips:
+        if strip.mute:
+            continue
+        slot = strip.action_slot if compat.SLOTTED else None
+        bag = compat.curve_bag(strip.action, slot) if strip.action is not None else None
+        own = _indices(bag.fcurves) if bag is not None else {}
+        for path, indices in (own | _channels_of(strip.strips)).items():
+            # Strips blend quaternions as a whole.
+            found.setdefault(path, set()).update(range(4) if path.endswith(_QUATERNION) else indices)
+    return found
+
+
+def _indices(curves: Iterable[Any]) -> dict[str, set[int]]:
+    found: dict[str, set[int]] = {}
+    for curve in curves:
+        found.setdefault(curve.data_path, set()).add(curve.array_index)
+    return found
+
+
+class Sampler:
+    """Looks at poses of one rig; while it is open, what they do not depend on is hidden from the first one on.
+
+    ``known``: what was looked at before, kept by the caller as long as nothing in the scene changes.
+    """
+
+    def __init__(self, context: Any, rig: Any, known: dict[Any, Any] | None = None) -> None:
+        """Nothing is hidden yet."""
+        self._context, self._rig = context, rig
+        self._known = {} if known is None else known
+        self._stack, self._is_looking = ExitStack(), False
+        self.reach = Reach(rig)
+
+    def __enter__(self) -> Self:
+        """Nothing is hidden before there is something to look at."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Show what was hidden."""
+        self._is_looking = False
+        self._stack.close()
+
+    def clip(
+        self,
+        action: Any,
+        rest: Rest,
+        fps: float,
+        bones: Collection[str],
+        *,
+        modes: dict[str, str],
+        step: float = 1.0,
+        frames: tuple[int, int],
+    ) -> tuple[list[int], Clip]:
+        """Some ``bones`` as `action.sample` gives them: their rows in ``rest``, and a clip of them alone."""
+        key = (action, frozenset(bones), frozenset(modes.items()), frames, step)
+        rows = [row for row, bone in enumerate(rest.bones) if bone in bones]
+        if key not in self._known:
+            if not self._is_looking:
+                self._stack.enter_context(scope.only_evaluated(self._context, [self._rig]))
+                self._is_looking = True
+            whole = actions.sample(self._context, self._rig, action, rest, fps, modes=modes, step=step, frames=frames)
+            self._known[key] = whole.of_tracks(rows)
+        return rows, self._known[key]

@@ -1,0 +1,270 @@
+"""What is looked at in the evaluated scene, and what is not: bones that nothing reaches, motions, meshes beside."""
+
+from types import SimpleNamespace
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.blender import action as actions
+from addon.blender import bone_curves, compat, scope
+from addon.blender.sampling import Reach
+from addon.core.report import Report
+from addon.formats.xray import omf
+from addon.games.arma import animation_edit, animation_export
+from addon.games.xray import motion_edit
+from addon.games.xray.motion_export import MotionExportOptions
+from addon.ui import badges
+from tests.blender.rtm_scene import load as load_animation
+from tests.blender.test_motions import humanoid
+from tests.blender.test_ui import game, load, turn_a_key
+from tests.scene import differences, snapshot
+
+__all__ = ["game", "humanoid"]
+
+
+BESIDE = ("ground", "wall", "unseen", "free")
+
+
+class Interrupted(BaseException):
+    """As Ctrl C in a terminal."""
+
+
+@pytest.fixture
+def looked_at(monkeypatch):
+    """The actions that poses were looked at of."""
+    found = []
+    evaluated = bone_curves.evaluated_poses
+
+    def evaluated_poses(context, rig, action, wanted, *others):
+        found.append(action)
+        return evaluated(context, rig, action, wanted, *others)
+
+    monkeypatch.setattr(actions, "evaluated_poses", evaluated_poses)
+    monkeypatch.setattr(animation_export.delta_action, "evaluated_poses", evaluated_poses)
+    return found
+
+
+def planned(rig, **options):
+    report = Report()
+    file = rig.motionbridge_motion_files[0]
+    return motion_edit.plan_save_back(
+        bpy.context,
+        rig,
+        file,
+        options=MotionExportOptions(),
+        if_changed=motion_edit.OtherBase.REFUSE,
+        report=report,
+        **options,
+    )
+
+
+def reach_toward(rig, bone="hand_l", count=2, offset=(0.4, 0.3, 0.8)):
+    goal = bpy.data.objects.new("goal", None)
+    goal.location = offset
+    bpy.context.scene.collection.objects.link(goal)
+    constraint = rig.pose.bones[bone].constraints.new("IK")
+    constraint.target, constraint.chain_count = goal, count
+    return constraint
+
+
+def chain(rig, bone, count):
+    return {bone, *(one.name for one in rig.pose.bones[bone].parent_recursive[: count - 1])}
+
+
+def changed_tracks(plan):
+    return {track.bone for change in plan.changes.motions for track in change.tracks}
+
+
+def raw_tracks(data):
+    """Motion -> the bytes of each of its tracks."""
+    motions = omf.read(data, "x.omf", Report()).motion_set.library.motions
+    return {one.label: [bytes(one.track_bytes(track)) for track in range(one.track_count)] for one in motions}
+
+
+def test_inverse_kinematics_change_the_tracks_of_their_chain_alone(humanoid, samples):
+    rig, _ = humanoid
+    reach_toward(rig, count=2)
+    before = snapshot()
+    plan = planned(rig)
+    assert differences(before, snapshot()) == []
+    assert changed_tracks(plan) == chain(rig, "hand_l", 2)
+    old, new = raw_tracks((samples / "humanoid.omf").read_bytes()), raw_tracks(plan.data)
+    for motion, tracks in old.items():
+        assert sum(track != now for track, now in zip(tracks, new[motion], strict=True)) <= 2
+
+
+@pytest.mark.parametrize(("tail", "count"), [(True, 3), (False, 2), (True, 0)])
+def test_what_reaches_which_bones(humanoid, tail, count):
+    rig, imported = humanoid
+    action = imported.actions[0]
+    above = [bone.name for bone in rig.pose.bones["hand_l"].parent_recursive]
+    constraint = reach_toward(rig, count=count)
+    constraint.use_tail = tail
+    assert Reach(rig).of(action)["constraints"] == {"hand_l", *(above[:2] if count else above)}
+    assert Reach(rig).of(action, ["head"]) == {}
+    constraint.mute = True
+    assert Reach(rig).of(action) == {}
+    rig.pose.bones["hand_l"].constraints[0].driver_add("influence").driver.expression = "1"
+    rig.pose.bones["head"].driver_add("location", 0).driver.expression = "0"
+    assert Reach(rig).of(action)["drivers"] == {"head", "hand_l", *(above[:2] if count else above)}
+    rig.data.bones["head"].use_inherit_rotation = False
+    assert "head" in Reach(rig).of(action)[actions.INHERITANCE]
+
+
+def test_motions_of_a_rig_with_a_control_bone_of_its_own_are_read_by_their_keys(humanoid, samples, looked_at):
+    """The file has no track of that bone, whatever moves it."""
+    rig, imported = humanoid
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    bone = rig.data.edit_bones.new("control")
+    bone.tail = (0, 0, 1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    rig.pose.bones["control"].constraints.new("LIMIT_LOCATION")
+    rig.pose.bones["control"].driver_add("location", 0).driver.expression = "frame"
+    turn_a_key(imported.actions[0])
+    assert changed_tracks(planned(rig)) == {"head"}
+    assert looked_at == []
+
+
+@pytest.mark.parametrize("blending", ["REPLACE", "COMBINE"])
+def test_strips_below_an_action_that_has_all_their_keys_show_nothing(humanoid, samples, looked_at, blending):
+    rig, imported = humanoid
+    walk, other = imported.actions[:2]
+    rig.animation_data.nla_tracks.new().strips.new("strip", 0, other)
+    rig.animation_data.action_blend_type = blending
+    plan = planned(rig)
+    if blending == "COMBINE":
+        assert set(looked_at) == set(imported.actions)
+        return
+    assert looked_at == []
+    assert plan.data == (samples / "humanoid.omf").read_bytes()
+    curves = compat.curve_bag(walk).fcurves
+    for curve in [curve for curve in curves if '"head"' in curve.data_path]:
+        curves.remove(curve)
+    planned(rig)
+    assert looked_at == [walk]
+
+
+def test_one_motion_alone_is_saved(game, looked_at):
+    rig = load(game)
+    file = rig.motionbridge_motion_files[0]
+    listed = motion_edit.motions_of(file)
+    reach_toward(rig)
+    for action in listed[:2]:
+        turn_a_key(action)
+    before = raw_tracks((game / "humanoid.omf").read_bytes())
+    plan = planned(rig, only=listed[0])
+    assert looked_at == [listed[0]]
+    assert [change.name for change in plan.changes.motions] == [listed[0].motionbridge_motion.motion_name]
+    after = raw_tracks(plan.data)
+    assert after.keys() == before.keys()
+    assert {name for name in before if after[name] != before[name]} == {listed[0].motionbridge_motion.motion_name}
+
+
+def test_saving_one_motion_keeps_what_was_deleted_for_later(game):
+    rig = load(game)
+    file = rig.motionbridge_motion_files[0]
+    listed = motion_edit.motions_of(file)
+    last = listed[-1].motionbridge_motion.motion_name
+    motion_edit.delete(file, listed[-1])
+    turn_a_key(listed[0])
+    rig.animation_data.action = listed[0]
+    assert bpy.ops.motionbridge.save_back(only_active=True) == {"FINISHED"}
+    assert last in raw_tracks((game / "humanoid.omf").read_bytes())
+    assert [entry.name for entry in file.deleted] == [last]
+    assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
+    assert last not in raw_tracks((game / "humanoid.omf").read_bytes())
+
+
+def test_planning_again_looks_at_nothing_again(humanoid, looked_at):
+    rig, imported = humanoid
+    reach_toward(rig)
+    samples: dict = {}
+    first = planned(rig, samples=samples)
+    seen = len(looked_at)
+    assert seen == len(imported.actions)
+    assert planned(rig, samples=samples).data == first.data
+    assert len(looked_at) == seen
+    rig.pose.bones["hand_l"].constraints[0].mute = True
+    assert planned(rig, samples=samples).changes.motions == []
+
+
+# The badge ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_badge_of_a_motion_samples_nothing(game, looked_at):
+    rig = load(game)
+    action = rig.animation_data.action
+    reach_toward(rig)
+    badges.compare(bpy.context)
+    assert action.motionbridge_motion.status == "UNKNOWN"
+    turn_a_key(action)
+    badges.compare(bpy.context)
+    assert action.motionbridge_motion.status == "EDITED"  # keys of another bone tell
+    assert looked_at == []
+    motion_edit.update_status(bpy.context, rig, [action], Report())
+    assert looked_at == [action]
+
+
+def test_the_badge_of_an_animation_samples_nothing(samples, looked_at):
+    done = load_animation(samples / "arma" / "walk.rtm")
+    badges.compare(bpy.context)
+    assert done.action.motionbridge_animation.status == "UNTOUCHED"
+    done.rig.pose.bones[0].constraints.new("LIMIT_LOCATION")
+    badges.compare(bpy.context)
+    assert done.action.motionbridge_animation.status == "UNKNOWN"
+    assert looked_at == []
+    assert animation_edit.update_status(bpy.context, done.rig, done.action, Report()) == "UNTOUCHED"
+    assert looked_at == [done.action]
+
+
+# What is hidden meanwhile ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def crowded(humanoid):
+    """The rig with its skinned mesh, a mesh that a bone follows through an empty, one that collides, a hidden one."""
+    rig, imported = humanoid
+    made = {name: bpy.data.objects.new(name, bpy.data.meshes.new(name)) for name in BESIDE}
+    for shown in made.values():
+        bpy.context.scene.collection.objects.link(shown)
+    middle = bpy.data.objects.new("middle", None)
+    bpy.context.scene.collection.objects.link(middle)
+    middle.parent = made["ground"]
+    rig.pose.bones["head"].constraints.new("COPY_ROTATION").target = middle
+    made["wall"].modifiers.new("collision", "COLLISION")
+    made["unseen"].hide_viewport = True
+    for shown in bpy.context.scene.objects:
+        shown.select_set(shown.name in {"free", "ground"})
+    bpy.context.view_layer.objects.active = made["free"]
+    return SimpleNamespace(rig=rig, actions=imported.actions, **made)
+
+
+def test_meshes_that_nothing_sampled_depends_on_are_hidden(crowded):
+    skins = [one for one in bpy.context.scene.objects if one.type == "MESH" and one.find_armature() == crowded.rig]
+    before = snapshot()
+    with scope.only_evaluated(bpy.context, [crowded.rig]):
+        hidden = {one for one in bpy.context.scene.objects if one.hide_viewport}
+    assert differences(before, snapshot()) == []
+    assert hidden == {crowded.free, crowded.unseen, *skins}
+    planned(crowded.rig)
+    assert differences(before, snapshot()) == []
+
+
+@pytest.mark.parametrize("failure", [RuntimeError, Interrupted])
+def test_what_was_hidden_comes_back_after_a_failure(crowded, monkeypatch, failure):
+    seen = []
+
+    def matrices_of(bones, _name):
+        seen.append(crowded.free.hide_viewport)
+        if len(seen) == 3:
+            raise failure
+        return np.tile(np.eye(4), (len(bones), 1, 1))
+
+    monkeypatch.setattr(bone_curves, "matrices_of", matrices_of)
+    before = snapshot()
+    with pytest.raises(failure):
+        planned(crowded.rig)
+    assert seen == [True, True, True]
+    assert differences(before, snapshot()) == []
