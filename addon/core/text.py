@@ -32,6 +32,32 @@ def counted(count: int, noun: str, nouns: str = "") -> str:
     return f"{count} {noun if count == 1 else nouns or f'{noun}s'}"
 
 
+IRREGULAR = {"vertices": "vertex", "indices": "index", "meshes": "mesh", "densities": "density"}
+
+
+def counted_plural(count: int, nouns: str) -> str:
+    """The same of a noun that is given in the plural, words behind it included: ``1 slot with other models``.
+
+    The noun is the first word that ends in s.
+    """
+    if count != 1:
+        return f"{count} {nouns}"
+    words = nouns.split(" ")
+    place = next((place for place, word in enumerate(words) if word.endswith("s")), 0)
+    words[place] = IRREGULAR.get(words[place], words[place].removesuffix("s"))
+    return f"{count} {' '.join(words)}"
+
+
+def of_file_are(count: int, noun: str) -> str:
+    """``1 bone of the file is``, ``2 bones of the file are``."""
+    return f"{counted(count, noun)} of the file {'is' if count == 1 else 'are'}"
+
+
+def changed_count(nouns: str, before: int, after: int) -> str:
+    """``faces 12 -> 14``; of as many others the noun alone."""
+    return f"{nouns} {before} -> {after}" if before != after else nouns
+
+
 def row(values: NDArray[Any]) -> str:
     """The text of one row (columns,)."""
     return rows(values[None])[0]

@@ -45,7 +45,7 @@ class IMPORT_SCENE_OT_xray_bones(FileImport, ImportHelper, BlenderOperator):
         refuse_linked((rig, rig.data))
         with scope.object_mode(context):  # what is set in edit mode is lost when that is left
             given = bones_file.import_bones(rig, paths[0], report)
-        return Outcome(said("Bone properties on {}: {} bones").format(rig.name, given))
+        return Outcome(said("Bone properties on {}, bones: {}").format(rig.name, given))
 
 
 class EXPORT_SCENE_OT_xray_bones(ArmatureExport, ExportHelper, BlenderOperator):

@@ -11,6 +11,7 @@ from ..blender.failure import undone_on_failure
 from ..blender.record import kept
 from ..core.errors import ReadError
 from ..core.report import Report
+from ..core.text import counted
 from ..formats.xray import ogf
 from ..formats.xray.ogf.motions import motion_set_of
 from ..games.descent3 import textures
@@ -105,7 +106,7 @@ def _import_motions(context: Any, imported: model.ImportedModel, path: str, refe
             report.warn(f"motions left out: {str(refusal).rstrip('.')}")
         else:
             plays = plays or bool(result.actions)
-            report.note(f"{len(result.actions)} motions imported", Path(source).name)
+            report.note(f"{counted(len(result.actions), 'motion')} imported", Path(source).name)
 
 
 def has_motions_inside(holder: Any) -> bool:

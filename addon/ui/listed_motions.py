@@ -37,7 +37,7 @@ class MOTIONBRIDGE_UL_listed_motions(TickedRows, BlenderList):
 
     def size(self, item: Any) -> str:
         """Its length."""
-        return shown("{} frames").format(item.frames)
+        return shown("1 frame") if item.frames == 1 else shown("{} frames").format(item.frames)
 
 
 class MotionList(TickedChoice):

@@ -309,7 +309,7 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
                 step(len(made))
 
             count = self.each_file(paths, one, report)
-        return Outcome(said("Imported motions: {} from {} files").format(len(made), count))
+        return Outcome(said("Imported motions: {}, files: {}").format(len(made), count))
 
 
 CLASSES = (

@@ -284,7 +284,7 @@ class PartitionsPanel(MotionbridgePanel):
         )
         if 0 <= file.active_partition < len(file.partitions):
             partition = file.partitions[file.active_partition]
-            text = shown("Number {}: {} bones").format(file.active_partition, len(partition.bones))
+            text = shown("Number {}, bones: {}").format(file.active_partition, len(partition.bones))
             layout.label(text=text, translate=False)
             grid = layout.box().grid_flow(columns=2, align=True, even_columns=True)
             grid.active = False

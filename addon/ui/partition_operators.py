@@ -77,7 +77,7 @@ class MOTIONBRIDGE_OT_move_to_partition(Operation, BlenderOperator):
                 remedy="Select bones of another partition",
             )
         if outside:
-            report.warn(f"{len(outside)} bones have no track in this file", ", ".join(outside))
+            report.warn(f"bones without a track in this file: {len(outside)}", ", ".join(outside))
         return Outcome(said("Bones moved to {}: {}").format(partition.name, moved))
 
 

@@ -6,7 +6,7 @@ SKELETAL: dict[str, str] = {
     "6, with Marks 7": "6, с метками 7",
     "All of Its File": "Все из его файла",
     "Angles, as the editor keeps them; curves stay curves": "Углы, как в редакторе; кривые остаются кривыми",
-    "Bone properties on {}: {} bones": "Свойства костей на {}: костей {}",
+    "Bone properties on {}, bones: {}": "Свойства костей на {}: костей {}",
     "Bones with the file's curves: {}, fitted: {}": "Костей с кривыми файла: {}, приближено: {}",
     "Editor Motion": "Анимация редактора",
     "Euler ZXY": "Эйлер ZXY",

@@ -99,7 +99,7 @@ def test_missing_bones_are_kept_and_new_ones_added(small):
     rig = rig_of(["head", "tail"])
     report = Report()
     assert bones_file.import_bones(rig, str(small), report) == 1
-    assert any(line.startswith("1 bones of the file are not in the armature") for line in report.lines())
+    assert any(line.startswith("1 bone of the file is not in the armature") for line in report.lines())
     report = Report()
     plan = bones_file.plan_export(rig, "new.bones", report)
     assert plan.data == SMALL  # the tail has nothing of the game
@@ -146,7 +146,7 @@ def test_operators_also_in_edit_mode(small, tmp_path):
     assert rig.mode == "EDIT"
     bpy.ops.object.mode_set(mode="OBJECT")
     assert rig.data.bones["head"].motionbridge_xray.mass == 10.0
-    assert last_report()[0] == "Bone properties on rig: 2 bones"
+    assert last_report()[0] == "Bone properties on rig, bones: 2"
     new = tmp_path / "new.bones"
     assert bpy.ops.export_scene.xray_bones(filepath=str(new)) == {"FINISHED"}
     assert new.read_bytes() == SMALL

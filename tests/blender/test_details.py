@@ -191,7 +191,7 @@ def test_a_face_that_is_moved_up_raises_its_slot_alone(tmp_path):
         ground.data.vertices[vertex].co.z += 0.4
     plan, _ = planned(ground)
     assert plan.data == SMALL.replace(SLOTS[:8], struct.pack("<Q", WORD + 2))
-    assert plan.sentence() == "1 heights of the ground changed"
+    assert plan.sentence() == "1 height of the ground changed"
 
 
 def test_moving_the_object_up_raises_everything_and_moving_it_aside_is_said(tmp_path):
@@ -237,7 +237,7 @@ def test_deleted_faces_are_empty_slots_and_said(tmp_path):
     work.to_mesh(ground.data)
     work.free()
     plan, report = planned(ground)
-    assert any("1 slots have no face any more" in line for line in report.warnings)
+    assert any("slots without a face, where nothing grows: 1" in line for line in report.warnings)
     _, rows = slots_of(plan.data)
     kept = WORD & ~(0xFFFFFF << 20) | 0xFFFFFF << 20
     assert rows["word"][0] == kept
@@ -285,7 +285,7 @@ def test_an_edited_model_changes_alone(path):
     assert different == [3]
     assert len(plan.data) == len(old)
     assert sum(a != b for a, b in zip(plan.data, old, strict=True)) <= 4
-    assert plan.sentence() == "detail_03: 1 positions, 1 models changed"
+    assert plan.sentence() == "detail_03: 1 position, 1 model changed"
 
 
 @pytest.mark.parametrize("path", BIG)

@@ -189,7 +189,7 @@ def test_another_material_of_a_face_is_the_only_byte_that_changes(path, split):
     shown.data.materials.append(level_materials.game_material(777, "materials\\test"))
     shown.data.polygons[3].material_index = len(shown.data.materials) - 1
     plan, _ = planned(made.holder)
-    assert plan.sentence() == "1 materials changed"
+    assert plan.sentence() == "1 material changed"
     points, before = read_cform(path.read_bytes())
     same_points, after = read_cform(plan.data)
     np.testing.assert_array_equal(points, same_points)

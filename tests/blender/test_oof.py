@@ -263,7 +263,7 @@ def test_one_moved_vertex_changes_its_own_part_alone(wreck, bones):
     assert set(turned.tolist()) <= around
     assert set(turned.tolist())
     assert old.alphas.tolist() == new.alphas.tolist()
-    assert plan.sentence().startswith(f"{shown.name}: 1 positions")
+    assert plan.sentence().startswith(f"{shown.name}: 1 position")
 
 
 def test_a_moved_part_changes_its_offset_alone(pyro):

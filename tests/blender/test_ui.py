@@ -306,7 +306,7 @@ def test_complaint_12_what_was_left_out_is_counted(game):
     rig.data.edit_bones.remove(rig.data.edit_bones["hand_l"])
     bpy.ops.object.mode_set(mode="OBJECT")
     bpy.ops.import_scene.xray_omf(filepath=str(game / "humanoid.omf"))
-    assert any(line.startswith("1 bones of the file are not in the armature") for line in last_report())
+    assert any(line.startswith("1 bone of the file is not in the armature") for line in last_report())
 
 
 # Where motions go -----------------------------------------------------------------------------------------------------

@@ -139,7 +139,7 @@ def test_colours_follow_a_script_that_changed_attributes(tmp_path):
         assert bpy.ops.motionbridge.level_colours(shown_by=by) == {"FINISHED"}
         assert ground.motionbridge_level.shown_by == by
     before = planned(ground)[0]
-    assert before.sentence() == "1 slots with other models, 1 slots with other densities changed"
+    assert before.sentence() == "1 slot with other models, 1 slot with other densities changed"
 
 
 def test_occluders_colours_follow_a_script_too(corpus):

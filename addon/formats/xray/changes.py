@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core import text
+
 
 @dataclass
 class Changes:
@@ -32,7 +34,7 @@ class Changes:
         """Add a line for the rows where ``changed`` (n,) is set, if there are any."""
         number = int(np.count_nonzero(changed))
         if number:
-            self.lines.append(f"{number} {what}")
+            self.lines.append(text.counted_plural(number, what))
 
     def fields(self, rows: NDArray[Any], base: NDArray[Any], words: dict[str, str]) -> None:
         """Add a line for every field (of ``words``) in which structured rows differ from the base's, as bits."""
@@ -48,4 +50,4 @@ def _field_lines(rows: NDArray[Any], base: NDArray[Any], words: dict[str, str]) 
         mine, theirs = (np.ascontiguousarray(side[name]).reshape(len(side), -1) for side in (rows, base))
         differ = (mine.view(np.uint8) != theirs.view(np.uint8)).any(axis=1)
         if differ.any():
-            yield f"{int(differ.sum())} {word}"
+            yield text.counted_plural(int(differ.sum()), word)

@@ -198,7 +198,7 @@ def with_rows(rows: NDArray[Any], base: Occluders | None, words: dict[str, str])
     """The base, or a new file, with these rows, and what of it changed."""
     changes = Changes()
     if base is None:
-        changes.lines.append(f"{len(rows)} triangles, new")
+        changes.lines.append(f"{text.counted(len(rows), 'triangle')}, new")
         return new(rows), changes
     if len(rows) != len(base.rows):
         changes.lines.append(f"triangles {len(base.rows)} -> {len(rows)}")

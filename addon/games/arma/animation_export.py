@@ -348,7 +348,7 @@ class _Exporter:
         found = export_bones.written(self._rig, keyed, properties, options.prefix, options.table)
         if found.left_out:
             self._report.note(
-                f"{len(found.left_out)} bones that deform nothing are left out", ", ".join(found.left_out[:8])
+                f"bones left out because they deform nothing: {len(found.left_out)}", ", ".join(found.left_out[:8])
             )
         if not found.names:
             raise WriteError("there are no bones to write", remedy="Switch Deform on for the bones that are meant")
@@ -381,14 +381,15 @@ class _Exporter:
         found = events.gather(self._action)
         lost = len(self._action.motionbridge_animation.events) - len(found)
         if lost:
-            self._report.note(f"{lost} events are left out: their markers were deleted", self._action.name)
+            self._report.note(f"events left out because their markers were deleted: {lost}", self._action.name)
         if self._options.own_markers:
             found += events.of_own_markers(self._action)
         found = [replace(event, phase=phases.of(event.phase)) for event in found]
         outside = [event.name for event in found if phases.changed and not 0.0 <= event.phase <= 1.0]
         if outside:
             self._report.warn(
-                f"{len(outside)} events lie outside the animation, which was cut; left out", self._action.name
+                f"events left out because they lie outside the animation, which was cut: {len(outside)}",
+                self._action.name,
             )
             found = [event for event in found if 0.0 <= event.phase <= 1.0]
         return found

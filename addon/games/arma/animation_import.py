@@ -20,6 +20,7 @@ from ...core.errors import ReadError, WriteError
 from ...core.model import DeltaClip
 from ...core.pivots import NOISE
 from ...core.report import Report
+from ...core.text import counted, of_file_are
 from ...formats.arma import rtm
 from ...formats.arma.bone_table import BoneTable
 from ...formats.arma.hierarchy import Hierarchy
@@ -173,7 +174,7 @@ class _Importer:
         rig.show_in_front = True
         hierarchies.remember(rig, hierarchy, dict(zip(skeleton.bones, given, strict=True)))
         collection.make_current(self.context, [rig], rig)
-        self.report.note(f"a new armature of {len(given)} bones; hierarchy: {hierarchy.name}", clip.name)
+        self.report.note(f"a new armature of {counted(len(given), 'bone')}; hierarchy: {hierarchy.name}", clip.name)
         if hierarchy is hierarchies.FLAT and self.options.hierarchy is not HierarchyFrom.FLAT:
             self.report.warn(
                 f"no skeleton with its bones was found: every bone is a root, in the right pose. {OPTION_THAT_HELPS}",
@@ -192,7 +193,7 @@ class _Importer:
             )
         if missing:
             self.report.warn(
-                f"{len(missing)} bones of the file are not in the armature; their keys are kept and written back",
+                f"{of_file_are(len(missing), 'bone')} not in the armature; their keys are kept and written back",
                 f"{Path(self.file).name}: {_shortened(missing)}",
             )
         return missing
@@ -218,8 +219,8 @@ class _Importer:
         changed = delta_action.free_bones(self.context, rig, bones, orders)
         if changed:
             self.report.note(
-                f"{len(changed)} bones were disconnected, inherit all from their parents or rotate by quaternions now, "
-                "which the animation needs",
+                "bones that were disconnected, inherit all from their parents or rotate by quaternions now, which the "
+                f"animation needs: {len(changed)}",
                 f"{rig.name}: {_shortened(changed)}",
             )
         return orders

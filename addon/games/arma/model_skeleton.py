@@ -14,6 +14,7 @@ from ...core import files
 from ...core.errors import ReadError
 from ...core.joints import skeleton_of_joints
 from ...core.report import Report
+from ...core.text import counted
 from ...formats.arma import model_cfg, p3d
 from ...formats.arma.hierarchy import Hierarchy
 from . import hierarchies
@@ -41,13 +42,13 @@ def build_rig(context: Any, document: p3d.P3d, file: str, *, config: str, pivots
     unknown = int((~joints.known & (parents >= 0)).sum())
     if unknown:
         report.note(
-            f"where {unknown} of {len(bones)} joints lie is not known: these bones begin at their parent's",
+            f"joints whose place is not known: {unknown} of {len(bones)}; these bones begin at their parent's",
             Path(file).stem,
         )
     skeleton = skeleton_of_joints(hierarchy.name, bones, parents, settled(joints, parents))
     rig, given = armature.build(context, skeleton)
     hierarchies.remember(rig, hierarchy, dict(zip(bones, given, strict=True)))
-    report.note(f"a new armature of {len(given)} bones; hierarchy: {hierarchy.name}", Path(file).stem)
+    report.note(f"a new armature of {counted(len(given), 'bone')}; hierarchy: {hierarchy.name}", Path(file).stem)
     return rig
 
 
@@ -97,7 +98,7 @@ def _pivots(document: p3d.P3d, file: str, hierarchy: Hierarchy, pivots_model: st
     guessed = [bone for bone in middles if bone not in known]
     if guessed:
         report.note(
-            f"no point says where they turn: {len(guessed)} bones begin in the middle of what hangs on them",
+            f"no point says where they turn: {counted(len(guessed), 'bone')} in the middle of what hangs on them",
             Path(file).stem,
         )
     return middles | known

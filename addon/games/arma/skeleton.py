@@ -76,7 +76,8 @@ def skeleton_for(
     unknown = int((~joints.known & (parents >= 0)).sum())
     if unknown:
         report.note(
-            f"where {unknown} of {len(bones)} joints lie is not known: these bones begin at their parent's", clip.name
+            f"joints whose place is not known: {unknown} of {len(bones)}; these bones begin at their parent's",
+            clip.name,
         )
     return skeleton_of_joints(clip.name, bones, parents, settled(joints, parents))
 

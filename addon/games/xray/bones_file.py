@@ -14,6 +14,7 @@ from ...blender.record import bytes_property, keep, kept, seal_property
 from ...core import files, names
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
+from ...core.text import of_file_are
 from ...formats.xray import bones
 from ...formats.xray.bones.document import Bones, Breaking, Friction, IkFlags, Mass, Material, Part
 from ...formats.xray.bones.mapping import Physics, decode_bone, encode_bone, new_bone, new_bones, with_bones
@@ -105,7 +106,7 @@ def import_bones(rig: Any, path: str, report: Report) -> int:
         given += 1
     if missing:
         report.warn(
-            f"{len(missing)} bones of the file are not in the armature; what it says of them is kept and written back",
+            f"{of_file_are(len(missing), 'bone')} not in the armature; what it says of them is kept and written back",
             ", ".join(missing),
         )
     rig.motionbridge_bones.path = path

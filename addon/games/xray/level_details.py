@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...blender import attributes, tiles
+from ...core import text
 from ...core.model import FILE_FACE, Domain
 from ...core.report import Report
 from ...core.scratch import scratch
@@ -60,7 +61,7 @@ def read(data: bytes, path: Path, options: LevelOptions, report: Report) -> Impo
     level_models.lay_out(models.objects, place)
     shown.motionbridge_level.models = models
     width, depth = document.header.size
-    counts = f"{width} x {depth} slots, {planted} with models, {len(document.models)} models"
+    counts = f"{width} x {depth} slots, {planted} with models, {text.counted(len(document.models), 'model')}"
     return ImportedLevelFile("DETAILS", path.name, shown, [shown], counts, [models])
 
 

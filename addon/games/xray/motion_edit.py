@@ -263,7 +263,7 @@ def _base(rig: Any, file: Any, chosen: Sequence[Any], if_changed: OtherBase, rep
     imported = sum(host.index(action) is not None for action in chosen)
     lost = len(motion_files.document_of(file).motion_set.library.motions) - len(file.deleted) - imported
     if lost > 0:
-        report.warn(f"{lost} motions of the file were not imported and cannot be written", there.name)
+        report.warn(f"motions of the file that were not imported and cannot be written: {lost}", there.name)
     return host
 
 

@@ -18,6 +18,7 @@ from ...blender.shown import shortened
 from ...core import files, space
 from ...core.errors import ReadError
 from ...core.report import Report
+from ...core.text import of_file_are
 from ...formats.xray import ogf, omf
 from ...formats.xray.ogf.motions import motion_set_of
 from ...formats.xray.omf.decoding import decode_motion, track_bones
@@ -121,7 +122,7 @@ def _import(
         result.missing = builders.missing()
     if result.missing:
         report.warn(
-            f"{len(result.missing)} bones of the file are not in the armature; their keys are kept and written back",
+            f"{of_file_are(len(result.missing), 'bone')} not in the armature; their keys are kept and written back",
             ", ".join(result.missing),
         )
     if options.assign_first and result.actions:

@@ -22,6 +22,7 @@ from ...core import files, names, space
 from ...core.binary import Reader, Writer
 from ...core.errors import ReadError
 from ...core.report import Report
+from ...core.text import of_file_are
 from ...formats.xray import skl
 from ...formats.xray.marks import decode_marks
 from ...formats.xray.omf.document import FRAMES_PER_SECOND
@@ -132,7 +133,7 @@ def _import(
     result.missing = list(missing)
     if missing:
         report.warn(
-            f"{len(missing)} bones of the file are not in the armature; their keys are kept and written back",
+            f"{of_file_are(len(missing), 'bone')} not in the armature; their keys are kept and written back",
             ", ".join(missing),
         )
     if result.fitted:

@@ -100,7 +100,7 @@ def test_a_build_cform_is_opened_as_what_it_is():
     assert list(mesh.attributes) == [MATERIAL]
     mesh.attributes[MATERIAL].values[1] = 12
     again, changes = cform.encode(mesh, document)
-    assert changes.lines == ["1 materials"]
+    assert changes.lines == ["1 material"]
     assert cform.write(again) == data.replace(struct.pack("<HHI", 2, 9, 0), struct.pack("<HHI", 2, 12, 0))
 
 
@@ -227,7 +227,7 @@ def test_a_moved_vertex_moves_the_box():
     mesh.positions = mesh.positions.copy()
     mesh.positions[1] = (-5, 1, 7)
     again, changes = cform.encode(mesh, document)
-    assert changes.lines == ["1 positions"]
+    assert changes.lines == ["1 position"]
     assert cform.write(again) == SMALL[:12] + floats(-5, 0, 0, 0, 7, 3) + SMALL[36:48] + floats(-5, 7, 1) + SMALL[60:]
 
 

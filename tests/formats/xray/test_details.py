@@ -172,13 +172,13 @@ def changed(name, row, value, data=SMALL):
 @pytest.mark.parametrize(
     ("name", "value", "word", "line"),
     [
-        ("ground", 0.75, WORD - 1001 + 1003 + ((5 - 3) << 12), "1 heights of the ground"),
-        ("height", 0.55, WORD + (3 << 12), "1 heights of slots"),
-        ("model_1", 0, WORD - (63 << 26), "1 slots with other models"),
-        ("model_0", EMPTY, WORD + (58 << 20), "1 slots with other models"),
-        ("sun", 1.0, WORD + (14 << 44), "1 slots with other light or colour"),
-        ("sky", 0.99, WORD + (12 << 48), "1 slots with other light or colour"),
-        ("colour", (3 / 15, 0.5, 5 / 15, 0.3), WORD + (3 << 56), "1 slots with other light or colour"),
+        ("ground", 0.75, WORD - 1001 + 1003 + ((5 - 3) << 12), "1 height of the ground"),
+        ("height", 0.55, WORD + (3 << 12), "1 height of slots"),
+        ("model_1", 0, WORD - (63 << 26), "1 slot with other models"),
+        ("model_0", EMPTY, WORD + (58 << 20), "1 slot with other models"),
+        ("sun", 1.0, WORD + (14 << 44), "1 slot with other light or colour"),
+        ("sky", 0.99, WORD + (12 << 48), "1 slot with other light or colour"),
+        ("colour", (3 / 15, 0.5, 5 / 15, 0.3), WORD + (3 << 56), "1 slot with other light or colour"),
     ],
 )
 def test_a_value_changes_its_bits_alone(name, value, word, line):
@@ -190,7 +190,7 @@ def test_a_value_changes_its_bits_alone(name, value, word, line):
 def test_a_density_changes_its_nibble_alone():
     data, lines = changed("density_0", 0, (1 / 15, 2 / 15, 0.9, 4 / 15))
     assert data == SMALL.replace(b"\x21\x43", b"\x21\x4e")
-    assert lines == ["1 slots with other densities"]
+    assert lines == ["1 slot with other densities"]
 
 
 @pytest.mark.parametrize(("name", "value"), [("ground", 0.28), ("height", 0.34), ("sun", 0.09)])
@@ -254,7 +254,7 @@ def test_models_change_alone_and_are_counted():
     other = dm.read(GRASS.replace(b"grass", b"weeds"), "", Report())
     again, changes = details.encode(points, document, {0: other})
     assert details.write(again) == SMALL.replace(b"grass", b"weeds")
-    assert changes.lines == ["1 models"]
+    assert changes.lines == ["1 model"]
     again, changes = details.encode(points, document, {0: document.models[0], 1: other})
     both = chunk(1, chunk(0, GRASS), chunk(1, GRASS.replace(b"grass", b"weeds")))
     assert details.write(again) == both + chunk(2, SLOTS) + chunk(0, words(3, 2) + HEADER[8:])

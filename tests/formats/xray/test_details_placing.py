@@ -65,7 +65,7 @@ def test_a_face_drawn_where_one_was_deleted_is_of_that_slot():
 def test_lost_faces_are_said_and_empty_but_keep_height_and_light():
     document, report = grid(), Report()
     again, _ = encoded(points_of(document, [5, 0, 1, 3]), document, report)
-    assert report.lines() == ["2 slots have no face any more; nothing grows there (ground)"]
+    assert report.lines() == ["slots without a face, where nothing grows: 2 (ground)"]
     values = details.unpack(again.slots)
     np.testing.assert_allclose(values.ground, range(6))
     assert values.models[:, 0].tolist() == [0, 0, -1, 0, -1, 0]

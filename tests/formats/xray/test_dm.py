@@ -87,7 +87,7 @@ def test_texture_coordinates_by_corner_split_no_more_than_they_must():
     document, changes = dm.encode(split, read(SMALL)[0])
     assert dm.write(document)[VERTICES : VERTICES + 80] == SMALL[VERTICES : VERTICES + 80]
     assert dm.write(document)[VERTICES + 80 :] == floats(1, 2, 0, 0.5, 0.75) + b"\0\0\2\0\1\0\0\0\3\0\4\0"
-    assert changes.lines == ["vertices 4 -> 5", "1 triangles redrawn"]
+    assert changes.lines == ["vertices 4 -> 5", "1 triangle redrawn"]
 
 
 def test_a_vertex_without_faces_keeps_its_texture_coordinates():
@@ -106,7 +106,7 @@ def test_a_moved_vertex_changes_its_bytes_alone():
     at = VERTICES + 60
     again, changes = dm.encode(mesh, document)
     assert dm.write(again) == SMALL[:at] + floats(0, 5, 0, 0, 0.25) + SMALL[at + 20 :]
-    assert changes.lines == ["1 positions", "1 texture coordinates"]
+    assert changes.lines == ["1 position", "1 texture coordinate"]
 
 
 @given(arrays.arrays(np.uint32, (4, 5), elements=st.integers(0, 2**32 - 1)))

@@ -98,7 +98,7 @@ def test_a_flag_that_is_changed_changes_alone_and_other_flags_stay_as_they_were(
     mesh.attributes[TWO_SIDED].values[1] = True
     again, changes = hom.encode(mesh, document)
     assert hom.write(again) == odd[:96] + b"\1\0\0\0"
-    assert changes.lines == ["1 two-sided flags"]
+    assert changes.lines == ["1 two-sided flag"]
 
 
 def test_a_mesh_from_nothing_is_two_sided():

@@ -59,7 +59,7 @@ def test_an_occlusion_that_is_changed_changes_alone():
     mesh.attributes[som.OCCLUSION].values[0] = 0.25
     again, changes = som.encode(mesh, document)
     assert som.write(again) == SMALL[:-4] + floats(0.25)
-    assert changes.lines == ["1 occlusion factors"]
+    assert changes.lines == ["1 occlusion factor"]
     mesh.attributes[som.OCCLUSION].values[0] = np.nextafter(np.float32(0.6), np.float32(1))
     assert som.encode(mesh, document)[0] is document
     mesh.attributes[som.OCCLUSION].values[0] = np.nan

@@ -28,7 +28,7 @@ def decode_lod(lod: Lod, report: Report, bones: Sequence[str] | None = None, nam
     """
     hidden = proxy_faces(lod)
     if hidden.any():
-        report.note(f"{int(hidden.sum())} faces that stand for proxies are left out", name)
+        report.note(f"faces left out because they stand for proxies: {int(hidden.sum())}", name)
     faces = np.flatnonzero(~hidden)
     triangles, source = _triangles(lod.faces, faces)
     corners, vertex_of = _vertices(triangles)

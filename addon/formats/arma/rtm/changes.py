@@ -24,6 +24,8 @@ class ClipChanges:
     """What is no longer the base's: ``bones``, and ``fields`` (bones, frames, phases, step, events, version).
 
     ``new``: there was no base. ``left_out``: what this kind of file cannot hold. ``untouched`` how many bones are.
+    ``frames`` in how many frames one of the bones changed: where matrices are those of the model, the bones that hang
+    on an edited one change with it.
     """
 
     new: bool = False
@@ -31,6 +33,7 @@ class ClipChanges:
     fields: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     untouched: int = 0
+    frames: int = 0
 
     @property
     def any(self) -> bool:
@@ -38,13 +41,12 @@ class ClipChanges:
         return bool(self.new or self.bones or self.fields)
 
     def sentence(self) -> str:
-        """``2 bones changed (31 frames); step changed; 48 bones untouched``."""
+        """``31 frames changed (2 bones); step changed; 48 bones untouched``."""
         if self.new:
             return "a new animation"
         parts = []
         if self.bones:
-            frames = sum(change.frames for change in self.bones)
-            parts.append(f"{counted(len(self.bones), 'bone')} changed ({counted(frames, 'frame')})")
+            parts.append(f"{counted(self.frames, 'frame')} changed ({counted(len(self.bones), 'bone')})")
         if self.fields:
             parts.append(f"{', '.join(self.fields)} changed")
         return "; ".join([*parts, f"{counted(self.untouched, 'bone')} untouched"])

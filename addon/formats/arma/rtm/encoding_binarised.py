@@ -94,7 +94,8 @@ def encode_binarised(
     bones = tuple(BoneChange(clip.bones[place], int(counts[place])) for place in np.flatnonzero(counts))
     if not fields and not bones:
         return base, ClipChanges(left_out=left_out, untouched=len(base.bone_names))
-    return result, ClipChanges(False, bones, tuple(fields), left_out, len(clip.bones) - len(bones))
+    frames = int(changed.any(axis=0).sum())
+    return result, ClipChanges(False, bones, tuple(fields), left_out, len(clip.bones) - len(bones), frames)
 
 
 def _onto(

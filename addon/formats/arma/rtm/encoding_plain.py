@@ -51,7 +51,8 @@ def encode_plain(
     bones = tuple(BoneChange(clip.bones[place], int(counts[place])) for place in np.flatnonzero(counts))
     if not fields_changed and not bones:
         return base, ClipChanges(untouched=len(base.bone_fields))
-    return result, ClipChanges(bones=bones, fields=tuple(fields_changed), untouched=len(clip.bones) - len(bones))
+    untouched, frames = len(clip.bones) - len(bones), int(changed.any(axis=0).sum())
+    return result, ClipChanges(bones=bones, fields=tuple(fields_changed), untouched=untouched, frames=frames)
 
 
 def _frames(

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ....core import text
+
 
 @dataclass
 class Changes:
@@ -31,7 +33,7 @@ class Changes:
         """Add a line for the rows where ``changed`` (n,) is set, if there are any."""
         number = int(np.count_nonzero(changed))
         if number:
-            self.lines.append(f"{number} {what}")
+            self.lines.append(text.counted_plural(number, what))
 
     def sentence(self) -> str:
         """``hull: 12 positions, gun points changed``, or ``nothing changed``."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import space
+from ....core import space, text
 from ....core.errors import WriteError
 from ....core.model import parents_first
 from ....core.report import Report
@@ -76,7 +76,7 @@ def encode(model: Model, base: Oof | None = None, settings: Settings | None = No
     sections = _with_parts(base, parts)
     if table is None or textures.stored != table.names:
         if table is not None:
-            changes.lines.append(f"textures {len(table.names)} -> {len(textures.stored)}")
+            changes.lines.append(text.changed_count("textures", len(table.names), len(textures.stored)))
         sections = put(sections, b"TXTR", TextureNames(textures.stored))
     header = _encode_header(base, parts, changes)
     if header is not base.header:

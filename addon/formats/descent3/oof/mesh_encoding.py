@@ -218,7 +218,7 @@ def _faces_that_come_back(
         there = there & (vertices.of_base[np.clip(corners, 0, len(base.positions) - 1)] >= 0)
     kept = polygons.all_in_face(there | same, base.faces.counts[broken])
     if not kept.all():
-        changes.left_out.append(f"{int((~kept).sum())} faces that were none to Blender: their vertices are gone")
+        changes.left_out.append(f"faces that were none to Blender and whose vertices are gone: {int((~kept).sum())}")
     return broken[kept]
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ....core import text
 from ....core.errors import WriteError
 from ....core.finite import as_in_file
 from .animation import POSITION_KEY, ROTATION_KEY, TIMED_SINCE, PositionTracks, RotationTracks, Tracks
@@ -131,7 +132,8 @@ def _encode_track(
     one_range = result.rotation_range == result.position_range == wanted
     if not turns_alike or (not one_range and part.spin_axis is None):
         result.rotation = rotation_keys(motion, precision, StoredKeys(before.rotation, motion.first, turned_same))
-        told.lines.append(f"{part.name}: rotation keys {len(before.rotation)} -> {len(result.rotation)}")
+        keys = text.changed_count("rotation keys", len(before.rotation), len(result.rotation))
+        told.lines.append(f"{part.name}: {keys}")
         fastest = largest_step(motion, turned_same)
         if fastest > precision.step:
             told.left_out.append(f"{part.name} turns {fastest:.0f}° in a tick: the game shows a shorter way there")
@@ -139,7 +141,8 @@ def _encode_track(
         # With a range of their own the game plays them at other ticks than they say.
         stored = before.position if before.rotation_range == before.position_range else before.position[:0]
         result.position = position_keys(motion, precision, StoredKeys(stored, motion.first, moved_same))
-        told.lines.append(f"{part.name}: position keys {len(before.position)} -> {len(result.position)}")
+        keys = text.changed_count("position keys", len(before.position), len(result.position))
+        told.lines.append(f"{part.name}: {keys if len(result.position) else 'range of positions'}")
     result.rotation_range = result.position_range = wanted
     return result
 

@@ -15,6 +15,7 @@ from ....core import names
 from ....core.errors import WriteError
 from ....core.model import Channels, Path
 from ....core.report import Report
+from ....core.text import counted
 from ..channels import OBJECT, ChannelChange, decode_channels, encode_channels
 from .document import FLOATS, VERSIONS, Animation, Anm, new_anm
 
@@ -50,7 +51,7 @@ class PathChanges:
             parts.append(f"{noun} {which} changed ({keys} {'key' if keys == 1 else 'keys'})")
         if self.fields:
             parts.append(f"{', '.join(self.fields)} changed")
-        return "; ".join([*parts, f"{6 - len(self.channels)} channels untouched"])
+        return "; ".join([*parts, f"{counted(6 - len(self.channels), 'channel')} untouched"])
 
 
 def decode(document: Anm, report: Report) -> Path:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import problems, quantum, space
+from ....core import problems, quantum, space, text
 from ....core.errors import WriteError
 from ....core.model import Attribute, Domain, Mesh
 from ....core.problems import Problem
@@ -73,7 +73,7 @@ def encode(mesh: Mesh, base: Cform | None = None) -> tuple[Cform, Changes]:
     positions = space.xray_points(mesh.positions).astype("<f4")
     changes = Changes()
     if base is None:
-        changes.lines.append(f"{len(mesh.triangles)} faces, new")
+        changes.lines.append(f"{text.counted(len(mesh.triangles), 'face')}, new")
         _check_places(positions, np.ones(len(positions), np.bool_), mesh.name)
         empty = np.zeros(len(mesh.triangles), np.int32)
         values = {name: empty if found is None else found for name, found in said.items()}

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import problems, quantum
+from ....core import problems, quantum, text
 from ....core.errors import WriteError
 from ....core.model import Attribute, Domain, Mesh
 from ....core.problems import Problem
@@ -228,7 +228,7 @@ def _encode_models(document: Details, base: Details, models: Mapping[int, Dm], c
         if number in base.models and dm.write(model) != dm.write(base.models[number])
     ]
     if different:
-        changes.lines.append(f"{len(different)} models")
+        changes.lines.append(text.counted(len(different), "model"))
     if numbered.keys() == base.models.keys():
         document.models = numbered
         return

@@ -82,7 +82,7 @@ def arrange(points: Mesh, base: Details, report: Report) -> Mesh:
     if len(numbers) == count and np.array_equal(numbers, np.arange(count)):
         return points
     if count > len(numbers):
-        report.warn(f"{count - len(numbers)} slots have no face any more; nothing grows there", points.name)
+        report.warn(f"slots without a face, where nothing grows: {count - len(numbers)}", points.name)
     whole = decode(base, Report())
     lost = np.ones(count, np.bool_)
     lost[numbers] = False

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import names, quantum, space
+from ....core import names, quantum, space, text
 from ....core.errors import WriteError
 from ....core.model import Mesh
 from ....core.report import Report
@@ -118,7 +118,7 @@ def encode_mesh(
     detailed = base.first(SlidingWindows) is not None
     if (recount and detailed) or not np.array_equal(mesh.triangles, old.triangles):
         document = _encode_triangles(mesh, document, indices)
-        changes.children.append(f"triangles {len(old.triangles)} -> {len(mesh.triangles)}")
+        changes.children.append(text.changed_count("triangles", len(old.triangles), len(mesh.triangles)))
         if detailed:
             changes.left_out.append(f"the levels of detail of {mesh.name!r}: they belong to the old triangles")
     if touched.positions.any():

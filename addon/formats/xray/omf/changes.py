@@ -36,7 +36,7 @@ class MotionChange:
 
 @dataclass
 class Changes:
-    """The motions that changed, those ``renamed`` (old name, new name), and how many did not change but for that."""
+    """The motions that changed, those ``renamed`` (old name, new name), and how many did not change in either way."""
 
     motions: list[MotionChange] = field(default_factory=list)
     renamed: list[tuple[str, str]] = field(default_factory=list)

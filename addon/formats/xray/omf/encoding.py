@@ -70,7 +70,7 @@ def encode(
         identities = _by_name(clips, start)
     listed = sum(len(partition.bones) for partition in start.parameters.partitions)
     model_bones = skeleton.bones if skeleton is not None else []
-    changes = Changes()
+    changes, only_renamed = Changes(), 0
     for number, (clip, identity) in enumerate(zip(clips, identities, strict=True)):
         index = identity.index
         old = motions[index] if index is not None else identity.source
@@ -93,9 +93,11 @@ def encode(
         fields = _changed_fields(old, motion, before, definition)
         if track_changes or fields:
             changes.motions.append(MotionChange(clip.name, number, tracks=tuple(track_changes), fields=tuple(fields)))
+        elif definition.name != before.name:
+            only_renamed += 1
         if track_changes or fields or definition.name != before.name:
             motions[index], definitions_out[index] = motion, definition
-    changes.untouched = len(motions) - len(changes.motions)
+    changes.untouched = len(motions) - len(changes.motions) - only_renamed
     if not changes.motions and not changes.renamed:
         return start, changes
     result = rearranged(start, motions, definitions_out)

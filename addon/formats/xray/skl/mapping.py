@@ -22,6 +22,7 @@ from ....core.errors import WriteError
 from ....core.finite import as_in_file
 from ....core.model import Channels, CurveClip, Skeleton
 from ....core.report import Report
+from ....core.text import counted
 from ..channels import BONE, NAMES, ChannelChange, decode_channels, encode_channels
 from ..envelopes import StoredEnvelope, stored
 from ..marks import decode_marks, encode_marks
@@ -70,8 +71,7 @@ class Changes:
         parts = []
         if changed:
             channels = sum(len(motion.channels) for motion in changed)
-            noun = "motion" if len(changed) == 1 else "motions"
-            parts.append(f"{len(changed)} {noun} changed ({channels} channels)")
+            parts.append(f"{counted(len(changed), 'motion')} changed ({counted(channels, 'channel')})")
         if added := len(self.motions) - len(changed):
             parts.append(f"{added} added")
         return ", ".join([*parts, f"{self.untouched} untouched"])

@@ -155,7 +155,7 @@ def test_the_mesh_of_a_level():
     document, _ = read(ARMA)
     report = Report()
     mesh = p3d.decode_lod(document.lods[0], report, ["pelvis", "Spine"], "dog")
-    assert report.lines() == ["1 faces that stand for proxies are left out (dog)"]
+    assert report.lines() == ["faces left out because they stand for proxies: 1 (dog)"]
     assert mesh.triangles.shape == (2, 3), "the quad alone"
     corner_points = mesh.positions[mesh.triangles]
     assert corner_points[0].tolist() == [[0, 0, 0], [1, 0, 0], [1, 2, 0]]

@@ -186,7 +186,7 @@ def test_one_moved_vertex_changes_what_hangs_on_it_and_nothing_else(file):
                 total, number = total + new.faces.rows["normal"][face], number + 1
         assert new.normals[one].tobytes() == (total / np.float32(number)).tobytes()
     assert new.radius == np.sqrt((new.positions.astype(np.float64) ** 2).sum(axis=1).max()).astype(np.float32)
-    assert changes.lines[0] == "PlayerPyroTweaked: 1 positions"
+    assert changes.lines[0] == "PlayerPyroTweaked: 1 position"
     assert len(changes.lines) >= 3
 
 
@@ -208,7 +208,7 @@ def test_a_moved_texture_coordinate_is_four_bytes():
     document, found = decoded()
     found.parts[0].mesh.uvs[1] = (1, 0.25)
     data, changes = written(found, document)
-    assert changes.lines == ["body: 1 texture coordinates of faces"]
+    assert changes.lines == ["body: 1 texture coordinate of faces"]
     old = model()
     where = [n for n in range(len(old)) if old[n] != data[n]]
     assert len(data) == len(old)
@@ -246,7 +246,7 @@ def test_an_unwritten_texture_is_added_and_a_colour_is_kept():
     assert faces.rows["colour"].tolist() == [[0, 0, 0], [128, 128, 128]]
     mesh.materials = [Material("old", "HULL1"), Material("x", colour=(16, 32, 48))]
     again, changes = oof.encode(found, document)
-    assert changes.lines == ["body: 1 textures or colours of faces"]
+    assert changes.lines == ["body: 1 texture or colours of faces"]
     assert again.sub_objects[0].faces.rows["texture"].tolist() == [0, -1]
 
 
@@ -272,7 +272,7 @@ def test_a_face_taken_out_and_one_put_in():
     assert faces.rows[0].tobytes() == old.rows[1].tobytes()
     assert faces.corners["vertex"].tolist() == [3, 2, 1, 0, 1, 3, 2]
     assert faces.rows["texture"].tolist() == [-1, 0]
-    assert changes.lines == ["body: 4 normals", "body: 1 faces", "body: 1 textures or colours of faces"]
+    assert changes.lines == ["body: 4 normals", "body: 1 face", "body: 1 texture or colours of faces"]
     mesh.counts, mesh.corners, mesh.uvs = mesh.counts[:1], mesh.corners[:4], mesh.uvs[:4]
     mesh.material_index = mesh.material_index[:1]
     mesh.attributes[FILE_FACE] = Attribute(Domain.FACE, np.array([1], np.int32))
@@ -340,7 +340,7 @@ def test_faces_that_blender_cannot_hold_come_back():
     mesh.attributes[FILE_FACE] = Attribute(Domain.FACE, np.array([1], np.int32))
     again, changes = oof.encode(found, document)
     assert again.sub_objects[0].faces.counts.tolist() == [2, 3]
-    assert changes.left_out == ["body: 1 faces that were none to Blender: their vertices are gone"]
+    assert changes.left_out == ["body: faces that were none to Blender and whose vertices are gone: 1"]
 
 
 def test_a_part_taken_out_renumbers_what_is_left():

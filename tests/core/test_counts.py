@@ -1,0 +1,31 @@
+"""Counts in sentences."""
+
+import pytest
+
+from addon.core import text
+
+
+@pytest.mark.parametrize(
+    ("nouns", "one"),
+    [
+        ("positions", "position"),
+        ("texture coordinates", "texture coordinate"),
+        ("heights of the ground", "height of the ground"),
+        ("slots with other densities", "slot with other densities"),
+        ("vertices", "vertex"),
+        ("faces redrawn", "face redrawn"),
+    ],
+)
+def test_one_is_singular(nouns, one):
+    assert text.counted_plural(1, nouns) == f"1 {one}"
+    assert text.counted_plural(2, nouns) == f"2 {nouns}"
+
+
+def test_as_many_others_are_no_change_of_the_count():
+    assert text.changed_count("faces", 12, 14) == "faces 12 -> 14"
+    assert text.changed_count("faces", 12, 12) == "faces"
+
+
+def test_bones_of_a_file():
+    assert text.of_file_are(1, "bone") == "1 bone of the file is"
+    assert text.of_file_are(3, "bone") == "3 bones of the file are"
