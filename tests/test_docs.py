@@ -191,3 +191,14 @@ def test_the_form_for_bugs_knows_every_kind_of_file_and_every_blender():
     assert suffixes - set(re.findall(r"\.[a-z0-9]+", form)) == set()
     wheels = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["motionbridge"]["wheels"]
     assert [version for version in wheels if f'"{version}' not in form] == []
+
+
+@pytest.mark.parametrize(
+    ("english", "russian"), [("README.md", "docs/README.ru.md"), ("docs/guide.md", "docs/guide.ru.md")]
+)
+def test_what_the_english_page_calls_by_name_the_russian_one_calls_too(english, russian):
+    known = translations()
+    # Menus have the suffix behind a name: X-Ray Motions (.omf).
+    there = {CASES.get(name, name).partition(" (.")[0] for name in bold_names(russian)}
+    wanted = {name.partition(" (.")[0] for name in bold_names(english)} & known.keys()
+    assert sorted(name for name in wanted if not {name, known[name]} & there) == []
