@@ -1,5 +1,5 @@
 """Every scene, by name."""
 
-from tests.window import imports
+from tests.window import exports, identity, imports
 
-SCENES = [*imports.SCENES]
+SCENES = [*imports.SCENES, *exports.SCENES, *identity.SCENES]

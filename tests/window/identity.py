@@ -1,0 +1,224 @@
+"""Save Back in a window: its dialog, undo around it, and which motions belong to which rig, file and bone."""
+
+from pathlib import Path
+from typing import Any
+
+import bpy
+from addon.core.report import Report
+from addon.formats.xray import omf
+
+from tests.window import exports, stage
+from tests.window.stage import Steps
+
+
+def rig(name: str = "humanoid") -> Any:
+    """The armature; looked up each time, for undo replaces it."""
+    return bpy.data.objects[name]
+
+
+def import_humanoid() -> Path:
+    """Model and motions; the motion file."""
+    path = stage.sample("humanoid.omf")
+    stage.call("import_scene.xray_ogf", filepath=str(stage.sample("humanoid.ogf")))
+    stage.call("import_scene.xray_omf", filepath=str(path))
+    settle("Import")
+    return path
+
+
+def settle(message: str) -> None:
+    """Nothing is said yet; what was done is a step of undo."""
+    stage.forget_reports()
+    stage.step(message)
+
+
+def save_back(name: str = "motionbridge.save_back", **options: Any) -> Steps:
+    """The button and its dialog, with options chosen there."""
+    stage.forget_reports()
+    stage.invoke(name, **options)
+    yield
+    yield from stage.confirm()
+    yield from stage.reported()
+
+
+def motions_in(path: Path) -> list[str]:
+    """Names of a file's motions, as they are ordered."""
+    return [
+        motion.name.decode() for motion in omf.read(path.read_bytes(), path.name, Report()).motion_set.library.motions
+    ]
+
+
+def unchanged(path: Path, before: bytes) -> Steps:
+    """Save Back finds nothing to save."""
+    yield from save_back()
+    assert path.read_bytes() == before, stage.sentence()
+    assert "nothing" in stage.sentence(), stage.sentence()
+
+
+def saved_back_undone_saved_back() -> Steps:
+    """The edit is saved; undone, the old file comes back; done again, it is saved again."""
+    path = import_humanoid()
+    before = path.read_bytes()
+    exports.key_bone()
+    settle("Edit")
+    yield from save_back()
+    edited = path.read_bytes()
+    assert edited != before, stage.sentence()
+    yield from unchanged(path, edited)
+    yield from undone_and_saved(path, before, edited, "motionbridge.save_back", if_changed="IMPORTED")
+
+
+def undone_and_saved(path: Path, before: bytes, edited: bytes, name: str, **decided: Any) -> Steps:
+    """Undo of a save and of the edit before it: it asks what to start from; ``decided``, the old file comes back."""
+    for _ in range(2):
+        yield from stage.undo()
+    yield from save_back(name)
+    assert path.read_bytes() == edited, f"written without asking: {stage.sentence()}"
+    assert "on disk" in stage.sentence(), stage.sentence()
+    yield from save_back(name, **decided)
+    assert path.read_bytes() == before, f"the old file did not come back: {stage.sentence()}"
+
+
+def arma_saved_back_undone_saved_back() -> Steps:
+    """The same of an Arma animation."""
+    path = stage.sample("arma/walk.rtm")
+    stage.call("import_scene.arma_rtm", filepath=str(path))
+    settle("Import")
+    before = path.read_bytes()
+    exports.key_bone()
+    settle("Edit")
+    yield from save_back("motionbridge.arma_save_back")
+    edited = path.read_bytes()
+    assert edited != before, stage.sentence()
+    yield from undone_and_saved(path, before, edited, "motionbridge.arma_save_back", overwrite=True)
+
+
+def dialog_cancelled() -> Steps:
+    """Escape in the dialog writes nothing."""
+    path = import_humanoid()
+    before = path.read_bytes()
+    exports.key_bone()
+    settle("Edit")
+    stage.invoke("motionbridge.save_back")
+    yield
+    yield from stage.key("ESC")
+    yield
+    assert path.read_bytes() == before
+    assert not stage.reports()
+
+
+def rig_duplicated() -> Steps:
+    """Shift D: the copy's motions are its own, and never get into the original's file."""
+    path = import_humanoid()
+    before = path.read_bytes()
+    bpy.ops.object.select_all(action="DESELECT")
+    rig().select_set(True)
+    bpy.context.view_layer.objects.active = rig()
+    yield
+    yield from stage.key("D", shift=True)
+    yield from stage.key("RET")
+    yield from stage.until(lambda: "humanoid.001" in bpy.data.objects, "the duplicate")
+    bpy.context.view_layer.objects.active = rig()
+    yield from unchanged(path, before)
+
+
+def action_copied() -> Steps:
+    """A copy of an action that plays is a new motion under the name it gets; the original stays as it is."""
+    path = import_humanoid()
+    names = motions_in(path)
+    copy = rig().animation_data.action.copy()
+    copy.name = "stroll"
+    rig().animation_data.action = copy
+    copy.motionbridge_motion.motion_name = "stroll"
+    exports.key_bone()
+    settle("Copy")
+    yield from save_back()
+    assert motions_in(path) == [*names, "stroll"], motions_in(path)
+
+
+def rig_appended() -> Steps:
+    """A rig appended from another file, with motions of a file of the same name: neither takes the other's."""
+    path = import_humanoid()
+    before = path.read_bytes()
+    other = stage.folder() / "other.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(other), copy=True)
+    with stage.there():
+        bpy.ops.wm.append(filepath=f"{other}/Object/humanoid", directory=f"{other}/Object/", filename="humanoid")
+    yield from stage.until(lambda: "humanoid.001" in bpy.data.objects, "the appended rig")
+    settle("Append")
+    for name in ("humanoid", "humanoid.001"):
+        bpy.context.view_layer.objects.active = rig(name)
+        yield from unchanged(path, before)
+
+
+def bone_renamed() -> Steps:
+    """Curves of actions that do not play follow soon, and nothing counts as changed."""
+    path = import_humanoid()
+    before = path.read_bytes()
+    bone = rig().data.bones[4].name
+    playing = rig().animation_data.action
+    other = next(one for one in bpy.data.actions if one != playing)
+    name = other.name
+    rig().data.bones[bone].name = "renamed"
+    stage.step("Rename")
+    yield from stage.until(lambda: "renamed" in bones_of(bpy.data.actions[name]), "curves to follow the bone")
+    assert bone not in bones_of(bpy.data.actions[name])
+    yield from unchanged(path, before)
+
+
+def bones_of(action: Any) -> set[str]:
+    """Names of bones that an action moves."""
+    from addon.blender import compat
+
+    return {curve.data_path.split('"')[1] for curve in compat.curve_bag(action).fcurves if '"' in curve.data_path}
+
+
+def bone_rename_undone() -> Steps:
+    """Control Z after the curves have followed: they follow back."""
+    path = import_humanoid()
+    before = path.read_bytes()
+    bone = rig().data.bones[4].name
+    name = next(one for one in bpy.data.actions if one != rig().animation_data.action).name
+    rig().data.bones[bone].name = "renamed"
+    stage.step("Rename")
+    yield from stage.until(lambda: "renamed" in bones_of(bpy.data.actions[name]), "curves to follow the bone")
+    yield from stage.undo()
+    yield from stage.until(lambda: bone in rig().data.bones, "undo to rename it back")
+    yield from stage.until(lambda: bone in bones_of(bpy.data.actions[name]), "curves to follow back")
+    assert "renamed" not in bones_of(bpy.data.actions[name])
+    yield from unchanged(path, before)
+
+
+def object_renamed() -> Steps:
+    """The rig's name decides nothing, before and after undo."""
+    path = import_humanoid()
+    before = path.read_bytes()
+    rig().name = "somebody"
+    stage.step("Rename")
+    yield from unchanged(path, before)
+    yield from stage.undo()
+    yield from stage.until(lambda: "humanoid" in bpy.data.objects, "undo to rename it back")
+    yield from unchanged(path, before)
+
+
+def edit_undone() -> Steps:
+    """Import, edit, undo: nothing to save."""
+    path = import_humanoid()
+    before = path.read_bytes()
+    exports.key_bone()
+    settle("Edit")
+    yield from stage.undo()
+    yield
+    yield from unchanged(path, before)
+    yield from stage.redo()
+    yield
+    yield from save_back()
+    assert path.read_bytes() != before, stage.sentence()
+
+
+SCENES = [
+    (f"identity: {scene.__name__.replace('_', ' ')}", scene)
+    for scene in (
+        saved_back_undone_saved_back, arma_saved_back_undone_saved_back, dialog_cancelled, rig_duplicated,
+        action_copied, rig_appended, bone_renamed, bone_rename_undone, object_renamed, edit_undone,
+    )
+]  # fmt: skip
