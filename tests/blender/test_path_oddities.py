@@ -94,10 +94,10 @@ def test_ten_thousand_keys_come_and_go_at_once(dtype, shape, tmp_path) -> None:
     handles = np.array([-0.01, 0.1, 0.01, 0.1])
     many.keys["parameters"] = packed(handles) if dtype == PACKED else handles
     data = anm.write(new_anm(Animation(b"", 0, 9999, np.float32(30), 3 if dtype == OLD else 5, [many] * 6)))
-    start = time.perf_counter()
+    start = time.process_time()
     owner, _ = imported(data, tmp_path)
     assert exported(owner) == data
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
     curve = curves_of(owner)["location", 0]
     assert len(curve.keyframe_points) == 10_000
     curve.keyframe_points[5000].co[1] += 1.0

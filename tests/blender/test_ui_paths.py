@@ -163,10 +163,10 @@ def test_a_path_is_drawn_only_when_asked():
 
 @needs_corpus
 def test_four_hundred_files_in_one_go(four_hundred, tmp_path):
-    start = time.perf_counter()
+    start = time.process_time()
     files = [{"name": name} for name in four_hundred]
     bpy.ops.import_scene.xray_anm(directory=str(tmp_path), files=files)
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     assert len(bpy.context.selected_objects) == len(bpy.data.actions) == 400
     assert last_report()[0].startswith("Imported paths: 400;")
     assert seconds < 8, (

@@ -73,8 +73,8 @@ def test_below_zero_a_key_takes_over_a_tick_early():
 def test_fast_for_hours_ends_and_is_said():
     axis = (0.6, 0.8, 0)
     report = Report()
-    begun = time.perf_counter()
+    begun = time.process_time()
     _, found = keyed([(tick, axis, 30_000) for tick in range(16_000)], report)
-    assert time.perf_counter() - begun < 30
+    assert time.process_time() - begun < 30
     assert len(found.turn_times) <= 16_000 + between_ticks.MOST_FAST_TICKS * (between_ticks.GRID - 1)
     assert "turns fast for long" in " ".join(report.warnings)
