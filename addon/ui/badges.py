@@ -22,6 +22,9 @@ DELAY = 0.4
 """Seconds without another edit before the comparison, so that dragging a key stays smooth."""
 
 
+PANELS_OF_EDITORS = {"VIEW_3D", "DOPESHEET_EDITOR"}
+
+
 def compare(context: Any) -> None:
     """Compare the playing motion with its file, if it has one. Nothing is sampled: what only that tells is unknown."""
     rig, action = active_rig(context), active_action(context)
@@ -60,6 +63,16 @@ def compare_model(context: Any) -> None:
 def _compare_later() -> None:
     compare(bpy.context)
     compare_model(bpy.context)
+    _redraw(bpy.context)
+
+
+def _redraw(context: Any) -> None:
+    """Draw the panels anew: what a timer sets shows only after the mouse has moved over them."""
+    for window in context.window_manager.windows:
+        for area in window.screen.areas:
+            for region in area.regions if area.type in PANELS_OF_EDITORS else ():
+                if region.type == "UI":
+                    region.tag_redraw()
 
 
 def _follow_later() -> None:

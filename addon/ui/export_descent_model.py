@@ -14,7 +14,7 @@ from ..games.descent3 import model_export, motion_export
 from ..games.descent3.hierarchy import Chosen, hierarchy_of
 from ..games.descent3.model_properties import holder_of
 from .bases import BlenderOperator, ExportHelper
-from .file_export import FileExport, draw_backup
+from .file_export import FileExport, draw_backup, is_collection_exporter
 from .layouts import fields
 from .operation import Outcome, broken_lines
 from .target import objects_of
@@ -52,7 +52,8 @@ class EXPORT_SCENE_OT_descent3_oof(FileExport, ExportHelper, BlenderOperator):
     def poll(cls, context: Any) -> bool:
         """There is a mesh."""
         cls.poll_message_set("No mesh is in the scene")
-        return any(shown.type == "MESH" for shown in context.scene.objects)
+        there = any(shown.type == "MESH" for shown in context.scene.objects)
+        return there or is_collection_exporter(cls)
 
     _unseen: Report | None = None
 

@@ -14,7 +14,7 @@ from ..games.xray import level_export
 from ..games.xray.level_properties import holder_of
 from .bases import BlenderOperator, ExportHelper
 from .collision_values import options_with_materials
-from .file_export import FileExport, draw_backup
+from .file_export import FileExport, draw_backup, is_collection_exporter
 from .layouts import fields, paragraph
 from .operation import Outcome
 from .target import level_holder_to_export
@@ -47,7 +47,8 @@ class EXPORT_SCENE_OT_xray_level_geometry(FileExport, ExportHelper, BlenderOpera
     def poll(cls, context: Any) -> bool:
         """There is something of a level."""
         cls.poll_message_set("Nothing of a level is in the scene; the X-Ray Level panel makes a mesh such")
-        return any(shown.motionbridge_level.kind in level_export.SUFFIXES for shown in context.scene.objects)
+        there = any(shown.motionbridge_level.kind in level_export.SUFFIXES for shown in context.scene.objects)
+        return there or is_collection_exporter(cls)
 
     def suggest(self, context: Any) -> None:
         """The file it came from."""

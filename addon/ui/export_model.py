@@ -11,7 +11,7 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 from ..core.report import Report
 from ..games.xray import model_export
 from .bases import BlenderOperator, ExportHelper
-from .file_export import FileExport, draw_backup
+from .file_export import FileExport, draw_backup, is_collection_exporter
 from .layouts import fields
 from .operation import Outcome
 from .target import active_model, model_to_export
@@ -43,7 +43,8 @@ class EXPORT_SCENE_OT_xray_ogf(FileExport, ExportHelper, BlenderOperator):
     def poll(cls, context: Any) -> bool:
         """There is a model that was imported."""
         cls.poll_message_set("No model that was imported from the game is in the scene")
-        return any(shown.motionbridge_model.is_model for shown in context.scene.objects)
+        there = any(shown.motionbridge_model.is_model for shown in context.scene.objects)
+        return there or is_collection_exporter(cls)
 
     def suggest(self, context: Any) -> None:
         """The file the model came from."""

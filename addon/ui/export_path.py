@@ -13,7 +13,7 @@ from ..core.report import Report
 from ..games.xray import path as paths
 from .bases import BlenderOperator, ExportHelper
 from .curve_tolerances import Tolerances
-from .file_export import FileExport, draw_backup
+from .file_export import FileExport, draw_backup, is_collection_exporter
 from .layouts import fields, paragraph
 from .operation import Outcome
 from .target import mover_to_export
@@ -53,7 +53,7 @@ class EXPORT_SCENE_OT_xray_anm(FileExport, Tolerances, ExportHelper, BlenderOper
     def poll(cls, context: Any) -> bool:
         """There is an object."""
         cls.poll_message_set("There is no object in the scene")
-        return bool(len(context.scene.objects))
+        return bool(len(context.scene.objects)) or is_collection_exporter(cls)
 
     def suggest(self, context: Any) -> None:
         """The file the path came from."""

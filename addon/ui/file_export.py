@@ -24,6 +24,21 @@ def draw_backup(layout: Any, operator: Any, path: str) -> None:
         layout.label(text=shown("{} exists and is kept").format(backup.name), icon="INFO", translate=False)
 
 
+def is_collection_exporter(operator: Any) -> bool:
+    """Whether a collection of this file exports by an operator.
+
+    Blender skips an exporter whose poll refuses without a word. So such an operator has to run, and to say itself that
+    there is nothing to export.
+    """
+    scenes: Any = bpy.data.scenes
+    collections: Any = bpy.data.collections
+    return any(
+        exporter.export_properties.bl_rna.identifier == operator.__name__
+        for holder in (*collections, *(scene.collection for scene in scenes))
+        for exporter in holder.exporters
+    )
+
+
 class FileExport(Operation):
     """Mixed into operators that write a file, before `ExportHelper`. They write `run`, and `suggest` a file."""
 
@@ -65,4 +80,4 @@ class ArmatureExport(FileExport):
         """There is an armature."""
         operator: Any = cls
         operator.poll_message_set("There is no armature in the scene")
-        return bool(rigs_of(context))
+        return bool(rigs_of(context)) or is_collection_exporter(operator)

@@ -270,7 +270,7 @@ def test_events_stay_where_they_are_and_go_with_what_is_cut(tmp_path):
     done.action.frame_end = 4
     report = Report()
     assert [event.phase for event in planned(done, report=report).clip.events] == [0.5]
-    assert any("events lie outside" in line for line in report.lines())
+    assert any("events left out because they lie outside" in line for line in report.lines())
 
 
 @pytest.mark.parametrize("phases", [(0.5, 1.0), (0.0, 0.1), (0.5, 1.5, 2.5, 3.5)])

@@ -1,6 +1,7 @@
 """The interface around the operators: registration, reasons for grey buttons, lists, marks, texts, the report."""
 
 import json
+from types import SimpleNamespace
 
 import addon_utils
 import bpy
@@ -378,3 +379,17 @@ def test_without_an_armature_no_reason_speaks_of_the_active_one(kind):
     if operator.poll():
         pytest.skip("it works without an armature")
     assert "active armature" not in refusal(operator)
+
+
+def test_panels_are_drawn_again_when_the_badge_is_known():
+    """A timer sets it, after which Blender draws nothing by itself."""
+    drawn = []
+
+    def area(kind):
+        kinds = ("WINDOW", "UI")
+        regions = [SimpleNamespace(type=one, tag_redraw=lambda one=one: drawn.append((kind, one))) for one in kinds]
+        return SimpleNamespace(type=kind, regions=regions)
+
+    screen = SimpleNamespace(areas=[area("VIEW_3D"), area("OUTLINER"), area("DOPESHEET_EDITOR")])
+    badges._redraw(SimpleNamespace(window_manager=SimpleNamespace(windows=[SimpleNamespace(screen=screen)])))
+    assert drawn == [("VIEW_3D", "UI"), ("DOPESHEET_EDITOR", "UI")]
