@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+
 from addon.core.report import Report
 from addon.formats.xray import omf
-
 from tests.window import exports, stage
 from tests.window.stage import Steps
 
