@@ -14,6 +14,7 @@ from ..core.model import Domain
 from ..core.report import Report
 from ..games.descent3 import model_edit, model_export
 from ..games.descent3.model_properties import POINT_KINDS, holder_of
+from . import checks
 from .bases import CALL, BlenderOperator
 from .export_descent_model import chosen_model
 from .operation import Operation, Outcome
@@ -173,6 +174,7 @@ class MOTIONBRIDGE_OT_descent_check(Operation, BlenderOperator):
         if active is not None and active.mode != "OBJECT":
             CALL.object.mode_set(mode="OBJECT")
         found = model_export.find_problems(context, chosen, report)
+        checks.remember(chosen.holder, len(found))
         if not found:
             return Outcome(said("Nothing is wrong"))
         for one in found:

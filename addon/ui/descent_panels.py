@@ -7,7 +7,7 @@ from typing import Any
 
 from ..games.descent3 import property_values
 from ..games.descent3.model_properties import holder_of
-from . import descent_animation_panel
+from . import checks, descent_animation_panel
 from .bases import BlenderList, BlenderPanel
 from .layouts import fields
 from .sidebar import MotionbridgePanel
@@ -71,6 +71,7 @@ class MOTIONBRIDGE_PT_descent(MotionbridgePanel, BlenderPanel):
             _draw_part(layout, active)
         layout.operator_menu_enum("motionbridge.descent_point_add", "kind", icon="EMPTY_SINGLE_ARROW")
         layout.operator("motionbridge.descent_check", icon="VIEWZOOM")
+        checks.draw(layout, holder)
         layout.operator("export_scene.descent3_oof", text="Export", icon="EXPORT")
 
 

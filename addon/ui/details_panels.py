@@ -15,7 +15,7 @@ from ..games.xray import level_details_edit, level_details_scatter, level_edit
 from ..games.xray.level_details_edit import SlotValues
 from ..games.xray.level_details_export import models_of
 from ..games.xray.level_properties import SHOWN_BY
-from .bases import BlenderList, BlenderOperator
+from .bases import CALL, BlenderList, BlenderOperator
 from .layouts import fields
 from .operation import Operation, Outcome
 from .wording import said, shown
@@ -236,7 +236,7 @@ class MOTIONBRIDGE_OT_details_remove_model(OfModel, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_details_select(OfModel, BlenderOperator):
-    """Select the slots where the chosen detail model grows"""
+    """Select the slots where the chosen detail model grows, in edit mode"""
 
     bl_idname = "motionbridge.details_select"
     bl_label = "Select Its Slots"
@@ -251,6 +251,9 @@ class MOTIONBRIDGE_OT_details_select(OfModel, BlenderOperator):
         with scope.object_mode(context):
             faces = level_details_edit.slots_with(ground, model.motionbridge_level.number)
             level_edit.select(ground, faces, faces[:0])
+        if len(faces):  # where a selection of faces is seen
+            context.tool_settings.mesh_select_mode = (False, False, True)
+            CALL.object.mode_set(mode="EDIT")
         return Outcome(said("Selected slots: {}").format(len(faces)))
 
 

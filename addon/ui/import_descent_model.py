@@ -15,6 +15,7 @@ from . import tick_list
 from .bases import CALL, BlenderList, BlenderOperator, FileHandler, ImportHelper
 from .file_import import DropInScene, FileImport
 from .layouts import fields
+from .name_filter import name_filter
 from .operation import Outcome, hand_over
 from .preferences import descent3_folders
 from .tick_list import TickedChoice, TickedRows
@@ -125,26 +126,45 @@ class IMPORT_SCENE_OT_descent3_oof(TickedChoice, FileImport, ImportHelper, Blend
             importer = CALL.import_scene.descent3_oof
             hand_over(self, importer, filepath=self.filepath, directory=self.directory, files=names, **options)
             return {"CANCELLED"}
-        return self.answer(context, self.run)
+        answer = self.answer(context, self.run)
+        if answer == {"CANCELLED"} and len(self.listed) and not bpy.app.background:
+            self._open_again(context)
+        return answer
+
+    def _open_again(self, context: Any) -> None:
+        """The list with its ticks and options as they are, as soon as this dialog is gone: a refusal closes it."""
+        rows = [{name: getattr(row, name) for name in ("name", "file", "bytes", "ticked")} for row in self.listed]
+        chosen: dict[str, Any] = {name: getattr(self, name) for name in (*OPTIONS, "name_filter", "regular")}
+        chosen |= {"filepath": self.filepath, "directory": self.directory, "active_listed": self.active_listed}
+        names = [{"name": entry.name} for entry in self.files if entry.name]
+        place = {"window": context.window, "area": context.area, "region": context.region}
+
+        def open_list() -> None:
+            with bpy.context.temp_override(**place):
+                CALL.import_scene.descent3_oof("INVOKE_DEFAULT", listed=rows, files=names, **chosen)
+
+        bpy.app.timers.register(open_list, first_interval=0.0)
 
     def _archives(self) -> list[str]:
         return [path for path in self.paths() if is_archive(path)]
 
     def _list(self, context: Any, report: Report) -> None:
-        self.listed.clear()
+        paths = self._archives()
+        if not len(self.listed):  # else it is opened again
+            self._fill_list(paths, report)
+        context.window_manager.invoke_props_dialog(
+            self, width=460, title=Path(paths[0]).name, confirm_text=shown("Import Models")
+        )
 
+    def _fill_list(self, paths: list[str], report: Report) -> None:
         def one(path: str, found: Report) -> None:
             for name, size in self._models_of(path, found):
                 row = self.listed.add()
                 row.name, row.file, row.bytes = name, path, size
 
-        paths = self._archives()
         self.each_file(paths, one, report)
         for row in self.listed:
             row.ticked = len(self.listed) == 1
-        context.window_manager.invoke_props_dialog(
-            self, width=460, title=Path(paths[0]).name, confirm_text=shown("Import Models")
-        )
 
     def _models_of(self, path: str, report: Report) -> list[tuple[str, int]]:
         found = model.models_in(path, report)
@@ -210,7 +230,7 @@ class IMPORT_SCENE_OT_descent3_oof(TickedChoice, FileImport, ImportHelper, Blend
 
     def _chosen(self, path: str, names: list[str], wanted: set[str]) -> list[str]:
         if len(self.listed):
-            ticked = {row.name for row in self.listed if row.ticked and row.file == path}
+            ticked = {row.name for row in self._rows_meant() if row.file == path}
             return [name for name in names if name in ticked]
         if wanted == {"*"} or (not wanted and len(names) == 1):
             return names
@@ -220,6 +240,14 @@ class IMPORT_SCENE_OT_descent3_oof(TickedChoice, FileImport, ImportHelper, Blend
             problem = f"there is no model called {missing[0]!r}" if missing else f"{len(names)} models are in it"
             raise ReadError(problem, file=path, remedy=f"Name those that are meant, such as {names[0]}")
         return [name for name in names if {name.lower(), Path(name).stem.lower()} & wanted]
+
+    def _rows_meant(self) -> list[Any]:
+        """The ticked rows of the list; where none is ticked the highlighted one, if the filter shows it."""
+        ticked = [row for row in self.listed if row.ticked]
+        if ticked:
+            return ticked
+        fits = name_filter(self.name_filter, self.regular)
+        return [row for row in self.listed[self.active_listed : self.active_listed + 1] if fits(row.name)]
 
     def _import(self, context: Any, source: model.Source, report: Report) -> model.ImportedModel:
         options = model.ImportOptions(

@@ -20,6 +20,7 @@ from .file_import import DropInScene, FileImport
 from .layouts import fields
 from .operation import Operation, Outcome
 from .preferences import folders, game_materials
+from .view_range import show_far
 from .wording import said
 
 SPLIT_ITEMS = (
@@ -98,6 +99,7 @@ class IMPORT_SCENE_OT_xray_level_geometry(FileImport, LevelChoices, ImportHelper
 
             self.each_file(paths, one, report)
         level_models.lay_out([one.holder for one in made if one.kind == "DM"])
+        show_far(context, [shown for one in made for shown in one.objects], report)
         if len(made) == 1:
             return Outcome(f"{made[0].name}: {made[0].counts}")
         return Outcome(said("Imported files: {}").format(len(made)))
@@ -129,6 +131,7 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelChoices, BlenderOperator):
         folder = Path(bpy.path.abspath(self.directory))
         with progress(context, len(level_folder.files_in(folder))) as step:
             made = level_folder.import_folder(context, folder, self.level_options(context), report, step)
+        show_far(context, [shown for one in made for shown in one.objects], report)
         names = ", ".join(one.name for one in made)
         return Outcome(said("Imported files: {}").format(f"{len(made)} ({names})"))
 

@@ -10,6 +10,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from ..core.report import Report
 from ..games.xray import level_edit, level_export, level_materials
 from ..games.xray.level_properties import KINDS, holder_of, meshes_of
+from . import checks
 from .bases import CALL, BlenderOperator, BlenderPanel
 from .collision_values import FaceValues, draw_active_face, options_with_materials
 from .details_panels import draw_ground
@@ -107,6 +108,7 @@ class MOTIONBRIDGE_OT_level_check(Operation, BlenderOperator):
         holder = holder_of(context.active_object)
         options = options_with_materials(context, holder, report)
         found = level_export.find_problems(context, holder, report, options)
+        checks.remember(holder, len(found))
         if not found:
             return Outcome(said("Nothing is wrong"))
         for one in found:
@@ -165,6 +167,7 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
                 draw_ground(layout, active)
         if properties.kind in level_export.SUFFIXES:
             layout.operator("motionbridge.level_check", icon="VIEWZOOM")
+            checks.draw(layout, holder)
             layout.operator("export_scene.xray_level_geometry", text="Export", icon="EXPORT")
         if properties.kind == "DETAILS":
             # As long as there are models: what is worked with comes first.

@@ -71,7 +71,9 @@ DETAILS: dict[str, str] = {
     "Scatter Models": "Рассыпать модели",
     "Second": "Вторая",
     "Select Its Slots": "Выделить её слоты",
-    "Select the slots where the chosen detail model grows": "Выделить слоты, где растёт выбранная модель травы",
+    "Select the slots where the chosen detail model grows, in edit mode": (
+        "Выделить слоты, где растёт выбранная модель травы, в режиме правки"
+    ),
     "Selected Slots Only": "Только выделенные слоты",
     "Selected slots: {}": "Выделено слотов: {}",
     "Set Ground": "Задать землю",

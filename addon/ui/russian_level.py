@@ -66,6 +66,8 @@ LEVEL: dict[str, str] = {
         "Соединить совпадающие углы окклюдеров; неизменённое экспортируется как было"
     ),
     "Kind": "Вид",
+    "Last check: no findings": "Последняя проверка: замечаний нет",
+    "Last check, findings: {}": "Последняя проверка, замечаний: {}",
     "Least Scale": "Наименьший размер",
     "Let the selected occluders work from both sides, or from their front alone": (
         "Выделенные окклюдеры действуют с обеих сторон или только с лицевой"

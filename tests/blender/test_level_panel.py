@@ -107,3 +107,15 @@ def test_what_the_game_would_reject_is_said_before_it_is_written():
     said = [one for one in operator.layout.kept if isinstance(one, str)]
     assert said[0] == "Worth a look first:"
     assert " ".join(said[1:]) == "1 of 2 faces have an area below 0.001 m²"
+
+
+def test_the_panel_says_what_the_last_check_found():
+    wall = drawn("wall", SQUARE, [(0, 1, 2, 3)], "HOM")
+    bpy.context.view_layer.objects.active = wall
+    assert not any(said.startswith("Last check") for said in panel_says(wall))
+    assert bpy.ops.motionbridge.level_check() == {"FINISHED"}
+    assert "Last check: no findings" in panel_says(wall)
+    thin = drawn("thin", [*SQUARE, (0, 0.0001, 0)], [(0, 1, 2), (0, 1, 4)], "HOM")
+    bpy.context.view_layer.objects.active = thin
+    assert bpy.ops.motionbridge.level_check() == {"FINISHED"}
+    assert "Last check, findings: 1" in panel_says(thin)

@@ -9,7 +9,7 @@ import pytest
 
 from addon.core.report import Report
 from addon.formats.descent3 import hog2
-from addon.games.descent3 import model_export
+from addon.games.descent3 import model, model_export
 from addon.games.descent3.hierarchy import Chosen
 from addon.games.descent3.model_properties import holder_of
 from addon.ui import scene_command
@@ -410,3 +410,16 @@ def test_a_material_without_its_texture_goes_out_under_its_name(tmp_path):
     load(textures=False)
     assert save(tmp_path / "out.oof") == SHIP.read_bytes()
     assert textures(SHIP.read_bytes())[0] == "SampleHull"
+
+
+def test_the_list_of_an_archive_takes_the_highlighted_row():
+    path = str(ARCHIVE)
+    (name, _), *_ = model.models_in(path, Report())
+    rows = [
+        {"name": "other.oof", "file": path, "bytes": 1, "ticked": False},
+        {"name": name, "file": path, "bytes": 1, "ticked": False},
+    ]
+    with pytest.raises(RuntimeError, match="no model is chosen"):
+        bpy.ops.import_scene.descent3_oof(filepath=path, listed=rows, active_listed=1, name_filter="nothing fits")
+    assert bpy.ops.import_scene.descent3_oof(filepath=path, listed=rows, active_listed=1) == {"FINISHED"}
+    assert bpy.context.view_layer.objects.active is not None

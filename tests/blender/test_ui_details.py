@@ -104,6 +104,8 @@ def test_models_are_added_replaced_selected_and_removed(tmp_path):
     assert [shown.motionbridge_level.number for shown in models_of(ground)] == [0, 1]
     ground.motionbridge_level.active_model = 0
     assert bpy.ops.motionbridge.details_select() == {"FINISHED"}
+    assert ground.mode == "EDIT"
+    bpy.ops.object.mode_set(mode="OBJECT")
     assert [face.select for face in ground.data.polygons] == [True, False]
     for shown in bpy.context.view_layer.objects:
         shown.select_set(False)

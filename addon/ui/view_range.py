@@ -1,0 +1,47 @@
+"""How far the 3D views show: a level is larger than the kilometre that Blender shows unless it is told otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.report import Report
+
+FAR = 4.0
+"""How many times the size of what is seen as a whole its farthest point may be away, with a usual lens."""
+DEPTHS = 1e5
+"""Far end by near end, as Blender's own: with more of it, faces that lie close to each other flicker."""
+
+
+def show_far(context: Any, objects: Sequence[Any], report: Report) -> None:
+    """Let the 3D views of the window show the objects as a whole, where they are too large for that.
+
+    Views are never made to show less, and cameras stay as they are.
+    """
+    needed = FAR * _size(objects)
+    screen = context.screen
+    views = [area.spaces.active for area in screen.areas if area.type == "VIEW_3D"] if screen is not None else []
+    near = [view for view in views if view.clip_end < needed]
+    for view in near:
+        view.clip_end = needed
+        view.clip_start = max(view.clip_start, needed / DEPTHS)
+    if near:
+        report.note(f"3D views show up to {needed:.0f} m now (View > Clip End), so that all of it is seen")
+
+
+def _size(objects: Sequence[Any]) -> float:
+    """Metres from corner to corner of the box around meshes."""
+    boxes = [_corners(shown) for shown in objects if shown.type == "MESH" and len(shown.data.vertices)]
+    if not boxes:
+        return 0.0
+    corners = np.concatenate(boxes)
+    size = np.linalg.norm(corners.max(axis=0) - corners.min(axis=0))
+    return float(size) if np.isfinite(size) else 0.0
+
+
+def _corners(shown: Any) -> Any:
+    place = np.array(shown.matrix_world, np.float64)
+    with np.errstate(invalid="ignore", over="ignore"):  # vertices of broken files
+        return np.array(shown.bound_box, np.float64) @ place[:3, :3].T + place[:3, 3]
