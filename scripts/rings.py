@@ -77,14 +77,15 @@ def _jobs(blender: str | None, arguments: Sequence[str], *, fast: bool) -> list[
         found = Job(f"the tests in {blender or 'Blender'}", 13, lambda: _in_one(blender, arguments, zip_too=not fast))
         return [found, *checks]
     chosen = [
-        Job("Debian's Blender", 13, lambda: _debian(arguments)),
-        *(_in_wheel(each, arguments) for each in _wheels()),
+        Job("Debian's Blender and its window", 18, lambda: _debian(arguments)),
+        checks.pop(0),  # soon over, and soonest of use
+        Job("Debian unstable's Blender and its window", 18, lambda: _unstable(arguments)),
+        *(_in_wheel(version, arguments) for version in _wheels()),
     ]
-    chosen.append(Job("Debian unstable's Blender", 13, lambda: _unstable(arguments)))
     if not arguments:
-        chosen.append(Job("saved by one Blender, opened in another", 4, lambda: _across(_wheels())))
+        chosen.append(Job("saved by one Blender, opened in another", 6, lambda: _across(_wheels())))
     # What takes longest begins first, and short work fills what is left at the end.
-    return [*chosen[:1], checks[0], *chosen[1:], *checks[1:]]
+    return [*chosen, *checks]
 
 
 def _announcement(jobs: Sequence[Job], *, narrowed: bool) -> str:
