@@ -21,7 +21,15 @@ from ..core import rotation
 from ..core.model import Clip, Space
 from . import compat, rotation_modes
 from .armature import Rest, parent_local
-from .bone_curves import ActionTemplate, channel_path, evaluated_poses, rotation_kind, sampled, write_keys
+from .bone_curves import (
+    ActionTemplate,
+    channel_path,
+    evaluated_poses,
+    rotation_kind,
+    sampled_table,
+    table_of,
+    write_keys,
+)
 from .rotation_modes import KINDS, modes_set
 
 Floats = NDArray[np.float64]
@@ -34,6 +42,9 @@ MOVING = (".location", ".rotation_quaternion", ".rotation_euler", ".rotation_axi
 CONSTRAINTS, DRIVERS, STRIPS = "constraints", "drivers", "NLA tracks"
 INHERITANCE = "bones that are connected or do not inherit from their parents"
 """Why a pose is more than its keys."""
+_QUATERNION, _LOCATION = KINDS.index("quaternion"), len(KINDS)
+"""Kinds of channels by number, as `ClipReader` keeps them."""
+_NOWHERE = (-1, -1)
 NEAR = 1e-3
 """Frames within which a key lies on a frame: Blender's are 32-bit numbers."""
 
@@ -183,11 +194,11 @@ class ClipReader:
         self.rest = rest
         self.fps = fps
         self._rig = rig
-        self._paths: dict[str, tuple[int, str]] = {}
+        self._paths: dict[str, tuple[int, int]] = {}
         for place, bone in enumerate(rest.bones):
-            self._paths[channel_path(bone, "location")] = (place, "location")
-            for kind in KINDS:
-                self._paths[channel_path(bone, f"rotation_{kind}")] = (place, kind)
+            self._paths[channel_path(bone, "location")] = (place, _LOCATION)
+            for number, kind in enumerate(KINDS):
+                self._paths[channel_path(bone, f"rotation_{kind}")] = (place, number)
 
     def gather(
         self, action: Any, modes: dict[str, str], step: float = 1.0, frames: tuple[int, int] | None = None
@@ -199,38 +210,31 @@ class ClipReader:
         `frame_range`.
         """
         first, count = frames if frames is not None else frame_range(action, step)
-        curves = compat.curves_of(action, self._rig)
-        rows, animated = sampled(curves, key_frames(first, count, step))
-        kinds = [rotation_kind(modes[bone]) for bone in self.rest.bones]
+        table = table_of(action, self._rig)
+        rows, animated = sampled_table(table, key_frames(first, count, step))
         bones = len(self.rest.bones)
+        found = np.array([self._paths.get(path, _NOWHERE) for path in table.paths], np.int64).reshape(-1, 2)
+        places, kinds = found.T
+        now = np.array([KINDS.index(rotation_kind(modes[bone])) for bone in self.rest.bones] or [0])
+        known, located = places >= 0, kinds == _LOCATION
+        in_mode = known & (kinds == now[places])
+        heard = known & ~table.muted
         muted = np.zeros((bones, 2), np.bool_)
-        places, channels, kept = [], [], []
-        left_out, others, rotated = set(), set(), set()
-        other_rotations: dict[int, Floats] = {}
-        for number, curve in enumerate(curves):
-            path = curve.data_path
-            found = self._paths.get(path)
-            if found is None:
-                left_out.add(path)
-                continue
-            place, kind = found
-            if compat.is_muted(curve):
-                muted[place, int(kind == "location")] = True
-            elif kind not in {"location", kinds[place]}:
-                others.add(place)
-            elif kind in {"quaternion", "location"}:
-                places.append(place)
-                channels.append(curve.array_index + 4 if kind == "location" else curve.array_index)
-                kept.append(number)
-            else:
-                other_rotations.setdefault(place, np.zeros((count, 4)))[:, curve.array_index] = rows[number]
-            if kind == kinds[place]:
-                rotated.add(place)
-        values = np.zeros((bones, CHANNELS, count))
+        silent = known & table.muted
+        muted[places[silent], located[silent].astype(np.int64)] = True
+        values, keyed = np.zeros((bones, CHANNELS, count)), np.zeros((bones, CHANNELS), np.bool_)
         values[:, 0] = 1.0
-        values[places, channels] = rows[kept]
-        keyed = np.zeros((bones, CHANNELS), np.bool_)
-        keyed[places, channels] = animated[kept]
+        taken = heard & (located | (in_mode & (kinds == _QUATERNION)))
+        channels = np.where(located, table.indices + 4, table.indices)[taken]
+        values[places[taken], channels] = rows[taken]
+        keyed[places[taken], channels] = animated[taken]
+        other_rotations: dict[int, Floats] = {}
+        for number in np.flatnonzero(heard & in_mode & (kinds != _QUATERNION)).tolist():
+            angles = other_rotations.setdefault(int(places[number]), np.zeros((count, 4)))
+            angles[:, table.indices[number]] = rows[number]
+        left_out = {table.paths[number] for number in np.flatnonzero(~known).tolist()}
+        others = set(places[heard & ~located & ~in_mode].tolist())
+        rotated = set(places[in_mode].tolist())
         rotations = values[:, :4].transpose(0, 2, 1)
         for place, angles in other_rotations.items():
             rotations[place] = rotation.of_mode(angles, modes[self.rest.bones[place]])

@@ -94,24 +94,63 @@ def write_keys(curves: Sequence[Any], keys: NDArray[np.float32], keyed: NDArray[
             points.foreach_set("interpolation", one_linear)
 
 
+@dataclass(frozen=True)
+class CurveTable:
+    """F-curves of one action side by side; what Blender gives for all of them at once is asked once."""
+
+    curves: list[Any]
+    paths: list[str]
+    indices: NDArray[np.int32]
+    muted: NDArray[np.bool_]
+    played: NDArray[np.bool_]
+    """Neither muted nor without keys, samples and generator."""
+    held: NDArray[np.bool_]
+    """Whether a curve stays at its last value behind its keys."""
+
+
+def table_of(action: Any, owner: Any) -> CurveTable:
+    """The F-curves that ``action`` has for ``owner``, in its suitable slot."""
+    bag = compat.curve_bag(action, compat.suitable_slot(action, owner)) if action is not None else None
+    curves = list(bag.fcurves) if bag is not None else []
+    indices, held = np.zeros(len(curves), np.int32), np.zeros(len(curves), np.int32)
+    muted, empty = np.zeros(len(curves), np.bool_), np.zeros(len(curves), np.bool_)
+    if bag is not None:
+        for name, values in (("array_index", indices), ("extrapolation", held), ("mute", muted), ("is_empty", empty)):
+            bag.fcurves.foreach_get(name, values)
+        muted |= compat.muted_by_groups(bag, curves)
+    return CurveTable(curves, [curve.data_path for curve in curves], indices, muted, ~(muted | empty), held == 0)
+
+
 def sampled(curves: Sequence[Any], wanted: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """As `sampled_table`, of curves from anywhere."""
+    played = [compat.is_played(curve) for curve in curves]
+    return _sampled(curves, played, [curve.extrapolation == "CONSTANT" for curve in curves], wanted)
+
+
+def sampled_table(table: CurveTable, wanted: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """What curves say on the ``wanted`` frames (curves, frames), and which of them are animated.
 
     Keys that lie on the frames, one each, are taken as they are; a lone key is a constant unless it is extrapolated;
     curves that Blender does not play hold their rest value; anything else is evaluated.
     """
+    return _sampled(table.curves, table.played.tolist(), table.held.tolist(), wanted)
+
+
+def _sampled(
+    curves: Sequence[Any], played: Sequence[bool], held: Sequence[bool], wanted: NDArray[np.float32]
+) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     frames = len(wanted)
     keys = np.zeros((len(curves), 2 * frames), np.float32)
-    one = np.empty(2, np.float32)
     complete, constant, others = [], [], []
+    lone: list[float] = []
     for number, curve in enumerate(curves):
         points = curve.keyframe_points
         count = len(points)
-        if len(curve.modifiers) or not compat.is_played(curve):
+        if not played[number] or curve.modifiers:
             others.append(number)
-        elif count == 1 and curve.extrapolation == "CONSTANT":
-            points.foreach_get("co", one)
-            keys[number, 1] = one[1]
+        elif count == 1 and held[number]:
+            # The key's own value, wherever it lies, and the cheapest call that gives it.
+            lone.append(curve.evaluate(0.0))
             constant.append(number)
         elif count == frames:
             points.foreach_get("co", keys[number])
@@ -119,13 +158,13 @@ def sampled(curves: Sequence[Any], wanted: NDArray[np.float32]) -> tuple[NDArray
         else:
             others.append(number)
     rows = keys[:, 1::2].copy()
-    rows[constant] = keys[constant, 1:2]
+    rows[constant] = np.array(lone, np.float32)[:, None]
     off_frame = np.flatnonzero((keys[complete, 0::2] != wanted).any(axis=1))
     others += [complete[place] for place in off_frame]
     for number in others:
         curve = curves[number]
         rows[number] = rest_value(curve)
-        if compat.is_played(curve):
+        if played[number]:
             rows[number] = np.fromiter(map(curve.evaluate, wanted.tolist()), np.float32, frames)
     animated = np.ones(len(curves), np.bool_)
     animated[constant] = False

@@ -87,6 +87,13 @@ def is_muted(curve: Any) -> bool:
     return bool(curve.mute or (not SLOTTED and curve.group is not None and curve.group.mute))
 
 
+def muted_by_groups(bag: Any, curves: list[Any]) -> NDArray[np.bool_]:
+    """(curves,) which F-curves of a bag lie in a muted group that mutes them, as `is_muted` has it."""
+    if SLOTTED or not any(group.mute for group in bag.groups):
+        return np.zeros(len(curves), np.bool_)
+    return np.array([curve.group is not None and curve.group.mute for curve in curves], np.bool_)
+
+
 def is_played(curve: Any) -> bool:
     """Whether Blender plays an F-curve: it is not muted, and has keys, samples or a generator."""
     return not curve.is_empty and not is_muted(curve)

@@ -14,6 +14,7 @@ The rule for what an action shows, and so for what an export writes:
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
@@ -23,8 +24,8 @@ import bpy
 from bpy.props import StringProperty
 
 from ..core.errors import WriteError
-from . import compat, scope
-from .bone_curves import channel_path, rotation_kind
+from . import scope
+from .bone_curves import channel_path, rotation_kind, table_of
 from .property_groups import AddedProperties
 
 KINDS = ("quaternion", "euler", "axis_angle")
@@ -57,10 +58,11 @@ class RotationModes:
     def kinds(self, action: Any) -> dict[str, set[str]]:
         """The kinds of rotation that an action has keys of, for each bone with such keys; muted curves do not count."""
         found: dict[str, set[str]] = {}
-        for curve in compat.curves_of(action, self._rig):
-            place = self._paths.get(curve.data_path)
-            if place is not None and place[1] not in found.get(place[0], ()) and compat.is_played(curve):
-                found.setdefault(place[0], set()).add(place[1])
+        table = table_of(action, self._rig)
+        for path in dict.fromkeys(itertools.compress(table.paths, table.played.tolist())):
+            if path in self._paths:
+                bone, kind = self._paths[path]
+                found.setdefault(bone, set()).add(kind)
         return found
 
     def needed(self, action: Any, order: str = "") -> dict[str, str]:

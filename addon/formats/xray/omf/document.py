@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import names
-from ....core.binary import Bytes, Writer
+from ....core.binary import Bytes
 from ..chunks import Chunk, Section
 from ..marks import Mark
 
-_U32 = struct.Struct("<I")
+_U8, _U32 = struct.Struct("<B"), struct.Struct("<I")
 
 MOTIONS = 0x0E
 COUNT = 0
@@ -78,16 +78,14 @@ class Track:
 
     def compose(self) -> bytes:
         """The track's bytes."""
-        writer = Writer()
-        writer.u8(self.flags)
+        pieces = [_U8.pack(self.flags)]
         for keys, crc in ((self.rotation, self.rotation_crc), (self.translation, self.translation_crc)):
             if crc is not None:
-                writer.u32(crc)
-            writer.raw(keys.tobytes())
+                pieces.append(_U32.pack(crc))
+            pieces.append(keys.tobytes())
         if self.size is not None and self.init is not None:
-            writer.array(self.size, "<f4")
-            writer.array(self.init, "<f4")
-        return writer.getvalue()
+            pieces += np.asarray(self.size, "<f4").tobytes(), np.asarray(self.init, "<f4").tobytes()
+        return b"".join(pieces)
 
 
 # Plain numbers: IntFlag arithmetic costs a microsecond, and these are asked once a track.

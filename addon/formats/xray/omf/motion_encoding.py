@@ -27,6 +27,7 @@ from .quantise import (
     new_translations,
 )
 from .tracks import overlong, side_by_side, stored_translations
+from .tracks_together import edited_together
 
 Floats = NDArray[np.float64]
 
@@ -139,18 +140,19 @@ def encode_motion(
             TrackChange(bone, ordered.frames, ordered.frames, _error(ordered, number, track))
             for number, (bone, track) in enumerate(zip(bones, tracks, strict=True))
         ]
-    pieces: list[Any] = []
+    pieces: list[Any] = [known.track_bytes(track) for track in range(len(bones))]
+    wanted = np.flatnonzero(~untouched) if ordered.frames == known.frames else np.arange(len(bones))
+    together = edited_together(ordered, wanted, known, (~kept.rotations, ~kept.translations), width)
+    if together is None:
+        tracks = [_edited_track(ordered, track, known, kept, width) for track in wanted.tolist()]
+        together = tracks, np.array([_error(ordered, *one) for one in zip(wanted.tolist(), tracks, strict=True)])
+    turned, moved = (~kept.rotations).sum(axis=1).tolist(), (~kept.translations).any(axis=2).sum(axis=1).tolist()
     changes = []
-    for track, bone in enumerate(bones):
-        if untouched[track] and ordered.frames == known.frames:
-            pieces.append(known.track_bytes(track))
-            continue
-        edited = _edited_track(ordered, track, known, kept, width)
-        pieces.append(edited)
+    for track, edited, error in zip(wanted.tolist(), together[0], together[1].tolist(), strict=True):
+        pieces[track] = edited
         if not untouched[track]:
-            turned = int((~kept.rotations[track]).sum())
-            moved = int((~kept.translations[track]).any(axis=1).sum())
-            changes.append(TrackChange(bone, turned, moved, _error(ordered, track, edited) if moved else 0.0))
+            off = error if moved[track] else 0.0
+            changes.append(TrackChange(bones[track], turned[track], moved[track], off))
     return Motion.of(name, ordered.frames, pieces), changes
 
 

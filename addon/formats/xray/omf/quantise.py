@@ -142,20 +142,24 @@ def float_translations(metres: Floats, base: Translations, kept: NDArray[np.bool
     return Translations(keys[:1] if still else keys, keyed=not still)
 
 
+# Plain numbers: IntFlag arithmetic costs a microsecond, and these are asked once a track.
+_KEYED, _SINGLE, _WIDE, _FLOATS = (int(flag) for flag in TrackFlag)
+
+
 def composed(rotations: Rotations, translations: Translations, flags: int = 0) -> Track:
     """A track of both halves with its checksums; bits of ``flags`` that do not describe them are kept."""
-    flags &= ~int(TrackFlag.SINGLE_ROTATION | TrackFlag.TRANSLATION_KEYS | TrackFlag.FLOAT_KEYS)
+    flags = int(flags) & ~(_SINGLE | _KEYED | _FLOATS)
     if rotations.single:
-        flags |= TrackFlag.SINGLE_ROTATION
+        flags |= _SINGLE
     if rotations.keys.dtype.kind == "f":
-        flags |= TrackFlag.FLOAT_KEYS
+        flags |= _FLOATS
     if translations.keyed:
-        flags |= TrackFlag.TRANSLATION_KEYS
+        flags |= _KEYED
     if translations.size is not None:
-        flags &= ~int(TrackFlag.WIDE_TRANSLATION)
-        flags |= TrackFlag.WIDE_TRANSLATION if translations.keys.dtype.itemsize == 2 else 0
+        flags &= ~_WIDE
+        flags |= _WIDE if translations.keys.dtype.itemsize == 2 else 0
     return Track(
-        int(flags),
+        flags,
         rotations.keys,
         translations.keys,
         translations.size,

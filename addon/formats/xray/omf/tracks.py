@@ -103,7 +103,7 @@ def side_by_side(motion: Motion) -> Tracks:
     )
 
 
-def _joined(motion: Motion, starts: Iterable[int], dtype: str, *shape: int) -> NDArray[Any]:
+def joined(motion: Motion, starts: Iterable[int], dtype: str | np.dtype[Any], *shape: int) -> NDArray[Any]:
     """(len(starts), *shape) numbers that begin at ``starts``."""
     kind = np.dtype(dtype)
     size = int(np.prod(shape)) * kind.itemsize
@@ -114,21 +114,21 @@ def _joined(motion: Motion, starts: Iterable[int], dtype: str, *shape: int) -> N
 def _read_rotations(motion: Motion, keyed: NDArray[np.bool_], rotations: Floats) -> None:
     starts = np.array(motion.starts[:-1], np.int64)
     if keyed.any():
-        keys = _joined(motion, (starts[keyed] + 5).tolist(), "<i2", motion.frames, 4)
+        keys = joined(motion, (starts[keyed] + 5).tolist(), "<i2", motion.frames, 4)
         rotations[keyed] = space.xray_bone_rotations(keys)
-    rotations[~keyed] = space.xray_bone_rotations(_joined(motion, (starts[~keyed] + 1).tolist(), "<i2", 1, 4))
+    rotations[~keyed] = space.xray_bone_rotations(joined(motion, (starts[~keyed] + 1).tolist(), "<i2", 1, 4))
 
 
 def _read_translations(motion: Motion, flags: NDArray[np.uint8], translations: Floats, steps: Floats) -> None:
     frames = motion.frames
     starts = np.array(motion.starts[:-1], np.int64) + 1 + np.where(flags & _SINGLE, 8, 4 + 8 * frames)
     keyed, wide = (flags & _KEYED) != 0, (flags & _WIDE) != 0
-    translations[~keyed] = _joined(motion, starts[~keyed].tolist(), "<f4", 1, 3)
+    translations[~keyed] = joined(motion, starts[~keyed].tolist(), "<f4", 1, 3)
     for chosen, dtype in ((keyed & ~wide, "i1"), (keyed & wide, "<i2")):
         if chosen.any():
-            keys = _joined(motion, (starts[chosen] + 4).tolist(), dtype, frames, 3)
+            keys = joined(motion, (starts[chosen] + 4).tolist(), dtype, frames, 3)
             behind = starts[chosen] + 4 + keys[0].nbytes
-            ranges = _joined(motion, behind.tolist(), "<f4", 2, 3).astype(np.float64)
+            ranges = joined(motion, behind.tolist(), "<f4", 2, 3).astype(np.float64)
             steps[chosen] = ranges[:, 0]
             translations[chosen] = keys * ranges[:, :1] + ranges[:, 1:]
 

@@ -14,6 +14,7 @@ from addon.core.errors import ReadError, WriteError
 from addon.core.model import Clip, Marker, Skeleton, Space
 from addon.core.report import Report
 from addon.formats.xray import omf
+from addon.formats.xray.omf import motion_encoding
 from addon.formats.xray.omf.decoding import decode, decode_motion, track_bones
 from addon.formats.xray.omf.document import Motion, MotionSet, TrackFlag
 from addon.formats.xray.omf.encoding import encode
@@ -521,3 +522,26 @@ def test_bones_that_differ_in_case_alone_are_named():
     skeleton.bones[:] = clip.bones[:] = ["Arm", "arm"]
     with pytest.raises(WriteError, match="the game takes these bones for one: 'Arm', 'arm'"):
         encode([clip], skeleton=skeleton)
+
+
+@pytest.mark.parametrize("width", list(Width))
+def test_tracks_edited_together_are_those_edited_one_by_one(samples, monkeypatch, width):
+    """Every kind of edit, on every track at once: the same bytes, and the same changes are told."""
+    for name in ("humanoid.omf", "weapon.omf"):
+        document = omf.read((samples / name).read_bytes(), name, Report())
+        for seed in range(3):
+            random = np.random.default_rng(seed)
+            clips = list(decode(document.motion_set, Report()))
+            for clip in clips:
+                few = random.random((len(clip.bones), clip.frames)) < (0.2, 1.0, 0.0)[seed]
+                clip.rotations[few] += random.normal(size=(int(few.sum()), 4)) * 0.1
+                clip.translations[few] += random.normal(size=(int(few.sum()), 3)) * 0.01
+                clip.translations[: seed + 1, -1] += 5.0
+            together = encode(clips, document.motion_set, width=width)
+            with monkeypatch.context() as patched:
+                patched.setattr(motion_encoding, "edited_together", lambda *_: None)
+                alone = encode(clips, document.motion_set, width=width)
+            assert together[1].motions
+            assert together[1] == alone[1]
+            bodies = [[bytes(motion.body) for motion in made[0].library.motions] for made in (together, alone)]
+            assert bodies[0] == bodies[1]
