@@ -546,3 +546,17 @@ def test_missing_models_are_said_and_the_file_still_leaves(tmp_path):
     found = level_export.find_problems(bpy.context, ground, Report())
     assert [one.faces.tolist() for one in found] == [[0], [0]]
     assert not any(one.problem.fatal for one in found)
+
+
+@pytest.mark.parametrize("path", corpus_files("details/l08_yantar.details"))
+def test_slots_without_ground_are_hidden_and_kept(path):
+    ground = imported(path)[0]
+    heights = np.empty(3 * len(ground.data.vertices), np.float32)
+    ground.data.vertices.foreach_get("co", heights)
+    assert heights[2::3].min() == -200
+    shown = ground.evaluated_get(bpy.context.evaluated_depsgraph_get()).to_mesh()
+    assert len(ground.data.polygons) == 81510
+    assert len(shown.polygons) == 81510 - 531, "of 651 at -200 m, which also have models in the file"
+    plan, report = planned(ground)
+    assert plan.data == path.read_bytes()
+    assert not any("modifier" in line for line in report.lines())

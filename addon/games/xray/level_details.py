@@ -27,6 +27,8 @@ from .level_file import ImportedLevelFile, LevelOptions
 MODELS = "Models"
 SOME = 4096
 """Slots that are enough to tell how high the ground lies."""
+WITHOUT_GROUND = "Slots Without Ground"
+"""Name of the modifier, and of the vertex group, that hide slots at -200 m."""
 GAP = 4.0
 """Metres between the ground's edge and the models in front of it."""
 
@@ -56,6 +58,7 @@ def read(data: bytes, path: Path, options: LevelOptions, report: Report) -> Impo
         _values(document),
         level_materials.slots_by_model(densest),
     )
+    _hide(shown, np.flatnonzero(details.is_off_ground(document, densest)))
     del densest
     models = _build_models(document, path, options, report)
     level_models.lay_out(models.objects, place)
@@ -63,6 +66,17 @@ def read(data: bytes, path: Path, options: LevelOptions, report: Report) -> Impo
     width, depth = document.header.size
     counts = f"{width} x {depth} slots, {planted} with models, {text.counted(len(document.models), 'model')}"
     return ImportedLevelFile("DETAILS", path.name, shown, [shown], counts, [models])
+
+
+def _hide(ground: Any, slots: NDArray[np.int64]) -> None:
+    """Hide slots where the level has no ground, a grey sheet far below it. In edit mode they are faces like others."""
+    if not 0 < len(slots) < len(ground.data.polygons):
+        return
+    group = ground.vertex_groups.new(name=WITHOUT_GROUND)
+    corners = (4 * slots[:, None] + np.arange(4)).ravel()
+    group.add(corners.tolist(), 1.0, "REPLACE")
+    made = ground.modifiers.new(WITHOUT_GROUND, "MASK")
+    made.vertex_group, made.invert_vertex_group = group.name, True
 
 
 def _values(document: details.Details) -> Iterator[tuple[str, NDArray[Any]]]:

@@ -107,7 +107,7 @@ def _gather_models(context: Any, ground: Any, base: Details | None, report: Repo
 def plan(context: Any, ground: Any, data: bytes, report: Report) -> Plan:
     """What would be written into the file of ``data``, or into a new one where that is empty. Raises `WriteError`."""
     attributes.warn_of_misfits(ground, WANTED, report, COLOURS)
-    modifiers.warn_of_modifiers(ground, report)
+    modifiers.warn_of_modifiers(ground, report, {"MASK"})  # which hides slots without ground
     base = details.read(data, "", Report()) if data else None
     models = _gather_models(context, ground, base, report)
     points = gather_ground(ground)

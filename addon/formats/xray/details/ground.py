@@ -114,6 +114,22 @@ def _shares(steps: NDArray[np.uint8]) -> NDArray[np.float32]:
     return result
 
 
+def is_off_ground(document: Details, densest: NDArray[Any]) -> NDArray[np.bool_]:
+    """(slots,) which lie where the level has no ground: lowest of all, without height, model or density.
+
+    ``densest`` (slots,) a model of each, `EMPTY` where it has none. The level compiler leaves such slots at -200 m.
+    """
+    result: NDArray[np.bool_] = densest == EMPTY
+    at = 0
+    for part in parts(document):
+        here = slice(at, at + len(part.slots))
+        result[here] &= (ground_of(part.slots) == LOWEST) & (height_of(part.slots) == 0)
+        for place in range(4):
+            result[here] &= ~density_of(part.slots, place).any(axis=1)
+        at = here.stop
+    return result
+
+
 def places(document: Details) -> NDArray[np.float32]:
     """(slots, 3) the middle of each slot, at the height of its ground."""
     if not len(document.slots):
