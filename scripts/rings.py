@@ -150,6 +150,7 @@ def _strict_types() -> Iterator[Outcome]:
     rooms = ["addon/core", "addon/formats", "addon/cli"]
     rooms += [f"scripts/{name}" for name in ("test.py", "rings.py", "build.py", "demo.py", "environment")]
     rooms += [f"scripts/{name}" for name in ("make_samples.py", "samples", "bench.py", "fuzz.py", "fuzzing")]
+    rooms.append("scripts/fuzz_blender.py")
     # What these import is checked, but not what merely lies above them in the package: that needs Blender's stubs.
     yield _check("types", "mypy strict", "mypy", "--follow-imports=silent", *rooms)
 

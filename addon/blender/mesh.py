@@ -136,9 +136,10 @@ def _build_normals(data: Any, given: NDArray[np.float32], name: str, report: Rep
     for attribute, values in ((GIVEN_NORMAL, given), (SHOWN_NORMAL, shown)):
         kept = data.attributes.new(attribute, "FLOAT_VECTOR", "CORNER")
         kept.data.foreach_set("vector", np.ascontiguousarray(values, np.float32).ravel())
-    length = np.linalg.norm(given, axis=1, keepdims=True)
-    unit = np.divide(given, length, out=shown.copy(), where=length > 0)
-    far = int((np.abs(unit - shown).max(axis=1) > FAR_OFF).sum())
+    with np.errstate(over="ignore", invalid="ignore"):  # normals of broken files
+        length = np.linalg.norm(given, axis=1, keepdims=True)
+        unit = np.divide(given, length, out=shown.copy(), where=length > 0)
+        far = int((np.abs(unit - shown).max(axis=1) > FAR_OFF).sum())
     if far:
         report.note(f"this Blender cannot show {far} normals as they are (4.5 and later can); they are kept", name)
 

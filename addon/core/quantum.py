@@ -23,15 +23,16 @@ KEYED = 0.5
 SAMPLED = 1.0
 """Steps allowed for values sampled from an evaluated pose (constraints, drivers), which carry its rounding."""
 ULPS = 4.0
+LARGEST = float(np.finfo(np.float32).max)
 LARGEST_ULP = 2.0**104
 """That of the largest 32-bit float, behind which there is only infinity."""
 
 
 def tolerance(magnitude: NDArray[Any], quantum: NDArray[Any] | float, steps: float = KEYED) -> Floats:
     """How far a value may lie from the file's: ``steps`` quanta, or 4 ulp of a float32 of this magnitude."""
-    # What a float32 cannot hold (broken files) has no ulp: nothing is near it, nothing is said about it.
+    # What a float32 cannot hold (sums of huge values, in broken files) has the ulp of the largest.
     with np.errstate(over="ignore", invalid="ignore"):
-        spacing = np.spacing(np.abs(magnitude).astype(np.float32)).astype(np.float64)
+        spacing = np.spacing(np.minimum(np.abs(magnitude), LARGEST).astype(np.float32)).astype(np.float64)
     ulp = np.nan_to_num(spacing, nan=0.0, posinf=LARGEST_ULP)
     result: Floats = np.maximum(np.abs(np.asarray(quantum, np.float64)) * steps, ULPS * ulp)
     return result

@@ -7,6 +7,7 @@ import bpy
 import pytest
 
 from addon.core.errors import ReadError, WriteError
+from addon.core.finite import NOT_FINITE
 from addon.core.report import Report
 from addon.formats.xray import bones
 from addon.formats.xray.bones.document import Mass
@@ -79,6 +80,21 @@ def test_untouched_they_leave_as_they_came_also_after_saving(file, tmp_path):
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
     assert exported(bpy.data.objects["rig"]) == data
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_values_that_are_not_finite_leave_as_they_came(value, tmp_path):
+    data = SMALL.replace(struct.pack("<4f", 10, 0, 0.5, 0), struct.pack("<4f", 10, 0, value, 0))
+    data = data.replace(struct.pack("<4f", 0, 1, 2, 3), struct.pack("<4f", value, 1, value, 3))
+    assert len(data) == len(SMALL)
+    path = tmp_path / "broken.bones"
+    path.write_bytes(data)
+    rig, report = rig_of(["Head", "neck"]), Report()
+    bones_file.import_bones(rig, str(path), report)
+    assert any(NOT_FINITE in warning for warning in report.warnings)
+    assert exported(rig) == data
+    rig.data.bones["Head"].motionbridge_xray.mass = 11.0
+    assert exported(rig) == data.replace(struct.pack("<2f", 10, 0), struct.pack("<2f", 11, 0))
 
 
 def test_an_edit_changes_that_bone(small):

@@ -2,6 +2,7 @@
 
 import hashlib
 import struct
+from dataclasses import replace
 
 import bpy
 import numpy as np
@@ -503,6 +504,30 @@ def test_bone_names_in_cyrillic_and_of_any_length_are_kept(samples, tmp_path):
     plan, _ = exported(found.rig, tmp_path / "out.ogf")
     assert not plan.changes
     assert (tmp_path / "out.ogf").read_bytes() == data
+
+
+def test_bones_of_one_name_or_none_keep_their_weights(samples, tmp_path):
+    """Such a skeleton cannot be built; the meshes can."""
+    document = ogf.read((samples / "humanoid.ogf").read_bytes(), "humanoid.ogf", Report())
+    listed = document.first(BoneNames)
+    bones = [replace(bone, name=(b"twin", b"twin", b"", b"")[place % 4]) for place, bone in enumerate(listed.bones)]
+    data = ogf.write(document.replaced(listed, BoneNames(bones)))
+    (tmp_path / "model.ogf").write_bytes(data)
+    found, report = imported(tmp_path / "model.ogf")
+    assert found.rig is None
+    assert any("imported without bones" in warning for warning in report.warnings)
+    plan, report = exported(found.holder, tmp_path / "out.ogf")
+    assert not plan.changes
+    assert not report.warnings
+    assert (tmp_path / "out.ogf").read_bytes() == data
+    shown = found.meshes[0]
+    shown.data.vertices[0].co.z += 1
+    exported(found.holder, tmp_path / "out.ogf")
+    rows, _ = raw_ogf.vertices(raw_ogf.children((tmp_path / "out.ogf").read_bytes())[0][1])
+    before, _ = raw_ogf.vertices(raw_ogf.children(data)[0][1])
+    assert rows["p"][0, 1] == pytest.approx(before["p"][0, 1] + 1)
+    for name in [name for name in rows.dtype.names if name[0] in "bw" and name != "b"]:
+        np.testing.assert_array_equal(rows[name], before[name])
 
 
 def test_a_bone_renamed_in_blender_is_still_the_games_and_a_copy_of_it_is_not(samples, tmp_path):

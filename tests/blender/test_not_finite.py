@@ -10,8 +10,11 @@ from addon.core.report import Report
 from addon.formats.verification import open_document, verify
 from addon.formats.xray import omf
 from addon.formats.xray.omf.document import TrackFlag
+from tests.blender import raw_ogf
 from tests.blender.test_skl_motions import STEPPED, made_motion, rig_of, written
 from tests.blender.test_ui import game, last_report, load, refusal, turn_a_key  # noqa: F401 (a fixture)
+from tests.formats.xray.omf.test_bytes import TRACKS, definition, omf_file, parameters
+from tests.formats.xray.omf.test_bytes import motion as raw_motion
 
 VALUES = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf, "huge": 3e38}
 
@@ -56,6 +59,31 @@ def test_untouched_motions_with_such_values_leave_as_they_came(game, place, valu
     out = game / "out.omf"
     assert bpy.ops.export_scene.xray_omf(filepath=str(out)) == {"FINISHED"}
     assert out.read_bytes() == bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("second", "words"), [(b"run", "which belong together is not known"), (b"walk", "of one name")]
+)
+def test_motions_without_a_definition_are_refused_in_words(game, second, words):  # noqa: F811
+    bones = [b"bone%d" % place for place in range(len(TRACKS))]
+    both = [raw_motion(name, *TRACKS.values()) for name in (b"walk", second)]
+    path = game / "odd.omf"
+    path.write_bytes(omf_file(both, parameters(3, bones, [definition(b"walk", 0)])))
+    rig_of([bone.decode() for bone in bones])
+    assert bpy.ops.import_scene.xray_omf(filepath=str(path)) == {"FINISHED"}
+    assert words in refusal(bpy.ops.export_scene.xray_omf, filepath=str(game / "o.omf"))
+
+
+def test_normals_beyond_reason_are_kept_without_a_warning_of_numpy(samples, tmp_path):
+    data = bytearray((samples / "weapon.ogf").read_bytes())
+    rows, _ = raw_ogf.vertices(raw_ogf.children(bytes(data))[0][1])
+    at = bytes(data).index(rows[0].tobytes()) + rows.dtype.fields["n"][1]
+    data[at : at + 12] = np.array([3e38, -3e38, 1], "<f4").tobytes()
+    path = tmp_path / "odd.ogf"
+    path.write_bytes(data)
+    assert bpy.ops.import_scene.xray_ogf(filepath=str(path)) == {"FINISHED"}
+    assert bpy.ops.export_scene.xray_ogf(filepath=str(tmp_path / "out.ogf")) == {"FINISHED"}
+    assert (tmp_path / "out.ogf").read_bytes() == data
 
 
 def test_an_edit_beside_such_values_changes_its_own_track_alone(game):  # noqa: F811

@@ -93,6 +93,14 @@ def test_the_numbers_a_value_was_computed_from_count_where_they_are_larger():
     assert untouched(value, base, magnitude=np.array([1.0])).all()
 
 
+def test_sums_beyond_the_largest_float_have_its_step():
+    """A height of a broken file: 3.07e38 above a ground of -3.07e38."""
+    ground, height = -3.0784353286206134e38, 3.078459445438074e38
+    base = np.array([height])
+    assert untouched(base.astype(np.float32), base, magnitude=np.array([height - ground])).all()
+    assert not untouched(base * 1.001, base, magnitude=np.array([height - ground])).any()
+
+
 def test_broken_files_numbers_are_untouched_where_they_are_the_same():
     odd = np.array([np.nan, np.inf, -np.inf, 1e300, 1.0])
     assert untouched(odd, odd).all()

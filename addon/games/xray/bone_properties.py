@@ -24,6 +24,7 @@ from bpy.props import (
 
 from ...blender.property_groups import AddedProperties
 from ...core import names
+from ...core.finite import as_in_file
 from ...formats.xray.ogf.bones import IkBone, Joint, Shape
 
 SHAPES = (
@@ -226,7 +227,7 @@ def _current(properties: Any, path: str, like: Value) -> Value:
     value = getattr(getattr(properties, owner) if owner else properties, name)
     if not isinstance(like, np.ndarray):
         return set(value) if isinstance(like, set) else value
-    return np.array(value, np.float32).reshape(-1)
+    return as_in_file(np.array(value, np.float32).reshape(-1), like)
 
 
 def _same(first: Value, second: Value) -> bool:

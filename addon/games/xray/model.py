@@ -30,7 +30,7 @@ from ...formats.xray.ogf.skeleton import decode_skeleton
 from ...formats.xray.ogf.texts import MotionReferences, MotionReferences2, UserData
 from . import bone_properties
 from .game_tree import GameTree, tree_of
-from .model_properties import part_text
+from .model_properties import groups_without_bones, part_text
 
 MODELS = "*.[oO][gG][fF]"
 MOST_MODELS = 200
@@ -124,6 +124,8 @@ def import_model(context: Any, path: Path | str, options: ImportOptions, report:
         rig, given = _build_rig(context, skeleton, document)
         # Groups are the bones in the file's order; Blender may have shortened their names.
         shapes = [replace(shape, groups=given if shape.groups else []) for shape in shapes]
+    else:
+        shapes = [replace(shape, groups=list(groups_without_bones(shape.groups))) for shape in shapes]
     made = _build_meshes(shapes, mesh_parts(document), tree, options, report)
     holder = rig or (made[0] if len(made) == 1 else bpy.data.objects.new(document.name, None))
     _gather_below(holder, made, into)

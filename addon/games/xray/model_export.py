@@ -139,7 +139,7 @@ def _with_meshes(holder: Any, base: Ogf, options: ExportOptions, report: Report)
             report.warn("a mesh of the model is not in the scene; written as the file has it", file_mesh.name)
             gathered.append(file_mesh)
             continue
-        mesh, exact_here = _gather_mesh(here[0], holder, report)
+        mesh, exact_here = _gather_mesh(here[0], holder, bone_labels(base), report)
         exact = exact and exact_here
         gathered.append(mesh)
     for shown in [shown for shown in holder.children_recursive if shown.type == "MESH"]:
@@ -149,8 +149,8 @@ def _with_meshes(holder: Any, base: Ogf, options: ExportOptions, report: Report)
     return encode_meshes(gathered, base, settings)
 
 
-def _gather_mesh(shown: Any, holder: Any, report: Report) -> tuple[Mesh, bool]:
-    """The mesh in the model's space, its groups under the game's names."""
+def _gather_mesh(shown: Any, holder: Any, labels: list[str], report: Report) -> tuple[Mesh, bool]:
+    """The mesh in the model's space, its groups under the game's names; ``labels`` are those of the model's bones."""
     others = [change.name for change in shown.modifiers if change.type != "ARMATURE" and change.show_viewport]
     if others:
         report.warn(f"modifiers are not applied ({', '.join(others)}); apply them to export what they do", shown.name)
@@ -163,7 +163,9 @@ def _gather_mesh(shown: Any, holder: Any, report: Report) -> tuple[Mesh, bool]:
         mesh = transformed(mesh, place)
     if holder.type == "ARMATURE":
         game_names = {bone.name: bone_properties.game_name(bone) for bone in holder.data.bones}
-        mesh = replace(mesh, groups=[game_names.get(group, group) for group in mesh.groups])
+    else:
+        game_names = model_properties.groups_without_bones(labels)
+    mesh = replace(mesh, groups=[game_names.get(group, group) for group in mesh.groups])
     return mesh, gathered.exact_normals
 
 

@@ -5,6 +5,7 @@ The model is remembered on its armature, on the mesh of a model without bones, o
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import bpy
@@ -12,6 +13,7 @@ from bpy.props import BoolProperty, CollectionProperty, IntProperty, PointerProp
 
 from ...blender.property_groups import AddedProperties
 from ...blender.record import bytes_property, seal_property
+from ...core import names
 
 
 class MotionReferenceProperties(bpy.types.PropertyGroup):
@@ -49,6 +51,17 @@ ADDED = AddedProperties(
 def part_text(path: tuple[int, ...]) -> str:
     """How a mesh's place in the tree is kept: ``0.2``; empty for the model itself."""
     return ".".join(map(str, path))
+
+
+def groups_without_bones(labels: Iterable[str]) -> dict[str, str]:
+    """The name of a vertex group for each of a model's bones -> the bone's own.
+
+    For models whose skeleton cannot be built: files give two bones one name, or none, and Blender would number groups.
+    """
+    found: dict[str, str] = {}
+    for label in labels:
+        found[names.distinct(label or "bone", found.keys())] = label
+    return found
 
 
 def meshes_of(holder: Any) -> dict[str, list[Any]]:

@@ -502,7 +502,7 @@ class Host:
             return False
         labels = [definition.label.lower() for definition in self.motions.parameters.definitions]
         indices = map(self.index, twins)
-        return all(index is not None and labels[index] == label for index in indices)
+        return all(index is not None and labels[index : index + 1] == [label] for index in indices)
 
     def written(self, motions: MotionSet) -> tuple[bytes, Omf]:
         """The whole file's bytes with these motions, and the motions as a document."""

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from addon.core import mesh_parts
 from addon.core.errors import ReadError, WriteError
+from addon.core.finite import NOT_FINITE
 from addon.core.model import Domain, Mesh
 from addon.core.report import Report
 from addon.formats import detect
@@ -56,6 +57,13 @@ def build(*extra):
 def read(data, name="level.cform"):
     report = Report()
     return cform.read(data, name, report), report
+
+
+def test_texture_coordinates_that_are_not_finite_are_warned_about_and_kept():
+    data = build().replace(struct.pack("<f", 5), struct.pack("<f", np.nan))
+    document, report = read(data, "build.cform")
+    assert list(report.warnings.items()) == [(NOT_FINITE, ["texture coordinates: 2"])]
+    assert cform.write(document) == cform.recompose(document) == data
 
 
 # Bytes ---------------------------------------------------------------------------------------------------------------

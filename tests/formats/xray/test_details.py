@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from addon.core.errors import ReadError, WriteError
+from addon.core.finite import NOT_FINITE
 from addon.core.model import Attribute, Domain
 from addon.core.report import Report
 from addon.formats import detect
@@ -50,6 +51,26 @@ OLD = chunk(0, words(2, 0) + struct.pack("<iiII", 0, 0, 1, 1)) + chunk(1) + chun
 def read(data, name="level.details"):
     report = Report()
     return details.read(data, name, report), report
+
+
+@pytest.mark.parametrize(
+    ("bottom", "top", "warned"),
+    [
+        (-3.0784353e38, 2.4116817e33, False),  # their difference just fits into a float
+        (-3e38, 3e38, True),  # and this one does not
+        (np.inf, 1.0, True),
+        (np.nan, 1.0, True),
+    ],
+)
+def test_heights_of_a_broken_file_are_kept(bottom, top, warned):
+    data = OLD.replace(floats(0.1, 1), floats(bottom, top))
+    document, report = read(data)
+    assert any(NOT_FINITE in warning for warning in report.warnings) == warned
+    assert details.write(document) == details.recompose(document) == data
+    ground = details.decode(document, report)
+    assert details.encode(ground, document)[0] is document
+    ground.attributes["model_3"].values[:] = 254
+    assert details.write(details.encode(ground, document)[0]) == data.replace(b"\xff\x34\x12", b"\xfe\x34\x12")
 
 
 # Bytes ---------------------------------------------------------------------------------------------------------------

@@ -188,6 +188,7 @@ def _read_build(reader: Reader, report: Report) -> Cform:
     inside = open_chunk(lit, reader)
     document.build = Build(run, inside.array(LIT_FACE, len(document.faces), what="the faces' materials"))
     inside.expect_end("the faces' materials")
+    warn_not_finite(report, "texture coordinates", document.build.faces["uv"])
     report.note("a build.cform, the SDK's input for its compiler; sectors are not in it")
     for chunk in run.others((_MESH, _LIT_FACES)):
         report.note(f"a chunk of unknown meaning ({chunk.id:#x}), kept as it is")

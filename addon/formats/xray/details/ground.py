@@ -172,7 +172,8 @@ def _encode_slots(ground: Mesh, base: Details, changes: Changes) -> NDArray[Any]
     raised = np.logical_not(
         quantum.untouched(grounds, values.ground, 0 if exact else GROUND_STEP, magnitude=values.ground)
     )
-    stretched = np.logical_not(quantum.untouched(heights, values.height, 0 if exact else HEIGHT_STEP, magnitude=reach))
+    shown = column(base, HEIGHT).astype(np.float64)
+    stretched = np.logical_not(quantum.untouched(heights, shown, 0 if exact else HEIGHT_STEP, magnitude=reach))
     for numbers, touched in ((grounds, raised), (heights, stretched)):
         if not np.isfinite(numbers[touched]).all():
             raise WriteError(f"a height of {ground.name!r} is no number", remedy="Set it again")

@@ -147,7 +147,8 @@ def pack(values: SlotValues, version: int, unknown: NDArray[np.uint16] | None = 
     models = np.where(values.models == EMPTY, _NO_MODEL[version], values.models)
     rows = np.zeros(len(values.ground), SLOTS[version])
     if version == 2:
-        rows["bottom"], rows["top"] = values.ground, values.ground + values.height
+        with np.errstate(over="ignore", invalid="ignore"):  # floats of broken files
+            rows["bottom"], rows["top"] = values.ground, values.ground + values.height
         rows["plants"]["model"], rows["plants"]["density"] = models, density
         if unknown is not None:
             rows["unknown"] = unknown

@@ -63,6 +63,7 @@ def encode(
     unless the base has it already.
     """
     start = base if base is not None else _empty_set(skeleton, clips)
+    pairs(start)  # refuses a base of which nobody knows what belongs together
     motions = start.library.motions
     definitions_out = list(start.parameters.definitions)
     renaming = identities is not None

@@ -17,7 +17,7 @@ from addon.formats.xray import omf
 from addon.formats.xray.omf import motion_encoding
 from addon.formats.xray.omf.decoding import decode, decode_motion, track_bones
 from addon.formats.xray.omf.document import Motion, MotionSet, TrackFlag
-from addon.formats.xray.omf.encoding import encode
+from addon.formats.xray.omf.encoding import Identity, encode
 from addon.formats.xray.omf.motion_encoding import encode_motion
 from addon.formats.xray.omf.motions import numbered
 from addon.formats.xray.omf.quantise import Width
@@ -72,6 +72,16 @@ def flat_skeleton(bones: int) -> Skeleton:
         np.zeros((bones, 3)),
         space.XRAY_ROOT_FRAME,
     )
+
+
+def test_a_file_with_fewer_definitions_than_motions_is_refused_by_index_too():
+    bones = [b"bone%d" % place for place in range(len(TRACKS))]
+    both = [motion(name, *TRACKS.values()) for name in (b"walk", b"run")]
+    motions = load(omf_file(both, parameters(3, bones, [definition(b"walk", 0)]))).motion_set
+    clips = [decode_motion(one, [bone.decode() for bone in bones]) for one in motions.library.motions]
+    for identities in (None, [Identity(0), Identity(1)]):
+        with pytest.raises(WriteError, match="2 motions and 1 definitions"):
+            encode(clips, motions, identities=identities)
 
 
 @pytest.mark.parametrize("file", PAIRS, ids=str)

@@ -1,0 +1,198 @@
+"""Imports damaged files into Blender, in processes of their own, and exports what was not edited.
+
+    python3 scripts/fuzz_blender.py --blender VERSION|PATH [--format NAME]... [--cases N | --cpu-seconds N] [--seed S]
+                                    [--tally FILE] [--label WORD] [--output FOLDER] [PATHS]
+
+VERSION is that of a bpy wheel, PATH a Blender executable.
+Without PATHS the samples and, where MOTIONBRIDGE_CORPUS names it, the folder of real files.
+
+The law: an import or export refuses in a sentence, without a traceback and with nothing left behind, or it succeeds:
+then NaN and infinite numbers in the scene were announced, Blender finds nothing to repair in a mesh, and an export
+gives the bytes that were imported and leaves the scene alone. If the bytes that are kept of the file are damaged, an
+export refuses, or does not need them. A Blender that crashes or hangs is a finding. Exit status 1 where there is one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
+
+from environment import blenders
+from fuzzing import tally
+from fuzzing.blender_targets import BLENDER_TARGETS, SAVED
+from fuzzing.tally import Tally
+
+CASES_A_PROCESS = 150
+HANGS_AFTER = 120.0
+"""Seconds of processor time for one case, after which its process is stopped."""
+SILENT_FOR = 1200.0
+"""Seconds by the clock; a busy machine may take long."""
+WAIT = 0.5
+CASE = Path("scripts") / "fuzz_in_blender.py"
+
+
+@dataclass
+class Watched:
+    """A Blender that imports cases: the lines it has said, which case it is at, and since when."""
+
+    progress: Path
+    process: subprocess.Popen[bytes]
+    lines: list[dict[str, Any]] = field(default_factory=list)
+    seen: int = 0
+    begun: list[Any] | None = None
+    since: tuple[float, float] = (0.0, 0.0)
+
+    def look(self) -> None:
+        """Read what it has said since."""
+        text = self.progress.read_bytes() if self.progress.exists() else b""
+        whole = text[self.seen : text.rfind(b"\n") + 1]
+        self.seen += len(whole)
+        for line in whole.decode().splitlines():
+            said = json.loads(line)
+            self.lines.append(said)
+            self.begun = said.get("begun")
+            self.since = time.monotonic(), self.processor()
+
+    def processor(self) -> float:
+        """Seconds of processor time it has used; 0 where the system does not say."""
+        try:
+            fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            return 0.0
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def hangs(self) -> bool:
+        """Whether the case it is at takes too long."""
+        clock, processor = self.since
+        return time.monotonic() - clock > SILENT_FOR or self.processor() - processor > HANGS_AFTER
+
+
+def import_cases(session: blenders.Session, job: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
+    """Run a job in a Blender: what it said of each case, and how many of them it got through.
+
+    A crash or a hang ends it; the case at fault is entered as broken.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="fuzz-", dir=session.scratch))
+    job |= {"folder": str(folder / "files"), "progress": str(folder / "progress.jsonl")}
+    (folder / "job.json").write_text(json.dumps(job), encoding="utf-8")
+    call = session.blender_call(
+        "--background", "--factory-startup", "--python", str(CASE), "--", str(folder / "job.json")
+    )
+    with (folder / "said").open("wb") as said:
+        process = subprocess.Popen(
+            call, cwd=ROOT, env=os.environ | session.variables, stdout=said, stderr=said, stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )  # fmt: skip
+        watched = Watched(folder / "progress.jsonl", process)
+        watched.since = time.monotonic(), 0.0
+        hung = False
+        try:
+            while process.poll() is None:
+                watched.look()
+                if hung := watched.hangs():
+                    break
+                time.sleep(WAIT)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+    watched.look()
+    results = [line for line in watched.lines if "done" in line]
+    words = (folder / "said").read_text(encoding="utf-8", errors="replace")[-3000:]
+    if watched.begun is not None:
+        what = "it hangs" if hung else f"Blender ended with status {process.returncode}"
+        results.append(
+            {"done": watched.begun, "source": "", "outcome": "broken", "finding": f"{what}\n{words}", "cpu": 0}
+        )
+    elif len(results) < len(job["cases"]):
+        raise RuntimeError(f"Blender did not begin:\n{words}")
+    return results, len(results)
+
+
+def fuzz(session: blenders.Session, chosen: argparse.Namespace, found: dict[str, Tally]) -> None:
+    """Import cases until there are enough of them, or enough time has gone into each target."""
+    numbers = dict.fromkeys(found, 0)
+    corpus = os.environ.get("MOTIONBRIDGE_CORPUS")
+    default = [ROOT / "tests" / "samples", SAVED, *([Path(corpus)] if corpus else [])]
+    job = {"seed": chosen.seed, "paths": [str(path.absolute()) for path in chosen.paths or default]}
+    while True:
+        if chosen.only is not None:
+            cases = [[name, chosen.only] for name in found]
+        elif chosen.cases is not None:
+            left = chosen.cases - sum(numbers.values())
+            cases = [[name, numbers[name] + turn] for turn in range(CASES_A_PROCESS) for name in found]
+            cases = cases[: min(left, CASES_A_PROCESS)]
+        else:
+            waiting = [name for name, one in found.items() if one.cpu < chosen.cpu_seconds][:1]
+            cases = [[name, numbers[name] + turn] for turn in range(CASES_A_PROCESS) for name in waiting]
+        if not cases:
+            return
+        targets = list(dict.fromkeys(name for name, _ in cases))
+        results, _ = import_cases(session, job | {"cases": cases, "targets": targets})
+        for result in results:
+            name, number = result["done"]
+            numbers[name] = number + 1
+            _enter(result, found[name], chosen)
+        if chosen.only is not None:
+            return
+
+
+def _enter(result: dict[str, Any], found: Tally, chosen: argparse.Namespace) -> None:
+    name, number = result["done"]
+    found.outcomes[result["outcome"]] += 1
+    found.cpu += result["cpu"]
+    found.took(result["cpu"], result["cpu"] / HANGS_AFTER, f"{chosen.seed}:{number}")
+    if result["finding"]:
+        saved = chosen.output / f"{chosen.seed}-{number}.{name}.txt"
+        chosen.output.mkdir(parents=True, exist_ok=True)
+        saved.write_text(f"{result['source']}\n{result['finding']}", encoding="utf-8")
+        first = result["finding"].strip().splitlines()
+        found.findings.append(
+            f"{chosen.seed}:{number} ({result['source']} as {name}): {first[-1] if first else ''}, saved as {saved}"
+        )
+        print(found.findings[-1], flush=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run for the time or the number of cases asked for, and sum up."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("paths", nargs="*", type=Path, metavar="PATH")
+    parser.add_argument("--blender", metavar="VERSION|PATH")
+    parser.add_argument("--format", action="append", choices=[*BLENDER_TARGETS], metavar="NAME")
+    parser.add_argument("--cases", type=int)
+    parser.add_argument("--cpu-seconds", type=float, default=60.0, help="so much processor time for each target")
+    parser.add_argument("--seed", default=str(time.time_ns() % 1_000_000))
+    parser.add_argument("--only", type=int, metavar="NUMBER", help="one case of that seed again")
+    parser.add_argument(
+        "--output", type=Path, default=Path(tempfile.gettempdir()) / "motionbridge-fuzz-blender", metavar="FOLDER"
+    )
+    parser.add_argument("--tally", type=Path, metavar="FILE", help="add what was counted to this file")
+    parser.add_argument("--label", default="", help="a word that goes into the tally, such as a commit")
+    chosen = parser.parse_args(arguments)
+    found = {name: Tally(name, chosen.seed, chosen.label) for name in chosen.format or BLENDER_TARGETS}
+    start = time.monotonic()
+    with blenders.session(blenders.find(chosen.blender), {}) as session:
+        fuzz(session, chosen, found)
+    if chosen.tally is not None:
+        tally.append(found.values(), chosen.tally)
+    print(*tally.table(one for one in found.values() if one.cases), sep="\n")
+    findings = sum(len(one.findings) for one in found.values())
+    print(f"seed {chosen.seed}: {time.monotonic() - start:.1f} s\nfindings: {findings}")
+    return int(bool(findings))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,313 @@
+"""The part of scripts/fuzz_blender.py that runs inside a Blender: imports damaged files, one after the other.
+
+    blender --background --factory-startup --python scripts/fuzz_in_blender.py -- JOB.json
+
+The job names targets, numbers of cases, seed and files; a line of JSON is added to its ``progress`` file before and
+after each case, so that the parent knows which one a crash or a hang belongs to.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
+sys.dont_write_bytecode = True
+
+import bpy
+
+from tests import extension
+
+if __name__ == "__main__":
+    extension.pytest_configure()  # from here on `addon` is the extension
+
+import fuzz
+import numpy as np
+from fuzzing.blender_targets import BLENDER_TARGETS, BlenderTarget
+from fuzzing.law import ANNOUNCED, Broken, floats_of
+from fuzzing.targets import TARGETS
+
+from addon.blender import compat, record
+from addon.core import names
+from addon.core.errors import ReadError
+from addon.core.report import Report
+from addon.formats.xray import bones, omf, skl
+from tests.scene import differences, snapshot
+
+COMPARED_EVERY = 4
+"""A snapshot of the whole scene is made in every how manyth case; an export must not change it."""
+SEAL = "_seal"
+BOOKKEEPING = "motionbridge_known_as"
+"""Where bones that no importer made get a note of their name, at the first operator that comes along."""
+LARGEST = float(np.finfo(np.float32).max)
+
+
+def main(job: dict[str, Any]) -> None:
+    """Run the job's cases."""
+    targets = [BLENDER_TARGETS[name] for name in job["targets"]]
+    paths = [Path(path) for path in job["paths"]]
+    cases = fuzz.Cases(paths, job["seed"], [TARGETS[name] for name in dict.fromkeys(one.bytes_of for one in targets)])
+    folder = Path(job["folder"])
+    with Path(job["progress"]).open("a", encoding="utf-8") as progress:
+
+        def say(**fields: Any) -> None:
+            progress.write(json.dumps(fields) + "\n")
+            progress.flush()
+
+        for name, number in job["cases"]:
+            say(begun=[name, number])
+            start = time.process_time()
+            target = BLENDER_TARGETS[name]
+            source, data = cases.case(TARGETS[target.bytes_of], number)
+            outcome, finding = run_case(target, source, data, folder, f"{job['seed']}:{name}:{number}")
+            say(done=[name, number], source=source, outcome=outcome, finding=finding, cpu=time.process_time() - start)
+
+
+def run_case(target: BlenderTarget, source: str, data: bytes, folder: Path, seed: str) -> tuple[str, str]:
+    """What became of a case, and what broke the law ("" for nothing)."""
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said), warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)  # numpy only warns where arithmetic goes wrong
+            outcome = _case(target, source, data, folder, Random(seed))  # noqa: S311 (nothing here is secret)
+        if "Traceback" in said.getvalue():
+            return "broken", f"a traceback: {said.getvalue()[-3000:]}"
+    except Broken as broken:
+        return "broken", f"{broken}\n{said.getvalue()[-2000:]}"
+    except Exception:  # noqa: BLE001 (whatever is raised is what is looked for)
+        return "broken", traceback.format_exc()
+    return outcome, ""
+
+
+def _case(target: BlenderTarget, source: str, data: bytes, folder: Path, random: Random) -> str:
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    path, main_bytes = target.prepare(folder, source, data)
+    names = _bones_named_in(target, path, data) if random.random() < 0.5 else []
+    if names:
+        _make_rig(names)
+    else:
+        for operator, below, options in target.scene(source):
+            getattr(bpy.ops.import_scene, operator)(filepath=str(below), **options)
+    before = snapshot()
+    load = getattr(bpy.ops.import_scene, target.importer)
+    options = {name: random.choice(values) for name, values in target.options.items()}
+    if _run(load, filepath=str(path), **options) is None:
+        left = differences(before, snapshot())
+        if left:
+            raise Broken(f"a refused import left something behind: {left[:5]}")
+        return "refused"
+    _check_scene(before)
+    whole = "left out" not in str(bpy.context.window_manager.motionbridge_report)
+    out = folder / f"out{target.out_suffix or path.suffix}"
+    return _export(target, main_bytes if whole else None, out, random)
+
+
+def _bones_named_in(target: BlenderTarget, path: Path, data: bytes) -> list[str]:
+    """The bones that a damaged file is about, so that there is an armature for it; none where it cannot be read."""
+    readers = {"omf": omf, "skl": skl, "bones": bones}
+    if target.bytes_of not in readers:
+        return []
+    with contextlib.suppress(ReadError):
+        document: Any = readers[target.bytes_of].read(data, path.name, Report())
+        if target.bytes_of == "bones":
+            return [bone.name for bone in document.bones]
+        if target.bytes_of == "skl":
+            return [names.decode(track.name or b"") for motion in document.motions for track in motion.tracks]
+        parts = document.motion_set.parameters.partitions
+        return [names.decode(bone.name or b"") for part in parts for bone in part.bones]
+    return []
+
+
+def _make_rig(labels: list[str]) -> None:
+    """An armature with a chain of bones."""
+    armature = bpy.data.armatures.new("rig")
+    rig = bpy.data.objects.new("rig", armature)
+    bpy.context.scene.collection.objects.link(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    above = None
+    for place, label in enumerate(dict.fromkeys(labels)):
+        bone = armature.edit_bones.new(names.printable(label)[:63])
+        bone.head, bone.tail, bone.roll = (0, 0.1 * place, 0), (0.05, 0.1 * place, 0.1), 0.3 * place
+        bone.parent, above = above, bone
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def _run(operator: Any, **options: Any) -> str | None:
+    """The report of an operator, or None where it refused. Raises `Broken` where Python failed inside."""
+    try:
+        answer = operator(**options)
+    except RuntimeError as refusal:
+        sentence = str(refusal)
+        if "Traceback" in sentence or "the import failed, see the system console" in sentence:
+            raise Broken(sentence) from None
+        return None
+    if answer != {"FINISHED"}:
+        return None
+    return str(bpy.context.window_manager.motionbridge_report)
+
+
+# The scene ----------------------------------------------------------------------------------------------------------
+
+
+def _check_scene(before: dict[str, Any]) -> None:
+    """NaN and infinite numbers must have been announced."""
+    report = str(bpy.context.window_manager.motionbridge_report)
+    if "the import failed" in report:
+        raise Broken(report)
+    if ANNOUNCED in report.lower():
+        return
+    wrong = next(_not_finite(before), None)
+    if wrong is not None:
+        raise Broken(f"a NaN or infinite value that the report does not announce: {wrong}")
+
+
+def _not_finite(before: dict[str, Any]) -> Iterator[str]:
+    for mesh, attribute in [(one, attribute) for one in bpy.data.meshes for attribute in one.attributes]:
+        values = _attribute(attribute)
+        if values is not None and not np.isfinite(values).all():
+            yield f"mesh {mesh.name}, attribute {attribute.name}"
+    for armature in bpy.data.armatures:
+        for bone in armature.bones:
+            if not np.isfinite(np.array([*bone.matrix_local.col])).all():
+                yield f"bone {bone.name}"
+    bags = (bag for action in bpy.data.actions for bag in compat.all_curve_bags(action))
+    for curve in [curve for bag in bags for curve in bag.fcurves]:
+        keys = np.empty(2 * len(curve.keyframe_points), np.float32)
+        curve.keyframe_points.foreach_get("co", keys)
+        if not np.isfinite(keys).all():
+            yield f"a curve of {curve.id_data.name}, {curve.data_path}"
+    for path, value in snapshot().items():
+        if path not in before and any(not np.isfinite(found).all() for _, found in floats_of(value)):
+            yield f"{path}: {value}"
+
+
+_ATTRIBUTES = {
+    "FLOAT": ("value", 1),
+    "FLOAT_VECTOR": ("vector", 3),
+    "FLOAT2": ("vector", 2),
+    "FLOAT_COLOR": ("color", 4),
+}
+
+
+def _attribute(attribute: Any) -> Any:
+    known = _ATTRIBUTES.get(attribute.data_type)
+    if known is None:
+        return None
+    values = np.empty(len(attribute.data) * known[1], np.float32)
+    attribute.data.foreach_get(known[0], values)
+    return values
+
+
+def _check_meshes() -> None:
+    """Blender finds nothing to repair but faces of the same vertices, which files have. It is done last."""
+    for mesh in bpy.data.meshes:
+        sizes = len(mesh.vertices), len(mesh.edges)
+        corners = [tuple(face.vertices) for face in mesh.polygons]
+        if mesh.validate(verbose=False):
+            single = list({tuple(sorted(face)): face for face in reversed(corners)}.values())
+            left = [tuple(face.vertices) for face in mesh.polygons]
+            if (len(mesh.vertices), len(mesh.edges)) != sizes or sorted(left) != sorted(single):
+                raise Broken(f"the mesh {mesh.name} is not valid")
+
+
+# Exports ------------------------------------------------------------------------------------------------------------
+
+
+def _export(target: BlenderTarget, data: bytes | None, out: Path, random: Random) -> str:
+    if target.exporter is None:
+        _check_meshes()
+        return "kept"
+    out.unlink(missing_ok=True)
+    save = getattr(bpy.ops.export_scene, target.exporter)
+    compared = random.random() * COMPARED_EVERY < 1
+    before = snapshot() if compared else {}
+    report = _run(save, filepath=str(out), **target.export_options)
+    changed = [line for line in differences(before, snapshot()) if BOOKKEEPING not in line] if compared else []
+    if changed:
+        raise Broken(f"an export changed the scene: {changed[:5]}")
+    outcome = "kept"
+    if report is None:
+        if out.exists():
+            raise Broken("a refused export wrote a file")
+        outcome = "not exported"
+    elif data is None:
+        outcome = "kept in parts"  # the report of the import says what was left out
+    elif out.read_bytes() != data:
+        if target.bytes_of != "bones" or " added" not in report:
+            raise Broken(f"exported unedited it is changed: {report[:500]}")
+        outcome = "kept, and bones added"  # those of the armature that the file has not
+    if outcome == "kept" and data is not None:
+        _damage_hidden(save, target, data, out, random)
+    _check_meshes()
+    return outcome
+
+
+def _damage_hidden(save: Any, target: BlenderTarget, data: bytes, out: Path, random: Random) -> None:
+    """What is kept of the file is damaged: the export must refuse, or not need it."""
+    kept = list(_sealed())
+    if not kept:
+        return
+    owner, name = random.choice(kept)
+    stored = record.kept(owner, name)
+    at = random.randrange(len(stored))
+    damaged = random.choice((
+        stored[:at],
+        stored + random.randbytes(random.choice((1, 4, 100))),
+        stored[:at] + bytes((stored[at] ^ 1 << random.randrange(8),)) + stored[at + 1 :],
+        stored[at:] + stored[:at] if len(set(stored)) > 1 and at else stored[:at],
+    ))  # fmt: skip
+    setattr(owner, name, damaged)
+    out.unlink()
+    report = _run(save, filepath=str(out), **target.export_options)
+    if report is None:
+        if out.exists():
+            raise Broken(f"an export that was refused for damaged data ({name}) wrote a file")
+    elif out.read_bytes() != data:
+        raise Broken(f"damaged data ({owner!r}.{name}) was exported: {report[:500]}")
+
+
+def _sealed() -> Iterator[tuple[Any, str]]:
+    """Owners and names of the bytes kept of files, of all data-blocks and what is inside them."""
+    for kind in ("objects", "meshes", "armatures", "actions", "materials", "images", "curves", "scenes", "collections"):
+        for block in getattr(bpy.data, kind):
+            yield from _sealed_in(block, 0)
+    for armature in bpy.data.armatures:
+        for bone in armature.bones:
+            yield from _sealed_in(bone, 0)
+
+
+def _sealed_in(owner: Any, depth: int) -> Iterator[tuple[Any, str]]:
+    properties = owner.bl_rna.properties
+    for prop in properties:
+        name = prop.identifier
+        if name == "rna_type" or (depth == 0 and not name.startswith("motionbridge")):
+            continue
+        if name + SEAL in properties:
+            if record.is_sealed(owner, name) and len(record.kept(owner, name)):
+                yield owner, name
+        elif depth > 4:
+            continue
+        elif prop.type == "POINTER" and issubclass(type(value := getattr(owner, name)), bpy.types.PropertyGroup):
+            yield from _sealed_in(value, depth + 1)
+        elif prop.type == "COLLECTION":
+            for row in getattr(owner, name):
+                if isinstance(row, bpy.types.PropertyGroup):
+                    yield from _sealed_in(row, depth + 1)
+
+
+if __name__ == "__main__":
+    main(json.loads(Path(sys.argv[sys.argv.index("--") + 1]).read_text(encoding="utf-8")))
+    sys.stdout.flush()
+    os._exit(0)
