@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .curve import Curve, Interpolation, control_points, empty_curve, folds_back, halved, part_of, segment_values
-from .evaluation import HALVINGS, outer_slopes, segment_ends, solve
+from .evaluation import HALVINGS, outer_slopes, segment_ends, side_of
 from .keys import Behaviour, Envelope, Floats, tangents
 
 NEAR = 0.02
@@ -261,9 +261,10 @@ def _parted_at_folds(played: _Played, spacing: float) -> _Played:
         return played
     times, over = points[folding, :, 0], middle[folding]
     low, high = begin[folding], end[folding]
+    is_behind = side_of(times, over)
     for _ in range(HALVINGS):
         between = (low + high) / 2
-        behind = solve(times, between) > over
+        behind = is_behind(between)
         low, high = np.where(behind, low, between), np.where(behind, between, high)
     early, late = low - begin[folding] < spacing, end[folding] - low < spacing
     # A part too short to be shown is left out.

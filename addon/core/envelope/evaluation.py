@@ -7,6 +7,7 @@ search of a Bezier segment's parameter, which stops at 0.1 ms, is carried on to 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -194,6 +195,34 @@ def solve(controls: Floats, times: Floats) -> Floats:
         low, high = cubic.halved(low[far], high[far], HALVINGS - HALVINGS_FIRST)
         result[far] = (low + high) / 2
     return result
+
+
+def side_of(controls: Floats, parameters: Floats) -> Callable[[Floats], NDArray[np.bool_]]:
+    """A function that tells of (n,) times whether `solve` answers with more than (n,) ``parameters`` inside of folds.
+
+    The halving walks towards a parameter until it turns off, and where it could do so is the same for every time:
+    cubics are evaluated there once. In the middle of a fold time runs backwards, so Newton's steps never end there.
+    """
+    cubic = _Cubic.of(controls, np.zeros(len(controls)))
+    low, high = np.zeros_like(parameters), np.ones_like(parameters)
+    u = np.empty((len(parameters), HALVINGS))
+    for step in range(HALVINGS):
+        u[:, step] = (low + high) / 2
+        onwards = u[:, step] <= parameters
+        low, high = np.where(onwards, u[:, step], low), np.where(onwards, high, u[:, step])
+    upwards = u <= parameters[:, None]
+    a, b, c = (column[:, None] for column in (cubic.a, cubic.b, cubic.c))
+    travelled = ((a * u + b) * u + c) * u
+    to_the_end = (low + high) / 2 > parameters
+
+    def above(times: Floats) -> NDArray[np.bool_]:
+        falls = travelled + (controls[:, 0] - times)[:, None] > 0
+        turns_off = falls == upwards
+        first = turns_off.argmax(axis=1)
+        passed = ~upwards[np.arange(len(first)), first]
+        return np.where(turns_off.any(axis=1), passed, to_the_end)
+
+    return above
 
 
 @dataclass

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from addon.core.envelope import Behaviour, Envelope, Shape, evaluate, extrapolation_slopes, tangents
+from addon.core.envelope.evaluation import side_of, solve
 from addon.core.report import Report
 from addon.formats.xray import anm
 from tests.real_files import VECTORS
@@ -175,3 +176,24 @@ def test_the_engines_numbers_for_real_files(vectors, corpus):
         assert np.abs(channels - data["channels_at_xform_time"][number]).max() <= reach
     assert compared == 8 * 6 * 400
     assert worst < 5e-4
+
+
+def test_the_side_of_a_fold_is_that_of_the_answer():
+    """The leap over a fold is looked for at many times; all of them ask what `solve` would answer."""
+    random = np.random.default_rng(8)
+    controls = np.stack(
+        (np.zeros(4000), random.uniform(0.5, 3, 4000), random.uniform(-2, 0.5, 4000), np.ones(4000)), axis=1
+    )
+    a, b, c = np.diff(controls, axis=1).T
+    bend = a - 2 * b + c
+    root = np.sqrt(np.maximum((b - a) ** 2 - bend * a, 0))
+    middle = (a - b) / bend
+    folds = (bend > 0) & (root > 0) & (middle - root / bend > 0) & (middle + root / bend < 1)
+    assert folds.sum() > 500
+    controls, middle = controls[folds], middle[folds]
+    above = side_of(controls, middle)
+    sides = set()
+    for times in (np.zeros(len(middle)), np.ones(len(middle)), *random.uniform(0, 1, (60, len(middle)))):
+        assert (above(times) == (solve(controls, times) > middle)).all()
+        sides |= set(above(times).tolist())
+    assert sides == {True, False}
