@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -61,11 +62,16 @@ class FileExport(Operation):
         return ExportHelper.invoke(operator, context, event)
 
     def named_file(self, suffixes: str) -> str:
-        """Absolute path of the file to write, which may have one of ``suffixes``. Raises `WriteError`."""
+        """Absolute path of the file to write, which may have one of ``suffixes``. Raises `WriteError`.
+
+        A name without any gets the suffix where there is but one.
+        """
         operator: Any = self
         if not operator.filepath:
             raise WriteError("no file is named", remedy=f"Name the file to write ({suffixes})")
-        return str(bpy.path.abspath(operator.filepath))
+        path = Path(bpy.path.abspath(operator.filepath))
+        keeps = path.suffix or "," in suffixes or not path.name
+        return str(path if keeps else path.with_suffix(suffixes))
 
 
 class ArmatureExport(FileExport):

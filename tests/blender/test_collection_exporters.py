@@ -30,3 +30,11 @@ def test_an_empty_collection_is_refused_with_a_reason(name, tmp_path):
     said = bpy.context.window_manager.motionbridge_report
     assert said
     assert EXPORTERS[name] in said
+
+
+def test_a_name_without_a_suffix_gets_that_of_the_format(samples, tmp_path):
+    bpy.ops.import_scene.arma_rtm(filepath=str(samples / "arma" / "walk.rtm"))
+    assert bpy.ops.export_scene.arma_rtm(filepath=str(tmp_path / "walk")) == {"FINISHED"}
+    assert bpy.ops.export_scene.xray_omf(filepath=str(tmp_path / "walk")) == {"FINISHED"}
+    assert bpy.ops.export_scene.xray_omf(filepath=str(tmp_path / "walk.new")) == {"FINISHED"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["walk.new", "walk.omf", "walk.rtm"]
