@@ -70,7 +70,7 @@ class FileExport(Operation):
         if not operator.filepath:
             raise WriteError("no file is named", remedy=f"Name the file to write ({suffixes})")
         path = Path(bpy.path.abspath(operator.filepath))
-        keeps = path.suffix or "," in suffixes or not path.name
+        keeps = path.suffix or "," in suffixes or not path.name or path.is_dir()  # which is refused later
         return str(path if keeps else path.with_suffix(suffixes))
 
 
