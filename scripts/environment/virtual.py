@@ -73,6 +73,11 @@ def plot() -> Path:
     return environment("plot", group("plot"))
 
 
+def guided() -> Path:
+    """The Python that fuzzes guided by coverage."""
+    return environment("guided", group("guided"))
+
+
 def stubs(version: str) -> Path:
     """A Python that sees the API of that Blender as type stubs, and numpy's types."""
     pinned = settings()["tool"]["motionbridge"]["stubs"].get(version)
