@@ -53,6 +53,7 @@ CATCHES_EVERYTHING = {
         "ui/operation.py",
         "each_file",
     ): "a defect met in one file is printed and reported, and the others are still imported",
+    ("core/pausing.py", "_caught"): "what one thread raises is raised again in the other, which asked for it",
 }
 
 

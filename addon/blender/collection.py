@@ -49,7 +49,7 @@ def make_current(context: Any, objects: Sequence[Any], active: Any) -> None:
     """Select these objects alone and make one active, in object mode, as importers do."""
     layer = context.view_layer
     if layer.objects.active is not None and layer.objects.active.mode != "OBJECT":
-        bpy.ops.object.mode_set(mode="OBJECT")
+        scope.set_mode("OBJECT")
     for shown in scope.objects_of(layer):
         shown.select_set(False)
     for shown in objects:

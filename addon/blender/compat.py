@@ -20,6 +20,8 @@ _GROUP_INPUTS_TYPED = "properties" in bpy.types.NodesModifier.bl_rna.properties
 
 PATH_OPTIONS = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set[str]()
 """Of properties that hold a path which may begin with ``//``; older versions ask for no leave."""
+BROWSER_WAITS_WITH_UNDO = bpy.app.version >= (5, 2, 0)
+"""Whether the file browser makes no step of undo for an operator that goes on after it was executed (not in 4.3)."""
 DATA_NAME_LIMIT = 255 if bpy.app.version >= (5, 0, 0) else 63
 """Bytes of UTF-8 in a data-block's name."""
 

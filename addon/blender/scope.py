@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core import pausing
 from ..core.errors import WriteError
 from . import compat
 
@@ -17,6 +18,12 @@ _POSE_CHANNELS = {"location": 3, "rotation_quaternion": 4, "rotation_euler": 3, 
 """Channels of pose bones and their widths."""
 _OF_THE_SCENE = (bpy.types.Scene, bpy.types.WindowManager, bpy.types.WorkSpace, bpy.types.Screen)
 """What uses nearly everything, and through which nothing in a pose depends on anything."""
+
+
+def set_mode(mode: str) -> None:
+    """Put the active object into a mode. Blender's operators find no active object in a thread of their own."""
+    operator: Any = bpy.ops.object.mode_set
+    pausing.at_home(lambda: operator(mode=mode))
 
 
 @contextmanager
@@ -33,11 +40,11 @@ def editing_armature(context: Any, rig: Any) -> Iterator[Any]:
         for shown in objects_of(layer):
             shown.select_set(False)
         layer.objects.active = rig
-        bpy.ops.object.mode_set(mode="EDIT")
+        set_mode("EDIT")
         try:
             yield rig.data.edit_bones
         finally:
-            bpy.ops.object.mode_set(mode="OBJECT")
+            set_mode("OBJECT")
             layer.objects.active = None
             bpy.data.collections.remove(scratch)
 
@@ -48,13 +55,13 @@ def object_mode(context: Any) -> Iterator[None]:
     active = context.view_layer.objects.active
     mode: Any = active.mode if active is not None else "OBJECT"
     if mode != "OBJECT":
-        bpy.ops.object.mode_set(mode="OBJECT")
+        set_mode("OBJECT")
     try:
         yield
     finally:
         if mode != "OBJECT":
             context.view_layer.objects.active = active
-            bpy.ops.object.mode_set(mode=mode)
+            set_mode(mode)
 
 
 def objects_of(layer: Any) -> list[Any]:
@@ -200,7 +207,13 @@ def _used_by(owners: Iterable[Any]) -> set[Any]:
 
 @contextmanager
 def progress(context: Any, steps: int) -> Iterator[Callable[[int], None]]:
-    """A function that shows how many of ``steps`` are done, at the mouse pointer; silent without a window."""
+    """A function that shows how many of ``steps`` are done, at the mouse pointer; silent without a window.
+
+    Work that can pause does so there instead, and shows it in the status bar.
+    """
+    if pausing.pausable():
+        yield lambda done: pausing.pause(min(done / max(steps, 1), 1.0))
+        return
     manager = context.window_manager
     manager.progress_begin(0, max(steps, 1))
     try:

@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
+from ..core import pausing
 from ..core.errors import MotionbridgeError
 from ..core.report import Report
 from ..games.arma import animation_edit
@@ -60,10 +61,13 @@ def compare_model(context: Any) -> None:
         holder.motionbridge_descent_model.motion_status = "UNKNOWN"
 
 
-def _compare_later() -> None:
+def _compare_later() -> float | None:
+    if pausing.unfinished():  # work that a person started is under way, and paused for the moment
+        return DELAY
     compare(bpy.context)
     compare_model(bpy.context)
     _redraw(bpy.context)
+    return None
 
 
 def _redraw(context: Any) -> None:
@@ -75,8 +79,11 @@ def _redraw(context: Any) -> None:
                     region.tag_redraw()
 
 
-def _follow_later() -> None:
+def _follow_later() -> float | None:
+    if pausing.unfinished():
+        return DELAY
     follow_renames(Report())
+    return None
 
 
 def _edited(scene: Any, depsgraph: Any) -> None:

@@ -57,6 +57,7 @@ class FileExport(Operation):
     def invoke(self, context: Any, event: Any) -> Any:
         """The file browser, at the file it came from."""
         operator: Any = self
+        self.called_by_person(from_browser=True)
         self.suggest(context)
         operator.backup = preferences(context).backup
         return ExportHelper.invoke(operator, context, event)

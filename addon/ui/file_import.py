@@ -25,6 +25,7 @@ class FileImport(Operation, FileChoice):
     def invoke(self, context: Any, _event: Any) -> Any:
         """A dialog with the options for dropped files, else the file browser."""
         operator: Any = self
+        self.called_by_person(from_browser=not operator.properties.is_property_set("filepath"))
         return operator.invoke_popup(context)
 
     def edited(self, context: Any) -> Iterable[Any]:

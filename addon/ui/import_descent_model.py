@@ -114,19 +114,21 @@ class IMPORT_SCENE_OT_descent3_oof(TickedChoice, FileImport, ImportHelper, Blend
 
     def invoke(self, context: Any, _event: Any) -> Any:
         """The file browser; for dropped files a dialog with the options, and of archives the list of their models."""
+        self.called_by_person(from_browser=not self.paths())
         if self._archives() and not bpy.app.background:
             return self.answer(context, self._list)
         return self.invoke_popup(context)
 
     def execute(self, context: Any) -> Any:
         """Import; archives chosen in the file browser are listed first."""
-        if self._archives() and not self.models and not len(self.listed) and not bpy.app.background:
+        listed_first = self.invoked and not bpy.app.background
+        if listed_first and self._archives() and not self.models and not len(self.listed):
             names = [{"name": entry.name} for entry in self.files if entry.name]
             options = {name: getattr(self, name) for name in OPTIONS}
             importer = CALL.import_scene.descent3_oof
             hand_over(self, importer, filepath=self.filepath, directory=self.directory, files=names, **options)
             return {"CANCELLED"}
-        answer = self.answer(context, self.run)
+        answer: Any = super().execute(context)
         if answer == {"CANCELLED"} and len(self.listed) and not bpy.app.background:
             self._open_again(context)
         return answer

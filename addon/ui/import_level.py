@@ -121,6 +121,7 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelChoices, BlenderOperator):
 
     def invoke(self, context: Any, _event: Any) -> Any:
         """The file browser."""
+        self.called_by_person(from_browser=True)
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 

@@ -71,6 +71,7 @@ class IMPORT_SCENE_OT_xray_omf(FileImport, MotionList, BlenderOperator):
         if not self.paths():
             hand_over(self, CALL.motionbridge.choose_motion_files)
             return {"CANCELLED"}
+        self.called_by_person()
         return self.answer(context, self._list)
 
     def edited(self, context: Any) -> Iterable[Any]:

@@ -63,6 +63,7 @@ class IMPORT_SCENE_OT_xray_skl(FileImport, MotionList, Tolerances, BlenderOperat
         if not self.paths():
             hand_over(self, CALL.motionbridge.choose_skeletal_files)
             return {"CANCELLED"}
+        self.called_by_person()
         return self.answer(context, self._list)
 
     def _list(self, context: Any, report: Report) -> None:

@@ -20,6 +20,7 @@ from ..games.xray.motion_files import LISTS
 from . import found_motions
 from .bases import CALL, BlenderOperator
 from .export_motions import active_file
+from .long_work import StartsAtOnce
 from .operation import Operation, Outcome, hand_over
 from .scene_rate import frames_said, match_scene
 from .target import active_rig, lacks_rig, rig_to_export
@@ -192,7 +193,7 @@ class MOTIONBRIDGE_OT_add_motion(OnMotion, BlenderOperator):
         return Outcome(said("{} is a motion of {} now").format(action.name, file.name))
 
 
-class MOTIONBRIDGE_OT_update_status(OnMotionFile, BlenderOperator):
+class MOTIONBRIDGE_OT_update_status(StartsAtOnce, OnMotionFile, BlenderOperator):
     """Compare every motion of the active file with what the file said"""
 
     bl_idname = "motionbridge.update_status"
@@ -205,7 +206,8 @@ class MOTIONBRIDGE_OT_update_status(OnMotionFile, BlenderOperator):
         listed = motion_edit.motions_of(active_file(rig))
         if not listed:
             return Outcome(said("The list is empty"), done=False)
-        motion_edit.update_status(context, rig, listed, report)
+        with progress(context, len(listed)) as step:
+            motion_edit.update_status(context, rig, listed, report, progress=step)
         states = [action.motionbridge_motion.status for action in listed]
         text = said("Edited: {}, new: {}, untouched: {}")
         return Outcome(text.format(*(states.count(state) for state in ("EDITED", "NEW", "UNTOUCHED"))))
@@ -270,6 +272,7 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
     def invoke(self, context: Any, _event: Any) -> Any:
         """Show the list of what is in the files."""
         if bpy.app.background or self.every:
+            self.called_by_person()
             return self.execute(context)
 
         def show(context: Any, _report: Report) -> None:

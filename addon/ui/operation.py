@@ -6,6 +6,7 @@ import textwrap
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,11 @@ from ..blender.failure import undone_on_failure
 from ..blender.linked import refuse_linked
 from ..core import names
 from ..core.errors import MotionbridgeError, ReadError
+from ..core.pausing import Stopped
 from ..core.report import Report
 from ..games.renamed_bones import follow_renames
 from .bases import BlenderOperator
+from .long_work import LongWork
 from .wording import said
 
 REPORT = "Motionbridge Report"
@@ -34,7 +37,7 @@ class Outcome:
     done: bool = True
 
 
-class Operation:
+class Operation(LongWork):
     """Mixed into operators, before `bpy.types.Operator`. They write `run`, which may raise `MotionbridgeError`.
 
     A refusal ends in CANCELLED and its sentence; so does having nothing to do, without an error.
@@ -57,8 +60,11 @@ class Operation:
         return (active, active.data) if active is not None and "UNDO" in operator.bl_options else ()
 
     def execute(self, context: Any) -> set[str]:
-        """Called by Blender."""
-        return self.answer(context, self.run)
+        """Called by Blender: by scripts, by a dialog, to repeat it."""
+        if not self.pauses(context):
+            return self.answer(context, self.run)
+        report = Report()
+        return self.go_on(context, lambda: self._done(context, self.run, report), partial(self._tell, report))
 
     def answer(self, context: Any, work: Callable[[Any, Report], Outcome | None]) -> set[str]:
         """Do some work and say what came of it. Work that gives nothing back has handed over to a dialog.
@@ -66,14 +72,25 @@ class Operation:
         Work that raises anything leaves no data-blocks behind.
         """
         report = Report()
+        return self._tell(report, context, lambda: self._done(context, work, report))
+
+    def _done(self, context: Any, work: Callable[[Any, Report], Outcome | None], report: Report) -> Outcome | None:
+        refuse_linked(self.edited(context))
+        follow_renames(report)
+        with undone_on_failure(context):
+            return work(context, report)
+
+    def _tell(self, report: Report, context: Any, result: Callable[[], Outcome | None]) -> set[str]:
         try:
-            refuse_linked(self.edited(context))
-            follow_renames(report)
-            with undone_on_failure(context):
-                outcome = work(context, report)
+            outcome = result()
         except MotionbridgeError as refusal:
             _keep(context, str(refusal), report)
             self.report({"ERROR"}, names.printable(str(refusal)))
+            return {"CANCELLED"}
+        except Stopped:
+            sentence = said("Stopped: nothing was changed")
+            _keep(context, sentence, Report())
+            self.report({"INFO"}, sentence)
             return {"CANCELLED"}
         if outcome is None:
             return {"RUNNING_MODAL"}

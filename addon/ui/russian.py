@@ -267,6 +267,8 @@ RUSSIAN: dict[str, str] = (
         "motion files found: {}, see the Motionbridge tab of the sidebar": (
             "найдено файлов анимаций: {}, см. вкладку Motionbridge на боковой панели"
         ),
+        "{}: {} %. Esc: stop": "{}: {} %. Esc: остановить",
+        "Stopped: nothing was changed": "Остановлено: ничего не изменено",
         "Motions imported onto {}: {}; {} plays": "Импортировано анимаций на {}: {}; играет {}",
         "the others are in the Motionbridge tab and the Action editor": (
             "остальные на вкладке Motionbridge и в редакторе действий"

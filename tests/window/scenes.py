@@ -1,5 +1,5 @@
 """Every scene, by name."""
 
-from tests.window import exports, identity, imports
+from tests.window import exports, identity, imports, long_work
 
-SCENES = [*imports.SCENES, *exports.SCENES, *identity.SCENES]
+SCENES = [*imports.SCENES, *exports.SCENES, *identity.SCENES, *long_work.SCENES]

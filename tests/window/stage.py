@@ -80,7 +80,7 @@ def clear_away() -> None:
     """Nothing of a scene stays: dialogs are left, the browser is closed, its folder is removed."""
     shutil.rmtree(_folder, ignore_errors=True)
     for _ in range(3):
-        _press("ESC", {})
+        press("ESC")
 
 
 def window() -> Any:
@@ -117,7 +117,8 @@ def until(condition: Callable[[], Any], what: str, seconds: float = PATIENCE) ->
         yield
 
 
-def _press(name: str, modifiers: dict[str, bool]) -> None:
+def press(name: str, **modifiers: bool) -> None:
+    """Press a key where the mouse is."""
     found = area() if areas("VIEW_3D") else window()
     x, y = (found.x + found.width // 2, found.y + found.height // 2) if found != window() else (400, 300)
     for value in ("PRESS", "RELEASE"):
@@ -133,7 +134,7 @@ def key(name: str, **modifiers: bool) -> Steps:
         window().event_simulate(type="MOUSEMOVE", value="NOTHING", x=x, y=y)
         yield
         yield
-    _press(name, modifiers)
+    press(name, **modifiers)
     yield
     yield
 

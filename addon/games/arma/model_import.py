@@ -16,6 +16,7 @@ import bpy
 from mathutils import Matrix
 
 from ...blender import armature, collection, polygon_mesh, vertex_groups
+from ...blender.scope import set_mode
 from ...core import files, names
 from ...core.errors import ReadError
 from ...core.report import Report
@@ -103,7 +104,7 @@ def import_model(context: Any, rig: Any, file: str, options: ModelImportOptions,
     chosen = _chosen(document, options.levels, file, report)
     stem = Path(file).stem
     if context.view_layer.objects.active is not None and context.view_layer.objects.active.mode != "OBJECT":
-        bpy.ops.object.mode_set(mode="OBJECT")
+        set_mode("OBJECT")
     into = None
     if options.new_rig:
         rig = build_rig(

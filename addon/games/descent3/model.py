@@ -19,6 +19,7 @@ from mathutils import Matrix
 from ...blender import armature, collection, polygon_mesh
 from ...blender.armature import matrices_of
 from ...blender.record import keep
+from ...blender.scope import set_mode
 from ...core import files, names
 from ...core.errors import ReadError
 from ...core.model import Material, Skeleton
@@ -114,7 +115,7 @@ def import_model(context: Any, source: Source, options: ImportOptions, report: R
     textures = _textures(source, archive, options, report)
     into = collection.target(context, report, options.collection)
     if context.view_layer.objects.active is not None and context.view_layer.objects.active.mode != "OBJECT":
-        bpy.ops.object.mode_set(mode="OBJECT")
+        set_mode("OBJECT")
     result = _build_rig(context, model) if options.bones else _build_objects(model)
     _show_meshes(result.parts, model, textures, report)
     if options.points:

@@ -18,6 +18,7 @@ from ...blender import armature, collection, material
 from ...blender import mesh as meshes
 from ...blender.armature import matrices_of
 from ...blender.record import keep
+from ...blender.scope import set_mode
 from ...core import files, names
 from ...core.errors import MotionbridgeError, ReadError
 from ...core.model import Material, Mesh, Skeleton
@@ -118,7 +119,7 @@ def import_model(context: Any, path: Path | str, options: ImportOptions, report:
         )
     into = collection.target(context, report, options.collection)
     if context.view_layer.objects.active is not None and context.view_layer.objects.active.mode != "OBJECT":
-        bpy.ops.object.mode_set(mode="OBJECT")
+        set_mode("OBJECT")
     rig = None
     if skeleton is not None:
         rig, given = _build_rig(context, skeleton, document)

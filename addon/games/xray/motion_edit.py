@@ -59,7 +59,15 @@ def motions_of(file: Any) -> list[Any]:
     )
 
 
-def update_status(context: Any, rig: Any, chosen: Sequence[Any], report: Report, *, look: bool = True) -> None:
+def update_status(
+    context: Any,
+    rig: Any,
+    chosen: Sequence[Any],
+    report: Report,
+    *,
+    look: bool = True,
+    progress: Callable[[int], None] = lambda _: None,
+) -> None:
     """Compare each action with what its file has: new, edited or untouched.
 
     ``look`` False samples nothing: what only sampling could tell is unknown then.
@@ -75,7 +83,9 @@ def update_status(context: Any, rig: Any, chosen: Sequence[Any], report: Report,
     options = MotionExportOptions(rest_change=RestChange.GAME_POSE, rename=False, hidden=HiddenKeys.RESTORE)
     for key, of_file in by_file.items():
         host = host_as_imported(rig, of_file, rig.motionbridge_motion_files[key])
-        plan = plan_onto(context, rig, of_file, key, host=host, options=options, report=report, look=look)
+        plan = plan_onto(
+            context, rig, of_file, key, host=host, options=options, report=report, progress=progress, look=look
+        )
         changed = {change.clip: change for change in plan.changes.motions}
         for number, action in enumerate(of_file):
             motion, change = action.motionbridge_motion, changed.get(number)

@@ -1,0 +1,111 @@
+"""Long work: progress in the status bar, Esc, one step of undo, repeating; every pause is taken here."""
+
+from collections.abc import Callable
+
+import bpy
+
+from addon.ui import long_work
+from tests.window import exports, identity, imports, stage
+from tests.window.stage import Steps
+
+
+def in_small_steps(scene: Callable[[], Steps], interval: float = 0.01) -> Callable[[], Steps]:
+    """The scene, with work that pauses wherever it can, for so many seconds."""
+
+    def played() -> Steps:
+        before = long_work.AT_ONCE, long_work.TICK, long_work.INTERVAL
+        long_work.AT_ONCE = long_work.TICK = 0.0
+        long_work.INTERVAL = interval
+        try:
+            yield from scene()
+        finally:
+            long_work.AT_ONCE, long_work.TICK, long_work.INTERVAL = before
+
+    return played
+
+
+def running() -> list[str]:
+    """Operators that have the window's events at the moment."""
+    return [one.bl_idname for one in stage.window().modal_operators]
+
+
+def dropped_and_stopped() -> Steps:
+    """Esc after a drop and its list: nothing is left of the actions that were made already."""
+    stage.call("import_scene.xray_ogf", filepath=str(stage.sample("humanoid.ogf")))
+    identity.settle("Import of the model")
+    before = imports.state()
+    yield from stage.drop(stage.sample("humanoid.omf"))
+    yield from stage.confirm()
+    yield from stage.until(lambda: running() and bpy.data.actions, "the first action")
+    stage.press("ESC")
+    yield from stage.until(lambda: not running(), "the import to stop")
+    assert imports.state() == before, imports.state()
+    assert stage.sentence() == "Stopped: nothing was changed", stage.sentence()
+
+
+def browsed_and_stopped() -> Steps:
+    """The same of a folder's files from the file browser, where Blender can stop it."""
+    before = imports.state()
+    if not long_work.PAUSES_FROM_BROWSER:
+        return
+    yield from stage.choose("import_scene.xray_level", stage.sample("level"))
+    yield from stage.until(lambda: running() and bpy.data.objects, "the first object")
+    stage.press("ESC")
+    yield from stage.until(lambda: not running(), "the import to stop")
+    assert imports.state() == before, imports.state()
+
+
+def export_stopped() -> Steps:
+    """Esc while motions are read: no file is written, the scene is as before."""
+    path = identity.import_humanoid()
+    before = path.read_bytes()
+    exports.key_bone()
+    identity.settle("Edit")
+    playing = identity.rig().animation_data.action.name
+    yield from stage.browse("export_scene.xray_omf")
+    yield from stage.accept(path)
+    yield from stage.until(running, "the export")
+    stage.press("ESC")
+    yield from stage.until(lambda: not running(), "the export to stop")
+    assert path.read_bytes() == before
+    assert [one.name for one in stage.folder().iterdir() if one.name.startswith("humanoid.omf")] == ["humanoid.omf"]
+    assert identity.rig().animation_data.action.name == playing
+    assert stage.sentence() == "Stopped: nothing was changed", stage.sentence()
+
+
+def repeated() -> Steps:
+    """With other options, from the panel of the last operation: done at once, in place of what was done."""
+    yield from stage.drop(stage.sample("camera.anm"))
+    yield from stage.confirm()
+    yield from stage.until(lambda: stage.sentence() and not running(), "the import")
+    after = imports.state()
+    with stage.there():
+        assert bpy.ops.ed.undo_redo() == {"FINISHED"}
+    yield
+    assert not running()
+    assert imports.state() == after, imports.state()
+
+
+def status_found() -> Steps:
+    """Update Status from its button."""
+    identity.import_humanoid()
+    exports.key_bone()
+    identity.settle("Edit")
+    stage.invoke("motionbridge.update_status")
+    yield from stage.until(lambda: stage.sentence() and not running(), "the status")
+    assert stage.sentence().startswith("Edited: 1, new: 0"), stage.sentence()
+
+
+STOPPED = 0.5  # seconds of each pause: time to press a key
+SCENES = [
+    *(
+        (f"long work: {scene.__name__.replace('_', ' ')}", in_small_steps(scene, STOPPED))
+        for scene in (dropped_and_stopped, browsed_and_stopped, export_stopped)
+    ),
+    *((f"long work: {scene.__name__.replace('_', ' ')}", in_small_steps(scene)) for scene in (repeated, status_found)),
+    *(
+        (f"in small steps: {name}", in_small_steps(scene))
+        for name, scene in [*imports.SCENES, *exports.SCENES]
+        if name.endswith(("drop good", "undone saved"))
+    ),
+]
