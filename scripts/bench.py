@@ -279,7 +279,19 @@ def rows_in_blender(folder: Path) -> list[BlenderRow]:
         *rows_of_a_level(folder),
         *rows_of_an_animation(folder),
         *rows_of_editor_motions(folder),
+        *rows_of_sampling(folder),
         *rows_of_a_model(folder),
+    ]
+
+
+def rows_of_sampling(folder: Path) -> list[BlenderRow]:
+    """Save Back of motions on a rig with inverse kinematics and a mesh of 23 000 vertices, and below an NLA track."""
+    few, many = folder / "sampled_50.omf", folder / "below_strips_230.omf"
+    few.write_bytes(made_library(50))
+    many.write_bytes(made_library(230))
+    return [
+        BlenderRow("plan save back of 50 motions, IK, mesh", "plan_with_kinematics", "look_at_poses", [few]),
+        BlenderRow("plan save back of 230 motions, NLA track", "plan_below_strips", "read_keys", [many]),
     ]
 
 

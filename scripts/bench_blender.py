@@ -4,7 +4,7 @@
 
 The motions are those of scripts/bench_library.py, whose skeleton they go onto, or its path; what is measured of levels
 is in scripts/bench_level.py and bench_details.py, of animations in bench_animation.py, of the X-Ray editor's motions in
-bench_skeletal.py. The last line printed is the figure: seconds, or bytes.
+bench_skeletal.py, of sampled rigs in bench_sampling.py. The last line printed is the figure: seconds, or bytes.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import bench_animation
 import bench_descent
 import bench_details
 import bench_level
+import bench_sampling
 import bench_skeletal
 import bpy
 import numpy as np
@@ -303,6 +304,7 @@ MEASUREMENTS: dict[str, Callable[[str], float]] = {
         *bench_level.MEASUREMENTS,
         *bench_animation.MEASUREMENTS,
         *bench_skeletal.MEASUREMENTS,
+        *bench_sampling.MEASUREMENTS,
         *bench_details.MEASUREMENTS,
         *bench_descent.MEASUREMENTS,
     )

@@ -121,10 +121,14 @@ def runs_downwards(module: Module) -> Iterator[str]:
             yield f"{module.path}:{line} {module.room} imports {place[0]}"
 
 
+SHARED_BY_GAMES = {"plan"}
+"""Modules of `games` that are of no game."""
+
+
 def games_keep_apart(module: Module) -> Iterator[str]:
     for line, place in own_imports(module):
         both = place and len(place) > 1 and len(module.path.parts) > 2
-        if both and module.room == place[0] == "games" and place[1] != module.path.parts[1]:
+        if both and module.room == place[0] == "games" and place[1] not in {module.path.parts[1], *SHARED_BY_GAMES}:
             yield f"{module.path}:{line} imports the game {place[1]}"
 
 
@@ -281,6 +285,7 @@ GOOD = [
     (runs_downwards, "ui/command.py", "from .. import cli"),
     (runs_downwards, "formats/xray/omf/__init__.py", "from ....core import errors\nfrom ..chunks import read"),
     (games_keep_apart, "games/arma/recipe.py", "from . import options\nfrom ...formats.arma import rtm"),
+    (games_keep_apart, "games/arma/recipe.py", "from ..plan import FilePlan"),
     (knows_no_blender, "blender/action.py", "import bpy"),
     (asks_no_version, "blender/compat.py", "import bpy\nNEW = bpy.app.version >= (5, 0, 0)"),
     (asks_no_version, "core/names.py", "def f(x):\n    return hasattr(x, 'read')"),

@@ -124,6 +124,7 @@ def refusal(action: Any, bones: Sequence[str]) -> WriteError:
         f"{action.name!r}, so Blender does not show them ({', '.join(bones[:NAMES_SHOWN])}{more})",
         remedy="Choose Restore Mode to write the keys, or Export as Shown to write what Blender shows (option Hidden "
         "Keys)",
+        option="hidden_keys",
     )
 
 

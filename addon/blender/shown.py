@@ -35,6 +35,7 @@ class ShownActions:
             raise WriteError(
                 f"the NLA track {solo[0]!r} of {rig.name!r} is solo: Blender plays it instead of any action",
                 remedy="Clear its star in the NLA editor, or choose Export as Shown (option Hidden Keys)",
+                option="hidden_keys",
             )
 
     def modes(self, action: Any, order: str = "") -> dict[str, str]:

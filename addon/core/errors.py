@@ -12,11 +12,19 @@ class MotionbridgeError(Exception):
     """A refusal with its place and its remedy.
 
     Attributes: ``problem`` what is wrong; ``file`` name of the file; ``offset`` bytes from its start; ``chunk`` path
-    of chunk ids such as ``0xE/0x3``; ``remedy`` what the user can do. Empty or None where it does not apply.
+    of chunk ids such as ``0xE/0x3``; ``remedy`` what the user can do; ``option`` the property of an operator that the
+    remedy means, which its dialog then shows. Empty or None where it does not apply.
     """
 
     def __init__(
-        self, problem: str, *, file: str = "", offset: int | None = None, chunk: str = "", remedy: str = ""
+        self,
+        problem: str,
+        *,
+        file: str = "",
+        offset: int | None = None,
+        chunk: str = "",
+        remedy: str = "",
+        option: str = "",
     ) -> None:
         """Keep the parts; ``str()`` joins them."""
         super().__init__(problem)
@@ -25,6 +33,7 @@ class MotionbridgeError(Exception):
         self.offset = offset
         self.chunk = chunk
         self.remedy = remedy
+        self.option = option
 
     def __str__(self) -> str:
         place = [self.file] if self.file else []
@@ -38,6 +47,7 @@ class MotionbridgeError(Exception):
     def __reduce__(self) -> tuple[Any, ...]:
         # Exceptions with keyword-only arguments do not pickle by themselves; verification runs in worker processes.
         place = {"file": self.file, "offset": self.offset, "chunk": self.chunk, "remedy": self.remedy}
+        place["option"] = self.option
         return (_rebuild, (type(self), self.problem, place))
 
 

@@ -6,23 +6,21 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import bpy
 from bpy.props import BoolProperty
 
-from ..core.errors import MotionbridgeError, ReadError
+from ..core.errors import ReadError
 from ..core.model import Event
 from ..core.report import Report
 from ..games.arma import animation_edit, events, timing
 from ..games.arma.animation_export import AnimationPlan
 from . import arma_animation_list
 from .bases import BlenderList, BlenderOperator, BlenderPanel
-from .hidden_keys import HiddenKeysChoice, draw_restore
+from .hidden_keys import HiddenKeysChoice, draw_restore, hides_keys
 from .layouts import fields
 from .motion_operators import OnMotion, active_action
 from .motion_panels import STATUS_ICONS
 from .operation import Outcome, broken_lines
-from .preferences import preferences
-from .save_back import LETTERS_SHOWN, draw_warnings
+from .save_back import SaveBack
 from .sidebar import MotionbridgePanel, in_both_editors, is_of_a_game, is_of_arma
 from .skeleton_files import SkeletonFilesPanel
 from .target import active_rig
@@ -48,7 +46,7 @@ class MOTIONBRIDGE_OT_arma_compare(OnMotion, BlenderOperator):
         return Outcome(f"{action.name}: {said(name)}")
 
 
-class MOTIONBRIDGE_OT_arma_save_back(OnMotion, HiddenKeysChoice, BlenderOperator):
+class MOTIONBRIDGE_OT_arma_save_back(OnMotion, SaveBack, HiddenKeysChoice, BlenderOperator):
     """Write the animation into the file it came from, and keep a backup unless there is one already"""
 
     bl_idname = "motionbridge.arma_save_back"
@@ -62,60 +60,27 @@ class MOTIONBRIDGE_OT_arma_save_back(OnMotion, HiddenKeysChoice, BlenderOperator
         options={"SKIP_SAVE"},
     )
 
-    _planned: Report | None = None
-    _sentence, _refusal = "", ""
+    def path(self, context: Any) -> str:
+        """The file the animation came from."""
+        return str(self.chosen(context)[1].motionbridge_animation.path)
 
-    def invoke(self, context: Any, _event: Any) -> set[str]:
-        """Say what would change."""
-        if bpy.app.background:
-            return self.execute(context)
-        self.check(context)
-        return context.window_manager.invoke_props_dialog(
-            self, width=480, title=shown("Save Animation Back"), confirm_text=shown("Save")
-        )
-
-    def check(self, context: Any) -> bool:
-        """Plan with the options as they are now."""
-        self._planned, self._sentence, self._refusal = Report(), "", ""
-        try:
-            plan = self._plan(context, self._planned)
-            nothing = shown("Nothing was changed: there is nothing to save")
-            self._sentence = nothing if animation_edit.is_saved(plan) else plan.sentence()
-        except MotionbridgeError as refusal:
-            self._refusal = str(refusal)
-        return True
-
-    def draw(self, context: Any) -> None:
-        """The file, what will change, what will be lost, the options."""
-        rig, action = self.chosen(context)
-        column = self.layout.column(align=True)
-        column.label(text=action.motionbridge_animation.path, icon="FILE", translate=False)
-        for number, line in enumerate(broken_lines(self._refusal, LETTERS_SHOWN)):
-            column.label(text=line, icon="BLANK1" if number else "ERROR", translate=False)
-        if self._sentence:
-            column.label(text=self._sentence, icon="GREASEPENCIL", translate=False)
-        if self._planned is not None:
-            draw_warnings(column, self._planned)
-        self.draw_hidden_keys(self.layout, rig)
-        self.layout.prop(self, "overwrite")
-
-    def _plan(self, context: Any, report: Report) -> AnimationPlan:
+    def planned(self, context: Any, report: Report) -> AnimationPlan:
+        """The animation."""
         rig, action = self.chosen(context)
         return animation_edit.plan_save_back(
             context, rig, action, overwrite=self.overwrite, report=report, hidden=self.hidden_keys_option()
         )
 
-    def run(self, context: Any, report: Report) -> Outcome:
-        """Plan, write, and start from what was written."""
+    def questions(self, context: Any) -> dict[str, bool]:
+        """Whether to overwrite what others changed, and hidden keys."""
         rig, action = self.chosen(context)
-        plan = self._plan(context, report)
-        name = Path(plan.path).name
-        if animation_edit.is_saved(plan):
-            return Outcome(said("{}: nothing was changed, nothing to save").format(name), done=False)
-        plan.write(backup=preferences(context).backup)
+        return {"overwrite": animation_edit.is_changed_on_disk(action), "hidden_keys": hides_keys(rig)}
+
+    def settle(self, context: Any, plan: Any) -> None:
+        """Start from what was written."""
+        rig, action = self.chosen(context)
         animation_edit.settle(plan, rig, action)
         self.restore_hidden_keys(rig, [action])
-        return Outcome(f"{name}: {plan.sentence()}")
 
 
 class MOTIONBRIDGE_OT_arma_event_add(OnMotion, BlenderOperator):

@@ -73,6 +73,7 @@ class MOTIONBRIDGE_PT_descent(MotionbridgePanel, BlenderPanel):
         layout.operator("motionbridge.descent_check", icon="VIEWZOOM")
         checks.draw(layout, holder)
         layout.operator("export_scene.descent3_oof", text="Export", icon="EXPORT")
+        layout.operator("motionbridge.descent_save_back", icon="FILE_TICK")
 
 
 class MOTIONBRIDGE_PT_descent_batteries(MotionbridgePanel, BlenderPanel):

@@ -27,6 +27,11 @@ REST_CHANGES = (
 )
 
 
+def rest_is_edited(rig: Any, known: str) -> bool:
+    """Whether the rest pose is no longer that of an import; ``known``: what ``rig`` calls the files."""
+    return rig is not None and any(motion_files.rest_changes(file, rig) for file in getattr(rig, known))
+
+
 class RestChoice:
     """Mixed into operators that write motions of armatures."""
 
@@ -41,7 +46,7 @@ class RestChoice:
     def draw_rest_change(self, layout: Any, rig: Any, known: str) -> None:
         """The choice, where the rest pose is no longer that of an import; ``known``: what ``rig`` calls the files."""
         chosen: Any = self
-        if rig is not None and any(motion_files.rest_changes(file, rig) for file in getattr(rig, known)):
+        if rest_is_edited(rig, known):
             column = layout.column()
             column.alert = chosen.rest_change == "REFUSE"
             column.prop(chosen, "rest_change")

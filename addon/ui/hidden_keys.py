@@ -30,6 +30,11 @@ def hidden_bones(rig: Any) -> list[str]:
     return RotationModes(rig).hidden(action, order_of(action)) if action is not None else []
 
 
+def hides_keys(rig: Any) -> bool:
+    """Whether Blender shows something else than the keys of the action that ``rig``, if any, plays."""
+    return rig is not None and bool(hidden_bones(rig) or solo_tracks(rig))
+
+
 class HiddenKeysChoice:
     """Mixed into operators that write motions of armatures."""
 
@@ -44,7 +49,7 @@ class HiddenKeysChoice:
     def draw_hidden_keys(self, layout: Any, rig: Any) -> None:
         """The choice, where it matters."""
         chosen: Any = self
-        if rig is not None and (hidden_bones(rig) or solo_tracks(rig)):
+        if hides_keys(rig):
             column = layout.column()
             column.alert = chosen.hidden_keys == "STOP"
             column.prop(chosen, "hidden_keys")

@@ -169,6 +169,7 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
             layout.operator("motionbridge.level_check", icon="VIEWZOOM")
             checks.draw(layout, holder)
             layout.operator("export_scene.xray_level_geometry", text="Export", icon="EXPORT")
+            layout.operator("motionbridge.level_save_back", icon="FILE_TICK")
         if properties.kind == "DETAILS":
             # As long as there are models: what is worked with comes first.
             self._draw_legend(shown_meshes)

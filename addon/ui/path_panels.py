@@ -31,6 +31,7 @@ class PathPanel(MotionbridgePanel):
         _draw_path(layout, action)
         layout.operator("import_scene.xray_anm", text="Import Path", icon="IMPORT")
         layout.operator("export_scene.xray_anm", text="Export Path", icon="EXPORT")
+        layout.operator("motionbridge.path_save_back", icon="FILE_TICK")
 
 
 def _draw_path(layout: Any, action: Any) -> None:

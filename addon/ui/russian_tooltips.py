@@ -164,6 +164,26 @@ TOOLTIPS: dict[str, str] = {
     "The motions follow the new rest pose, as Blender shows them": (
         "Анимации следуют новой позе покоя, как показывает Blender"
     ),
+    "Write the editor's motions into the file they came from; says before what will change, and keeps a backup": (
+        "Записать анимации редактора в их исходный файл; сначала показывает, что изменится, и оставляет копию"
+    ),
+    "Write the path that the active object follows into the file it came from; says before what will change": (
+        "Записать путь активного объекта в его исходный файл; сначала показывает, что изменится"
+    ),
+    "Write the model into the file it came from; says before what will change, and keeps a backup": (
+        "Записать модель в её исходный файл; сначала показывает, что изменится, и оставляет копию"
+    ),
+    "Write what of a level the active object is into the file it came from; says before what will change": (
+        "Записать данные уровня активного объекта в их исходный файл; сначала показывает, что изменится"
+    ),
+    "No motions of the editor were imported onto the active armature": (
+        "На активный скелет не импортировано анимаций редактора"
+    ),
+    "The active object follows no path that came from a file": "Активный объект не следует по пути из файла",
+    "The active object is of no model that came from a file of its own": (
+        "Активный объект не принадлежит модели из отдельного файла"
+    ),
+    "The active object came from no file of a level": "Активный объект не из файла уровня",
     "Save the motion that plays; all others stay in the file as they are": (
         "Сохранить проигрываемую анимацию; все остальные остаются в файле как есть"
     ),

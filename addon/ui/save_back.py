@@ -1,9 +1,12 @@
-"""Save back: one button, and before anything is written the sentence that says what will change."""
+"""Save Back, for every format: a dialog that says what will change and what will be lost, and then one file is written.
+
+An operator names the file, plans it, and says which options a refusal may ask for; everything else is here.
+"""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +15,18 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..blender.linked import refuse_linked
 from ..blender.scope import progress
-from ..core import files
 from ..core.errors import MotionbridgeError, WriteError
 from ..core.report import Report
+from ..games.plan import FilePlan, OtherBase, digest_on_disk
 from ..games.renamed_bones import follow_renames
 from ..games.xray import motion_edit
 from ..games.xray.motion_export import Plan
 from .bases import BlenderOperator
-from .export_choices import ExportChoices, worst_error_text, written_sentence
+from .export_choices import ExportChoices, rest_is_edited, worst_error_text, written_sentence
 from .export_motions import active_file
 from .file_export import draw_backup
+from .hidden_keys import hides_keys
+from .layouts import fields
 from .motion_operators import active_action
 from .operation import Operation, Outcome, broken_lines
 from .preferences import preferences
@@ -33,11 +38,179 @@ BASES = (
     ("DISK", "The File on Disk", "What others changed in it meanwhile stays; only your motions are replaced"),
     ("IMPORTED", "The File as Imported", "What others changed in it meanwhile is overwritten"),
 )
+IMPORTED_BASES = (BASES[0], BASES[2])
+"""Of formats that start from the imported file alone."""
+UNDECIDED = {"REFUSE", "STOP", False}
 NAMES_SHOWN = WARNINGS_SHOWN = 6
+PREVIEWS_KEPT = BONES_SHOWN = 4
+_VALUES = (str, bool, int, float)
 LETTERS_SHOWN = 70
 
 
-class MOTIONBRIDGE_OT_save_back(Operation, ExportChoices, BlenderOperator):
+@dataclass
+class Preview:
+    """What the dialog shows of one choice of options: a plan, or why there is none.
+
+    ``matters``: the options that a refusal may ask for, and whether to show them. ``is_saved``: nothing would change.
+    """
+
+    plan: FilePlan | None = None
+    report: Report = field(default_factory=Report)
+    refusal: MotionbridgeError | None = None
+    matters: dict[str, bool] = field(default_factory=dict)
+    is_saved: bool = False
+
+
+class SaveBack(Operation):
+    """Mixed into operators that write a file back, before `bpy.types.Operator`; see `planned` for what they write."""
+
+    backup: BoolProperty(
+        name="Keep a Backup",
+        description="Keep the old file beside it, with .bak added; an existing backup is kept",
+        default=True,
+    )
+
+    _previews: dict[Any, Preview] | None = None
+    _shown: Preview | None = None
+    _samples: dict[Any, Any] | None = None
+    """What was sampled while the dialog is open: nothing in the scene changes meanwhile."""
+    _asked: tuple[str, ...] = ()
+
+    def path(self, context: Any) -> str:
+        """The file as it is stored, relative paths too. Overridden by every operator."""
+        raise NotImplementedError
+
+    def planned(self, context: Any, report: Report) -> FilePlan:
+        """The plan with the options as they are. Raises `MotionbridgeError`. Overridden by every operator."""
+        raise NotImplementedError
+
+    def settle(self, context: Any, plan: FilePlan) -> None:
+        """Remember that a plan was written."""
+
+    def questions(self, _context: Any) -> dict[str, bool]:
+        """The options that a refusal may ask for, and whether they matter as things are."""
+        return {"if_changed": False}
+
+    def draw_options(self, context: Any, layout: Any) -> None:
+        """Options of one operator."""
+
+    def title(self) -> str:
+        """The dialog's."""
+        operator: Any = self
+        return shown(operator.bl_label)
+
+    def details(self, _plan: FilePlan) -> list[str]:
+        """What will change in each part of the file, a line each; nothing where the sentence says it all."""
+        return []
+
+    def sentence(self, plan: FilePlan) -> str:
+        """What was written, in one sentence."""
+        return f"{Path(plan.path).name}: {plan.sentence()}"
+
+    def notes(self, _plan: FilePlan) -> list[str]:
+        """What is worth knowing about a plan, below its changes."""
+        return []
+
+    def invoke(self, context: Any, _event: Any) -> Any:
+        """Say what would change."""
+        operator: Any = self
+        operator.backup = preferences(context).backup
+        if bpy.app.background:
+            return self.execute(context)
+        self._previews, self._samples, self._asked = {}, {}, ()
+        self.check(context)
+        return context.window_manager.invoke_props_dialog(
+            self, width=480, title=self.title(), confirm_text=shown("Save")
+        )
+
+    def check(self, context: Any) -> bool:
+        """Called by Blender whenever an option is another one: plan with the options as they are now, once for each."""
+        self._previews = {} if self._previews is None else self._previews
+        key = self._key(context)
+        if key not in self._previews:
+            if len(self._previews) >= PREVIEWS_KEPT:
+                self._previews.pop(next(iter(self._previews)))
+            self._previews[key] = self._preview(context)
+        self._shown = self._previews[key]
+        return True
+
+    def _preview(self, context: Any) -> Preview:
+        found = Preview()
+        try:
+            refuse_linked(self.edited(context))
+            follow_renames(found.report)
+            found.matters = self.questions(context)
+            found.plan = self.planned(context, found.report)
+            found.is_saved = found.plan.is_saved()
+        except MotionbridgeError as refusal:
+            found.refusal = refusal
+            self._asked = (*self._asked, refusal.option)
+        return found
+
+    def _key(self, context: Any) -> Any:
+        """What a plan depends on: the file on disk, and options."""
+        names = {name for kind in type(self).__mro__ for name in getattr(kind, "__annotations__", ())} - {"backup"}
+        options = {name: getattr(self, name, None) for name in names if not name.startswith("_")}
+        chosen = tuple(sorted((name, value) for name, value in options.items() if isinstance(value, _VALUES)))
+        return digest_on_disk(bpy.path.abspath(self.path(context))), chosen
+
+    def draw(self, context: Any) -> None:
+        """The file, what will change, what will be lost, what has to be decided, the options."""
+        operator: Any = self
+        layout, path, preview = operator.layout, self.path(context), self._shown or Preview()
+        column = layout.column(align=True)
+        column.label(text=path, icon="FILE", translate=False)
+        if preview.refusal is not None:
+            for number, line in enumerate(broken_lines(str(preview.refusal), LETTERS_SHOWN)):
+                column.label(text=line, icon="BLANK1" if number else "ERROR", translate=False)
+        elif preview.plan is not None:
+            self._draw_plan(column, preview.plan, is_saved=preview.is_saved)
+        draw_warnings(column, preview.report)
+        options = fields(layout.column())
+        for name in dict.fromkeys([*preview.matters, *filter(None, self._asked)]):
+            if preview.matters.get(name) or name in self._asked:
+                row = options.column()
+                row.alert = getattr(self, name) in UNDECIDED
+                row.prop(self, name)
+        self.draw_options(context, options)
+        draw_backup(options, self, path)
+
+    def _draw_plan(self, column: Any, plan: FilePlan, *, is_saved: bool) -> None:
+        if is_saved:
+            column.label(text="Nothing was changed: there is nothing to save", icon="INFO")
+            return
+        column.label(text=plan.sentence(), icon="GREASEPENCIL", translate=False)
+        details = self.details(plan)
+        for line in details[:NAMES_SHOWN]:
+            column.label(text=line, icon="DOT", translate=False)
+        if len(details) > NAMES_SHOWN:
+            column.label(text=shown("and {} more").format(len(details) - NAMES_SHOWN), icon="BLANK1", translate=False)
+        for note in self.notes(plan):
+            column.label(text=note, icon="INFO", translate=False)
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Write what was said, or plan now where nothing was said."""
+        found = (self._previews or {}).get(self._key(context))
+        if found is not None and found.refusal is not None:
+            raise found.refusal
+        if found is not None:
+            report.include(found.report)
+        plan = found.plan if found is not None and found.plan is not None else self.planned(context, report)
+        self._previews = self._samples = self._shown = None
+        name = Path(plan.path).name
+        if plan.is_saved():
+            return Outcome(said("{}: nothing was changed, nothing to save").format(name), done=False)
+        plan.write(backup=self._keeps_backup(context))
+        self.settle(context, plan)
+        return Outcome(self.sentence(plan))
+
+    def _keeps_backup(self, context: Any) -> bool:
+        """The option, or what the preferences say where a script does not set it."""
+        operator: Any = self
+        return bool(operator.backup if operator.properties.is_property_set("backup") else preferences(context).backup)
+
+
+class MOTIONBRIDGE_OT_save_back(SaveBack, ExportChoices, BlenderOperator):
     """Write the motions into the file they came from; says before what will change, and keeps a backup"""
 
     bl_idname = "motionbridge.save_back"
@@ -62,17 +235,6 @@ class MOTIONBRIDGE_OT_save_back(Operation, ExportChoices, BlenderOperator):
         default=False,
         options={"SKIP_SAVE"},
     )
-    backup: BoolProperty(
-        name="Keep a Backup",
-        description="Keep the old file beside it, with .bak added; an existing backup is kept",
-        default=True,
-    )
-
-    _plan: Plan | None = None
-    _planned: Report | None = None
-    _refusal: MotionbridgeError | None = None
-    _on_disk: str | None = None
-    _samples: dict[Any, Any] | None = None
 
     @classmethod
     def poll(cls, context: Any) -> bool:
@@ -83,45 +245,23 @@ class MOTIONBRIDGE_OT_save_back(Operation, ExportChoices, BlenderOperator):
         cls.poll_message_set("No motions were imported onto this armature")
         return active_file(active_rig(context)) is not None
 
-    def invoke(self, context: Any, _event: Any) -> Any:
-        """Say what would change."""
-        self.backup, self._samples = preferences(context).backup, {}
-        if bpy.app.background:
-            return self.execute(context)
-        self.check(context)
-        return context.window_manager.invoke_props_dialog(
-            self, width=480, title=shown("Save Motions Back"), confirm_text=shown("Save")
-        )
-
-    def check(self, context: Any) -> bool:
-        """Plan again with the options as they are now."""
-        self._refusal, self._planned = None, Report()
-        try:
-            refuse_linked(self.edited(context))
-            follow_renames(self._planned)
-            self._prepare(context, self._planned)
-        except MotionbridgeError as refusal:
-            self._plan, self._refusal = None, refusal
-        return True
-
-    def _prepare(self, context: Any, report: Report) -> Plan:
+    def planned(self, context: Any, report: Report) -> Plan:
+        """The motion file."""
         rig, file = self._target(context)
-        path = Path(bpy.path.abspath(file.path))
-        self._on_disk = _digest(path)
         with progress(context, len(motion_edit.motions_of(file))) as step:
-            self._plan = motion_edit.plan_save_back(
+            plan = motion_edit.plan_save_back(
                 context,
                 rig,
                 file,
-                options=self.motion_options(backup=self.backup),
-                if_changed=motion_edit.OtherBase[self.if_changed],
+                options=self.motion_options(),
+                if_changed=OtherBase[self.if_changed],
                 report=report,
                 progress=step,
                 only=self._only(context, rig),
                 samples=self._samples,
             )
-        self._plan.path = str(path)
-        return self._plan
+        plan.path = bpy.path.abspath(file.path)
+        return plan
 
     def _only(self, context: Any, rig: Any) -> Any:
         """The action to save alone, None for the whole list."""
@@ -135,6 +275,10 @@ class MOTIONBRIDGE_OT_save_back(Operation, ExportChoices, BlenderOperator):
         rig, file = self._target(context)
         return (rig, *motion_edit.motions_of(file))
 
+    def path(self, context: Any) -> str:
+        """The motion file's, or that of the model that the motions are inside of."""
+        return str(self._target(context)[1].path)
+
     def _target(self, context: Any) -> tuple[Any, Any]:
         rig = rig_to_export(context, "")
         file = rig.motionbridge_motion_files.get(self.file) if self.file else active_file(rig)
@@ -145,73 +289,55 @@ class MOTIONBRIDGE_OT_save_back(Operation, ExportChoices, BlenderOperator):
             )
         return rig, file
 
-    def draw(self, context: Any) -> None:
-        """The sentence, the names, the options."""
-        layout = self.layout
+    def questions(self, context: Any) -> dict[str, bool]:
+        """What to start from, the edited rest pose, hidden keys."""
         rig, file = self._target(context)
-        column = layout.column(align=True)
-        column.label(text=file.path, icon="FILE", translate=False)
-        if self._refusal is not None:
-            for number, line in enumerate(broken_lines(str(self._refusal), LETTERS_SHOWN)):
-                column.label(text=line, icon="ERROR" if number == 0 else "BLANK1", translate=False)
-        elif self._plan is not None:
-            self._draw_plan(column, self._plan)
-        if self._planned is not None:
-            draw_warnings(column, self._planned)
-        if self._on_disk is not None and self._on_disk != file.sha256:
-            row = layout.column()
-            row.use_property_split = True
-            row.alert = self.if_changed == "REFUSE"
-            row.prop(self, "if_changed")
-        if len(motion_edit.motions_of(file)) > 1:
+        return {
+            "if_changed": digest_on_disk(bpy.path.abspath(file.path)) not in {None, file.sha256},
+            "rest_change": rest_is_edited(rig, "motionbridge_motion_files"),
+            "hidden_keys": hides_keys(rig),
+        }
+
+    def draw_options(self, context: Any, layout: Any) -> None:
+        """Which motions, and how they are written."""
+        if len(motion_edit.motions_of(self._target(context)[1])) > 1:
             layout.prop(self, "only_active")
-        self.draw_choices(layout, rig)
-        draw_backup(layout, self, file.path)
+        layout.prop(self, "width")
+        layout.prop(self, "rename")
 
-    def _draw_plan(self, column: Any, plan: Plan) -> None:
-        if self._is_same(plan):
-            column.label(text="Nothing was changed: there is nothing to save", icon="INFO")
-            return
-        column.label(text=plan.sentence(), icon="GREASEPENCIL", translate=False)
-        for change in plan.changes.motions[:NAMES_SHOWN]:
-            column.label(text=_change_text(change), icon="DOT", translate=False)
-        if len(plan.changes.motions) > NAMES_SHOWN:
-            column.label(text=shown("and {} more").format(len(plan.changes.motions) - NAMES_SHOWN), icon="BLANK1")
-        for old, new in plan.renamed:
-            column.label(text=f"{old} > {new}", icon="DOT", translate=False)
-        for name in plan.deleted:
-            column.label(text=shown("{} leaves the file").format(name), icon="X", translate=False)
-        error = worst_error_text(plan)
-        if error:
-            column.label(text=error, icon="INFO", translate=False)
+    def title(self) -> str:
+        """Says what "Back" is about."""
+        return shown("Save Motions Back")
 
-    def _is_same(self, plan: Plan) -> bool:
-        return hashlib.sha256(plan.data).hexdigest() == self._on_disk
+    def details(self, plan: Any) -> list[str]:
+        """The motions with their bones and fields, new names, motions that leave."""
+        renamed = [f"{old} > {new}" for old, new in plan.renamed]
+        gone = [shown("{} leaves the file").format(name) for name in plan.deleted]
+        return [*map(_change_text, plan.changes.motions), *renamed, *gone]
 
-    def run(self, context: Any, report: Report) -> Outcome:
-        """Write what was said, or plan now where nothing was said."""
-        if self._refusal is not None:
-            raise self._refusal
+    def notes(self, plan: Any) -> list[str]:
+        """What rounding does."""
+        return [text for text in [worst_error_text(plan)] if text]
+
+    def settle(self, context: Any, plan: Any) -> None:
+        """What is on disk is what the motions came from now."""
         rig, file = self._target(context)
-        plan = self._planned_before(file, report) or self._prepare(context, report)
-        self._plan = self._planned = None
-        if self._is_same(plan):
-            return Outcome(said("{}: nothing was changed, nothing to save").format(file.name), done=False)
-        plan.write(backup=self.backup)
         self.restore_hidden_keys(rig, motion_edit.motions_of(file))
         motion_edit.settle(plan, rig, file, options=self.motion_options())
-        return Outcome(written_sentence(file.name, plan))
 
-    def _planned_before(self, file: Any, report: Report) -> Plan | None:
-        """The plan that the dialog showed, unless the file on disk is another one by now; and what it warned of."""
-        if self._plan is None or self._planned is None or self._on_disk != _digest(Path(bpy.path.abspath(file.path))):
-            return None
-        report.include(self._planned)
-        return self._plan
+    def sentence(self, plan: Any) -> str:
+        """With what rounding did."""
+        return written_sentence(Path(plan.path).name, plan)
 
 
-def _digest(path: Path) -> str | None:
-    return hashlib.sha256(files.read_file(path)).hexdigest() if path.is_file() else None
+def _change_text(change: Any) -> str:
+    """``walk_0: bip01_head, bip01_spine; marks``."""
+    if change.new:
+        return shown("{}: new").format(change.name)
+    bones = ", ".join(track.bone for track in change.tracks[:BONES_SHOWN])
+    more = f" +{len(change.tracks) - BONES_SHOWN}" if len(change.tracks) > BONES_SHOWN else ""
+    parts = [bones + more] if bones else []
+    return f"{change.name}: {'; '.join([*parts, *change.fields])}"
 
 
 def draw_warnings(layout: Any, report: Report) -> None:
@@ -222,16 +348,6 @@ def draw_warnings(layout: Any, report: Report) -> None:
             layout.label(text=line, icon="BLANK1" if number else "ERROR", translate=False)
     if len(lines) > WARNINGS_SHOWN:
         layout.label(text=shown("and {} more").format(len(lines) - WARNINGS_SHOWN), icon="BLANK1", translate=False)
-
-
-def _change_text(change: Any) -> str:
-    """``walk_0: bip01_head, bip01_spine; marks``."""
-    if change.new:
-        return shown("{}: new").format(change.name)
-    bones = ", ".join(track.bone for track in change.tracks[:4])
-    more = f" +{len(change.tracks) - 4}" if len(change.tracks) > 4 else ""
-    parts = [bones + more] if bones else []
-    return f"{change.name}: {'; '.join([*parts, *change.fields])}"
 
 
 CLASSES = (MOTIONBRIDGE_OT_save_back,)

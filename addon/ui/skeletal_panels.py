@@ -103,6 +103,7 @@ class SkeletalPanel(MotionbridgePanel):
         column = layout.column(align=True)
         column.operator("import_scene.xray_skl", text="Import Editor Motions", icon="IMPORT")
         column.operator("export_scene.xray_skl", text="Export Editor Motions", icon="EXPORT")
+        column.operator("motionbridge.skeletal_save_back", icon="FILE_TICK")
         column = layout.column(align=True)
         column.operator("import_scene.xray_bones", text="Import Bone Properties", icon="IMPORT")
         column.operator("export_scene.xray_bones", text="Export Bone Properties", icon="EXPORT")

@@ -315,5 +315,6 @@ def test_the_dialog_says_before_writing_what_becomes_shorter(walk):
     dialog.check(bpy.context)
     assert "Nothing was changed: there is nothing to save" in drawn(dialog)
     done.rig.pose.bones["Spine"].rotation_mode = "XYZ"
+    dialog = as_in_a_window(arma_panels.MOTIONBRIDGE_OT_arma_save_back)
     dialog.check(bpy.context)
     assert any("rotation mode of 1 bone" in line for line in drawn(dialog))

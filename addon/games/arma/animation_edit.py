@@ -61,15 +61,23 @@ def plan_save_back(
             file=str(path),
             remedy="Export it to a file of its own",
         )
-    changed = path.is_file() and files.read_file(path) != kept(properties, "document")
-    if changed and not overwrite:
+    options = AnimationExportOptions(hidden=hidden)
+    plan = plan_export(context, rig, str(path), options=options, report=report, action=action)
+    if is_changed_on_disk(action) and not overwrite and not plan.is_saved():
         raise WriteError(
             "the file on disk is no longer the one that was imported",
             file=str(path),
             remedy="Import it again, or choose to overwrite it",
+            option="overwrite",
         )
-    options = AnimationExportOptions(hidden=hidden)
-    return plan_export(context, rig, str(path), options=options, report=report, action=action)
+    return plan
+
+
+def is_changed_on_disk(action: Any) -> bool:
+    """Whether the file that an action came from is there and another one by now. Raises `ReadError`."""
+    properties = action.motionbridge_animation
+    path = Path(bpy.path.abspath(properties.path))
+    return path.is_file() and files.read_file(path) != kept(properties, "document")
 
 
 def original_of(action: Any) -> Any:
@@ -99,12 +107,6 @@ def _settle_length(action: Any, frames: Any) -> None:
     action.motionbridge_animation.is_cut = int(outside)
     if abs(action.frame_start - frames[0]) > NEAR or abs(action.frame_end - frames[-1]) > NEAR:
         action.frame_start, action.frame_end = float(frames[0]), float(frames[-1])
-
-
-def is_saved(plan: AnimationPlan) -> bool:
-    """Whether the file on disk is what the plan would write."""
-    path = Path(plan.path)
-    return path.is_file() and files.read_file(path) == plan.data
 
 
 def settle(plan: AnimationPlan, rig: Any, action: Any) -> None:

@@ -30,6 +30,7 @@ from ...formats.arma import rtm
 from ...formats.arma.bone_table import BoneTable
 from ...formats.arma.hierarchy import Hierarchy
 from ...formats.arma.rtm.document import MOST_FRAMES
+from ..plan import FilePlan
 from . import events, export_bones, export_frames, hierarchies, step, timing
 from .export_base import Base
 from .export_bones import NamesFrom, WrittenBones
@@ -105,15 +106,13 @@ class AnimationExportOptions:
 
 
 @dataclass
-class AnimationPlan:
-    """A file that could be written, and what is different from what it starts from.
+class AnimationPlan(FilePlan):
+    """An animation that could be written.
 
     ``clip`` what it says, ``key_frames`` (frames,) where that was in Blender; ``places`` (bones,) of the armature, -1
     for bones it lacks; ``parents`` what a binarised file holds bones relative to. ``phases`` written.
     """
 
-    path: str
-    data: bytes
     changes: rtm.ClipChanges
     clip: DeltaClip
     key_frames: NDArray[np.float32]
@@ -127,10 +126,6 @@ class AnimationPlan:
         how = f", sampled because of {', '.join(self.sampled)}" if self.sampled else ""
         size = f"{counted(self.clip.frames, 'frame')} of {counted(len(self.clip.bones), 'bone')}"
         return f"{self.changes.sentence()}; {size}{how}"
-
-    def write(self, *, backup: bool = False) -> None:
-        """Put the file on disk in one step."""
-        files.write_atomically(self.path, self.data, backup=backup)
 
 
 def plan_export(

@@ -5,11 +5,13 @@ What nobody touched is written as the file had it. A model that was made in Blen
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import bpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,6 +32,7 @@ from ...formats.descent3.oof.mesh import ALPHA
 from ...formats.descent3.oof.model import Model, Part, Point, PointKind, WeaponBattery
 from ...formats.descent3.oof.motion_encoding import Precision
 from ...formats.descent3.oof.properties import Kind
+from ..plan import FilePlan, OtherBase, starts_from_disk
 from . import looks, motion_export, points
 from .hierarchy import Chosen, Hierarchy, hierarchy_of
 
@@ -91,6 +94,22 @@ def plan_export(context: Any, chosen: Chosen, options: ExportOptions, report: Re
     if changes:
         report_findings(model, report)
     return Plan(oof.write(document) if changes or not data else data, changes, model)
+
+
+def plan_save_back(context: Any, holder: Any, *, if_changed: OtherBase, report: Report) -> FilePlan:
+    """A model for the file it came from. Raises `WriteError`, also where that was changed by somebody else."""
+    properties = holder.motionbridge_descent_model
+    path = bpy.path.abspath(properties.path)
+    if not path or properties.member:
+        raise WriteError(
+            f"{holder.name!r} comes from {'an archive' if path else 'no file'}", remedy="Export it to a file of its own"
+        )
+    imported = hashlib.sha256(document_of(Chosen(holder))).hexdigest()
+    plan = plan_export(context, Chosen(holder), ExportOptions(), report, Path(path).stem)
+    files.warn_of_replacing(path, report)
+    made = FilePlan(path, plan.data, plan.changes)
+    starts_from_disk(path, {imported, properties.saved, made.digest}, if_changed)
+    return made
 
 
 def _with_motion(part: Part, before: Model) -> Part:

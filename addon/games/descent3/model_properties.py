@@ -70,6 +70,8 @@ class DescentModelProperties(bpy.types.PropertyGroup):
     is_model: BoolProperty(name="Descent 3 Model", description="What is below this object is a model of the game")
     path: StringProperty(name="Path", description="Where the model was read", subtype="FILE_PATH")
     member: StringProperty(name="In Archive", description="The model's name in the archive it was read from")
+    saved: StringProperty(options={"HIDDEN"})
+    """The SHA-256 of the file that was saved back last."""
     document: bytes_property("The model as its file has it")
     document_seal: seal_property()
     shown_points: IntProperty(options={"HIDDEN"})

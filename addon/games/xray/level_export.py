@@ -6,12 +6,14 @@ stays as it is.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import bpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,6 +24,7 @@ from ...core.model import Domain, Mesh
 from ...core.problems import Problem
 from ...core.report import Report
 from ...formats.xray import cform, dm, hom, som
+from ..plan import FilePlan, OtherBase, starts_from_disk
 from . import level_details_export
 from .level_gather import ExportOptions, Plan, encode_detail_model, gather, report_problems
 from .level_properties import meshes_of
@@ -65,6 +68,20 @@ def export_file(context: Any, holder: Any, path: Path | str, options: ExportOpti
     files.warn_of_replacing(path, report)
     files.write_atomically(path, plan.data, backup=options.backup)
     return plan
+
+
+def plan_save_back(context: Any, holder: Any, *, if_changed: OtherBase, report: Report) -> FilePlan:
+    """What of a level ``holder`` is, for the file it came from. Raises `WriteError`, also where that was changed."""
+    properties = holder.motionbridge_level
+    path = bpy.path.abspath(properties.path)
+    if not path:
+        raise WriteError(f"{holder.name!r} comes from no file", remedy="Export it to one")
+    imported = hashlib.sha256(kept(properties, "document")).hexdigest()
+    plan = plan_export(context, holder, ExportOptions(), report)
+    files.warn_of_replacing(path, report)
+    made = FilePlan(path, plan.data, plan.changes)
+    starts_from_disk(path, {imported, properties.saved, made.digest}, if_changed)
+    return made
 
 
 def _gather_whole(context: Any, holder: Any, options: ExportOptions, report: Report) -> Mesh:

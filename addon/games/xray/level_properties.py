@@ -40,6 +40,8 @@ class LevelProperties(bpy.types.PropertyGroup):
     kind: EnumProperty(name="Kind", description="What of a level this is", items=KINDS, default="NONE")
     is_part: BoolProperty(name="Part", description="One of the meshes that a file was split into")
     path: StringProperty(name="Path", description="Where the file was read", subtype="FILE_PATH")
+    saved: StringProperty(options={"HIDDEN"})
+    """The SHA-256 of the file that was saved back last."""
     document: bytes_property("The file as it was read")
     document_seal: seal_property()
     weld: FloatProperty(options={"HIDDEN"}, default=NOT_WELDED)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +12,12 @@ from ...blender import action_lists, rotation_modes
 from ...blender.armature import rest_of
 from ...blender.record import drop, keep
 from ...blender.rotation_modes import HiddenKeys
-from ...core import files, names, space
+from ...core import names, space
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.xray.omf import edit
 from ...formats.xray.omf.motions import write_motion
+from ..plan import OtherBase, starts_from_disk
 from . import motion_files, motion_length
 from .motion_export import (
     Host,
@@ -34,16 +33,6 @@ from .motion_export import (
 )
 from .motion_files import LISTS
 from .motion_import import Builders, describe
-
-
-class OtherBase(Enum):
-    """What saving back starts from where the file on disk is no longer the one that was imported."""
-
-    REFUSE = "refuse"
-    DISK = "disk"
-    """The file on disk: what others changed in it meanwhile stays."""
-    IMPORTED = "imported"
-    """The file as it was imported: what others changed meanwhile is overwritten."""
 
 
 def _actions() -> Iterable[Any]:
@@ -253,18 +242,11 @@ def _warn_of_other_rigs(rig: Any, file: Any, report: Report) -> None:
 
 def _base(rig: Any, file: Any, chosen: Sequence[Any], if_changed: OtherBase, report: Report) -> Host:
     there = Path(bpy.path.abspath(file.path))
-    digest = hashlib.sha256(files.read_file(there)).hexdigest() if there.is_file() else None
-    if digest is not None and (digest == file.sha256 or if_changed is OtherBase.DISK):
+    if starts_from_disk(there, {file.sha256}, if_changed):
         host = host_on_disk(str(there), rig)
         if host.motions is not None:
             host.motions = host.motions._replace(parameters=motion_files.with_partitions(host.motions.parameters, file))
         return host
-    if digest is not None and if_changed is OtherBase.REFUSE:
-        raise WriteError(
-            "the file on disk is no longer the one that was imported",
-            file=str(there),
-            remedy="Choose what to start from: the file on disk, or the file as it was imported",
-        )
     if file.embedded:
         raise WriteError(
             "the model these motions lie in is gone", file=str(there), remedy="Put it back, or export to a motion file"
@@ -284,7 +266,7 @@ def settle(plan: Plan, rig: Any, file: Any = None, *, options: MotionExportOptio
     """
     if plan.document is None:
         return file
-    digest = hashlib.sha256(plan.data).hexdigest()
+    digest = plan.digest
     before = action_lists.members(file, LISTS) if file is not None else {}
     files_of = {action: one.name for action, one in action_lists.files_of_actions(rig, LISTS).items()}
     for action, _ in plan.written:

@@ -39,6 +39,7 @@ from ...formats.xray.omf.document import FRAMES_PER_SECOND, TIMING, Definition, 
 from ...formats.xray.omf.encoding import Identity, encode, new_definition
 from ...formats.xray.omf.limits import LONGEST_NAME
 from ...formats.xray.omf.quantise import Width
+from ..plan import FilePlan
 from . import marks, motion_files, motion_length
 from .bone_properties import bones_in_order, game_name
 from .motion_files import LISTS
@@ -76,11 +77,9 @@ class MotionExportOptions:
 
 
 @dataclass
-class Plan:
-    """A file that could be written: its bytes, and what is different from what it starts from."""
+class Plan(FilePlan):
+    """A file of motions that could be written, and which motion in it each action is."""
 
-    path: str
-    data: bytes
     changes: Changes
     deleted: list[str] = field(default_factory=list)
     reordered: bool = False
@@ -109,10 +108,6 @@ class Plan:
         if self.reordered:
             parts.append("in another order")
         return ", ".join(parts)
-
-    def write(self, *, backup: bool = False) -> None:
-        """Put the file on disk in one step."""
-        files.write_atomically(self.path, self.data, backup=backup)
 
 
 def plan_export(
@@ -400,6 +395,7 @@ class _Gatherer:
             raise WriteError(
                 f"the rest pose was edited after the motions were imported ({', '.join(changed[:6])})",
                 remedy="Choose whether to keep the game's pose or the offsets (option Edited Rest Pose)",
+                option="rest_change",
             )
         return rest_then(found, self._now)
 

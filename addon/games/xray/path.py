@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -24,6 +25,7 @@ from ...core.model import Path
 from ...core.report import Report
 from ...formats.xray import anm
 from ...formats.xray.channels import lost_slopes
+from ..plan import FilePlan, OtherBase, starts_from_disk
 
 CAMERA_TURN = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 """Rx(90°): a Blender camera looks along its -Z, an object of the game along what becomes Blender's +Y."""
@@ -83,22 +85,15 @@ class PathExportOptions:
 
 
 @dataclass
-class PathPlan:
-    """A file that could be written, and what is different from what it starts from."""
+class PathPlan(FilePlan):
+    """A path that could be written; ``sampled`` why its keys do not go out as they are."""
 
-    path: str
-    data: bytes
-    changes: Any
     sampled: list[str]
 
     def sentence(self) -> str:
         """What will change, in one sentence."""
         how = f", sampled because of {', '.join(self.sampled)}" if self.sampled else ""
         return f"{self.changes.sentence()}{how}"
-
-    def write(self, *, backup: bool = False) -> None:
-        """Put the file on disk in one step."""
-        files.write_atomically(self.path, self.data, backup=backup)
 
 
 class PathProperties(bpy.types.PropertyGroup):
@@ -113,6 +108,8 @@ class PathProperties(bpy.types.PropertyGroup):
     not_shown: StringProperty(
         name="Not Shown", description="What Blender does not show and the file keeps", options={"HIDDEN"}
     )
+    saved: StringProperty(options={"HIDDEN"})
+    """The SHA-256 of the file that was saved back last."""
     document: bytes_property("The file as it was read")
     document_seal: seal_property()
 
@@ -290,6 +287,18 @@ def plan_export(
     document, changes = anm.encode(path, base, version=_version(action, options))
     _warn_of_cost(changes, options, report)
     return PathPlan(file, anm.write(document), changes, reasons)
+
+
+def plan_save_back(
+    context: Any, active: Any, *, options: PathExportOptions, if_changed: OtherBase, report: Report
+) -> PathPlan:
+    """The path that ``active`` follows for the file it came from. Raises `WriteError`, also where that is changed."""
+    properties = followed_action(active).motionbridge_path
+    file = bpy.path.abspath(properties.path)
+    imported = hashlib.sha256(kept(properties, "document")).hexdigest()
+    plan = plan_export(context, active, file, options=options, report=report)
+    starts_from_disk(file, {imported, properties.saved, plan.digest}, if_changed)
+    return plan
 
 
 def why_sampled(active: Any) -> list[str] | None:

@@ -13,6 +13,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+import bpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,6 +35,7 @@ from ...formats.xray.channels import lost_slopes
 from ...formats.xray.omf.document import FRAMES_PER_SECOND
 from ...formats.xray.skl.document import MARKS_SINCE, PACKED_SINCE, TIMING, SkeletalMotion, Skl
 from ...formats.xray.skl.mapping import Changes, MotionChange, Playing, edited, new_motion, with_playing
+from ..plan import FilePlan, OtherBase, starts_from_disk
 from . import marks, motion_files, motion_length
 from .motion_export import (
     RestChange,
@@ -75,16 +77,12 @@ class SkeletalExportOptions:
 
 
 @dataclass
-class SkeletalPlan:
-    """A file that could be written, and what is different from what it starts from."""
+class SkeletalPlan(FilePlan):
+    """A file of the editor's motions that could be written."""
 
-    path: str
-    data: bytes
-    changes: Changes = field(default_factory=Changes)
-
-    def write(self, *, backup: bool = False) -> None:
-        """Put the file on disk in one step."""
-        files.write_atomically(self.path, self.data, backup=backup)
+    changes: Changes
+    written: list[tuple[Any, str]] = field(default_factory=list)
+    """The actions, each with the name its motion has in the file."""
 
 
 @dataclass
@@ -154,7 +152,39 @@ def plan_export(
         report.warn(slopes)
     if options.onto is Onto.OWN_FILES and Path(path).is_file():
         warn_of_removed(path, _names_in, [motion.label for motion in document.motions], report)
-    return SkeletalPlan(path, skl.write(document), changes)
+    written = list(zip(chosen, labels, strict=True))
+    return SkeletalPlan(path, skl.write(document), changes, written)
+
+
+def plan_save_back(
+    context: Any,
+    rig: Any,
+    file: Any,
+    *,
+    options: SkeletalExportOptions,
+    if_changed: OtherBase,
+    report: Report,
+    samples: dict[Any, Any] | None = None,
+) -> SkeletalPlan:
+    """The file of ``rig`` as it would be saved: motions of the list replaced or added, everything else as it is.
+
+    Raises `WriteError` where the file on disk is another one by now and ``if_changed`` says to refuse.
+    """
+    path = bpy.path.abspath(file.path)
+    on_disk = starts_from_disk(path, {file.sha256}, if_changed)
+    chosen = motions_of(file)
+    options = replace(options, onto=Onto.FILE if on_disk else Onto.OWN_FILES)
+    return plan_export(context, rig, chosen, path, options=options, report=report, samples=samples)
+
+
+def settle(plan: SkeletalPlan, file: Any) -> None:
+    """After ``plan`` was written: the file on disk is known, and its motions by their new names.
+
+    What an edit is compared with stays what was imported: the same keys give the same bytes when saved again.
+    """
+    file.sha256 = plan.digest
+    for action, label in plan.written:
+        action.motionbridge_skeletal.imported_name = label
 
 
 def imported_name(action: Any) -> str:
@@ -326,6 +356,7 @@ class _Gatherer:
             raise WriteError(
                 f"the rest pose was edited after the motions were imported ({', '.join(changed[:6])})",
                 remedy="Choose whether to keep the game's pose or the offsets (option Edited Rest Pose)",
+                option="rest_change",
             )
         if self._options.rest_change is RestChange.OFFSETS:
             return self._now, set(changed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -103,7 +104,8 @@ def _import(
     report: Report,
     progress: Callable[[int], None],
 ) -> SkeletalImport:
-    document = skl.read(files.read_file(path), path, report)
+    data = files.read_file(path)
+    document = skl.read(data, path, report)
     chosen = _chosen(document, options, path)
     renamed_bones.remember(rig.data)
     bones = bones_of(rig, rest_of(rig, space.XRAY_ROOT_FRAME))
@@ -113,6 +115,7 @@ def _import(
         report.warn(f"the armature has {', '.join(reasons)}: what is shown is not all the game plays", rig.name)
     result = SkeletalImport()
     file = attach(rig, document, path)
+    file.sha256 = hashlib.sha256(data).hexdigest()
     missing: dict[str, None] = {}
     with pose.PoseWriter(compat.slot_name(rig)) as writer:
         for done, place in enumerate(chosen):

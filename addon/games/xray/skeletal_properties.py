@@ -60,6 +60,7 @@ class SkeletalFile(bpy.types.PropertyGroup):
     """A file of the editor's motions on a rig; ``name`` is the key that actions refer to."""
 
     path: StringProperty(name="Path", description="Where the file was read", subtype="FILE_PATH")
+    sha256: StringProperty(name="Digest", description="The file as imported or last saved", options={"HIDDEN"})
     document: bytes_property("The file without its motions' keys")
     document_seal: seal_property()
     rest: CollectionProperty(type=RestBone)

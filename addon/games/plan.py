@@ -1,0 +1,80 @@
+"""A file before it is written: its bytes, what in them is different, and what they start from, for every format."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from ..core import files
+from ..core.errors import WriteError
+
+
+class OtherBase(Enum):
+    """What saving back starts from where the file on disk is no longer the one that was imported."""
+
+    REFUSE = "refuse"
+    DISK = "disk"
+    """The file on disk: what others changed in it meanwhile stays."""
+    IMPORTED = "imported"
+    """The file as it was imported: what others changed meanwhile is overwritten."""
+
+
+@dataclass
+class FilePlan:
+    """A file that could be written: nothing is on disk before `write`. ``changes`` tells what is different in it."""
+
+    path: str
+    data: bytes
+    changes: Any
+
+    def sentence(self) -> str:
+        """What will change, in one sentence."""
+        return str(self.changes.sentence())
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of what would be written."""
+        return hashlib.sha256(self.data).hexdigest()
+
+    def is_saved(self) -> bool:
+        """Whether the file on disk is what would be written."""
+        return digest_on_disk(self.path) == self.digest
+
+    def write(self, *, backup: bool = False) -> None:
+        """Put the file on disk in one step. Raises `WriteError`."""
+        files.write_atomically(self.path, self.data, backup=backup)
+
+
+def digest_on_disk(path: Path | str) -> str | None:
+    """The SHA-256 of a file, None where there is none. Raises `ReadError`."""
+    return hashlib.sha256(files.read_file(path)).hexdigest() if Path(path).is_file() else None
+
+
+def starts_from_disk(path: Path | str, known: Collection[str], if_changed: OtherBase) -> bool:
+    """Whether a file is to be saved onto the one on disk; False where it is missing, or the imported one counts.
+
+    ``known``: the SHA-256 of the file as it was imported, or saved since. Raises `WriteError` where the file on disk is
+    another one and nothing was decided (option ``if_changed``).
+    """
+    digest = digest_on_disk(path)
+    if digest is None:
+        return False
+    if digest in known or if_changed is OtherBase.DISK:
+        return True
+    if if_changed is OtherBase.REFUSE:
+        raise changed_on_disk(path)
+    return False
+
+
+def changed_on_disk(path: Path | str) -> WriteError:
+    """The refusal to replace a file that somebody else changed before anybody decided what counts."""
+    return WriteError(
+        "the file on disk is no longer the one that was imported",
+        file=str(path),
+        remedy="Choose what to start from: the file on disk, or the file as it was imported",
+        option="if_changed",
+    )

@@ -1,0 +1,224 @@
+"""Save Back of the editor's motions, motion paths, models of Descent 3 and what a level is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from bpy.props import EnumProperty
+
+from ..blender import scope
+from ..core.report import Report
+from ..games.descent3 import model_export
+from ..games.descent3.model_properties import holder_of as model_of
+from ..games.plan import FilePlan, OtherBase
+from ..games.xray import level_export, skeletal_export
+from ..games.xray import path as paths
+from ..games.xray.level_properties import holder_of as level_of
+from ..games.xray.motion_export import RestChange
+from .bases import BlenderOperator
+from .curve_tolerances import Tolerances
+from .export_choices import RestChoice, rest_is_edited
+from .export_skeletal import file_played
+from .hidden_keys import HiddenKeysChoice, hides_keys
+from .save_back import BASES, IMPORTED_BASES, NAMES_SHOWN, SaveBack
+from .target import active_rig
+from .wording import shown
+
+
+class MOTIONBRIDGE_OT_skeletal_save_back(SaveBack, RestChoice, HiddenKeysChoice, Tolerances, BlenderOperator):
+    """Write the editor's motions into the file they came from; says before what will change, and keeps a backup"""
+
+    bl_idname = "motionbridge.skeletal_save_back"
+    bl_label = "Save Editor Motions Back"
+    bl_options = {"REGISTER", "UNDO"}
+
+    if_changed: EnumProperty(
+        name="Start From",
+        description="The file on disk is no longer the one that was imported",
+        items=BASES,
+        default="REFUSE",
+        options={"SKIP_SAVE"},
+    )
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active armature has motions of a file of the editor."""
+        rig = active_rig(context)
+        cls.poll_message_set("No motions of the editor were imported onto the active armature")
+        return rig is not None and file_played(rig) is not None
+
+    def path(self, context: Any) -> str:
+        """The file of the motion that plays."""
+        return str(file_played(active_rig(context)).path)
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """The armature and the motions: they get the names that are written."""
+        rig = active_rig(context)
+        return (rig, *skeletal_export.motions_of(file_played(rig)))
+
+    def planned(self, context: Any, report: Report) -> FilePlan:
+        """All motions of the file."""
+        rig = active_rig(context)
+        options = skeletal_export.SkeletalExportOptions(
+            tolerance=self.tolerance(), rest_change=RestChange[self.rest_change], hidden=self.hidden_keys_option()
+        )
+        with scope.object_mode(context):
+            return skeletal_export.plan_save_back(
+                context,
+                rig,
+                file_played(rig),
+                options=options,
+                if_changed=OtherBase[self.if_changed],
+                report=report,
+                samples=self._samples,
+            )
+
+    def questions(self, context: Any) -> dict[str, bool]:
+        """What to start from, the edited rest pose, hidden keys."""
+        rig = active_rig(context)
+        return {
+            "if_changed": False,
+            "rest_change": rest_is_edited(rig, "motionbridge_skeletal_files"),
+            "hidden_keys": hides_keys(rig),
+        }
+
+    def draw_options(self, _context: Any, layout: Any) -> None:
+        """How what has to be fitted is."""
+        self.draw_tolerances(layout)
+
+    def details(self, plan: Any) -> list[str]:
+        """The motions with their channels and fields."""
+        found = []
+        for change in plan.changes.motions:
+            channels = ", ".join([*(one.channel for one in change.channels[:NAMES_SHOWN]), *change.fields])
+            found.append(shown("{}: new").format(change.name) if change.new else f"{change.name}: {channels}")
+        return found
+
+    def settle(self, context: Any, plan: Any) -> None:
+        """The file on disk is known."""
+        rig = active_rig(context)
+        file = file_played(rig)
+        skeletal_export.settle(plan, file)
+        self.restore_hidden_keys(rig, skeletal_export.motions_of(file))
+
+
+class _OfOneObject(SaveBack):
+    """What starts from the imported file alone, which stays what an edit is compared with."""
+
+    if_changed: EnumProperty(
+        name="Start From",
+        description="The file on disk is no longer the one that was imported",
+        items=IMPORTED_BASES,
+        default="REFUSE",
+        options={"SKIP_SAVE"},
+    )
+
+    def source(self, context: Any) -> Any:
+        """The properties with ``path`` and ``saved``. Overridden by every operator."""
+        raise NotImplementedError
+
+    def path(self, context: Any) -> str:
+        """The file it came from."""
+        return str(self.source(context).path)
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """What knows of the file."""
+        return (self.source(context).id_data,)
+
+    def settle(self, context: Any, plan: FilePlan) -> None:
+        """The file on disk is known."""
+        self.source(context).saved = plan.digest
+
+
+class MOTIONBRIDGE_OT_path_save_back(_OfOneObject, Tolerances, BlenderOperator):
+    """Write the path that the active object follows into the file it came from; says before what will change"""
+
+    bl_idname = "motionbridge.path_save_back"
+    bl_label = "Save Path Back"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active object follows a path that came from a file."""
+        action = paths.followed_action(context.view_layer.objects.active)
+        cls.poll_message_set("The active object follows no path that came from a file")
+        return action is not None and bool(action.motionbridge_path.path)
+
+    def source(self, context: Any) -> Any:
+        """Of the action."""
+        return paths.followed_action(context.view_layer.objects.active).motionbridge_path
+
+    def planned(self, context: Any, report: Report) -> FilePlan:
+        """The path."""
+        active = context.view_layer.objects.active
+        options = paths.PathExportOptions(tolerance=self.tolerance())
+        return paths.plan_save_back(
+            context, active, options=options, if_changed=OtherBase[self.if_changed], report=report
+        )
+
+    def draw_options(self, _context: Any, layout: Any) -> None:
+        """How what has to be fitted is."""
+        self.draw_tolerances(layout)
+
+
+class MOTIONBRIDGE_OT_descent_save_back(_OfOneObject, BlenderOperator):
+    """Write the model into the file it came from; says before what will change, and keeps a backup"""
+
+    bl_idname = "motionbridge.descent_save_back"
+    bl_label = "Save Model Back"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active object is of a model that came from a file of its own."""
+        holder = model_of(context.view_layer.objects.active)
+        cls.poll_message_set("The active object is of no model that came from a file of its own")
+        if holder is None:
+            return False
+        return bool(holder.motionbridge_descent_model.path and not holder.motionbridge_descent_model.member)
+
+    def source(self, context: Any) -> Any:
+        """Of the object that holds the model."""
+        return model_of(context.view_layer.objects.active).motionbridge_descent_model
+
+    def planned(self, context: Any, report: Report) -> FilePlan:
+        """The model."""
+        holder = model_of(context.view_layer.objects.active)
+        if_changed = OtherBase[self.if_changed]
+        return model_export.plan_save_back(context, holder, if_changed=if_changed, report=report)
+
+
+class MOTIONBRIDGE_OT_level_save_back(_OfOneObject, BlenderOperator):
+    """Write what of a level the active object is into the file it came from; says before what will change"""
+
+    bl_idname = "motionbridge.level_save_back"
+    bl_label = "Save Level File Back"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active object is of a level's file."""
+        holder = level_of(context.view_layer.objects.active)
+        cls.poll_message_set("The active object came from no file of a level")
+        if holder is None or holder.motionbridge_level.kind not in level_export.SUFFIXES:
+            return False
+        return bool(holder.motionbridge_level.path)
+
+    def source(self, context: Any) -> Any:
+        """Of the object that remembers the file."""
+        return level_of(context.view_layer.objects.active).motionbridge_level
+
+    def planned(self, context: Any, report: Report) -> FilePlan:
+        """The file."""
+        holder = level_of(context.view_layer.objects.active)
+        if_changed = OtherBase[self.if_changed]
+        return level_export.plan_save_back(context, holder, if_changed=if_changed, report=report)
+
+
+CLASSES = (
+    MOTIONBRIDGE_OT_skeletal_save_back,
+    MOTIONBRIDGE_OT_path_save_back,
+    MOTIONBRIDGE_OT_descent_save_back,
+    MOTIONBRIDGE_OT_level_save_back,
+)

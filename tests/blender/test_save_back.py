@@ -1,0 +1,238 @@
+"""Save Back of every format: what the dialog says, what it asks, and what is on disk afterwards."""
+
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import bpy
+import pytest
+
+from addon.blender import compat
+from addon.core.errors import WriteError
+from addon.games import plan as plans
+from addon.games.xray import motion_edit, skeletal_export
+from addon.ui import arma_panels, save_back, save_back_files
+from tests.blender.rtm_scene import curve_of
+from tests.blender.test_sampling import looked_at, reach_toward
+from tests.blender.test_skl_motions import CURVED, made_motion, rig_of, written
+from tests.blender.test_skl_motions import load as load_editor_motions
+from tests.blender.test_ui import game, last_report, load, refusal, turn_a_key
+from tests.blender.test_written_motions import as_in_a_window, drawn
+
+__all__ = ["game", "looked_at"]
+
+NOTHING = "Nothing was changed: there is nothing to save"
+CHANGED = "the file on disk is no longer the one that was imported"
+
+
+def an_animation(folder, samples):
+    path = Path(shutil.copy(samples / "arma" / "walk.rtm", folder))
+    bpy.ops.import_scene.arma_rtm(filepath=str(path))
+    action = bpy.context.view_layer.objects.active.animation_data.action
+
+    def edit():
+        curve_of(action, "head", "location", 0).keyframe_points[0].co[1] += 0.5
+
+    kind = arma_panels.MOTIONBRIDGE_OT_arma_save_back
+    return SimpleNamespace(path=path, edit=edit, kind=kind, says="1 frame changed", option="overwrite", decided=True)
+
+
+def a_path(folder, samples):
+    path = Path(shutil.copy(samples / "camera.anm", folder))
+    bpy.ops.import_scene.xray_anm(filepath=str(path))
+    action = bpy.context.view_layer.objects.active.animation_data.action
+
+    def edit():
+        curve = next(one for one in compat.curve_bag(action).fcurves if one.data_path == "location")
+        curve.keyframe_points[0].co[1] += 0.5
+
+    kind = save_back_files.MOTIONBRIDGE_OT_path_save_back
+    return SimpleNamespace(
+        path=path, edit=edit, kind=kind, says="channel X changed", option="if_changed", decided="IMPORTED"
+    )
+
+
+def editor_motions(folder, _samples):
+    path = written(folder, made_motion(CURVED))
+    rig = rig_of(["root", "arm", "hand", "Finger"])
+    (action,) = load_editor_motions(rig, path).actions
+    bpy.context.view_layer.objects.active = rig
+    compat.assign(rig, action)
+
+    def edit():
+        curve = next(one for one in compat.curve_bag(action).fcurves if '"hand"].location' in one.data_path)
+        curve.keyframe_points[0].co[1] += 0.5
+
+    kind = save_back_files.MOTIONBRIDGE_OT_skeletal_save_back
+    says = "1 motion changed"
+    return SimpleNamespace(path=Path(path), edit=edit, kind=kind, says=says, option="if_changed", decided="IMPORTED")
+
+
+def a_model(folder, samples):
+    path = Path(shutil.copy(samples / "descent3" / "ship.oof", folder))
+    bpy.ops.import_scene.descent3_oof(filepath=str(path))
+    part = next(one for one in bpy.data.objects if one.type == "MESH" and one.motionbridge_descent_part.is_part)
+    bpy.context.view_layer.objects.active = part
+
+    def edit():
+        part.data.vertices[0].co[0] += 0.25
+
+    kind = save_back_files.MOTIONBRIDGE_OT_descent_save_back
+    return SimpleNamespace(path=path, edit=edit, kind=kind, says="changed", option="if_changed", decided="IMPORTED")
+
+
+def occluders(folder, samples):
+    path = Path(shutil.copy(samples / "level" / "level.hom", folder))
+    bpy.ops.import_scene.xray_level_geometry(filepath=str(path))
+    shown = next(one for one in bpy.data.objects if one.motionbridge_level.kind == "HOM")
+    bpy.context.view_layer.objects.active = shown
+
+    def edit():
+        mesh = next(one for one in (shown, *shown.children_recursive) if one.type == "MESH")
+        mesh.data.vertices[0].co[2] += 0.25
+
+    kind = save_back_files.MOTIONBRIDGE_OT_level_save_back
+    return SimpleNamespace(path=path, edit=edit, kind=kind, says="changed", option="if_changed", decided="IMPORTED")
+
+
+MADE = {made.__name__: made for made in (an_animation, a_path, editor_motions, a_model, occluders)}
+
+
+@pytest.fixture(params=MADE.values(), ids=MADE.keys())
+def opened(request, tmp_path, samples):
+    return request.param(tmp_path, samples)
+
+
+def dialog_of(kind, **options):
+    dialog = as_in_a_window(kind, **options)
+    dialog.check(bpy.context)
+    return dialog
+
+
+def properties_drawn(dialog):
+    drawn(dialog)
+    return {entry[0] for entry in dialog.layout.kept if isinstance(entry, tuple)}
+
+
+def test_the_dialog_says_what_changes_and_only_then_it_is_written(opened):
+    before = opened.path.read_bytes()
+    assert NOTHING in drawn(dialog_of(opened.kind))
+    assert dialog_of(opened.kind).execute(bpy.context) == {"CANCELLED"}
+    opened.edit()
+    dialog = dialog_of(opened.kind)
+    said = drawn(dialog)
+    assert said[0] == str(opened.path)
+    assert opened.says in " ".join(said)
+    assert opened.option not in properties_drawn(dialog)
+    assert opened.path.read_bytes() == before
+    assert dialog.execute(bpy.context) == {"FINISHED"}
+    after = opened.path.read_bytes()
+    assert after != before
+    assert opened.path.with_name(opened.path.name + ".bak").read_bytes() == before
+    assert NOTHING in drawn(dialog_of(opened.kind))
+    opened.edit()
+    assert dialog_of(opened.kind).execute(bpy.context) == {"FINISHED"}
+    assert opened.path.read_bytes() != after
+
+
+def test_what_somebody_else_changed_is_asked_about(opened):
+    opened.edit()
+    dialog = dialog_of(opened.kind, backup=False)
+    assert dialog.execute(bpy.context) == {"FINISHED"}
+    saved = opened.path.read_bytes()
+    opened.path.write_bytes(saved + bytes(1))
+    dialog = dialog_of(opened.kind)
+    assert CHANGED in " ".join(" ".join(drawn(dialog)).split())
+    assert opened.option in properties_drawn(dialog)
+    assert dialog.execute(bpy.context) == {"CANCELLED"}
+    assert opened.path.read_bytes() == saved + bytes(1)
+    setattr(dialog, opened.option, opened.decided)
+    dialog.check(bpy.context)
+    assert opened.option in properties_drawn(dialog)
+    assert dialog.execute(bpy.context) == {"FINISHED"}
+    assert opened.path.read_bytes() == saved
+
+
+def test_after_undo_the_dialog_offers_what_its_refusal_names(tmp_path, samples):
+    opened = an_animation(tmp_path, samples)
+    rig = bpy.context.view_layer.objects.active.name
+    bpy.ops.ed.undo_push(message="imported")
+    opened.edit()
+    bpy.ops.ed.undo_push(message="edited")
+    assert bpy.ops.motionbridge.arma_save_back() == {"FINISHED"}
+    bpy.ops.ed.undo_push(message="saved")
+    bpy.ops.ed.undo()
+    bpy.context.view_layer.objects.active = bpy.data.objects[rig]
+    assert NOTHING in drawn(dialog_of(opened.kind))  # the keys are those of the file that was saved
+    curve = curve_of(bpy.context.object.animation_data.action, "head", "location", 0)
+    curve.keyframe_points[0].co[1] += 0.25
+    dialog = dialog_of(opened.kind)
+    assert CHANGED in " ".join(" ".join(drawn(dialog)).split())
+    assert "overwrite" in properties_drawn(dialog)
+    dialog.overwrite = True
+    dialog.check(bpy.context)
+    assert dialog.execute(bpy.context) == {"FINISHED"}
+    assert NOTHING in drawn(dialog_of(opened.kind))
+
+
+def test_what_a_refusal_asks_for_is_drawn_until_the_dialog_closes(game):
+    rig = load(game)
+    turn_a_key(rig.animation_data.action)
+    rig.pose.bones["thigh_l"].rotation_mode = "XYZ"
+    dialog = dialog_of(save_back.MOTIONBRIDGE_OT_save_back)
+    assert "hidden_keys" in properties_drawn(dialog)
+    dialog.hidden_keys = "RESTORE"
+    dialog.check(bpy.context)
+    assert "hidden_keys" in properties_drawn(dialog)
+    assert dialog.execute(bpy.context) == {"FINISHED"}
+    assert rig.pose.bones["thigh_l"].rotation_mode == "QUATERNION"
+
+
+def test_changing_an_option_samples_nothing_again(game, looked_at):
+    rig = load(game)
+    reach_toward(rig)
+    dialog = as_in_a_window(save_back.MOTIONBRIDGE_OT_save_back)
+    dialog._samples = {}  # as `invoke` leaves it
+    dialog.check(bpy.context)
+    seen = len(looked_at)
+    assert seen == len(motion_edit.motions_of(rig.motionbridge_motion_files[0]))
+    planned = dialog._shown.plan
+    for name, value in (("backup", False), ("width", "WIDE"), ("rename", False), ("only_active", True)):
+        setattr(dialog, name, value)
+        dialog.check(bpy.context)
+        assert (dialog._shown.plan is planned) == (name == "backup")
+    assert [change.name for change in dialog._shown.plan.changes.motions] == ["walk"]
+    assert len(looked_at) == seen
+
+
+def test_editor_motions_that_are_renamed_and_saved_twice_stay_one(tmp_path):
+    opened = editor_motions(tmp_path, None)
+    rig = bpy.context.view_layer.objects.active
+    rig.animation_data.action.motionbridge_motion.motion_name = "renamed"
+    assert bpy.ops.motionbridge.skeletal_save_back() == {"FINISHED"}
+    opened.edit()
+    assert bpy.ops.motionbridge.skeletal_save_back() == {"FINISHED"}
+    assert skeletal_export._names_in(str(opened.path)) == ["renamed"]
+    opened.path.write_bytes(opened.path.read_bytes())
+    assert bpy.ops.motionbridge.skeletal_save_back() == {"CANCELLED"}
+
+
+def test_saving_the_active_motion_needs_one(game):
+    rig = load(game)
+    rig.animation_data.action = None
+    assert "plays no action" in refusal(bpy.ops.motionbridge.save_back, only_active=True)
+    assert last_report()
+
+
+def test_a_plan_knows_whether_it_is_on_disk(tmp_path):
+    path = tmp_path / "file"
+    made = plans.FilePlan(str(path), b"bytes", None)
+    assert not made.is_saved()
+    made.write()
+    assert made.is_saved()
+    assert plans.starts_from_disk(path, {made.digest}, plans.OtherBase.REFUSE)
+    assert plans.starts_from_disk(path, set(), plans.OtherBase.DISK)
+    assert not plans.starts_from_disk(path, set(), plans.OtherBase.IMPORTED)
+    with pytest.raises(WriteError, match=CHANGED) as refused:
+        plans.starts_from_disk(path, set(), plans.OtherBase.REFUSE)
+    assert refused.value.option == "if_changed"
