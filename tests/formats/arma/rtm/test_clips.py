@@ -317,7 +317,7 @@ def test_one_number_changes_four_bytes_of_a_plain_file():
     differ = [place for place in range(len(data)) if data[place] != written[place]]
     last = len(data) - 8  # x y z of the last matrix end the file
     assert set(differ) <= set(range(last, last + 4))
-    assert changes.sentence() == "1 bone changed (1 frame); 1 bone untouched"
+    assert changes.sentence() == "1 frame changed (1 bone); 1 bone untouched"
 
 
 def test_one_frame_of_a_binarised_file_keeps_the_blocks_of_the_others(corpus):
