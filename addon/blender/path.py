@@ -24,6 +24,7 @@ from . import compat, scope
 Floats = NDArray[np.float64]
 
 LOCATION, ROTATION = "location", "rotation_euler"
+MOVING = (LOCATION, ROTATION, "rotation_quaternion", "rotation_axis_angle")
 _FREE = 0
 MOST_SAMPLED = 200_000
 """Frames; nearly two hours of a path."""
@@ -132,6 +133,12 @@ def why_sampled(owner: Any, action: Any) -> list[str]:
 def is_keyed(owner: Any, action: Any) -> bool:
     """Whether ``action`` has keys of where ``owner`` is or how it is turned; others, of its scale say, are no path."""
     return any(curve.data_path in (LOCATION, ROTATION) for curve in _curves(owner, action))
+
+
+def last_key(owner: Any, action: Any) -> float:
+    """The frame of the last key that moves ``owner``, muted curves left out; minus infinity without keys."""
+    moving = [curve for curve in _curves(owner, action) if curve.data_path in MOVING and not curve.mute]
+    return max((float(curve.range()[1]) for curve in moving if len(curve.keyframe_points)), default=-np.inf)
 
 
 def _curves(owner: Any, action: Any) -> list[Any]:

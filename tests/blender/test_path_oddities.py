@@ -140,6 +140,33 @@ def test_a_changed_range_is_the_paths_even_where_the_files_was_odd(tmp_path) -> 
     assert (written.first, written.last) == (0, 40)
 
 
+@pytest.mark.parametrize("sampled", [False, True])
+def test_a_key_behind_the_last_frame_makes_the_path_longer(sampled, tmp_path) -> None:
+    owner, _ = imported(path(channel()), tmp_path)
+    if sampled:
+        owner.constraints.new("LIMIT_LOCATION")
+    assert anm.read(exported(owner), "", Report()).animation.last == 50
+    curve = curves_of(owner)["location", 0]
+    frame = 80 if sampled else 79.5
+    curve.keyframe_points.insert(frame, 7.0)
+    written = anm.read(exported(owner), "", Report()).animation
+    assert (written.first, written.last) == (0, 80)
+    assert Channel(written.envelopes[0]).at(np.array([frame / 30])) == pytest.approx(7.0, abs=1e-3)
+    curve.mute = True
+    assert anm.read(exported(owner), "", Report()).animation.last == 50
+
+
+def test_a_shorter_range_makes_the_path_shorter_and_is_said(tmp_path) -> None:
+    owner, _ = imported(path(channel()), tmp_path)
+    action = owner.animation_data.action
+    curves_of(owner)["location", 0].keyframe_points.insert(80, 7.0)
+    action.frame_end = 40
+    report = Report()
+    plan = plan_export(bpy.context, owner, "x.anm", options=PathExportOptions(), report=report)
+    assert anm.read(plan.data, "", Report()).animation.last == 40
+    assert any("shortened by the action's frame range" in line and "50 -> 40" in line for line in report.lines())
+
+
 def test_more_frames_than_anybody_would_wait_for_are_not_sampled(tmp_path) -> None:
     owner, _ = imported(ODD["times beyond Blender's frames"], tmp_path)
     owner.animation_data.action.use_frame_range = False

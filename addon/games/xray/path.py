@@ -64,6 +64,10 @@ class PathImportOptions:
     play: bool = True
 
 
+ADDED_BESIDE = 0.1
+"""Frames. Keys that an import adds for a jump lie this near to a key of the file."""
+
+
 @dataclass(frozen=True)
 class ImportedPath:
     """The object that moves, and the action of the path."""
@@ -272,7 +276,7 @@ def plan_export(
             action,
             name,
             fps,
-            frames=_frames(context, action),
+            frames=_frames(context, owner, action, base, report),
             tolerance=options.tolerance,
             appended=CAMERA_TURN.T if owner.type == "CAMERA" else None,
             progress=progress,
@@ -282,6 +286,7 @@ def plan_export(
         path = paths.gather(owner, action, name, fps)
         if base is not None:
             paths.keep_frames(path, base.animation.first, base.animation.last)
+            path.last = _last_frame(owner, action, path.last, base, report)
         if base is not None and any(map(_ends_oddly, base.animation.envelopes)):
             paths.keep_not_shown(path, anm.decode(base, Report()))
     document, changes = anm.encode(path, base, version=_version(action, options))
@@ -338,11 +343,34 @@ def _version(action: Any, options: PathExportOptions) -> int | None:
     return None if chosen == "AUTOMATIC" else int(chosen)
 
 
-def _frames(context: Any, action: Any) -> tuple[int, int]:
+def _frames(context: Any, owner: Any, action: Any, base: anm.Anm | None, report: Report) -> tuple[int, int]:
+    """First and last frame to sample."""
     if action is None:
         return context.scene.frame_start, context.scene.frame_end
     start, end = action.frame_range
-    return int(np.floor(start)), int(np.ceil(end))
+    last = int(np.ceil(end))
+    return int(np.floor(start)), last if base is None else _last_frame(owner, action, last, base, report)
+
+
+def _last_frame(owner: Any, action: Any, last: int, base: anm.Anm, report: Report) -> int:
+    """The last frame of a path that came from a file and is shown until frame ``last``.
+
+    While the action's range is the file's, a new key behind all others makes the path longer. A shorter range makes it
+    shorter, and is reported.
+    """
+    imported = base.animation.last
+    if last < imported:
+        report.warn(
+            "shortened by the action's frame range; keys behind its end are not played",
+            f"{action.name}: last frame {imported} -> {last}",
+        )
+    if last != imported or not action.use_frame_range:
+        return last
+    times = np.concatenate([envelope.keys["time"] for envelope in base.animation.envelopes]).astype(np.float64)
+    times *= base.animation.rate
+    known = float(times[np.isfinite(times)].max(initial=last))
+    end = paths.last_key(owner, action)
+    return int(np.ceil(end - ADDED_BESIDE)) if end > known + ADDED_BESIDE else last
 
 
 def _warn_of_cost(changes: Any, options: PathExportOptions, report: Report) -> None:
