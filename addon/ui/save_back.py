@@ -200,14 +200,10 @@ class SaveBack(Operation):
         name = Path(plan.path).name
         if plan.is_saved():
             return Outcome(said("{}: nothing was changed, nothing to save").format(name), done=False)
-        plan.write(backup=self._keeps_backup(context))
+        operator: Any = self
+        plan.write(backup=operator.backup)
         self.settle(context, plan)
         return Outcome(self.sentence(plan))
-
-    def _keeps_backup(self, context: Any) -> bool:
-        """The option, or what the preferences say where a script does not set it."""
-        operator: Any = self
-        return bool(operator.backup if operator.properties.is_property_set("backup") else preferences(context).backup)
 
 
 class MOTIONBRIDGE_OT_save_back(SaveBack, ExportChoices, BlenderOperator):
