@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -340,6 +340,34 @@ def free_bones(context: Any, rig: Any, bones: Sequence[str], angles: Collection[
             for name in connected:
                 edit_bones[name].use_connect = False
     return list(dict.fromkeys(connected + changed))
+
+
+_INHERITANCE = ("use_inherit_rotation", "inherit_scale", "use_local_location")
+
+
+@contextmanager
+def bones_restored_on_failure(context: Any, rig: Any) -> Iterator[None]:
+    """If the work inside raises anything, bones are connected and inherit as before `free_bones`."""
+    bones = rig.data.bones
+    connected = [bone.name for bone in bones if bone.use_connect]
+    inherited = {bone.name: [getattr(bone, name) for name in _INHERITANCE] for bone in bones}
+    with ExitStack() as failure:
+        failure.callback(_restore_bones, context, rig, connected, inherited)
+        yield
+        failure.pop_all()
+
+
+def _restore_bones(context: Any, rig: Any, connected: list[str], inherited: dict[str, list[Any]]) -> None:
+    bones = rig.data.bones
+    for bone, values in inherited.items():
+        for name, value in zip(_INHERITANCE, values, strict=True):
+            if getattr(bones[bone], name) != value:
+                setattr(bones[bone], name, value)
+    loose = [name for name in connected if not bones[name].use_connect]
+    if loose:
+        with _visible(rig), scope.editing_armature(context, rig) as edit_bones:
+            for name in loose:
+                edit_bones[name].use_connect = True
 
 
 @contextmanager

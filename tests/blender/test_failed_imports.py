@@ -1,5 +1,6 @@
 """An import that fails, even at its very end and whatever it raises, leaves the file as it was."""
 
+import itertools
 import shutil
 import struct
 
@@ -112,6 +113,25 @@ def test_editor_motions_that_fail_leave_bones_rotating_as_before(tmp_path, monke
     with pytest.raises(RuntimeError, match="oops"):
         bpy.ops.import_scene.xray_skl(filepath=str(path), stash=True)
     assert calls
+    assert differences(before, snapshot()) == []
+
+
+def test_an_arma_animation_that_fails_leaves_bones_connected_and_inheriting_as_before(samples, monkeypatch):
+    path = str(samples / "arma/walk.rtm")
+    rig = rig_of(["pelvis", "spine", "leftupleg"])
+    bpy.context.view_layer.objects.active = rig
+    scope = __import__("addon.blender.scope", fromlist=["x"])
+    with scope.editing_armature(bpy.context, rig) as bones:
+        for parent, bone in itertools.pairwise(bones):
+            bone.parent, bone.head, bone.tail = parent, parent.tail, parent.tail + parent.vector
+            bone.use_connect = True
+    rig.data.bones[1].inherit_scale = "NONE"
+    before = snapshot()
+    calls = failing(monkeypatch, STASHED, Defect("oops"))
+    with pytest.raises(RuntimeError, match="oops"):
+        bpy.ops.import_scene.arma_rtm(filepath=path, stash=True)
+    assert calls
+    assert [bone.use_connect for bone in rig.data.bones] == [False, True, True]
     assert differences(before, snapshot()) == []
 
 

@@ -121,31 +121,32 @@ class _Importer:
             rig = self._new_armature(clip, hierarchy, noise)
         elif rig.library is not None:
             raise WriteError(f"{rig.name!r} lies in another file", remedy="Make a library override of it first")
-        named = bone_names(rig, clip.bones, self.options.prefix, table)
-        missing = self._missing(rig, clip.bones, named)
-        orders = self._freed(rig, [name for name in named if name])
-        action = self._build(rig, clip, named, orders)
-        _describe(action, clip, named, hierarchy, document)
-        properties = action.motionbridge_animation
-        properties.path = self.file
-        keep(properties, "document", data)
-        properties.data_version = WITH_SCALES
-        if not table:  # else its bones have other names in the file than in the skeleton it is of
-            given = {bone: name for bone, name in zip(clip.bones, named, strict=True) if name}
-            if is_local(rig.data):
-                hierarchies.remember(rig, hierarchy, given)
-            else:
-                self.report.note(
-                    "the armature's data is of another file and does not keep the game's skeleton", rig.name
-                )
-        action.use_fake_user = self.options.fake_user
-        if is_local(rig):
-            animation_list.add(rig, action, animation_list.ORIGINAL)
-        if self.options.assign:
-            actions.play(self.context, rig, action)
-        if self.options.stash:
-            actions.stash(rig, [action])
-        return ImportedAnimation(rig, action, missing)
+        with delta_action.bones_restored_on_failure(self.context, rig):
+            named = bone_names(rig, clip.bones, self.options.prefix, table)
+            missing = self._missing(rig, clip.bones, named)
+            orders = self._freed(rig, [name for name in named if name])
+            action = self._build(rig, clip, named, orders)
+            _describe(action, clip, named, hierarchy, document)
+            properties = action.motionbridge_animation
+            properties.path = self.file
+            keep(properties, "document", data)
+            properties.data_version = WITH_SCALES
+            if not table:  # else its bones have other names in the file than in the skeleton it is of
+                given = {bone: name for bone, name in zip(clip.bones, named, strict=True) if name}
+                if is_local(rig.data):
+                    hierarchies.remember(rig, hierarchy, given)
+                else:
+                    self.report.note(
+                        "the armature's data is of another file and does not keep the game's skeleton", rig.name
+                    )
+            action.use_fake_user = self.options.fake_user
+            if is_local(rig):
+                animation_list.add(rig, action, animation_list.ORIGINAL)
+            if self.options.assign:
+                actions.play(self.context, rig, action)
+            if self.options.stash:
+                actions.stash(rig, [action])
+            return ImportedAnimation(rig, action, missing)
 
     def _hierarchy(self, rig: Any, document: rtm.Rtm) -> Hierarchy:
         """The hierarchy asked for; onto an armature that knows its game's one, that, where nothing else is said."""
