@@ -126,7 +126,9 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
         plan.write(backup=self.backup)
         self.restore_hidden_keys(rig, chosen)
         if self.remember:
-            motion_edit.settle(plan, rig, file_at(rig, path), options=options)
+            file = motion_edit.settle(plan, rig, file_at(rig, path), options=options)
+            if file is not None:
+                rig.motionbridge_motion_file = rig.motionbridge_motion_files.find(file.name)
         return Outcome(written_sentence(Path(path).name, plan))
 
     def _chosen(self, rig: Any) -> list[Any]:

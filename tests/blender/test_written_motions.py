@@ -9,11 +9,14 @@ from types import SimpleNamespace
 import bpy
 import numpy as np
 import pytest
+from fuzzing.packing import compressed_chunk_body
 
 from addon.blender import compat
+from addon.core.binary import Reader
 from addon.core.errors import ReadError
 from addon.core.report import Report
 from addon.formats.xray import ogf, omf, skl
+from addon.formats.xray.chunks import COMPRESSED, Chunk, ChunkRun, read_chunks, write_chunks
 from addon.formats.xray.ogf.motions import motion_set_of
 from addon.formats.xray.omf.document import Motion, MotionSet
 from addon.games.xray import motion_length
@@ -435,6 +438,32 @@ def test_motions_without_tracks_are_refused_or_left_out(game, corpus, tmp_path):
     key(bpy.data.actions["walk"], "root", 3, 0.2)
     assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
     assert motions_in(some).library.motions[1].label == left_out  # it stays in the file
+
+
+@pytest.mark.parametrize("oddity", ["compressed", "claims too much"])
+def test_a_chunk_of_motions_that_is_stored_oddly_leaves_as_it_came(oddity, game, tmp_path):
+    rig = load(game, motions="")
+    data = (game / "humanoid.omf").read_bytes()
+    motions, parameters = read_chunks(Reader(data, "humanoid.omf"), Report()).chunks
+    plain = bytes(motions.body)
+    if oddity == "compressed":
+        chunks = [Chunk(motions.id | COMPRESSED, compressed_chunk_body(plain)), parameters]
+    else:
+        chunks = [parameters, Chunk(motions.id, plain, declared=len(plain) + 7)]
+    some, other = tmp_path / "some.omf", tmp_path / "other.omf"
+    some.write_bytes(write_chunks(ChunkRun(chunks)))
+    assert bpy.ops.import_scene.xray_omf(filepath=str(some)) == {"FINISHED"}
+    for _ in range(2):
+        assert bpy.ops.export_scene.xray_omf(filepath=str(other), backup=False, remember=True) == {"FINISHED"}
+        assert other.read_bytes() == some.read_bytes()
+        assert export_motions.active_file(rig).path == str(other)  # the panel shows the file that is remembered
+    key(bpy.data.actions["walk"], "root", 3, 0.2)
+    assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
+    (written,) = [chunk for chunk in read_chunks(Reader(other.read_bytes()), Report()).chunks if chunk.id == motions.id]
+    assert written.declared is None  # another body, and plain
+    saved = other.read_bytes()
+    assert bpy.ops.export_scene.xray_omf(filepath=str(some), backup=False) == {"FINISHED"}
+    assert some.read_bytes() == saved
 
 
 # What is said before writing ------------------------------------------------------------------------------------------

@@ -16,15 +16,17 @@ import numpy as np
 from ...blender import action_lists
 from ...blender.action_lists import Kind
 from ...blender.armature import Rest, matrices_of
-from ...blender.record import is_sealed, keep, kept
+from ...blender.record import drop, is_sealed, keep, kept
 from ...core import names
 from ...core.binary import Reader
 from ...core.errors import ReadError
 from ...core.report import Report
 from ...formats.xray import omf
+from ...formats.xray.chunks import ChunkRun, read_chunks, write_chunks
 from ...formats.xray.omf import edit
 from ...formats.xray.omf.document import (
     ALL_PARTITIONS,
+    MOTIONS,
     Motion,
     MotionFlag,
     MotionLibrary,
@@ -87,6 +89,10 @@ def refresh(file: Any, document: Omf, path: str, digest: str) -> None:
         for bone in partition.bones:
             _add_bone(kept_partition, names.decode(bone.name or b""), _shown_track(bone))
     keep(file, "document", omf.write(_without_keys(document)))
+    chunk = document.motions_section.chunk
+    drop(file, "motions_chunk")
+    if chunk.packed is not None or chunk.declared is not None:
+        keep(file, "motions_chunk", write_chunks(ChunkRun([chunk])))
 
 
 def objects() -> Iterable[Any]:
@@ -104,7 +110,12 @@ def _without_keys(document: Omf) -> Omf:
 
 def document_of(file: Any) -> Omf:
     """The file as it was read, its motions without tracks."""
-    return omf.read(kept(file, "document"), file.name, Report())
+    document = omf.read(kept(file, "document"), file.name, Report())
+    if chunk := kept(file, "motions_chunk"):
+        # Writing takes it as it is where the motions are the same again.
+        reader = Reader(chunk, file.name, f"{MOTIONS:#x}")
+        document.motions_section.chunk = read_chunks(reader, Report()).chunks[0]
+    return document
 
 
 def motion_of(action: Any) -> Motion | None:

@@ -156,6 +156,8 @@ class MotionFile(bpy.types.PropertyGroup):
     active_partition: IntProperty(options={"HIDDEN"})
     document: bytes_property("The file without its motions' keys")
     document_seal: seal_property()
+    motions_chunk: bytes_property("The chunk of motions, of a file where it is compressed or claims a wrong size")
+    motions_chunk_seal: seal_property()
     rest: CollectionProperty(type=RestBone)
     deleted: CollectionProperty(type=DeletedMotion)
     actions: CollectionProperty(type=ListedAction)

@@ -294,6 +294,11 @@ class Omf:
         library = next(value for value in values if isinstance(value, MotionLibrary))
         return MotionSet(library, next(value for value in values if isinstance(value, Parameters)))
 
+    @property
+    def motions_section(self) -> Section[MotionLibrary | Parameters]:
+        """The chunk that the motions are in."""
+        return next(section for section in self.sections if isinstance(section.value, MotionLibrary))
+
     def with_motion_set(self, changed: MotionSet) -> Omf:
         """The same file with other motions and parameters in the places of the first ones."""
         old = self.motion_set
