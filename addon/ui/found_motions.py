@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,16 @@ def paths_of(holder: Any, reference: str) -> list[str]:
     return _look_up(bpy.path.abspath(path), reference, *folders(bpy.context)) if path else []
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=4096)  # more than the references of every model in a scene
 def _look_up(model: str, reference: str, game: Path | None, textures: Path | None) -> list[str]:
     tree = tree_of(Path(model), game, textures)
     return [str(path) for part in dict.fromkeys(reference.split(",")) for path in tree.find_motions(part)]
+
+
+def not_imported(rig: Any, paths: Iterable[str]) -> list[str]:
+    """Those of ``paths`` that are no motion file of the armature yet."""
+    here = {Path(bpy.path.abspath(file.path)) for file in rig.motionbridge_motion_files}
+    return [path for path in paths if Path(path) not in here]
 
 
 def forget() -> None:

@@ -254,7 +254,7 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
 
     reference: StringProperty(
         name="Reference",
-        description="One of the model's references; empty for all of them",
+        description="One of the model's references; empty for all whose files are not imported yet",
         options={"SKIP_SAVE", "HIDDEN"},
     )
     every: BoolProperty(
@@ -297,10 +297,19 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
                 file=Path(rig.motionbridge_model.path).name,
                 remedy="Set the game folder in the preferences of Motionbridge, or put the file beside the model",
             )
-        return paths
+        if self.reference:
+            return paths
+        missing = found_motions.not_imported(rig, paths)
+        if not missing:
+            raise ReadError(
+                "all motion files that the model refers to are imported",
+                file=Path(rig.motionbridge_model.path).name,
+                remedy="Choose one reference to import its files again",
+            )
+        return missing
 
     def run(self, context: Any, report: Report) -> Outcome:
-        """Import all of them."""
+        """Import them."""
         rig = rig_to_export(context, "")
         paths = self._paths(rig)
         made: list[Any] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import bpy
@@ -14,7 +13,7 @@ from ..core import names
 from ..formats.xray.omf.document import FRAMES_PER_SECOND
 from ..games.xray import motion_edit, motion_export, motion_length, skeletal_export, skeletal_import
 from ..games.xray.motion_files import LISTS
-from . import found_motions, listed_actions
+from . import listed_actions, motion_references
 from .bases import BlenderList
 from .export_motions import active_file
 from .hidden_keys import draw_restore
@@ -112,7 +111,7 @@ class MotionsPanel(MotionbridgePanel):
             _draw_motions(layout, rig, context)
         elif not len(rig.motionbridge_skeletal_files):
             layout.label(text="No motions were imported yet", icon="INFO")
-        _draw_references(layout, rig)
+        motion_references.draw(layout, rig)
         layout.operator("import_scene.xray_omf", text="Import Motions", icon="IMPORT")
         layout.operator("motionbridge.report", icon="TEXT")
 
@@ -160,16 +159,6 @@ def _matches(scene: Any, action: Any) -> bool:
     first, last = motion_length.drawn_ends(action)
     same_rate = abs(actions.frames_per_second(scene) - FRAMES_PER_SECOND) < 1e-3
     return same_rate and (scene.frame_start, scene.frame_end) == (first, last)
-
-
-def _draw_references(layout: Any, rig: Any) -> None:
-    here = {Path(bpy.path.abspath(file.path)) for file in rig.motionbridge_motion_files}
-    for reference in rig.motionbridge_model.references:
-        missing = [path for path in found_motions.paths_of(rig, reference.name) if Path(path) not in here]
-        if missing:
-            text = shown("Import {}").format(reference.name)
-            button = layout.operator("motionbridge.import_referenced_motions", text=text, icon="ANIM", translate=False)
-            button.reference = reference.name
 
 
 class OnActiveMotion(MotionbridgePanel):

@@ -222,6 +222,7 @@ RUSSIAN: dict[str, str] = (
         "Onto the armature {}": "На арматуру {}",
         "Next: the list of motions": "Дальше: список анимаций",
         "Import {}": "Импорт {}",
+        "Import All": "Импортировать все",
         "Import {} files": "Импорт файлов: {}",
         "1 frame": "кадров: 1",
         "{} frames": "кадров: {}",

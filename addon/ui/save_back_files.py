@@ -22,7 +22,7 @@ from .export_choices import RestChoice, rest_is_edited
 from .export_skeletal import file_played
 from .hidden_keys import HiddenKeysChoice, hides_keys
 from .save_back import BASES, IMPORTED_BASES, NAMES_SHOWN, SaveBack
-from .target import active_rig
+from .target import active_rig, lacks_rig
 from .wording import shown
 
 
@@ -44,9 +44,10 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBack, RestChoice, HiddenKeysChoice,
     @classmethod
     def poll(cls, context: Any) -> bool:
         """The active armature has motions of a file of the editor."""
-        rig = active_rig(context)
+        if lacks_rig(cls, context):
+            return False
         cls.poll_message_set("No motions of the editor were imported onto the active armature")
-        return rig is not None and file_played(rig) is not None
+        return file_played(active_rig(context)) is not None
 
     def path(self, context: Any) -> str:
         """The file of the motion that plays."""

@@ -798,4 +798,4 @@ def test_the_badge_follows_edits(vectors):
     made.parts[1].constraints.new("LIMIT_ROTATION")
     turn_key(rotation_curves(made, 2, False), 4, Quaternion((1, 0, 0), -0.1))
     badges.compare_model(bpy.context)
-    assert state.motion_status == "EDITED"
+    assert state.motion_status == "UNKNOWN"
