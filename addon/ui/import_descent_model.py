@@ -142,7 +142,8 @@ class IMPORT_SCENE_OT_descent3_oof(TickedChoice, FileImport, ImportHelper, Blend
         place = {"window": context.window, "area": context.area, "region": context.region}
 
         def open_list() -> None:
-            with bpy.context.temp_override(**place):
+            now: Any = bpy.context  # the stubs of 5.2 know no override as a context manager
+            with now.temp_override(**place):
                 CALL.import_scene.descent3_oof("INVOKE_DEFAULT", listed=rows, files=names, **chosen)
 
         bpy.app.timers.register(open_list, first_interval=0.0)
