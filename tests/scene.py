@@ -42,6 +42,27 @@ def snapshot() -> dict[str, Any]:
         return _snapshot()
 
 
+def stored() -> dict[str, Any]:
+    """The part of `snapshot` that the extension's own properties make up, several times faster."""
+    taken: dict[str, Any] = {}
+    for prop in bpy.data.bl_rna.properties:
+        if prop.type == "COLLECTION" and prop.identifier not in NOT_DATA:
+            for datablock in getattr(bpy.data, prop.identifier):
+                path = f"{prop.identifier}['{datablock.name_full}']"
+                _take_own(taken, path, datablock)
+                pose = getattr(datablock, "pose", None)
+                for below, bones in (("bones", getattr(datablock, "bones", ())), ("pose.bones", pose and pose.bones)):
+                    for index, bone in enumerate(bones or ()):
+                        _take_own(taken, f"{path}.{below}[{index}]", bone)
+    return taken
+
+
+def _take_own(taken: dict[str, Any], path: str, struct: Any) -> None:
+    for prop in struct.bl_rna.properties:
+        if prop.identifier.startswith("motionbridge_"):
+            _take_value(taken, f"{path}.{prop.identifier}", prop, getattr(struct, prop.identifier), set())
+
+
 def _snapshot() -> dict[str, Any]:
     taken: dict[str, Any] = {"mode": bpy.context.mode}
     for scene in bpy.data.scenes:
@@ -90,18 +111,22 @@ def _take(taken: dict[str, Any], path: str, struct: Any, seen: set[tuple[int, st
         if name in NOT_CONTENT or (is_mesh and name in OTHER_DOORS):
             continue
         value = getattr(struct, name)
-        if prop.type == "POINTER":
-            _take_pointer(taken, f"{path}.{name}", value, seen)
-        elif prop.type == "COLLECTION":
-            _take_collection(taken, f"{path}.{name}", prop, value, seen)
-        else:
-            taken[f"{path}.{name}"] = _plain(value)
+        _take_value(taken, f"{path}.{name}", prop, value, seen)
     if is_mesh:
         taken[f"{path} faces"] = _hash(struct.polygons, "loop_start", np.int32, 1)
         taken[f"{path} weights"] = _weights(struct)
     if isinstance(struct, bpy.types.ID | bpy.types.Bone | bpy.types.PoseBone):
         for key in struct.keys():  # noqa: SIM118 - no mapping, only some of one's methods
             taken[f"{path}['{key}']"] = _plain(struct[key])
+
+
+def _take_value(taken: dict[str, Any], path: str, prop: Any, value: Any, seen: set[tuple[int, str]]) -> None:
+    if prop.type == "POINTER":
+        _take_pointer(taken, path, value, seen)
+    elif prop.type == "COLLECTION":
+        _take_collection(taken, path, prop, value, seen)
+    else:
+        taken[path] = _plain(value)
 
 
 def _take_pointer(taken: dict[str, Any], path: str, value: Any, seen: set[tuple[int, str]]) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from addon import ui
 from addon.ui.operation import Operation
+from tests import scene
 from tests.blender.test_skl_motions import STEPPED, made_motion, written
 from tests.blender.test_ui import refusal
 from tests.scene import differences, snapshot
@@ -116,9 +117,18 @@ def call(name: str, given: dict):
 
 def stored() -> dict:
     """What the extension has stored in data-blocks, but for badges; in 4.2 items are another door to it."""
-    return {
-        path: value for path, value in snapshot().items() if ".motionbridge_" in path and not path.endswith("status")
-    }
+    return {path: value for path, value in scene.stored().items() if not path.endswith("status")}
+
+
+def test_what_is_stored_is_the_extensions_part_of_a_snapshot(files):
+    bring(files, KINDS[0], RIG)
+    # A snapshot meets bones as children of others too, and those of an armature again behind each object's pose.
+    part, whole = (
+        {(path.partition(".motionbridge_")[2], repr(value)) for path, value in found if ".motionbridge_" in path}
+        for found in (scene.stored().items(), snapshot().items())
+    )
+    assert part == whole
+    assert len(part) > 200
 
 
 @pytest.mark.parametrize("name", [RIG, SHIP, LEVEL, WALKER])
