@@ -64,9 +64,10 @@ def draw(layout: Any, rig: Any) -> None:
         maxrows=8,
     )
     active = references[min(max(model.active_reference, 0), len(references) - 1)]
+    state = state_of(rig, active.name)
     row = column.row(align=True)
     one = row.row(align=True)
-    one.enabled = state_of(rig, active.name) == "FOUND"
+    one.enabled = state == "FOUND"
     button = one.operator(
         "motionbridge.import_referenced_motions",
         text=shown("Import {}").format(own_name(active.name)),
@@ -76,7 +77,7 @@ def draw(layout: Any, rig: Any) -> None:
     button.reference = active.name
     if len(references) > 1:
         row.operator("motionbridge.import_referenced_motions", text="Import All")
-    if state_of(rig, active.name) == "NOT FOUND":
+    if state == "NOT FOUND":
         column.label(text="Not found: set the game folder in the preferences", icon="INFO")
 
 

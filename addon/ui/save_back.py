@@ -206,7 +206,19 @@ class SaveBack(Operation):
         return Outcome(self.sentence(plan))
 
 
-class MOTIONBRIDGE_OT_save_back(SaveBack, ExportChoices, BlenderOperator):
+class SaveBackOntoEither(SaveBack):
+    """Saves that start from the file on disk or from the file as it was imported."""
+
+    if_changed: EnumProperty(
+        name="Start From",
+        description="The file on disk is no longer the one that was imported",
+        items=BASES,
+        default="REFUSE",
+        options={"SKIP_SAVE"},
+    )
+
+
+class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperator):
     """Write the motions into the file they came from; says before what will change, and keeps a backup"""
 
     bl_idname = "motionbridge.save_back"
@@ -217,13 +229,6 @@ class MOTIONBRIDGE_OT_save_back(SaveBack, ExportChoices, BlenderOperator):
         name="Motion File",
         description="Name of the motion file in the list; empty for the active one",
         options={"SKIP_SAVE", "HIDDEN"},
-    )
-    if_changed: EnumProperty(
-        name="Start From",
-        description="The file on disk is no longer the one that was imported",
-        items=BASES,
-        default="REFUSE",
-        options={"SKIP_SAVE"},
     )
     only_active: BoolProperty(
         name="Only the Active Motion",

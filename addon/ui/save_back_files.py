@@ -21,25 +21,17 @@ from .curve_tolerances import Tolerances
 from .export_choices import RestChoice, rest_is_edited
 from .export_skeletal import file_played
 from .hidden_keys import HiddenKeysChoice, hides_keys
-from .save_back import BASES, IMPORTED_BASES, NAMES_SHOWN, SaveBack
+from .save_back import IMPORTED_BASES, NAMES_SHOWN, SaveBack, SaveBackOntoEither
 from .target import active_rig, lacks_rig
 from .wording import shown
 
 
-class MOTIONBRIDGE_OT_skeletal_save_back(SaveBack, RestChoice, HiddenKeysChoice, Tolerances, BlenderOperator):
+class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, RestChoice, HiddenKeysChoice, Tolerances, BlenderOperator):
     """Write the editor's motions into the file they came from; says before what will change, and keeps a backup"""
 
     bl_idname = "motionbridge.skeletal_save_back"
     bl_label = "Save Editor Motions Back"
     bl_options = {"REGISTER", "UNDO"}
-
-    if_changed: EnumProperty(
-        name="Start From",
-        description="The file on disk is no longer the one that was imported",
-        items=BASES,
-        default="REFUSE",
-        options={"SKIP_SAVE"},
-    )
 
     @classmethod
     def poll(cls, context: Any) -> bool:
