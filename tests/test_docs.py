@@ -1,6 +1,7 @@
 """The pages for developers name files, modules, classes and functions: all of them exist, and so do linked pages."""
 
 import ast
+import json
 import re
 import tomllib
 from collections.abc import Iterator
@@ -129,9 +130,8 @@ def texts_in(folder: str) -> set[str]:
     """Every text in the sources of the interface; that of several rows is one."""
     found: set[str] = set()
     for file in (ADDON / folder).rglob("*.py"):
-        if not file.name.startswith("russian"):
-            nodes = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-            found |= {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+        nodes = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        found |= {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     return found
 
 
@@ -157,14 +157,9 @@ CASES = {"Папку игры": "Папка игры", "Папке Arma": "Па�
 
 
 def translations() -> dict[str, str]:
-    """English -> Russian, as the sources of the interface have them."""
-    found: dict[str, str] = {}
-    for file in (ADDON / "ui").rglob("russian*.py"):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            for key, value in zip(node.keys, node.values, strict=True) if isinstance(node, ast.Dict) else ():
-                if isinstance(key, ast.Constant) and isinstance(value, ast.Constant):
-                    found[key.value] = value.value
-    return found
+    """English -> Russian, as the interface has them."""
+    contexts = json.loads((ADDON / "ui" / "ru.json").read_text(encoding="utf-8"))
+    return {english: russian for texts in contexts.values() for english, russian in texts.items()}
 
 
 @pytest.mark.parametrize("page", RUSSIAN_PAGES)

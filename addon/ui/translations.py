@@ -1,24 +1,41 @@
-"""Translations of what the user reads; the sources are English."""
+"""Translations of the interface. The sources are English; `ru.json` holds the Russian."""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import bpy
 
-from .russian import RUSSIAN
-
 PACKAGE = (__package__ or "").rpartition(".")[0]
-OPERATOR = "Operator"
+FILES = {"ru_RU": Path(__file__).with_name("ru.json")}
+DEFAULT, OPERATOR = "*", "Operator"
+
+
+def contexts(file: Path) -> dict[str, dict[str, str]]:
+    """Context -> English -> translation, as Blender keys them.
+
+    Blender looks up the text of a button in the context `OPERATOR`: a text of the context `DEFAULT` is valid there
+    too, unless `OPERATOR` translates it differently.
+    """
+    found: dict[str, dict[str, str]] = json.loads(file.read_bytes())
+    default = found[DEFAULT]
+    return found | {OPERATOR: default | found.get(OPERATOR, {})}
 
 
 def register() -> None:
-    """Hand them to Blender. A button's text is looked up in a context of its own, so each goes into both."""
-    table = {(context, english): text for english, text in RUSSIAN.items() for context in ("*", OPERATOR)}
+    """Pass the translations to Blender, which wants all of them at once: a dictionary is not read before that."""
+    tables = {
+        language: {
+            (context, english): text for context, texts in contexts(file).items() for english, text in texts.items()
+        }
+        for language, file in FILES.items()
+    }
     translations: Any = bpy.app.translations  # the stubs disagree about the keys
-    translations.register(PACKAGE, {"ru_RU": table})
+    translations.register(PACKAGE, tables)
 
 
 def unregister() -> None:
-    """Take them back."""
+    """Remove the translations from Blender."""
     bpy.app.translations.unregister(PACKAGE)

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import json
 from pathlib import Path
 
 import addon_utils
@@ -10,9 +11,10 @@ import pytest
 
 import addon.ui
 from addon import games
-from addon.ui.russian import RUSSIAN
+from addon.ui import translations
 
 FOLDER = Path(addon.ui.__file__).parent
+RUSSIAN = translations.contexts(translations.FILES["ru_RU"])[translations.OPERATOR]
 PROPERTIES = tuple(kind for added in games.ADDED for kind in added.classes)
 DRAWN = {"text", "title", "confirm_text"}
 ASKED = {"said", "shown", "poll_message_set"}
@@ -60,7 +62,7 @@ def properties_of(kind: type) -> list:
 def written() -> set[str]:
     """Texts that our code draws or reports."""
     found = set()
-    for file in FOLDER.glob("*.py"):
+    for file in FOLDER.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.Call):
                 continue
@@ -81,6 +83,17 @@ def test_every_text_has_a_translation():
 
 def test_no_translation_is_left_of_a_text_that_is_gone():
     assert sorted(RUSSIAN.keys() - registered() - written()) == []
+
+
+def test_the_file_of_translations_is_sorted_with_one_text_a_line():
+    text = translations.FILES["ru_RU"].read_text(encoding="utf-8")
+    assert text == json.dumps(json.loads(text), ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+
+
+def test_a_button_has_a_translation_of_its_own_only_where_it_differs():
+    contexts = json.loads(translations.FILES["ru_RU"].read_text(encoding="utf-8"))
+    default, operator = contexts[translations.DEFAULT], contexts.get(translations.OPERATOR, {})
+    assert [english for english, russian in operator.items() if default.get(english) == russian] == []
 
 
 def test_translations_have_the_same_places_to_fill():
