@@ -73,6 +73,7 @@ def _jobs(blender: str | None, arguments: Sequence[str], *, fast: bool) -> list[
     checks = [Job("lint", 1, _lint), Job("the pure tests", 6, lambda: _pure(arguments))]
     if not fast:
         checks += [Job("strict types", 1, _strict_types), *map(_against, _wheels())]
+        checks.append(Job("the library without Blender", 1, _library))
     if blender != "all":
         found = Job(f"the tests in {blender or 'Blender'}", 13, lambda: _in_one(blender, arguments, zip_too=not fast))
         return [found, *checks]
@@ -183,6 +184,20 @@ def _pure(given: Sequence[str]) -> Iterator[Outcome]:
         ended = blenders.run(command, LIMIT)
         place = f"Python {platform.python_version()}"
         yield _tests("pure", place, ended, results, time.monotonic() - began, narrowed=bool(arguments))
+
+
+def _library() -> Iterator[Outcome]:
+    """Installs the library and its command with pip, and verifies the samples with them outside the checkout."""
+    began = time.monotonic()
+    with TemporaryDirectory() as folder:
+        virtual.pip(virtual.dev(), [str(ROOT)], ["--no-deps", "--target", folder])
+        command = [str(virtual.dev()), f"{folder}/bin/motionbridge", "verify", "--deep", str(ROOT / "tests/samples")]
+        status, said = blenders.run(command, LIMIT, os.environ | {"PYTHONPATH": folder}, cwd=Path(folder))
+    outcome = Outcome("library", "installed with pip", FAILED, time.monotonic() - began, said=said)
+    if status == 0 and " identical" in said:
+        outcome.status = PASSED
+    outcome.passed, outcome.failed = (1, 0) if outcome.status == PASSED else (0, 1)
+    yield outcome
 
 
 def _debian(arguments: Sequence[str]) -> Iterator[Outcome]:
