@@ -8,6 +8,7 @@ import ast
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -62,9 +63,13 @@ class Module:
     path: PurePosixPath  # below addon/
     source: str
 
-    @property
+    @cached_property
     def tree(self) -> ast.Module:
         return ast.parse(self.source, str(self.path))
+
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        return list(ast.walk(self.tree))
 
     @property
     def room(self) -> str:
@@ -77,7 +82,7 @@ class Module:
 
 def imports(module: Module) -> Iterator[tuple[int, int, str]]:
     """(line, level, dotted name) of every import, wherever it stands; level 0 is absolute."""
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Import):
             yield from ((node.lineno, 0, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module is None:
@@ -104,7 +109,7 @@ def dotted(node: ast.AST) -> str:
 
 
 def functions(module: Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    return (node for node in ast.walk(module.tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    return (node for node in module.nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
 # The rules ----------------------------------------------------------------------------------------------------------
@@ -149,7 +154,7 @@ def imports_are_relative_or_bundled(module: Module) -> Iterator[str]:
 def asks_no_version(module: Module) -> Iterator[str]:
     if module.path == PurePosixPath("blender/compat.py"):
         return
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Attribute) and dotted(node).startswith("bpy.app.version"):
             yield f"{module.path}:{node.lineno} asks for {dotted(node)}"
         elif isinstance(node, ast.ImportFrom) and node.module == "bpy.app":
@@ -161,7 +166,7 @@ def asks_no_version(module: Module) -> Iterator[str]:
 
 
 def leaves_sys_path_alone(module: Module) -> Iterator[str]:
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Attribute) and dotted(node) == "sys.path":
             yield f"{module.path}:{node.lineno} touches sys.path"
         elif isinstance(node, ast.ImportFrom) and node.module == "sys" and "path" in {a.name for a in node.names}:
@@ -228,6 +233,7 @@ RULES = [
 ]  # fmt: skip
 
 
+@cache
 def modules() -> list[Module]:
     files = sorted(ADDON.rglob("*.py"))
     return [
