@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .changes import BoneChange, ClipChanges, with_phases
-from .conversion import CONVERSIONS
+from .conversion import ALONG_SKELETON
 from .decoding import ROUNDING, decode, scaled_bones
 from .document import BINARISED, LONGEST_NAME, Binarised, Plain, Rtm, StoredEvent
 from .encoding import REACH, default_phases
@@ -13,8 +13,8 @@ from .file import raw_size, read, recompose, starts_like, write
 from .text import describe, differences, dump
 
 __all__ = [
+    "ALONG_SKELETON",
     "BINARISED",
-    "CONVERSIONS",
     "LONGEST_NAME",
     "REACH",
     "ROUNDING",

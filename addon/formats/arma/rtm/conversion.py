@@ -37,7 +37,7 @@ def to_binarised(document: Rtm, hierarchy: Hierarchy | None, report: Report) -> 
     return result
 
 
-CONVERSIONS: dict[str, Callable[[Rtm, Hierarchy | None, Report], Rtm]] = {
+ALONG_SKELETON: dict[str, Callable[[Rtm, Hierarchy | None, Report], Rtm]] = {
     "plain": to_plain,
     str(PACKED_BY_FLAG): to_binarised,
 }

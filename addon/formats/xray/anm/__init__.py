@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .conversion import CONVERSIONS
 from .document import ANIMATION, Animation, Anm, new_anm
-from .file import raw_size, read, recompose, write
+from .file import raw_size, read, recompose, starts_like, write
 from .mapping import decode, encode
 from .text import describe, differences, dump
 
@@ -22,5 +22,6 @@ __all__ = [
     "raw_size",
     "read",
     "recompose",
+    "starts_like",
     "write",
 ]

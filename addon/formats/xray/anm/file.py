@@ -8,9 +8,11 @@ from ....core.binary import Reader, Writer
 from ....core.errors import ReadError, WriteError
 from ....core.report import Report
 from ..channels import NAMES
-from ..chunks import ChunkRun, Section, open_chunk, read_chunks, with_body, write_chunks
+from ..chunks import ChunkRun, Section, open_chunk, read_chunks, starts_like_chunks, with_body, write_chunks
 from ..envelopes import check, read_old, read_packed, write_envelope
 from .document import ANIMATION, FILE_ORDER, FLOATS, VERSIONS, Animation, Anm
+
+starts_like = starts_like_chunks(ANIMATION)
 
 
 def read(data: bytes, file: str, report: Report) -> Anm:

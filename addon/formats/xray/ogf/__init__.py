@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .document import HEADER
-from .file import raw_size, read, recompose, write
+from .file import raw_size, read, recompose, starts_like, write
 from .text import describe, differences, dump
 
-__all__ = ["HEADER", "describe", "differences", "dump", "raw_size", "read", "recompose", "write"]
+__all__ = ["HEADER", "describe", "differences", "dump", "raw_size", "read", "recompose", "starts_like", "write"]

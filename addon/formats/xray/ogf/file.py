@@ -14,7 +14,7 @@ from ....core.binary import Reader, Writer
 from ....core.errors import ReadError
 from ....core.finite import warn_not_finite
 from ....core.report import Report
-from ..chunks import Chunk, ChunkRun, open_chunk, read_chunks, with_body, write_chunks
+from ..chunks import Chunk, ChunkRun, open_chunk, read_chunks, starts_like_chunks, with_body, write_chunks
 from ..omf import motions
 from ..omf.document import MotionLibrary, Parameters
 from ..omf.motions import read_motions, write_motions
@@ -154,6 +154,8 @@ _KINDS: dict[int, dict[int, Read]] = {
 """Version -> chunk id -> how its body is read."""
 
 _BONE_NAMES = 13
+
+starts_like = starts_like_chunks(HEADER)
 
 
 def read(data: bytes, file: str, report: Report) -> Ogf:

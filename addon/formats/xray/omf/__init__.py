@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .document import MOTIONS, PARAMETERS, MotionSet, Omf, new_omf
-from .file import raw_size, read, recompose, write
+from .file import raw_size, read, recompose, starts_like, write
 from .text import describe, differences, dump
 
 __all__ = [
@@ -18,5 +18,6 @@ __all__ = [
     "raw_size",
     "read",
     "recompose",
+    "starts_like",
     "write",
 ]

@@ -5,11 +5,13 @@ from __future__ import annotations
 from ....core.binary import Reader
 from ....core.errors import ReadError
 from ....core.report import Report
-from ..chunks import Chunk, ChunkRun, Section, open_chunk, read_chunks, with_body, write_chunks
+from ..chunks import Chunk, ChunkRun, Section, open_chunk, read_chunks, starts_like_chunks, with_body, write_chunks
 from . import motions
 from .document import MOTIONS, PARAMETERS, MotionLibrary, Omf, Parameters
 from .motions import read_motions, write_motions
 from .parameters import read_parameters, write_parameters
+
+starts_like = starts_like_chunks(MOTIONS, PARAMETERS)
 
 
 def read(data: bytes, file: str, report: Report) -> Omf:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .document import MOTION, BoneTrack, SkeletalMotion, Skl, new_skl, new_skls
-from .file import raw_size, read, recompose, write
+from .file import raw_size, read, recompose, starts_like, write
 from .mapping import decode, encode
 from .text import describe, differences, dump
 
@@ -22,5 +22,6 @@ __all__ = [
     "raw_size",
     "read",
     "recompose",
+    "starts_like",
     "write",
 ]

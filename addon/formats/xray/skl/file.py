@@ -14,7 +14,7 @@ from ....core.errors import ReadError, WriteError
 from ....core.finite import warn_not_finite
 from ....core.report import Report
 from ..channels import NAMES
-from ..chunks import ChunkRun, Section, open_chunk, read_chunks, with_body, write_chunks
+from ..chunks import ChunkRun, Section, open_chunk, read_chunks, starts_like_chunks, with_body, write_chunks
 from ..envelopes import are_sound, check, read_old, read_packed, write_envelope
 from ..marks import read_marks, write_marks
 from .document import (
@@ -33,6 +33,8 @@ from .document import (
 SMALLEST_MOTION = 1 + 4 + 4 + 4 + 2 + 3 + 16 + 2
 SMALLEST_OLD_TRACK = 4 + 6 * 12
 SMALLEST_TRACK = 2 + 6 * 4
+
+starts_like = starts_like_chunks(MOTION)
 
 
 def read(data: bytes, file: str, report: Report) -> Skl:

@@ -184,7 +184,7 @@ def test_another_library_converts_to_the_same_matrices(file):
         judge.Bone(document.bones[bone], document.bones[parents[bone]] if parents[bone] >= 0 else "") for bone in order
     )
     theirs = judge.RtmFile.from_binarized(judge.BmtrFile.read_file(str(file)), pairs)
-    mine = rtm.CONVERSIONS["plain"](document, hierarchy, Report())
+    mine = rtm.ALONG_SKELETON["plain"](document, hierarchy, Report())
     found = np.array([[frame.transforms[bone] for bone in theirs.bones] for frame in theirs.frames])[..., :3]
     # It takes quaternions for unit ones, which they are to 1 / 16384 where there is no scale.
     scaled = scaled_bones(document)
@@ -203,13 +203,13 @@ def vendors_pair():
 
 def test_binarising_gives_the_vendors_own_bytes(vendors_pair):
     before, wanted = vendors_pair
-    assert rtm.write(rtm.CONVERSIONS["5"](read(before), VENDOR, Report())) == wanted
+    assert rtm.write(rtm.ALONG_SKELETON["5"](read(before), VENDOR, Report())) == wanted
 
 
 def test_the_vendors_binarised_file_gives_the_plain_one_within_half_precision(vendors_pair):
     wanted, before = vendors_pair
     report = Report()
-    found, plain_one = rtm.CONVERSIONS["plain"](read(before), VENDOR, report), read(wanted)
+    found, plain_one = rtm.ALONG_SKELETON["plain"](read(before), VENDOR, report), read(wanted)
     assert not report
     assert [bone.lower() for bone in plain_one.bones] == found.bones
     np.testing.assert_allclose(found.matrices, plain_one.matrices, atol=5e-4)
@@ -224,8 +224,8 @@ def test_binarised_to_plain_and_back_gives_the_vendors_quaternions_and_settles(f
     document, hierarchy = read(file.read_bytes(), file.name), skeleton_of(file)
 
     def there_and_back(binarised):
-        plain_one = rtm.CONVERSIONS["plain"](binarised, hierarchy, Report())
-        return rtm.CONVERSIONS["5"](plain_one, hierarchy, Report())
+        plain_one = rtm.ALONG_SKELETON["plain"](binarised, hierarchy, Report())
+        return rtm.ALONG_SKELETON["5"](plain_one, hierarchy, Report())
 
     first = there_and_back(document)
     np.testing.assert_array_equal(first.transforms["rotation"], document.transforms["rotation"])
@@ -242,9 +242,9 @@ def test_binarised_to_plain_and_back_gives_the_vendors_quaternions_and_settles(f
 @pytest.mark.parametrize("file", corpus_files("rtm/*.rtm"))
 def test_plain_to_binarised_is_settled_at_once(file):
     document, hierarchy = read(file.read_bytes(), file.name), skeleton_of(file)
-    first = rtm.CONVERSIONS["5"](document, hierarchy, Report())
-    plain_one = rtm.CONVERSIONS["plain"](first, hierarchy, Report())
-    assert rtm.write(rtm.CONVERSIONS["5"](plain_one, hierarchy, Report())) == rtm.write(first)
+    first = rtm.ALONG_SKELETON["5"](document, hierarchy, Report())
+    plain_one = rtm.ALONG_SKELETON["plain"](first, hierarchy, Report())
+    assert rtm.write(rtm.ALONG_SKELETON["5"](plain_one, hierarchy, Report())) == rtm.write(first)
     np.testing.assert_allclose(plain_one.matrices, document.matrices, atol=0.1)
 
 
@@ -297,11 +297,11 @@ def test_the_sign_of_a_quaternion_depends_on_how_far_it_turns():
 
 def test_old_versions_are_written_anew_without_a_hierarchy():
     document = read(binarised(3))
-    again = rtm.CONVERSIONS["5"](document, None, Report())
+    again = rtm.ALONG_SKELETON["5"](document, None, Report())
     assert rtm.write(again) == binarised(5)
-    assert rtm.CONVERSIONS["5"](again, None, Report()) is again
+    assert rtm.ALONG_SKELETON["5"](again, None, Report()) is again
     old = read(plain(mark=b"RTM_0100"))
-    assert rtm.write(rtm.CONVERSIONS["plain"](old, None, Report())) == plain()
+    assert rtm.write(rtm.ALONG_SKELETON["plain"](old, None, Report())) == plain()
 
 
 # Editing --------------------------------------------------------------------------------------------------------------
