@@ -17,7 +17,7 @@ cut so that it can, without leaving the polynomial:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,8 +72,12 @@ class Display:
 
 @dataclass
 class _Played:
-    """Segments that are played for a while: which, of what kind, their control points, from when to when."""
+    """Segments that are played for a while: which of whose, of what kind, their control points, from when to when.
 
+    The rows of one ``owner``, an envelope by its index, follow one another.
+    """
+
+    owner: Indices
     segment: Indices
     kinds: NDArray[np.uint8]
     points: Floats
@@ -85,15 +89,20 @@ class _Played:
 class _Pieces:
     """Cubics in the order of time: ``points`` (n, 4, 2), ``kinds``, the ``segment`` each shows and from which ``u``.
 
-    ``jump_before`` and ``jump_after``: whether the value leaps there.
+    ``owner`` as in `_Played`; ``jump_before`` and ``jump_after``: whether the value leaps there.
     """
 
+    owner: Indices
     points: Floats
     kinds: NDArray[np.uint8]
     segment: Indices
     u: Floats
     jump_before: Flags
     jump_after: Flags
+
+    def of(self, rows: Indices | slice) -> _Pieces:
+        """Some of them; with indices as copies."""
+        return _Pieces(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
 def display(envelope: Envelope, frame: float) -> Display:
@@ -127,6 +136,9 @@ def _displays(envelopes: Sequence[Envelope], frame: float) -> list[Display]:
         outer = outer_slopes(joined, slopes, starts, bounds[1:] - 1)
         _point_outwards(whole, starts, bounds[1:] - 1, outer, frame)
         numbers = np.arange(int(np.diff(bounds).max()))
+        odd = [number for number, is_plain in enumerate(plain) if not is_plain]
+        inside = np.concatenate([np.arange(bounds[number], bounds[number + 1] - 1) for number in odd] or [starts[:0]])
+        cut = iter(_cut([envelopes[number] for number in odd], kinds[inside], points[inside], frame) if odd else ())
         result = []
         for envelope, is_plain, begin, end, slope in zip(
             envelopes, plain, starts.tolist(), bounds[1:].tolist(), outer.tolist(), strict=True
@@ -134,8 +146,7 @@ def _displays(envelopes: Sequence[Envelope], frame: float) -> list[Display]:
             if is_plain:
                 shown = _part(whole, envelope, begin, end, numbers)
             else:
-                segments = slice(begin, end - 1)
-                shown = _cut(envelope, kinds[segments], points[segments], frame)
+                shown = next(cut)
                 ends = np.zeros(1, np.intp), np.array([shown.curve.count - 1])
                 _point_outwards(shown.curve, *ends, np.array([slope]), frame)
                 shown.curve.source = np.arange(shown.curve.count, dtype=np.int32)
@@ -206,21 +217,32 @@ def _free_first_handle(shown: Display, slope: float) -> None:
         shown.exact[0] = False
 
 
-def _cut(envelope: Envelope, kinds: NDArray[np.uint8], points: Floats, frame: float) -> Display:
-    shown, begin, end = _when_played(envelope.times, SPACING * frame)
-    played = _parted_at_folds(_Played(shown, kinds[shown], points[shown], begin, end), SPACING * frame)
-    pieces = _played_parts(envelope, played, NEAR * frame)
+def _cut(envelopes: Sequence[Envelope], kinds: NDArray[np.uint8], points: Floats, frame: float) -> list[Display]:
+    """Envelopes that no F-curve holds as they are; ``kinds`` and ``points`` of their segments, one behind the other."""
+    firsts = np.cumsum([0, *(envelope.count - 1 for envelope in envelopes)])
+    ranges = [_when_played(envelope.times, SPACING * frame) for envelope in envelopes]
+    owner = np.repeat(np.arange(len(envelopes)), [len(shown) for shown, _, _ in ranges])
+    shown, begin, end = (np.concatenate(column) for column in zip(*ranges, strict=True))
+    rows = shown + firsts[owner]
+    played = _parted_at_folds(_Played(owner, shown, kinds[rows], points[rows], begin, end), SPACING * frame)
+    pieces = _played_parts(envelopes, played, NEAR * frame)
     times = pieces.points[:, :, 0]
     cubic = pieces.kinds == Interpolation.BEZIER
     folded = cubic & folds_back(times)
+    number_folded = np.bincount(pieces.owner[folded], minlength=len(envelopes)).tolist()
     # A handle a rounding error past its key is on it; one of a cubic that runs backwards cannot be helped.
     inwards = np.clip(times[:, 1:3], times[:, :1], times[:, 3:])
     slack = 1e-7 * (times[:, 3:] - times[:, :1])
     beside = (inwards != times[:, 1:3]) & ((np.abs(inwards - times[:, 1:3]) < slack) | folded[:, None])
     pieces.points[:, 1:3, 0] = np.where(beside & cubic[:, None], inwards, times[:, 1:3])
     pieces = _halved_where_long(pieces, NEAR * frame)
-    result = _with_end(envelope, _joined(envelope, pieces, points, NEAR * frame), NEAR * frame)
-    result.folded, result.cut = int(folded.sum()), True
+    bounds = np.searchsorted(pieces.owner, np.arange(len(envelopes) + 1))
+    result = []
+    for number, envelope in enumerate(envelopes):
+        own, own_points = pieces.of(slice(*bounds[number : number + 2])), points[firsts[number] : firsts[number + 1]]
+        one = _with_end(envelope, _joined(envelope, own, own_points, NEAR * frame), NEAR * frame)
+        one.folded, one.cut = number_folded[number], True
+        result.append(one)
     return result
 
 
@@ -272,6 +294,7 @@ def _parted_at_folds(played: _Played, spacing: float) -> _Played:
     fits = ~early & ~late
     folding, low, high = folding[fits], low[fits], high[fits]
     return _Played(
+        np.insert(played.owner, folding, played.owner[folding]),
         np.insert(played.segment, folding, played.segment[folding]),
         np.insert(played.kinds, folding, played.kinds[folding]),
         np.insert(points, folding, points[folding], axis=0),
@@ -280,24 +303,33 @@ def _parted_at_folds(played: _Played, spacing: float) -> _Played:
     )
 
 
-def _played_parts(envelope: Envelope, played: _Played, near: float) -> _Pieces:
+def _played_parts(envelopes: Sequence[Envelope], played: _Played, near: float) -> _Pieces:
     """The part of each segment that is played, and where values leap."""
-    kinds, points, begin, end = played.kinds, played.points, played.begin, played.end
-    same = JUMP * np.ptp(envelope.values) + 4 * np.spacing(np.abs(envelope.values).max().astype(np.float32))
-    own_end = end == envelope.times[played.segment + 1]
-    finish = np.where(own_end, envelope.values[played.segment + 1], segment_values(kinds, points, end)[0])
-    before_time = np.concatenate((envelope.times[:1], end[:-1]))
-    before = np.concatenate((envelope.values[:1], finish[:-1]))
-    value = segment_values(kinds, points, begin)[0]
-    jump_before = (begin > before_time) | (np.abs(value - before) > same)
-    gap = np.full(len(begin), near)
-    gap[:1] = 0.0 if _past_first_key(envelope, played) else near
-    begin = np.where(jump_before, np.minimum(np.maximum(begin, before_time + gap), end - 2 * near), begin)
+    owner, kinds, points, begin, end = played.owner, played.kinds, played.points, played.begin, played.end
+    firsts = np.searchsorted(owner, np.arange(len(envelopes) + 1))
+    first_rows = firsts[:-1][np.diff(firsts) > 0]
+    played_ones = [envelopes[number] for number in owner[first_rows].tolist()]
+    same = np.array([_same_values(envelope.values) for envelope in envelopes])[owner]
+    ends = played.segment + np.cumsum([0, *(envelope.count for envelope in envelopes)])[owner] + 1
+    key_times = np.concatenate([envelope.times for envelope in envelopes])
+    key_values = np.concatenate([envelope.values for envelope in envelopes])
+    own_end = end == key_times[ends]
+    last, u1 = segment_values(kinds, points, end)
+    finish = np.where(own_end, key_values[ends], last)
+    before_time, before = np.roll(end, 1), np.roll(finish, 1)
+    before_time[first_rows] = [envelope.times[0] for envelope in played_ones]
+    before[first_rows] = [envelope.values[0] for envelope in played_ones]
     first, u0 = segment_values(kinds, points, begin)
-    last = segment_values(kinds, points, end)[0]
+    jump_before = (begin > before_time) | (np.abs(first - before) > same)
+    gap = np.full(len(begin), near)
+    segments = played.segment[first_rows].tolist()
+    past = [_past_first_key(envelope, segment) for envelope, segment in zip(played_ones, segments, strict=True)]
+    gap[first_rows] = np.where(past, 0.0, near)
+    begin = np.where(jump_before, np.minimum(np.maximum(begin, before_time + gap), end - 2 * near), begin)
+    first[jump_before], u0[jump_before] = segment_values(kinds[jump_before], points[jump_before], begin[jump_before])
     jump_after = own_end & (kinds != Interpolation.CONSTANT) & (np.abs(last - finish) > same)
     end = np.where(jump_after, end - near, end)
-    last, u1 = segment_values(kinds, points, end)
+    last[jump_after], u1[jump_after] = segment_values(kinds[jump_after], points[jump_after], end[jump_after])
     parts = part_of(points, u0, u1)
     start_point = np.stack((begin, np.where(jump_before, first, before)), axis=1)
     end_point = np.stack((end, np.where(jump_after, last, finish)), axis=1)
@@ -305,17 +337,22 @@ def _played_parts(envelope: Envelope, played: _Played, near: float) -> _Pieces:
     third = (end_point - start_point) / 3
     parts[straight, 1], parts[straight, 2] = (start_point + third)[straight], (end_point - third)[straight]
     parts[:, 0], parts[:, 3] = start_point, end_point
-    return _Pieces(parts, kinds, played.segment, u0, jump_before, jump_after)
+    return _Pieces(owner, parts, kinds, played.segment, u0, jump_before, jump_after)
 
 
-def _past_first_key(envelope: Envelope, played: _Played) -> bool:
+def _same_values(values: Floats) -> float:
+    """How far values of an envelope may be apart that count as one."""
+    return float(JUMP * np.ptp(values) + 4 * np.spacing(np.abs(values).max().astype(np.float32)))
+
+
+def _past_first_key(envelope: Envelope, first_played: int) -> bool:
     """Whether the engine is in the first segment that is played when it comes to the file's first key.
 
     It looks for the end of a segment from the second key on: a first key that is later than the second is never one.
     """
-    if not len(played.segment) or envelope.before != Behaviour.CONSTANT or envelope.times[1] >= envelope.times[0]:
+    if envelope.before != Behaviour.CONSTANT or envelope.times[1] >= envelope.times[0]:
         return False
-    return bool(segment_ends(envelope, envelope.times[:1])[0] - 1 == played.segment[0])
+    return bool(segment_ends(envelope, envelope.times[:1])[0] - 1 == first_played)
 
 
 def _halved_where_long(pieces: _Pieces, shortest: float) -> _Pieces:
@@ -333,16 +370,8 @@ def _halved_where_long(pieces: _Pieces, shortest: float) -> _Pieces:
         if not long.any():
             break
         left, right = left[fits], right[fits]
-        place = np.repeat(np.arange(len(long)), 1 + long)
         first, second = np.cumsum(1 + long) - 1 - long, np.cumsum(1 + long) - 1
-        doubled = _Pieces(
-            pieces.points[place],
-            pieces.kinds[place],
-            pieces.segment[place],
-            pieces.u[place],
-            pieces.jump_before[place],
-            pieces.jump_after[place],
-        )
+        doubled = pieces.of(np.repeat(np.arange(len(long)), 1 + long))
         doubled.points[first[long]], doubled.points[second[long]] = left, right
         doubled.u[second[long]] = np.nan  # not from the segment's start
         doubled.jump_before[second[long]], doubled.jump_after[first[long]] = False, False

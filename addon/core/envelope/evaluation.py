@@ -212,15 +212,17 @@ def side_of(controls: Floats, parameters: Floats) -> Callable[[Floats], NDArray[
         low, high = np.where(onwards, u[:, step], low), np.where(onwards, high, u[:, step])
     upwards = u <= parameters[:, None]
     a, b, c = (column[:, None] for column in (cubic.a, cubic.b, cubic.c))
-    travelled = ((a * u + b) * u + c) * u
-    to_the_end = (low + high) / 2 > parameters
+    # Seconds by which the first control time is behind the sought one. The walk turns off downwards where it is behind
+    # by more than the cubic falls, upwards where by no more; the first turn counts, so this depends on one number.
+    turn = -((a * u + b) * u + c) * u
+    turn[np.isnan(turn)] = np.inf
+    lowest = np.minimum.accumulate(np.where(upwards, turn, np.inf), axis=1)
+    most = np.minimum(np.where(upwards, -np.inf, turn), lowest).max(axis=1)
+    most = np.where((low + high) / 2 > parameters, np.maximum(most, lowest[:, -1]), most)
 
     def above(times: Floats) -> NDArray[np.bool_]:
-        falls = travelled + (controls[:, 0] - times)[:, None] > 0
-        turns_off = falls == upwards
-        first = turns_off.argmax(axis=1)
-        passed = ~upwards[np.arange(len(first)), first]
-        return np.where(turns_off.any(axis=1), passed, to_the_end)
+        answer: NDArray[np.bool_] = controls[:, 0] - times <= most
+        return answer
 
     return above
 
