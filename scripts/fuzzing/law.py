@@ -184,7 +184,7 @@ def _more_rtm(document: Any, report: Report) -> None:
 def _more_p3d(document: Any, report: Report) -> None:
     for lod in document.lods:
         with suppress(MotionbridgeError):
-            p3d.decode_lod(lod, report)
+            p3d.decode_polygons(lod, report, {}, "lod")
         with suppress(MotionbridgeError):
             p3d.named_points(lod)
         with suppress(MotionbridgeError):

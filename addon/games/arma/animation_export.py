@@ -29,7 +29,6 @@ from ...core.thinning import needed_keys
 from ...formats.arma import rtm
 from ...formats.arma.bone_table import BoneTable
 from ...formats.arma.hierarchy import Hierarchy
-from ...formats.arma.rtm.document import MOST_FRAMES
 from ..plan import FilePlan
 from . import events, export_bones, export_frames, hierarchies, step, timing
 from .export_base import Base
@@ -230,9 +229,9 @@ class _Exporter:
                 f"{self._action.name!r} has no keys of bones" if self._action is not None else "there are no frames",
                 remedy="Key the bones, or export a range of frames",
             )
-        if len(frames) > MOST_FRAMES:
+        if len(frames) > rtm.MOST_FRAMES:
             raise WriteError(
-                f"{len(frames)} frames are more than the game reads ({MOST_FRAMES})",
+                f"{len(frames)} frames are more than the game reads ({rtm.MOST_FRAMES})",
                 remedy="Export a shorter range, or fewer frames of it",
             )
         return frames
@@ -448,13 +447,13 @@ class _Exporter:
         """The file's document; of the file it came from only where that is of the same kind."""
         base = self._base.document if self._base is not None else None
         reference = self._base.reference(bones, clip, self._untouched, self._modes) if self._base is not None else None
-        reach = SAMPLED_REACH if self._reasons else rtm.REACH
+        reach = SAMPLED_REACH if self._reasons else rtm.TOLERANCE
         if hierarchy is None:
             plain = base if isinstance(base, rtm.Plain) else None
-            return rtm.encode_plain(clip, plain, shown=reference if plain is not None else None, reach=reach)
+            return rtm.encode_plain(clip, plain, unedited=reference if plain is not None else None, tolerance=reach)
         same = base if isinstance(base, rtm.Binarised) else None
         shown = reference if same is not None else None
-        return rtm.encode_binarised(clip, hierarchy, same, shown=shown, reach=reach)
+        return rtm.encode_binarised(clip, hierarchy, same, unedited=shown, tolerance=reach)
 
     def _hierarchy(self, clip: DeltaClip) -> Hierarchy:
         """What a binarised file holds bones relative to. Raises `WriteError` where only guesses are left."""

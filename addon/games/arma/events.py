@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...core.model import Event
-from ...formats.arma.rtm import document as stored
+from ...formats.arma import names, rtm
 from . import timing
 
 
@@ -73,7 +73,7 @@ def _mark(action: Any, event: Any) -> None:
 
 def _free_name(action: Any, label: str) -> str:
     taken = {marker.name for marker in action.pose_markers}
-    shortened = (label or stored.STEP_SOUND)[:48]
+    shortened = (label or names.decode(rtm.STEP_SOUND))[:48]
     return next(name for number in range(1, len(taken) + 2) if (name := f"{shortened} #{number}") not in taken)
 
 

@@ -17,7 +17,6 @@ from ...core.model import DeltaClip
 from ...core.report import Report
 from ...formats.arma import rtm
 from ...formats.arma.hierarchy import Hierarchy
-from ...formats.arma.rtm.encoding import Sources
 from . import step, timing
 from .animation_properties import WITH_SCALES
 from .export_bones import WrittenBones
@@ -94,11 +93,11 @@ class Base:
         rotation mode that each bone's keys were read by.
         """
         shown = self._shown(untouched, modes)
-        sources = Sources.of(clip, self.clip.bones, self.clip.phases)
+        frames = rtm.frame_sources(clip.phases, self.clip.phases)
         same_bones = np.array_equal(bones.sources, np.arange(len(shown)))
-        if same_bones and len(sources.frames) == len(self.clip.phases):
+        if same_bones and len(frames) == len(self.clip.phases):
             return shown
-        return shown[np.ix_(np.maximum(bones.sources, 0), np.maximum(sources.frames, 0))]
+        return shown[np.ix_(np.maximum(bones.sources, 0), np.maximum(frames, 0))]
 
     def channels(self) -> tuple[DeltaChannels, NDArray[np.bool_]]:
         """What keys of the file's frames hold, and which bones (bones,) of the armature have them."""
@@ -135,7 +134,7 @@ class Base:
     def deltas_at(self, rows: NDArray[np.intp], frames: NDArray[np.float32], phases: NDArray[np.float32]) -> Floats:
         """(rows, frames, 4, 4) what the file says of bones, blended between its frames as the game blends."""
         stored = self.clip.deltas[rows]
-        sources = Sources.of(DeltaClip("", [], np.empty((0, len(phases), 4, 4)), phases), [], self.clip.phases).frames
+        sources = rtm.frame_sources(phases, self.clip.phases)
         before, after, share = self._neighbours(frames)
         share = share[..., None]
         blended = (1.0 - share) * stored[:, before] + share * stored[:, after]

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.arma import rtm
-from ...formats.arma.rtm.document import MOST_FRAMES
 from . import timing
 
 Floats = NDArray[np.float64]
@@ -81,9 +80,9 @@ def warn_of_keys_outside(action: Any, times: NDArray[np.float32], length: Length
 def every(first: float, last: float, step: int) -> NDArray[np.float32]:
     """Whole frames so many apart, and the last one. Raises `WriteError` where these are more than the game reads."""
     begin, end = int(np.floor(first + NEAR)), int(np.ceil(last - NEAR))
-    if (end - begin) // step >= MOST_FRAMES:
+    if (end - begin) // step >= rtm.MOST_FRAMES:
         raise WriteError(
-            f"{end - begin + 1} frames are more than the game reads ({MOST_FRAMES})",
+            f"{end - begin + 1} frames are more than the game reads ({rtm.MOST_FRAMES})",
             remedy="Export a shorter range, or fewer frames of it",
         )
     found = np.arange(begin, end + 1, step)

@@ -231,7 +231,7 @@ class _Builder:
         shown: Any = bpy.data.objects.new(names.shortened(label or f"point {point.point}"), None)
         shown.empty_display_type = "ARROWS" if kind == "PROXY" else "SPHERE"
         shown.empty_display_size = PROXY_SIZE if kind == "PROXY" else POINT_SIZE
-        shown.matrix_basis = Matrix(point.place.tolist())
+        shown.matrix_basis = Matrix(point.transform.tolist())
         mark = shown.motionbridge_arma_mark
         mark.kind, mark.game_name = kind, point.name
         bone = next((self.groups[name.lower()] for name in point.bones if name.lower() in self.groups), "")

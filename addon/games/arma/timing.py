@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ...blender.record import keep, kept
 from ...core.errors import ReadError
 from ...core.report import Report
-from ...formats.arma.rtm import default_phases
+from ...formats.arma import rtm
 
 Floats = NDArray[np.float64]
 
@@ -101,7 +101,7 @@ def spread_phases(frames: NDArray[np.float32]) -> NDArray[np.float32]:
         return np.zeros(count, np.float32)
     gaps = np.diff(frames.astype(np.float64))
     if np.ptp(gaps) <= SAME_FRAME:
-        return default_phases(count)
+        return rtm.default_phases(count)
     shares: NDArray[np.float32] = ((frames - frames[0]) / (frames[-1] - frames[0])).astype(np.float32)
     return shares
 
@@ -130,7 +130,7 @@ def _between(frames: Floats, known: Floats, phases: Floats) -> Floats:
 def moving_phases(phases: NDArray[np.float32]) -> Floats:
     """(keys,) how much of the step is done: the phases, or where they are no numbers as if they were spread evenly."""
     usable = np.isfinite(phases).all()
-    return (phases if usable else default_phases(len(phases))).astype(np.float64)
+    return (phases if usable else rtm.default_phases(len(phases))).astype(np.float64)
 
 
 def cycle_of(phases: NDArray[np.float32]) -> float:

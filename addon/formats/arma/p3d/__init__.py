@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
+from .codec import raw_size, read, recompose, starts_like, write
 from .document import Lod, P3d, Tag
-from .file import raw_size, read, recompose, starts_like, write
-from .mesh import centres, decode_lod, pivots, selection_weights
-from .points import NamedPoint, named_points, proxies
-from .polygons import decode_polygons
+from .mesh import NamedPoint, centres, decode_polygons, named_points, pivots, proxies, selection_weights
 from .text import describe, differences, dump
 
 __all__ = [
@@ -15,7 +13,6 @@ __all__ = [
     "P3d",
     "Tag",
     "centres",
-    "decode_lod",
     "decode_polygons",
     "describe",
     "differences",

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import names
 from ....core.binary import Bytes
+from .. import names
 
 MARK, BINARISED_MARK = b"MLOD", b"ODOL"
 ARMA, FLASHPOINT = b"P3DM", b"SP3X"

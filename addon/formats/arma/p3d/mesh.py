@@ -1,66 +1,126 @@
-"""A level of a model as a `Mesh` in Blender's axes, to see an animation on a body; and where its bones turn.
+"""A level of a model in Blender's axes: polygons and weights, named points and proxies, pivots of bones.
 
 Exchanging y and z turns left-handed into right-handed, so faces keep the order of their corners; the stored normals
-point inward then and are turned round. A vertex is a point with one normal and one place on the texture.
+point inward then and are negated. Points are the vertices; normals and texture coordinates belong to corners of faces,
+as in the file. Sharp edges are pairs of points (``#SharpEdges#``), the mass of the geometry level one number per point
+(``#Mass#``).
+
+A selection ``proxy:path.001`` is one triangle that marks another model. Tools draw it with a right angle, where that
+model's origin is; of the two legs there the shorter leads forward along the model and the longer up, as the engine of
+Cold War Assault takes them. How it reads other shapes is not known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import space
-from ....core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Material, Mesh, VertexWeights
+from ....core import polygons, space
+from ....core.model import FILE_FACE, Attribute, Domain, Material, PolygonMesh, VertexWeights
 from ....core.report import Report
-from .document import Lod, P3d
+from .document import FURTHER_UVS, MASS, POSED_POINTS, SHARP_EDGES, Lod, P3d
 
 Floats = NDArray[np.float64]
+MASS_ATTRIBUTE = "mass"
+PROXY = "proxy:"
 
 
-def decode_lod(lod: Lod, report: Report, bones: Sequence[str] | None = None, name: str = "") -> Mesh:
-    """The level as triangles, without the placeholders of proxies.
+def decode_polygons(lod: Lod, report: Report, groups: Mapping[str, str], name: str) -> PolygonMesh:
+    """The level without the triangles of proxies; every selection is a vertex group, with the weights as stored.
 
-    Groups are the selections named like one of ``bones`` (whatever the case), under that spelling, with weights that
-    add up to 1; without ``bones`` they are all selections, with the weights as stored.
+    ``groups``: selection in lower case -> name of its group, for those that get another name.
     """
-    hidden = proxy_faces(lod)
-    if hidden.any():
-        report.note(f"faces left out because they stand for proxies: {int(hidden.sum())}", name)
-    faces = np.flatnonzero(~hidden)
-    triangles, source = _triangles(lod.faces, faces)
-    corners, vertex_of = _vertices(triangles)
-    mesh = Mesh(
-        name,
-        space.arma_points(lod.points["position"])[corners["point"]],
-        vertex_of.reshape(-1, 3).astype(np.int32),
-        normals=-space.arma_points(lod.normals)[corners["normal"]],
-        uvs=blender_uvs(corners["uv"]),
-    )
-    mesh.materials = [Material(material_name(*texts), *texts) for texts in lod.textures()]
-    mesh.material_index = lod.face_texts[source]
-    points = corners["point"].astype(np.int32)
-    mesh.attributes = {
-        FILE_VERTEX: Attribute(Domain.VERTEX, points),
-        FILE_FACE: Attribute(Domain.FACE, source.astype(np.int32)),
-    }
-    table = selection_weights(lod, bones)
+    visible = np.flatnonzero(~_proxy_faces(lod))
+    counts, corners, faces = _distinct_corners(lod.faces[visible], visible)
+    folded = len(visible) - len(counts)
+    if folded:
+        report.note(f"faces folded to a line are left out: {folded}", name)
+    _report_left_out(lod, report, name)
+    point = corners["point"].astype(np.int32)
+    with np.errstate(invalid="ignore"):  # signalling NaNs of broken files
+        positions = space.arma_points(lod.points["position"])
+        normals = -space.arma_points(lod.normals)[corners["normal"]]
+    mesh = PolygonMesh(name, positions, counts, point, _blender_uvs(corners["uv"]), corner_normals=normals)
+    mesh.materials = [Material(_material_name(*texts), *texts) for texts in lod.textures()]
+    mesh.material_index = lod.face_texts[faces]
+    mesh.attributes = {FILE_FACE: Attribute(Domain.FACE, faces.astype(np.int32))}
+    mass = _numbers(lod, MASS, "<f4")
+    if mass is not None and len(mass) == len(positions) and len(mass):
+        mesh.attributes[MASS_ATTRIBUTE] = Attribute(Domain.VERTEX, mass.astype(np.float32))
+    mesh.sharp_edges = _sharp_edges(lod)
+    table: dict[str, NDArray[np.float32]] = {}
+    for selection, weights in selection_weights(lod).items():
+        label = groups.get(selection.lower(), selection)
+        table[label] = np.maximum(table[label], weights) if label in table else weights
     mesh.groups = list(table)
-    mesh.weights = vertex_weights(table, points, len(lod.points), normalise=bones is not None)
+    stacked = _stacked(table, len(positions))
+    group, vertex = np.nonzero(stacked)
+    mesh.weights = VertexWeights(vertex.astype(np.int32), group.astype(np.int32), stacked[group, vertex])
     return mesh
 
 
-def material_name(texture: str, material: str) -> str:
-    """What a material is called in Blender: its texture's name, else its own, without folder and suffix."""
+def _distinct_corners(
+    faces: NDArray[np.void], indices: NDArray[np.intp]
+) -> tuple[NDArray[np.int32], NDArray[np.void], NDArray[np.intp]]:
+    """Number of corners of each face (faces,), the corners face after face, and the entry of ``indices`` of each face.
+
+    A quad with two neighbouring corners on one point is a triangle; what is less than that is left out.
+    """
+    counts = np.minimum(faces["count"], 4).astype(np.int64)
+    slot = np.arange(4)
+    point = faces["corners"]["point"]
+    following = np.take_along_axis(point, (slot + 1) % np.maximum(counts, 1)[:, None], axis=1)
+    used = (slot < counts[:, None]) & (point != following)
+    sizes = used.sum(axis=1).astype(np.int32)
+    used[sizes < 3] = False
+    whole = sizes >= 3
+    corners = faces["corners"][used]
+    repeating = np.zeros(len(faces), np.bool_)
+    repeating[whole] = polygons.repeats_a_vertex(sizes[whole], corners["point"].astype(np.int64))
+    kept = whole & ~repeating
+    used[repeating] = False
+    return sizes[kept], np.ascontiguousarray(faces["corners"][used]), indices[kept]
+
+
+def _numbers(lod: Lod, tag: bytes, kind: str) -> NDArray[np.generic] | None:
+    """The content of a tag as numbers, None where the level has no such tag."""
+    found = next((found for found in lod.tags if found.name == tag), None)
+    if found is None:
+        return None
+    size = np.dtype(kind).itemsize
+    return np.frombuffer(found.data, kind, len(found.data) // size)
+
+
+def _sharp_edges(lod: Lod) -> NDArray[np.int32] | None:
+    numbers = _numbers(lod, SHARP_EDGES, "<u4")
+    if numbers is None:
+        return None
+    pairs = numbers[: len(numbers) // 2 * 2].reshape(-1, 2)
+    inside: NDArray[np.bool_] = np.all(pairs < np.uint32(len(lod.points)), axis=1)
+    return pairs[inside].astype(np.int32)
+
+
+def _report_left_out(lod: Lod, report: Report, name: str) -> None:
+    further = sum(1 for tag in lod.tags if tag.name == FURTHER_UVS and bytes(tag.data[:4]) not in (b"", bytes(4)))
+    if further:
+        report.note(f"further sets of texture coordinates are not shown: {further}", name)
+    posed = sum(1 for tag in lod.tags if tag.name == POSED_POINTS)
+    if posed:
+        report.note(f"posed point sets of the level itself are not shown: {posed}", name)
+
+
+def _material_name(texture: str, material: str) -> str:
+    """The name of a material in Blender: that of its texture, else its own, without folder and suffix."""
     path = (texture or material).replace("\\", "/")
     if path.startswith("#"):  # a colour or noise the game makes
         return path
     return path.rpartition("/")[2].rpartition(".")[0] or path or "no texture"
 
 
-def blender_uvs(stored: NDArray[np.float32]) -> NDArray[np.float32]:
+def _blender_uvs(stored: NDArray[np.float32]) -> NDArray[np.float32]:
     """(corners, 2) with v counted upwards."""
     flipped = np.array(stored, np.float32)
     with np.errstate(invalid="ignore"):  # signalling NaNs of broken files
@@ -68,46 +128,27 @@ def blender_uvs(stored: NDArray[np.float32]) -> NDArray[np.float32]:
     return flipped
 
 
-def _triangles(faces: NDArray[np.void], chosen: NDArray[np.intp]) -> tuple[NDArray[np.void], NDArray[np.intp]]:
-    """Corners (triangles, 3), a quad's as 0 1 2 and 0 2 3, and the face (triangles,) each comes from."""
-    quads = faces["count"][chosen] == 4
-    source = np.repeat(chosen, 1 + quads)
-    second = np.zeros(len(source), np.bool_)
-    second[np.flatnonzero(quads) + np.cumsum(quads)[quads]] = True
-    slots = np.where(second[:, None], [0, 2, 3], [0, 1, 2])
-    return faces["corners"][source[:, None], slots], source
-
-
-def _vertices(triangles: NDArray[np.void]) -> tuple[NDArray[np.void], NDArray[np.intp]]:
-    """The distinct corners in the order of their points, and for each corner (3 triangles,) which it is."""
-    flat = np.ascontiguousarray(triangles).reshape(-1)
-    words = flat.view("<u4").reshape(len(flat), 4)
-    order = np.lexsort(words.T[::-1])
-    new = np.ones(len(flat), np.bool_)
-    new[1:] = (words[order[1:]] != words[order[:-1]]).any(axis=1)
-    result = np.empty(len(flat), np.intp)
-    result[order] = np.cumsum(new) - 1
-    return flat[order[new]], result
-
-
-def proxy_faces(lod: Lod) -> NDArray[np.bool_]:
-    """(faces,) which stand for other models."""
+def _proxy_faces(lod: Lod) -> NDArray[np.bool_]:
+    """(faces,) which are the triangles of proxies."""
     result = np.zeros(len(lod.faces), np.bool_)
     for name, _, faces in lod.selections():
-        if name.lower().startswith("proxy:"):
+        if name.lower().startswith(PROXY):
             result |= faces != 0
     return result
+
+
+# Weights ------------------------------------------------------------------------------------------------------------
 
 
 def selection_weights(lod: Lod, bones: Sequence[str] | None = None) -> dict[str, NDArray[np.float32]]:
     """Name -> weight (points,) of the selections, or of those named like one of ``bones``, under that spelling.
 
-    The engine passes over names that begin with ``-`` or ``.``; selections of one name are added.
+    The engine skips names that begin with ``-`` or ``.``; of selections of one name the largest weight counts.
     """
     wanted = None if bones is None else {bone.lower(): bone for bone in reversed(bones)}
     result: dict[str, NDArray[np.float32]] = {}
     for name, points, _ in lod.selections():
-        if name[:1] in "-." or name.lower().startswith("proxy:"):
+        if name[:1] in "-." or name.lower().startswith(PROXY):
             continue
         label = name if wanted is None else wanted.get(name.lower())
         if label is not None:
@@ -126,25 +167,98 @@ def _weight_table() -> NDArray[np.float32]:
 _WEIGHTS = _weight_table()
 
 
-def vertex_weights(
-    table: dict[str, NDArray[np.float32]], points: NDArray[np.int32], count: int, *, normalise: bool
-) -> VertexWeights:
-    """Parallel arrays for vertices that lie on ``points`` of ``count``."""
-    stacked = np.zeros((len(table), count), np.float32)
-    for row, weights in zip(stacked, table.values(), strict=True):
-        row[:] = weights
-    if normalise:
-        sums = stacked.sum(axis=0)
-        stacked /= np.where(sums > 0, sums, 1)
-    on_vertices = stacked[:, points]
-    groups, vertices = np.nonzero(on_vertices)
-    return VertexWeights(vertices.astype(np.int32), groups.astype(np.int32), on_vertices[groups, vertices])
+def _stacked(table: dict[str, NDArray[np.float32]], points: int) -> NDArray[np.float32]:
+    """(groups, points) the weights of a table."""
+    return np.array(list(table.values()), np.float32).reshape(len(table), points)
+
+
+# Points -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class NamedPoint:
+    """``name`` of the selection, "" for a point in none; ``point`` its index in the level.
+
+    ``transform`` (4, 4) metres, Blender's axes; ``bones``: selection -> weight, the heaviest first.
+    """
+
+    name: str
+    point: int
+    transform: Floats
+    bones: dict[str, float] = field(default_factory=dict)
+
+
+def named_points(lod: Lod) -> list[NamedPoint]:
+    """Every point of the level, without a rotation, under the name of its first selection."""
+    table = selection_weights(lod)
+    labels = list(table)
+    stacked = _stacked(table, len(lod.points))
+    points, numbers = np.nonzero(stacked.T)
+    starts = np.searchsorted(points, np.arange(len(lod.points) + 1))
+    found = []
+    for point, position in enumerate(_positions(lod)):
+        own = numbers[starts[point] : starts[point + 1]].tolist()
+        bones = {labels[number]: float(stacked[number, point]) for number in own}
+        found.append(
+            NamedPoint(labels[own[0]] if own else "", point, _transform(position, np.eye(3)), _heaviest_first(bones))
+        )
+    return found
+
+
+def proxies(lod: Lod) -> Iterator[NamedPoint]:
+    """The proxies in the order of their selections; a selection without a triangle gives none."""
+    table = selection_weights(lod)
+    positions = _positions(lod)
+    for name, _, faces in lod.selections():
+        chosen = np.flatnonzero(faces)
+        if not name.lower().startswith(PROXY) or not len(chosen):
+            continue
+        corners = lod.faces["corners"]["point"][chosen[0], :3].astype(np.int64)
+        origin, axes = _frame(positions[corners])
+        yield NamedPoint(
+            name[len(PROXY) :],
+            int(corners[origin]),
+            _transform(positions[corners[origin]], axes),
+            _weights_at(table, corners.tolist()),
+        )
+
+
+@np.errstate(invalid="ignore", over="ignore")  # broken files: what is not finite becomes the identity
+def _frame(triangle: Floats) -> tuple[int, Floats]:
+    """The index of the corner (of three) with the largest angle, and (3, 3) the axes of the model there.
+
+    The y axis is exactly the shorter leg (the file's z, forward), the z axis roughly the longer one (the file's y, up).
+    """
+    sides = np.linalg.norm(np.roll(triangle, -1, axis=0) - np.roll(triangle, 1, axis=0), axis=1)
+    origin = int(np.argmax(np.nan_to_num(sides)))
+    legs = [triangle[(origin + step) % 3] - triangle[origin] for step in (1, 2)]
+    along, up = sorted(legs, key=lambda leg: float(np.nan_to_num(leg @ leg)))
+    across = np.cross(along, up)
+    if not np.isfinite(across).all() or np.linalg.norm(across) < 1e-12:
+        return origin, np.eye(3)
+    y, x = along / np.linalg.norm(along), across / np.linalg.norm(across)
+    return origin, np.stack((x, y, np.cross(x, y)), axis=-1)
+
+
+def _transform(position: Floats, axes: Floats) -> Floats:
+    result = np.eye(4)
+    result[:3, :3], result[:3, 3] = axes, np.nan_to_num(position)
+    return result
+
+
+def _weights_at(table: dict[str, NDArray[np.float32]], points: list[int]) -> dict[str, float]:
+    found = {name: float(weights[points].sum()) for name, weights in table.items()}
+    return _heaviest_first({name: weight for name, weight in found.items() if weight})
+
+
+def _heaviest_first(bones: dict[str, float]) -> dict[str, float]:
+    return dict(sorted(bones.items(), key=lambda pair: -pair[1]))
 
 
 def pivots(document: P3d, bones: Sequence[str], report: Report) -> dict[str, Floats]:
-    """Bone -> (3,) where it turns, metres in Blender's axes: the first point of the selection of its name.
+    """Bone -> (3,) its pivot, metres in Blender's axes: the first point of the selection of its name.
 
-    Looked for in the memory level, or where there is none in the first.
+    Looked up in the memory level, or in the first level where there is none.
     """
     lod = document.lod("memory")
     if lod is None:
@@ -154,25 +268,25 @@ def pivots(document: P3d, bones: Sequence[str], report: Report) -> dict[str, Flo
     for bone, weights in selection_weights(lod, bones).items():
         inside = np.flatnonzero(weights)
         if len(inside):
-            found[bone] = _places(lod)[inside[0]]
+            found[bone] = _positions(lod)[inside[0]]
     return found
 
 
 def centres(lod: Lod, bones: Sequence[str]) -> dict[str, Floats]:
-    """Bone -> (3,) the middle of what hangs on it, weighted: where its head may be put when nothing says more."""
-    places = _places(lod)
-    usable = np.isfinite(places).all(axis=1)
-    places = places[usable]
+    """Bone -> (3,) the weighted mean of its points: where its head may be put if its pivot is not known."""
+    positions = _positions(lod)
+    usable = np.isfinite(positions).all(axis=1)
+    positions = positions[usable]
     result = {}
     for bone, weights in selection_weights(lod, bones).items():
         shares = weights[usable].astype(np.float64)
         total = float(shares.sum())
         if total > 0:
-            result[bone] = np.asarray(shares @ places / total)
+            result[bone] = np.asarray(shares @ positions / total)
     return result
 
 
-def _places(lod: Lod) -> Floats:
-    with np.errstate(invalid="ignore"):
-        places: NDArray[Any] = space.arma_points(lod.points["position"]).astype(np.float64)
-    return places
+def _positions(lod: Lod) -> Floats:
+    with np.errstate(invalid="ignore"):  # signalling NaNs of broken files
+        result: Floats = space.arma_points(lod.points["position"]).astype(np.float64)
+    return result

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....core.names import decode
 from ....core.text import array_differences, array_lines, counted, extent, scalar
+from ..names import decode
 from .document import Lod, P3d
 
 _SHOWN = 6

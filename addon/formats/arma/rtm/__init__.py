@@ -1,23 +1,42 @@
-"""`.rtm`: how men and animals of Operation Flashpoint and Arma move; plain, or binarised for the game."""
+"""`.rtm`: animations of Operation Flashpoint and Arma, plain or binarised for the game."""
 
 from __future__ import annotations
 
-from .changes import BoneChange, ClipChanges, with_phases
-from .conversion import ALONG_SKELETON
-from .decoding import ROUNDING, decode, scaled_bones
-from .document import BINARISED, LONGEST_NAME, Binarised, Plain, Rtm, StoredEvent
-from .encoding import REACH, default_phases
-from .encoding_binarised import encode_binarised
-from .encoding_plain import encode_plain
-from .file import raw_size, read, recompose, starts_like, write
+from .codec import raw_size, read, recompose, starts_like, write
+from .document import (
+    BINARISED,
+    LONGEST_NAME,
+    MOST_FRAMES,
+    STEP_SOUND,
+    Binarised,
+    BoneChange,
+    ClipChanges,
+    Plain,
+    Rtm,
+    StoredEvent,
+    with_phases,
+)
+from .mapping import (
+    ALONG_SKELETON,
+    ROUNDING,
+    TOLERANCE,
+    decode,
+    default_phases,
+    encode_binarised,
+    encode_plain,
+    frame_sources,
+    scaled_bones,
+)
 from .text import describe, differences, dump
 
 __all__ = [
     "ALONG_SKELETON",
     "BINARISED",
     "LONGEST_NAME",
-    "REACH",
+    "MOST_FRAMES",
     "ROUNDING",
+    "STEP_SOUND",
+    "TOLERANCE",
     "Binarised",
     "BoneChange",
     "ClipChanges",
@@ -31,6 +50,7 @@ __all__ = [
     "dump",
     "encode_binarised",
     "encode_plain",
+    "frame_sources",
     "raw_size",
     "read",
     "recompose",

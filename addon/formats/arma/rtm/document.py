@@ -1,7 +1,7 @@
-"""What an `.rtm` says: for every frame a matrix of every bone, plain, or binarised for the game.
+"""What an `.rtm` says: a matrix for every bone in every frame, plain or binarised; and what an encoding changed in it.
 
 Plain files (``RTM_0101``, the oldest ``RTM_0100``) are what tools write: absolute matrices in the space of the rest
-model. Binarised ones (``BMTR``) hold each bone relative to its parent, rounded, in a frame that is turned half round.
+model. Binarised ones (``BMTR``) hold each bone relative to its parent, rounded, in axes that are turned half round.
 Known from the reader of the released engine of Cold War Assault, from files of many mods and from a pair of one
 animation that the vendor's tool binarised. Unknown: what the meta names of a binarised file are for (none has any).
 """
@@ -14,14 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import names
 from ....core.binary import Bytes
-from ....core.finite import warn_not_finite
-from ....core.report import Report
+from ....core.errors import WriteError
+from ....core.text import counted
+from .. import names
 
 NAME_SIZE = 32
 LONGEST_NAME = NAME_SIZE - 1
 """Bytes; the game's field has no room for more and a zero behind it."""
+LONGEST_TEXT = 255
+"""Bytes of an event's name or value."""
 MOST_FRAMES = 100_000
 MOST_BONES = 1000
 """What the game's reader takes."""
@@ -35,9 +37,8 @@ PACKED_BY_FLAG = 5
 """The first binarised version that says of each array whether it is compressed."""
 PACKED_FROM = 1024
 """Bytes from which on the arrays of older versions are compressed."""
-
-STEP_SOUND = "StepSound"
-"""The event that the game knows by a number (0)."""
+STEP_SOUND = b"StepSound"
+"""The event that binarised files know by a number (0)."""
 
 TRANSFORM = np.dtype([("rotation", "<i2", 4), ("translation", "<f2", 3)])
 """x y z w times 16384, and metres."""
@@ -53,8 +54,8 @@ class StoredEvent:
     kind: int = 0
 
     @property
-    def says(self) -> tuple[bytes, bytes, bytes]:
-        """What it means, its phase as bits."""
+    def meaning(self) -> tuple[bytes, bytes, bytes]:
+        """Everything but the kind: phase (its bits), name and value."""
         return self.phase.tobytes(), self.name, self.value
 
 
@@ -135,17 +136,9 @@ Rtm = Plain | Binarised
 """Either kind of file."""
 
 
-def tell_not_finite(document: Rtm, report: Report) -> None:
-    """Warn of NaN and infinite values, and say where they are."""
-    matrices = document.matrices if isinstance(document, Plain) else document.transforms
-    events = [event.phase for event in document.events or ()]
-    for place, values in (
-        ("matrices", matrices),
-        ("phases", document.phases),
-        ("step", document.step),
-        ("events", events),
-    ):
-        warn_not_finite(report, place, values)
+def too_long(text: bytes) -> WriteError:
+    """The refusal of an event's name or value of more than `LONGEST_TEXT` bytes."""
+    return WriteError(f"{text!r} is longer than {LONGEST_TEXT} bytes", remedy="Shorten the event's name or value")
 
 
 def texts_of(fields: NDArray[np.uint8]) -> list[bytes]:
@@ -174,3 +167,63 @@ def _compared(fields: NDArray[np.uint8]) -> NDArray[np.uint8]:
     capital = (texts >= ord("A")) & (texts <= ord("Z"))
     result: NDArray[np.uint8] = texts + (capital * np.uint8(32))
     return result
+
+
+@dataclass(frozen=True)
+class BoneChange:
+    """A bone of which ``frames`` are no longer the base's."""
+
+    bone: str
+    frames: int
+
+
+@dataclass(frozen=True)
+class ClipChanges:
+    """What an encoding changed: ``bones``, and ``fields`` (bones, frames, phases, step, events, version).
+
+    ``new``: there was no base. ``left_out``: what this kind of file cannot hold. ``untouched``: how many bones did not
+    change. ``frames``: in how many frames one did; in a plain file the bones below an edited one change with it.
+    """
+
+    new: bool = False
+    bones: tuple[BoneChange, ...] = ()
+    fields: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    untouched: int = 0
+    frames: int = 0
+
+    @classmethod
+    def of(
+        cls, bones: list[str], changed: NDArray[np.bool_], fields: list[str], left_out: tuple[str, ...] = ()
+    ) -> ClipChanges:
+        """The changes of a clip of these bones; ``changed`` (bones, frames) which poses are no longer the base's."""
+        counts = changed.sum(axis=1)
+        edited = tuple(BoneChange(bones[bone], int(counts[bone])) for bone in np.flatnonzero(counts))
+        frames = int(changed.any(axis=0).sum())
+        return cls(False, edited, tuple(fields), left_out, len(bones) - len(edited), frames)
+
+    @property
+    def any(self) -> bool:
+        """Whether anything changed."""
+        return bool(self.new or self.bones or self.fields)
+
+    def sentence(self) -> str:
+        """``31 frames changed (2 bones); step changed; 48 bones untouched``."""
+        if self.new:
+            return "a new animation"
+        parts = []
+        if self.bones:
+            parts.append(f"{counted(self.frames, 'frame')} changed ({counted(len(self.bones), 'bone')})")
+        if self.fields:
+            parts.append(f"{', '.join(self.fields)} changed")
+        return "; ".join([*parts, f"{counted(self.untouched, 'bone')} untouched"])
+
+
+def with_phases(document: Rtm, phases: NDArray[np.float32], changes: ClipChanges) -> tuple[Rtm, ClipChanges]:
+    """The document with other phases (frames,) for its frames, and the changes with that."""
+    stored = phases.astype("<f4")
+    fields = changes.fields if "phases" in changes.fields else (*changes.fields, "phases")
+    changed = replace(changes, fields=fields)
+    if isinstance(document, Binarised):
+        return replace(document, phases=stored, phases_block=b""), changed
+    return replace(document, phases=stored), changed

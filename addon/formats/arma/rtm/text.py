@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core.names import decode
 from ....core.text import array_differences, array_lines, counted, row, scalar
-from .decoding import placed
+from ..names import decode
 from .document import Binarised, Plain, Rtm, StoredEvent
+from .mapping import matrices_of
 
 _SHOWN = 8
 
@@ -127,7 +127,7 @@ def _plain_differences(first: Plain, second: Plain) -> Iterator[str]:
         names = first.bones
         shared = _shared(names, second.bones)
         one, other = (
-            placed(side).reshape(len(side.phases), len(side.bones), 12)[:, places]
+            matrices_of(side).reshape(len(side.phases), len(side.bones), 12)[:, places]
             for side, places in zip((first, second), shared, strict=True)
         )
         # Compared as bits: a NaN is equal to itself, 0 and -0 are not equal.

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from addon.core.errors import ReadError
 from addon.core.finite import NOT_FINITE
-from addon.core.model import FILE_FACE, FILE_VERTEX
+from addon.core.model import FILE_FACE
 from addon.core.report import Report
 from addon.formats.arma import p3d, rtm
 from addon.formats.verification import Status, verify
@@ -153,37 +153,32 @@ def test_a_hundred_thousand_faces_of_one_texture_are_read_at_once():
 
 def test_the_mesh_of_a_level():
     document, _ = read(ARMA)
-    report = Report()
-    mesh = p3d.decode_lod(document.lods[0], report, ["pelvis", "Spine"], "dog")
-    assert report.lines() == ["faces left out because they stand for proxies: 1 (dog)"]
-    assert mesh.triangles.shape == (2, 3), "the quad alone"
-    corner_points = mesh.positions[mesh.triangles]
-    assert corner_points[0].tolist() == [[0, 0, 0], [1, 0, 0], [1, 2, 0]]
-    assert corner_points[1].tolist() == [[0, 0, 0], [1, 2, 0], [0, 2, 0]]
-    assert mesh.normals[mesh.triangles[0, 0]].tolist() == [0, 0, 1]
-    edges = corner_points[:, 1:] - corner_points[:, :1]
-    assert (np.cross(edges[:, 0], edges[:, 1])[:, 2] > 0).all(), "it shows the side its normals point to"
-    assert mesh.uvs[mesh.triangles[1, 2]].tolist() == [0.75, 0.75]
+    mesh = p3d.decode_polygons(document.lods[0], Report(), {}, "dog")
+    assert mesh.counts.tolist() == [4], "the quad alone, without the proxy"
+    corner_points = mesh.positions[mesh.corners]
+    assert corner_points.tolist() == [[0, 0, 0], [1, 0, 0], [1, 2, 0], [0, 2, 0]]
+    assert mesh.corner_normals[0].tolist() == [0, 0, 1]
+    assert np.cross(corner_points[1] - corner_points[0], corner_points[2] - corner_points[0])[2] > 0, (
+        "it shows the side its normals point to"
+    )
+    assert mesh.uvs[3].tolist() == [0.75, 0.75]
     assert [(material.name, material.texture) for material in mesh.materials] == [
         ("wood", "a\\wood.paa"),
         ("no texture", ""),
     ]
-    assert mesh.attributes[FILE_FACE].values.tolist() == [0, 0]
-    assert sorted(mesh.attributes[FILE_VERTEX].values.tolist()) == [0, 1, 2, 3]
+    assert mesh.attributes[FILE_FACE].values.tolist() == [0]
 
 
-def test_weights_add_up_to_one_over_the_bones_asked_for():
+def test_weights_of_the_bones_asked_for():
     document, _ = read(ARMA)
-    mesh = p3d.decode_lod(document.lods[0], Report(), ["pelvis", "SPINE", "absent"])
-    assert mesh.groups == ["pelvis", "SPINE"]
-    points = mesh.attributes[FILE_VERTEX].values
-    found = np.zeros((2, 4))
-    found[mesh.weights.groups, points[mesh.weights.vertices]] = mesh.weights.weights
-    # 128 is 128/255, 129 is 127/255, 2 alone is whole again.
-    np.testing.assert_allclose(found, [[1, 1, 128 / 255, 0], [0, 0, 127 / 255, 1]], atol=1e-6)
+    found = p3d.selection_weights(document.lods[0], ["pelvis", "SPINE", "absent"])
+    assert list(found) == ["pelvis", "SPINE"]
+    # 1 is whole, 2 is 254/255, 128 is 128/255, 129 is 127/255.
+    np.testing.assert_allclose(found["pelvis"], [1, 1, 128 / 255, 0], atol=1e-6)
     everything = p3d.selection_weights(document.lods[0])
     assert list(everything) == ["Pelvis", "spine"]
     np.testing.assert_allclose(everything["spine"], [0, 0, 127 / 255, 254 / 255], atol=1e-6)
+    np.testing.assert_array_equal(everything["spine"], found["SPINE"])
 
 
 def test_pivots_are_points_of_the_memory_level():
@@ -209,10 +204,9 @@ def test_centres_are_weighted():
 def test_a_real_man_fits_his_animation(corpus):
     document, _ = read((corpus / "p3d" / "agm_fastroping_man.p3d").read_bytes())
     clip = rtm.decode(rtm.read((corpus / "rtm" / "agm_fastroping.rtm").read_bytes(), "", Report()), Report())
-    mesh = p3d.decode_lod(document.lods[0], Report(), clip.bones)
-    assert len(mesh.groups) == 66
-    sums = np.bincount(mesh.weights.vertices, mesh.weights.weights, len(mesh.positions))
-    np.testing.assert_allclose(sums, 1, atol=1e-6)
+    weights = p3d.selection_weights(document.lods[0], clip.bones)
+    assert len(weights) == 66
+    np.testing.assert_allclose(sum(weights.values()), 1, atol=0.01)
     places = {bone.lower(): place for bone, place in p3d.centres(document.lods[0], clip.bones).items()}
     assert places["lefthand"][0] > 0 > places["righthand"][0], "his left is +x"
     assert places["head"][2] > places["pelvis"][2] > places["leftfoot"][2], "up is z"

@@ -101,8 +101,8 @@ def test_a_proxy_stands_at_its_right_angle(turned):
     place.points["position"] = corners
     (found,) = p3d.proxies(place)
     assert (found.name, found.point, found.bones) == ("\\a\\b.001", 0, {"hand": 1.0})
-    assert found.place[:3, 3].tolist() == [1, 1, 1]
-    np.testing.assert_allclose(found.place[:3, :3], np.eye(3), atol=1e-12)
+    assert found.transform[:3, 3].tolist() == [1, 1, 1]
+    np.testing.assert_allclose(found.transform[:3, :3], np.eye(3), atol=1e-12)
     assert p3d.decode_polygons(place, Report(), {}, "x").counts.tolist() == []
 
 
@@ -111,9 +111,9 @@ def test_the_shorter_leg_of_a_proxy_is_forward_and_exact():
     place = level([[0, 1, 2]], points=3, tags=[Tag(b"proxy:a.001", b"\0\0\0\1")])
     place.points["position"] = [(0, 0, 0), (1, 0, 0), (0.2, 0, 2)]  # in the file: forward is +x, up nearly its z
     (found,) = p3d.proxies(place)
-    np.testing.assert_allclose(found.place[:3, 1], [1, 0, 0], atol=1e-12)
-    np.testing.assert_allclose(found.place[:3, 2], [0, 1, 0], atol=1e-12)
-    np.testing.assert_allclose(found.place[:3, 0], [0, 0, 1], atol=1e-12)
+    np.testing.assert_allclose(found.transform[:3, 1], [1, 0, 0], atol=1e-12)
+    np.testing.assert_allclose(found.transform[:3, 2], [0, 1, 0], atol=1e-12)
+    np.testing.assert_allclose(found.transform[:3, 0], [0, 0, 1], atol=1e-12)
 
 
 def test_the_proxy_of_a_real_model_is_not_turned(corpus):
@@ -121,7 +121,7 @@ def test_the_proxy_of_a_real_model_is_not_turned(corpus):
     document = p3d.read((corpus / "p3d" / "crowbar_proxy.p3d").read_bytes(), "crowbar", Report())
     found = [proxy for lod in document.lods for proxy in p3d.proxies(lod)]
     assert len(found) == 1
-    np.testing.assert_allclose(found[0].place, np.eye(4), atol=1e-6)
+    np.testing.assert_allclose(found[0].transform, np.eye(4), atol=1e-6)
 
 
 def test_a_proxy_without_area_or_triangle_does_no_harm():
@@ -130,10 +130,10 @@ def test_a_proxy_without_area_or_triangle_does_no_harm():
     place.points["position"] = [(0, 0, 0), (1, 0, 0), (np.nan, 0, 0)]
     (found,) = p3d.proxies(place)
     assert found.name == "flat.01"
-    assert np.isfinite(found.place).all()
+    assert np.isfinite(found.transform).all()
     place.points["position"] = [(np.inf, 0, 0), (-np.inf, 0, 0), (3e38, 0, 3e38)]
     (found,) = p3d.proxies(place)
-    assert np.array_equal(found.place[:3, :3], np.eye(3))
+    assert np.array_equal(found.transform[:3, :3], np.eye(3))
 
 
 def test_points_that_are_no_numbers_do_not_count_for_the_middle():
@@ -150,5 +150,5 @@ def test_named_points_know_all_their_selections():
     assert [point.name for point in found] == ["", "light", "Pelvis"]
     assert list(found[1].bones) == ["light", "Pelvis"], "the heaviest first"
     assert found[1].bones["Pelvis"] == pytest.approx(128 / 255)
-    assert found[2].place[:3, 3].tolist() == [2, 2, 4]
+    assert found[2].transform[:3, 3].tolist() == [2, 2, 4]
     assert p3d.named_points(level([], points=0)) == []

@@ -14,8 +14,7 @@ from addon.core.model import Event
 from addon.core.report import Report
 from addon.formats.arma import model_cfg, rtm
 from addon.formats.arma.hierarchy import Hierarchy
-from addon.formats.arma.rtm.decoding import scaled_bones
-from addon.formats.arma.rtm.encoding_binarised import halves
+from addon.formats.arma.rtm.mapping import halves
 from addon.formats.arma.skeletons import MAN_ARMA_2, MAN_ARMA_3, MAN_FLASHPOINT
 from tests.formats.arma.rtm.small_files import IDENTITY, MOVED, TURN, binarised, events, plain, transform
 from tests.real_files import CORPUS, corpus_files
@@ -149,10 +148,10 @@ def test_the_scene_may_lose_shear_and_yet_the_file_is_kept(file):
         },
     )
     back = replace(clip, deltas=deltas.deltas_of(keys, rests, parents))
-    again, changes = rtm.encode_plain(back, document, shown=deltas.deltas_of(found, rests, parents))
+    again, changes = rtm.encode_plain(back, document, unedited=deltas.deltas_of(found, rests, parents))
     assert again is document, changes.sentence()
     back.deltas[5 % len(rests), 0, 0, 3] += 1e-4
-    again, changes = rtm.encode_plain(back, document, shown=deltas.deltas_of(found, rests, parents))
+    again, changes = rtm.encode_plain(back, document, unedited=deltas.deltas_of(found, rests, parents))
     assert [(change.bone, change.frames) for change in changes.bones] == [(clip.bones[5 % len(rests)], 1)]
     assert np.count_nonzero(again.matrices != document.matrices) == 1
 
@@ -187,7 +186,7 @@ def test_another_library_converts_to_the_same_matrices(file):
     mine = rtm.ALONG_SKELETON["plain"](document, hierarchy, Report())
     found = np.array([[frame.transforms[bone] for bone in theirs.bones] for frame in theirs.frames])[..., :3]
     # It takes quaternions for unit ones, which they are to 1 / 16384 where there is no scale.
-    scaled = scaled_bones(document)
+    scaled = rtm.scaled_bones(document)
     assert bool(scaled) == (file.stem == "rhs_sawfix_v5")
     assert scaled or np.abs(found - mine.matrices).max() < 4e-3
     assert mine.phases.tolist() == [frame.phase for frame in theirs.frames]
@@ -215,7 +214,7 @@ def test_the_vendors_binarised_file_gives_the_plain_one_within_half_precision(ve
     np.testing.assert_allclose(found.matrices, plain_one.matrices, atol=5e-4)
     assert found.phases.tolist() == plain_one.phases.tolist()
     assert found.step.tolist() == plain_one.step.tolist()
-    assert [event.says for event in found.events] == [event.says for event in plain_one.events]
+    assert [event.meaning for event in found.events] == [event.meaning for event in plain_one.events]
 
 
 @pytest.mark.parametrize("file", corpus_files(*BINARISED))
@@ -371,7 +370,7 @@ def test_phases_step_and_events():
     assert changes.fields == ("phases", "events")
     assert again.step.tobytes() == document.step.tobytes()
     assert again.phases.tolist() == [0, 0.75]
-    assert [event.says[1:] for event in again.events] == [(b"a", b"b"), (b"StepSound", b"")]
+    assert [event.meaning[1:] for event in again.events] == [(b"a", b"b"), (b"StepSound", b"")]
     clip.step[1], clip.events = -2, []
     again, changes = rtm.encode_plain(clip, document)
     assert changes.fields == ("phases", "step", "events")
@@ -451,7 +450,7 @@ def test_halves_are_rounded_towards_zero_but_for_noise(values, magnitude):
         ({"bones": ["Spine", "spine"]}, "takes these bones for one: Spine/spine"),
         ({"bones": ["日本", "Spine"]}, "code page"),
         ({"deltas": np.zeros((2, 0, 4, 4)), "phases": np.zeros(0, np.float32)}, "no frames"),
-        ({"deltas": np.full((2, 2, 4, 4), np.nan)}, "numbers that are none"),
+        ({"deltas": np.full((2, 2, 4, 4), np.nan)}, "NaN or infinite values"),
         ({"phases": np.zeros(3, np.float32)}, "3 phases for 2 frames"),
         ({"events": [Event(np.float32(0), "a" * 256, "")]}, "longer than 255"),
         ({"deltas": np.zeros((2, 100_001, 4, 4)), "phases": np.zeros(100_001, np.float32)}, "more than the game reads"),

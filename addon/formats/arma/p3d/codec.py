@@ -1,4 +1,4 @@
-"""The `.p3d` file of tools: bytes <-> `P3d`."""
+"""Bytes <-> document of a `.p3d` of tools."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .document import (
 HEADER_SIZE = 28
 _LEAST_FACE = FACE.itemsize + 2
 _FEW = 8
-"""So many faces with the same texts are looked for one by one, further ones many at a time."""
+"""So many faces with the same texts are compared one by one, further ones many at a time."""
 
 
 def starts_like(head: bytes) -> bool:
@@ -58,6 +58,27 @@ def read(data: bytes, file: str, report: Report) -> P3d:
     if len(result.tail):
         report.warn(f"{len(result.tail)} bytes are left over behind the last level; kept")
     return result
+
+
+def write(document: P3d) -> bytes:
+    """The file's bytes. Raises `WriteError`."""
+    writer = Writer()
+    writer.raw(MARK)
+    writer.u32(document.version)
+    writer.u32(len(document.lods))
+    for lod in document.lods:
+        _write_lod(writer, lod)
+    writer.raw(document.tail)
+    return writer.getvalue()
+
+
+recompose = write
+"""The same: nothing of a file that has a type is kept as bytes."""
+
+
+def raw_size(document: P3d) -> int:
+    """Bytes kept without looking at what they mean: also the payloads of tags that nothing here reads."""
+    return len(document.tail) + sum(len(lod.header_rest) + sum(map(len, lod.unread())) for lod in document.lods)
 
 
 def _refuse_others(reader: Reader, mark: bytes) -> None:
@@ -104,98 +125,6 @@ def _read_lod(reader: Reader) -> Lod:
     return result
 
 
-def _check(reader: Reader, lod: Lod) -> None:
-    counts = lod.faces["count"]
-    if ((counts != 3) & (counts != 4)).any():
-        raise reader.error(f"a face has {counts[(counts != 3) & (counts != 4)][0]} corners; 3 or 4 are possible")
-    corners = lod.faces["corners"]
-    used = np.arange(4)[None] < counts[:, None]
-    for name, limit in (("point", len(lod.points)), ("normal", len(lod.normals))):
-        if (corners[name][used] >= limit).any():
-            raise reader.error(f"a face names {name} {corners[name][used].max()}; there are {limit}")
-
-
-def _read_tag(reader: Reader, signature: bytes) -> Tag:
-    active = reader.u8("whether a tag is active") if signature == ARMA else 1
-    field = reader.string("a tag's name") if signature == ARMA else bytes(reader.take(TAG_FIELD, "a tag's name"))
-    size = reader.u32("the size of a tag")
-    return Tag(field, reader.take(size, f"the tag {field.partition(bytes(1))[0]!r}"), active)
-
-
-Faces = tuple[NDArray[np.void], list[tuple[bytes, bytes]], NDArray[np.int32]]
-
-
-def _read_old_faces(reader: Reader, count: int) -> Faces:
-    """Faces behind a texture's field of 32 bytes each."""
-    stride = TEXTURE_FIELD + FACE.itemsize
-    rows = reader.array("u1", count, stride, what=f"{count} faces")
-    faces = np.ascontiguousarray(rows[:, TEXTURE_FIELD:]).view(FACE).reshape(count)
-    fields = np.ascontiguousarray(rows[:, :TEXTURE_FIELD]).view(f"V{TEXTURE_FIELD}").reshape(count)
-    places: dict[bytes, int] = {}
-    which = [places.setdefault(field, len(places)) for field in fields.tolist()]
-    return faces, [(field, b"") for field in places], np.array(which, np.int32)
-
-
-def _read_faces(reader: Reader, count: int) -> Faces:
-    """Faces with texture and material behind each; neighbours usually have the same, so they are read in runs."""
-    if count * _LEAST_FACE > reader.remaining:
-        raise reader.error(f"{count} faces need at least {count * _LEAST_FACE} bytes, {reader.remaining} are left")
-    places: dict[tuple[bytes, bytes], int] = {}
-    parts, lengths, which = [np.empty((0, FACE.itemsize), np.uint8)], [], []
-    left = count
-    while left:
-        data = reader.data[reader.position :]
-        ahead = Reader(data, reader.file, reader.chunk, reader.offset)
-        ahead.take(FACE.itemsize, "a face")
-        texts = ahead.string("a face's texture"), ahead.string("a face's material")
-        stride = ahead.position
-        run = _run_length(data, stride, min(left, len(data) // stride))
-        rows = reader.array("u1", run, stride, what="faces")
-        parts.append(rows[:, : FACE.itemsize])
-        lengths.append(run)
-        which.append(places.setdefault(texts, len(places)))
-        left -= run
-    faces = np.concatenate(parts).view(FACE).reshape(count)
-    return faces, list(places), np.repeat(np.array(which, np.int32), np.array(lengths, np.intp))
-
-
-def _run_length(data: memoryview, stride: int, most: int) -> int:
-    """How many faces from the first on have the same bytes behind their corners."""
-    texts = bytes(data[FACE.itemsize : stride])
-    run = 1
-    while run < min(_FEW, most):
-        if data[run * stride + FACE.itemsize : (run + 1) * stride] != texts:
-            return run
-        run += 1
-    wanted = np.frombuffer(texts, np.uint8)
-    step = _FEW
-    while run < most:
-        block = min(step, most - run)
-        rows = np.frombuffer(data, np.uint8, block * stride, run * stride).reshape(block, stride)
-        other = np.flatnonzero((rows[:, FACE.itemsize :] != wanted).any(axis=1))
-        if len(other):
-            return run + int(other[0])
-        run += block
-        step *= 4
-    return run
-
-
-def write(document: P3d) -> bytes:
-    """The file's bytes. Raises `WriteError`."""
-    writer = Writer()
-    writer.raw(MARK)
-    writer.u32(document.version)
-    writer.u32(len(document.lods))
-    for lod in document.lods:
-        _write_lod(writer, lod)
-    writer.raw(document.tail)
-    return writer.getvalue()
-
-
-recompose = write
-"""The same: nothing of a file that has a type is kept as bytes."""
-
-
 def _write_lod(writer: Writer, lod: Lod) -> None:
     writer.raw(lod.signature)
     writer.u32(HEADER_SIZE + len(lod.header_rest))
@@ -219,6 +148,61 @@ def _write_lod(writer: Writer, lod: Lod) -> None:
     writer.f32(lod.resolution)
 
 
+def _check(reader: Reader, lod: Lod) -> None:
+    counts = lod.faces["count"]
+    if ((counts != 3) & (counts != 4)).any():
+        raise reader.error(f"a face has {counts[(counts != 3) & (counts != 4)][0]} corners; 3 or 4 are possible")
+    corners = lod.faces["corners"]
+    used = np.arange(4)[None] < counts[:, None]
+    for name, limit in (("point", len(lod.points)), ("normal", len(lod.normals))):
+        if (corners[name][used] >= limit).any():
+            raise reader.error(f"a face names {name} {corners[name][used].max()}; there are {limit}")
+
+
+def _read_tag(reader: Reader, signature: bytes) -> Tag:
+    active = reader.u8("whether a tag is active") if signature == ARMA else 1
+    field = reader.string("a tag's name") if signature == ARMA else bytes(reader.take(TAG_FIELD, "a tag's name"))
+    size = reader.u32("the size of a tag")
+    return Tag(field, reader.take(size, f"the tag {field.partition(bytes(1))[0]!r}"), active)
+
+
+Faces = tuple[NDArray[np.void], list[tuple[bytes, bytes]], NDArray[np.int32]]
+
+
+def _read_faces(reader: Reader, count: int) -> Faces:
+    """Faces with texture and material behind each; neighbours usually have the same, so they are read in runs."""
+    if count * _LEAST_FACE > reader.remaining:
+        raise reader.error(f"{count} faces need at least {count * _LEAST_FACE} bytes, {reader.remaining} are left")
+    index: dict[tuple[bytes, bytes], int] = {}
+    parts, lengths, which = [np.empty((0, FACE.itemsize), np.uint8)], [], []
+    left = count
+    while left:
+        data = reader.data[reader.position :]
+        ahead = Reader(data, reader.file, reader.chunk, reader.offset)
+        ahead.take(FACE.itemsize, "a face")
+        texts = ahead.string("a face's texture"), ahead.string("a face's material")
+        stride = ahead.position
+        run = _run_length(data, stride, min(left, len(data) // stride))
+        rows = reader.array("u1", run, stride, what="faces")
+        parts.append(rows[:, : FACE.itemsize])
+        lengths.append(run)
+        which.append(index.setdefault(texts, len(index)))
+        left -= run
+    faces = np.concatenate(parts).view(FACE).reshape(count)
+    return faces, list(index), np.repeat(np.array(which, np.int32), np.array(lengths, np.intp))
+
+
+def _read_old_faces(reader: Reader, count: int) -> Faces:
+    """Faces behind a texture's field of 32 bytes each."""
+    stride = TEXTURE_FIELD + FACE.itemsize
+    rows = reader.array("u1", count, stride, what=f"{count} faces")
+    faces = np.ascontiguousarray(rows[:, TEXTURE_FIELD:]).view(FACE).reshape(count)
+    fields = np.ascontiguousarray(rows[:, :TEXTURE_FIELD]).view(f"V{TEXTURE_FIELD}").reshape(count)
+    index: dict[bytes, int] = {}
+    which = [index.setdefault(field, len(index)) for field in fields.tolist()]
+    return faces, [(field, b"") for field in index], np.array(which, np.int32)
+
+
 def _write_faces(writer: Writer, lod: Lod) -> None:
     faces = np.ascontiguousarray(lod.faces).view(np.uint8).reshape(len(lod.faces), FACE.itemsize)
     ends = np.flatnonzero(np.diff(lod.face_texts)) + 1
@@ -234,6 +218,22 @@ def _write_faces(writer: Writer, lod: Lod) -> None:
         writer.raw(rows.tobytes())
 
 
-def raw_size(document: P3d) -> int:
-    """Bytes kept without looking at what they mean: also the payloads of tags that nothing here reads."""
-    return len(document.tail) + sum(len(lod.header_rest) + sum(map(len, lod.unread())) for lod in document.lods)
+def _run_length(data: memoryview, stride: int, most: int) -> int:
+    """How many faces from the first on have the same bytes behind their corners."""
+    texts = bytes(data[FACE.itemsize : stride])
+    run = 1
+    while run < min(_FEW, most):
+        if data[run * stride + FACE.itemsize : (run + 1) * stride] != texts:
+            return run
+        run += 1
+    wanted = np.frombuffer(texts, np.uint8)
+    step = _FEW
+    while run < most:
+        block = min(step, most - run)
+        rows = np.frombuffer(data, np.uint8, block * stride, run * stride).reshape(block, stride)
+        other = np.flatnonzero((rows[:, FACE.itemsize :] != wanted).any(axis=1))
+        if len(other):
+            return run + int(other[0])
+        run += block
+        step *= 4
+    return run

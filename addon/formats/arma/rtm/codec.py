@@ -1,0 +1,350 @@
+"""Bytes <-> document of an `.rtm`, plain (`Plain`) or binarised (`Binarised`).
+
+Neither has an end mark. A binarised file holds its arrays one behind the other, each with its count. Version 5 states
+for each whether it is compressed; older versions compress arrays of 1024 bytes or more. A document keeps the compressed
+block that an array was read from, so that an unedited file leaves byte for byte without the vendor's own packers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core.binary import Bytes, Reader, Writer
+from ....core.errors import ReadError, WriteError
+from ....core.finite import warn_not_finite
+from ....core.report import Report
+from .. import lzo, lzss
+from .document import (
+    BINARISED,
+    BINARISED_VERSIONS,
+    LONGEST_TEXT,
+    MOST_BONES,
+    MOST_FRAMES,
+    NAME_SIZE,
+    PACKED_BY_FLAG,
+    PACKED_FROM,
+    PLAIN,
+    PLAIN_OLD,
+    PROPERTIES,
+    TRANSFORM,
+    WITH_EVENTS,
+    Binarised,
+    Plain,
+    Rtm,
+    StoredEvent,
+    garbage,
+    too_long,
+)
+
+_MATRIX_SIZE = 4 * 12
+_STORED, _COMPRESSED = 0, 2
+_PHASE = np.dtype("<f4")
+
+
+def starts_like(head: bytes) -> bool:
+    """Whether a file's first bytes are the mark of a plain or binarised animation."""
+    return head[:8] in (PLAIN, PLAIN_OLD, PROPERTIES) or head[:4] == BINARISED
+
+
+def read(data: bytes, file: str, report: Report) -> Rtm:
+    """The document of an `.rtm`: `Plain` or `Binarised`. Raises `ReadError`."""
+    reader = Reader(data, file)
+    if not len(data):
+        raise reader.error("the file is empty", "Copy it again")
+    reader.refuse_git_pointer()
+    if not starts_like(data[:8]):
+        raise reader.error(
+            f"the file begins with {bytes(data[:8])!r}: this is no animation of Operation Flashpoint or Arma",
+            "Choose an .rtm file that begins with RTM_ or BMTR",
+        )
+    return _read_binarised(reader, report) if data[:4] == BINARISED else _read_plain(reader, report)
+
+
+def write(document: Rtm) -> bytes:
+    """The file's bytes. Raises `WriteError`."""
+    return _write_binarised(document, checked=False) if isinstance(document, Binarised) else _write_plain(document)
+
+
+def recompose(document: Rtm) -> bytes:
+    """The same; compressed blocks are kept only where they unpack to what the document says."""
+    return _write_binarised(document, checked=True) if isinstance(document, Binarised) else _write_plain(document)
+
+
+def raw_size(document: Rtm) -> int:
+    """Bytes kept without knowing what they mean: behind names, and behind the last frame."""
+    if isinstance(document, Binarised):
+        return len(document.tail)
+    return len(document.tail) + garbage(document.bone_fields) + garbage(document.frame_fields)
+
+
+# Plain --------------------------------------------------------------------------------------------------------------
+
+
+def _read_plain(reader: Reader, report: Report) -> Plain:
+    """The document, from the first byte on. Raises `ReadError`."""
+    events, properties_version = None, 0
+    magic = bytes(reader.take(8, "the file's mark"))
+    if magic == PROPERTIES:
+        properties_version = reader.u32("the version of the properties")
+        events = _read_plain_events(reader)
+        magic = bytes(reader.take(8, "the animation's mark"))
+    if magic not in (PLAIN, PLAIN_OLD):
+        raise reader.error(f"the animation begins with {magic!r} instead of {PLAIN!r}")
+    step = np.zeros(3, "<f4")
+    axes = slice(None) if magic == PLAIN else slice(2, 3)
+    step[axes] = reader.array("<f4", len(step[axes]), what="the step")
+    frames, bones = reader.u32("the number of frames"), reader.u32("the number of bones")
+    fields = reader.array("u1", bones, NAME_SIZE, what=f"the list of {bones} bones")
+    row = _row_size(bones)
+    # A view of raw bytes: numpy refuses row types beyond 2 GiB, and a hostile count of bones asks for one.
+    rows = reader.array("u1", frames, row, what=f"{frames} frames of {bones} bones")
+    cells = rows[:, 4:].reshape(frames, bones, NAME_SIZE + _MATRIX_SIZE)
+    result = Plain(
+        magic,
+        step,
+        fields,
+        _floats(rows[:, :4]).reshape(frames),
+        cells[..., :NAME_SIZE],
+        _floats(cells[..., NAME_SIZE:]).reshape(frames, bones, 4, 3),
+        events,
+        properties_version,
+        reader.rest(),
+    )
+    _report(result, report)
+    renamed = np.flatnonzero(result.frame_names_differ())
+    if len(renamed):
+        report.warn(
+            f"{len(renamed)} frames, the first {renamed[0]}, name other bones or in another order than the file"
+        )
+    return result
+
+
+def _write_plain(document: Plain) -> bytes:
+    """The file's bytes. Raises `WriteError`."""
+    writer = Writer()
+    if document.events is not None:
+        writer.raw(PROPERTIES)
+        writer.u32(document.properties_version)
+        _write_plain_events(writer, document.events)
+    writer.raw(document.magic)
+    if document.magic == PLAIN_OLD and document.step[:2].any():
+        raise WriteError(
+            "the oldest version of .rtm has no room for a step aside or upwards", remedy="Write a plain file instead"
+        )
+    writer.array(document.step if document.magic == PLAIN else document.step[2:], "<f4")
+    frames, bones = document.matrices.shape[:2]
+    writer.u32(frames)
+    writer.u32(bones)
+    writer.array(document.bone_fields, "u1")
+    rows = np.empty((frames, _row_size(bones)), np.uint8)
+    rows[:, :4] = _bytes(document.phases.reshape(frames, 1))
+    cells = rows[:, 4:].reshape(frames, bones, NAME_SIZE + _MATRIX_SIZE)
+    cells[..., :NAME_SIZE] = document.frame_fields
+    cells[..., NAME_SIZE:] = _bytes(document.matrices.reshape(frames, bones, 12))
+    rows[:, 4:] = cells.reshape(frames, _row_size(bones) - 4)
+    writer.raw(rows.tobytes())
+    writer.raw(document.tail)
+    return writer.getvalue()
+
+
+def _row_size(bones: int) -> int:
+    return 4 + bones * (NAME_SIZE + _MATRIX_SIZE)
+
+
+def _floats(raw: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """The numbers in bytes (..., 4 n) that do not lie side by side."""
+    result: NDArray[np.float32] = np.ascontiguousarray(raw).view("<f4")
+    return result
+
+
+def _bytes(values: NDArray[np.float32]) -> NDArray[np.uint8]:
+    return np.ascontiguousarray(values, "<f4").view(np.uint8)
+
+
+def _read_plain_events(reader: Reader) -> list[StoredEvent]:
+    count = reader.u32("the number of events")
+    if 6 * count > reader.remaining:
+        raise reader.error(f"{count} events need at least {6 * count} bytes, {reader.remaining} are left")
+    return [
+        StoredEvent(reader.f32("an event's phase"), _short_string(reader, "name"), _short_string(reader, "value"))
+        for _ in range(count)
+    ]
+
+
+def _write_plain_events(writer: Writer, events: list[StoredEvent]) -> None:
+    writer.u32(len(events))
+    for event in events:
+        writer.f32(event.phase)
+        for text in (event.name, event.value):
+            if len(text) > LONGEST_TEXT:
+                raise too_long(text)
+            writer.u8(len(text))
+            writer.raw(text)
+
+
+def _short_string(reader: Reader, what: str) -> bytes:
+    return bytes(reader.take(reader.u8(f"the length of an event's {what}"), f"an event's {what}"))
+
+
+# Binarised ----------------------------------------------------------------------------------------------------------
+
+
+def _read_binarised(reader: Reader, report: Report) -> Binarised:
+    """The document, from the first byte on. Raises `ReadError`."""
+    reader.take(len(BINARISED), "the file's mark")
+    version = reader.u32("the version")
+    if version not in BINARISED_VERSIONS:
+        raise reader.error(f"binarised animations of version {version} are unknown (known: 2 to 5)")
+    turned = reader.u8("the direction")
+    step = reader.array("<f4", 3, what="the step")
+    frames, preload = reader.u32("the number of frames"), reader.u32("whether to preload")
+    first_frame_bones, bones = reader.u32("the first frame's bones"), reader.u32("the number of bones")
+    labels = _strings(reader, bones, "bone")
+    meta, events = _read_binarised_events(reader) if version >= WITH_EVENTS else ([], [])
+    phases, phases_block = _read_array(reader, version, _PHASE, frames, "the phases")
+    rows, blocks = [], []
+    for frame in range(frames):
+        row, block = _read_array(reader, version, TRANSFORM, bones, f"frame {frame}")
+        rows.append(row)
+        blocks.append(block)
+    transforms = np.stack(rows) if rows else np.empty((0, bones), TRANSFORM)
+    result = Binarised(
+        version,
+        turned,
+        step,
+        preload,
+        first_frame_bones,
+        labels,
+        phases,
+        transforms,
+        meta,
+        events,
+        phases_block,
+        blocks,
+    )
+    result.tail = reader.rest()
+    _report(result, report)
+    if first_frame_bones != bones:
+        report.warn(f"the first frame declares {first_frame_bones} bones, the others {bones}; kept")
+    if turned != 1:
+        report.warn(f"the direction is {turned}; every known file has 1, axes turned half round")
+    packed = sum(1 for block in (phases_block, *blocks) if len(block))
+    if packed:
+        report.note(f"{packed} of {frames + 1} arrays are compressed")
+    return result
+
+
+def _write_binarised(document: Binarised, *, checked: bool) -> bytes:
+    """The file's bytes; ``checked``: kept blocks are unpacked and compared before use. Raises `WriteError`."""
+    writer = Writer()
+    writer.raw(BINARISED)
+    writer.u32(document.version)
+    writer.u8(document.turned)
+    writer.array(document.step, "<f4")
+    frames, bones = document.transforms.shape
+    for number in (frames, document.preload, document.first_frame_bones, bones):
+        writer.u32(number)
+    for name in document.bone_names:
+        writer.string(name)
+    if document.version >= WITH_EVENTS:
+        writer.u32(len(document.meta))
+        for name in document.meta:
+            writer.string(name)
+        writer.u32(len(document.events))
+        for event in document.events:
+            writer.i32(event.kind)
+            writer.string(event.name)
+            writer.f32(event.phase)
+            writer.string(event.value)
+    elif document.events or document.meta:
+        raise WriteError(f"binarised files of version {document.version} have no events", remedy="Write version 5")
+    _write_array(writer, document.version, document.phases, document.phases_block, checked)
+    for row, block in zip(document.transforms, document.blocks, strict=True):
+        _write_array(writer, document.version, row, block, checked)
+    writer.raw(document.tail)
+    return writer.getvalue()
+
+
+def _strings(reader: Reader, count: int, what: str) -> list[bytes]:
+    if count > reader.remaining:
+        raise reader.error(f"{count} {what} names need at least as many bytes, {reader.remaining} are left")
+    return [reader.string(f"the name of {what} {number}") for number in range(count)]
+
+
+def _read_binarised_events(reader: Reader) -> tuple[list[bytes], list[StoredEvent]]:
+    meta = _strings(reader, reader.u32("the number of meta names"), "meta")
+    count = reader.u32("the number of events")
+    if 10 * count > reader.remaining:
+        raise reader.error(f"{count} events need at least {10 * count} bytes, {reader.remaining} are left")
+    events = []
+    for _ in range(count):
+        kind, name = reader.i32("an event's kind"), reader.string("an event's name")
+        events.append(StoredEvent(reader.f32("an event's phase"), name, reader.string("an event's value"), kind))
+    return meta, events
+
+
+def _read_array(
+    reader: Reader, version: int, kind: np.dtype[Any], expected: int, what: str
+) -> tuple[NDArray[Any], Bytes]:
+    """An array and the compressed block it was in, empty where it was not."""
+    count = reader.u32(f"the length of {what}")
+    if count != expected:
+        raise reader.error(f"{what}: {count} entries are announced, {expected} are expected")
+    size = count * kind.itemsize
+    if version >= PACKED_BY_FLAG:
+        flag = reader.u8(f"the compression of {what}")
+        if flag not in (_STORED, _COMPRESSED):
+            raise reader.error(f"{what}: compression {flag} is unknown (known: 0 and 2)")
+        compressed = flag == _COMPRESSED
+    else:
+        compressed = size >= PACKED_FROM
+    if not compressed:
+        return reader.array(kind, count, what=what), b""
+    plain, block = _unpack(reader, version, size, what)
+    return np.frombuffer(plain, kind), block
+
+
+def _write_array(writer: Writer, version: int, values: NDArray[Any], block: Bytes, checked: bool) -> None:
+    plain = np.ascontiguousarray(values).tobytes()
+    if checked and len(block) and not _unpacks_to(block, plain, version):
+        block = b""
+    writer.u32(len(values))
+    if version >= PACKED_BY_FLAG:
+        writer.u8(_COMPRESSED if block else _STORED)
+    elif len(plain) >= PACKED_FROM and not block:
+        block = lzss.stored(plain) if version == 2 else lzo.stored(plain)
+    writer.raw(block if len(block) else plain)
+
+
+def _unpacks_to(block: Bytes, plain: bytes, version: int) -> bool:
+    try:
+        return _unpack(Reader(block), version, len(plain), "an array")[0] == plain
+    except ReadError:
+        return False
+
+
+def _unpack(reader: Reader, version: int, size: int, what: str) -> tuple[bytes, memoryview]:
+    return lzss.unpack(reader, size, what) if version == 2 else lzo.unpack(reader, size, what)
+
+
+def _report(document: Rtm, report: Report) -> None:
+    """Warn of what is odd in a file that was read."""
+    matrices: NDArray[Any] = document.matrices if isinstance(document, Plain) else document.transforms
+    frames, bones = matrices.shape[:2]
+    for what, values in (
+        ("matrices", matrices),
+        ("phases", document.phases),
+        ("step", document.step),
+        ("events", [event.phase for event in document.events or ()]),
+    ):
+        warn_not_finite(report, what, values)
+    if len(document.tail):
+        last = "matrix" if isinstance(document, Plain) else "frame"
+        report.warn(f"{len(document.tail)} bytes are left over behind the last {last}; kept")
+    if not frames:
+        report.warn("the animation has no frames")
+    if frames > MOST_FRAMES or bones > MOST_BONES:
+        report.warn(f"the game refuses more than {MOST_FRAMES} frames or {MOST_BONES} bones")
