@@ -24,12 +24,13 @@ TITLE = "motionbridge_title"
 class MaterialProperties(bpy.types.PropertyGroup):
     """What the game calls the surface."""
 
-    texture: StringProperty(
-        name="Texture", description="The texture as the game names it: below its textures folder, without suffix"
-    )
-    shader: StringProperty(name="Shader", description="The shader as the game names it")
+    texture: StringProperty(name="Texture", description="Path of the texture below the textures folder, without suffix")
+    shader: StringProperty(name="Shader", description="Name of the shader in the game")
     number: IntProperty(
-        name="Game Material Number", description="The game material of collision faces, -1 for none", default=-1, min=-1
+        name="Game Material Number",
+        description="Index of the game material of the faces, -1 for none",
+        default=-1,
+        min=-1,
     )
 
 

@@ -21,9 +21,9 @@ _SEAL = "{}_seal"
 _DIGEST_SIZE = 16
 
 STATUS_ITEMS = (
-    ("UNKNOWN", "Not Compared", "Not compared with its file since it was imported", "NONE", 0),
-    ("UNTOUCHED", "Untouched", "Exactly what its file has", "CHECKMARK", 1),
-    ("EDITED", "Edited", "Differs from what its file has", "GREASEPENCIL", 2),
+    ("UNKNOWN", "Not Compared", "Not compared with its file since import", "NONE", 0),
+    ("UNTOUCHED", "Unchanged", "Same as in its file", "CHECKMARK", 1),
+    ("EDITED", "Edited", "Differs from its file", "GREASEPENCIL", 2),
     ("NEW", "New", "Not in the file yet", "ADD", 3),
 )
 

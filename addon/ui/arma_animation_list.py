@@ -80,7 +80,7 @@ class MOTIONBRIDGE_UL_arma_animations(BlenderList):
 
 
 class MOTIONBRIDGE_OT_arma_list_animations(Operation, BlenderOperator):
-    """List the action that plays, and imported animations of these bones that no armature lists"""
+    """Add the playing action, and imported animations of these bones that are in no list, to the list"""
 
     bl_idname = "motionbridge.arma_list_animations"
     bl_label = "List Animations"
@@ -101,11 +101,11 @@ class MOTIONBRIDGE_OT_arma_list_animations(Operation, BlenderOperator):
         animation_list.remove_deleted(rig)
         added = animation_list.adopt_all(rig)
         listed = len(rig.motionbridge_animations)
-        return Outcome(said("Animations listed: {}, new in the list: {}").format(listed, added))
+        return Outcome(said("Animations in the list: {}, added: {}").format(listed, added))
 
 
 class MOTIONBRIDGE_OT_match_scene_to_animation(OnMotion, BlenderOperator):
-    """Set the scene's first and last frame to the animation's; the rate stays, as a config sets the game's speed"""
+    """Set the first and last frame of the scene; the frame rate stays, as a config sets the game's speed"""
 
     bl_idname = "motionbridge.match_scene_to_animation"
     bl_label = "Match Scene to Animation"

@@ -28,7 +28,7 @@ from .wording import said, shown
 
 
 class MOTIONBRIDGE_OT_arma_compare(OnMotion, BlenderOperator):
-    """Find out whether the animation is edited"""
+    """Check whether the animation is edited"""
 
     bl_idname = "motionbridge.arma_compare"
     bl_label = "Compare with File"
@@ -47,7 +47,7 @@ class MOTIONBRIDGE_OT_arma_compare(OnMotion, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_arma_save_back(OnMotion, SaveBack, HiddenKeysChoice, BlenderOperator):
-    """Write the animation into the file it came from, and keep a backup unless there is one already"""
+    """Write the animation to its source file, with a backup if none exists"""
 
     bl_idname = "motionbridge.arma_save_back"
     bl_label = "Save Animation Back"
@@ -55,7 +55,7 @@ class MOTIONBRIDGE_OT_arma_save_back(OnMotion, SaveBack, HiddenKeysChoice, Blend
 
     overwrite: BoolProperty(
         name="Overwrite",
-        description="Write even if the file on disk is no longer the one that was imported",
+        description="Write even if the file on disk has changed since import",
         default=False,
         options={"SKIP_SAVE"},
     )
@@ -113,7 +113,7 @@ class MOTIONBRIDGE_OT_arma_event_remove(OnMotion, BlenderOperator):
         properties = action.motionbridge_animation
         place = properties.active_event
         if not 0 <= place < len(properties.events):
-            return Outcome(said("There is no event to remove"), done=False)
+            return Outcome(said("No event to remove"), done=False)
         name = properties.events[place].marker
         events.remove(action, place)
         properties.active_event = min(place, len(properties.events) - 1)
@@ -160,7 +160,7 @@ class AnimationPanel(MotionbridgePanel):
             arma_animation_list.draw(layout, rig, context)
         if action is None:
             layout.label(
-                text="No armature is active: click one" if rig is None else "The active armature plays no action",
+                text="No armature is active: select one" if rig is None else "The active armature has no action",
                 icon="INFO",
             )
         else:
@@ -218,7 +218,7 @@ def _draw_file(layout: Any, properties: Any) -> None:
         text = shown("Keys: {}, phases {:g} to {:g}").format(len(phases), phases[0], phases[-1])
         facts.label(text=text, icon="KEYFRAME", translate=False)
     missing = sum(1 for entry in properties.bones if not entry.bone)
-    text = shown("Bones: {}, not in the armature: {}").format(len(properties.bones), missing)
+    text = shown("Bones: {}, missing from the armature: {}").format(len(properties.bones), missing)
     facts.label(text=text, icon="BONE_DATA", translate=False)
     row = facts.row(align=True)
     row.label(text=Path(properties.path).name, icon="FILE", translate=False)

@@ -12,18 +12,18 @@ from ..formats.arma import bone_table
 from ..formats.arma.bone_table import BoneTable
 
 NAMINGS = (
-    ("AS_THEY_ARE", "As They Are", "File and armature call bones the same"),
+    ("AS_THEY_ARE", "Same Names", "The file and the armature use the same bone names"),
     (
         "FLASHPOINT_ON_ARMA",
         "Flashpoint on Arma",
-        "The file has the bones of Flashpoint's man, the armature those of Arma's",
+        "The file has the bones of the Flashpoint man, the armature those of the Arma man",
     ),
     (
         "ARMA_ON_FLASHPOINT",
         "Arma on Flashpoint",
-        "The file has the bones of Arma's man, the armature those of Flashpoint's",
+        "The file has the bones of the Arma man, the armature those of the Flashpoint man",
     ),
-    ("TABLE", "Own Table", "A table in JSON says which bone of the armature each bone of the file is"),
+    ("TABLE", "Custom Table", "A JSON table maps bone names of the file to bone names of the armature"),
 )
 
 
@@ -32,13 +32,13 @@ class BoneNamesChoice:
 
     bone_names: EnumProperty(
         name="Bone Names",
-        description="Whether file and armature call the same bone differently",
+        description="How bone names of the file are matched to bone names of the armature",
         items=NAMINGS,
         default="AS_THEY_ARE",
     )
     bone_table: StringProperty(
         name="Table",
-        description='A file in JSON: {"bones": {"name in the file": "name in the armature"}}',
+        description='A JSON file: {"bones": {"name in the file": "name in the armature"}}',
         default="",
     )
 

@@ -49,7 +49,7 @@ class IMPORT_SCENE_OT_xray_bones(FileImport, ImportHelper, BlenderOperator):
 
 
 class EXPORT_SCENE_OT_xray_bones(ArmatureExport, ExportHelper, BlenderOperator):
-    """Export shapes, joints, masses and materials of the armature's bones (X-Ray); what is unchanged keeps its bytes"""
+    """Export shapes, joints, masses and materials of the armature's bones (X-Ray); unedited bones keep their bytes"""
 
     bl_idname = "export_scene.xray_bones"
     bl_label = "Export X-Ray Bone Properties"

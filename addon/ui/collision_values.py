@@ -54,7 +54,7 @@ class FaceValues(Operation):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """The active mesh is of a kind whose faces have the value."""
-        cls.poll_message_set("The active object is no mesh whose faces have this value")
+        cls.poll_message_set("The faces of the active mesh have no such value")
         return kind_of(context) in cls.kinds
 
     def set_values(self, context: Any, values: dict[str, Any], names: dict[int, str] | None = None) -> Outcome:
@@ -93,18 +93,22 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
     use_material: BoolProperty(name="Set Game Material", description="Change the game material")
     material_name: StringProperty(
         name="Game Material",
-        description="The name in gamemtl.xr; empty for the number",
+        description="Name in gamemtl.xr; if empty, the number is used",
         update=_name_picked,
         options={"SKIP_SAVE"},
     )
     material: IntProperty(
-        name="Game Material Number", description="As in gamemtl.xr", min=0, max=16383, update=_number_typed
+        name="Game Material Number",
+        description="Number of the material in gamemtl.xr",
+        min=0,
+        max=16383,
+        update=_number_typed,
     )
     use_sector: BoolProperty(name="Set Sector", description="Change the sector")
-    sector: IntProperty(name="Sector", description="Number of the level's sector", min=0, max=65535)
+    sector: IntProperty(name="Sector", description="Index of the level's sector", min=0, max=65535)
     use_flags: BoolProperty(name="Set Flags", description="Change both flags")
-    suppress_shadows: BoolProperty(name="Suppress Shadows", description="They cast no shadow")
-    suppress_wallmarks: BoolProperty(name="Suppress Wallmarks", description="They take no marks of shots")
+    suppress_shadows: BoolProperty(name="Suppress Shadows", description="The faces cast no shadow")
+    suppress_wallmarks: BoolProperty(name="Suppress Wallmarks", description="The faces show no bullet marks")
     listed: CollectionProperty(type=ListedGameMaterial, options={"SKIP_SAVE", "HIDDEN"})
     is_list_of_game: BoolProperty(name="", options={"SKIP_SAVE", "HIDDEN"})
 
@@ -141,7 +145,7 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
         column.prop_search(self, "material_name", self, "listed", icon="MATERIAL")
         if not self.is_list_of_game:
             column.prop(self, "material")
-            column.label(text="gamemtl.xr was not found: set Game Materials in the preferences", icon="INFO")
+            column.label(text="gamemtl.xr not found: set Game Materials in the preferences", icon="INFO")
         layout.prop(self, "use_sector")
         column = layout.column()
         column.enabled = self.use_sector
@@ -218,7 +222,7 @@ def draw_active_face(layout: Any, data: Any) -> None:
         text = ", ".join(labels[name] for name in known if values[name]) or shown("none")
         column.label(text=shown("Flags: {}").format(text), icon="BLANK1", translate=False)
     elif any(name in data.attributes for name in FLAGS):  # older Blenders cannot read them in edit mode
-        column.label(text="Flags: shown in object mode", icon="BLANK1")
+        column.label(text="Flags are shown in object mode", icon="BLANK1")
 
 
 CLASSES = (ListedGameMaterial, MOTIONBRIDGE_OT_level_collision)

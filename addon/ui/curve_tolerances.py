@@ -13,7 +13,7 @@ class Tolerances:
 
     millimetres: FloatProperty(
         name="Tolerance (mm)",
-        description="How far a fitted curve may lie from what it is fitted to",
+        description="Largest distance between a fitted curve and the sampled values",
         default=0.1,
         min=0.001,
         soft_max=10.0,
@@ -21,7 +21,7 @@ class Tolerances:
     )
     degrees: FloatProperty(
         name="Tolerance (°)",
-        description="The same for rotations, in degrees",
+        description="Largest error of a fitted rotation, in degrees",
         default=0.01,
         min=0.0001,
         soft_max=1.0,

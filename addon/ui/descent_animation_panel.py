@@ -23,7 +23,7 @@ from .wording import said, shown
 
 
 class MOTIONBRIDGE_OT_descent_compare(Operation, BlenderOperator):
-    """Find out which motions are edited, and select their sub-objects"""
+    """Find edited motions and select their sub-objects"""
 
     bl_idname = "motionbridge.descent_compare"
     bl_label = "Compare with File"
@@ -32,7 +32,7 @@ class MOTIONBRIDGE_OT_descent_compare(Operation, BlenderOperator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """A model is active."""
-        cls.poll_message_set("The active object belongs to no Descent 3 model")
+        cls.poll_message_set("The active object is not part of a Descent 3 model")
         return holder_of(context.view_layer.objects.active) is not None
 
     def edited(self, context: Any) -> Iterable[Any]:
@@ -46,7 +46,7 @@ class MOTIONBRIDGE_OT_descent_compare(Operation, BlenderOperator):
             if one.visible_get():
                 one.select_set(True)
         if not edited:
-            return Outcome(said("The motions are those of the file"))
+            return Outcome(said("The motions are the same as in the file"))
         return Outcome(said("Edited motions: {} ({})").format(len(edited), ", ".join(one.name for one in edited)))
 
 
@@ -79,7 +79,7 @@ class MOTIONBRIDGE_PT_descent_animation(MotionbridgePanel, BlenderPanel):
             row = layout.row(align=True)
             row.label(text=status.name, icon=STATUS_ICONS[model.motion_status])
             row.operator("motionbridge.descent_compare", text="", icon="FILE_REFRESH")
-            layout.label(text="Ticks a second: the game's tables", icon="INFO")
+            layout.label(text="Ticks per second: set in the game's tables", icon="INFO")
         column = fields(layout.column())
         column.prop(model, "shows_rotors")
         column.prop(model, "shows_turrets")
@@ -89,7 +89,7 @@ def _draw_ticks(layout: Any, active: Any, moving: list[tuple[Any, list[Any]]]) -
     curves = [curve for _, own in moving for curve in own]
     ends = transforms.key_range(curves)
     if ends is None:
-        layout.label(text="Nothing moves by keys", icon="ANIM")
+        layout.label(text="No animated sub-objects", icon="ANIM")
         return
     text = shown("Ticks {} to {}, moving sub-objects: {}").format(*ends, len(moving))
     layout.label(text=text, icon="ANIM", translate=False)
@@ -100,7 +100,7 @@ def _draw_ticks(layout: Any, active: Any, moving: list[tuple[Any, list[Any]]]) -
         text = shown("{}: ticks {} to {}, keys: {}").format(active.name, *ends, len(times) - between)
         layout.label(text=text, icon="KEYFRAME", translate=False)
         if between:
-            text = shown("Keys between ticks, for the eye: {}").format(between)
+            text = shown("In-between keys (display only): {}").format(between)
             layout.label(text=text, icon="BLANK1", translate=False)
 
 

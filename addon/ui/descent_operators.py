@@ -29,7 +29,7 @@ def active_holder(context: Any) -> Any:
 
 
 class MOTIONBRIDGE_OT_descent_begin(Operation, BlenderOperator):
-    """Make the selected meshes, and what hangs below them, the sub-objects of a new Descent 3 model"""
+    """Create a Descent 3 model from the selected meshes and their children"""
 
     bl_idname = "motionbridge.descent_begin"
     bl_label = "New Descent 3 Model"
@@ -38,7 +38,7 @@ class MOTIONBRIDGE_OT_descent_begin(Operation, BlenderOperator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """A mesh is selected."""
-        cls.poll_message_set("No mesh is selected")
+        cls.poll_message_set("No selected mesh")
         return any(shown.type == "MESH" for shown in context.selected_objects)
 
     def edited(self, context: Any) -> Iterable[Any]:
@@ -49,22 +49,22 @@ class MOTIONBRIDGE_OT_descent_begin(Operation, BlenderOperator):
         """Put a holder above them."""
         with scope.object_mode(context):
             holder = model_edit.begin(context, list(context.selected_objects))
-        return Outcome(said("{} can be exported for Descent 3 now").format(holder.name))
+        return Outcome(said("{} can now be exported for Descent 3").format(holder.name))
 
 
 class MOTIONBRIDGE_OT_descent_point_add(Operation, BlenderOperator):
-    """Add a point to the active sub-object, at the 3D cursor"""
+    """Add a point to the active sub-object at the 3D cursor"""
 
     bl_idname = "motionbridge.descent_point_add"
     bl_label = "Add Point"
     bl_options = {"REGISTER", "UNDO"}
 
-    kind: EnumProperty(name="Kind", description="What the point is for", items=NEW_POINTS, default="GUN")
+    kind: EnumProperty(name="Kind", description="Purpose of the point", items=NEW_POINTS, default="GUN")
 
     @classmethod
     def poll(cls, context: Any) -> bool:
         """A sub-object is active."""
-        cls.poll_message_set("The active object is no sub-object of a Descent 3 model")
+        cls.poll_message_set("The active object is not a sub-object of a Descent 3 model")
         active = context.view_layer.objects.active
         return active is not None and active_holder(context) is not None and active.type in ("MESH", "EMPTY")
 
@@ -93,7 +93,7 @@ class Batteries(Operation):
     def poll(cls, context: Any) -> bool:
         """It has a model."""
         chosen: Any = cls
-        chosen.poll_message_set("The active object belongs to no Descent 3 model")
+        chosen.poll_message_set("The active object is not part of a Descent 3 model")
         return active_holder(context) is not None
 
 
@@ -116,7 +116,7 @@ class MOTIONBRIDGE_OT_descent_battery_add(Batteries, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_descent_battery_remove(Batteries, BlenderOperator):
-    """Remove the chosen weapon battery; those behind it get the number before theirs"""
+    """Remove the chosen weapon battery; the following batteries are renumbered"""
 
     bl_idname = "motionbridge.descent_battery_remove"
     bl_label = "Remove Battery"
@@ -132,7 +132,7 @@ class MOTIONBRIDGE_OT_descent_battery_remove(Batteries, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_descent_battery_set(Batteries, BlenderOperator):
-    """Let the chosen battery fire the selected gun points, and be aimed by the selected sub-objects"""
+    """Assign the selected gun points and turrets to the chosen battery"""
 
     bl_idname = "motionbridge.descent_battery_set"
     bl_label = "Set from Selected"
@@ -149,18 +149,18 @@ class MOTIONBRIDGE_OT_descent_battery_set(Batteries, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_descent_check(Operation, BlenderOperator):
-    """Find what Descent 3 would refuse or show otherwise than meant, and select the first such faces or objects"""
+    """Find what Descent 3 rejects or shows differently, and select the first such faces or objects"""
 
     bl_idname = "motionbridge.descent_check"
-    bl_label = "Select Offending Elements"
+    bl_label = "Select Invalid Elements"
     bl_options = {"REGISTER", "UNDO"}
 
-    number: IntProperty(name="Finding", description="Which of the findings is selected", default=0, min=0)
+    number: IntProperty(name="Finding", description="Index of the finding to select", default=0, min=0)
 
     @classmethod
     def poll(cls, context: Any) -> bool:
         """There is a mesh."""
-        cls.poll_message_set("No mesh is in the scene")
+        cls.poll_message_set("No mesh in the scene")
         return any(shown.type == "MESH" for shown in context.scene.objects)
 
     def edited(self, context: Any) -> Iterable[Any]:
@@ -176,7 +176,7 @@ class MOTIONBRIDGE_OT_descent_check(Operation, BlenderOperator):
         found = model_export.find_problems(context, chosen, report)
         checks.remember(chosen.holder, len(found))
         if not found:
-            return Outcome(said("Nothing is wrong"))
+            return Outcome(said("No errors or warnings found"))
         for one in found:
             report.warn(one.finding.problem.line, one.shown.name if one.shown is not None else "")
         selectable = [one for one in found if one.shown is not None and one.shown.visible_get()]

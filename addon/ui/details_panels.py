@@ -21,7 +21,7 @@ from .operation import Operation, Outcome
 from .wording import said, shown
 
 PLACES = tuple(
-    (str(place), label, "One of the four models that a slot can have")
+    (str(place), label, "One of the four detail models of a slot")
     for place, label in enumerate(("First", "Second", "Third", "Fourth"))
 )
 REFRESHED = ("HOM", "SOM", "DETAILS")
@@ -50,12 +50,12 @@ class OfGround(Operation):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """A ground is active."""
-        cls.poll_message_set("The active object is no ground of a level (.details)")
+        cls.poll_message_set("The active object is not the ground of a level (.details)")
         return is_ground(context.active_object)
 
 
 class MOTIONBRIDGE_OT_level_colours(Operation, BlenderOperator):
-    """Colour the faces by what their attributes say now, also after a script has changed these"""
+    """Update the colours of the faces from their attributes, for example after a script has changed them"""
 
     bl_idname = "motionbridge.level_colours"
     bl_label = "Refresh Colours"
@@ -63,56 +63,56 @@ class MOTIONBRIDGE_OT_level_colours(Operation, BlenderOperator):
 
     shown_by: EnumProperty(
         name="Colour By",
-        description="What of slots is shown",
-        items=(("SAME", "As It Is", "What is shown now"), *SHOWN_BY),
+        description="What the colours of the slots show",
+        items=(("SAME", "Same as Now", "Keep what the slots show now"), *SHOWN_BY),
         default="SAME",
     )
 
     @classmethod
     def poll(cls, context: Any) -> bool:
         """The active mesh is of a kind whose colours repeat attributes."""
-        cls.poll_message_set("The active object is no mesh whose colours show attributes")
+        cls.poll_message_set("The active mesh has no attribute colours")
         active = context.active_object
         return active is not None and active.type == "MESH" and active.motionbridge_level.kind in REFRESHED
 
     def run(self, context: Any, _report: Report) -> Outcome:
         """Colour it."""
         level_edit.refresh(context, context.active_object, "" if self.shown_by == "SAME" else self.shown_by)
-        return Outcome(said("The colours show the attributes"))
+        return Outcome(said("Updated the colours"))
 
 
 class MOTIONBRIDGE_OT_details_slots(OfGround, BlenderOperator):
-    """Set what grows on the selected slots, how high they are, and their light"""
+    """Set detail models, height and light of the selected slots"""
 
     bl_idname = "motionbridge.details_slots"
     bl_label = "Set Slots"
 
     use_plant: BoolProperty(name="Set Model", description="Change one of the four models, with its densities")
-    place: EnumProperty(name="Place", description="Which of the slot's four models", items=PLACES)
-    model: IntProperty(name="Model", description="Number of the detail model, -1 for none", default=0, min=-1, max=254)
+    place: EnumProperty(
+        name="Model Slot", description="Which of the four detail models of the slot to change", items=PLACES
+    )
+    model: IntProperty(name="Model", description="Index of the detail model, -1 for none", default=0, min=-1, max=254)
     density: FloatVectorProperty(
         name="Density",
-        description="How densely it stands at the slot's corners: near left, near right, far left, far right",
+        description="Density at the corners of the slot: near left, near right, far left, far right",
         size=4,
         min=0,
         max=1,
         default=(1, 1, 1, 1),
     )
     use_ground: BoolProperty(name="Set Ground", description="Change the height of the ground")
-    ground: FloatProperty(name="Ground", description="Height of the slot's lower side", subtype="DISTANCE")
-    use_height: BoolProperty(name="Set Height", description="Change how high the slot is")
+    ground: FloatProperty(name="Ground", description="Height of the bottom of the slot", subtype="DISTANCE")
+    use_height: BoolProperty(name="Set Height", description="Change the height of the slot")
     height: FloatProperty(
         name="Height",
-        description="How far above its lower side the slot reaches: plants stand on what of the level lies in between",
+        description="Height of the slot above its bottom; plants are placed on level geometry within it",
         subtype="DISTANCE",
         min=0,
     )
     use_light: BoolProperty(name="Set Light", description="Change light and colour (files of version 3)")
-    sun: FloatProperty(name="Sun", description="How much light of the sun falls on it", min=0, max=1, default=0.4)
-    sky: FloatProperty(name="Sky", description="How much light of the sky falls on it", min=0, max=1, default=0.6)
-    colour: FloatVectorProperty(
-        name="Colour", description="The colour of other light that falls on it", min=0, max=1, subtype="COLOR"
-    )
+    sun: FloatProperty(name="Sun", description="Amount of sunlight", min=0, max=1, default=0.4)
+    sky: FloatProperty(name="Sky", description="Amount of sky light", min=0, max=1, default=0.6)
+    colour: FloatVectorProperty(name="Colour", description="Colour of the other light", min=0, max=1, subtype="COLOR")
 
     def invoke(self, context: Any, _event: Any) -> Any:
         """A dialog that begins with what the first selected slot says; the model is the one that was chosen."""
@@ -155,7 +155,7 @@ class MOTIONBRIDGE_OT_details_slots(OfGround, BlenderOperator):
 
     def _model_name(self, context: Any) -> str:
         named = [one for one in models_of(context.active_object) if one.motionbridge_level.number == self.model]
-        return named[0].name if named else shown("none") if self.model < 0 else shown("no model of this number")
+        return named[0].name if named else shown("none") if self.model < 0 else shown("no model with this index")
 
     def run(self, context: Any, _report: Report) -> Outcome:
         """Set what is ticked."""
@@ -176,7 +176,7 @@ class MOTIONBRIDGE_OT_details_slots(OfGround, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_details_add_models(OfGround, BlenderOperator):
-    """Make the other selected meshes detail models of the ground, numbered behind those it has"""
+    """Add the other selected meshes to the ground as detail models"""
 
     bl_idname = "motionbridge.details_add_models"
     bl_label = "Add Selected Meshes"
@@ -202,10 +202,10 @@ class OfModel(OfGround):
 
 
 class MOTIONBRIDGE_OT_details_replace_model(OfModel, BlenderOperator):
-    """Let the other selected mesh grow wherever the chosen detail model does, which is removed"""
+    """Replace the chosen detail model with the other selected mesh in every slot"""
 
     bl_idname = "motionbridge.details_replace_model"
-    bl_label = "Replace by Selected Mesh"
+    bl_label = "Replace with Selected Mesh"
 
     def run(self, context: Any, _report: Report) -> Outcome:
         """Replace it."""
@@ -217,11 +217,11 @@ class MOTIONBRIDGE_OT_details_replace_model(OfModel, BlenderOperator):
                 remedy="Select the mesh that is to grow instead, then the ground with Shift",
             )
         level_details_edit.replace_model(ground, model, others[0])
-        return Outcome(said("{} grows now").format(others[0].name))
+        return Outcome(said("Replaced the model with {}").format(others[0].name))
 
 
 class MOTIONBRIDGE_OT_details_remove_model(OfModel, BlenderOperator):
-    """Remove the chosen detail model, and where it grows; the others are numbered anew in the file"""
+    """Remove the chosen detail model from the level and its slots; the others are renumbered in the file"""
 
     bl_idname = "motionbridge.details_remove_model"
     bl_label = "Remove Model"
@@ -232,11 +232,11 @@ class MOTIONBRIDGE_OT_details_remove_model(OfModel, BlenderOperator):
         name = model.name
         with scope.object_mode(context):
             places = level_details_edit.remove_model(ground, model)
-        return Outcome(said("{} is removed, with the places it grew in: {}").format(name, places))
+        return Outcome(said("Removed {}; entries removed from slots: {}").format(name, places))
 
 
 class MOTIONBRIDGE_OT_details_select(OfModel, BlenderOperator):
-    """Select the slots where the chosen detail model grows, in edit mode"""
+    """Select the slots with the chosen detail model, in edit mode"""
 
     bl_idname = "motionbridge.details_select"
     bl_label = "Select Its Slots"
@@ -258,26 +258,30 @@ class MOTIONBRIDGE_OT_details_select(OfModel, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_details_scatter(OfGround, BlenderOperator):
-    """Show plants, a preview: models, densities and scales are the file's, places and turns not quite the game's"""
+    """Show a preview of the plants: models, densities and scales are exact, positions and rotations approximate"""
 
     bl_idname = "motionbridge.details_scatter"
     bl_label = "Scatter Models"
 
-    selected: BoolProperty(name="Selected Slots Only", description="Not all of the ground", default=True)
+    selected: BoolProperty(
+        name="Selected Slots Only",
+        description="Scatter on the selected slots only, not on the whole ground",
+        default=True,
+    )
     spacing: FloatProperty(
         name="Spacing",
-        description="Metres between the places where a plant may stand",
+        description="Metres between possible positions of a plant",
         default=0.5,
         min=0.1,
         max=2.0,
         subtype="DISTANCE",
     )
     most: IntProperty(
-        name="Most Plants", description="No more than these are shown", default=50_000, min=1, soft_max=500_000
+        name="Maximum Plants", description="Largest number of plants to show", default=50_000, min=1, soft_max=500_000
     )
     on_collision: BoolProperty(
-        name="Stand on Collision",
-        description="Set plants down on the collision that is in the scene, where it lies within the slot's height",
+        name="Place on Collision",
+        description="Place plants on the collision mesh of the scene within the height of the slot",
         default=True,
     )
 
@@ -288,11 +292,11 @@ class MOTIONBRIDGE_OT_details_scatter(OfGround, BlenderOperator):
         with scope.object_mode(context):
             selected = level_edit.selected_faces(ground.data) if self.selected else None
             count = level_details_scatter.scatter(context, ground, selected, options, report)
-        return Outcome(said("Plants: {}, a preview").format(count))
+        return Outcome(said("Plants: {} (preview)").format(count))
 
 
 class MOTIONBRIDGE_OT_details_clear(OfGround, BlenderOperator):
-    """Take the scattered models away"""
+    """Remove the scattered models"""
 
     bl_idname = "motionbridge.details_clear"
     bl_label = "Remove Scattered"
@@ -300,8 +304,8 @@ class MOTIONBRIDGE_OT_details_clear(OfGround, BlenderOperator):
     def run(self, context: Any, _report: Report) -> Outcome:
         """Take them away."""
         if not level_details_scatter.clear(context.active_object):
-            return Outcome(said("Nothing is scattered"), done=False)
-        return Outcome(said("Nothing is scattered any more"))
+            return Outcome(said("No scattered models in the scene"), done=False)
+        return Outcome(said("Removed the scattered models"))
 
 
 class MOTIONBRIDGE_UL_detail_models(BlenderList):
@@ -357,7 +361,7 @@ def draw_ground(layout: Any, ground: Any) -> None:
     row.operator("motionbridge.details_scatter", icon="OUTLINER_OB_POINTCLOUD")
     row.operator("motionbridge.details_clear", text="", icon="X")
     if level.scattered is not None:
-        layout.label(text="Places and turns are a preview", icon="INFO")
+        layout.label(text="Positions and rotations are approximate", icon="INFO")
 
 
 CLASSES = (

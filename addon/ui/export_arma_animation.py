@@ -30,52 +30,62 @@ from .skeleton_files import SkeletonFilesChoice
 from .target import active_rig, rig_to_export
 
 KINDS = (
-    ("AS_IT_CAME", "As It Came", "The kind of file the animation came in; plain for new ones"),
-    ("PLAIN", "Plain", "What tools read (RTM_0101)"),
+    ("AS_IT_CAME", "Same as Imported", "The encoding of the imported file; plain for new animations"),
+    ("PLAIN", "Plain", "The encoding that tools read (RTM_0101)"),
     (
         "BINARISED",
         "Binarised",
-        "What the game makes of it (BMTR 5): half the precision, one scale for all axes, with hierarchy",
+        "The game's own encoding (BMTR 5): half precision, one scale for all axes, needs a hierarchy",
     ),
 )
 FRAMES = (
-    ("KEYS", "Keys", "Every frame on which a bone has a key; in new animations also those that Tolerance asks for"),
-    ("EVERY", "Every Nth Frame", "Frames of the action's range, so many apart, and the last one"),
-    ("RANGE", "Range", "Frames of a range, so many apart"),
+    ("KEYS", "Keys", "Every frame where a bone has a key, and in new animations the frames needed for Tolerance"),
+    ("EVERY", "Every Nth Frame", "Every Nth frame of the action's range, and the last frame"),
+    ("RANGE", "Range", "Every Nth frame of a range"),
 )
 PHASES = (
-    ("KEPT", "Kept", "The file's own where its keys lie, in between in proportion; new animations go from 0 to 1"),
-    ("EVEN", "Even", "Evenly from 0 to 1"),
+    ("KEPT", "From the File", "Phases of the file's keys, interpolated between them; new animations go from 0 to 1"),
+    ("EVEN", "Evenly Spaced", "Evenly spaced from 0 to 1"),
 )
 STEPS = (
-    ("AUTOMATIC", "Automatic", "The number on the action, or what the object's keys say where these were edited"),
-    ("TYPED", "As Typed", "The number on the action"),
-    ("BONE", "Way of a Bone", "How far a bone goes in one cycle, which is taken out of the animation"),
+    (
+        "AUTOMATIC",
+        "Automatic",
+        "The step of the action's panel, or the travel of the object's keys if they were edited",
+    ),
+    ("TYPED", "Step of the Action", "The step typed into the action's panel"),
+    (
+        "BONE",
+        "Travel of a Bone",
+        "The distance a bone travels in one cycle is removed from the animation and becomes the step",
+    ),
 )
 NAMES = (
-    ("FILE", "The File", "As the file it came from, or the skeleton that the armature knows"),
-    ("CONFIG", "model.cfg", "As the model.cfg named below or beside the file lists them"),
-    ("ARMATURE", "The Armature", "As the armature's bones are listed and spelled"),
+    ("FILE", "The File", "Names and order of the source file, or of the armature's skeleton"),
+    ("CONFIG", "model.cfg", "Names and order of the model.cfg set below or found in the file's folder"),
+    ("ARMATURE", "The Armature", "Names and order of the armature's bones"),
 )
 
 
 class EXPORT_SCENE_OT_arma_rtm(
     BoneNamesChoice, HiddenKeysChoice, SkeletonFilesChoice, ArmatureExport, ExportHelper, BlenderOperator
 ):
-    """Export what the active armature plays as an animation of Arma and Operation Flashpoint (.rtm)"""
+    """Export the active armature's animation for Arma and Operation Flashpoint (.rtm)"""
 
     bl_idname = "export_scene.arma_rtm"
     bl_label = "Export Arma Animation"
 
     filename_ext = ".rtm"
     filter_glob: StringProperty(default="*.rtm", options={"HIDDEN"})
-    kind: EnumProperty(name="File", description="Which kind of file is written", items=KINDS, default="AS_IT_CAME")
+    kind: EnumProperty(name="File", description="Encoding of the written file", items=KINDS, default="AS_IT_CAME")
     frames: EnumProperty(name="Frames", description="Which frames become keys", items=FRAMES, default="KEYS")
-    every: IntProperty(name="Every", description="Frames from one key to the next", default=1, min=1)
+    every: IntProperty(name="Every Nth", description="Number of frames from one key to the next", default=1, min=1)
     tolerance: FloatProperty(
         name="Tolerance",
-        description="New animations get keys where the game's blend between keys would be off by more than this. Keys "
-        "alone: 0",
+        description=(
+            "Largest error of the game's blend between keys before new animations get another key; 0 for "
+            "Blender's keys only"
+        ),
         default=0.001,
         min=0.0,
         soft_max=0.1,
@@ -84,31 +94,36 @@ class EXPORT_SCENE_OT_arma_rtm(
     )
     first: IntProperty(name="First", description="First frame of the range", default=0)
     last: IntProperty(name="Last", description="Last frame of the range", default=20)
-    phases: EnumProperty(name="Phases", description="Where in the cycle keys lie", items=PHASES, default="KEPT")
+    phases: EnumProperty(name="Phases", description="Phase of each key in the cycle", items=PHASES, default="KEPT")
     step: EnumProperty(
-        name="Step", description="How far the model moves in one cycle", items=STEPS, default="AUTOMATIC"
+        name="Step", description="Distance the model moves in one cycle", items=STEPS, default="AUTOMATIC"
     )
-    step_bone: StringProperty(name="Bone", description="The bone whose way is the step", default="")
+    step_bone: StringProperty(name="Bone", description="The bone whose travel becomes the step", default="")
     vertical: BoolProperty(
-        name="Also Upwards", description="The step also has the bone's way up or down", default=False
+        name="Include Vertical", description="Include the vertical travel of the bone in the step", default=False
     )
-    names: EnumProperty(name="Names and Order", description="What decides them", items=NAMES, default="FILE")
+    names: EnumProperty(
+        name="Names and Order",
+        description="Where the names and the order of the bones come from",
+        items=NAMES,
+        default="FILE",
+    )
     config: StringProperty(
         name="model.cfg",
-        description="The model.cfg of the skeleton: for names and order, and for the hierarchy of binarised files",
+        description="The model.cfg of the skeleton, for names, order and the hierarchy of binarised files",
         default="",
     )
     prefix: StringProperty(
-        name="Prefix", description="What the armature's bones have before the game's names", default=""
+        name="Prefix", description="Prefix of the armature's bone names before the names of the game", default=""
     )
     own_markers: BoolProperty(
         name="Markers as Events",
-        description="The action's pose markers that are no events yet become events of their names",
+        description="Export new pose markers of the action as events with the markers' names",
         default=False,
     )
     from_file: BoolProperty(
-        name="Start from the File",
-        description="What nobody touched keeps the numbers of the file it came from",
+        name="Edit Source File",
+        description="Unedited values keep the numbers of the source file",
         default=True,
     )
 

@@ -14,16 +14,16 @@ from .layouts import fields
 from .wording import said
 
 WIDTHS = (
-    ("AUTOMATIC", "Automatic", "8 bits where they move no new key by more than 0.1 mm, else 16"),
-    ("NARROW", "8 Bit", "Small files, coarse steps"),
-    ("WIDE", "16 Bit", "Twice the size, steps 256 times as fine"),
+    ("AUTOMATIC", "Automatic", "8 bits if that moves no new key by more than 0.1 mm, otherwise 16 bits"),
+    ("NARROW", "8 Bit", "Small files, low precision"),
+    ("WIDE", "16 Bit", "Twice the size, 256 times the precision"),
 )
 SMALLEST_ERROR = 5e-7
 """Metres: what is less is 0.000 mm, the rounding of numbers and not of keys."""
 REST_CHANGES = (
-    ("REFUSE", "Ask", "Do not write before it is decided"),
-    ("GAME_POSE", "Keep the Game's Pose", "What the game showed before the edit is what it shows afterwards"),
-    ("OFFSETS", "Keep the Offsets", "The motions follow the new rest pose, as Blender shows them"),
+    ("REFUSE", "Stop", "Cancel the export and ask for a choice"),
+    ("GAME_POSE", "Keep Pose in Game", "The motions look the same in the game as before the edit"),
+    ("OFFSETS", "Keep Offsets", "The motions follow the new rest pose, as in Blender"),
 )
 
 
@@ -37,7 +37,7 @@ class RestChoice:
 
     rest_change: EnumProperty(
         name="Edited Rest Pose",
-        description="What it means that the rest pose was edited after the motions were imported",
+        description="How to export motions if the rest pose has changed since import",
         items=REST_CHANGES,
         default="REFUSE",
         options={"SKIP_SAVE"},
@@ -57,13 +57,13 @@ class ExportChoices(RestChoice, HiddenKeysChoice):
 
     width: EnumProperty(
         name="Translation Keys",
-        description="How finely translation keys that changed are stored; the status line says the largest error",
+        description="Precision of edited translation keys; the status bar shows the largest error",
         items=WIDTHS,
         default="AUTOMATIC",
     )
     rename: BoolProperty(
         name="Rename Motions",
-        description="A motion whose name was changed in the panel takes its new name into the file",
+        description="Write the new names of motions that were renamed in the panel",
         default=True,
     )
 

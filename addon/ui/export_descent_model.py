@@ -20,13 +20,13 @@ from .operation import Outcome, broken_lines
 from .target import objects_of
 
 NORMAL_ITEMS = (
-    ("GAME", "As the Game's Tools", "Untouched ones as they are, others smooth, as the game's own tools work them out"),
-    ("SHOWN", "As Shown", "Those that Blender shows; vertices are split at sharp edges"),
+    ("GAME", "Game's Normals", "Unedited normals remain unchanged; others are smoothed as by the game's own tools"),
+    ("SHOWN", "Blender's Normals", "The normals that Blender shows; vertices are split at sharp edges"),
 )
 
 
 class EXPORT_SCENE_OT_descent3_oof(FileExport, ExportHelper, BlenderOperator):
-    """Export a model of Descent 3: an imported one, whose untouched parts keep their bytes, or selected meshes"""
+    """Export an imported Descent 3 model, whose unedited parts keep their bytes, or selected meshes"""
 
     bl_idname = "export_scene.descent3_oof"
     bl_label = "Export Descent 3 Model"
@@ -38,20 +38,22 @@ class EXPORT_SCENE_OT_descent3_oof(FileExport, ExportHelper, BlenderOperator):
         description="Export the model of this collection, such as one level of detail",
         options={"HIDDEN"},
     )
-    modifiers: BoolProperty(name="Apply Modifiers", description="Export what modifiers make of it", default=False)
+    modifiers: BoolProperty(
+        name="Apply Modifiers", description="Export the mesh with its modifiers applied", default=False
+    )
     normals: EnumProperty(
-        name="Normals", description="Which normals of vertices are written", items=NORMAL_ITEMS, default="GAME"
+        name="Normals", description="Which vertex normals to export", items=NORMAL_ITEMS, default="GAME"
     )
     anew: BoolProperty(
-        name="A New File",
-        description="Write a file of version 2300 from the objects alone, not into what was imported",
+        name="New File",
+        description="Write a new file of version 2300 from the objects, without the imported data",
         default=False,
     )
 
     @classmethod
     def poll(cls, context: Any) -> bool:
         """There is a mesh."""
-        cls.poll_message_set("No mesh is in the scene")
+        cls.poll_message_set("No mesh in the scene")
         there = any(shown.type == "MESH" for shown in context.scene.objects)
         return there or is_collection_exporter(cls)
 

@@ -23,7 +23,7 @@ LETTERS_SHOWN = 30
 
 
 class EXPORT_SCENE_OT_xray_level_geometry(FileExport, ExportHelper, BlenderOperator):
-    """Export what the active object is to a level of S.T.A.L.K.E.R. (X-Ray): collision, occluders, detail model"""
+    """Export the active object as part of a S.T.A.L.K.E.R. (X-Ray) level: collision, occluders, detail model"""
 
     bl_idname = "export_scene.xray_level_geometry"
     bl_label = "Export X-Ray Level Geometry"
@@ -33,10 +33,12 @@ class EXPORT_SCENE_OT_xray_level_geometry(FileExport, ExportHelper, BlenderOpera
     collection: StringProperty(
         name="Source Collection", description="Export what of a level is in this collection", options={"HIDDEN"}
     )
-    modifiers: BoolProperty(name="Apply Modifiers", description="Export what modifiers make of it", default=False)
+    modifiers: BoolProperty(
+        name="Apply Modifiers", description="Export the mesh with its modifiers applied", default=False
+    )
     anew: BoolProperty(
-        name="A New File",
-        description="Write a file of the newest version from the mesh alone, not into what was imported",
+        name="New File",
+        description="Write a new file of the newest version from the mesh, without the imported data",
         default=False,
     )
     findings: StringProperty(
@@ -46,7 +48,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(FileExport, ExportHelper, BlenderOpera
     @classmethod
     def poll(cls, context: Any) -> bool:
         """There is something of a level."""
-        cls.poll_message_set("Nothing of a level is in the scene; the X-Ray Level panel makes a mesh such")
+        cls.poll_message_set("No level objects in the scene; set a mesh's kind in the X-Ray Level panel")
         there = any(shown.motionbridge_level.kind in level_export.SUFFIXES for shown in context.scene.objects)
         return there or is_collection_exporter(cls)
 
@@ -74,7 +76,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(FileExport, ExportHelper, BlenderOpera
         draw_backup(layout, self, self.filepath)
         if self.findings:
             column = layout.column(align=True)
-            column.label(text="Worth a look first:", icon="ERROR")
+            column.label(text="Check first:", icon="ERROR")
             for finding in self.findings.split("\n"):
                 paragraph(column, finding, LETTERS_SHOWN, "BLANK1")
 

@@ -17,13 +17,13 @@ from .operation import Outcome
 from .target import active_model, model_to_export
 
 LINKS = (
-    ("4", "Four", "Clear Sky and Call of Pripyat: a vertex follows up to four bones"),
-    ("2", "Two", "Shadow of Chernobyl: a vertex follows up to two bones"),
+    ("4", "Four", "Clear Sky and Call of Pripyat: up to four bones move a vertex"),
+    ("2", "Two", "Shadow of Chernobyl: up to two bones move a vertex"),
 )
 
 
 class EXPORT_SCENE_OT_xray_ogf(FileExport, ExportHelper, BlenderOperator):
-    """Export a model of S.T.A.L.K.E.R. (X-Ray) that was imported; what nobody touched keeps its bytes"""
+    """Export an imported S.T.A.L.K.E.R. (X-Ray) model; unedited parts keep their bytes"""
 
     bl_idname = "export_scene.xray_ogf"
     bl_label = "Export X-Ray Model"
@@ -36,13 +36,13 @@ class EXPORT_SCENE_OT_xray_ogf(FileExport, ExportHelper, BlenderOperator):
     skeleton: BoolProperty(name="Skeleton", description="Bones with their rest pose, shapes and joints", default=True)
     meshes: BoolProperty(name="Meshes", description="Meshes with their weights and materials", default=True)
     most_links: EnumProperty(
-        name="Bones per Vertex", description="How many bones a vertex may follow at most", items=LINKS, default="4"
+        name="Bones per Vertex", description="Greatest number of bones that move one vertex", items=LINKS, default="4"
     )
 
     @classmethod
     def poll(cls, context: Any) -> bool:
         """There is a model that was imported."""
-        cls.poll_message_set("No model that was imported from the game is in the scene")
+        cls.poll_message_set("No imported X-Ray model in the scene")
         there = any(shown.motionbridge_model.is_model for shown in context.scene.objects)
         return there or is_collection_exporter(cls)
 

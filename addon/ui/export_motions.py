@@ -25,22 +25,22 @@ from .operation import Outcome
 from .target import action_to_export, likely_rig, rig_to_export, some_action
 
 ONTO = (
-    ("OWN_FILES", "A New File", "The chosen motions alone; what nobody touched keeps its bytes"),
+    ("OWN_FILES", "New File", "Write the chosen motions only; unedited motions keep their bytes"),
     (
         "FILE",
-        "Into the File",
-        "Motions of the same name are replaced, others added, everything else stays byte for byte",
+        "Existing File",
+        "Replace motions of the same name and add the others; everything else keeps its bytes",
     ),
 )
 CHOICES = (
-    ("FILE", "Active Motion File", "Every action of the motion file that is chosen in the Motionbridge tab"),
-    ("ALL", "All of the Armature", "Every action that moves bones of this armature, whatever file it came from"),
-    ("ACTIVE", "Active Action", "The action that plays at the moment"),
+    ("FILE", "Active Motion File", "Every action of the motion file chosen in the Motionbridge tab"),
+    ("ALL", "All of the Armature", "Every action that moves bones of this armature, from any file"),
+    ("ACTIVE", "Active Action", "The action that plays now"),
 )
 
 
 class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, ExportHelper, BlenderOperator):
-    """Export actions as motions of S.T.A.L.K.E.R. (X-Ray), to a new file or into one that is there"""
+    """Export actions as S.T.A.L.K.E.R. (X-Ray) motions, to a new or an existing file"""
 
     bl_idname = "export_scene.xray_omf"
     bl_label = "Export X-Ray Motions"
@@ -50,20 +50,20 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
     filter_glob: StringProperty(default="*.omf;*.ogf", options={"HIDDEN"})
     onto: EnumProperty(
         name="Write",
-        description="What the written file starts from",
+        description="Which file the export changes",
         items=ONTO,
         default="OWN_FILES",
         options={"SKIP_SAVE"},
     )
-    choose: EnumProperty(name="Motions", description="Which actions to write", items=CHOICES, default="FILE")
+    choose: EnumProperty(name="Motions", description="Which actions to export", items=CHOICES, default="FILE")
     motions: StringProperty(
         name="Names",
         description="Names of actions or motions to write, separated by semicolons, instead of the choice above",
         options={"SKIP_SAVE", "HIDDEN"},
     )
     remember: BoolProperty(
-        name="Save Back Here",
-        description="From now on these actions belong to the written file, and Save Back writes it",
+        name="Link to Written File",
+        description="Link these actions to the written file, so that Save Back writes it",
         default=False,
     )
 

@@ -23,7 +23,7 @@ LETTERS_SHOWN = 30
 
 
 class EXPORT_SCENE_OT_xray_anm(FileExport, Tolerances, ExportHelper, BlenderOperator):
-    """Export the active object, camera or curve as a motion path of S.T.A.L.K.E.R. (X-Ray), its keys as they are"""
+    """Export the active object, camera or curve as a motion path of S.T.A.L.K.E.R. (X-Ray) with its own keys"""
 
     bl_idname = "export_scene.xray_anm"
     bl_label = "Export X-Ray Motion Path"
@@ -38,21 +38,23 @@ class EXPORT_SCENE_OT_xray_anm(FileExport, Tolerances, ExportHelper, BlenderOper
     )
     millimetres: FloatProperty(
         name="Tolerance (mm)",
-        description="How far the fitted curve may lie from where the object is, where it has to be sampled; also when "
-        "steps of stored handles are worth a warning",
+        description=(
+            "Largest distance between a fitted curve and the sampled object; larger rounding of stored "
+            "handles is reported as a warning"
+        ),
         default=0.1,
         min=0.001,
         soft_max=10.0,
         precision=3,
     )
     banked: BoolProperty(
-        name="Bank with the Curve", description="What moves along a curve object tilts as the curve does", default=True
+        name="Tilt with Curve", description="An object that follows a curve object tilts with the curve", default=True
     )
 
     @classmethod
     def poll(cls, context: Any) -> bool:
         """There is an object."""
-        cls.poll_message_set("There is no object in the scene")
+        cls.poll_message_set("No object in the scene")
         return bool(len(context.scene.objects)) or is_collection_exporter(cls)
 
     def suggest(self, context: Any) -> None:
@@ -98,9 +100,9 @@ def _draw_how(layout: Any, active: Any) -> None:
     if reasons is None:
         box.label(text=shown("{} does not move").format(active.name), icon="ERROR", translate=False)
     elif not reasons:
-        box.label(text="Its keys go out as they are", icon="KEYTYPE_KEYFRAME_VEC")
+        box.label(text="Exported with its own keys", icon="KEYTYPE_KEYFRAME_VEC")
     else:
-        box.label(text="Fitted to every frame, because of", icon="INFO")
+        box.label(text="Sampled on every frame because of", icon="INFO")
         for reason in reasons:
             paragraph(box, reason, LETTERS_SHOWN, "BLANK1")
 

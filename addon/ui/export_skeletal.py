@@ -26,20 +26,20 @@ from .operation import Outcome
 from .target import action_to_export, likely_rig, rig_to_export, some_action
 
 CHOICES = (
-    ("FILE", "All of Its File", "Every action that came from the same file as the one that plays"),
-    ("ALL", "All of the Armature", "Every action that moves bones of this armature, whatever file it came from"),
-    ("ACTIVE", "Active Action", "The action that plays at the moment"),
+    ("FILE", "All from the Same File", "Every action from the same file as the playing action"),
+    ("ALL", "All of the Armature", "Every action that moves bones of this armature, from any file"),
+    ("ACTIVE", "Active Action", "The action that plays now"),
 )
 VERSIONS = (
-    ("AUTOMATIC", "6, with Marks 7", "Every editor reads it; handles in steps of 0.98 ms and 0.98 mm"),
-    ("5", "5", "Full numbers for handles; four times the size, without marks"),
+    ("AUTOMATIC", "6, with Marks 7", "Read by every editor; handles are rounded to 0.98 ms and 0.98 mm"),
+    ("5", "5", "Handles are stored exactly; four times the size, no marks"),
 )
 
 
 class EXPORT_SCENE_OT_xray_skl(
     ExistingMotions, ArmatureExport, RestChoice, HiddenKeysChoice, Tolerances, ExportHelper, BlenderOperator
 ):
-    """Export actions as motions of the editor of S.T.A.L.K.E.R. (X-Ray); what nobody touched keeps its bytes"""
+    """Export actions as motions of the S.T.A.L.K.E.R. (X-Ray) editor; unedited motions keep their bytes"""
 
     bl_idname = "export_scene.xray_skl"
     bl_label = "Export X-Ray Editor Motions"
@@ -49,15 +49,15 @@ class EXPORT_SCENE_OT_xray_skl(
     filter_glob: StringProperty(default="*.skl;*.skls", options={"HIDDEN"})
     onto: EnumProperty(
         name="Write",
-        description="What the written file starts from",
+        description="Which file the export changes",
         items=ONTO,
         default="OWN_FILES",
         options={"SKIP_SAVE"},
     )
-    choose: EnumProperty(name="Motions", description="Which actions to write", items=CHOICES, default="FILE")
+    choose: EnumProperty(name="Motions", description="Which actions to export", items=CHOICES, default="FILE")
     version: EnumProperty(
         name="Version of New Motions",
-        description="Motions that came from a file keep theirs",
+        description="Version of motions that were not imported; imported motions keep theirs",
         items=VERSIONS,
         default="AUTOMATIC",
     )

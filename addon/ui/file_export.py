@@ -22,7 +22,7 @@ def draw_backup(layout: Any, operator: Any, path: str) -> None:
     layout.prop(operator, "backup")
     backup = files.backup_of(bpy.path.abspath(path)) if path else None
     if operator.backup and backup is not None and backup.exists():
-        layout.label(text=shown("{} exists and is kept").format(backup.name), icon="INFO", translate=False)
+        layout.label(text=shown("{} already exists and is kept").format(backup.name), icon="INFO", translate=False)
 
 
 def is_collection_exporter(operator: Any) -> bool:
@@ -47,7 +47,7 @@ class FileExport(Operation):
 
     backup: BoolProperty(
         name="Keep a Backup",
-        description="Keep the old file beside it, with .bak added; an existing backup is kept",
+        description="Keep the old file with .bak added to its name; an existing backup is kept",
         default=True,
     )
 
@@ -86,5 +86,5 @@ class ArmatureExport(FileExport):
     def poll(cls, context: Any) -> bool:
         """There is an armature."""
         operator: Any = cls
-        operator.poll_message_set("There is no armature in the scene")
+        operator.poll_message_set("No armature in the scene")
         return bool(rigs_of(context)) or is_collection_exporter(operator)

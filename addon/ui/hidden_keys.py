@@ -19,7 +19,7 @@ from .wording import said
 
 CHOICES = (
     ("STOP", "Stop", "Cancel the export and ask for a choice"),
-    ("RESTORE", "Restore Mode", "Export the keys, and set the bones back to the rotation mode that plays them"),
+    ("RESTORE", "Restore Mode", "Export the keys and restore the rotation mode that plays them"),
     ("SHOWN", "Export as Shown", "Export what Blender shows, without these keys"),
 )
 
@@ -40,7 +40,7 @@ class HiddenKeysChoice:
 
     hidden_keys: EnumProperty(
         name="Hidden Keys",
-        description="How to export bones whose rotation mode is not that of their keys, which Blender does not show",
+        description="How to export bones whose rotation keys are hidden because the rotation mode has changed",
         items=CHOICES,
         default="STOP",
         options={"SKIP_SAVE"},
@@ -67,7 +67,7 @@ class HiddenKeysChoice:
 
 
 class MOTIONBRIDGE_OT_restore_rotation_modes(Operation, BlenderOperator):
-    """Set bones to the rotation mode that plays their keys in the active action"""
+    """Restore the rotation mode that plays the rotation keys of the active action"""
 
     bl_idname = "motionbridge.restore_rotation_modes"
     bl_label = "Restore Rotation Modes"
@@ -78,7 +78,7 @@ class MOTIONBRIDGE_OT_restore_rotation_modes(Operation, BlenderOperator):
         """The active armature plays an action."""
         if lacks_rig(cls, context):
             return False
-        cls.poll_message_set("The active armature plays no action: choose one in the list")
+        cls.poll_message_set("The active armature has no action: choose one in the list")
         return played(active_rig(context)) is not None
 
     def edited(self, context: Any) -> Iterable[Any]:
@@ -92,7 +92,7 @@ class MOTIONBRIDGE_OT_restore_rotation_modes(Operation, BlenderOperator):
         action = played(rig)
         bones = rotation_modes.restore(rig, action, order_of(action))
         if not bones:
-            return Outcome(said("Blender plays all rotation keys of {}").format(action.name), done=False)
+            return Outcome(said("{} has no hidden rotation keys").format(action.name), done=False)
         return Outcome(said("Rotation modes restored: {}").format(len(bones)))
 
 

@@ -25,86 +25,111 @@ from .target import active_rig
 from .wording import said
 
 TARGETS = (
-    ("AUTOMATIC", "Automatic", "The active armature if it has bones of the animation, else a new armature"),
-    ("ACTIVE", "Active Armature", "Bones are found by their names, upper and lower case being the same"),
-    ("NEW", "New Armature", "An armature is made for the animation; further files go onto it where they fit"),
+    ("AUTOMATIC", "Automatic", "The active armature if it has bones of the animation, otherwise a new armature"),
+    ("ACTIVE", "Active Armature", "Bones are matched by name; upper and lower case are the same"),
+    (
+        "NEW",
+        "New Armature",
+        "Create an armature for the animation; further files with matching bones are imported onto it",
+    ),
 )
 HIERARCHIES = (
-    ("AUTOMATIC", "Automatic", "The model.cfg beside the file, else the known man that has these bones, else none"),
-    ("CONFIG", "model.cfg", "The skeleton of a model.cfg, named below or beside the file"),
+    (
+        "AUTOMATIC",
+        "Automatic",
+        "The model.cfg in the file's folder, otherwise the known man with these bones, otherwise none",
+    ),
+    ("CONFIG", "model.cfg", "The skeleton of the model.cfg set below or found in the file's folder"),
     ("ARMA3", "Arma 3 Man", "OFP2_ManSkeleton of Arma 3"),
     ("ARMA2", "Arma 2 Man", "OFP2_ManSkeleton of Arma 2"),
     (
         "FLASHPOINT",
         "Flashpoint Man",
-        "The man of Operation Flashpoint; the game has no hierarchy, this one is for work",
+        "The Operation Flashpoint man; the game has no hierarchy, this one is for display",
     ),
-    ("FLAT", "None", "Every bone stands for itself"),
+    ("FLAT", "None", "No bone has a parent"),
 )
 PIVOTS = (
-    ("AUTOMATIC", "Automatic", "Of the pivots model where one is named, else of the animation, else of the known man"),
-    ("MODEL", "Pivots Model", "Points of a .p3d model named like the bones"),
-    ("ANIMATION", "Animation", "Where bones turn about a point that stays, that is their joint"),
-    ("BUILT_IN", "Known Man", "Joints of the man of Arma 3, within a centimetre"),
+    (
+        "AUTOMATIC",
+        "Automatic",
+        "From the pivots model if one is set, otherwise from the animation, otherwise from the known man",
+    ),
+    ("MODEL", "Pivots Model", "Points of a .p3d model with the names of the bones"),
+    ("ANIMATION", "Animation", "Joints are the points around which bones rotate in the animation"),
+    ("BUILT_IN", "Known Man", "Joints of the Arma 3 man, accurate to 1 cm"),
 )
 TIMINGS = (
-    ("KEYS", "One Frame a Key", "A frame is a key of the file"),
-    ("SECONDS", "By Phase", "Keys lie where their phases say, in a cycle of so many seconds at the scene's rate"),
+    ("KEYS", "One Frame per Key", "One frame per key of the file"),
+    (
+        "SECONDS",
+        "By Phase",
+        "Frames follow the phases of the keys, in a cycle of the given seconds at the scene's frame rate",
+    ),
 )
 
 
 class IMPORT_SCENE_OT_arma_rtm(BoneNamesChoice, SkeletonFilesChoice, FileImport, ImportHelper, BlenderOperator):
-    """Import animations of Arma and Operation Flashpoint (.rtm), plain or binarised, each as an action"""
+    """Import animations of Arma and Operation Flashpoint (.rtm, plain or binarised) as actions"""
 
     bl_idname = "import_scene.arma_rtm"
     bl_label = "Import Arma Animation"
 
     filename_ext = ".rtm"
     filter_glob: StringProperty(default="*.rtm", options={"HIDDEN"})
-    target: EnumProperty(name="Onto", description="Which armature moves", items=TARGETS, default="AUTOMATIC")
+    target: EnumProperty(
+        name="Import Onto", description="Which armature plays the animation", items=TARGETS, default="AUTOMATIC"
+    )
     hierarchy: EnumProperty(
         name="Hierarchy",
-        description="Which bone hangs on which; the pose is the same with any, but binarised files need the game's own",
+        description=(
+            "Parents of the bones; the pose is the same with every choice, but binarised files need the "
+            "game's hierarchy"
+        ),
         items=HIERARCHIES,
         default="AUTOMATIC",
     )
     config: StringProperty(
-        name="model.cfg", description="The model.cfg of the skeleton; empty for the one beside the file", default=""
+        name="model.cfg",
+        description="The model.cfg of the skeleton; if empty, the one in the file's folder",
+        default="",
     )
     pivots: EnumProperty(
         name="Joints",
-        description="Where the bones of a new armature begin; the pose is the same with any",
+        description="Head positions of the new armature's bones; the pose is the same with every choice",
         items=PIVOTS,
         default="AUTOMATIC",
     )
-    pivots_model: StringProperty(name="Pivots Model", description="A .p3d with a point for each bone", default="")
+    pivots_model: StringProperty(name="Pivots Model", description="A .p3d model with one point per bone", default="")
     whole_skeleton: BoolProperty(
         name="Whole Skeleton",
-        description="A new armature also has the bones of the hierarchy that the animation does not move",
+        description="Also add the bones of the hierarchy that the animation does not move to a new armature",
         default=False,
     )
     prefix: StringProperty(
-        name="Prefix", description="What the armature's bones have before the game's names", default=""
+        name="Prefix", description="Prefix of the armature's bone names before the names of the game", default=""
     )
-    first_frame: IntProperty(name="First Frame", description="Frame of phase 0 or of the first key", default=0)
-    timing: EnumProperty(name="Timing", description="On which frames keys lie", items=TIMINGS, default="KEYS")
+    first_frame: IntProperty(name="First Frame", description="Frame of phase 0, or of the first key", default=0)
+    timing: EnumProperty(
+        name="Timing", description="Which frames the keys are placed on", items=TIMINGS, default="KEYS"
+    )
     seconds: FloatProperty(
         name="Seconds",
-        description="How long a cycle lasts in the game: 1 / speed of its config, or -speed where that is negative",
+        description="Duration of a cycle in the game: 1 / speed of its config, or -speed if the speed is negative",
         default=1.0,
         min=0.01,
         soft_max=20.0,
     )
     step: EnumProperty(
         name="Step",
-        description="What becomes of the way the model goes in one cycle; all can be exported again as they came",
+        description="How the travel of one cycle (step) is shown; every choice exports the same file",
         items=STEP_ITEMS,
         default="LEFT_OUT",
     )
     fake_user: BoolProperty(
-        name="Fake User", description="Saving keeps the actions that nothing plays at the moment", default=True
+        name="Fake User", description="Keep actions without users when the .blend file is saved", default=True
     )
-    stash: BoolProperty(name="Stash", description="Put each action on a muted NLA track of its own", default=False)
+    stash: BoolProperty(name="Stash", description="Add each action to its own muted NLA track", default=False)
 
     def draw(self, context: Any) -> None:
         """The options, those that nothing is asked of left out."""
@@ -165,7 +190,7 @@ class IMPORT_SCENE_OT_arma_rtm(BoneNamesChoice, SkeletonFilesChoice, FileImport,
             self.each_file(chosen, one, report)
         if made[0].rig is not rig:
             collection.make_current(context, [made[0].rig], made[0].rig)
-        return Outcome(said("Imported animations: {}; {} moves").format(len(made), made[0].rig.name))
+        return Outcome(said("Imported animations: {}; now playing on {}").format(len(made), made[0].rig.name))
 
     def _import(self, context: Any, file: str, rigs: list[Any], moving: set[Any], report: Report) -> ImportedAnimation:
         """Onto the first of ``rigs`` that has its bones, else onto a new armature."""

@@ -22,24 +22,28 @@ from .target import active_rig
 from .wording import said
 
 LEVELS = (
-    ("FIRST", "First Visual", "The level that is seen from nearby"),
-    ("VISUAL", "All Visual", "All levels that are looked at from outside"),
-    ("VIEWS", "Views", "What gunner, pilot and cargo see from inside"),
-    ("SHADOW", "Shadow", "What casts shadows"),
-    ("GEOMETRY", "Geometry", "What is run into, seen through and shot at, also from inside; buoyancy, PhysX"),
-    ("MEMORY", "Memory", "Named points, as empties in a collection of their own"),
+    ("FIRST", "First Visual", "The LOD shown at close range"),
+    ("VISUAL", "All Visual", "All LODs that show the model from outside"),
+    ("VIEWS", "Views", "Inside views of gunner, pilot and cargo"),
+    ("SHADOW", "Shadow", "LODs that cast shadows"),
+    ("GEOMETRY", "Geometry", "LODs for collision, view and fire geometry, also for the inside; buoyancy, PhysX"),
+    ("MEMORY", "Memory", "Import named points as empties in their own collection"),
     ("OTHER", "Others", "Land contact, roadway, paths, hit points, edit, subparts, wreck"),
 )
 RIGS = (
-    ("AUTOMATIC", "Automatic", "The active armature if its bones are selections of the model, else none"),
-    ("ACTIVE", "Active Armature", "Selections move with the bones of their names, upper and lower case being the same"),
-    ("NEW", "New Armature", "Made from the model.cfg below or beside the file, or of a known man"),
-    ("NONE", "None", "The meshes alone"),
+    ("AUTOMATIC", "Automatic", "The active armature if its bones are selections of the model, otherwise none"),
+    ("ACTIVE", "Active Armature", "Selections follow the bones of the same name; upper and lower case are the same"),
+    (
+        "NEW",
+        "New Armature",
+        ("Create an armature from the model.cfg set below or found in the file's folder, or from a known man"),
+    ),
+    ("NONE", "None", "Only the meshes"),
 )
 
 
 class IMPORT_SCENE_OT_arma_p3d(BoneNamesChoice, SkeletonFilesChoice, FileImport, ImportHelper, BlenderOperator):
-    """Import models of the tools of Arma and Operation Flashpoint (.p3d, MLOD), to see animations on them"""
+    """Import editable models of Arma and Operation Flashpoint (.p3d, MLOD), to show animations on them"""
 
     bl_idname = "import_scene.arma_p3d"
     bl_label = "Import Arma Model"
@@ -47,34 +51,44 @@ class IMPORT_SCENE_OT_arma_p3d(BoneNamesChoice, SkeletonFilesChoice, FileImport,
     filename_ext = ".p3d"
     filter_glob: StringProperty(default="*.p3d", options={"HIDDEN"})
     levels: EnumProperty(
-        name="Levels",
-        description="Which levels of detail become objects",
+        name="LODs",
+        description="Which levels of detail (LODs) to import",
         items=LEVELS,
         default={"FIRST"},
         options={"ENUM_FLAG"},
     )
-    rig: EnumProperty(name="Armature", description="What the meshes hang on", items=RIGS, default="AUTOMATIC")
+    rig: EnumProperty(
+        name="Armature", description="Which armature the meshes are parented to", items=RIGS, default="AUTOMATIC"
+    )
     config: StringProperty(
-        name="model.cfg", description="The model.cfg of the skeleton; empty for the one beside the file", default=""
+        name="model.cfg",
+        description="The model.cfg of the skeleton; if empty, the one in the file's folder",
+        default="",
     )
     pivots_model: StringProperty(
         name="Pivots Model",
-        description="A .p3d with a point for each bone; empty for the one that the model.cfg names, if it lies beside "
-        "the file, or the model's own points",
+        description=(
+            "A .p3d model with one point per bone; if empty, the one that the model.cfg names in the folder "
+            "of the file, or the points of the model itself"
+        ),
         default="",
     )
     prefix: StringProperty(
-        name="Prefix", description="What the armature's bones have before the game's names", default=""
+        name="Prefix", description="Prefix of the armature's bone names before the names of the game", default=""
     )
-    proxies: BoolProperty(name="Proxies", description="Other models that hang on this one, as empties", default=True)
+    proxies: BoolProperty(
+        name="Proxies", description="Import models attached to this one (proxies) as empties", default=True
+    )
     textures: BoolProperty(
         name="Textures",
-        description="Show .png and .tga files named like the game's textures: beside the model, in its data folder or "
-        "where the texture's path leads within the project or the Arma folder of the preferences",
+        description=(
+            "Show .png and .tga files with the names of the game's textures: next to the model, in its data "
+            "folder, or by the texture path in the project or the Arma folder of the preferences"
+        ),
         default=True,
     )
     new_collection: BoolProperty(
-        name="New Collection", description="Put each model into a collection of its own", default=False
+        name="New Collection", description="Import each model into its own collection", default=False
     )
 
     def draw(self, context: Any) -> None:

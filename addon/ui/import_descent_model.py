@@ -22,12 +22,12 @@ from .tick_list import TickedChoice, TickedRows
 from .wording import said, shown
 
 AS_ITEMS = (
-    ("OBJECTS", "Objects", "An object for each sub-object, below that of its parent"),
-    ("BONES", "Armature", "An armature with a bone for each sub-object, which hangs on it; for posing"),
+    ("OBJECTS", "Objects", "Create one object per sub-object, parented like the sub-objects"),
+    ("BONES", "Armature", "Create an armature with one bone per sub-object and parent each sub-object to its bone"),
 )
 KEY_ITEMS = (
-    ("EVERY", "Every Tick", "What plays is what the game shows"),
-    ("FEW", "As in the File", "The file's own, and more where needed to stay within 0.05° of what the game shows"),
+    ("EVERY", "Every Tick", "Playback is the same as in the game"),
+    ("FEW", "As in the File", "Keys of the file, and more where needed to stay within 0.05° of the game"),
 )
 FRAMES_PER_SECOND = 30
 """What the game's models were animated at; files hold no rate, the game's tables say how long a motion lasts."""
@@ -73,42 +73,50 @@ class IMPORT_SCENE_OT_descent3_oof(TickedChoice, FileImport, ImportHelper, Blend
         description="Names of the models to import from archives, separated by semicolons; * for all",
         options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"},
     )
-    shown_as: EnumProperty(name="As", description="What sub-objects become", items=AS_ITEMS, default="OBJECTS")
+    shown_as: EnumProperty(
+        name="Import As", description="What to create from the sub-objects", items=AS_ITEMS, default="OBJECTS"
+    )
     points: BoolProperty(
-        name="Points", description="Gun, ground, attach and special points, as arrows and spheres", default=True
+        name="Points", description="Import gun, ground, attach and special points as empties", default=True
     )
     textures: BoolProperty(
         name="Textures",
-        description="Show textures where they are found: beside the model, in its archive, in the Descent 3 folder",
+        description=(
+            "Show textures found next to the model, in its archive, or in the Descent 3 folder of the preferences"
+        ),
         default=True,
     )
     animated_textures: StringProperty(
-        name="Animated to",
-        description="The folder to write the pictures of animated textures to, as numbered files, so that they play, "
-        "one a frame; empty to show one picture of each",
+        name="Animation Folder",
+        description=(
+            "Folder for the frames of animated textures, written as numbered files to play them at one per "
+            "frame; if empty, one frame of each is shown"
+        ),
         subtype="DIR_PATH",
     )
     animation: BoolProperty(
-        name="Animation", description="Motions of sub-objects as actions; a tick of the game is a frame", default=True
+        name="Animation",
+        description="Import motions of sub-objects as actions; one game tick is one frame",
+        default=True,
     )
     keys: EnumProperty(name="Keys", description="Where motions get keys", items=KEY_ITEMS, default="EVERY")
     rotors: BoolProperty(
-        name="Turn Rotors",
-        description="Show rotors turning as the game turns them; exports take no notice of it",
+        name="Show Rotors Rotating",
+        description="Show rotors rotating as in the game; not exported",
         default=True,
     )
     match_scene: BoolProperty(
         name="Match Scene",
-        description="Set the scene to 30 frames a second and to the ticks of the first model that moves",
+        description="Set the scene to 30 frames per second and to the ticks of the first animated model",
         default=False,
     )
     new_collection: BoolProperty(
-        name="New Collection", description="Put each model into a collection of its own", default=False
+        name="New Collection", description="Import each model into its own collection", default=False
     )
     listed: CollectionProperty(type=ListedModel, options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"})
     name_filter: StringProperty(
         name="Filter",
-        description="Show models with this in their names; * and ? stand for any letters",
+        description="Show models whose names contain this text; * and ? match any letters",
         options={"SKIP_SAVE", "SKIP_PRESET", "TEXTEDIT_UPDATE"},
     )
 
@@ -200,7 +208,7 @@ class IMPORT_SCENE_OT_descent3_oof(TickedChoice, FileImport, ImportHelper, Blend
         text = said("Imported models: {} (sub-objects: {}, points: {})").format(len(made), parts, points)
         moving = sum(one.moving for one in made)
         if moving:
-            text += said("; moving: {}").format(moving)
+            text += said("; animated: {}").format(moving)
         return Outcome(f"{text}: {names}")
 
     def _match(self, context: Any, made: list[model.ImportedModel]) -> None:

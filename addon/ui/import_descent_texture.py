@@ -19,7 +19,7 @@ from .wording import said
 
 
 class IMPORT_SCENE_OT_descent3_ogf(FileImport, ImportHelper, BlenderOperator):
-    """Import textures of Descent 3 as images; of animations every picture"""
+    """Import Descent 3 textures as images; animated textures as one image per frame"""
 
     bl_idname = "import_scene.descent3_ogf"
     bl_label = "Import Descent 3 Texture"
@@ -27,7 +27,7 @@ class IMPORT_SCENE_OT_descent3_ogf(FileImport, ImportHelper, BlenderOperator):
     filename_ext = ".ogf"
     filter_glob: StringProperty(default="*.ogf;*.oaf", options={"HIDDEN"})
     fake_user: BoolProperty(
-        name="Fake User", description="Saving keeps the images that nothing shows at the moment", default=True
+        name="Fake User", description="Keep images without users when the .blend file is saved", default=True
     )
 
     def draw(self, _context: Any) -> None:
@@ -54,7 +54,7 @@ def keep_and_show(context: Any, images: Sequence[Any], fake_user: bool = True) -
     for area in context.screen.areas if context.screen is not None else ():
         if area.type == "IMAGE_EDITOR":
             area.spaces.active.image = images[0]
-    return said("Images: {}, {} to begin with").format(len(images), images[0].name)
+    return said("Images: {}, first: {}").format(len(images), images[0].name)
 
 
 class IO_FH_motionbridge_descent3_ogf(FileHandler):

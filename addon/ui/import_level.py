@@ -25,30 +25,30 @@ from .wording import said
 
 SPLIT_ITEMS = (
     (WHOLE, "One Mesh", "The collision as one mesh"),
-    (BY_SECTOR, "By Sector", "A mesh for each sector; they are exported as one"),
-    (BY_MATERIAL, "By Game Material", "A mesh for each game material; they are exported as one"),
+    (BY_SECTOR, "By Sector", "One mesh per sector; exported as one mesh"),
+    (BY_MATERIAL, "By Game Material", "One mesh per game material; exported as one mesh"),
 )
 
 
 class LevelChoices:
     """The options that a file and a folder have in common."""
 
-    split: EnumProperty(name="Collision", description="How collision is taken apart", items=SPLIT_ITEMS)
+    split: EnumProperty(name="Collision", description="How to split the collision into meshes", items=SPLIT_ITEMS)
     weld: BoolProperty(
         name="Weld Occluders",
-        description="Join corners of occluders that lie together; what is not edited is exported as it was",
+        description="Join coinciding corners of occluders; unedited faces are exported unchanged",
         default=False,
     )
     weld_distance: FloatProperty(
         name="Weld Distance",
-        description="Corners nearer than this are joined; the engine joins within a centimetre",
+        description="Corners closer than this are joined; the engine joins corners within 1 cm",
         default=ENGINE_MERGES_WITHIN,
         min=0.0,
         max=1.0,
         precision=3,
         subtype="DISTANCE",
     )
-    textures: BoolProperty(name="Textures", description="Show textures of detail models", default=True)
+    textures: BoolProperty(name="Textures", description="Show the textures of the detail models", default=True)
 
     def draw(self, _context: Any) -> None:
         """The options, in browser, dialog and presets alike."""
@@ -106,13 +106,13 @@ class IMPORT_SCENE_OT_xray_level_geometry(FileImport, LevelChoices, ImportHelper
 
 
 class IMPORT_SCENE_OT_xray_level(Operation, LevelChoices, BlenderOperator):
-    """Import every file of a S.T.A.L.K.E.R. (X-Ray) level folder that can be shown, each kind into a collection"""
+    """Import every supported file of a S.T.A.L.K.E.R. (X-Ray) level folder, one collection per kind"""
 
     bl_idname = "import_scene.xray_level"
     bl_label = "Import X-Ray Level Folder"
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
-    directory: StringProperty(name="Level Folder", description="The folder that holds level.cform", subtype="DIR_PATH")
+    directory: StringProperty(name="Level Folder", description="Folder that contains level.cform", subtype="DIR_PATH")
     filter_glob: StringProperty(default="*.cform;*.hom;*.som;*.details;*.err;*.dm", options={"HIDDEN"})
 
     def edited(self, context: Any) -> Iterable[Any]:

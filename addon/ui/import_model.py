@@ -25,32 +25,33 @@ from .preferences import model_options
 from .wording import said
 
 MOTION_ITEMS = (
-    ("NONE", "None", "The model alone"),
-    ("INSIDE", "Inside the Model", "Motions that lie inside the model's own file"),
-    ("ALL", "All It Refers To", "Motions inside, and those of the motion files the model names, as far as found"),
+    ("NONE", "None", "Only the model"),
+    ("INSIDE", "Inside the Model", "Motions stored inside the model file"),
+    ("ALL", "Inside and Referenced", "Motions inside the model, and motions of the referenced files that are found"),
 )
 
 
 class IMPORT_SCENE_OT_xray_ogf(FileImport, ImportHelper, BlenderOperator):
-    """Import models of S.T.A.L.K.E.R. (X-Ray): armature, meshes, materials, and motions if wanted"""
+    """Import S.T.A.L.K.E.R. (X-Ray) models: armature, meshes, materials and optionally motions"""
 
     bl_idname = "import_scene.xray_ogf"
     bl_label = "Import X-Ray Model"
 
     filename_ext = ".ogf"
     filter_glob: StringProperty(default="*.ogf", options={"HIDDEN"})
-    meshes: BoolProperty(name="Meshes", description="The meshes, not the armature alone", default=True)
+    meshes: BoolProperty(name="Meshes", description="Import the meshes too, not only the armature", default=True)
     textures: BoolProperty(
         name="Textures",
-        description="Show textures where they are found: in the folders of the preferences, or in the game's folders "
-        "that the model lies in",
+        description=(
+            "Show textures found in the folders of the preferences, or in the game folders that contain the model"
+        ),
         default=True,
     )
     motions: EnumProperty(
-        name="Motions", description="Motions to import with the model", items=MOTION_ITEMS, default="INSIDE"
+        name="Motions", description="Which motions to import with the model", items=MOTION_ITEMS, default="INSIDE"
     )
     new_collection: BoolProperty(
-        name="New Collection", description="Put each model into a collection of its own", default=False
+        name="New Collection", description="Import each model into its own collection", default=False
     )
 
     def draw(self, _context: Any) -> None:

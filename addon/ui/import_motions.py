@@ -27,40 +27,44 @@ from .wording import said, shown
 
 
 class IMPORT_SCENE_OT_xray_omf(FileImport, MotionList, BlenderOperator):
-    """Import motions of S.T.A.L.K.E.R. (X-Ray) onto the active armature: one action for each motion"""
+    """Import motions of S.T.A.L.K.E.R. (X-Ray) onto the active armature, one action per motion"""
 
     bl_idname = "import_scene.xray_omf"
     bl_label = "Import X-Ray Motions"
 
     model: StringProperty(
         name="Model",
-        description="The model (.ogf) to import first and put the motions on; empty for the active armature or, where "
-        "there is none, a model beside the file that refers to it",
+        description=(
+            "Model (.ogf) to import first for the motions; if empty, the active armature, or a model in the "
+            "same folder that refers to the file"
+        ),
         subtype="FILE_PATH",
         options={"SKIP_SAVE", "SKIP_PRESET"},
     )
-    first_frame: IntProperty(name="First Frame", description="The frame the first key goes to", default=0)
+    first_frame: IntProperty(name="First Frame", description="Frame of the first key", default=0)
     fake_user: BoolProperty(
-        name="Fake User", description="Saving keeps the actions that nothing plays at the moment", default=True
+        name="Fake User", description="Keep actions without users when the .blend file is saved", default=True
     )
     stash: BoolProperty(
-        name="Stash", description="Also put each action on a muted NLA track of the armature", default=False
+        name="Stash", description="Also add each action to a muted NLA track of the armature", default=False
     )
     match_scene: BoolProperty(
         name="Match Scene",
-        description="Set the scene to the game's 30 frames a second and to the length of the first motion",
+        description="Set the scene to 30 frames per second, as in the game, and to the length of the first motion",
         default=False,
     )
     resample: BoolProperty(
-        name="Spread over Scene Rate",
-        description="Put the keys as far apart as the scene's frame rate asks, so that motions last as long as in the "
-        "game; without it a frame is a key",
+        name="Match Scene Frame Rate",
+        description=(
+            "Space the keys for the scene's frame rate, so that motions last as long as in the game; "
+            "otherwise each key is one frame"
+        ),
         default=False,
     )
     show_options: BoolProperty(name="Options", description="Show the options", options={"SKIP_PRESET", "HIDDEN"})
     name_filter: StringProperty(
         name="Filter",
-        description="Show motions with this in their names; * and ? stand for any letters",
+        description="Show motions whose names contain this text; * and ? match any letters",
         options={"SKIP_SAVE", "SKIP_PRESET", "TEXTEDIT_UPDATE"},
     )
 
@@ -92,11 +96,13 @@ class IMPORT_SCENE_OT_xray_omf(FileImport, MotionList, BlenderOperator):
         rig = likely_rig(context)
         column = layout.column()
         if rig is not None:
-            text = shown("Onto the armature {}").format(rig.name)
+            text = shown("Armature: {}").format(rig.name)
             column.label(text=text, icon="ARMATURE_DATA", translate=False)
         else:
             column.label(
-                text="No armature is active: the motions go onto this model" if self.model else "No armature is active",
+                text="No armature is active: motions are imported onto this model"
+                if self.model
+                else "No armature is active",
                 icon="INFO" if self.model else "ERROR",
             )
             column.prop(self, "model")
@@ -139,7 +145,7 @@ class IMPORT_SCENE_OT_xray_omf(FileImport, MotionList, BlenderOperator):
 
             self.each_file(list(chosen), one, report)
         self._after(context, actions, report)
-        text = said("Motions imported onto {}: {}; {} plays").format(rig.name, len(actions), actions[0].name)
+        text = said("Motions imported onto {}: {}; now playing {}").format(rig.name, len(actions), actions[0].name)
         if len(actions) > 1:
             text = f"{text}, {said('the others are in the Motionbridge tab and the Action editor')}"
         return Outcome(text)
@@ -176,7 +182,7 @@ class IMPORT_SCENE_OT_xray_omf(FileImport, MotionList, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_choose_motion_files(MotionChooser, FileChoice, ImportHelper, BlenderOperator):
-    """Choose files of motions (.omf), or models with motions inside (.ogf), and see the list of what is in them"""
+    """Choose motion files (.omf) or models with motions inside (.ogf), and list their motions"""
 
     bl_idname = "motionbridge.choose_motion_files"
     filename_ext = ".omf"

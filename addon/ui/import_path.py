@@ -19,32 +19,34 @@ from .scene_rate import frames_said, match_scene, note_other_rates
 from .wording import said
 
 TARGETS = (
-    ("EMPTY", "A New Empty", "Each path moves an empty of its own"),
-    ("CAMERA", "A New Camera", "Each path moves an empty with a camera below it that looks where the game looks"),
-    ("ACTIVE", "The Active Object", "The first path plays on the active object, the others are actions to choose from"),
+    ("EMPTY", "A New Empty", "Create an empty for each path"),
+    ("CAMERA", "A New Camera", "Create an empty for each path, with a child camera that looks as in the game"),
+    ("ACTIVE", "The Active Object", "The first path moves the active object; the others become actions"),
 )
 
 
 class IMPORT_SCENE_OT_xray_anm(FileImport, ImportHelper, BlenderOperator):
-    """Import motion paths of S.T.A.L.K.E.R. (X-Ray), of cameras and objects: a key for each key of the file"""
+    """Import motion paths of S.T.A.L.K.E.R. (X-Ray) for cameras and objects, with the keys of the file"""
 
     bl_idname = "import_scene.xray_anm"
     bl_label = "Import X-Ray Motion Path"
 
     filename_ext = ".anm"
     filter_glob: StringProperty(default="*.anm", options={"HIDDEN"})
-    target: EnumProperty(name="Moves", description="What moves along the path", items=TARGETS, default="EMPTY")
+    target: EnumProperty(
+        name="Import Onto", description="Which object follows the path", items=TARGETS, default="EMPTY"
+    )
     draw_curve: BoolProperty(
         name="Draw as Curve",
-        description="Also draw each path as a curve object, with points where the location has keys",
+        description="Also create a curve object for each path, with one point per location key",
         default=False,
     )
     fake_user: BoolProperty(
-        name="Fake User", description="Saving keeps the actions that nothing plays at the moment", default=True
+        name="Fake User", description="Keep actions without users when the .blend file is saved", default=True
     )
     match_scene: BoolProperty(
         name="Match Scene",
-        description="Set the scene to the frame rate and the length of the first path",
+        description="Set the scene to the frame rate and length of the first path",
         default=False,
     )
 
@@ -76,11 +78,11 @@ class IMPORT_SCENE_OT_xray_anm(FileImport, ImportHelper, BlenderOperator):
         if self.match_scene:
             _match(context, played[0])
         note_other_rates(context, played, lambda action: action.motionbridge_path.fps, "path", report)
-        return Outcome(said("Imported paths: {}; {} moves").format(len(made), owners[0].name))
+        return Outcome(said("Imported paths: {}; now playing on {}").format(len(made), owners[0].name))
 
 
 class MOTIONBRIDGE_OT_match_scene_to_path(Operation, BlenderOperator):
-    """Set the scene to the frame rate and the length of the path that the active object follows"""
+    """Set the scene to the frame rate and length of the active object's path"""
 
     bl_idname = "motionbridge.match_scene_to_path"
     bl_label = "Match Scene to Path"
@@ -89,7 +91,7 @@ class MOTIONBRIDGE_OT_match_scene_to_path(Operation, BlenderOperator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """The active object follows a path."""
-        cls.poll_message_set("The active object follows no path of the game")
+        cls.poll_message_set("The active object has no motion path")
         return active_path(context) is not None
 
     def edited(self, context: Any) -> Iterable[Any]:

@@ -25,34 +25,34 @@ from .target import active_rig, likely_rig
 from .wording import said, shown
 
 CHOICES = (
-    ("AUTOMATIC", "Automatic", "Quaternions where other actions turn the armature by them, else Euler angles"),
+    ("AUTOMATIC", "Automatic", "Quaternions if other actions of the armature use them, otherwise Euler angles"),
     *ROTATIONS,
 )
 
 
 class IMPORT_SCENE_OT_xray_skl(FileImport, MotionList, Tolerances, BlenderOperator):
-    """Import motions of the editor of S.T.A.L.K.E.R. (X-Ray) onto the active armature: one action for each motion"""
+    """Import motions of the S.T.A.L.K.E.R. (X-Ray) editor onto the active armature, one action per motion"""
 
     bl_idname = "import_scene.xray_skl"
     bl_label = "Import X-Ray Editor Motions"
 
     name_filter: StringProperty(
         name="Filter",
-        description="Show motions with this in their names; * and ? stand for any letters",
+        description="Show motions whose names contain this text; * and ? match any letters",
         options={"SKIP_SAVE", "SKIP_PRESET", "TEXTEDIT_UPDATE"},
     )
     rotation: EnumProperty(
-        name="Rotation", description="What the bones are turned by", items=CHOICES, default="AUTOMATIC"
+        name="Rotation", description="Rotation mode of the bones", items=CHOICES, default="AUTOMATIC"
     )
     fake_user: BoolProperty(
-        name="Fake User", description="Saving keeps the actions that nothing plays at the moment", default=True
+        name="Fake User", description="Keep actions without users when the .blend file is saved", default=True
     )
     stash: BoolProperty(
-        name="Stash", description="Also put each action on a muted NLA track of the armature", default=False
+        name="Stash", description="Also add each action to a muted NLA track of the armature", default=False
     )
     match_scene: BoolProperty(
         name="Match Scene",
-        description="Set the scene to the frame rate and the length of the first motion",
+        description="Set the scene to the frame rate and length of the first motion",
         default=False,
     )
 
@@ -105,7 +105,9 @@ class IMPORT_SCENE_OT_xray_skl(FileImport, MotionList, Tolerances, BlenderOperat
 
             self.each_file(list(chosen), one, report)
         self._after(context, actions, report)
-        return Outcome(said("Motions imported onto {}: {}; {} plays").format(rig.name, len(actions), actions[0].name))
+        return Outcome(
+            said("Motions imported onto {}: {}; now playing {}").format(rig.name, len(actions), actions[0].name)
+        )
 
     def _chosen(self, paths: list[str], report: Report) -> dict[str, list[str]]:
         """Path -> names of the motions to import from it; without a list those the filter fits."""
@@ -130,7 +132,7 @@ def draw_rig(layout: Any, context: Any) -> None:
     if rig is None:
         layout.label(text="No armature is active", icon="ERROR")
     else:
-        layout.label(text=shown("Onto the armature {}").format(rig.name), icon="ARMATURE_DATA", translate=False)
+        layout.label(text=shown("Armature: {}").format(rig.name), icon="ARMATURE_DATA", translate=False)
 
 
 def rig_to_import_onto(context: Any, report: Report) -> Any:
@@ -147,7 +149,7 @@ def rig_to_import_onto(context: Any, report: Report) -> Any:
 
 
 class MOTIONBRIDGE_OT_choose_skeletal_files(MotionChooser, FileChoice, ImportHelper, BlenderOperator):
-    """Choose files of the editor's motions (.skl, .skls), and see the list of what is in them"""
+    """Choose motion files of the editor (.skl, .skls), and list their motions"""
 
     bl_idname = "motionbridge.choose_skeletal_files"
 

@@ -23,7 +23,7 @@ NEW_KINDS = tuple(item for item in KINDS if item[0] in level_edit.DEFAULTS)
 
 
 class MOTIONBRIDGE_OT_level_begin(Operation, BlenderOperator):
-    """Make the active mesh something of a level: adds the attributes of its faces that are missing"""
+    """Make the active mesh part of a level: adds missing face attributes"""
 
     bl_idname = "motionbridge.level_begin"
     bl_label = "Use in Level"
@@ -31,30 +31,32 @@ class MOTIONBRIDGE_OT_level_begin(Operation, BlenderOperator):
 
     kind: EnumProperty(
         name="Kind",
-        description="What of a level this is",
+        description="Which part of a level this is",
         items=NEW_KINDS,
     )
 
     @classmethod
     def poll(cls, context: Any) -> bool:
         """A mesh is active."""
-        cls.poll_message_set("The active object is no mesh")
+        cls.poll_message_set("The active object is not a mesh")
         return context.active_object is not None and context.active_object.type == "MESH"
 
     def run(self, context: Any, _report: Report) -> Outcome:
         """Add the attributes."""
         level_edit.begin(context, context.active_object, self.kind)
-        return Outcome(said("{} can be exported for a level now").format(context.active_object.name))
+        return Outcome(said("{} can now be exported for a level").format(context.active_object.name))
 
 
 class MOTIONBRIDGE_OT_level_two_sided(FaceValues, BlenderOperator):
-    """Let the selected occluders work from both sides, or from their front alone"""
+    """Set whether the selected occluders hide from both sides or only from the front"""
 
     bl_idname = "motionbridge.level_two_sided"
     bl_label = "Two-Sided"
     kinds = ("HOM", "SOM")
 
-    two_sided: BoolProperty(name="Two-Sided", description="From both sides, not the front alone", default=True)
+    two_sided: BoolProperty(
+        name="Two-Sided", description="Hide what is behind from both sides, not only from the front", default=True
+    )
 
     def run(self, context: Any, _report: Report) -> Outcome:
         """Set it."""
@@ -62,7 +64,7 @@ class MOTIONBRIDGE_OT_level_two_sided(FaceValues, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_level_occlusion(FaceValues, BlenderOperator):
-    """Set how much sound the selected faces let through"""
+    """Set how much sound passes through the selected faces"""
 
     bl_idname = "motionbridge.level_occlusion"
     bl_label = "Set Sound Occlusion"
@@ -70,7 +72,7 @@ class MOTIONBRIDGE_OT_level_occlusion(FaceValues, BlenderOperator):
 
     occlusion: FloatProperty(
         name="Occlusion",
-        description="Share of the volume that is left behind it: 0 silences",
+        description="Share of the sound volume that passes through; 0 for silence",
         default=0.05,
         min=0,
         max=1,
@@ -82,18 +84,18 @@ class MOTIONBRIDGE_OT_level_occlusion(FaceValues, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_level_check(Operation, BlenderOperator):
-    """Find what the game would reject or what is worth a look, and select the first such faces or vertices"""
+    """Find errors and warnings for the game, and select the first such faces or vertices"""
 
     bl_idname = "motionbridge.level_check"
-    bl_label = "Select Offending Faces"
+    bl_label = "Select Invalid Faces"
     bl_options = {"REGISTER", "UNDO"}
 
-    number: IntProperty(name="Finding", description="Which of the findings is selected", default=0, min=0)
+    number: IntProperty(name="Finding", description="Index of the finding to select", default=0, min=0)
 
     @classmethod
     def poll(cls, context: Any) -> bool:
         """The active object is of a file that can be exported."""
-        cls.poll_message_set("The active object is nothing of a level")
+        cls.poll_message_set("The active object is not part of a level")
         holder = holder_of(context.active_object)
         return holder is not None and holder.motionbridge_level.kind in level_export.SUFFIXES
 
@@ -110,7 +112,7 @@ class MOTIONBRIDGE_OT_level_check(Operation, BlenderOperator):
         found = level_export.find_problems(context, holder, report, options)
         checks.remember(holder, len(found))
         if not found:
-            return Outcome(said("Nothing is wrong"))
+            return Outcome(said("No errors or warnings found"))
         for one in found:
             report.warn(one.problem.line, one.shown.name)
         selectable = [one for one in found if len(one.faces) or len(one.vertices)]
@@ -153,14 +155,14 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
             column.use_property_split = True
             for name in ("waving", "min_scale", "max_scale"):
                 column.prop(properties, name)
-            column.label(text="Its origin stands in the ground", icon="INFO")
+            column.label(text="Origin at ground level", icon="INFO")
         shown_meshes = [active] if active.type == "MESH" else meshes_of(holder)
         if properties.kind != "DETAILS":
             self._draw_legend(shown_meshes)
         if properties.kind == "ERR":
             column = layout.column(align=True)
-            column.label(text="The places are selected:", icon="INFO")
-            column.label(text="Tab edits, numpad . goes there")
+            column.label(text="The findings are selected:", icon="INFO")
+            column.label(text="Press Tab to edit, numpad . to zoom in")
         if active.type == "MESH":
             self._draw_faces(context, properties.kind)
             if properties.kind == "DETAILS":
@@ -199,7 +201,7 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
             row.operator("motionbridge.level_two_sided", text="Two-Sided").two_sided = True
             row.operator("motionbridge.level_two_sided", text="One-Sided").two_sided = False
         if kind == "SOM":
-            column.label(text="Share of sound let through:")
+            column.label(text="Sound that passes through:")
             row = column.row(align=True)
             for share in (0.0, 0.05, 0.6, 1.0):
                 row.operator("motionbridge.level_occlusion", text=f"{share:g}").occlusion = share

@@ -124,7 +124,7 @@ class MotionChooser:
         """What comes next."""
         operator: Any = self
         column = operator.layout.column()
-        column.label(text="Next: the list of motions", icon="INFO")
+        column.label(text="Next step: the list of motions", icon="INFO")
         rig = likely_rig(context)
         column.label(text=rig.name if rig is not None else "No armature is active", icon="ARMATURE_DATA")
 

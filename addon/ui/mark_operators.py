@@ -53,7 +53,7 @@ class OnMarks(OnMotion):
 
 
 class MOTIONBRIDGE_OT_marks_add(OnMarks, BlenderOperator):
-    """Add a mark: a named row of intervals"""
+    """Add a mark: a named list of time intervals"""
 
     bl_idname = "motionbridge.marks_add"
     bl_label = "Add Mark"
@@ -74,7 +74,7 @@ class MOTIONBRIDGE_OT_marks_add(OnMarks, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_marks_rename(OnMarks, BlenderOperator):
-    """Give the active mark another name"""
+    """Rename the active mark"""
 
     bl_idname = "motionbridge.marks_rename"
     bl_label = "Rename Mark"
@@ -113,17 +113,20 @@ class MOTIONBRIDGE_OT_marks_remove(OnMarks, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_marks_add_interval(OnMarks, BlenderOperator):
-    """Add an interval to the active mark, one frame long from the current frame on"""
+    """Add a one-frame interval to the active mark at the current frame"""
 
     bl_idname = "motionbridge.marks_add_interval"
     bl_label = "Add Interval"
     bl_options = {"REGISTER", "UNDO"}
 
     start: FloatProperty(
-        name="Start", description="Seconds; below 0 for the current frame", default=-1.0, options={"SKIP_SAVE"}
+        name="Start", description="Time in seconds; below 0 for the current frame", default=-1.0, options={"SKIP_SAVE"}
     )
     end: FloatProperty(
-        name="End", description="Seconds; below 0 for a frame after the start", default=-1.0, options={"SKIP_SAVE"}
+        name="End",
+        description="Time in seconds; below 0 for one frame after the start",
+        default=-1.0,
+        options={"SKIP_SAVE"},
     )
 
     def run(self, context: Any, report: Report) -> Outcome:
@@ -148,7 +151,7 @@ class MOTIONBRIDGE_OT_marks_remove_interval(OnMarks, BlenderOperator):
     bl_label = "Remove Interval"
     bl_options = {"REGISTER", "UNDO"}
 
-    interval: IntProperty(name="Interval", description="Its place in the active mark", default=-1)
+    interval: IntProperty(name="Interval", description="Index of the interval in the active mark", default=-1)
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Remove it."""
@@ -163,15 +166,15 @@ class MOTIONBRIDGE_OT_marks_remove_interval(OnMarks, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_marks_from_markers(OnMarks, BlenderOperator):
-    """Take the times of the pose markers that were moved; saving does the same"""
+    """Update the mark times from moved pose markers; saving does this too"""
 
     bl_idname = "motionbridge.marks_from_markers"
-    bl_label = "Take Times from Markers"
+    bl_label = "Update from Markers"
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Take them."""
-        return self.changed(context, lambda _action, _markers: said("The marks are where their markers are"))
+        return self.changed(context, lambda _action, _markers: said("The marks already match their markers"))
 
 
 def active_motion(operator: OnMotion, context: Any) -> Any:

@@ -181,13 +181,13 @@ class OnModel(Operation):
     def poll(cls, context: Any) -> bool:
         """The active object remembers a model."""
         operator: Any = cls
-        operator.poll_message_set("The active object came from no model of the game")
+        operator.poll_message_set("The active object is not part of an imported X-Ray model")
         active = context.view_layer.objects.active
         return active is not None and active.motionbridge_model.is_model
 
 
 class MOTIONBRIDGE_OT_add_reference(OnModel, BlenderOperator):
-    r"""Let the model refer to one more motion file, named from the meshes folder on, without suffix"""
+    """Add a motion file to the model's references: its path below the meshes folder, without suffix"""
 
     bl_idname = "motionbridge.add_reference"
     bl_label = "Add Motion Reference"
@@ -202,7 +202,7 @@ class MOTIONBRIDGE_OT_add_reference(OnModel, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_remove_reference(OnModel, BlenderOperator):
-    """Let the model no longer refer to the active motion file"""
+    """Remove the active motion file from the model's references"""
 
     bl_idname = "motionbridge.remove_reference"
     bl_label = "Remove Motion Reference"
@@ -224,7 +224,7 @@ def _text_name(holder: Any) -> str:
 
 
 class MOTIONBRIDGE_OT_user_data_to_text(OnModel, BlenderOperator):
-    """Put the user data into a text, to edit it in the Text editor"""
+    """Copy the user data into a text, to edit it in the Text editor"""
 
     bl_idname = "motionbridge.user_data_to_text"
     bl_label = "Edit as Text"
@@ -237,14 +237,14 @@ class MOTIONBRIDGE_OT_user_data_to_text(OnModel, BlenderOperator):
         text = bpy.data.texts.get(name) or bpy.data.texts.new(name)
         text.clear()
         text.write(holder.motionbridge_model.user_data.replace("\r\n", "\n"))
-        return Outcome(said("The user data is in the text '{}'; edit it, then take it over").format(name))
+        return Outcome(said("The user data is in the text '{}'; edit it, then use Apply Text").format(name))
 
 
 class MOTIONBRIDGE_OT_user_data_from_text(OnModel, BlenderOperator):
-    """Take the edited text over as the model's user data"""
+    """Use the edited text as the model's user data"""
 
     bl_idname = "motionbridge.user_data_from_text"
-    bl_label = "Take from Text"
+    bl_label = "Apply Text"
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Any, report: Report) -> Outcome:
@@ -259,9 +259,9 @@ class MOTIONBRIDGE_OT_user_data_from_text(OnModel, BlenderOperator):
         ends = "\r\n" if "\r\n" in old or not old else "\n"
         edited = edited.replace("\n", ends)
         if edited.rstrip() == old.rstrip():
-            return Outcome(said("The user data is what it was"), done=False)
+            return Outcome(said("The user data is unchanged"), done=False)
         properties.user_data = edited
-        return Outcome(said("Took the user data over"))
+        return Outcome(said("Applied the text to the user data"))
 
 
 class MOTIONBRIDGE_PT_material(PropertiesPanel, BlenderPanel):

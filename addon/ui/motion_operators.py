@@ -38,7 +38,7 @@ def plays_action(operator: Any, context: Any) -> bool:
     """The poll of operators on what the active armature plays, with the reason where there is none."""
     if lacks_rig(operator, context):
         return False
-    operator.poll_message_set("The active armature plays no action: choose one in the list")
+    operator.poll_message_set("The active armature has no action: choose one in the list")
     return active_action(context) is not None
 
 
@@ -95,26 +95,26 @@ class OnMotionFile(Operation):
         operator: Any = cls
         if lacks_rig(operator, context):
             return False
-        operator.poll_message_set("No motions were imported onto the active armature")
+        operator.poll_message_set("The active armature has no imported motions")
         return active_file(active_rig(context)) is not None
 
 
 class MOTIONBRIDGE_OT_revert_motion(OnMotion, BlenderOperator):
-    """Make keys, marks and parameters what the file said"""
+    """Restore keys, marks and parameters from the file"""
 
     bl_idname = "motionbridge.revert_motion"
-    bl_label = "Revert Motion"
+    bl_label = "Restore Motion"
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Revert."""
         rig, action = self.chosen(context)
         motion_edit.revert(rig, action, report)
-        return Outcome(said("{} is what the file says").format(action.name))
+        return Outcome(said("Restored {} from the file").format(action.name))
 
 
 class MOTIONBRIDGE_OT_move_motion(OnMotion, BlenderOperator):
-    """Move the motion in the list; the file takes the order of the list when it is saved"""
+    """Move the motion in the list; the order is written to the file on the next save"""
 
     bl_idname = "motionbridge.move_motion"
     bl_label = "Move Motion"
@@ -123,10 +123,10 @@ class MOTIONBRIDGE_OT_move_motion(OnMotion, BlenderOperator):
     direction: EnumProperty(
         name="Direction",
         items=(
-            ("UP", "Up", "One place up"),
-            ("DOWN", "Down", "One place down"),
-            ("TOP", "Top", "To the beginning"),
-            ("BOTTOM", "Bottom", "To the end"),
+            ("UP", "Up", "Up by one"),
+            ("DOWN", "Down", "Down by one"),
+            ("TOP", "Top", "To the start of the list"),
+            ("BOTTOM", "Bottom", "To the end of the list"),
         ),
     )
 
@@ -140,13 +140,13 @@ class MOTIONBRIDGE_OT_move_motion(OnMotion, BlenderOperator):
         listed = motion_edit.motions_of(file)
         steps = {"UP": -1, "DOWN": 1, "TOP": -len(listed), "BOTTOM": len(listed)}[self.direction]
         if listed[0 if steps < 0 else -1] == action:
-            return Outcome(said("{} is at the end of the list").format(action.name), done=False)
+            return Outcome(said("{} is already at the end of the list").format(action.name), done=False)
         motion_edit.move(file, action, steps)
         return Outcome(said("Moved {}").format(action.name))
 
 
 class MOTIONBRIDGE_OT_delete_motion(OnMotion, BlenderOperator):
-    """Delete the action; its motion leaves the file when that is saved"""
+    """Delete the action; its motion is removed from the file on the next save"""
 
     bl_idname = "motionbridge.delete_motion"
     bl_label = "Delete Motion"
@@ -167,11 +167,11 @@ class MOTIONBRIDGE_OT_delete_motion(OnMotion, BlenderOperator):
         motion_edit.delete(file, action)
         if was_playing and others:
             actions.play(context, rig, others[min(place, len(others) - 1)])
-        return Outcome(said("Deleted {}; it leaves {} when that is saved").format(name, file.name))
+        return Outcome(said("Deleted {}; it is removed from {} on the next save").format(name, file.name))
 
 
 class MOTIONBRIDGE_OT_add_motion(OnMotion, BlenderOperator):
-    """Make the active action a motion of the active motion file; saving back writes it"""
+    """Add the active action to the active motion file as a new motion; written on the next save"""
 
     bl_idname = "motionbridge.add_motion"
     bl_label = "Add Action to File"
@@ -188,13 +188,13 @@ class MOTIONBRIDGE_OT_add_motion(OnMotion, BlenderOperator):
         if file is None:
             raise WriteError(f"{rig.name!r} has no motion file", remedy="Export to a new file instead")
         if action in action_lists.listed(file, LISTS):
-            return Outcome(said("{} is in the file already").format(action.name), done=False)
+            return Outcome(said("{} is already in the file").format(action.name), done=False)
         motion_edit.add(file, action)
-        return Outcome(said("{} is a motion of {} now").format(action.name, file.name))
+        return Outcome(said("Added {} to {}").format(action.name, file.name))
 
 
 class MOTIONBRIDGE_OT_update_status(StartsAtOnce, OnMotionFile, BlenderOperator):
-    """Compare every motion of the active file with what the file said"""
+    """Compare every motion of the active file with the imported file"""
 
     bl_idname = "motionbridge.update_status"
     bl_label = "Find Edited Motions"
@@ -209,12 +209,12 @@ class MOTIONBRIDGE_OT_update_status(StartsAtOnce, OnMotionFile, BlenderOperator)
         with progress(context, len(listed)) as step:
             motion_edit.update_status(context, rig, listed, report, progress=step)
         states = [action.motionbridge_motion.status for action in listed]
-        text = said("Edited: {}, new: {}, untouched: {}")
+        text = said("Edited: {}, new: {}, unchanged: {}")
         return Outcome(text.format(*(states.count(state) for state in ("EDITED", "NEW", "UNTOUCHED"))))
 
 
 class MOTIONBRIDGE_OT_use_action_name(OnMotion, BlenderOperator):
-    """Call the motion what the action is called; the file takes the name when it is saved"""
+    """Rename the motion after its action; written to the file on the next save"""
 
     bl_idname = "motionbridge.use_action_name"
     bl_label = "Use as Motion Name"
@@ -224,11 +224,11 @@ class MOTIONBRIDGE_OT_use_action_name(OnMotion, BlenderOperator):
         """Take the action's name over."""
         _, action = self.chosen(context)
         action.motionbridge_motion.motion_name = action.name
-        return Outcome(said("The motion is called {}").format(action.name))
+        return Outcome(said("Renamed the motion to {}").format(action.name))
 
 
 class MOTIONBRIDGE_OT_match_scene(OnMotion, BlenderOperator):
-    """Set the scene to the game's 30 frames a second and to the length of the motion"""
+    """Set the scene to 30 frames per second, as in the game, and to the length of the motion"""
 
     bl_idname = "motionbridge.match_scene"
     bl_label = "Match Scene to Motion"
@@ -246,7 +246,7 @@ class MOTIONBRIDGE_OT_match_scene(OnMotion, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
-    """Import the motion files that the model refers to"""
+    """Import the motion files to which the model refers"""
 
     bl_idname = "motionbridge.import_referenced_motions"
     bl_label = "Import Referenced Motions"
@@ -258,7 +258,7 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
         options={"SKIP_SAVE", "HIDDEN"},
     )
     every: BoolProperty(
-        name="All Motions", description="Without showing the list first", options={"SKIP_SAVE", "HIDDEN"}
+        name="All Motions", description="Import all motions without showing the list", options={"SKIP_SAVE", "HIDDEN"}
     )
 
     @classmethod
@@ -266,7 +266,7 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
         """The active armature came from a model that refers to motion files."""
         if lacks_rig(cls, context):
             return False
-        cls.poll_message_set("The active armature came from no model that refers to motion files")
+        cls.poll_message_set("The model of the active armature has no motion references")
         return len(active_rig(context).motionbridge_model.references) > 0
 
     def invoke(self, context: Any, _event: Any) -> Any:

@@ -49,7 +49,7 @@ class MOTIONBRIDGE_UL_motions(BlenderList):
 
     pattern: StringProperty(
         name="Filter",
-        description="Show motions with this in their names; * and ? stand for any letters",
+        description="Show motions whose names contain this text; * and ? match any letters",
         options={"TEXTEDIT_UPDATE"},
     )
     regular: BoolProperty(name="Regular Expression", description="The filter is a regular expression")
@@ -110,7 +110,7 @@ class MotionsPanel(MotionbridgePanel):
             _draw_files(layout, rig)
             _draw_motions(layout, rig, context)
         elif not len(rig.motionbridge_skeletal_files):
-            layout.label(text="No motions were imported yet", icon="INFO")
+            layout.label(text="No motions imported", icon="INFO")
         motion_references.draw(layout, rig)
         layout.operator("import_scene.xray_omf", text="Import Motions", icon="IMPORT")
         layout.operator("motionbridge.report", icon="TEXT")
@@ -187,7 +187,7 @@ class PlayingPanel(OnActiveMotion):
         layout.prop(motion, "motion_name")
         if was_renamed(action):
             row = layout.row()
-            text = shown("The action is called {}").format(action.name)
+            text = shown("Name of the action: {}").format(action.name)
             row.label(text=text, icon="INFO", translate=False)
             row.operator("motionbridge.use_action_name")
         file = active_file(active_rig(context))
@@ -249,7 +249,7 @@ class MarksPanel(OnActiveMotion):
 class PartitionsPanel(MotionbridgePanel):
     """Partitions of the active motion file."""
 
-    bl_label = "Partitions"
+    bl_label = "Bone Parts"
     bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
@@ -273,7 +273,7 @@ class PartitionsPanel(MotionbridgePanel):
         )
         if 0 <= file.active_partition < len(file.partitions):
             partition = file.partitions[file.active_partition]
-            text = shown("Number {}, bones: {}").format(file.active_partition, len(partition.bones))
+            text = shown("Index {}, bones: {}").format(file.active_partition, len(partition.bones))
             layout.label(text=text, translate=False)
             grid = layout.box().grid_flow(columns=2, align=True, even_columns=True)
             grid.active = False
@@ -286,10 +286,10 @@ class PartitionsPanel(MotionbridgePanel):
 
 def _panels() -> list[type]:
     """Each panel in both editors."""
-    first, *below = (MotionsPanel, PlayingPanel, MarksPanel, PartitionsPanel)
-    made = in_both_editors("motions", first)
-    for order, kind in enumerate(below, start=1):
-        made += in_both_editors(kind.bl_label.lower(), kind, bl_order=order, bl_parent_id="MOTIONBRIDGE_PT_motions")
+    made = in_both_editors("motions", MotionsPanel)
+    below = {"motion": PlayingPanel, "marks": MarksPanel, "partitions": PartitionsPanel}
+    for order, (name, kind) in enumerate(below.items(), start=1):
+        made += in_both_editors(name, kind, bl_order=order, bl_parent_id="MOTIONBRIDGE_PT_motions")
     return made
 
 

@@ -88,7 +88,7 @@ class Operation(LongWork):
             self.report({"ERROR"}, names.printable(str(refusal)))
             return {"CANCELLED"}
         except Stopped:
-            sentence = said("Stopped: nothing was changed")
+            sentence = said("Stopped: no changes were made")
             _keep(context, sentence, Report())
             self.report({"INFO"}, sentence)
             return {"CANCELLED"}
@@ -181,7 +181,7 @@ class FileChoice:
 
 
 class MOTIONBRIDGE_OT_report(BlenderOperator):
-    """Show what the last operation had to say, in full; confirming keeps it as a text"""
+    """Show the full report of the last operation; confirm to keep it as a text"""
 
     bl_idname = "motionbridge.report"
     bl_label = "Report"
@@ -190,7 +190,7 @@ class MOTIONBRIDGE_OT_report(BlenderOperator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """There is something to show."""
-        cls.poll_message_set("Nothing was imported or exported yet")
+        cls.poll_message_set("No report: no import or export was run")
         return bool(context.window_manager.motionbridge_report)
 
     def invoke(self, context: Any, _event: Any) -> set[str]:

@@ -17,10 +17,10 @@ from .wording import said
 
 
 class MOTIONBRIDGE_OT_show_partitions(OnMotionFile, BlenderOperator):
-    """Make a bone collection of each partition, to see and select its bones; the file does not depend on them"""
+    """Create a bone collection per bone part (partition); the file does not depend on them"""
 
     bl_idname = "motionbridge.show_partitions"
-    bl_label = "Show as Bone Collections"
+    bl_label = "Create Bone Collections"
     bl_options = {"REGISTER", "UNDO"}
 
     def edited(self, context: Any) -> Iterable[Any]:
@@ -44,16 +44,16 @@ class MOTIONBRIDGE_OT_show_partitions(OnMotionFile, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_move_to_partition(Operation, BlenderOperator):
-    """Move the selected bones from their partitions to the one chosen in the list; saving back writes it"""
+    """Move the selected bones to the bone part (partition) chosen in the list; written on the next save"""
 
     bl_idname = "motionbridge.move_to_partition"
-    bl_label = "Move Selected Bones Here"
+    bl_label = "Assign Selected Bones"
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
     def poll(cls, context: Any) -> bool:
         """Bones are selected in pose mode, and a partition is chosen."""
-        cls.poll_message_set("Select bones in pose mode, and a partition in the list")
+        cls.poll_message_set("Select bones in pose mode, and a bone part in the list")
         file = active_file(active_rig(context))
         chosen = file is not None and 0 <= file.active_partition < len(file.partitions)
         return chosen and bool(context.selected_pose_bones)

@@ -41,7 +41,7 @@ def _draw_path(layout: Any, action: Any) -> None:
     column.prop(path, "version")
     facts = layout.column(align=True)
     start, end = (round(frame) for frame in action.frame_range)
-    facts.label(text=shown("Frames {} to {}, {:g} a second").format(start, end, path.fps), translate=False)
+    facts.label(text=shown("Frames {} to {}, {:g} per second").format(start, end, path.fps), translate=False)
     facts.label(text=shown("{}, version {}").format(Path(path.path).name, path.came_as), icon="FILE", translate=False)
     if path.not_shown:
         _draw_not_shown(layout.box(), path.not_shown.split("; "))
@@ -50,7 +50,7 @@ def _draw_path(layout: Any, action: Any) -> None:
 
 def _draw_not_shown(box: Any, oddities: list[str]) -> None:
     column = box.column(align=True)
-    column.label(text="Not shown outside the keys, kept in the file:", icon="ERROR")
+    column.label(text="Outside the keys (not shown, kept in the file):", icon="ERROR")
     for oddity in oddities:
         paragraph(column, oddity, LETTERS_SHOWN)
 

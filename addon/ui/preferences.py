@@ -21,34 +21,36 @@ class MotionbridgePreferences(bpy.types.AddonPreferences):
 
     textures_folder: StringProperty(
         name="Textures Folder",
-        description="The game's unpacked textures folder; models that lie in a meshes folder beside it need none",
+        description="Unpacked textures folder of the game; not needed for models in a meshes folder next to it",
         subtype="DIR_PATH",
     )
     game_folder: StringProperty(
         name="Game Folder",
-        description="The folder that holds meshes and textures (gamedata), searched for what models refer to",
+        description="Folder with meshes and textures (gamedata), searched for files that models refer to",
         subtype="DIR_PATH",
     )
     game_materials: StringProperty(
         name="Game Materials",
-        description="The game's gamemtl.xr, for the names of collision's materials; files in a levels folder need none",
+        description=(
+            "The game's gamemtl.xr, for the names of collision materials; not needed for files in a levels folder"
+        ),
         subtype="FILE_PATH",
     )
     arma_folder: StringProperty(
         name="Arma Folder",
-        description="The work drive (P:) of the Arma tools, or the folder it stands for: texture paths of models begin "
-        "there",
+        description="Work drive (P:) of the Arma tools, or its folder; texture paths of models start there",
         subtype="DIR_PATH",
     )
     descent3_folder: StringProperty(
         name="Descent 3 Folder",
-        description="The folder of Descent 3 that holds d3.hog, searched for the textures of its models",
+        description="Descent 3 folder with d3.hog, searched for textures of models",
         subtype="DIR_PATH",
     )
     backup: BoolProperty(
         name="Keep a Backup",
-        description="Saving into a file that is there keeps the old one beside it, with .bak added to its name; "
-        "an existing backup is kept",
+        description=(
+            "Keep the old file with .bak added to its name when a file is overwritten; an existing backup is kept"
+        ),
         default=True,
     )
 

@@ -34,9 +34,9 @@ from .target import active_rig, rig_to_export
 from .wording import said, shown
 
 BASES = (
-    ("REFUSE", "Ask", "Do not write before it is decided"),
-    ("DISK", "The File on Disk", "What others changed in it meanwhile stays; only your motions are replaced"),
-    ("IMPORTED", "The File as Imported", "What others changed in it meanwhile is overwritten"),
+    ("REFUSE", "Stop", "Cancel the export and ask for a choice"),
+    ("DISK", "File on Disk", "Changes made to the file since import are kept; only your motions are replaced"),
+    ("IMPORTED", "File as Imported", "Changes made to the file since import are overwritten"),
 )
 IMPORTED_BASES = (BASES[0], BASES[2])
 """Of formats that start from the imported file alone."""
@@ -66,7 +66,7 @@ class SaveBack(Operation):
 
     backup: BoolProperty(
         name="Keep a Backup",
-        description="Keep the old file beside it, with .bak added; an existing backup is kept",
+        description="Keep the old file with .bak added to its name; an existing backup is kept",
         default=True,
     )
 
@@ -177,7 +177,7 @@ class SaveBack(Operation):
 
     def _draw_plan(self, column: Any, plan: FilePlan, *, is_saved: bool) -> None:
         if is_saved:
-            column.label(text="Nothing was changed: there is nothing to save", icon="INFO")
+            column.label(text="No changes to save", icon="INFO")
             return
         column.label(text=plan.sentence(), icon="GREASEPENCIL", translate=False)
         details = self.details(plan)
@@ -199,7 +199,7 @@ class SaveBack(Operation):
         self._previews = self._samples = self._shown = None
         name = Path(plan.path).name
         if plan.is_saved():
-            return Outcome(said("{}: nothing was changed, nothing to save").format(name), done=False)
+            return Outcome(said("{}: no changes to save").format(name), done=False)
         operator: Any = self
         plan.write(backup=operator.backup)
         self.settle(context, plan)
@@ -210,8 +210,8 @@ class SaveBackOntoEither(SaveBack):
     """Saves that start from the file on disk or from the file as it was imported."""
 
     if_changed: EnumProperty(
-        name="Start From",
-        description="The file on disk is no longer the one that was imported",
+        name="Base File",
+        description="The file on disk has changed since import",
         items=BASES,
         default="REFUSE",
         options={"SKIP_SAVE"},
@@ -219,7 +219,7 @@ class SaveBackOntoEither(SaveBack):
 
 
 class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperator):
-    """Write the motions into the file they came from; says before what will change, and keeps a backup"""
+    """Write the motions to their source file, after a preview of the changes, with a backup"""
 
     bl_idname = "motionbridge.save_back"
     bl_label = "Save Back"
@@ -231,8 +231,8 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
         options={"SKIP_SAVE", "HIDDEN"},
     )
     only_active: BoolProperty(
-        name="Only the Active Motion",
-        description="Save the motion that plays; all others stay in the file as they are",
+        name="Active Motion Only",
+        description="Save the playing motion only; the other motions in the file remain unchanged",
         default=False,
         options={"SKIP_SAVE"},
     )
@@ -241,9 +241,9 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
     def poll(cls, context: Any) -> bool:
         """The active armature has a motion file."""
         if active_rig(context) is None:
-            cls.poll_message_set("Click the armature whose motions are meant")
+            cls.poll_message_set("Several armatures have motions: make one active")
             return False
-        cls.poll_message_set("No motions were imported onto this armature")
+        cls.poll_message_set("This armature has no imported motions")
         return active_file(active_rig(context)) is not None
 
     def planned(self, context: Any, report: Report) -> Plan:
@@ -313,7 +313,7 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
     def details(self, plan: Any) -> list[str]:
         """The motions with their bones and fields, new names, motions that leave."""
         renamed = [f"{old} > {new}" for old, new in plan.renamed]
-        gone = [shown("{} leaves the file").format(name) for name in plan.deleted]
+        gone = [shown("{} will be removed").format(name) for name in plan.deleted]
         return [*map(_change_text, plan.changes.motions), *renamed, *gone]
 
     def notes(self, plan: Any) -> list[str]:

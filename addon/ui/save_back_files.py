@@ -27,7 +27,7 @@ from .wording import shown
 
 
 class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, RestChoice, HiddenKeysChoice, Tolerances, BlenderOperator):
-    """Write the editor's motions into the file they came from; says before what will change, and keeps a backup"""
+    """Write the editor motions to their source file, after a preview of the changes, with a backup"""
 
     bl_idname = "motionbridge.skeletal_save_back"
     bl_label = "Save Editor Motions Back"
@@ -38,7 +38,7 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, RestChoice, HiddenK
         """The active armature has motions of a file of the editor."""
         if lacks_rig(cls, context):
             return False
-        cls.poll_message_set("No motions of the editor were imported onto the active armature")
+        cls.poll_message_set("The active armature has no imported editor motions")
         return file_played(active_rig(context)) is not None
 
     def path(self, context: Any) -> str:
@@ -100,8 +100,8 @@ class _OfOneObject(SaveBack):
     """What starts from the imported file alone, which stays what an edit is compared with."""
 
     if_changed: EnumProperty(
-        name="Start From",
-        description="The file on disk is no longer the one that was imported",
+        name="Base File",
+        description="The file on disk has changed since import",
         items=IMPORTED_BASES,
         default="REFUSE",
         options={"SKIP_SAVE"},
@@ -125,7 +125,7 @@ class _OfOneObject(SaveBack):
 
 
 class MOTIONBRIDGE_OT_path_save_back(_OfOneObject, Tolerances, BlenderOperator):
-    """Write the path that the active object follows into the file it came from; says before what will change"""
+    """Write the active object's path to its source file, after a preview of the changes, with a backup"""
 
     bl_idname = "motionbridge.path_save_back"
     bl_label = "Save Path Back"
@@ -135,7 +135,7 @@ class MOTIONBRIDGE_OT_path_save_back(_OfOneObject, Tolerances, BlenderOperator):
     def poll(cls, context: Any) -> bool:
         """The active object follows a path that came from a file."""
         action = paths.followed_action(context.view_layer.objects.active)
-        cls.poll_message_set("The active object follows no path that came from a file")
+        cls.poll_message_set("The active object has no imported motion path")
         return action is not None and bool(action.motionbridge_path.path)
 
     def source(self, context: Any) -> Any:
@@ -156,7 +156,7 @@ class MOTIONBRIDGE_OT_path_save_back(_OfOneObject, Tolerances, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_descent_save_back(_OfOneObject, BlenderOperator):
-    """Write the model into the file it came from; says before what will change, and keeps a backup"""
+    """Write the model to its source file, after a preview of the changes, with a backup"""
 
     bl_idname = "motionbridge.descent_save_back"
     bl_label = "Save Model Back"
@@ -166,7 +166,7 @@ class MOTIONBRIDGE_OT_descent_save_back(_OfOneObject, BlenderOperator):
     def poll(cls, context: Any) -> bool:
         """The active object is of a model that came from a file of its own."""
         holder = model_of(context.view_layer.objects.active)
-        cls.poll_message_set("The active object is of no model that came from a file of its own")
+        cls.poll_message_set("The active object is not part of a model imported from its own file")
         if holder is None:
             return False
         return bool(holder.motionbridge_descent_model.path and not holder.motionbridge_descent_model.member)
@@ -183,7 +183,7 @@ class MOTIONBRIDGE_OT_descent_save_back(_OfOneObject, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_level_save_back(_OfOneObject, BlenderOperator):
-    """Write what of a level the active object is into the file it came from; says before what will change"""
+    """Write the active level object to its source file, after a preview of the changes, with a backup"""
 
     bl_idname = "motionbridge.level_save_back"
     bl_label = "Save Level File Back"
@@ -193,7 +193,7 @@ class MOTIONBRIDGE_OT_level_save_back(_OfOneObject, BlenderOperator):
     def poll(cls, context: Any) -> bool:
         """The active object is of a level's file."""
         holder = level_of(context.view_layer.objects.active)
-        cls.poll_message_set("The active object came from no file of a level")
+        cls.poll_message_set("The active object was not imported from a level file")
         if holder is None or holder.motionbridge_level.kind not in level_export.SUFFIXES:
             return False
         return bool(holder.motionbridge_level.path)

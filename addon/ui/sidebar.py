@@ -89,7 +89,7 @@ class ImportPanel(MotionbridgePanel):
         """A menu for each game, the mesh, the last report."""
         layout = self.layout
         if not is_of_a_game(context) and any(_is_remembered(shown) for shown in context.scene.objects):
-            layout.label(text="Click what was imported to see more", icon="INFO")
+            layout.label(text="Select an imported object to see its panels", icon="INFO")
         column = layout.column(align=True)
         for menu in GAME_MENUS:
             column.menu(menu.__name__, icon="IMPORT")

@@ -53,7 +53,7 @@ class MOTIONBRIDGE_UL_editor_motions(BlenderList):
 
 
 class MOTIONBRIDGE_OT_match_scene_to_editor_motion(Operation, BlenderOperator):
-    """Set the scene to the frame rate and the length of the editor's motion that plays"""
+    """Set the scene to the frame rate and length of the playing editor motion"""
 
     bl_idname = "motionbridge.match_scene_to_editor_motion"
     bl_label = "Match Scene to Editor Motion"
@@ -64,7 +64,7 @@ class MOTIONBRIDGE_OT_match_scene_to_editor_motion(Operation, BlenderOperator):
         """One plays."""
         if lacks_rig(cls, context):
             return False
-        cls.poll_message_set("The active armature plays no motion of the editor")
+        cls.poll_message_set("The active armature plays no editor motion")
         return active_skeletal(context) is not None
 
     def edited(self, context: Any) -> Iterable[Any]:
@@ -97,7 +97,7 @@ class SkeletalPanel(MotionbridgePanel):
         if rig is not None and len(rig.motionbridge_skeletal_files):
             listed_actions.draw(layout, "MOTIONBRIDGE_UL_editor_motions", rig)
         if action is None:
-            layout.label(text="The active armature plays no motion of the editor", icon="INFO")
+            layout.label(text="The active armature plays no editor motion", icon="INFO")
         else:
             _draw_motion(layout, rig, action)
         column = layout.column(align=True)
@@ -117,9 +117,11 @@ def _draw_motion(layout: Any, rig: Any, action: Any) -> None:
         text = shown("{}, version {}").format(Path(file.path).name, skeletal.version)
         facts.label(text=text, icon="FILE", translate=False)
     start, end = motion_length.drawn_ends(action)
-    facts.label(text=shown("Frames {} to {}, {:g} a second").format(start, end, skeletal.fps), translate=False)
+    facts.label(text=shown("Frames {} to {}, {:g} per second").format(start, end, skeletal.fps), translate=False)
     if skeletal.fitted:
-        text = shown("Bones with the file's curves: {}, fitted: {}").format(skeletal.kept_exactly, skeletal.fitted)
+        text = shown("Bones with curves of the file: {}, with fitted curves: {}").format(
+            skeletal.kept_exactly, skeletal.fitted
+        )
         facts.label(text=text, translate=False)
     layout.operator("motionbridge.match_scene_to_editor_motion", icon="TIME")
 

@@ -28,7 +28,7 @@ def lacks_rig(operator: Any, context: Any) -> bool:
     """For polls: whether no armature is active, which then is the operator's reason."""
     if active_rig(context) is not None:
         return False
-    operator.poll_message_set("No armature is active: click one")
+    operator.poll_message_set("No armature is active: select one")
     return True
 
 
@@ -59,7 +59,7 @@ def rig_to_export(context: Any, collection: str) -> Any:
         return rigs[0]
     rig = likely_rig(context)
     if rig is None:
-        raise WriteError("no armature is active", remedy="Click the armature whose motions are meant")
+        raise WriteError("no armature is active", remedy="Several armatures have motions: make one active")
     return rig
 
 

@@ -10,9 +10,9 @@ from bpy.props import BoolProperty, EnumProperty, IntProperty
 from .name_filter import name_filter
 
 TICKS = (
-    ("ALL", "All", "Tick everything that is shown", 1),
-    ("NONE", "None", "Untick everything that is shown", 2),
-    ("INVERT", "Invert", "Tick what is not ticked among what is shown, and the other way round", 3),
+    ("ALL", "All", "Select all listed items", 1),
+    ("NONE", "None", "Deselect all listed items", 2),
+    ("INVERT", "Invert", "Invert the selection of the listed items", 3),
 )
 
 

@@ -150,7 +150,7 @@ def test_the_panel_shows_the_active_face(level, mode):
         assert said[at + 3] == "Flags: Suppress Shadows, Suppress Wallmarks"
     else:
         assert (mode, bpy.app.version < (4, 5)) == ("EDIT", True)
-        assert said[at + 3] == "Flags: shown in object mode"
+        assert said[at + 3] == "Flags are shown in object mode"
 
 
 def test_without_an_active_face_the_panel_says_how_to_get_one(level):

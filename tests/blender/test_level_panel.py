@@ -61,7 +61,7 @@ def test_sound_occluders_have_a_legend_and_buttons_for_their_faces(samples):
     said = panel_says(made.holder)
     assert said[0] == "Sound Occluders"
     assert {"lets 0% of sound through", "lets 5% of sound through", "lets 60% of sound through"} & set(said)
-    assert said.index("Selected faces:") < said.index("One-Sided") < said.index("Share of sound let through:")
+    assert said.index("Selected faces:") < said.index("One-Sided") < said.index("Sound that passes through:")
     assert said[-3:] == ["motionbridge.level_check", "Export", "motionbridge.level_save_back"]
 
 
@@ -77,7 +77,7 @@ def test_collision_in_parts_has_one_legend_on_the_parts_and_above_them(samples):
 
 def test_errors_say_how_to_go_there_and_cannot_be_exported(samples):
     said = panel_says(imported(samples / "level" / "level.err")[0].holder)
-    assert said[:2] == ["Level Errors", "The places are selected:"]
+    assert said[:2] == ["Level Errors", "The findings are selected:"]
     assert "Export" not in said
 
 
@@ -105,7 +105,7 @@ def test_what_the_game_would_reject_is_said_before_it_is_written():
     assert operator.filepath == "thin.hom"
     export_level.EXPORT_SCENE_OT_xray_level_geometry.draw(operator, bpy.context)
     said = [one for one in operator.layout.kept if isinstance(one, str)]
-    assert said[0] == "Worth a look first:"
+    assert said[0] == "Check first:"
     assert " ".join(said[1:]) == "1 of 2 faces have an area below 0.001 m²"
 
 

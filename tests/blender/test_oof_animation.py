@@ -711,7 +711,7 @@ def test_the_panel_tells_ticks_and_keys(bones, vectors):
     own = transforms.channels_of(transforms.playing_curves(owner), bone).values()
     between = np.count_nonzero(key_times(list(own)) % 1)
     assert between
-    assert f"Keys between ticks, for the eye: {between}" in said
+    assert f"In-between keys (display only): {between}" in said
     assert f"Ticks {made.ticks[0]} to {made.ticks[1]}, moving sub-objects: {made.moving}" in said
     assert {"Not Compared", "motionbridge.descent_compare"} <= {text for text in said if isinstance(text, str)}
 
@@ -720,7 +720,7 @@ def test_the_panel_of_a_model_that_stands_still(tmp_path):
     path = tmp_path / "still.oof"
     path.write_bytes(annotated.model(without=(b"RANI", b"PANI")))
     made, _ = imported(path)
-    assert panel_says(made.holder) == ["Nothing moves by keys", ("shows_rotors", True), ("shows_turrets", True)]
+    assert panel_says(made.holder) == ["No animated sub-objects", ("shows_rotors", True), ("shows_turrets", True)]
 
 
 def test_the_import_sets_rate_and_range_where_that_is_asked_for(vectors):

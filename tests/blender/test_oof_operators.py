@@ -306,7 +306,7 @@ def test_textures_and_models_of_one_suffix_are_dropped_together(tmp_path):
     files = [{"name": name} for name in names]
     assert bpy.ops.import_scene.xray_ogf(directory=str(tmp_path), files=files) == {"FINISHED"}
     assert "Imported models: 1" in last_report()
-    assert "Images: 1, SampleHull" in last_report()
+    assert "Images: 1, first: SampleHull" in last_report()
     assert "left out: " in last_report()
     assert tuple(bpy.data.images["SampleHull"].size) == (4, 4)
     assert bpy.data.images["SampleHull"].use_fake_user

@@ -313,7 +313,7 @@ def test_the_dialog_says_before_writing_what_becomes_shorter(walk):
     assert dialog.execute(bpy.context) == {"FINISHED"}
     assert len(frames_of(walk.read_bytes())) == 3
     dialog.check(bpy.context)
-    assert "Nothing was changed: there is nothing to save" in drawn(dialog)
+    assert "No changes to save" in drawn(dialog)
     done.rig.pose.bones["Spine"].rotation_mode = "XYZ"
     dialog = as_in_a_window(arma_panels.MOTIONBRIDGE_OT_arma_save_back)
     dialog.check(bpy.context)

@@ -21,7 +21,7 @@ from tests.blender.test_written_motions import as_in_a_window, drawn
 
 __all__ = ["game", "looked_at"]
 
-NOTHING = "Nothing was changed: there is nothing to save"
+NOTHING = "No changes to save"
 CHANGED = "the file on disk is no longer the one that was imported"
 
 

@@ -30,8 +30,8 @@ def test_chosen_motions_go_into_a_file_that_is_there(samples, tmp_path) -> None:
     [
         (["--import", "nowhere.omf"], "nowhere.omf"),
         (["--import", "picture.png"], "none of the suffixes"),
-        (["--export", "x.omf"], "motionbridge: There is no armature"),
-        (["--export", "x.oof"], "motionbridge: No mesh is in the scene"),
+        (["--export", "x.omf"], "motionbridge: No armature in the scene"),
+        (["--export", "x.oof"], "motionbridge: No mesh in the scene"),
         (["--open", "nowhere.blend"], "nowhere.blend"),
         (["--export", "x.skls", "--motions", "walk"], "--motions chooses what to import"),
         (["--export", "x.anm", "--into"], "--into is for files of motions"),

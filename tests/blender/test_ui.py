@@ -78,7 +78,7 @@ def test_complaint_1_something_plays_after_the_import(game):
     before = pose(rig, "thigh_l")
     scene.frame_set(8)
     assert np.abs(pose(rig, "thigh_l") - before).max() > 0.01
-    assert last_report()[0].startswith("Motions imported onto humanoid: 5; walk plays")
+    assert last_report()[0].startswith("Motions imported onto humanoid: 5; now playing walk")
 
 
 def test_complaint_1_every_other_motion_plays_when_it_is_clicked_in_the_list(game):
@@ -126,7 +126,7 @@ def test_complaint_4_saving_back_nothing_writes_nothing(game):
     assert bpy.ops.motionbridge.save_back() == {"CANCELLED"}
     assert (game / "humanoid.omf").stat().st_mtime_ns == before
     assert not (game / "humanoid.omf.bak").exists()
-    assert "nothing was changed" in last_report()[0]
+    assert "no changes to save" in last_report()[0]
 
 
 def test_complaint_8_the_scene_keeps_its_rate_unless_asked(game):
@@ -489,7 +489,7 @@ def test_the_first_backup_is_never_overwritten_and_the_dialog_says_so(game):
     assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
     turn_a_key(bpy.data.actions[0])
     draw_backup(layout, options, str(path))
-    assert layout.kept[1:] == [("backup", True), "humanoid.omf.bak exists and is kept"]
+    assert layout.kept[1:] == [("backup", True), "humanoid.omf.bak already exists and is kept"]
     assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
     assert bpy.ops.export_scene.xray_omf(filepath=str(path), backup=True) == {"FINISHED"}
     assert path.with_name("humanoid.omf.bak").read_bytes() == first

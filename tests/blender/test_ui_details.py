@@ -90,7 +90,7 @@ def test_what_is_missing_to_edit_is_said(tmp_path):
     with pytest.raises(RuntimeError, match="nothing grows on the 0 slots"):
         bpy.ops.motionbridge.details_scatter()
     bpy.context.view_layer.objects.active = None
-    with pytest.raises(RuntimeError, match="no ground of a level"):
+    with pytest.raises(RuntimeError, match="not the ground of a level"):
         bpy.ops.motionbridge.details_scatter()
 
 

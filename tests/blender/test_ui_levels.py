@@ -130,4 +130,4 @@ def test_a_mesh_that_is_right_has_no_findings():
     bpy.context.view_layer.objects.active = drawn("square", SQUARE, [(0, 1, 2, 3)], "HOM")
     assert bpy.ops.motionbridge.level_check() == {"FINISHED"}
     assert bpy.context.active_object.mode == "OBJECT"
-    assert "Nothing is wrong" in bpy.context.window_manager.motionbridge_report
+    assert "No errors or warnings found" in bpy.context.window_manager.motionbridge_report

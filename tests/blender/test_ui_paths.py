@@ -72,7 +72,7 @@ def test_import_change_nothing_export_and_it_is_the_same(target, tmp_path):
 def test_several_files_move_an_object_each_and_all_are_selected():
     load(MIXED, TCB, "odd_strafe_right_text_mangled.anm")
     assert {shown.name for shown in bpy.context.selected_objects} == {"mixed_fusker", "tcb_stepped_aim_walk"}
-    assert last_report()[0] == "Imported paths: 2; mixed_fusker moves"
+    assert last_report()[0] == "Imported paths: 2; now playing on mixed_fusker"
     assert any(line.startswith("left out:") and "odd_strafe" in line for line in last_report())
 
 
@@ -310,7 +310,7 @@ def test_the_panel_says_which_path_the_active_object_follows():
     stored = animation_of((PATHS / STRAFE).read_bytes())
     said = panel_says()
     assert said[:2] == [stored.label, "AUTOMATIC"]
-    assert f"Frames {stored.first} to {stored.last}, 34 a second" in said
+    assert f"Frames {stored.first} to {stored.last}, 34 per second" in said
     assert f"{STRAFE}, version {stored.version}" in said
     bpy.context.view_layer.objects.active = active().children[0]
     assert panel_says() == said, "the camera follows the same path"
@@ -338,19 +338,19 @@ def test_the_dialog_says_how_the_active_object_goes_out():
     linked("still")
     assert dialog_says() == ["still does not move"]
     bpy.context.view_layer.objects.active = keyed_object()
-    assert dialog_says() == ["Its keys go out as they are"]
+    assert dialog_says() == ["Exported with its own keys"]
     active().constraints.new("LIMIT_LOCATION")
     active().rotation_mode = "XYZ"
-    assert " ".join(dialog_says()) == "Fitted to every frame, because of constraints a rotation that is not Euler YXZ"
+    assert " ".join(dialog_says()) == "Sampled on every frame because of constraints a rotation that is not Euler YXZ"
     load(STRAFE, target="CAMERA")
     bpy.context.view_layer.objects.active = active().children[0]
-    assert dialog_says() == ["Its keys go out as they are"]
+    assert dialog_says() == ["Exported with its own keys"]
     linked("line", bpy.data.curves.new("line", "CURVE"))
-    assert dialog_says() == ["Fitted to every frame, because of", "the curve's shape"]
+    assert dialog_says() == ["Sampled on every frame because of", "the curve's shape"]
     linked("eye", bpy.data.cameras.new("eye"))
     assert dialog_says() == ["eye does not move"]
     active().keyframe_insert("location", frame=1)
-    assert dialog_says()[0] == "Fitted to every frame, because of"
+    assert dialog_says()[0] == "Sampled on every frame because of"
 
 
 @needs_corpus

@@ -530,7 +530,7 @@ def test_warnings_are_shown_where_nothing_else_changed(game):
     dialog = as_in_a_window(save_back.MOTIONBRIDGE_OT_save_back)
     dialog.check(bpy.context)
     said = drawn(dialog)
-    assert "Nothing was changed: there is nothing to save" in said
+    assert "No changes to save" in said
     assert any("before the first frame" in line for line in said)
     assert dialog.execute(bpy.context) == {"CANCELLED"}
     assert any("before the first frame" in line for line in last_report())

@@ -40,7 +40,7 @@ def dropped_and_stopped() -> Steps:
     stage.press("ESC")
     yield from stage.until(lambda: not running(), "the import to stop")
     assert imports.state() == before, imports.state()
-    assert stage.sentence() == "Stopped: nothing was changed", stage.sentence()
+    assert stage.sentence() == "Stopped: no changes were made", stage.sentence()
 
 
 def browsed_and_stopped() -> Steps:
@@ -70,7 +70,7 @@ def export_stopped() -> Steps:
     assert path.read_bytes() == before
     assert [one.name for one in stage.folder().iterdir() if one.name.startswith("humanoid.omf")] == ["humanoid.omf"]
     assert identity.rig().animation_data.action.name == playing
-    assert stage.sentence() == "Stopped: nothing was changed", stage.sentence()
+    assert stage.sentence() == "Stopped: no changes were made", stage.sentence()
 
 
 def repeated() -> Steps:

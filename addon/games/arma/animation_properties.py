@@ -28,9 +28,9 @@ from ...core.errors import ReadError
 from . import events
 
 STEP_ITEMS = (
-    ("LEFT_OUT", "Left Out", "The animation stays in place, as in the file; the step is a number on the action"),
-    ("OBJECT", "On the Object", "Keys of the armature object carry the animation along"),
-    ("BONES", "On the Root Bones", "The bones without a parent walk away; exporting takes the step out of them again"),
+    ("LEFT_OUT", "Not Shown", "The animation stays in place, as in the file; the step is only a value of the action"),
+    ("OBJECT", "On Object", "Keys of the armature object move the animation"),
+    ("BONES", "On Root Bones", "Root bones move forward; the export removes the step again"),
 )
 
 WITH_SCALES = 1
@@ -53,10 +53,10 @@ class AnimationEvent(bpy.types.PropertyGroup):
     label: StringProperty(
         name="Event", description="The event's name, such as StepSound", default="StepSound", update=_event_renamed
     )
-    value: StringProperty(name="Value", description="What the event is given; most have none")
+    value: StringProperty(name="Value", description="Value of the event; most events have none")
     phase: FloatProperty(
         name="Phase",
-        description="When it happens: 0 at the beginning of the cycle, 1 at its end",
+        description="Time of the event: 0 is the start of the cycle, 1 its end",
         precision=4,
         update=_event_typed,
     )
@@ -66,8 +66,8 @@ class AnimationEvent(bpy.types.PropertyGroup):
 class AnimationBone(bpy.types.PropertyGroup):
     """A bone of the file; ``name`` as the file spells it."""
 
-    bone: StringProperty(name="Bone", description="The bone of the armature that it moves; empty where there is none")
-    parent: StringProperty(name="Parent", description="What a binarised file holds the bone relative to")
+    bone: StringProperty(name="Bone", description="Bone of the armature that the track moves; empty if there is none")
+    parent: StringProperty(name="Parent", description="Bone to which a binarised file stores this bone relatively")
 
 
 class AnimationProperties(bpy.types.PropertyGroup):
@@ -76,13 +76,13 @@ class AnimationProperties(bpy.types.PropertyGroup):
     is_animation: BoolProperty(name="Animation", description="This action is an animation of the game")
     step: FloatVectorProperty(
         name="Step",
-        description="How far the model moves in one cycle; characters look along -Y, so forward is negative there",
+        description="Distance the model moves in one cycle; characters face -Y, so forward is negative",
         subtype="TRANSLATION",
         precision=4,
     )
     step_mode: EnumProperty(
-        name="Step Is",
-        description="Where the step is in Blender",
+        name="Step Shown",
+        description="How the step is shown in Blender",
         items=STEP_ITEMS,
         default="LEFT_OUT",
         options={"HIDDEN"},
@@ -96,8 +96,10 @@ class AnimationProperties(bpy.types.PropertyGroup):
     events: CollectionProperty(type=AnimationEvent)
     active_event: IntProperty(options={"HIDDEN"})
     bones: CollectionProperty(type=AnimationBone)
-    path: StringProperty(name="File", description="Where the file was read or last written", subtype="FILE_PATH")
-    status: status_property("Compared with the file the animation came from")
+    path: StringProperty(
+        name="File", description="Path where the file was imported or last written", subtype="FILE_PATH"
+    )
+    status: status_property("Comparison with the source file")
     document: bytes_property("The file as it was read")
     document_seal: seal_property()
     data_version: IntProperty(
@@ -120,8 +122,8 @@ class AnimationProperties(bpy.types.PropertyGroup):
 class SkeletonBone(bpy.types.PropertyGroup):
     """A bone of the game's skeleton; ``name`` as the game spells it."""
 
-    bone: StringProperty(name="Bone", description="The bone of the armature")
-    parent: StringProperty(name="Parent", description="The game's name of the parent")
+    bone: StringProperty(name="Bone", description="Bone of the armature")
+    parent: StringProperty(name="Parent", description="Name of the parent in the game")
 
 
 class SkeletonProperties(bpy.types.PropertyGroup):
@@ -129,7 +131,9 @@ class SkeletonProperties(bpy.types.PropertyGroup):
 
     skeleton: StringProperty(name="Skeleton", description="The skeleton's name in the game")
     for_display: BoolProperty(
-        name="For Display", description="The game's skeleton has no such hierarchy", options={"HIDDEN"}
+        name="For Display",
+        description="The hierarchy is for display; the skeleton of the game does not have it",
+        options={"HIDDEN"},
     )
     bones: CollectionProperty(type=SkeletonBone)
 
@@ -139,14 +143,13 @@ class SkeletonFiles(bpy.types.PropertyGroup):
 
     config: StringProperty(
         name="model.cfg",
-        description="The model.cfg of the skeleton, which the dialogs suggest; empty for the one beside the imported "
-        "file",
+        description="Default model.cfg of the dialogs; if empty, the one in the folder of the imported file",
         subtype="FILE_PATH",
         options=PATH_OPTIONS,
     )
     pivots_model: StringProperty(
         name="Pivots Model",
-        description="A .p3d with a point for each bone, which import dialogs suggest",
+        description="Default pivots model of the import dialogs: a .p3d model with one point per bone",
         subtype="FILE_PATH",
         options=PATH_OPTIONS,
     )

@@ -10,33 +10,33 @@ from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatPrope
 from ...blender.property_groups import AddedProperties
 
 POINT_ITEMS = (
-    ("NONE", "None", "Not of a model of Arma"),
-    ("POINT", "Point", "A point of the memory level"),
-    ("PROXY", "Proxy", "Where another model hangs"),
+    ("NONE", "None", "Not part of an Arma model"),
+    ("POINT", "Point", "A point of the Memory LOD"),
+    ("PROXY", "Proxy", "Where another model is attached"),
 )
 
 
 class NamedProperty(bpy.types.PropertyGroup):
     """A named property of a level; ``name`` is its own."""
 
-    value: StringProperty(name="Value", description="What the model says for the game")
+    value: StringProperty(name="Value", description="Named properties of the model for the game")
 
 
 class LevelProperties(bpy.types.PropertyGroup):
     """A level of detail of a model."""
 
-    is_level: BoolProperty(name="Level of Arma", description="This mesh is a level of a model of Arma")
-    kind: StringProperty(name="Kind", description="What the level is for")
-    resolution: FloatProperty(name="Resolution", description="The number that tells levels apart")
-    path: StringProperty(name="File", description="The model's file", subtype="FILE_PATH")
+    is_level: BoolProperty(name="Arma LOD", description="This mesh is a LOD of an Arma model")
+    kind: StringProperty(name="Kind", description="Purpose of the LOD")
+    resolution: FloatProperty(name="Resolution", description="Number that identifies the LOD")
+    path: StringProperty(name="File", description="Path of the model file", subtype="FILE_PATH")
     properties: CollectionProperty(type=NamedProperty)
 
 
 class MarkProperties(bpy.types.PropertyGroup):
     """What an empty stands for."""
 
-    kind: EnumProperty(name="Stands For", description="What the empty is in the model", items=POINT_ITEMS)
-    game_name: StringProperty(name="Name", description="The selection's name, or the path of the model that hangs here")
+    kind: EnumProperty(name="Type", description="What the empty represents in the model", items=POINT_ITEMS)
+    game_name: StringProperty(name="Name", description="Name of the selection, or path of the attached model")
 
 
 ADDED = AddedProperties(

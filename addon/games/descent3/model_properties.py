@@ -27,16 +27,16 @@ from . import property_values as values
 from . import spin
 
 POINT_KINDS = (
-    ("NONE", "None", "No point of a model"),
-    ("GUN", "Gun Point", "Where shots leave, along the arrow; batteries and the game's tables know it by its number"),
-    ("GROUND", "Ground Point", "Where the object touches the ground"),
-    ("ATTACH", "Attach Point", "Where objects dock: the arrow is forward, the empty's y axis up"),
-    ("SPECIAL", "Special Point", "A named place; the game passes over it"),
+    ("NONE", "None", "Not a point of a model"),
+    ("GUN", "Gun Point", "Origin of shots along the arrow; batteries and the game's tables use its index"),
+    ("GROUND", "Ground Point", "Point where the object touches the ground"),
+    ("ATTACH", "Attach Point", "Docking point of objects: the arrow is forward, the y axis of the empty is up"),
+    ("SPECIAL", "Special Point", "A named point, ignored by the game"),
 )
 MOTION_STATES = (
-    ("UNKNOWN", "Not Compared", "Not compared with its file since it was imported", "NONE", 0),
-    ("UNTOUCHED", "Unchanged", "The motions are those of the file", "CHECKMARK", 1),
-    ("EDITED", "Edited", "Exporting changes motions of the file", "GREASEPENCIL", 2),
+    ("UNKNOWN", "Not Compared", "Not compared with its file since import", "NONE", 0),
+    ("UNTOUCHED", "Unchanged", "The motions are the same as in the file", "CHECKMARK", 1),
+    ("EDITED", "Edited", "The export changes motions of the file", "GREASEPENCIL", 2),
 )
 
 
@@ -67,9 +67,9 @@ class BatteryProperties(bpy.types.PropertyGroup):
 class DescentModelProperties(bpy.types.PropertyGroup):
     """The model an object holds."""
 
-    is_model: BoolProperty(name="Descent 3 Model", description="What is below this object is a model of the game")
-    path: StringProperty(name="Path", description="Where the model was read", subtype="FILE_PATH")
-    member: StringProperty(name="In Archive", description="The model's name in the archive it was read from")
+    is_model: BoolProperty(name="Descent 3 Model", description="The children of this object are a game model")
+    path: StringProperty(name="Path", description="Path of the imported model", subtype="FILE_PATH")
+    member: StringProperty(name="In Archive", description="Name of the model in its source archive")
     saved: StringProperty(options={"HIDDEN"})
     """The SHA-256 of the file that was saved back last."""
     document: bytes_property("The model as its file has it")
@@ -77,18 +77,18 @@ class DescentModelProperties(bpy.types.PropertyGroup):
     shown_points: IntProperty(options={"HIDDEN"})
     """Of how many of the file's points objects were made; exports keep them where that is 0."""
     shows_rotors: BoolProperty(
-        name="Turn Rotors",
-        description="Show rotors turning as the game turns them; exports take no notice of it",
+        name="Show Rotors Rotating",
+        description="Show rotors rotating as in the game; not exported",
         update=_show_turning,
     )
     shows_turrets: BoolProperty(
-        name="Swing Turrets",
-        description="Show turrets swinging through their fields; exports take no notice of it",
+        name="Show Turrets Rotating",
+        description="Show turrets rotating through their range; not exported",
         update=_show_turning,
     )
     motion_status: EnumProperty(
         name="Motions",
-        description="Whether the motions are those of the file",
+        description="Comparison of the motions with the file",
         items=MOTION_STATES,
         options={"HIDDEN"},
     )
@@ -110,29 +110,29 @@ class DescentPartProperties(bpy.types.PropertyGroup):
     shown_name: StringProperty(options={"HIDDEN"})
     shown_place: FloatVectorProperty(options={"HIDDEN"}, size=3)
     offset: FloatVectorProperty(
-        name="Pivot", description="The pivot at rest, from that of the parent", size=3, subtype="XYZ", precision=4
+        name="Pivot", description="Pivot at rest, relative to the parent's pivot", size=3, subtype="XYZ", precision=4
     )
     spin_axis: FloatVectorProperty(
         name="Axis",
-        description="What a rotor or turret turns about, in its parent's frame",
+        description="Rotation axis of the rotor or turret, in the parent's space",
         size=3,
         subtype="XYZ",
         default=(0.0, 0.0, 1.0),
     )
-    is_moved: BoolProperty(name="Has a Motion", options={"HIDDEN"})
+    is_moved: BoolProperty(name="Has Motion", options={"HIDDEN"})
     text: StringProperty(
-        name="Properties", description="The property string as the file has it: $rotate=, $glow=, $fov=, $facing …"
+        name="Properties", description="Property string as in the file: $rotate=, $glow=, $fov=, $facing …"
     )
     kind: EnumProperty(
         name="Kind",
-        description="What the property string makes of the sub-object",
+        description="Behaviour set by the property string",
         items=values.KINDS,
         get=values.get_kind,
         set=values.set_kind,
     )
     seconds: FloatProperty(
-        name="Seconds a Turn",
-        description="How long one turn takes; above 0, at most 20 for a rotor and 60 for a turret",
+        name="Seconds per Rotation",
+        description="Duration of one full rotation; above 0, at most 20 for a rotor and 60 for a turret",
         min=0.0,
         max=60.0,
         get=values.get_seconds,
@@ -148,12 +148,10 @@ class DescentPartProperties(bpy.types.PropertyGroup):
         get=values.get_colour,
         set=values.set_colour,
     )
-    size: FloatProperty(
-        name="Size", description="How large the light is", min=0.0, get=values.get_size, set=values.set_size
-    )
+    size: FloatProperty(name="Size", description="Size of the light", min=0.0, get=values.get_size, set=values.set_size)
     degrees: FloatProperty(
-        name="Field (°)",
-        description="Degrees the turret may turn through, half to each side",
+        name="Range (°)",
+        description="Rotation range of the turret in degrees, half to each side",
         min=0.0,
         max=360.0,
         get=values.get_degrees,
@@ -161,7 +159,7 @@ class DescentPartProperties(bpy.types.PropertyGroup):
     )
     reaction: FloatProperty(
         name="Reaction (s)",
-        description="Seconds before the turret reacts",
+        description="Reaction time of the turret in seconds",
         min=0.0,
         max=10.0,
         get=values.get_reaction,
@@ -169,7 +167,9 @@ class DescentPartProperties(bpy.types.PropertyGroup):
     )
     monitor: IntProperty(
         name="Monitor",
-        description="1 primary weapon, 2 ship, 3 secondary weapon, 4 and 5 energy, 6 shield, 7 afterburner, 8 unused",
+        description=(
+            "Gauge: 1 primary weapon, 2 ship, 3 secondary weapon, 4 and 5 energy, 6 shield, 7 afterburner, 8 unused"
+        ),
         min=1,
         max=8,
         get=values.get_monitor,
@@ -184,14 +184,16 @@ class DescentPointProperties(bpy.types.PropertyGroup):
     likewise a special point's ``radius`` and ``shown_size``.
     """
 
-    kind: EnumProperty(name="Kind", description="What the point is for", items=POINT_KINDS, default="NONE")
+    kind: EnumProperty(name="Kind", description="Purpose of the point", items=POINT_KINDS, default="NONE")
     source: IntProperty(options={"HIDDEN"}, default=NEW)
     number: IntProperty(
-        name="Number", description="Its place among the points of its kind; -1: behind them", default=NEW, min=NEW
+        name="Index", description="Index among the points of this kind; -1 adds it at the end", default=NEW, min=NEW
     )
     direction: FloatVectorProperty(options={"HIDDEN"}, size=3)
     up: FloatVectorProperty(options={"HIDDEN"}, size=3)
-    has_up: BoolProperty(name="Up", description="The attach point says which way is up: the empty's y axis")
+    has_up: BoolProperty(
+        name="Up", description="The attach point also defines the up direction: the y axis of the empty"
+    )
     shown_turn: FloatVectorProperty(options={"HIDDEN"}, size=4)
     shown_up: BoolProperty(name="Up", options={"HIDDEN"})
     radius: FloatProperty(options={"HIDDEN"})

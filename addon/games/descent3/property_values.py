@@ -12,20 +12,20 @@ from ...formats.descent3.oof import properties
 from ...formats.descent3.oof.properties import Kind, Property
 
 KINDS = (
-    ("NONE", "Plain", "A sub-object like others", 0),
-    ("ROTATE", "Rotor ($rotate)", "Turns all the time, about the axis of its keys", 1),
-    ("JITTER", "Jitter ($jitter)", "Its vertices tremble", 2),
-    ("SHELL", "Door Housing ($shell)", "Becomes the room around a door; not drawn, no children", 3),
+    ("NONE", "Plain", "An ordinary sub-object", 0),
+    ("ROTATE", "Rotor ($rotate)", "Rotates permanently around the axis of its keys", 1),
+    ("JITTER", "Jitter ($jitter)", "The vertices tremble", 2),
+    ("SHELL", "Door Housing ($shell)", "The room around a door; not drawn, has no children", 3),
     ("FACING", "Billboard ($facing)", "One textured face that always looks at the camera", 4),
-    ("FRONT_FACE", "Door Front ($frontface)", "One face that closes a door; not drawn, no children", 5),
-    ("GLOW", "Glow ($glow)", "Light at the pivot; one face, which is not drawn, gives the direction", 6),
-    ("THRUSTER", "Thruster ($thruster)", "The glow of an engine; one face, which is not drawn, gives the direction", 7),
-    ("TURRET", "Turret ($fov)", "Turned by the game about the axis of its keys", 8),
-    ("MONITOR", "Cockpit Monitor ($monitor)", "A gauge of a cockpit", 9),
-    ("VIEWER", "Cockpit Eye ($viewer)", "Where the eye is in a cockpit", 10),
+    ("FRONT_FACE", "Door Front ($frontface)", "One face that closes a door; not drawn, has no children", 5),
+    ("GLOW", "Glow ($glow)", "Light at the pivot; its one face gives the direction and is not drawn", 6),
+    ("THRUSTER", "Thruster ($thruster)", "Glow of an engine; its one face gives the direction and is not drawn", 7),
+    ("TURRET", "Turret ($fov)", "Rotated by the game around the axis of its keys", 8),
+    ("MONITOR", "Cockpit Monitor ($monitor)", "A cockpit gauge", 9),
+    ("VIEWER", "Cockpit Eye ($viewer)", "Position of the eye in a cockpit", 10),
     ("LAYER", "Cockpit Layer ($layer)", "Drawn after the gauges of a cockpit", 11),
-    ("CUSTOM", "Team Logo ($custom)", "Drawn only with a team's or player's own texture", 12),
-    ("OTHER", "Other", "A property string that the game does not know", 13),
+    ("CUSTOM", "Team Logo ($custom)", "Drawn only with the texture of a team or player", 12),
+    ("OTHER", "Other", "A property string unknown to the game", 13),
 )
 _NUMBERS = {identifier: number for identifier, _, _, number in KINDS}
 _IDENTIFIERS = {number: identifier for identifier, _, _, number in KINDS}

@@ -28,26 +28,26 @@ from ...core.finite import as_in_file
 from ...formats.xray.ogf.bones import IkBone, Joint, Shape
 
 SHAPES = (
-    ("NONE", "None", "The bone collides with nothing", 0),
-    ("BOX", "Box", "The box counts", 1),
-    ("SPHERE", "Sphere", "The sphere counts", 2),
-    ("CYLINDER", "Cylinder", "The cylinder counts", 3),
+    ("NONE", "None", "The bone has no collision", 0),
+    ("BOX", "Box", "The collision shape is the box", 1),
+    ("SPHERE", "Sphere", "The collision shape is the sphere", 2),
+    ("CYLINDER", "Cylinder", "The collision shape is the cylinder", 3),
 )
 SHAPE_FLAGS = (
     ("NO_PICKING", "No Picking", "Rays pass through", 1),
-    ("REMOVE_AFTER_BREAK", "Remove after Break", "The shape goes when the joint breaks", 2),
+    ("REMOVE_AFTER_BREAK", "Remove after Break", "The shape is removed when the joint breaks", 2),
     ("NO_PHYSICS", "No Physics", "Not simulated", 4),
     ("NO_FOG", "No Fog Collider", "Volumetric fog passes through", 8),
 )
 JOINTS = (
-    ("RIGID", "Rigid", "Does not move against its parent", 0),
+    ("RIGID", "Rigid", "Does not move relative to its parent", 0),
     ("CLOTH", "Cloth", "Bends freely", 1),
-    ("JOINT", "Joint", "Turns within the limits", 2),
-    ("WHEEL", "Wheel", "Rolls; the limits of x are the steering", 3),
-    ("NONE", "None", "Hangs on nothing", 4),
+    ("JOINT", "Joint", "Rotates within the limits", 2),
+    ("WHEEL", "Wheel", "Rolls like a wheel; the x limits are the steering angles", 3),
+    ("NONE", "None", "Not connected to a parent", 4),
     ("SLIDER", "Slider", "Slides along its axis", 5),
 )
-UNKNOWN = ("UNKNOWN", "Unknown", "A number without known meaning; kept as it is", 255)
+UNKNOWN = ("UNKNOWN", "Unknown", "A flag of unknown meaning, kept unchanged", 255)
 BREAKABLE = 1
 AXES = "xyz"
 
@@ -57,16 +57,16 @@ class JointLimit(bpy.types.PropertyGroup):
 
     lowest: FloatProperty(name="Min", description="Lowest angle", subtype="ANGLE")
     highest: FloatProperty(name="Max", description="Highest angle", subtype="ANGLE")
-    spring: FloatProperty(name="Spring", description="How strongly the limit pushes back")
-    damping: FloatProperty(name="Damping", description="How much the limit slows the joint down")
+    spring: FloatProperty(name="Spring", description="Stiffness of the limit")
+    damping: FloatProperty(name="Damping", description="Damping of the limit")
 
 
 class BoneProperties(bpy.types.PropertyGroup):
     """A bone as the game knows it."""
 
-    is_bone: BoolProperty(name="Bone of the Game", description="The bone came from a model of the game")
+    is_bone: BoolProperty(name="Game Bone", description="The bone was imported from a game model")
     index: IntProperty(
-        name="Number", description="The bone's place in the model, which vertices and motions count by", default=-1
+        name="Index", description="Index of the bone in the model, used by vertices and motions", default=-1
     )
     game_name: StringProperty(name="Name", description="The bone's name in the game")
     imported_name: StringProperty(options={"HIDDEN"})
@@ -76,22 +76,26 @@ class BoneProperties(bpy.types.PropertyGroup):
     rest_offset: FloatVectorProperty(name="Rest Offset", description="Rest position as stored, in the parent's axes")
     imported_rest: FloatVectorProperty(size=16, options={"HIDDEN"})
 
-    material: StringProperty(name="Game Material", description="What the bone is made of: sounds, marks, hits")
-    shape: EnumProperty(name="Shape", description="What the bone collides as", items=(*SHAPES, UNKNOWN))
+    material: StringProperty(
+        name="Game Material", description="Game material of the bone, for sounds, wallmarks and hits"
+    )
+    shape: EnumProperty(name="Shape", description="Collision shape of the bone", items=(*SHAPES, UNKNOWN))
     shape_flags: EnumProperty(
-        name="Shape Flags", description="What the shape is left out of", items=SHAPE_FLAGS, options={"ENUM_FLAG"}
+        name="Shape Flags", description="What ignores the shape", items=SHAPE_FLAGS, options={"ENUM_FLAG"}
     )
     box_rotation: FloatVectorProperty(name="Box Rotation", description="Axes of the box, row by row", size=9)
-    box_centre: FloatVectorProperty(name="Box Centre", description="Middle of the box, in the bone's axes")
-    box_half_size: FloatVectorProperty(name="Box Half Size", description="From the middle to the sides")
-    sphere_centre: FloatVectorProperty(name="Sphere Centre", description="Middle of the sphere, in the bone's axes")
+    box_centre: FloatVectorProperty(name="Box Centre", description="Centre of the box, in the bone's axes")
+    box_half_size: FloatVectorProperty(name="Box Half Size", description="Distance from the centre to the sides")
+    sphere_centre: FloatVectorProperty(name="Sphere Centre", description="Centre of the sphere, in the bone's axes")
     sphere_radius: FloatProperty(name="Sphere Radius", description="Radius of the sphere")
-    cylinder_centre: FloatVectorProperty(name="Cylinder Centre", description="Middle of the cylinder")
+    cylinder_centre: FloatVectorProperty(
+        name="Cylinder Centre", description="Centre of the cylinder, in the bone's axes"
+    )
     cylinder_direction: FloatVectorProperty(name="Cylinder Direction", description="Axis of the cylinder")
     cylinder_height: FloatProperty(name="Cylinder Height", description="Length of the cylinder")
     cylinder_radius: FloatProperty(name="Cylinder Radius", description="Radius of the cylinder")
 
-    joint: EnumProperty(name="Joint", description="How the bone hangs on its parent", items=(*JOINTS, UNKNOWN))
+    joint: EnumProperty(name="Joint", description="How the bone is connected to its parent", items=(*JOINTS, UNKNOWN))
     limit_x: PointerProperty(type=JointLimit)
     limit_y: PointerProperty(type=JointLimit)
     limit_z: PointerProperty(type=JointLimit)
@@ -101,8 +105,8 @@ class BoneProperties(bpy.types.PropertyGroup):
     break_force: FloatProperty(name="Break Force", description="Force that breaks the joint")
     break_torque: FloatProperty(name="Break Torque", description="Torque that breaks the joint")
     friction: FloatProperty(name="Friction", description="Friction of the joint")
-    mass: FloatProperty(name="Mass", description="Kilogrammes")
-    centre_of_mass: FloatVectorProperty(name="Centre of Mass", description="Middle of the mass, in the bone's axes")
+    mass: FloatProperty(name="Mass", description="Mass of the bone in kilograms")
+    centre_of_mass: FloatVectorProperty(name="Centre of Mass", description="Centre of mass, in the bone's axes")
 
 
 ADDED = AddedProperties(

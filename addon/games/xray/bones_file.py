@@ -42,7 +42,7 @@ OF_KIND: dict[type, tuple[str, ...]] = {
 class BonesFileProperties(bpy.types.PropertyGroup):
     """The file of bone properties that was last put on an armature."""
 
-    path: StringProperty(name="Path", description="Where the bone properties were read", subtype="FILE_PATH")
+    path: StringProperty(name="Path", description="Path of the imported bone properties", subtype="FILE_PATH")
     document: bytes_property("The bone properties as their file has them")
     document_seal: seal_property()
 

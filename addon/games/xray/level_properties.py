@@ -16,20 +16,20 @@ from ...blender.record import bytes_property, seal_property
 
 NOT_WELDED = -1.0
 KINDS = (
-    ("NONE", "None", "Nothing of a level"),
-    ("CFORM", "Collision", "What the level collides with (level.cform)"),
-    ("HOM", "Occluders", "Triangles that hide what lies behind them (level.hom)"),
+    ("NONE", "None", "Not part of a level"),
+    ("CFORM", "Collision", "Collision geometry of the level (level.cform)"),
+    ("HOM", "Occluders", "Triangles that hide everything behind them (level.hom)"),
     ("SOM", "Sound Occluders", "Triangles that muffle sound (level.som)"),
-    ("DETAILS", "Detail Objects", "The ground in slots, and what of grass and litter grows there (level.details)"),
-    ("DM", "Detail Model", "Grass or litter that is scattered around (.dm)"),
-    ("ERR", "Level Errors", "What a level compiler complained of (.err)"),
+    ("DETAILS", "Detail Objects", "The ground in slots, with the grass and litter in each (level.details)"),
+    ("DM", "Detail Model", "Grass or litter that the game scatters (.dm)"),
+    ("ERR", "Level Errors", "Errors reported by the level compiler (.err)"),
 )
 SHOWN_BY = (
-    ("MODEL", "Model", "Which detail model stands there the densest"),
-    ("DENSITY", "Density", "How densely the slot is planted, all models together"),
-    ("SUN", "Sun", "How much light of the sun falls on it"),
-    ("SKY", "Sky", "How much light of the sky falls on it"),
-    ("COLOUR", "Colour", "The colour of other light that falls on it"),
+    ("MODEL", "Model", "The densest detail model of each slot"),
+    ("DENSITY", "Density", "Density of the slot, all models together"),
+    ("SUN", "Sun", "Amount of sunlight"),
+    ("SKY", "Sky", "Amount of sky light"),
+    ("COLOUR", "Colour", "Colour of the other light"),
 )
 """What slots of `.details` can be coloured by."""
 
@@ -37,20 +37,22 @@ SHOWN_BY = (
 class LevelProperties(bpy.types.PropertyGroup):
     """What of a level an object is."""
 
-    kind: EnumProperty(name="Kind", description="What of a level this is", items=KINDS, default="NONE")
-    is_part: BoolProperty(name="Part", description="One of the meshes that a file was split into")
-    path: StringProperty(name="Path", description="Where the file was read", subtype="FILE_PATH")
+    kind: EnumProperty(name="Kind", description="Which part of a level this is", items=KINDS, default="NONE")
+    is_part: BoolProperty(name="Part", description="One of the meshes into which a file was split")
+    path: StringProperty(name="Path", description="Path of the imported file", subtype="FILE_PATH")
     saved: StringProperty(options={"HIDDEN"})
     """The SHA-256 of the file that was saved back last."""
     document: bytes_property("The file as it was read")
     document_seal: seal_property()
     weld: FloatProperty(options={"HIDDEN"}, default=NOT_WELDED)
-    waving: BoolProperty(name="Waving", description="It waves in the wind", default=True)
-    min_scale: FloatProperty(name="Least Scale", description="The smallest it is scattered at", default=0.5, min=0)
-    max_scale: FloatProperty(name="Greatest Scale", description="The largest it is scattered at", default=2.0, min=0)
+    waving: BoolProperty(name="Waving", description="The plant moves in the wind", default=True)
+    min_scale: FloatProperty(
+        name="Minimum Scale", description="Smallest scale of a scattered plant", default=0.5, min=0
+    )
+    max_scale: FloatProperty(name="Maximum Scale", description="Largest scale of a scattered plant", default=2.0, min=0)
     number: IntProperty(
-        name="Number",
-        description="Which of the level's detail models it is; -1: none yet, it is numbered behind them",
+        name="Index",
+        description="Index among the detail models of the level; -1 adds it at the end",
         default=-1,
         min=-1,
     )
@@ -61,7 +63,9 @@ class LevelProperties(bpy.types.PropertyGroup):
     scattered: PointerProperty(
         name="Scattered", description="The plants that are shown on the ground", type=bpy.types.Object
     )
-    shown_by: EnumProperty(name="Colour By", description="What of slots is shown", items=SHOWN_BY, default="MODEL")
+    shown_by: EnumProperty(
+        name="Colour By", description="What the colours of the slots show", items=SHOWN_BY, default="MODEL"
+    )
 
 
 ADDED = AddedProperties(

@@ -23,20 +23,20 @@ class MotionReferenceProperties(bpy.types.PropertyGroup):
 class ModelProperties(bpy.types.PropertyGroup):
     """The model an object was imported from."""
 
-    is_model: BoolProperty(name="Model", description="This object came from a model of the game")
-    path: StringProperty(name="Path", description="Where the model was read", subtype="FILE_PATH")
+    is_model: BoolProperty(name="Model", description="This object was imported from a game model")
+    path: StringProperty(name="Path", description="Path of the imported model", subtype="FILE_PATH")
     document: bytes_property("The model as its file has it")
     document_seal: seal_property()
     references: CollectionProperty(type=MotionReferenceProperties)
     active_reference: IntProperty(options={"HIDDEN"})
-    user_data: StringProperty(name="User Data", description="Settings of the model, in the form of an ini file")
+    user_data: StringProperty(name="User Data", description="Settings of the model in ini format")
 
 
 class MeshProperties(bpy.types.PropertyGroup):
     """Which mesh of a model an object is."""
 
-    is_part: BoolProperty(name="Mesh of a Model", description="This object came from a model of the game")
-    part: StringProperty(name="Part", description="Numbers that lead to the mesh inside the model", default="")
+    is_part: BoolProperty(name="Mesh of a Model", description="This object was imported from a game model")
+    part: StringProperty(name="Part", description="Indices of the mesh inside the model", default="")
 
 
 ADDED = AddedProperties(

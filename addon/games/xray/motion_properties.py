@@ -28,11 +28,16 @@ from ...formats.xray.omf.document import ALL_PARTITIONS, MotionFlag
 from . import marks, motion_files
 
 FLAG_ITEMS = (
-    ("FX", "FX", "Added on top of other motions, on one bone", MotionFlag.FX),
-    ("STOP_AT_END", "Stop at End", "Freezes on the last frame; without it the motion loops", MotionFlag.STOP_AT_END),
+    ("FX", "FX", "Plays on one bone, on top of other motions", MotionFlag.FX),
+    ("STOP_AT_END", "Stop at End", "Stop on the last frame instead of looping", MotionFlag.STOP_AT_END),
     ("NO_MIX", "No Mix", "Does not blend with other motions", MotionFlag.NO_MIX),
-    ("SYNC_PART", "Sync Part", "Keeps in step with the other partitions", MotionFlag.SYNC_PART),
-    ("USE_FOOT_STEPS", "Foot Steps", "Marks 1 and 2 are the feet on the ground", MotionFlag.USE_FOOT_STEPS),
+    ("SYNC_PART", "Sync Part", "Synchronised with the other bone parts", MotionFlag.SYNC_PART),
+    (
+        "USE_FOOT_STEPS",
+        "Foot Steps",
+        "Marks 1 and 2 are the times of the feet on the ground",
+        MotionFlag.USE_FOOT_STEPS,
+    ),
     ("ROOT_MOVER", "Root Mover", "The root bone moves the character", MotionFlag.ROOT_MOVER),
     ("IDLE", "Idle", "An idle motion", MotionFlag.IDLE),
     ("USE_WEAPON_BONE", "Weapon Bone", "The weapon follows its bone", MotionFlag.USE_WEAPON_BONE),
@@ -50,8 +55,10 @@ def _end_typed(interval: MarkInterval, _context: Any) -> None:
 class MarkInterval(bpy.types.PropertyGroup):
     """One interval of a mark, in seconds."""
 
-    start: FloatProperty(name="Start", description="Seconds from the first frame", precision=4, update=_start_typed)
-    end: FloatProperty(name="End", description="Seconds from the first frame", precision=4, update=_end_typed)
+    start: FloatProperty(
+        name="Start", description="Time in seconds from the first frame", precision=4, update=_start_typed
+    )
+    end: FloatProperty(name="End", description="Time in seconds from the first frame", precision=4, update=_end_typed)
 
 
 class MotionMark(bpy.types.PropertyGroup):
@@ -78,12 +85,14 @@ class MotionProperties(bpy.types.PropertyGroup):
     is_motion: BoolProperty(name="Motion", description="This action is a motion of the game")
     motion_name: StringProperty(
         name="Name",
-        description="The motion's name in the game; the action may be called otherwise",
+        description="Name of the motion in the game; the action may have another name",
         update=changed,
     )
     imported_name: StringProperty(options={"HIDDEN"})
     file: StringProperty(name="File", description="The motion file this belongs to", options={"HIDDEN"})
-    place: IntProperty(name="Place", description="Where in its file the motion was", default=-1, options={"HIDDEN"})
+    place: IntProperty(
+        name="Index", description="Index of the motion in its source file", default=-1, options={"HIDDEN"}
+    )
     frame_step: FloatProperty(
         name="Frames a Key", description="Frames between two keys of the game", default=1.0, options={"HIDDEN"}
     )
@@ -94,27 +103,27 @@ class MotionProperties(bpy.types.PropertyGroup):
     bone_or_part: IntProperty(default=ALL_PARTITIONS, min=0, max=ALL_PARTITIONS, options={"HIDDEN"})
     target: StringProperty(
         name="Plays On",
-        description="The partition the motion plays on, or for FX the bone; 'all' for the whole body",
+        description="Bone part (partition) that the motion plays on, or the bone for FX; 'all' for the whole body",
         get=_target_text,
         set=_set_target_text,
         search=_search_targets,
     )
     speed: FloatProperty(
-        name="Speed", description="1 plays at 30 frames a second", default=1.0, soft_min=0.0, soft_max=10.0
+        name="Speed", description="Playback speed; 1 is 30 frames per second", default=1.0, soft_min=0.0, soft_max=10.0
     )
     power: FloatProperty(
-        name="Power", description="Weight among motions played together", default=1.0, soft_min=0.0, soft_max=1.0
+        name="Power", description="Blend weight among motions played together", default=1.0, soft_min=0.0, soft_max=1.0
     )
     accrue: FloatProperty(
-        name="Accrue", description="How fast the motion fades in", default=2.0, soft_min=0.0, soft_max=100.0
+        name="Accrue", description="Fade-in speed of the motion", default=2.0, soft_min=0.0, soft_max=100.0
     )
     falloff: FloatProperty(
-        name="Falloff", description="How fast the motion fades out", default=2.0, soft_min=0.0, soft_max=100.0
+        name="Falloff", description="Fade-out speed of the motion", default=2.0, soft_min=0.0, soft_max=100.0
     )
     order: IntProperty(
         name="Order", description="Where in the list the motion stands", options={"HIDDEN"}, update=changed
     )
-    status: status_property("Compared with the file the motion came from")
+    status: status_property("Comparison with the source file of the motion")
     marks: CollectionProperty(type=MotionMark)
     active_mark: IntProperty(options={"HIDDEN"})
     body: bytes_property("The motion as its file has it")
@@ -130,7 +139,7 @@ class DeletedMotion(bpy.types.PropertyGroup):
 class PartitionBone(bpy.types.PropertyGroup):
     """A bone of a partition; ``name`` is the bone's."""
 
-    track: IntProperty(name="Track", description="Number of the track that moves this bone")
+    track: IntProperty(name="Track", description="Index of the track that moves this bone")
 
 
 class Partition(bpy.types.PropertyGroup):
@@ -148,9 +157,11 @@ class RestBone(bpy.types.PropertyGroup):
 class MotionFile(bpy.types.PropertyGroup):
     """A file of motions on a rig; ``name`` is the key that actions refer to."""
 
-    path: StringProperty(name="Path", description="Where the file was read or last written", subtype="FILE_PATH")
+    path: StringProperty(
+        name="Path", description="Path where the file was imported or last written", subtype="FILE_PATH"
+    )
     sha256: StringProperty(options={"HIDDEN"})
-    embedded: BoolProperty(name="Inside Model", description="The motions lie inside the model's own file")
+    embedded: BoolProperty(name="Inside Model", description="The motions are stored inside the model file")
     version: IntProperty(name="Version", description="Version of the motion parameters", default=4)
     partitions: CollectionProperty(type=Partition)
     active_partition: IntProperty(options={"HIDDEN"})

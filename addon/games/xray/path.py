@@ -30,10 +30,14 @@ from ..plan import FilePlan, OtherBase, starts_from_disk
 CAMERA_TURN = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 """Rx(90°): a Blender camera looks along its -Z, an object of the game along what becomes Blender's +Y."""
 VERSIONS = (
-    ("AUTOMATIC", "As It Came", "The version the path came in; for new paths version 3, which stores handles exactly"),
-    ("3", "3", "Full numbers; every engine and editor reads it"),
-    ("4", "4", "Handles in steps of 0.98 ms; only old builds write it"),
-    ("5", "5", "Handles in steps of 0.98 ms, as the last editors write it"),
+    (
+        "AUTOMATIC",
+        "Same as Imported",
+        "The version of the imported file; for new paths version 3, which stores handles exactly",
+    ),
+    ("3", "3", "Handles are stored exactly; read by every engine and editor"),
+    ("4", "4", "Handles are rounded to 0.98 ms; written by old builds only"),
+    ("5", "5", "Handles are rounded to 0.98 ms; written by the latest editors"),
 )
 
 
@@ -105,7 +109,7 @@ class PathProperties(bpy.types.PropertyGroup):
 
     is_path: BoolProperty(name="Path", description="This action is a motion path of the game")
     path_name: StringProperty(name="Name", description="The path's name in the game")
-    path: StringProperty(name="File", description="Where the path was read", subtype="FILE_PATH")
+    path: StringProperty(name="File", description="Path of the imported file", subtype="FILE_PATH")
     version: EnumProperty(name="Version", description="Version of the file to write", items=VERSIONS)
     came_as: IntProperty(name="File Version", description="Version of the file that was read", options={"HIDDEN"})
     fps: FloatProperty(name="Frame Rate", description="Frames a second in the game", options={"HIDDEN"})

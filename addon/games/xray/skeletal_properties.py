@@ -23,8 +23,8 @@ from ...blender.record import bytes_property, seal_property
 from .motion_properties import RestBone
 
 ROTATIONS = (
-    ("EULER", "Euler ZXY", "Angles, as the editor keeps them; curves stay curves"),
-    ("QUATERNION", "Quaternion", "Quaternions, as other motions of the game have them here"),
+    ("EULER", "Euler ZXY", "Euler angles, as the editor stores them; curves are preserved"),
+    ("QUATERNION", "Quaternion", "Quaternions, like imported game motions"),
 )
 
 
@@ -33,12 +33,14 @@ class SkeletalProperties(bpy.types.PropertyGroup):
 
     is_skeletal: BoolProperty(name="Editor Motion", description="This action is a motion of the game's editor")
     file: StringProperty(name="File", description="The file the motion came from", options={"HIDDEN"})
-    place: IntProperty(name="Place", description="Where in its file the motion was", default=-1, options={"HIDDEN"})
+    place: IntProperty(
+        name="Index", description="Index of the motion in its source file", default=-1, options={"HIDDEN"}
+    )
     version: IntProperty(name="File Version", description="Version of the motion in its file", options={"HIDDEN"})
     fps: FloatProperty(name="Frame Rate", description="Frames a second in the game", options={"HIDDEN"})
     imported_name: StringProperty(options={"HIDDEN"})
     rotation: EnumProperty(
-        name="Rotation", description="What the bones are turned by", items=ROTATIONS, options={"HIDDEN"}
+        name="Rotation", description="Rotation mode of the bones", items=ROTATIONS, options={"HIDDEN"}
     )
     metres: FloatProperty(options={"HIDDEN"})
     radians: FloatProperty(options={"HIDDEN"})
@@ -59,7 +61,7 @@ class SkeletalProperties(bpy.types.PropertyGroup):
 class SkeletalFile(bpy.types.PropertyGroup):
     """A file of the editor's motions on a rig; ``name`` is the key that actions refer to."""
 
-    path: StringProperty(name="Path", description="Where the file was read", subtype="FILE_PATH")
+    path: StringProperty(name="Path", description="Path of the imported file", subtype="FILE_PATH")
     sha256: StringProperty(name="Digest", description="The file as imported or last saved", options={"HIDDEN"})
     document: bytes_property("The file without its motions' keys")
     document_seal: seal_property()
