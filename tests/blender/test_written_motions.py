@@ -197,6 +197,20 @@ def changed_tracks(before: Motion, after: Motion) -> list[int]:
     return [number for number in range(before.track_count) if before.track_bytes(number) != after.track_bytes(number)]
 
 
+def test_what_lies_between_two_far_keys_is_unedited_once_it_is_saved(game):
+    load(game)
+    rig = bpy.context.view_layer.objects.active
+    action = rig.animation_data.action
+    bone, end = rig.pose.bones["thigh_r"], int(action.frame_range[1]) + 15
+    bone.rotation_quaternion = (0.7, 0.6, 0.3, 0)
+    bone.keyframe_insert("rotation_quaternion", frame=end)
+    half_way = [curve.evaluate(end - 7) for curve in compat.curve_bag(action).fcurves if '"thigh_r"' in curve.data_path]
+    assert sum(value**2 for value in half_way[:4]) < 0.99  # a mixture of two quaternions is none of length 1
+    assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
+    assert bpy.ops.motionbridge.update_status() == {"FINISHED"}
+    assert {one.motionbridge_motion.status for one in bpy.data.actions} == {"UNTOUCHED"}
+
+
 def test_scaled_keys_are_saved_to_their_end_and_stay_so(game):
     _, action = walk_of(game)
     scale_keys(action, 2)

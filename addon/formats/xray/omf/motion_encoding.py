@@ -65,12 +65,14 @@ def compare(
     rows = _rows(clip.frames, base.frames)
     old_translations = old.translations[:, rows]
     old_rotations = old.rotations[:, rows]
-    rotations = quantum.untouched_rotations(
-        clip.rotations,
-        np.where(looked_at, rotation.normalised(old_rotations), old_rotations) if sampled else old_rotations,
-        old.rotation_steps[:, None, None] * steps,
-        steps=1.0,
-    )
+    rotation_steps = old.rotation_steps[:, None, None] * steps
+    if sampled:
+        old_rotations = np.where(looked_at, rotation.normalised(old_rotations), old_rotations)
+    rotations = quantum.untouched_rotations(clip.rotations, old_rotations, rotation_steps, steps=1.0)
+    if not rotations.all():
+        # Between two keys of Blender quaternions are shorter than 1; written they are not.
+        written = rotation.normalised(clip.rotations)
+        rotations |= quantum.untouched_rotations(written, old_rotations, rotation_steps, steps=1.0)
     translations = quantum.untouched(
         clip.translations,
         old_translations,
