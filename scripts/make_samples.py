@@ -32,7 +32,7 @@ from samples.motions import humanoid_motions, weapon_motions
 from samples.paths import camera_path
 
 from addon.formats.xray import anm, ogf, omf
-from addon.formats.xray.ogf import geometry, texts
+from addon.formats.xray.ogf import chunk_types
 from addon.formats.xray.omf.document import new_omf
 
 SAMPLES = ROOT / "tests" / "samples"
@@ -41,9 +41,9 @@ SAMPLES = ROOT / "tests" / "samples"
 def samples() -> dict[str, bytes]:
     """Every sample by its file name."""
     inside = weapon_motions(as_the_model=True)
-    long, short = geometry.LONG_FORMATS, geometry.SHORT_FORMATS
-    references: list[Numbered] = [(24, texts.MotionReferences2([b"samples\\humanoid"]))]
-    old_references: list[Numbered] = [(19, texts.MotionReferences([b"samples\\weapon"]))]
+    long, short = chunk_types.LONG_FORMATS, chunk_types.SHORT_FORMATS
+    references: list[Numbered] = [(24, chunk_types.MotionReferences2([b"samples\\humanoid"]))]
+    old_references: list[Numbered] = [(19, chunk_types.MotionReferences([b"samples\\weapon"]))]
     embedded: list[Numbered] = [(14, inside.library), (15, inside.parameters)]
     settings = b"[sample]\r\nkind = humanoid\r\n"
     return {

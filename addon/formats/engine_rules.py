@@ -15,10 +15,9 @@ from ..core.report import Report
 from .arma.rtm import Rtm
 from .descent3 import oof
 from .xray import bones, cform, details, dm, hom, skl, som
-from .xray.ogf.bones import BoneNames
-from .xray.ogf.document import Ogf
-from .xray.ogf.limits import problems as model_problems
-from .xray.ogf.motions import motion_set_of
+from .xray.ogf.chunk_types import BoneNames
+from .xray.ogf.document import Ogf, motion_set_of
+from .xray.ogf.text import problems as model_problems
 from .xray.omf import limits
 from .xray.omf.document import MotionSet, Omf
 

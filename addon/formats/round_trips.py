@@ -15,11 +15,9 @@ from .arma.hierarchy import Hierarchy
 from .descent3 import ogf_image, oof
 from .xray import anm, bones, cform, details, dm, err, hom, skl, som
 from .xray.bones.mapping import decode_bone, encode_bone, with_bones
-from .xray.ogf.bones import BoneNames
-from .xray.ogf.document import Ogf
-from .xray.ogf.mesh import bone_labels, decode_meshes
-from .xray.ogf.mesh_encoding import encode_meshes
-from .xray.ogf.motions import motion_set_of, with_motion_set
+from .xray.ogf.chunk_types import BoneNames
+from .xray.ogf.document import Ogf, motion_set_of, with_motion_set
+from .xray.ogf.mesh import bone_labels, decode_meshes, encode_meshes
 from .xray.ogf.skeleton import decode_skeleton, encode_skeleton
 from .xray.omf.decoding import decode as decode_motions
 from .xray.omf.document import MotionSet, Omf

@@ -13,7 +13,7 @@ from ..core.errors import ReadError
 from ..core.report import Report
 from ..core.text import counted
 from ..formats.xray import ogf
-from ..formats.xray.ogf.motions import motion_set_of
+from ..formats.xray.ogf.document import motion_set_of
 from ..games.descent3 import textures
 from ..games.xray import model, motion_import
 from .bases import BlenderOperator, FileHandler, ImportHelper

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from addon.formats.xray.chunks import Chunk
-from addon.formats.xray.ogf import bones as ogf_bones
+from addon.formats.xray.ogf import chunk_types
 from addon.formats.xray.ogf import document as ogf_document
-from addon.formats.xray.ogf import geometry, texts
 from samples.bones import Bone, Rest, rest_of
 
 MADE = 1_704_067_200
@@ -65,7 +64,7 @@ def _rows(links: int, bones: list[Bone], rest: Rest) -> NDArray[np.void]:
         if bone.links != links or not bone.thickness:
             continue
         points, normals, uvs, near = _box(bone)
-        rows = np.zeros(len(points), geometry.SKINNED[links])
+        rows = np.zeros(len(points), chunk_types.SKINNED[links])
         rows["position"], rows["normal"], rows["uv"] = points, normals, uvs
         rows["tangent"], rows["binormal"] = np.roll(normals, 1, axis=1), np.roll(normals, 2, axis=1)
         line = _followed(place, links, rest)
@@ -84,33 +83,35 @@ def _child(links: int, bones: list[Bone], rest: Rest, formats: dict[int, int], t
     faces = np.arange(0, len(rows), 4)[:, None] + np.array([0, 1, 2, 0, 2, 3])
     values: list[Numbered] = [
         (1, _header(ogf_document.VisualType.SKINNED_STRIP, rows["position"])),
-        (2, geometry.Texture(texture, b"models\\model")),
-        (3, geometry.Vertices(formats[links], rows)),
-        (4, geometry.Indices(faces.reshape(-1).astype("<u2"))),
+        (2, chunk_types.Texture(texture, b"models\\model")),
+        (3, chunk_types.Vertices(formats[links], rows)),
+        (4, chunk_types.Indices(faces.reshape(-1).astype("<u2"))),
     ]
     return _visual(values)
 
 
-def _header(kind: ogf_document.VisualType, positions: NDArray[np.float32]) -> geometry.Header:
+def _header(kind: ogf_document.VisualType, positions: NDArray[np.float32]) -> chunk_types.Header:
     low, high = positions.min(axis=0), positions.max(axis=0)
     centre = (low + high) / 2
     radius = np.sqrt(((positions - centre) ** 2).sum(axis=1).max())
-    return geometry.Header(4, int(kind), 0, np.array([low, high], "<f4"), np.array([*centre, radius], "<f4"))
+    return chunk_types.Header(4, int(kind), 0, np.array([low, high], "<f4"), np.array([*centre, radius], "<f4"))
 
 
 def _visual(values: Iterable[Numbered]) -> ogf_document.Ogf:
     return ogf_document.Ogf([ogf_document.Section(Chunk(number, b""), value) for number, value in values])
 
 
-def _bone_values(bones: list[Bone], rest: Rest) -> tuple[ogf_bones.BoneNames, ogf_bones.IkData]:
+def _bone_values(bones: list[Bone], rest: Rest) -> tuple[chunk_types.BoneNames, chunk_types.IkData]:
     names, physics = [], []
     for place, bone in enumerate(bones):
         middle = (np.array(bone.end) - np.array(bone.joint)) / 2
         centre = np.round(rest.globals[place].T @ middle, 5) + 0.0
         half = np.maximum(np.abs(centre), bone.thickness or 0.01).astype("<f4")
         identity = np.eye(3, dtype="<f4")
-        names.append(ogf_bones.BoneName(bone.name.encode(), bone.parent.encode(), identity, centre.astype("<f4"), half))
-        shape = ogf_bones.Shape(
+        names.append(
+            chunk_types.BoneName(bone.name.encode(), bone.parent.encode(), identity, centre.astype("<f4"), half)
+        )
+        shape = chunk_types.Shape(
             1 if bone.thickness else 0,
             0,
             np.array([*identity.ravel(), *centre, *half], "<f4"),
@@ -118,11 +119,11 @@ def _bone_values(bones: list[Bone], rest: Rest) -> tuple[ogf_bones.BoneNames, og
             np.array([*centre, 0, 1, 0, 0.2, 0.05], "<f4"),
         )
         limits = np.array([[-0.5, 0.75, 1, 1], [-0.25, 0.25, 1, 1], [-0.125, 1.5, 1, 1]], "<f4")
-        joint = ogf_bones.Joint(
+        joint = chunk_types.Joint(
             2 if bone.parent else 0, limits, np.float32(1), np.float32(1), 0, np.zeros(2, "<f4"), np.float32(0.5)
         )
         physics.append(
-            ogf_bones.IkBone(
+            chunk_types.IkBone(
                 b"creatures\\human" if len(bones) > 4 else b"default_object",
                 shape,
                 joint,
@@ -133,7 +134,7 @@ def _bone_values(bones: list[Bone], rest: Rest) -> tuple[ogf_bones.BoneNames, og
                 1,
             )
         )
-    return ogf_bones.BoneNames(names), ogf_bones.IkData(physics)
+    return chunk_types.BoneNames(names), chunk_types.IkData(physics)
 
 
 def model(
@@ -149,11 +150,11 @@ def model(
     maker = b"motionbridge"
     values: list[Numbered] = [
         (1, _header(ogf_document.VisualType.SKELETON_ANIMATED, positions)),
-        (18, texts.Description(f"{name}.blend".encode(), maker, MADE, maker, MADE, maker, MADE)),
+        (18, chunk_types.Description(f"{name}.blend".encode(), maker, MADE, maker, MADE, maker, MADE)),
         (9, ogf_document.Children(nested)),
         (13, bone_names),
         (16, physics),
     ]
     if user_data:
-        values.append((17, texts.UserData(user_data)))
+        values.append((17, chunk_types.UserData(user_data)))
     return _visual([*values, *tail])

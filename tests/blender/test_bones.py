@@ -11,7 +11,7 @@ from addon.core.finite import NOT_FINITE
 from addon.core.report import Report
 from addon.formats.xray import bones
 from addon.formats.xray.bones.document import Mass
-from addon.formats.xray.ogf.bones import Joint, Shape
+from addon.formats.xray.ogf.chunk_types import Joint, Shape
 from addon.games.xray import bones_file
 from addon.games.xray.model import ImportOptions, import_model
 from tests.blender.test_skl_motions import rig_of

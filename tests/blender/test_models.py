@@ -12,7 +12,7 @@ from addon.blender.record import kept
 from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
 from addon.formats.xray import ogf
-from addon.formats.xray.ogf.bones import BoneName, BoneNames, IkData
+from addon.formats.xray.ogf.chunk_types import BoneName, BoneNames, IkData
 from addon.games.xray import bone_properties, model, model_export
 from tests.blender import raw_ogf
 from tests.real_files import corpus_files

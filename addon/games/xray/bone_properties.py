@@ -25,7 +25,7 @@ from bpy.props import (
 from ...blender.property_groups import AddedProperties
 from ...core import names
 from ...core.finite import as_in_file
-from ...formats.xray.ogf.bones import IkBone, Joint, Shape
+from ...formats.xray.ogf.chunk_types import IkBone, Joint, Shape
 
 SHAPES = (
     ("NONE", "None", "The bone has no collision", 0),

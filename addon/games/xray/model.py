@@ -24,11 +24,10 @@ from ...core.errors import MotionbridgeError, ReadError
 from ...core.model import Material, Mesh, Skeleton
 from ...core.report import Report
 from ...formats.xray import ogf
-from ...formats.xray.ogf.bones import BoneNames, IkData
+from ...formats.xray.ogf.chunk_types import BoneNames, IkData, MotionReferences, MotionReferences2, UserData
 from ...formats.xray.ogf.document import Ogf, OldVisualType, Part, VisualType, parts
 from ...formats.xray.ogf.mesh import decode_meshes, mesh_parts
 from ...formats.xray.ogf.skeleton import decode_skeleton
-from ...formats.xray.ogf.texts import MotionReferences, MotionReferences2, UserData
 from . import bone_properties
 from .game_tree import GameTree, tree_of
 from .model_properties import groups_without_bones, part_text

@@ -23,13 +23,10 @@ from ...core.mesh_transform import transformed
 from ...core.model import Mesh, Skeleton
 from ...core.report import Report
 from ...formats.xray import ogf
-from ...formats.xray.ogf.bones import BoneNames, IkData
-from ...formats.xray.ogf.changes import Changes
-from ...formats.xray.ogf.document import Ogf
-from ...formats.xray.ogf.mesh import bone_labels, decode_meshes, mesh_parts, part_name
-from ...formats.xray.ogf.mesh_encoding import Settings, encode_meshes
+from ...formats.xray.ogf.chunk_types import BoneNames, IkData, MotionReferences, MotionReferences2, UserData
+from ...formats.xray.ogf.document import Changes, Ogf
+from ...formats.xray.ogf.mesh import Settings, bone_labels, decode_meshes, encode_meshes, mesh_parts, part_name
 from ...formats.xray.ogf.skeleton import decode_skeleton, encode_skeleton
-from ...formats.xray.ogf.texts import MotionReferences, MotionReferences2, UserData
 from . import bone_properties, model_properties
 from .model import reference_names
 

@@ -31,7 +31,7 @@ from ...core.model import Clip, Skeleton
 from ...core.report import Report
 from ...core.text import counted
 from ...formats.xray import ogf, omf
-from ...formats.xray.ogf.motions import motion_set_of, with_motion_set
+from ...formats.xray.ogf.document import motion_set_of, with_motion_set
 from ...formats.xray.omf import edit
 from ...formats.xray.omf.changes import Changes
 from ...formats.xray.omf.decoding import decode_motion, track_bones

@@ -20,7 +20,7 @@ from ...core.errors import ReadError
 from ...core.report import Report
 from ...core.text import of_file_are
 from ...formats.xray import ogf, omf
-from ...formats.xray.ogf.motions import motion_set_of
+from ...formats.xray.ogf.document import motion_set_of
 from ...formats.xray.omf.decoding import decode_motion, track_bones
 from ...formats.xray.omf.document import FRAMES_PER_SECOND, TIMING, Definition, Motion, MotionFlag, Omf, Parameters
 from ...formats.xray.omf.motions import write_motion

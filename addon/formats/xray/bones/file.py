@@ -11,7 +11,7 @@ from ....core.errors import ReadError
 from ....core.finite import warn_not_finite
 from ....core.report import Report
 from ..chunks import Chunk, ChunkRun, Section, open_chunk, read_chunks, with_body, write_chunks
-from ..ogf.bones import Joint, Shape
+from ..ogf.chunk_types import Joint, Shape
 from .document import (
     MOST_BONES,
     PARTS,

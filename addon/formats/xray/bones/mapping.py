@@ -13,7 +13,7 @@ import numpy as np
 
 from ....core import names
 from ..chunks import Chunk, Section
-from ..ogf.bones import IkBone, Joint, Shape
+from ..ogf.chunk_types import IkBone, Joint, Shape
 from .document import PARTS, Bone, Bones, Breaking, Friction, IkFlags, Mass, Material, Naming, Part, Parts, Value
 
 KINDS: dict[type, int] = {Material: 4, Shape: 5, IkFlags: 8, Joint: 6, Breaking: 9, Friction: 0x10, Mass: 7}

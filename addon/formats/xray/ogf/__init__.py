@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from .codec import raw_size, read, recompose, starts_like, write
 from .document import HEADER
-from .file import raw_size, read, recompose, starts_like, write
 from .text import describe, differences, dump
 
 __all__ = ["HEADER", "describe", "differences", "dump", "raw_size", "read", "recompose", "starts_like", "write"]

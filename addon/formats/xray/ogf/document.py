@@ -15,27 +15,33 @@ from pathlib import PurePath
 from typing import TypeVar
 
 from ....core.binary import Bytes
+from ....core.text import counted
 from ..chunks import Chunk
-from ..omf.document import MotionLibrary, Parameters
-from .bones import BoneNames, IkData
-from .geometry import (
+from ..omf.document import MotionLibrary, MotionSet, Parameters
+from .chunk_types import (
+    BoneNames,
     Bounds,
+    Description,
     GeometryContainer,
     Header,
+    IkData,
     IndexContainer,
     Indices,
     Links,
     LodFaces,
+    LodPath,
+    MotionReferences,
+    MotionReferences2,
     SlidingWindows,
     Sphere,
     SwiContainer,
     Texture,
     TextureLinks,
     TreeShape,
+    UserData,
     VertexContainer,
     Vertices,
 )
-from .texts import Description, LodPath, MotionReferences, MotionReferences2, UserData
 
 HEADER = 1
 """The chunk that makes a visual."""
@@ -177,7 +183,6 @@ Value = (
     | Ogf
 )
 """Everything a chunk can mean."""
-
 Wanted = TypeVar(
     "Wanted",
     Header,
@@ -242,3 +247,48 @@ def with_parts(document: Ogf, changed: dict[tuple[int, ...], Ogf]) -> Ogf:
         below = {path[1:]: visual for path, visual in changed.items() if path[0] == number}
         sections[number] = Section(sections[number].chunk, with_parts(child, below), sections[number].tail)
     return document.replaced(children, Children(sections, children.tail))
+
+
+def motion_set_of(document: Ogf) -> MotionSet | None:
+    """The motions of a model, or None where it has none (or only one of the two chunks)."""
+    library, parameters = document.first(MotionLibrary), document.first(Parameters)
+    return MotionSet(library, parameters) if library is not None and parameters is not None else None
+
+
+def with_motion_set(document: Ogf, changed: MotionSet) -> Ogf:
+    """The same model with other motions in the place of its own; `motion_set_of` must have found some."""
+    old = motion_set_of(document)
+    if old is None:
+        raise KeyError(document.name)
+    return document.replaced(old.library, changed.library).replaced(old.parameters, changed.parameters)
+
+
+@dataclass
+class Changes:
+    """What is no longer the base's: ``bones`` by name, ``children`` by path, and what could not be taken along.
+
+    A line of ``bones`` is ``head: rest rotation``, one of ``children`` ``0: 14 positions, 3 weights``. An empty
+    `Changes` is a file whose every byte is the old one.
+    """
+
+    bones: list[str] = field(default_factory=list)
+    children: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.bones or self.children)
+
+    def include(self, other: Changes) -> None:
+        """Add what another encoding of the same model changed."""
+        self.bones += other.bones
+        self.children += other.children
+        self.left_out += other.left_out
+
+    def sentence(self) -> str:
+        """``2 bones, 1 mesh changed``, or ``nothing changed``."""
+        parts = [
+            counted(len(lines), noun, nouns)
+            for lines, noun, nouns in ((self.bones, "bone", "bones"), (self.children, "mesh", "meshes"))
+            if lines
+        ]
+        return f"{', '.join(parts)} changed" if parts else "nothing changed"

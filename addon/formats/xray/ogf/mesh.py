@@ -1,39 +1,75 @@
-"""A model's meshes as `Mesh`: full detail, Blender's axes, every child one mesh.
+"""A model's meshes as `Mesh` and back: full detail, Blender's axes, every child one mesh.
 
 A progressive model stores its triangles once for every level of detail; the first sliding window is the finest. The
-last of three or four weights is what the others leave of 1, two links store the second one's; a slot that is not used
+last of three or four weights is what the others leave of 1; two links store the weight of the second; an unused slot
 repeats the first bone. Version 3 stores vertices in the space of their bone.
+
+Encoding keeps the bytes of every field of every vertex that still means what the base says. Edited vertices are written
+in the format they had. If vertices were added or removed, the buffer is written again in the smallest format that holds
+their bones. New triangles cost a progressive model its levels of detail: it becomes a plain one.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import names, space
+from ....core import names, quantum, space, text
+from ....core.errors import WriteError
 from ....core.model import Material, Mesh, VertexWeights
 from ....core.report import Report
-from .bones import BoneNames
-from .document import Ogf, Part, parts
-from .geometry import GeometryContainer, Indices, SlidingWindows, Texture, VertexContainer, Vertices
+from . import surface
+from .chunk_types import (
+    LONG_FORMATS,
+    MOST_LINKS,
+    MOST_VERTICES,
+    OLD_VERTEX_FORMATS,
+    SHORT_FORMATS,
+    VERTEX_FORMATS,
+    BoneNames,
+    Bounds,
+    GeometryContainer,
+    Indices,
+    SlidingWindows,
+    Sphere,
+    Texture,
+    VertexContainer,
+    Vertices,
+)
+from .document import Changes, Children, Ogf, OldVisualType, Part, VisualType, parts, with_parts
 from .skeleton import decode_skeleton
 
 Floats = NDArray[np.float64]
+_PLAIN_TYPES: dict[int, dict[int, int]] = {
+    4: {
+        VisualType.PROGRESSIVE: VisualType.NORMAL,
+        VisualType.SKINNED_PROGRESSIVE: VisualType.SKINNED_STRIP,
+        VisualType.TREE_PROGRESSIVE: VisualType.TREE,
+    },
+    3: {
+        OldVisualType.PROGRESSIVE: OldVisualType.NORMAL,
+        OldVisualType.PROGRESSIVE_2: OldVisualType.NORMAL,
+        OldVisualType.SKINNED_PROGRESSIVE: OldVisualType.SKINNED_STRIP,
+    },
+}
+"""Version -> what a progressive visual becomes without its levels of detail."""
 
 
-def decode_meshes(document: Ogf, report: Report) -> list[Mesh]:
-    """A mesh for each of `mesh_parts`, in that order; the others are reported.
+@dataclass(frozen=True)
+class Settings:
+    """How meshes are compared and written.
 
-    Groups are the model's bones in the file's order, so that a group's index is the bone's number.
+    ``normal_step`` is how far a component of a normal may lie from the file's and still be untouched (Blender keeps
+    custom normals in 16 bits). ``most_links`` bones a vertex may follow: 4, or 2 for Shadow of Chernobyl's engine.
     """
-    bones = bone_labels(document)
-    rest = rest_of(document)
-    there = mesh_parts(document)
-    _report_missing(document, {part.path for part in there}, report)
-    return [decode_mesh(part.visual, part_name(document, part), bones, report, rest) for part in there]
+
+    normal_step: float = 0.0
+    most_links: int = MOST_LINKS
 
 
 def bone_labels(document: Ogf) -> list[str]:
@@ -64,9 +100,48 @@ def part_name(document: Ogf, part: Part) -> str:
     return "_".join([document.name, *(f"{number:02}" for number in part.path)])
 
 
-def _report_missing(document: Ogf, there: set[tuple[int, ...]], report: Report) -> None:
+def decode_meshes(document: Ogf, report: Report) -> list[Mesh]:
+    """A mesh for each of `mesh_parts`, in that order; the others are reported.
+
+    Groups are the model's bones in the file's order, so that a group's index is the bone's number.
+    """
+    bones = bone_labels(document)
+    rest = rest_of(document)
+    held = mesh_parts(document)
+    _report_missing(document, {part.path for part in held}, report)
+    return [decode_mesh(part.visual, part_name(document, part), bones, report, rest) for part in held]
+
+
+@np.errstate(over="ignore", invalid="ignore")  # bounds of broken files
+def encode_meshes(meshes: Sequence[Mesh], base: Ogf, settings: Settings | None = None) -> tuple[Ogf, Changes]:
+    """The base with these meshes, one for each of its `mesh_parts`, in that order. Raises `WriteError`."""
+    held = mesh_parts(base)
+    if len(meshes) != len(held):
+        raise WriteError(
+            f"{len(meshes)} meshes are given, the model has {len(held)}", remedy="Export one for each of its meshes"
+        )
+    bones, rest = bone_labels(base), rest_of(base)
+    changes = Changes()
+    changed: dict[tuple[int, ...], Ogf] = {}
+    for part, mesh in zip(held, meshes, strict=True):
+        visual, difference = encode_mesh(mesh, part.visual, bones, rest=rest, settings=settings)
+        difference.children = [f"{part_name(base, part)}: {line}" for line in difference.children]
+        changes.include(difference)
+        if visual is not part.visual:
+            changed[part.path] = visual
+    document = with_parts(base, changed)
+    resized = any(
+        changed[part.path].header is not part.visual.header
+        or changed[part.path].first(Bounds) is not part.visual.first(Bounds)
+        for part in held
+        if part.path in changed
+    )
+    return (_refitted(document, base) if resized and () not in changed else document), changes
+
+
+def _report_missing(document: Ogf, held: set[tuple[int, ...]], report: Report) -> None:
     for part in parts(document):
-        if part.path in there:
+        if part.path in held:
             continue
         in_level = part.visual.first(GeometryContainer) or part.visual.first(VertexContainer)
         where = "its geometry lies in the level's files" if in_level else "it has no readable vertices or indices"
@@ -106,6 +181,40 @@ def decode_mesh(visual: Ogf, name: str, bones: Sequence[str], report: Report, re
     )
 
 
+@np.errstate(over="ignore", invalid="ignore")
+def encode_mesh(
+    mesh: Mesh, base: Ogf, bones: Sequence[str], *, rest: Floats | None = None, settings: Settings | None = None
+) -> tuple[Ogf, Changes]:
+    """The base visual with the mesh's geometry and material, and what of it changed.
+
+    ``bones`` are the model's, by number; ``rest`` as `mesh.rest_of` gives it for version 3. Raises `WriteError` for
+    what the game cannot take.
+    """
+    settings = settings or Settings()
+    old = decode_mesh(base, mesh.name, bones, Report(), rest)
+    _check(mesh, old)
+    changes = Changes()
+    document = _encode_material(mesh, base, changes)
+    vertices, indices = base.first(Vertices), base.first(Indices)
+    assert vertices is not None  # noqa: S101 - `mesh_parts` chose it for that
+    assert indices is not None  # noqa: S101 - likewise
+    recount = len(mesh.positions) != len(old.positions)
+    touched = _all_touched(mesh) if recount else _compare(mesh, old, bones, settings)
+    _check_numbers(mesh, touched)
+    if recount or touched.any():
+        edit = _Edit(mesh, touched, recount, bones, rest, settings)
+        document = document.replaced(vertices, _encode_vertices(edit, vertices, changes))
+    detailed = base.first(SlidingWindows) is not None
+    if (recount and detailed) or not np.array_equal(mesh.triangles, old.triangles):
+        document = _encode_triangles(mesh, document, indices)
+        changes.children.append(text.changed_count("triangles", len(old.triangles), len(mesh.triangles)))
+        if detailed:
+            changes.left_out.append(f"the levels of detail of {mesh.name!r}: they belong to the old triangles")
+    if touched.positions.any():
+        document = _with_bounds(document, _refitted_bounds(base, old.positions, mesh.positions))
+    return document, changes
+
+
 def full_detail(indices: Indices, windows: SlidingWindows | None, name: str, report: Report) -> NDArray[np.uint16]:
     """The corners of the finest detail, whole triangles only."""
     corners = indices.corners
@@ -125,8 +234,8 @@ def _to_model(
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     frames = rest[np.minimum(bones, len(rest) - 1)]
     placed = np.einsum("nij,nj->ni", frames[:, :3, :3], positions) + frames[:, :3, 3]
-    turned = np.einsum("nij,nj->ni", frames[:, :3, :3], normals)
-    return placed.astype(np.float32), turned.astype(np.float32)
+    rotated = np.einsum("nij,nj->ni", frames[:, :3, :3], normals)
+    return placed.astype(np.float32), rotated.astype(np.float32)
 
 
 def decode_weights(vertices: Vertices, bone_count: int, name: str, report: Report) -> VertexWeights:
@@ -163,3 +272,271 @@ def material_of(texture: Texture) -> Material:
     """The texture's last name part names the material."""
     path, shader = names.decode(texture.texture), names.decode(texture.shader)
     return Material(path.replace("/", "\\").rpartition("\\")[2] or shader, path, shader)
+
+
+# What was edited -----------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Touched:
+    """(vertices,) which of a vertex's fields are no longer the base's."""
+
+    positions: NDArray[np.bool_]
+    normals: NDArray[np.bool_]
+    uvs: NDArray[np.bool_]
+    weights: NDArray[np.bool_]
+
+    def any(self) -> bool:
+        return any(mask.any() for mask in (self.positions, self.normals, self.uvs, self.weights))
+
+    def lines(self) -> list[str]:
+        return [
+            f"{int(mask.sum())} {what}"
+            for what, mask in (
+                ("positions", self.positions),
+                ("normals", self.normals),
+                ("texture coordinates", self.uvs),
+                ("weights", self.weights),
+            )
+            if mask.any()
+        ]
+
+
+def _all_touched(mesh: Mesh) -> _Touched:
+    return _Touched(*(np.ones(len(mesh.positions), np.bool_) for _ in range(4)))
+
+
+def _compare(mesh: Mesh, old: Mesh, bones: Sequence[str], settings: Settings) -> _Touched:
+    untouched = np.zeros(len(mesh.positions), np.bool_)
+    touched = _Touched(untouched, untouched, untouched, untouched)
+    touched.positions = _rows_differ(mesh.positions, old.positions)
+    if mesh.normals is not None and old.normals is not None:
+        tolerance = 2 * settings.normal_step  # `untouched` allows half a step
+        touched.normals = _rows_differ(mesh.normals, old.normals, tolerance)
+        if tolerance:
+            touched.normals &= _rows_differ(mesh.normals, surface.unit(old.normals.astype(np.float64)), tolerance)
+    elif mesh.normals is None:
+        touched.normals = touched.positions
+    if mesh.uvs is not None and old.uvs is not None:
+        touched.uvs = _rows_differ(mesh.uvs, old.uvs)
+    if old.weights is not None:
+        touched.weights = surface.changed_vertices(surface.influences(mesh, bones), surface.influences(old, bones))
+    return touched
+
+
+def _rows_differ(values: NDArray[Any], base: NDArray[Any], tolerance: float = 0.0) -> NDArray[np.bool_]:
+    # NaN and infinite values are near nothing, but they may still be the same.
+    same = quantum.untouched(values, base, tolerance) | (values == base) | (np.isnan(values) & np.isnan(base))
+    differ: NDArray[np.bool_] = np.logical_not(same.all(axis=1))
+    return differ
+
+
+def _check_numbers(mesh: Mesh, touched: _Touched) -> None:
+    """Only of what is written anew: a number that came from the file may go back into it."""
+    for numbers, changed in (
+        (mesh.positions, touched.positions),
+        (mesh.normals, touched.normals),
+        (mesh.uvs, touched.uvs),
+    ):
+        if numbers is not None and not np.isfinite(numbers[changed]).all():
+            raise WriteError(f"a vertex of {mesh.name!r} holds NaN or infinite values", remedy="Clean the mesh up")
+
+
+def _check(mesh: Mesh, old: Mesh) -> None:
+    count = len(mesh.positions)
+    if count > MOST_VERTICES:
+        raise WriteError(
+            f"{mesh.name!r} has {count} vertices, the game takes {MOST_VERTICES} a mesh",
+            remedy="Split it, or join what the texture seams cut apart",
+        )
+    if mesh.material_index is not None and len(np.unique(mesh.material_index)) > 1:
+        raise WriteError(
+            f"{mesh.name!r} has several materials, the game takes one a mesh",
+            remedy="Separate it by material",
+        )
+    if not len(mesh.triangles) and not len(old.triangles):
+        return
+    if not len(mesh.triangles):
+        raise WriteError(f"{mesh.name!r} has no faces", remedy="Leave it out or give it faces")
+    if int(mesh.triangles.min()) < 0 or int(mesh.triangles.max()) >= count:
+        raise WriteError(f"a face of {mesh.name!r} points behind its last vertex", remedy="Validate the mesh")
+
+
+# Edited vertices and triangles --------------------------------------------------------------------------------------
+
+
+def _encode_material(mesh: Mesh, base: Ogf, changes: Changes) -> Ogf:
+    texture = base.first(Texture)
+    if texture is None or not mesh.materials:
+        return base
+    number = int(mesh.material_index[0]) if mesh.material_index is not None and len(mesh.material_index) else 0
+    material = mesh.materials[number]
+    now = Texture(
+        *(
+            stored if names.decode(stored) == text else names.encode(text)
+            for stored, text in ((texture.texture, material.texture), (texture.shader, material.shader))
+        )
+    )
+    if now == texture:
+        return base
+    changes.children.append("texture or shader")
+    return base.replaced(texture, now)
+
+
+@dataclass(frozen=True)
+class _Edit:
+    """What `_encode_vertices` works from; ``recount`` where vertices were added or removed."""
+
+    mesh: Mesh
+    touched: _Touched
+    recount: bool
+    bones: Sequence[str]
+    rest: Floats | None
+    settings: Settings
+
+
+def _encode_vertices(edit: _Edit, base: Vertices, changes: Changes) -> Vertices:
+    mesh, touched, recount = edit.mesh, edit.touched, edit.recount
+    changes.children += [f"vertices {len(base.rows)} -> {len(mesh.positions)}"] if recount else touched.lines()
+    found = _encode_links(edit, base, changes) if base.links and touched.weights.any() else None
+    number = _format_for(base, found, touched, recount)
+    layout = (OLD_VERTEX_FORMATS if edit.rest is not None else VERTEX_FORMATS)[number]
+    same_layout = layout == base.rows.dtype
+    rows = np.zeros(len(mesh.positions), layout)
+    if not recount:
+        for name in base.rows.dtype.names or ():
+            if same_layout or name not in ("bones", "weights"):
+                rows[name] = base.rows[name]
+    if found is not None:
+        anew = touched.weights if same_layout and not recount else np.ones(len(rows), np.bool_)
+        surface.store(rows, anew, found)
+    _store_surface(rows, mesh, touched, edit.rest)
+    return Vertices(number, rows)
+
+
+def _encode_links(edit: _Edit, base: Vertices, changes: Changes) -> surface.Slots:
+    pulls = surface.influences(edit.mesh, edit.bones)
+    most = 1 if edit.rest is not None else edit.settings.most_links
+    # What the base has room for is never cut down.
+    found = surface.slots(pulls, max(most, 0 if edit.recount else base.links), edit.mesh.name)
+    name = edit.mesh.name
+    changes.left_out += [f"the group {group!r} of {name!r} is no bone" for group in pulls.left_out]
+    if found.trimmed:
+        changes.left_out.append(f"{found.trimmed} vertices of {name!r} follow more bones than can be written")
+    return found
+
+
+def _format_for(base: Vertices, found: surface.Slots | None, touched: _Touched, recount: bool) -> int:
+    """The base's format while it has room, else the smallest of its family that has."""
+    if found is None:
+        return base.format
+    needed = int(found.links.max() if recount else found.links[touched.weights].max())
+    if not recount and needed <= base.links:
+        return base.format
+    family = LONG_FORMATS if base.format in LONG_FORMATS.values() else SHORT_FORMATS
+    return family[int(found.links.max())]
+
+
+def _store_surface(rows: NDArray[np.void], mesh: Mesh, touched: _Touched, rest: Floats | None) -> None:
+    """Positions, normals, texture coordinates and what follows from them, where they changed."""
+    positions, triangles = space.xray_points(mesh.positions), space.xray_triangles(mesh.triangles)
+    moved, rotated = touched.positions, touched.normals
+    if mesh.normals is not None:
+        normals = space.xray_points(mesh.normals)
+    else:
+        normals = surface.vertex_normals(positions, triangles).astype(np.float32)
+    if mesh.uvs is not None:
+        rows["uv"][touched.uvs] = space.xray_uvs(mesh.uvs)[touched.uvs]
+    if rest is not None and "bones" in (rows.dtype.names or ()):
+        # A vertex in its bone's space moves when it changes bones.
+        moved = moved | touched.weights
+        rotated = rotated | touched.weights
+        back = np.linalg.inv(rest)[np.minimum(rows["bones"][:, 0], len(rest) - 1)]
+        positions = np.einsum("nij,nj->ni", back[:, :3, :3], mesh.positions) + back[:, :3, 3]
+        blender_normals = mesh.normals if mesh.normals is not None else space.xray_points(normals)
+        normals = np.einsum("nij,nj->ni", back[:, :3, :3], blender_normals)
+    rows["position"][moved] = positions[moved]
+    rows["normal"][rotated] = normals[rotated]
+    framed = touched.positions | touched.normals | touched.uvs
+    if "tangent" in (rows.dtype.names or ()) and framed.any():
+        tangents, binormals = surface.tangent_frames(rows["position"], rows["normal"], rows["uv"], triangles)
+        rows["tangent"][framed] = tangents[framed]
+        rows["binormal"][framed] = binormals[framed]
+
+
+def _encode_triangles(mesh: Mesh, document: Ogf, indices: Indices) -> Ogf:
+    corners = space.xray_triangles(mesh.triangles).ravel().astype("<u2")
+    document = document.replaced(indices, Indices(corners))
+    windows = document.first(SlidingWindows)
+    if windows is not None:
+        document = document.replaced(windows, None)
+    header = document.header
+    plain = _PLAIN_TYPES[header.version].get(header.type)
+    return document if plain is None else document.replaced(header, replace(header, type=plain))
+
+
+# Bounds -------------------------------------------------------------------------------------------------------------
+
+
+def _bounds_of(document: Ogf) -> surface.Hull:
+    """As the file has them: in the header, in version 3 in chunks of their own."""
+    header, box, sphere = document.header, document.first(Bounds), document.first(Sphere)
+    return surface.Hull(
+        header.box if header.box is not None else box.box if box is not None else None,
+        header.sphere if header.sphere is not None else sphere.sphere if sphere is not None else None,
+    )
+
+
+def _refitted_bounds(base: Ogf, before: NDArray[np.float32], after: NDArray[np.float32]) -> surface.Hull:
+    """Bounds for points (n, 3) in Blender's axes that were ``before``; NaN and infinite ones do not count."""
+    old, new = (space.xray_points(points[np.isfinite(points).all(axis=1)]) for points in (before, after))
+    if not len(new):
+        return _bounds_of(base)
+    wanted = surface.bounds(new)
+    return surface.refitted(_bounds_of(base), surface.bounds(old) if len(old) else wanted, wanted, new)
+
+
+def _with_bounds(document: Ogf, fitted: surface.Hull) -> Ogf:
+    header, old_box, old_sphere = document.header, document.first(Bounds), document.first(Sphere)
+    old = _bounds_of(document)
+    if fitted.box is old.box and fitted.sphere is old.sphere:
+        return document
+    if header.box is not None:
+        document = document.replaced(header, replace(header, box=fitted.box, sphere=fitted.sphere))
+    if old_box is not None and fitted.box is not None and fitted.box is not old.box:
+        document = document.replaced(old_box, Bounds(fitted.box))
+    if old_sphere is not None and fitted.sphere is not None and fitted.sphere is not old.sphere:
+        document = document.replaced(old_sphere, Sphere(fitted.sphere))
+    return document
+
+
+def _refitted(document: Ogf, base: Ogf) -> Ogf:
+    """The model, and hierarchies inside it, with bounds around their children's; ``base`` before the edit."""
+    holder, held = document.first(Children), base.first(Children)
+    pairs = zip(holder.sections, held.sections, strict=True) if holder and held else ()
+    fitted: dict[tuple[int, ...], Ogf] = {
+        (number,): _refitted(section.value, old.value)
+        for number, (section, old) in enumerate(pairs)
+        if isinstance(section.value, Ogf) and isinstance(old.value, Ogf) and section.value.children
+    }
+    document = with_parts(document, fitted)
+    now, before = (
+        [hull for child in visual.children if (hull := _bounds_of(child)).box is not None]
+        for visual in (document, base)
+    )
+    if not now:
+        return document
+    wanted = surface.joint_bounds(now)
+    wanted_before = surface.joint_bounds(before) if before else wanted
+    return _with_bounds(document, surface.refitted(_bounds_of(document), wanted_before, wanted, _extent(document, now)))
+
+
+def _extent(document: Ogf, hulls: Sequence[surface.Hull]) -> NDArray[Any]:
+    """(n, 3) the points of a model, or the corners of its parts' boxes where vertices do not lie in its space."""
+    found = [vertices for part in mesh_parts(document) if (vertices := part.visual.first(Vertices)) is not None]
+    if found and document.header.box is not None:
+        points: NDArray[Any] = np.concatenate([vertices.rows["position"] for vertices in found])
+        finite: NDArray[Any] = points[np.isfinite(points).all(axis=1)]
+        return finite
+    boxes = np.array([hull.box for hull in hulls])
+    return np.concatenate([boxes[:, choice, range(3)] for choice in itertools.product((0, 1), repeat=3)])

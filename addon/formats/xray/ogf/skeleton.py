@@ -1,8 +1,8 @@
 """A model's bones as a `Skeleton` and back.
 
 The rest pose is the bind pose of the inverse kinematics chunk. The engine resolves parents by name, without case, and
-refuses a model that has not exactly one root; what it would refuse to load is imported with a warning where the bones
-still make a tree, for a modder may want to mend it.
+refuses a model that has not exactly one root; a model it would refuse is imported with a warning where the bones still
+make a tree, so that it can be repaired.
 """
 
 from __future__ import annotations
@@ -19,10 +19,8 @@ from ....core.errors import ReadError, WriteError
 from ....core.model import Skeleton, parents_first
 from ....core.report import Report
 from ..omf.document import MotionLibrary
-from .bones import MOST_BONES, BoneName, BoneNames, IkBone, IkData, IkLayout, Joint, Shape
-from .changes import Changes
-from .document import Ogf, parts, with_parts
-from .geometry import Vertices
+from .chunk_types import MOST_BONES, BoneName, BoneNames, IkBone, IkData, IkLayout, Joint, Shape, Vertices
+from .document import Changes, Ogf, parts, with_parts
 
 Floats = NDArray[np.float64]
 
@@ -32,82 +30,82 @@ FARTHEST = 1e9
 """Metres (or radians) of a rest pose that is still shown: Blender squares coordinates in 32 bits."""
 
 
-# Damaged files hold numbers that are none; they are told, not stumbled over.
+# Damaged files hold NaN and infinite values; they are reported.
 @np.errstate(invalid="ignore")
 def decode_skeleton(document: Ogf, report: Report) -> Skeleton:
     """The bones in the file's order, names as the file has them.
 
-    Raises `ReadError` where there are no bones, two of one name, or parents that form a ring.
+    Raises `ReadError` where there are no bones, two of one name, or parents that form a cycle.
     """
-    listed, physics = _chunks(document)
-    labels = [bone.label for bone in listed.bones]
+    bone_names, physics = _chunks(document)
+    labels = [bone.label for bone in bone_names.bones]
     for group in names.duplicates(labels):
         raise ReadError(
             f"{len(group)} bones are called {group[0]!r}",
             file=document.file,
             remedy="Rename all but one of them: the game finds bones by name",
         )
-    parents = _parents(document, listed, report)
+    parents = _parents(document, bone_names, report)
     for bone, entry in zip(labels, physics.bones, strict=True):
         if not (_usable(entry.rotation).all() and _usable(entry.offset).all()):
             report.warn("the rest pose has NaN, infinite or huge values; shown as zero, kept in the file", bone)
-    turns, offsets = _rest(physics, parents)
-    return Skeleton(document.name, labels, parents, turns, offsets, space.XRAY_ROOT_FRAME.copy())
+    rotations, offsets = _rest(physics, parents)
+    return Skeleton(document.name, labels, parents, rotations, offsets, space.XRAY_ROOT_FRAME.copy())
 
 
 def _chunks(document: Ogf) -> tuple[BoneNames, IkData]:
-    listed, physics = document.first(BoneNames), document.first(IkData)
-    if listed is None or not listed.bones:
+    bone_names, physics = document.first(BoneNames), document.first(IkData)
+    if bone_names is None or not bone_names.bones:
         raise ReadError(
             "the model has no skeleton (no readable bone names)",
             file=document.file,
             remedy="Import it as a mesh, or choose the model that the motions belong to",
         )
-    if physics is None or len(physics.bones) != len(listed.bones):
+    if physics is None or len(physics.bones) != len(bone_names.bones):
         raise ReadError(
-            f"the rest pose of the {len(listed.bones)} bones is missing or unreadable (chunk of inverse kinematics)",
+            f"the rest pose of {len(bone_names.bones)} bones is missing or unreadable (chunk of inverse kinematics)",
             file=document.file,
             remedy="The file is damaged: copy it again from its source",
         )
-    return listed, physics
+    return bone_names, physics
 
 
-def _parents(document: Ogf, listed: BoneNames, report: Report) -> NDArray[np.int32]:
-    places = {bone.label.lower(): place for place, bone in enumerate(listed.bones)}
-    parents = np.full(len(listed.bones), -1, np.int32)
-    for place, bone in enumerate(listed.bones):
+def _parents(document: Ogf, bone_names: BoneNames, report: Report) -> NDArray[np.int32]:
+    index = {bone.label.lower(): number for number, bone in enumerate(bone_names.bones)}
+    parents = np.full(len(bone_names.bones), -1, np.int32)
+    for number, bone in enumerate(bone_names.bones):
         parent = names.decode(bone.parent)
-        if parent and parent.lower() not in places:
+        if parent and parent.lower() not in index:
             report.warn(f"the parent {parent!r} does not exist; the bone becomes a root", bone.label)
         elif parent:
-            parents[place] = places[parent.lower()]
+            parents[number] = index[parent.lower()]
     try:
         parents_first(parents)
     except ValueError:
-        ring = [listed.bones[place].label for place in _ring(parents)]
+        cycle = [bone_names.bones[number].label for number in _cycle(parents)]
         raise ReadError(
-            f"the parents of bones form a ring: {', '.join(ring)}",
+            f"the parents of bones form a cycle: {', '.join(cycle)}",
             file=document.file,
             remedy="The file is damaged: copy it again from its source",
         ) from None
-    roots = [listed.bones[place].label for place in np.flatnonzero(parents < 0)]
+    roots = [bone_names.bones[number].label for number in np.flatnonzero(parents < 0)]
     if len(roots) > 1:
         report.warn(f"{len(roots)} bones have no parent, the game takes one: {', '.join(roots)}")
-    if len(listed.bones) > MOST_BONES:
-        report.warn(f"{len(listed.bones)} bones, the game takes {MOST_BONES}")
+    if len(bone_names.bones) > MOST_BONES:
+        report.warn(f"{len(bone_names.bones)} bones, the game takes {MOST_BONES}")
     return parents
 
 
-def _ring(parents: NDArray[np.int32]) -> list[int]:
-    """The bones of one ring, which must exist: from every bone walk further than any chain is long."""
+def _cycle(parents: NDArray[np.int32]) -> list[int]:
+    """The bones of one cycle, which must exist: from every bone walk further than any chain is long."""
     here = np.arange(len(parents))
     for _ in range(len(parents)):
         here = np.where(here >= 0, parents[here], -1)
     start = int(here.max())
-    ring = [start]
-    while (following := int(parents[ring[-1]])) != start:
-        ring.append(following)
-    return ring
+    cycle = [start]
+    while (following := int(parents[cycle[-1]])) != start:
+        cycle.append(following)
+    return cycle
 
 
 def _stored_pose(physics: IkData) -> tuple[Floats, Floats]:
@@ -126,23 +124,23 @@ def _usable(numbers: NDArray[np.floating[Any]]) -> NDArray[np.bool_]:
 
 def _rest(physics: IkData, parents: NDArray[np.int32]) -> tuple[Floats, Floats]:
     """Parent-local rest pose."""
-    turns, offsets = _stored_pose(physics)
+    rotations, offsets = _stored_pose(physics)
     if physics.layout != IkLayout.ABSOLUTE:
-        return turns, offsets
-    above = rotation.conjugate(np.where(parents[:, None] < 0, rotation.IDENTITY, turns[parents]))
+        return rotations, offsets
+    above = rotation.conjugate(np.where(parents[:, None] < 0, rotation.IDENTITY, rotations[parents]))
     origin = np.where(parents[:, None] < 0, 0.0, offsets[parents])
-    return rotation.multiply(above, turns), rotation.rotate(above, offsets - origin)
+    return rotation.multiply(above, rotations), rotation.rotate(above, offsets - origin)
 
 
 def _absolute(skeleton: Skeleton) -> tuple[Floats, Floats]:
     """The rest pose in the space of the root's parent."""
-    turns, offsets = skeleton.rest_rotation.copy(), skeleton.rest_translation.copy()
+    rotations, offsets = skeleton.rest_rotation.copy(), skeleton.rest_translation.copy()
     for bone in parents_first(skeleton.parents):
         parent = skeleton.parents[bone]
         if parent >= 0:
-            offsets[bone] = offsets[parent] + rotation.rotate(turns[parent], skeleton.rest_translation[bone])
-            turns[bone] = rotation.multiply(turns[parent], skeleton.rest_rotation[bone])
-    return turns, offsets
+            offsets[bone] = offsets[parent] + rotation.rotate(rotations[parent], skeleton.rest_translation[bone])
+            rotations[bone] = rotation.multiply(rotations[parent], skeleton.rest_rotation[bone])
+    return rotations, offsets
 
 
 @np.errstate(invalid="ignore")
@@ -152,30 +150,30 @@ def encode_skeleton(skeleton: Skeleton, base: Ogf) -> tuple[Ogf, Changes]:
     Bones are matched by name without case. New ones get a box of no size and no collision shape. Vertices keep
     following their bones when the order changes. Raises `WriteError` for what the game cannot take.
     """
-    listed, physics = _chunks(base)
-    same_tree = _same_tree(skeleton, base, listed)
+    bone_names, physics = _chunks(base)
+    same_tree = _same_tree(skeleton, base, bone_names)
     if not same_tree:
         _check_tree(skeleton)
     _check_rest(skeleton)
-    places = {bone.label.lower(): place for place, bone in enumerate(listed.bones)}
-    origin = [places.get(bone.lower(), -1) for bone in skeleton.bones]
+    index = {bone.label.lower(): number for number, bone in enumerate(bone_names.bones)}
+    origin = [index.get(bone.lower(), -1) for bone in skeleton.bones]
     changes = Changes()
     document = base
     if not same_tree:
-        document = document.replaced(listed, _encode_names(skeleton, listed, origin, changes))
-    if origin != list(range(len(listed.bones))):
-        document = _renumbered(document, listed, origin, changes)
+        document = document.replaced(bone_names, _encode_names(skeleton, bone_names, origin, changes))
+    if origin != list(range(len(bone_names.bones))):
+        document = _renumbered(document, bone_names, origin, changes)
     new_physics = _encode_physics(skeleton, physics, origin, changes)
     return (document if new_physics is physics else document.replaced(physics, new_physics)), changes
 
 
-def _same_tree(skeleton: Skeleton, base: Ogf, listed: BoneNames) -> bool:
+def _same_tree(skeleton: Skeleton, base: Ogf, bone_names: BoneNames) -> bool:
     """Whether names and parents are the base's: such a file leaves as it came, whatever the game makes of it."""
-    labels = [bone.label for bone in listed.bones]
+    labels = [bone.label for bone in bone_names.bones]
     return (
         len(labels) == len(skeleton.bones)
         and all(map(names.same, labels, skeleton.bones))
-        and np.array_equal(skeleton.parents, _parents(base, listed, Report()))
+        and np.array_equal(skeleton.parents, _parents(base, bone_names, Report()))
     )
 
 
@@ -195,8 +193,8 @@ def _check_tree(skeleton: Skeleton) -> None:
         raise WriteError(f"the parent of {wrong[0]!r} is not a bone of the skeleton", remedy="Choose another parent")
     try:
         parents_first(skeleton.parents)
-    except ValueError as ring:
-        raise WriteError(str(ring), remedy="Give one of these bones another parent") from None
+    except ValueError as cycle:
+        raise WriteError(str(cycle), remedy="Give one of these bones another parent") from None
     roots = [bone for bone, parent in zip(skeleton.bones, skeleton.parents, strict=True) if parent < 0]
     if len(roots) != 1:
         raise WriteError(
@@ -209,29 +207,29 @@ def _check_rest(skeleton: Skeleton) -> None:
     numbers = np.concatenate([skeleton.rest_rotation, skeleton.rest_translation], axis=1)
     if not np.isfinite(numbers).all():
         broken = skeleton.bones[int(np.flatnonzero(~np.isfinite(numbers).all(axis=1))[0])]
-        raise WriteError(f"the rest pose of {broken!r} holds a number that is none", remedy="Reset its rest pose")
+        raise WriteError(f"the rest pose of {broken!r} holds NaN or infinite values", remedy="Reset its rest pose")
 
 
-def _encode_names(skeleton: Skeleton, listed: BoneNames, origin: list[int], changes: Changes) -> BoneNames:
-    """The chunk of names, with the old entry of every bone that is still there."""
+def _encode_names(skeleton: Skeleton, bone_names: BoneNames, origin: list[int], changes: Changes) -> BoneNames:
+    """The chunk of names, with the old entry of every bone that still exists."""
     bones = []
-    for bone, parent, old_place in zip(skeleton.bones, skeleton.parents, origin, strict=True):
+    for bone, parent, source in zip(skeleton.bones, skeleton.parents, origin, strict=True):
         parent_name = skeleton.bones[parent] if parent >= 0 else ""
-        if old_place < 0:
+        if source < 0:
             zero = np.zeros(3, np.float32)
             box = np.eye(3, dtype=np.float32)
             bones.append(BoneName(_stored_name(bone), _stored_name(parent_name), box, zero, zero))
             changes.bones.append(f"{bone}: new")
             continue
-        old = listed.bones[old_place]
+        old = bone_names.bones[source]
         if names.same(names.decode(old.parent), parent_name):
             bones.append(old)
         else:
             bones.append(replace(old, parent=_stored_name(parent_name)))
             changes.bones.append(f"{bone}: parent")
-    gone = [bone.label for place, bone in enumerate(listed.bones) if place not in origin]
+    gone = [bone.label for number, bone in enumerate(bone_names.bones) if number not in origin]
     changes.bones += [f"{bone}: removed" for bone in gone]
-    kept = [place for place in origin if place >= 0]
+    kept = [number for number in origin if number >= 0]
     if kept != sorted(kept):
         changes.bones.append("the order of the bones")
     return BoneNames(bones)
@@ -242,17 +240,17 @@ def _stored_name(name: str) -> bytes:
     return names.encode(name.lower())
 
 
-def _renumbered(document: Ogf, listed: BoneNames, origin: list[int], changes: Changes) -> Ogf:
+def _renumbered(document: Ogf, bone_names: BoneNames, origin: list[int], changes: Changes) -> Ogf:
     """Vertices follow bones by number: give them the new ones. Refuses what a new order would break."""
     if document.first(MotionLibrary) is not None:
         raise WriteError(
             "bones were added, removed or put in another order, and the model carries its motions inside",
             remedy="Keep the bones as they are, or move the motions to an .omf file first",
         )
-    new_number = np.full(len(listed.bones), -1, np.int64)
-    for place, old in enumerate(origin):
+    new_number = np.full(len(bone_names.bones), -1, np.int64)
+    for number, old in enumerate(origin):
         if old >= 0:
-            new_number[old] = place
+            new_number[old] = number
     if (new_number == np.arange(len(new_number))).all():
         return document
     changed: dict[tuple[int, ...], Ogf] = {}
@@ -261,7 +259,7 @@ def _renumbered(document: Ogf, listed: BoneNames, origin: list[int], changes: Ch
         if vertices is None or not vertices.links:
             continue
         rows = vertices.rows.copy()
-        rows["bones"] = _new_numbers(rows["bones"], new_number, listed.bones, part.path)
+        rows["bones"] = _new_numbers(rows["bones"], new_number, bone_names.bones, part.path)
         changed[part.path] = part.visual.replaced(vertices, Vertices(vertices.format, rows))
         changes.children.append(f"{'.'.join(map(str, part.path))}: bone numbers")
     return with_parts(document, changed)
@@ -284,28 +282,28 @@ def _new_numbers(
 def _encode_physics(skeleton: Skeleton, physics: IkData, origin: list[int], changes: Changes) -> IkData:
     """The chunk of rest poses; the old one itself where nothing changed."""
     absolute = physics.layout == IkLayout.ABSOLUTE
-    turns, offsets = _absolute(skeleton) if absolute else (skeleton.rest_rotation, skeleton.rest_translation)
-    old_turns, old_offsets = _stored_pose(physics)
+    rotations, offsets = _absolute(skeleton) if absolute else (skeleton.rest_rotation, skeleton.rest_translation)
+    old_rotations, old_offsets = _stored_pose(physics)
     index = np.array(origin)
-    reach = np.abs(old_offsets[index]).max(axis=1, keepdims=True)
+    magnitude = np.abs(old_offsets[index]).max(axis=1, keepdims=True)
     if absolute:
-        reach = np.maximum(reach, np.abs(old_offsets).max())
-    reach = np.broadcast_to(reach, offsets.shape)
-    same_turn = quantum.untouched_rotations(turns, old_turns[index], 0.0) & (index >= 0)
-    same_offset = quantum.untouched(offsets, old_offsets[index], magnitude=reach).all(axis=1) & (index >= 0)
-    angles = space.xray_bone_angles_back(turns).astype("<f4")
+        magnitude = np.maximum(magnitude, np.abs(old_offsets).max())
+    magnitude = np.broadcast_to(magnitude, offsets.shape)
+    same_rotation = quantum.untouched_rotations(rotations, old_rotations[index], 0.0) & (index >= 0)
+    same_offset = quantum.untouched(offsets, old_offsets[index], magnitude=magnitude).all(axis=1) & (index >= 0)
+    angles = space.xray_bone_angles_back(rotations).astype("<f4")
     metres = space.xray_bone_translations(offsets).astype("<f4")
     bones = []
-    for place, (bone, old_place) in enumerate(zip(skeleton.bones, origin, strict=True)):
-        if old_place < 0:
-            bones.append(_new_bone(physics, angles[place], metres[place]))
+    for number, (bone, source) in enumerate(zip(skeleton.bones, origin, strict=True)):
+        if source < 0:
+            bones.append(_new_bone(physics, angles[number], metres[number]))
             continue
-        entry = physics.bones[old_place]
-        if not same_turn[place]:
-            entry = replace(entry, rotation=angles[place])
+        entry = physics.bones[source]
+        if not same_rotation[number]:
+            entry = replace(entry, rotation=angles[number])
             changes.bones.append(f"{bone}: rest rotation")
-        if not same_offset[place]:
-            entry = replace(entry, offset=metres[place])
+        if not same_offset[number]:
+            entry = replace(entry, offset=metres[number])
             changes.bones.append(f"{bone}: rest position")
         bones.append(entry)
     same = len(bones) == len(physics.bones) and all(a is b for a, b in zip(bones, physics.bones, strict=True))

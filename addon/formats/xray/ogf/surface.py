@@ -1,6 +1,7 @@
-"""What follows from a mesh's shape: normals, tangent frames and bounds, for vertices that have to be written anew.
+"""What vertices that are written again need: normals, tangent frames, bounds and the bones they follow.
 
-All in the file's axes (X-Ray's, triangles clockwise seen from outside, v downwards).
+Positions and normals are in the file's axes (X-Ray's, triangles clockwise seen from outside, v downwards). A vertex
+follows up to four bones, stored heaviest first.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import quantum
+from ....core.errors import WriteError
+from ....core.model import Mesh
 
 Floats = NDArray[np.float64]
 
@@ -71,6 +74,9 @@ def tangent_frames(
     return tangents, binormals
 
 
+# Bounds -------------------------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, eq=False)
 class Hull:
     """``box`` (2, 3) float32 lowest and highest corner, ``sphere`` (4,) float32 centre and radius; None where a file
@@ -85,7 +91,7 @@ def bounds(positions: NDArray[Any]) -> Hull:
     """The box around points, and the sphere about its middle, the radius rounded outwards."""
     box = np.stack([positions.min(axis=0), positions.max(axis=0)]).astype(np.float32)
     centre = box.astype(np.float64).mean(axis=0).astype(np.float32)
-    return Hull(box, np.append(centre, _rounded_up(_reach(centre, positions))))
+    return Hull(box, np.append(centre, _rounded_up(_radius(centre, positions))))
 
 
 def joint_bounds(parts: Sequence[Hull]) -> Hull:
@@ -97,9 +103,9 @@ def joint_bounds(parts: Sequence[Hull]) -> Hull:
     spheres = np.array(list(found))
     box = np.stack([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)]).astype(np.float32)
     centre = box.astype(np.float64).mean(axis=0).astype(np.float32)
-    reach = np.linalg.norm(spheres[:, :3].astype(np.float64) - centre, axis=1) + spheres[:, 3]
+    radii = np.linalg.norm(spheres[:, :3].astype(np.float64) - centre, axis=1) + spheres[:, 3]
     corner = np.linalg.norm(box[1].astype(np.float64) - centre)
-    return Hull(box, np.append(centre, _rounded_up(min(float(reach.max()), float(corner)))))
+    return Hull(box, np.append(centre, _rounded_up(min(float(radii.max()), float(corner)))))
 
 
 def refitted(old: Hull, wanted_before: Hull, wanted: Hull, points: NDArray[Any]) -> Hull:
@@ -114,7 +120,7 @@ def refitted(old: Hull, wanted_before: Hull, wanted: Hull, points: NDArray[Any])
         if loose or _same(old.box, wanted.box):
             box = old.box
     # Tools round radii to nearest: a millionth outside is inside.
-    if old.sphere is not None and _reach(old.sphere[:3], points) <= old.sphere[3] * (1 + 1e-6):
+    if old.sphere is not None and _radius(old.sphere[:3], points) <= old.sphere[3] * (1 + 1e-6):
         sphere = old.sphere
     return Hull(box, sphere)
 
@@ -125,10 +131,112 @@ def _same(one: NDArray[np.float32], other: NDArray[np.float32]) -> bool:
     return bool(quantum.untouched(one, other, magnitude=np.full(one.shape, size)).all())
 
 
-def _reach(centre: NDArray[np.float32], points: NDArray[Any]) -> float:
+def _radius(centre: NDArray[np.float32], points: NDArray[Any]) -> float:
     return float(np.linalg.norm(points.astype(np.float64) - centre, axis=1).max(initial=0.0))
 
 
 def _rounded_up(radius: float) -> np.float32:
     result: np.float32 = np.nextafter(np.float32(radius), np.float32(np.inf))
     return result
+
+
+# Weights ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Influences:
+    """Which bone pulls which vertex how much.
+
+    ``keys`` (n,) = vertex * bone count + bone, ascending, no two equal; ``weights`` (n,).
+    """
+
+    keys: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    vertex_count: int
+    bone_count: int
+    left_out: tuple[str, ...] = ()
+    """Groups that hold weights but are no bones of the model."""
+
+
+def influences(mesh: Mesh, bones: Sequence[str]) -> Influences:
+    """The mesh's weights by bone number, names compared without case. Raises `WriteError` for weights that are none."""
+    count = max(len(bones), 1)
+    if mesh.weights is None:
+        return Influences(np.zeros(0, np.int64), np.zeros(0), len(mesh.positions), count)
+    index = {bone.lower(): number for number, bone in enumerate(bones)}
+    bone_of_group = np.array([index.get(group.lower(), -1) for group in mesh.groups] or [-1], np.int64)
+    weights = mesh.weights.weights.astype(np.float64)
+    if not np.isfinite(weights).all():
+        raise WriteError(f"a weight of {mesh.name!r} is NaN or infinite", remedy="Normalise its vertex groups")
+    bone = bone_of_group[mesh.weights.groups]
+    unknown = np.unique(mesh.weights.groups[(bone < 0) & (weights > 0)])
+    known = (bone >= 0) & (weights > 0)
+    keys = mesh.weights.vertices[known].astype(np.int64) * count + bone[known]
+    distinct, row = np.unique(keys, return_inverse=True)
+    summed = np.bincount(row.ravel(), weights[known], len(distinct)).astype(np.float64)
+    return Influences(distinct, summed, len(mesh.positions), count, tuple(mesh.groups[group] for group in unknown))
+
+
+def changed_vertices(new: Influences, old: Influences) -> NDArray[np.bool_]:
+    """(vertices,) whose bones or weights differ by more than Blender's own rounding."""
+    keys = np.union1d(new.keys, old.keys)
+    both = []
+    for side in (new, old):
+        weights = np.zeros(len(keys))
+        weights[np.searchsorted(keys, side.keys)] = side.weights
+        both.append(weights)
+    differs = ~quantum.untouched(both[0], both[1], magnitude=np.ones(len(keys)))
+    result = np.zeros(new.vertex_count, np.bool_)
+    result[keys[differs] // new.bone_count] = True
+    return result
+
+
+@dataclass(frozen=True)
+class Slots:
+    """``bones`` and ``weights`` (vertices, most links), heaviest first, weights of a vertex summing to 1.
+
+    A slot that is not used repeats the first bone with weight 0. ``links`` (vertices,) how many are used, ``trimmed``
+    how many vertices had more than there is room for.
+    """
+
+    bones: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    links: NDArray[np.int64]
+    trimmed: int
+
+
+def slots(pulls: Influences, most: int, name: str) -> Slots:
+    """The ``most`` heaviest bones of every vertex. Raises `WriteError` where a vertex follows none."""
+    vertex, bone = np.divmod(pulls.keys, pulls.bone_count)
+    counts = np.bincount(vertex, minlength=pulls.vertex_count)
+    if not counts.all():
+        lost = int((counts == 0).sum())
+        raise WriteError(
+            f"{lost} of {len(counts)} vertices of {name!r} follow no bone",
+            remedy="Give them weights in groups named like the model's bones",
+        )
+    order = np.lexsort((-pulls.weights, vertex))
+    starts = np.cumsum(counts) - counts
+    rank = np.arange(len(order)) - starts[vertex[order]]
+    kept = rank < most
+    row, column = vertex[order][kept], rank[kept]
+    weights = np.zeros((pulls.vertex_count, most))
+    weights[row, column] = pulls.weights[order][kept]
+    bones = np.zeros((pulls.vertex_count, most), np.int64)
+    bones[row, column] = bone[order][kept]
+    links = np.minimum(counts, most)
+    bones = np.where(np.arange(most) < links[:, None], bones, bones[:, :1])
+    weights /= weights.sum(axis=1, keepdims=True)
+    return Slots(bones, weights, links, int((counts > most).sum()))
+
+
+def store(rows: NDArray[Any], which: NDArray[np.bool_], found: Slots) -> None:
+    """Write bones and weights into the vertices ``which`` of ``rows``, whose layout has room for their links."""
+    links = rows.dtype["bones"].shape[0]
+    rows["bones"][which] = found.bones[which, :links]
+    if links == 2:
+        # A single bone is written twice; the second one's weight is then 1.
+        second = np.where(found.links == 1, 1.0, found.weights[:, 1])
+        rows["weights"][which, 0] = second[which]
+    elif links > 2:
+        rows["weights"][which] = found.weights[which, : links - 1]

@@ -9,21 +9,27 @@ from addon.core.errors import ReadError
 from addon.core.finite import NOT_FINITE
 from addon.core.report import Report
 from addon.formats.xray import ogf
-from addon.formats.xray.ogf.bones import BoneNames, IkData, IkLayout
-from addon.formats.xray.ogf.document import Children, Ogf, VisualType
-from addon.formats.xray.ogf.geometry import (
+from addon.formats.xray.ogf.chunk_types import (
+    BoneNames,
+    Description,
     GeometryContainer,
+    IkData,
+    IkLayout,
     Indices,
     Links,
     LodFaces,
+    LodPath,
+    MotionReferences,
+    MotionReferences2,
     SlidingWindows,
     SwiContainer,
     Texture,
     TreeShape,
+    UserData,
     VertexContainer,
     Vertices,
 )
-from addon.formats.xray.ogf.texts import Description, LodPath, MotionReferences, MotionReferences2, UserData
+from addon.formats.xray.ogf.document import Children, Ogf, VisualType
 from tests.formats.xray.ogf import small_model as small
 from tests.real_files import corpus_files
 from tests.work import lines_run, memory_peak

@@ -10,8 +10,8 @@ from hypothesis.extra import numpy as arrays
 
 from addon.core.report import Report
 from addon.formats.xray import ogf
+from addon.formats.xray.ogf.chunk_types import SKINNED, Bounds, Vertices
 from addon.formats.xray.ogf.document import Ogf
-from addon.formats.xray.ogf.geometry import SKINNED, Bounds, Vertices
 from addon.formats.xray.ogf.mesh import decode_meshes, decode_weights
 from tests.formats.xray.ogf import small_model as small
 from tests.real_files import corpus_files

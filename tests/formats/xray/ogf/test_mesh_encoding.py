@@ -15,10 +15,9 @@ from addon.core.model import Material, Mesh, VertexWeights
 from addon.core.report import Report
 from addon.formats.xray import ogf
 from addon.formats.xray.ogf import surface
+from addon.formats.xray.ogf.chunk_types import Bounds, Indices, SlidingWindows, Sphere, Texture, Vertices
 from addon.formats.xray.ogf.document import Ogf, VisualType
-from addon.formats.xray.ogf.geometry import Bounds, Indices, SlidingWindows, Sphere, Texture, Vertices
-from addon.formats.xray.ogf.mesh import decode_meshes
-from addon.formats.xray.ogf.mesh_encoding import Settings, encode_meshes
+from addon.formats.xray.ogf.mesh import Settings, decode_meshes, encode_meshes
 from tests.formats.xray.ogf import small_model as small
 from tests.formats.xray.ogf.test_mesh import WITH_MESHES
 
@@ -105,7 +104,7 @@ def test_numbers_that_are_none_go_back_where_they_came_from():
     assert encode_meshes([mesh], document)[0] is document
     mesh.positions = mesh.positions.copy()
     mesh.positions[1] = np.nan
-    with pytest.raises(WriteError, match="holds a number that is none"):
+    with pytest.raises(WriteError, match="holds NaN or infinite values"):
         encode_meshes([mesh], document)
 
 
@@ -437,11 +436,11 @@ def test_vertices_of_version_3_go_back_into_their_bones_space(corpus):
         (square(triangles=np.zeros((0, 3), np.int32), material_index=None), "'square' has no faces"),
         (square(triangles=np.array([[0, 1, 4]], np.int32)), "points behind its last vertex"),
         (square(triangles=np.array([[0, 1, -1]], np.int32)), "points behind its last vertex"),
-        (square(positions=np.full((4, 3), np.nan, np.float32)), "holds a number that is none"),
+        (square(positions=np.full((4, 3), np.nan, np.float32)), "holds NaN or infinite values"),
         (square(weights=weights_of((0, 0, 1), (1, 0, 1))), "2 of 4 vertices of 'square' follow no bone"),
         (square(weights=None), "4 of 4 vertices of 'square' follow no bone"),
         (square(groups=["Bone", "Bone.001"]), "4 of 4 vertices of 'square' follow no bone"),
-        (square(weights=weights_of((0, 0, np.nan))), "a weight of 'square' is no number"),
+        (square(weights=weights_of((0, 0, np.nan))), "a weight of 'square' is NaN or infinite"),
         (square(material_index=np.array([0, 1])), "'square' has several materials"),
         (square(materials=[Material("m", "纹理", "s")]), "the game's code page"),
     ],

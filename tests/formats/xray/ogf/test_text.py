@@ -8,7 +8,7 @@ import pytest
 from addon.core.errors import ReadError
 from addon.core.report import Report
 from addon.formats.xray import ogf
-from addon.formats.xray.ogf.bones import IkData
+from addon.formats.xray.ogf.chunk_types import IkData
 from tests.formats.xray.ogf import small_model as small
 from tests.real_files import corpus_files
 

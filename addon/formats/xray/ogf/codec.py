@@ -19,26 +19,32 @@ from ..omf import motions
 from ..omf.document import MotionLibrary, Parameters
 from ..omf.motions import read_motions, write_motions
 from ..omf.parameters import read_parameters, write_parameters
-from .bones import BoneNames, IkData, IkLayout
-from .document import HEADER, Children, FastPath, Ogf, Section, Value
-from .geometry import (
+from .chunk_types import (
+    BoneNames,
     Bounds,
+    Description,
     GeometryContainer,
     Header,
+    IkData,
+    IkLayout,
     IndexContainer,
     Indices,
     Links,
     LodFaces,
+    LodPath,
+    MotionReferences,
+    MotionReferences2,
     SlidingWindows,
     Sphere,
     SwiContainer,
     Texture,
     TextureLinks,
     TreeShape,
+    UserData,
     VertexContainer,
     Vertices,
 )
-from .texts import Description, LodPath, MotionReferences, MotionReferences2, UserData
+from .document import HEADER, Children, FastPath, Ogf, Section, Value
 
 _NOT_A_MODEL = "Check that this is a model of S.T.A.L.K.E.R. and that it was copied whole"
 
@@ -217,12 +223,12 @@ def _read_section(section: Section, parent: Reader, context: _Context, read_valu
         return
     section.tail = body.rest()
     if not isinstance(section.value, Ogf | Children | FastPath | MotionLibrary | Parameters):  # these say it themselves
-        warn_not_finite(context.report, f"{_place(section.value)}, chunk {body.chunk}", section.value)
+        warn_not_finite(context.report, f"{_subject(section.value)}, chunk {body.chunk}", section.value)
     if len(section.tail):
         context.report.warn(f"{len(section.tail)} bytes are left over; kept", body.chunk)
 
 
-def _place(value: Value) -> str:
+def _subject(value: Value) -> str:
     """What a chunk holds, as users know it: ``bone names`` of `BoneNames`."""
     return re.sub(r"(?<=[a-z])(?=[A-Z0-9])", " ", type(value).__name__).lower()
 

@@ -1,0 +1,669 @@
+"""The types of chunks: what is drawn, the skeleton, and words; each class reads and writes the body of its chunk.
+
+Arrays are views of the file's bytes. In a skinned vertex the position is in model space of the rest pose (version 3: in
+its bone's space); tangent and binormal are dP/du and dP/dv, not of unit length. Joint limits are stored for the physics
+engine: min(-a, -b) and max(-a, -b) of what the editor shows. Sources: the engine's ``FMesh.hpp``, ``SkeletonX.cpp``,
+``SkeletonCustom.cpp``, ``Bone.hpp`` and ``r2_loader.cpp``, the editor's ``bone.cpp``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core import names
+from ....core.binary import Reader, Writer
+from ....core.errors import ReadError
+
+STATIC = 0x112
+"""Vertex format of what no bone moves: Direct3D's bits for position, normal, one texture coordinate."""
+MOST_LINKS = 4
+MOST_VERTICES = 0xFFFF
+MOST_BONES = 64
+"""The engine counts bones in a mask of 64 bits."""
+_FRAME = [("position", "<f4", 3), ("normal", "<f4", 3), ("tangent", "<f4", 3), ("binormal", "<f4", 3)]
+
+
+def _skinned(links: int) -> np.dtype[Any]:
+    """The vertex with ``links`` bones: one is a u32 at the end, several are u16 at the start; nothing is padded."""
+    if links == 1:
+        return np.dtype([*_FRAME, ("uv", "<f4", 2), ("bones", "<u4", (1,))])
+    return np.dtype([("bones", "<u2", (links,)), *_FRAME, ("weights", "<f4", (links - 1,)), ("uv", "<f4", 2)])
+
+
+SKINNED = {links: _skinned(links) for links in range(1, MOST_LINKS + 1)}
+_STATIC_VERTEX = np.dtype([("position", "<f4", 3), ("normal", "<f4", 3), ("uv", "<f4", 2)])
+_OLD_VERTEX = np.dtype([("position", "<f4", 3), ("normal", "<f4", 3), ("uv", "<f4", 2), ("bones", "<u4", (1,))])
+SHORT_FORMATS = {1: 1, 2: 2, 3: 3, 4: 4}
+"""Number of links -> vertex format of Clear Sky and Call of Pripyat."""
+LONG_FORMATS = {1: 0x12071980, 2: 0x240E3300, 3: 0x481C6600, 4: 0x5A237F80}
+"""Number of links -> vertex format of Shadow of Chernobyl (three and four links: later engines only)."""
+VERTEX_FORMATS: dict[int, np.dtype[Any]] = {
+    STATIC: _STATIC_VERTEX,
+    **{number: SKINNED[links] for formats in (SHORT_FORMATS, LONG_FORMATS) for links, number in formats.items()},
+}
+OLD_VERTEX_FORMATS: dict[int, np.dtype[Any]] = {STATIC: _STATIC_VERTEX, 1: _OLD_VERTEX, LONG_FORMATS[1]: _OLD_VERTEX}
+WINDOW = np.dtype([("offset", "<u4"), ("triangles", "<u2"), ("vertices", "<u2")])
+LOD_CORNER = np.dtype(
+    [("position", "<f4", 3), ("uv", "<f4", 2), ("colour", "<u4"), ("sun", "u1"), ("padding", "u1", 3)]
+)
+_SMALLEST_NAME = 1 + 1 + 60
+_SMALLEST_IK = 1 + 112 + 60 + 24 + 16
+
+
+# Geometry -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True, eq=False)
+class Header:
+    """``box`` (2, 3) float32 lowest and highest corner and ``sphere`` (4,) centre and radius, None in version 3."""
+
+    version: int
+    type: int
+    shader: int
+    box: NDArray[np.float32] | None = None
+    sphere: NDArray[np.float32] | None = None
+
+    @classmethod
+    def read(cls, reader: Reader) -> Header:
+        """Raises `ReadError` for versions other than 3 and 4."""
+        version = reader.u8("the model's version")
+        if version not in (3, 4):
+            raise reader.error(
+                f"a model of version {version} is not known (known: 3 and 4)",
+                "Check that this is a model of S.T.A.L.K.E.R.; older builds' models have to be converted first",
+            )
+        header = cls(version, reader.u8("the model's type"), reader.u16("the model's shader"))
+        if version == 4:
+            header.box = reader.array("<f4", 2, 3, what="the bounding box")
+            header.sphere = reader.array("<f4", 4, what="the bounding sphere")
+        return header
+
+    def write(self, writer: Writer) -> None:
+        writer.u8(self.version)
+        writer.u8(self.type)
+        writer.u16(self.shader)
+        if self.box is not None and self.sphere is not None:
+            writer.array(self.box, "<f4")
+            writer.array(self.sphere, "<f4")
+
+
+@dataclass(slots=True, eq=False)
+class Bounds:
+    """Version 3's bounding box: ``box`` (2, 3) float32."""
+
+    box: NDArray[np.float32]
+
+    @classmethod
+    def read(cls, reader: Reader) -> Bounds:
+        return cls(reader.array("<f4", 2, 3, what="the bounding box"))
+
+    def write(self, writer: Writer) -> None:
+        writer.array(self.box, "<f4")
+
+
+@dataclass(slots=True, eq=False)
+class Sphere:
+    """Version 3's bounding sphere: ``sphere`` (4,) float32, centre and radius."""
+
+    sphere: NDArray[np.float32]
+
+    @classmethod
+    def read(cls, reader: Reader) -> Sphere:
+        return cls(reader.array("<f4", 4, what="the bounding sphere"))
+
+    def write(self, writer: Writer) -> None:
+        writer.array(self.sphere, "<f4")
+
+
+@dataclass(slots=True)
+class Texture:
+    """The texture's path without extension, and the engine's shader."""
+
+    texture: bytes
+    shader: bytes
+
+    @classmethod
+    def read(cls, reader: Reader) -> Texture:
+        return cls(reader.string("the texture's name"), reader.string("the shader's name"))
+
+    def write(self, writer: Writer) -> None:
+        writer.string(self.texture)
+        writer.string(self.shader)
+
+
+@dataclass(slots=True)
+class TextureLinks:
+    """Version 3 in levels: numbers of the texture and the shader in the level's lists."""
+
+    texture: int
+    shader: int
+
+    @classmethod
+    def read(cls, reader: Reader) -> TextureLinks:
+        return cls(reader.u32("the texture's number"), reader.u32("the shader's number"))
+
+    def write(self, writer: Writer) -> None:
+        writer.u32(self.texture)
+        writer.u32(self.shader)
+
+
+@dataclass(slots=True, eq=False)
+class Vertices:
+    """``format`` as stored; ``rows`` (vertices,) with the fields of that format (`VERTEX_FORMATS`)."""
+
+    format: int
+    rows: NDArray[Any]
+
+    @classmethod
+    def read(cls, reader: Reader, formats: Mapping[int, np.dtype[Any]] = VERTEX_FORMATS) -> Vertices:
+        """Raises `ReadError` for a format whose layout is not known."""
+        number = reader.u32("the vertex format")
+        if number not in formats:
+            raise reader.error(f"the vertex format {number:#x} is not known")
+        count = reader.u32("the number of vertices")
+        return cls(number, reader.array(formats[number], count, what=f"{count} vertices"))
+
+    @classmethod
+    def read_old(cls, reader: Reader) -> Vertices:
+        """As version 3 has them."""
+        return cls.read(reader, OLD_VERTEX_FORMATS)
+
+    def write(self, writer: Writer) -> None:
+        writer.u32(self.format)
+        writer.u32(len(self.rows))
+        writer.raw(self.rows.tobytes())
+
+    @property
+    def links(self) -> int:
+        """How many bones a vertex can follow; 0 where none moves it."""
+        names = self.rows.dtype.names or ()
+        return self.rows.dtype["bones"].shape[0] if "bones" in names else 0
+
+
+@dataclass(slots=True, eq=False)
+class Indices:
+    """``corners`` (3 * triangles,) uint16, clockwise seen from outside. Progressive models store several details."""
+
+    corners: NDArray[np.uint16]
+
+    @classmethod
+    def read(cls, reader: Reader) -> Indices:
+        count = reader.u32("the number of indices")
+        return cls(reader.array("<u2", count, what=f"{count} indices"))
+
+    def write(self, writer: Writer) -> None:
+        writer.u32(len(self.corners))
+        writer.array(self.corners, "<u2")
+
+
+@dataclass(slots=True, eq=False)
+class SlidingWindows:
+    """Levels of detail of a progressive model: ``windows`` (details,) offset, triangles, vertices; 0 is the finest."""
+
+    reserved: NDArray[np.uint32]
+    windows: NDArray[Any]
+
+    @classmethod
+    def read(cls, reader: Reader) -> SlidingWindows:
+        reserved = reader.array("<u4", 4, what="the sliding windows' reserved numbers")
+        count = reader.u32("the number of sliding windows")
+        return cls(reserved, reader.array(WINDOW, count, what=f"{count} sliding windows"))
+
+    def write(self, writer: Writer) -> None:
+        writer.array(self.reserved, "<u4")
+        writer.u32(len(self.windows))
+        writer.raw(self.windows.tobytes())
+
+
+@dataclass(slots=True)
+class VertexContainer:
+    """Where the level keeps the vertices: number of the buffer, first vertex, how many."""
+
+    buffer: int
+    base: int
+    count: int
+
+    @classmethod
+    def read(cls, reader: Reader) -> VertexContainer:
+        return cls(reader.u32("the buffer's number"), reader.u32("the first vertex"), reader.u32("the vertex count"))
+
+    def write(self, writer: Writer) -> None:
+        for number in (self.buffer, self.base, self.count):
+            writer.u32(number)
+
+
+@dataclass(slots=True)
+class IndexContainer:
+    """Where the level keeps the indices: number of the buffer, first index, how many."""
+
+    buffer: int
+    base: int
+    count: int
+
+    @classmethod
+    def read(cls, reader: Reader) -> IndexContainer:
+        return cls(reader.u32("the buffer's number"), reader.u32("the first index"), reader.u32("the index count"))
+
+    def write(self, writer: Writer) -> None:
+        for number in (self.buffer, self.base, self.count):
+            writer.u32(number)
+
+
+@dataclass(slots=True)
+class GeometryContainer:
+    """Both of the above in one chunk."""
+
+    vertices: VertexContainer
+    indices: IndexContainer
+
+    @classmethod
+    def read(cls, reader: Reader) -> GeometryContainer:
+        return cls(VertexContainer.read(reader), IndexContainer.read(reader))
+
+    def write(self, writer: Writer) -> None:
+        self.vertices.write(writer)
+        self.indices.write(writer)
+
+
+@dataclass(slots=True)
+class SwiContainer:
+    """Number of the sliding windows in the level's list."""
+
+    number: int
+
+    @classmethod
+    def read(cls, reader: Reader) -> SwiContainer:
+        return cls(reader.u32("the number of the sliding windows"))
+
+    def write(self, writer: Writer) -> None:
+        writer.u32(self.number)
+
+
+@dataclass(slots=True, eq=False)
+class Links:
+    """Children by their numbers in the level's list of visuals: ``visuals`` (n,) uint32."""
+
+    visuals: NDArray[np.uint32]
+
+    @classmethod
+    def read(cls, reader: Reader) -> Links:
+        count = reader.u32("the number of children")
+        return cls(reader.array("<u4", count, what=f"{count} children"))
+
+    def write(self, writer: Writer) -> None:
+        writer.u32(len(self.visuals))
+        writer.array(self.visuals, "<u4")
+
+
+@dataclass(slots=True, eq=False)
+class LodFaces:
+    """The eight pictures a distant model is drawn as: ``corners`` (8, 4) of position, uv, light and sun."""
+
+    corners: NDArray[Any]
+
+    @classmethod
+    def read(cls, reader: Reader) -> LodFaces:
+        return cls(reader.array(LOD_CORNER, 8, 4, what="the faces of a level of detail"))
+
+    def write(self, writer: Writer) -> None:
+        writer.raw(self.corners.tobytes())
+
+
+@dataclass(slots=True, eq=False)
+class TreeShape:
+    """A tree's place and light: ``transform`` (4, 4) rows, ``scale`` and ``bias`` (5,) red, green, blue, sky, sun."""
+
+    transform: NDArray[np.float32]
+    scale: NDArray[np.float32]
+    bias: NDArray[np.float32]
+
+    @classmethod
+    def read(cls, reader: Reader) -> TreeShape:
+        transform = reader.array("<f4", 4, 4, what="a tree's transform")
+        scale, bias = reader.array("<f4", 2, 5, what="a tree's light")
+        return cls(transform, scale, bias)
+
+    def write(self, writer: Writer) -> None:
+        for numbers in (self.transform, self.scale, self.bias):
+            writer.array(numbers, "<f4")
+
+
+# Skeleton -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True, eq=False)
+class BoneName:
+    """A bone's name, its parent's ("" for the root), and its oriented box in the bone's own space.
+
+    ``rotation`` (3, 3) rows, ``centre`` (3,), ``half_size`` (3,), all float32.
+    """
+
+    name: bytes
+    parent: bytes
+    rotation: NDArray[np.float32]
+    centre: NDArray[np.float32]
+    half_size: NDArray[np.float32]
+
+    @property
+    def label(self) -> str:
+        """The name as text."""
+        return names.decode(self.name)
+
+
+@dataclass(slots=True, eq=False)
+class BoneNames:
+    """The bones in the order that everything else counts by."""
+
+    bones: list[BoneName]
+
+    @classmethod
+    def read(cls, reader: Reader) -> BoneNames:
+        count = reader.u32("the number of bones")
+        if count * _SMALLEST_NAME > reader.remaining:
+            raise reader.error(f"{count} bones are announced, {reader.remaining} bytes are left")
+        return cls([cls._read_bone(reader) for _ in range(count)])
+
+    @staticmethod
+    def _read_bone(reader: Reader) -> BoneName:
+        return BoneName(
+            reader.string("a bone's name"),
+            reader.string("the name of a bone's parent"),
+            reader.array("<f4", 3, 3, what="a bone's box"),
+            reader.array("<f4", 3, what="a bone's box"),
+            reader.array("<f4", 3, what="a bone's box"),
+        )
+
+    def write(self, writer: Writer) -> None:
+        writer.u32(len(self.bones))
+        for bone in self.bones:
+            writer.string(bone.name)
+            writer.string(bone.parent)
+            for numbers in (bone.rotation, bone.centre, bone.half_size):
+                writer.array(numbers, "<f4")
+
+
+@dataclass(slots=True, eq=False)
+class Shape:
+    """What a bone collides as. All three shapes are stored; ``type``: 0 none counts, 1 box, 2 sphere, 3 cylinder.
+
+    ``flags``: 1 no picking, 2 remove after a break, 4 no physics, 8 no fog collider. ``box`` (15,) rotation rows,
+    centre, half size; ``sphere`` (4,) centre, radius; ``cylinder`` (8,) centre, direction, height, radius.
+    """
+
+    type: int
+    flags: int
+    box: NDArray[np.float32]
+    sphere: NDArray[np.float32]
+    cylinder: NDArray[np.float32]
+
+    @classmethod
+    def read(cls, reader: Reader) -> Shape:
+        return cls(
+            reader.u16("a shape's type"),
+            reader.u16("a shape's flags"),
+            reader.array("<f4", 15, what="a box shape"),
+            reader.array("<f4", 4, what="a sphere shape"),
+            reader.array("<f4", 8, what="a cylinder shape"),
+        )
+
+    def write(self, writer: Writer) -> None:
+        writer.u16(self.type)
+        writer.u16(self.flags)
+        for numbers in (self.box, self.sphere, self.cylinder):
+            writer.array(numbers, "<f4")
+
+
+@dataclass(slots=True, eq=False)
+class Joint:
+    """How a bone hangs on its parent. ``type``: 0 rigid, 1 cloth, 2 joint, 3 wheel, 4 none, 5 slider.
+
+    ``limits`` (3, 4) float32, a row for x, y, z: lowest, highest (radians), spring, damping. ``flags`` (1 breakable)
+    and ``breaking`` (2,) force and torque are None, like ``friction``, where the layout is too old to have them.
+    """
+
+    type: int
+    limits: NDArray[np.float32]
+    spring: np.float32
+    damping: np.float32
+    flags: int | None = None
+    breaking: NDArray[np.float32] | None = None
+    friction: np.float32 | None = None
+
+    @classmethod
+    def read(cls, reader: Reader, *, breakable: bool, friction: bool) -> Joint:
+        joint = cls(
+            reader.u32("a joint's type"),
+            reader.array("<f4", 3, 4, what="a joint's limits"),
+            reader.f32("a joint's spring"),
+            reader.f32("a joint's damping"),
+        )
+        if breakable:
+            joint.flags = reader.u32("a joint's flags")
+            joint.breaking = reader.array("<f4", 2, what="what breaks a joint")
+        if friction:
+            joint.friction = reader.f32("a joint's friction")
+        return joint
+
+    def write(self, writer: Writer) -> None:
+        writer.u32(self.type)
+        writer.array(self.limits, "<f4")
+        writer.f32(self.spring)
+        writer.f32(self.damping)
+        if self.flags is not None and self.breaking is not None:
+            writer.u32(self.flags)
+            writer.array(self.breaking, "<f4")
+        if self.friction is not None:
+            writer.f32(self.friction)
+
+
+@dataclass(slots=True, eq=False)
+class IkBone:
+    """A bone's physics and its rest pose.
+
+    ``rotation`` (3,) float32 radians about x, y, z (``setXYZi``) and ``offset`` (3,) metres, in the parent's space, or
+    in the model's (`IkLayout.ABSOLUTE`). ``version`` is None where the layout has none; friction comes with version 1.
+    """
+
+    material: bytes
+    shape: Shape
+    joint: Joint
+    rotation: NDArray[np.float32]
+    offset: NDArray[np.float32]
+    mass: np.float32
+    centre_of_mass: NDArray[np.float32]
+    version: int | None = None
+
+
+class IkLayout(IntEnum):
+    """The three layouts, by version 3's chunk ids; version 4 (chunk 16) has the newest."""
+
+    ABSOLUTE = 0x17
+    EARLY = 0x19
+    VERSIONED = 0x1C
+
+
+@dataclass(slots=True, eq=False)
+class IkData:
+    """One entry a bone, in the order of `BoneNames`."""
+
+    bones: list[IkBone]
+    layout: IkLayout = IkLayout.VERSIONED
+
+    @classmethod
+    def read(cls, reader: Reader, count: int | None, layout: IkLayout) -> IkData:
+        """``count`` bones, or as many as there are bytes for where it is None."""
+        if count is not None and count * _SMALLEST_IK > reader.remaining:
+            raise reader.error(f"{count} bones need more than the {reader.remaining} bytes that are left")
+        data = cls([], layout)
+        while reader.remaining if count is None else len(data.bones) < count:
+            data.bones.append(cls._read_bone(reader, layout))
+        return data
+
+    @staticmethod
+    def _read_bone(reader: Reader, layout: IkLayout) -> IkBone:
+        version = reader.u32("the version of a bone's physics") if layout == IkLayout.VERSIONED else None
+        material = reader.string("a bone's material")
+        shape = Shape.read(reader)
+        joint = Joint.read(reader, breakable=layout != IkLayout.ABSOLUTE, friction=bool(version))
+        return IkBone(
+            material,
+            shape,
+            joint,
+            reader.array("<f4", 3, what="a bone's rest rotation"),
+            reader.array("<f4", 3, what="a bone's rest position"),
+            reader.f32("a bone's mass"),
+            reader.array("<f4", 3, what="a bone's centre of mass"),
+            version,
+        )
+
+    def write(self, writer: Writer) -> None:
+        for bone in self.bones:
+            if bone.version is not None:
+                writer.u32(bone.version)
+            writer.string(bone.material)
+            bone.shape.write(writer)
+            bone.joint.write(writer)
+            writer.array(bone.rotation, "<f4")
+            writer.array(bone.offset, "<f4")
+            writer.f32(bone.mass)
+            writer.array(bone.centre_of_mass, "<f4")
+
+
+# Words --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class UserData:
+    """Settings in the form of an ini file, lines ended by CR LF."""
+
+    text: bytes
+
+    @classmethod
+    def read(cls, reader: Reader) -> UserData:
+        return cls(reader.string("the user data"))
+
+    def write(self, writer: Writer) -> None:
+        writer.string(self.text)
+
+
+DESCRIPTION_FIELDS = ("source", "tool", "exported", "creator", "created", "modifier", "modified")
+"""In the file's order."""
+_TIMES = ("exported", "created", "modified")
+
+
+@dataclass(slots=True)
+class Description:
+    """Where the model came from. Times are seconds since 1970, of ``time_size`` bytes (4; 8 in later 64-bit builds).
+
+    Mods that protect their models break this chunk: the fields it is too short for are None.
+    """
+
+    source: bytes | None = None
+    tool: bytes | None = None
+    exported: int | None = None
+    creator: bytes | None = None
+    created: int | None = None
+    modifier: bytes | None = None
+    modified: int | None = None
+    time_size: int = 4
+
+    @property
+    def complete(self) -> bool:
+        """Whether every field is there."""
+        return self.modified is not None
+
+    @classmethod
+    def read(cls, reader: Reader) -> Description:
+        """With the size of times that makes the chunk end where it should; the short one where none does."""
+        start = reader.position
+        for size in (4, 8):
+            found = cls._read(reader, size)
+            if found.complete and not reader.remaining:
+                return found
+            reader.position = start
+        return cls._read(reader, 4)
+
+    @classmethod
+    def _read(cls, reader: Reader, size: int) -> Description:
+        found = cls(time_size=size)
+        start = reader.position
+        try:
+            for name in DESCRIPTION_FIELDS:
+                start = reader.position
+                if name in _TIMES:
+                    setattr(found, name, int.from_bytes(reader.take(size, "a time"), "little"))
+                else:
+                    setattr(found, name, reader.string("a name"))
+        except ReadError:
+            reader.position = start
+        return found
+
+    def write(self, writer: Writer) -> None:
+        for name in DESCRIPTION_FIELDS:
+            value = getattr(self, name)
+            if isinstance(value, bytes):
+                writer.string(value)
+            elif value is not None:
+                writer.u32(value & 0xFFFF_FFFF if self.time_size == 8 else value)
+                if self.time_size == 8:
+                    writer.u32(value >> 32)
+
+
+@dataclass(slots=True)
+class MotionReferences:
+    """Names of motion files as Shadow of Chernobyl has them: one string with commas. Without suffix, usually."""
+
+    names: list[bytes]
+
+    @classmethod
+    def read(cls, reader: Reader) -> MotionReferences:
+        return cls(reader.string("the names of motion files").split(b","))
+
+    def write(self, writer: Writer) -> None:
+        writer.string(b",".join(self.names))
+
+
+@dataclass(slots=True)
+class MotionReferences2:
+    r"""Names of motion files as the later games have them: a list, which may hold a mask such as ``actors\*.omf``."""
+
+    names: list[bytes]
+
+    @classmethod
+    def read(cls, reader: Reader) -> MotionReferences2:
+        count = reader.u32("the number of motion files")
+        if count > reader.remaining:
+            raise reader.error(f"{count} motion files are announced, {reader.remaining} bytes are left")
+        return cls([reader.string("the name of a motion file") for _ in range(count)])
+
+    def write(self, writer: Writer) -> None:
+        writer.u32(len(self.names))
+        for name in self.names:
+            writer.string(name)
+
+
+@dataclass(slots=True)
+class LodPath:
+    """The model that stands in at a distance; ``line_end`` as the file ends the path."""
+
+    path: bytes
+    line_end: bytes = b"\r\n"
+
+    @classmethod
+    def read(cls, reader: Reader) -> LodPath:
+        text = bytes(reader.data[reader.position : reader.position + 4096])
+        for end in (b"\r\n", b"\n", b"\0"):
+            path, found, _ = text.partition(end)
+            if found:
+                reader.take(len(path) + len(end))
+                return cls(path, end)
+        raise reader.error("the path of the distant model does not end")
+
+    def write(self, writer: Writer) -> None:
+        writer.raw(self.path + self.line_end)
