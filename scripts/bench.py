@@ -55,6 +55,7 @@ from addon.formats.xray.omf.motions import numbered
 SAMPLES = ROOT / "tests" / "samples"
 MOTIONS_OF_A_MADE_FILE = (300, 3000)
 MOTIONS_OF_A_LIBRARY = (10, 300, 1000)
+MOTIONS_OF_A_LIST = 3060
 LIMIT = 600
 """Seconds for one process."""
 
@@ -280,6 +281,7 @@ def rows_in_blender(folder: Path) -> list[BlenderRow]:
         *rows_of_an_animation(folder),
         *rows_of_editor_motions(folder),
         *rows_of_sampling(folder),
+        *rows_of_lists(folder),
         *rows_of_a_model(folder),
     ]
 
@@ -292,6 +294,16 @@ def rows_of_sampling(folder: Path) -> list[BlenderRow]:
     return [
         BlenderRow("plan save back of 50 motions, IK, mesh", "plan_with_kinematics", "look_at_poses", [few]),
         BlenderRow("plan save back of 230 motions, NLA track", "plan_below_strips", "read_keys", [many]),
+    ]
+
+
+def rows_of_lists(folder: Path) -> list[BlenderRow]:
+    """A list of as many motions as the game's own people have, of 47 bones and few frames."""
+    path = folder / f"list_{MOTIONS_OF_A_LIST}.omf"
+    path.write_bytes(made_library(MOTIONS_OF_A_LIST, frames=10))
+    return [
+        BlenderRow(f"Update Status of {MOTIONS_OF_A_LIST} motions", "update_status", "read_keys", [path]),
+        BlenderRow(f"redraw of {MOTIONS_OF_A_LIST} motions", "redraw_list", "redraw_stock_list", [path]),
     ]
 
 

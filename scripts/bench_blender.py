@@ -4,7 +4,8 @@
 
 The motions are those of scripts/bench_library.py, whose skeleton they go onto, or its path; what is measured of levels
 is in scripts/bench_level.py and bench_details.py, of animations in bench_animation.py, of the X-Ray editor's motions in
-bench_skeletal.py, of sampled rigs in bench_sampling.py. The last line printed is the figure: seconds, or bytes.
+bench_skeletal.py, of sampled rigs in bench_sampling.py, of long lists in bench_lists.py. The last line printed is the
+figure: seconds, or bytes.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import bench_animation
 import bench_descent
 import bench_details
 import bench_level
+import bench_lists
 import bench_sampling
 import bench_skeletal
 import bpy
@@ -305,6 +307,7 @@ MEASUREMENTS: dict[str, Callable[[str], float]] = {
         *bench_animation.MEASUREMENTS,
         *bench_skeletal.MEASUREMENTS,
         *bench_sampling.MEASUREMENTS,
+        *bench_lists.MEASUREMENTS,
         *bench_details.MEASUREMENTS,
         *bench_descent.MEASUREMENTS,
     )

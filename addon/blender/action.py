@@ -24,7 +24,9 @@ from .armature import Rest, parent_local
 from .bone_curves import (
     ActionTemplate,
     channel_path,
+    digest_of_keys,
     evaluated_poses,
+    identity_of,
     rotation_kind,
     sampled_table,
     table_of,
@@ -88,6 +90,10 @@ class ClipWriter:
             self.rest.root_frame,
         )
         self._template = ActionTemplate(bones, CHANNEL_WIDTHS, self.slot_name)
+        bag = self._template.bag
+        self._identity = identity_of(bag, list(bag.fcurves)) or b""
+        self.digest = b""
+        """`bone_curves.digest_of` the action that was filled last."""
 
     def close(self) -> None:
         """Drop the template."""
@@ -115,7 +121,11 @@ class ClipWriter:
         keyed = np.empty((len(tracks), CHANNELS), np.bool_)
         keyed[:, :4] = clip.rotation_keyed[tracks][:, None]
         keyed[:, 4:] = clip.translation_keyed[tracks][:, None]
-        write_keys(compat.curve_bag(action).fcurves, keys.reshape(-1, frames, 2), keyed.ravel())
+        rows = keys.reshape(-1, frames, 2)
+        write_keys(compat.curve_bag(action).fcurves, rows, keyed.ravel())
+        written = np.repeat(keyed.reshape(-1, 1), frames, axis=1)
+        written[:, :1] = True
+        self.digest = digest_of_keys(self._identity, written.sum(axis=1), rows[written])
         action.use_frame_range = True
         action.frame_start, action.frame_end = first_frame, first_frame + step * (frames - 1)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
+from operator import attrgetter
 from typing import Any
 
 import bpy
@@ -19,6 +21,8 @@ Floats = NDArray[np.float64]
 ROTATION_KINDS = {"QUATERNION": "quaternion", "AXIS_ANGLE": "axis_angle"}
 """What each rotation mode reads; all others are orders of Euler angles."""
 _LINEAR = 1
+_DIGEST_SIZE = 16
+_OTHER_ROTATIONS = (".rotation_euler", ".rotation_axis_angle")
 
 
 def channel_path(bone: str, channel: str) -> str:
@@ -46,8 +50,8 @@ class ActionTemplate:
 
     def __post_init__(self) -> None:
         """Make the action that the others are copies of."""
-        self._template, _, bag = compat.new_action("motionbridge", "OBJECT", self.slot_name)
-        self._add_curves(self._template, bag)
+        self._template, _, self.bag = compat.new_action("motionbridge", "OBJECT", self.slot_name)
+        self._add_curves(self._template, self.bag)
 
     def _add_curves(self, action: Any, bag: Any) -> None:
         make = compat.curve_maker(action, bag)
@@ -175,6 +179,50 @@ def rest_value(curve: Any) -> float:
     """What a pose bone's channel holds in the rest pose."""
     first_of_rotation = curve.array_index == 0 and curve.data_path.endswith("rotation_quaternion")
     return 1.0 if first_of_rotation or curve.data_path.endswith(".scale") else 0.0
+
+
+def identity_of(bag: Any, curves: Sequence[Any]) -> bytes | None:
+    """What F-curves move, and how they are played apart from their keys.
+
+    None where keys alone do not tell what they show: modifiers, rotations that depend on the rotation mode of a bone.
+    """
+    paths = [str(curve.data_path) for curve in curves]
+    if any(path.endswith(_OTHER_ROTATIONS) for path in paths):
+        return None
+    if any(map(len, map(attrgetter("modifiers"), curves))):
+        return None
+    numbers = np.zeros((3, len(curves)), np.int32)
+    for name, values in zip(("array_index", "extrapolation", "mute"), numbers, strict=True):
+        bag.fcurves.foreach_get(name, values)
+    numbers[2] |= compat.muted_by_groups(bag, list(curves))
+    return "\n".join(paths).encode() + numbers.tobytes()
+
+
+def digest_of_keys(identity: bytes, counts: NDArray[np.int64], keys: NDArray[np.float32]) -> bytes:
+    """What tells whether keys were edited: ``identity`` of their curves, ``counts`` (curves,), ``keys`` (n, 2)."""
+    found = blake2b(identity, digest_size=_DIGEST_SIZE)
+    found.update(np.ascontiguousarray(counts, np.int64).data)
+    found.update(np.ascontiguousarray(keys, np.float32).data)
+    return found.digest()
+
+
+def digest_of(action: Any, owner: Any) -> bytes:
+    """The digest of all keys that ``action`` has for ``owner``, read without evaluating; empty as `identity_of`."""
+    bag = compat.curve_bag(action, compat.suitable_slot(action, owner))
+    curves = list(bag.fcurves) if bag is not None else []
+    identity = identity_of(bag, curves) if bag is not None else None
+    if identity is None:
+        return b""
+    points = list(map(attrgetter("keyframe_points"), curves))
+    counts = np.fromiter(map(len, points), np.int64, len(points))
+    if not counts.all():  # samples or nothing
+        return b""
+    ends = np.cumsum(counts)
+    keys = np.empty((int(counts.sum()), 2), np.float32)
+    places = keys.reshape(-1).data
+    for point, begin, end in zip(points, (2 * (ends - counts)).tolist(), (2 * ends).tolist(), strict=True):
+        point.foreach_get("co", places[begin:end])
+    return digest_of_keys(identity, counts, keys)
 
 
 def key_times(curves: Sequence[Any]) -> NDArray[np.float32]:

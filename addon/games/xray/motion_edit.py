@@ -12,6 +12,7 @@ from ...blender import action_lists, rotation_modes
 from ...blender.armature import rest_of
 from ...blender.record import drop, keep
 from ...blender.rotation_modes import HiddenKeys
+from ...blender.sampling import Reach
 from ...core import names, space
 from ...core.errors import WriteError
 from ...core.report import Report
@@ -33,6 +34,7 @@ from .motion_export import (
 )
 from .motion_files import LISTS
 from .motion_import import Builders, describe
+from .unedited import Unedited
 
 
 def _actions() -> Iterable[Any]:
@@ -69,20 +71,62 @@ def update_status(
             action.motionbridge_motion.status = "NEW"
         else:
             by_file.setdefault(known.name, []).append(action)
-    options = MotionExportOptions(rest_change=RestChange.GAME_POSE, rename=False, hidden=HiddenKeys.RESTORE)
+    reach, done = Reach(rig), 0
     for key, of_file in by_file.items():
-        host = host_as_imported(rig, of_file, rig.motionbridge_motion_files[key])
-        plan = plan_onto(
-            context, rig, of_file, key, host=host, options=options, report=report, progress=progress, look=look
-        )
-        changed = {change.clip: change for change in plan.changes.motions}
-        for number, action in enumerate(of_file):
-            motion, change = action.motionbridge_motion, changed.get(number)
-            renamed = motion.motion_name != motion.imported_name
-            same = "UNKNOWN" if action in plan.unseen else "UNTOUCHED"
-            status = "NEW" if change and change.new else "EDITED" if change or renamed else same
-            if motion.status != status:
-                motion.status = status
+        file = rig.motionbridge_motion_files[key]
+        unedited, places = Unedited(rig, file), action_lists.listed(file, LISTS)
+        digests: dict[Any, bytes] = {}
+        for action in of_file:
+            digest = unedited.digest(action, places.get(action, -1)) if not reach.of(action) else b""
+            if unedited.is_known(action, digest):
+                _set_status(action, "UNTOUCHED")
+                done += 1
+            else:
+                digests[action] = digest
+            progress(done)
+        found = _compared(context, rig, file, list(digests), report, look=look, progress=_behind(done, progress))
+        for action, status in found.items():
+            _set_status(action, status)
+            if status == "UNTOUCHED":
+                unedited.remember(action, digests[action])
+        done += len(digests)
+
+
+def _behind(before: int, progress: Callable[[int], None]) -> Callable[[int], None]:
+    return lambda done: progress(before + done)
+
+
+def _set_status(action: Any, status: str) -> None:
+    if action.motionbridge_motion.status != status:
+        action.motionbridge_motion.status = status
+
+
+def _compared(
+    context: Any,
+    rig: Any,
+    file: Any,
+    chosen: Sequence[Any],
+    report: Report,
+    *,
+    look: bool,
+    progress: Callable[[int], None],
+) -> dict[Any, str]:
+    """The status of actions of one file, each compared with the motion it came from."""
+    if not chosen:
+        return {}
+    host = host_as_imported(rig, chosen, file)
+    options = MotionExportOptions(rest_change=RestChange.GAME_POSE, rename=False, hidden=HiddenKeys.RESTORE)
+    plan = plan_onto(
+        context, rig, chosen, file.name, host=host, options=options, report=report, progress=progress, look=look
+    )
+    changed = {change.clip: change for change in plan.changes.motions}
+    found = {}
+    for number, action in enumerate(chosen):
+        motion, change = action.motionbridge_motion, changed.get(number)
+        renamed = motion.motion_name != motion.imported_name
+        same = "UNKNOWN" if action in plan.unseen else "UNTOUCHED"
+        found[action] = "NEW" if change and change.new else "EDITED" if change or renamed else same
+    return found
 
 
 def revert(rig: Any, action: Any, report: Report) -> None:

@@ -296,6 +296,7 @@ class _Gatherer:
         self.skeleton = skeleton_of(rig, self._now)
         self._shown = ShownActions(rig, options.hidden, report)
         self._parameters: dict[str, Parameters] = {}
+        self._rest_changes: dict[str, list[str]] = {}
 
     def clip(self, action: Any, sampler: Sampler) -> Clip:
         """The action as a clip with the game's names for motion and bones, marks included."""
@@ -388,7 +389,9 @@ class _Gatherer:
 
     def _rest_for(self, action: Any) -> Rest:
         found = self._files.get(action)
-        changed = motion_files.rest_changes(found, self._rig) if found is not None else []
+        if found is not None and found.name not in self._rest_changes:
+            self._rest_changes[found.name] = motion_files.rest_changes(found, self._rig)
+        changed = self._rest_changes[found.name] if found is not None else []
         if not changed or self._options.rest_change is RestChange.OFFSETS:
             return self._now
         if self._options.rest_change is RestChange.REFUSE:

@@ -28,6 +28,7 @@ from ...formats.xray.omf.tracks import refuse_overlong
 from . import marks, motion_files
 from .bone_properties import bones_in_order, game_name
 from .motion_files import LISTS
+from .unedited import Unedited
 
 
 @dataclass(frozen=True)
@@ -112,11 +113,13 @@ def _import(
         for place in chosen:  # refuses before anything is made
             builders.for_motion(motions[place])
         result.file = motion_files.attach(rig, document, path, digest, embedded=embedded)
+        unedited = Unedited(rig, result.file)
         for done, place in enumerate(chosen):
             definition = parameters.definitions[place] if place < len(parameters.definitions) else None
             action = builders.build(motions[place], definition, options)
             describe(action, motions[place], definition, place, result.file)
             action_lists.add(result.file, action, place, LISTS)
+            unedited.remember(action, unedited.digest(action, place, builders.digest))
             result.actions.append(action)
             progress(done + 1)
         result.missing = builders.missing()
@@ -186,6 +189,8 @@ class Builders:
         self._slot_name = compat.slot_name(rig)
         self._step = actions.frames_per_second(bpy.context.scene) / FRAMES_PER_SECOND
         self._made: dict[int, tuple[actions.ClipWriter, list[str], list[int]]] = {}
+        self.digest = b""
+        """`bone_curves.digest_of` the action that was built last."""
 
     def __enter__(self) -> Self:
         return self
@@ -214,6 +219,7 @@ class Builders:
         clip = decode_motion(motion, bones, definition)
         step = self._step if options.resample else 1.0
         action = writer.build(clip, tracks, options.first_frame, step)
+        self.digest = writer.digest
         action.motionbridge_motion.frame_step = step
         action.use_fake_user = options.fake_user
         marks.store(action, clip.markers)

@@ -128,6 +128,7 @@ class MotionProperties(bpy.types.PropertyGroup):
     active_mark: IntProperty(options={"HIDDEN"})
     body: bytes_property("The motion as its file has it")
     body_seal: seal_property()
+    unedited: bytes_property("Digest of the action, as long as it says what its file has")
 
 
 class DeletedMotion(bpy.types.PropertyGroup):
