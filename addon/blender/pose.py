@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import names
-from ..core.envelope import Curve
+from ..core.envelope import Behaviour, Curve, Curves
 from ..core.envelope.fitting import fitted
 from ..core.pose_curves import still
 from . import compat
 from .bone_curves import channel_path
-from .path import behaviours, is_odd, tell_ends, with_flat_ends
+from .path import behaviours, is_odd, tell_ends
 
 EULER, QUATERNION, AXIS_ANGLE = "rotation_euler", "rotation_quaternion", "rotation_axis_angle"
 ROTATIONS = {"QUATERNION": QUATERNION, "AXIS_ANGLE": AXIS_ANGLE}
@@ -42,6 +42,14 @@ class BoneCurves:
     rotation: list[Curve] | None = None
     channel: str = EULER
     fitted: bool = False
+
+
+@dataclass
+class SeveralBones:
+    """Curves of pose bones side by side: of each bone the (channel, index) of its curves, in the order of all."""
+
+    channels: dict[str, list[tuple[str, int]]]
+    curves: Curves
 
 
 @dataclass
@@ -84,36 +92,20 @@ class PoseWriter:
             bpy.data.actions.remove(template)
 
     def build(
-        self, name: str, tracks: dict[str, BoneCurves], fps: float, frames: tuple[int, int]
+        self, name: str, bones: SeveralBones, fps: float, frames: tuple[int, int]
     ) -> tuple[Any, dict[str, bytes]]:
         """A new action with a key for each key of the curves, ``fps`` frames a second, played from frame to frame.
 
         With it comes a digest for each bone, by which `PoseKeys` tells that nothing was changed.
         """
-        channels = {
-            bone: [
-                (channel, index, curve)
-                for channel, curves in ((track.channel, track.rotation), ("location", track.location))
-                for index, curve in enumerate(curves or ())
-            ]
-            for bone, track in tracks.items()
-        }
-        named = tuple((bone, channel, index) for bone, rows in channels.items() for channel, index, _ in rows)
-        curves = [curve for rows in channels.values() for _, _, curve in rows]
+        named = tuple((bone, channel, index) for bone, rows in bones.channels.items() for channel, index in rows)
         action = self._copy(named)
         action.name = names.shortened(name, compat.DATA_NAME_LIMIT)
-        made = compat.curve_bag(action).fcurves if curves else ()
-        keys = _fill(made, curves, fps)
+        keys = _fill(compat.curve_bag(action).fcurves if named else (), bones.curves, fps)
+        goes_on = ["LINEAR" if on else "CONSTANT" for on in _extrapolated(bones.curves).tolist()]
         digests, first = {}, 0
-        for bone, rows in channels.items():
-            told = (
-                [
-                    (channel, index, curve.extrapolation)
-                    for (channel, index, _), curve in zip(rows, made[first : first + len(rows)], strict=True)
-                ]
-                if rows
-                else []
-            )
+        for bone, rows in bones.channels.items():
+            told = [(*row, on) for row, on in zip(rows, goes_on[first : first + len(rows)], strict=True)]
             digests[bone] = keys.digest(first, told) if rows else NOTHING
             first += len(rows)
         action.use_frame_range = True
@@ -131,33 +123,46 @@ class PoseWriter:
         return template.copy()
 
 
-def _fill(made: Sequence[Any], curves: Sequence[Curve], fps: float) -> _Keys:
+def _fill(made: Sequence[Any], curves: Curves, fps: float) -> _Keys:
     """Give new F-curves the keys of ``curves``."""
-    bounds = np.cumsum([0, *(curve.count for curve in curves)]).tolist()
-    if not curves:
-        return _Keys([], np.zeros(0, np.uint8), bounds)
-    shown = [with_flat_ends(curve) for curve in curves]
     scale = np.array([fps, 1.0])
-    columns = [
-        (np.concatenate([getattr(curve, name) for curve in shown]) * scale).astype(np.float32).ravel()
-        for name in ("keys", "left", "right")
-    ]
-    interpolation = np.concatenate([curve.interpolation for curve in curves]).astype(np.uint8)
-    free = bytes([_FREE]) * max(curve.count for curve in curves)
-    keys, left, right = columns
-    for curve, given, begin, end in zip(made, curves, bounds[:-1], bounds[1:], strict=True):
-        if begin == end:
+    keys, left, right = (
+        (column * scale).astype(np.float32).ravel() for column in (curves.keys, *_with_flat_ends(curves))
+    )
+    interpolation, counts, bounds = curves.interpolation, curves.counts.tolist(), curves.bounds.tolist()
+    free = bytes([_FREE]) * max(counts, default=0)
+    for curve, begin, count in zip(made, bounds, counts, strict=False):
+        if not count:
             continue
-        points, part, kinds = curve.keyframe_points, slice(2 * begin, 2 * end), free[: end - begin]
-        points.add(end - begin)
+        points, part, kinds = curve.keyframe_points, slice(2 * begin, 2 * (begin + count)), free[:count]
+        points.add(count)
         points.foreach_set("co", keys[part])
         points.foreach_set("handle_left", left[part])
         points.foreach_set("handle_right", right[part])
         points.foreach_set("handle_left_type", kinds)
         points.foreach_set("handle_right_type", kinds)
-        points.foreach_set("interpolation", interpolation[begin:end])
-        tell_ends(curve, given)
-    return _Keys([column.reshape(-1, 2) for column in columns], interpolation, bounds)
+        points.foreach_set("interpolation", interpolation[begin : begin + count])
+    odd = (curves.before != Behaviour.CONSTANT) | (curves.after != Behaviour.CONSTANT)
+    for number in np.flatnonzero(odd & (curves.counts > 0)).tolist():
+        tell_ends(made[number], curves[number])
+    return _Keys([column.reshape(-1, 2) for column in (keys, left, right)], interpolation, bounds)
+
+
+def _extrapolated(curves: Curves) -> NDArray[np.bool_]:
+    """(curves,) which go on along a line."""
+    linear = (curves.before == Behaviour.LINEAR) | (curves.after == Behaviour.LINEAR)
+    return linear & (curves.counts > 0)
+
+
+def _with_flat_ends(curves: Curves) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The left and right handles of all, outer ones flat where one end is linear and theirs is not."""
+    left, right, linear = curves.left, curves.right, _extrapolated(curves)
+    if linear.any():
+        left, right = left.copy(), right.copy()
+        first = curves.bounds[:-1][linear & (curves.before != Behaviour.LINEAR)]
+        last = curves.bounds[1:][linear & (curves.after != Behaviour.LINEAR)] - 1
+        left[first, 1], right[last, 1] = curves.keys[first, 1], curves.keys[last, 1]
+    return left, right
 
 
 @dataclass

@@ -18,14 +18,28 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import rotation
-from .envelope import Behaviour, Curve, Interpolation, evaluate_curve
-from .pose_refit import MERGED, Carried, Flags, Floats, Indices, cut_out, flat_runs, refitted, still
+from .envelope import Behaviour, Curve, Curves, Interpolation, evaluate_curve
+from .pose_refit import (
+    MERGED,
+    Carried,
+    CarriedBones,
+    Flags,
+    Floats,
+    Indices,
+    Runs,
+    flat_runs,
+    of_bones,
+    refitted,
+    still,
+)
 
 __all__ = [
     "ALIGNED",
     "Carried",
+    "CarriedBones",
     "apart",
     "are_apart",
     "is_finite",
@@ -39,47 +53,52 @@ __all__ = [
     "turned_all",
 ]
 
+KEYS = ("keys", "left", "right")
+ENDS = tuple(map(int, (Behaviour.CONSTANT, Behaviour.LINEAR, Behaviour.OFFSET, Behaviour.REPEAT, Behaviour.OSCILLATE)))
+"""What sums of curves do outside their keys as the curves do."""
 ALIGNED = 2e-5
 """What an armature's rest pose is off by, since Blender keeps head, tail and roll instead of a matrix."""
 
 
-def is_finite(curves: Sequence[Curve], frame: float) -> bool:
+def is_finite(curves: Curves, frame: float) -> bool:
     """Whether every value, and every time in frames of ``frame`` seconds, is one that a 32-bit float can hold."""
     most = np.finfo(np.float32).max * np.array([min(frame, 1.0), 1.0])
     with np.errstate(invalid="ignore"):
-        parts = [part for curve in curves for part in (curve.keys, curve.left, curve.right)]
-        return bool((np.abs(np.concatenate(parts)) <= most).all())
+        return all(bool((np.abs(part) <= most).all()) for part in (curves.keys, curves.left, curves.right))
 
 
 def moved(curves: Sequence[Curve], turn: Floats, offset: Floats, frame: float, tolerance: float) -> Carried:
     """Location curves as ``turn`` (3, 3) times them plus ``offset`` (3,); ``frame`` seconds, ``tolerance`` metres."""
-    return moved_all([curves], turn[None], offset[None], frame, tolerance)[0]
+    return moved_all(Curves.of(curves), turn[None], offset[None], frame, tolerance)[0]
 
 
-def moved_all(
-    bones: Sequence[Sequence[Curve]], turns: Floats, offsets: Floats, frame: float, tolerance: float
-) -> list[Carried]:
-    """What `moved` makes of the curves of each bone; ``turns`` (bones, 3, 3), ``offsets`` (bones, 3)."""
+def moved_all(curves: Curves, turns: Floats, offsets: Floats, frame: float, tolerance: float) -> CarriedBones:
+    """What `moved` makes of the three curves of each bone; ``turns`` (bones, 3, 3), ``offsets`` (bones, 3)."""
     axes = np.abs(turns).argmax(axis=2)
     signs = np.sign(np.take_along_axis(turns, axes[..., None], axis=2))[..., 0]
     permuted = np.zeros_like(turns)
     np.put_along_axis(permuted, axes[..., None], signs[..., None], axis=2)
-    aligned = (np.abs(turns - permuted).max(axis=(1, 2)) <= ALIGNED).tolist()
-    found: dict[int, Carried] = {}
-    for bone, curves in enumerate(bones):
-        if aligned[bone] and all(curve.count for curve in curves):
-            triples = zip(axes[bone], signs[bone], offsets[bone], strict=True)
-            found[bone] = Carried([_shifted(curves[axis], sign, value) for axis, sign, value in triples], exact=True)
-    found |= _summed([bone for bone in range(len(bones)) if bone not in found], bones, turns, offsets)
-    rest = np.array([bone for bone in range(len(bones)) if bone not in found], np.intp)
+    aligned = np.abs(turns - permuted).max(axis=(1, 2)) <= ALIGNED
+    aligned &= curves.counts.reshape(-1, 3).all(axis=1)
+    parts = []
+    if aligned.any():
+        chosen = np.flatnonzero(aligned)
+        shifted = _shifted(
+            curves.take((3 * chosen[:, None] + axes[chosen]).ravel()), signs[chosen].ravel(), offsets[chosen].ravel()
+        )
+        parts.append((chosen, CarriedBones(shifted, np.ones(len(chosen), np.bool_))))
+    rest = np.flatnonzero(~aligned)
+    if len(rest):
+        parts.append(_summed(rest, curves, turns, offsets))
+        rest = np.setdiff1d(rest, parts[-1][0])
 
     def mapping(values: Floats, bone: Indices, _: Indices) -> Floats:
         return values @ turns[rest[bone]].swapaxes(1, 2) + offsets[rest[bone], None]
 
     if len(rest):
-        made = refitted([bones[bone] for bone in rest], mapping, frame, np.full(3, tolerance))
-        found.update(zip(rest.tolist(), made, strict=True))
-    return [found[bone] for bone in range(len(bones))]
+        made = refitted(curves.take(of_bones(rest, 3)), 3, mapping, frame, np.full(3, tolerance))
+        parts.append((rest, made))
+    return CarriedBones.in_order(parts)
 
 
 def turned(
@@ -97,33 +116,34 @@ def turned(
     Three Euler ZXY curves come out, or four of a quaternion. ``tolerance`` radians. Of the answers there are to held
     angles, those nearest to the curves ``like`` are taken.
     """
-    result = turned_all([curves], mode, turn[None], frame, tolerance, quaternions=quaternions)[0]
+    result = turned_all(Curves.of(curves), mode, turn[None], frame, tolerance, quaternions=quaternions)[0]
     if like is not None and not quaternions and not _turns_about_y(mode, turn):
         result.curves = _nearest(result.curves, like)
     return result
 
 
 def turned_all(
-    bones: Sequence[Sequence[Curve]],
-    mode: str,
-    turns: Floats,
-    frame: float,
-    tolerance: float,
-    *,
-    quaternions: bool = False,
-) -> list[Carried]:
+    curves: Curves, mode: str, turns: Floats, frame: float, tolerance: float, *, quaternions: bool = False
+) -> CarriedBones:
     """What `turned` makes of the curves of each bone; ``turns`` (bones, 4)."""
-    found: dict[int, Carried] = {}
-    for bone, curves in enumerate(bones):
-        if not quaternions and _turns_about_y(mode, turns[bone]) and all(curve.count for curve in curves):
-            angle = float(2 * np.arctan2(turns[bone, 2], turns[bone, 0]))
-            angle -= 2 * np.pi * round(angle / (2 * np.pi))
-            found[bone] = Carried(
-                [_shifted(curve, 1.0, angle if axis == 1 else 0.0) for axis, curve in enumerate(curves)], exact=True
-            )
-    rest = np.array([bone for bone in range(len(bones)) if bone not in found], np.intp)
+    if not len(turns):
+        return CarriedBones.in_order([])
+    width = len(curves) // len(turns)
+    about_y: Flags = np.zeros(len(turns), np.bool_)
+    if not quaternions and mode == "ZXY":
+        about_y = np.abs(turns[:, [1, 3]]).max(axis=1) <= ALIGNED
+        about_y &= curves.counts.reshape(-1, width).all(axis=1)
+    parts = []
+    if about_y.any():
+        chosen = np.flatnonzero(about_y)
+        angles = 2 * np.arctan2(turns[chosen, 2], turns[chosen, 0])
+        offsets = np.zeros((len(chosen), width))
+        offsets[:, 1] = angles - 2 * np.pi * np.round(angles / (2 * np.pi))
+        shifted = _shifted(curves.take(of_bones(chosen, width)), np.ones(offsets.size), offsets.ravel())
+        parts.append((chosen, CarriedBones(shifted, np.ones(len(chosen), np.bool_))))
+    rest = np.flatnonzero(~about_y)
     if not len(rest):
-        return [found[bone] for bone in range(len(bones))]
+        return CarriedBones.in_order(parts)
     matrices = rotation.matrices(turns[rest])
 
     def mapping(values: Floats, bone: Indices, starts: Indices) -> Floats:
@@ -139,9 +159,8 @@ def turned_all(
         return rotation.euler_zxy(rotation.matrices(whole), begin).reshape(rows, samples, 3)
 
     allowed = np.full(4, tolerance / 2) if quaternions else np.full(3, tolerance)
-    made = refitted([bones[bone] for bone in rest], mapping, frame, allowed)
-    found.update(zip(rest.tolist(), made, strict=True))
-    return [found[bone] for bone in range(len(bones))]
+    taken = curves if not parts else curves.take(of_bones(rest, width))
+    return CarriedBones.in_order([*parts, (rest, refitted(taken, width, mapping, frame, allowed))])
 
 
 def _turns_about_y(mode: str, turn: Floats) -> bool:
@@ -162,13 +181,13 @@ def snapped(curves: Sequence[Curve], base: Sequence[Curve], frame: float, near: 
     return result
 
 
-def are_apart(curves: Sequence[Curve], frame: float) -> bool:
+def are_apart(curves: Curves, frame: float) -> bool:
     """Whether `apart` leaves all these curves as they are."""
-    first = np.zeros(sum(curve.count for curve in curves), np.bool_)
-    first[np.cumsum([0, *(curve.count for curve in curves[:-1])])[[curve.count > 0 for curve in curves]]] = True
+    first = np.zeros(len(curves.keys) + 1, np.bool_)
+    first[curves.bounds[:-1]] = True
     with np.errstate(over="ignore", invalid="ignore"):
-        frames = (np.concatenate([curve.keys[:, 0] for curve in curves]) / frame).astype(np.float32)
-        return bool((first[1:] | (np.diff(frames) > MERGED)).all())
+        frames = (curves.keys[:, 0] / frame).astype(np.float32)
+        return bool((first[1:-1] | (np.diff(frames) > MERGED)).all())
 
 
 def apart(curve: Curve, frame: float) -> Curve:
@@ -215,30 +234,22 @@ def straightened(curve: Curve, tolerance: float) -> Curve:
     return replace(curve, interpolation=interpolation)
 
 
-def _shifted(curve: Curve, sign: float, offset: float) -> Curve:
-    if sign == 1.0 and offset == 0.0:
-        return replace(curve, source=None)
-    factor, moved_by = np.array([1.0, sign]), np.array([0.0, offset])
-    keys, left, right = (part * factor + moved_by for part in (curve.keys, curve.left, curve.right))
-    return replace(curve, keys=keys, left=left, right=right, source=None)
+def _shifted(curves: Curves, signs: Floats, offsets: Floats) -> Curves:
+    """The curves, the values of each times one of (curves,) ``signs`` plus one of ``offsets``."""
+    moved_by = np.flatnonzero(np.repeat((signs != 1.0) | (offsets != 0.0), curves.counts))
+    factor, added = (np.repeat(part, curves.counts)[moved_by] for part in (signs, offsets))
+    for part in (curves.keys, curves.left, curves.right):
+        part[moved_by] = np.stack((part[moved_by, 0] + 0.0, part[moved_by, 1] * factor + added), axis=1)
+    return curves
 
 
-def _summed(
-    chosen: Sequence[int], bones: Sequence[Sequence[Curve]], turns: Floats, offsets: Floats
-) -> dict[int, Carried]:
+def _summed(chosen: Indices, curves: Curves, turns: Floats, offsets: Floats) -> tuple[Indices, CarriedBones]:
     """Those of the ``chosen`` bones whose three curves have keys, handles and kinds of segments in common, as sums."""
-    counted = {bone: _as_many_keys(bones[bone]) for bone in chosen}
-    known = {bone: curves for bone, curves in counted.items() if curves is not None}
-    if not known:
-        return {}
-    counts = np.array([curves[0].count for curves in known.values()])
-    starts = np.cumsum(counts) - counts
-    columns = [[curves[axis] for curves in known.values()] for axis in range(3)]
-    keys, left, right = (
-        np.stack([np.concatenate([getattr(curve, name) for curve in column]) for column in columns], axis=1)
-        for name in ("keys", "left", "right")
-    )
-    kinds = np.stack([np.concatenate([curve.interpolation for curve in column]) for column in columns], axis=1)
+    known, model, (keys, left, right), kinds = _as_many_keys(chosen, curves)
+    if not len(known):
+        return known, CarriedBones.in_order([])
+    counts = model.counts
+    starts = model.bounds[:-1]
     ends = starts + counts - 1
     cubic = kinds[:, 0] == Interpolation.BEZIER
     cubic[ends] = False
@@ -247,61 +258,44 @@ def _summed(
     same = (keys[:, 1:, 0] == keys[:, :1, 0]).all(axis=1) & (kinds[:, 1:] == kinds[:, :1]).all(axis=1)
     same &= ~cubic | (right[:, 1:, 0] == right[:, :1, 0]).all(axis=1)
     same &= ~behind | (left[:, 1:, 0] == left[:, :1, 0]).all(axis=1)
-    alike = np.logical_and.reduceat(same, starts)
-    place = np.repeat(np.array(list(known)), counts)
-    values = [np.einsum("kj,kij->ki", part[:, :, 1], turns[place]) + offsets[place] for part in (keys, left, right)]
+    alike = np.flatnonzero(np.logical_and.reduceat(same, starts))
+    bone = np.repeat(known, counts)
+    values = [np.einsum("kj,kij->ki", part[:, :, 1], turns[bone]) + offsets[bone] for part in (keys, left, right)]
     drawn = [values[0], np.where(behind[:, None], values[1], values[0]), np.where(cubic[:, None], values[2], values[0])]
-    flat = flat_runs(drawn, starts)
     times = [part[:, 0, 0] for part in (keys, left, right)]
-    points = [
-        [np.stack((time, value[:, axis]), axis=1) for time, value in zip(times, values, strict=True)]
-        for axis in range(3)
-    ]
-    found = {}
-    for number, (bone, curves) in enumerate(known.items()):
-        if not alike[number]:
-            continue
-        part, model = slice(starts[number], ends[number] + 1), _model(bones[bone], curves)
-        found[bone] = Carried(
-            [
-                still(float(points[axis][0][part.start, 1]), float(times[0][part.start]))
-                if flat[number, axis]
-                else cut_out(points[axis], part, model.interpolation.copy(), model.before, model.after)
-                for axis in range(3)
-            ],
-            exact=True,
-        )
-    return found
+    runs = Runs(starts, times, values, model.interpolation, flat_runs(drawn, starts))
+    made = CarriedBones(runs.curves(model.before, model.after), np.ones(len(known), np.bool_))
+    return known[alike], made.of(alike)
 
 
-def _as_many_keys(curves: Sequence[Curve]) -> list[Curve] | None:
-    """Three curves of as many keys, those that stand still with keys where the others have them; None for others."""
-    keyed = [curve for curve in curves if curve.count > 1]
-    model = keyed[0] if keyed else next((curve for curve in curves if curve.count), still(0.0))
-    ends = {Behaviour.CONSTANT, Behaviour.LINEAR, Behaviour.OFFSET, Behaviour.REPEAT, Behaviour.OSCILLATE}
-    if keyed and (model.before not in ends or model.after not in ends):
-        return None
-    if any(
-        curve.count != model.count or curve.before != model.before or curve.after != model.after for curve in keyed[1:]
-    ):
-        return None
-    return [curve if curve.count > 1 else _standing(curve, model) for curve in curves]
+def _as_many_keys(
+    chosen: Indices, curves: Curves
+) -> tuple[Indices, Curves, tuple[Floats, Floats, Floats], NDArray[np.uint8]]:
+    """Those of the ``chosen`` bones whose curves that move have as many keys and do the same outside of them.
 
-
-def _standing(curve: Curve, model: Curve) -> Curve:
-    """A curve of one key or none with keys where ``model`` has them."""
-    value = float(curve.keys[:1, 1].sum())
-    parts = []
-    for name in ("keys", "left", "right"):
-        part = getattr(model, name).copy()
-        part[:, 1] = value
-        parts.append(part)
-    return cut_out(parts, slice(None), model.interpolation)
-
-
-def _model(given: Sequence[Curve], filled: Sequence[Curve]) -> Curve:
-    """The curve that the others have their keys from."""
-    return next((curve for curve in (*given, *filled) if curve.count == filled[0].count), filled[0])
+    With each the curve that the others have their keys from, and of all three the keys, left and right handles
+    (rows, 3, 2) and interpolations (rows, 3); curves that stand still have keys where the others have them.
+    """
+    everything = Curves.joined([curves, Curves.of([still(0.0)])])
+    own = 3 * chosen[:, None] + np.arange(3)
+    counts, before, after = everything.counts, everything.before, everything.after
+    several = counts[own] > 1
+    moves = several.any(axis=1)
+    axis = np.where(moves, several.argmax(axis=1), (counts[own] > 0).argmax(axis=1))
+    model = np.where(counts[own].any(axis=1), own[np.arange(len(own)), axis], len(curves))
+    same = ~several
+    same |= (counts[own] == counts[model, None]) & (before[own] == before[model, None])
+    same &= ~several | (after[own] == after[model, None])
+    known = same.all(axis=1) & (~moves | (np.isin(before[model], ENDS) & np.isin(after[model], ENDS)))
+    chosen, own, several, model = chosen[known], own[known], several[known], model[known]
+    columns = [everything.take(numbers) for numbers in np.where(several, own, model[:, None]).T]
+    keys, left, right = (np.stack([getattr(column, name) for column in columns], axis=1) for name in KEYS)
+    value = np.where(counts[own] > 0, everything.keys[everything.bounds[own], 1], 0.0)
+    standing, value = (np.repeat(part, counts[model], axis=0) for part in (~several, value))
+    for part in (keys, left, right):
+        part[standing, 1] = value[standing]
+    kinds = np.stack([column.interpolation for column in columns], axis=1)
+    return chosen, everything.take(model), (keys, left, right), kinds
 
 
 def _nearest(curves: list[Curve], like: Sequence[Curve]) -> list[Curve]:

@@ -6,14 +6,14 @@ one go: the keys of their curves lie one behind the other, and rows, one a piece
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .envelope import Behaviour, Curve, Interpolation
-from .envelope.curve import segment_values
+from .envelope import Behaviour, Curve, Curves, Interpolation
+from .envelope.curve import rows_of, segment_values
 from .envelope.display import NEAR, SPACING
 
 Floats = NDArray[np.float64]
@@ -47,13 +47,49 @@ class Carried:
 
 
 @dataclass
+class CarriedBones:
+    """What `Carried` says of each of many bones: their ``curves``, of all as many, and (bones,) ``exact``."""
+
+    curves: Curves
+    exact: Flags
+
+    def __getitem__(self, bone: int) -> Carried:
+        """One of them."""
+        width = len(self.curves) // len(self.exact)
+        return Carried(
+            [self.curves[number] for number in range(width * bone, width * (bone + 1))], bool(self.exact[bone])
+        )
+
+    @classmethod
+    def in_order(cls, parts: Sequence[tuple[Indices, CarriedBones]]) -> CarriedBones:
+        """Several by the numbers of their bones, which all together are 0, 1, ..."""
+        if not parts:
+            return cls(Curves.of([]), np.zeros(0, np.bool_))
+        numbers = np.concatenate([numbers for numbers, _ in parts])
+        joined = cls(
+            Curves.joined([part.curves for _, part in parts]), np.concatenate([part.exact for _, part in parts])
+        )
+        return joined if (np.diff(numbers) > 0).all() else joined.of(np.argsort(numbers))
+
+    def of(self, bones: Indices) -> CarriedBones:
+        """Some of the bones."""
+        return CarriedBones(self.curves.take(of_bones(bones, len(self.curves) // len(self.exact))), self.exact[bones])
+
+
+def of_bones(bones: Indices, width: int) -> Indices:
+    """The numbers of all ``width`` curves of each of some bones."""
+    numbers: Indices = (width * bones[:, None] + np.arange(width)).ravel()
+    return numbers
+
+
+@dataclass
 class _Channel:
     """One channel of all bones, a row a key: the segment after it as a cubic, its kind, whether its time runs evenly.
 
     ``begins`` (bones,): where each bone's keys do.
     """
 
-    begins: list[int]
+    begins: Indices
     points: Floats
     kinds: NDArray[np.uint8]
     even: Flags
@@ -101,16 +137,44 @@ def still(value: float, time: float = 0.0) -> Curve:
     return Curve(key, key.copy(), key.copy(), np.array([Interpolation.BEZIER], np.uint8))
 
 
-def cut_out(
-    points: Sequence[Floats],
-    part: slice,
-    interpolation: NDArray[np.uint8],
-    before: int = Behaviour.CONSTANT,
-    after: int = Behaviour.CONSTANT,
-) -> Curve:
-    """The curve of some rows of keys and their left and right handles."""
-    keys, left, right = (column[part] for column in points)
-    return Curve(keys, left, right, interpolation, before, after)
+@dataclass
+class Runs:
+    """Curves of many bones, a run of rows for each: ``times`` and ``values`` (rows, m) of keys, left and right handles.
+
+    ``starts`` (runs,); ``interpolation`` (rows,); ``flat`` (runs, m): curves that one key says.
+    """
+
+    starts: Indices
+    times: Sequence[Floats]
+    values: Sequence[Floats]
+    interpolation: NDArray[np.uint8]
+    flat: Flags
+
+    def curves(self, before: Indices | None = None, after: Indices | None = None) -> Curves:
+        """The m curves of each run; ``before`` and ``after`` (runs,) of those that are not flat."""
+        counts = np.diff(np.append(self.starts, len(self.interpolation)))
+        width = self.flat.shape[1]
+        keys = np.where(self.flat, 1, counts[:, None]).ravel()
+        rows = rows_of(np.repeat(self.starts, width), keys)
+        axis = np.repeat(np.tile(np.arange(width), len(counts)), keys)
+        single = np.repeat(self.flat.ravel(), keys)
+        key, left, right = (
+            np.stack((times[rows], values[rows, axis]), axis=1)
+            for times, values in zip(self.times, self.values, strict=True)
+        )
+        left[single] = right[single] = key[single]
+        constant = np.full(len(counts), int(Behaviour.CONSTANT))
+        return Curves(
+            key,
+            left,
+            right,
+            np.where(single, np.uint8(Interpolation.BEZIER), self.interpolation[rows]),
+            np.append(0, np.cumsum(keys)),
+            *(
+                np.where(self.flat, constant[:, None], (constant if given is None else given)[:, None]).ravel()
+                for given in (before, after)
+            ),
+        )
 
 
 def run_starts(bone: Indices) -> Indices:
@@ -118,13 +182,18 @@ def run_starts(bone: Indices) -> Indices:
     return np.flatnonzero(np.append(True, bone[1:] != bone[:-1])[: len(bone)])
 
 
-def refitted(bones: Sequence[Sequence[Curve]], mapping: Mapping, frame: float, tolerance: Floats) -> list[Carried]:
-    """The curves of each bone, of all as many, through ``mapping``; ``tolerance`` (m,) of the results."""
-    keyed = [_with_keys(curves) for curves in bones]
-    held = [not any(curve.interpolation[:-1].any() for curve in curves) for curves in keyed]  # constant is 0
-    found: dict[int, Carried] = {}
+def refitted(curves: Curves, width: int, mapping: Mapping, frame: float, tolerance: Floats) -> CarriedBones:
+    """The curves of bones, ``width`` of each, through ``mapping``; ``tolerance`` (m,) of the results."""
+    if not curves.counts.all():
+        listed = list(curves)
+        bones = [listed[begin : begin + width] for begin in range(0, len(listed), width)]
+        curves = Curves.of([curve for bone in bones for curve in _with_keys(bone)])
+    moving = curves.interpolation != Interpolation.CONSTANT
+    moving[curves.bounds[1:] - 1] = False
+    held = ~np.logical_or.reduceat(moving, curves.bounds[:-1]).reshape(-1, width).any(axis=1)
+    parts = []
     for is_held in (True, False):
-        chosen = np.flatnonzero(np.array(held) == is_held)
+        chosen = np.flatnonzero(held == is_held)
         if not len(chosen):
             continue
 
@@ -133,9 +202,9 @@ def refitted(bones: Sequence[Sequence[Curve]], mapping: Mapping, frame: float, t
 
         # Channels that are all held from key to key need no looks between the keys.
         shares = _SHARES[:1] if is_held else _SHARES
-        made = _carried([keyed[bone] for bone in chosen], numbered, shares, frame, tolerance)
-        found.update(zip(chosen.tolist(), made, strict=True))
-    return [found[bone] for bone in range(len(bones))]
+        taken = curves if len(chosen) * width == len(curves) else curves.take(of_bones(chosen, width))
+        parts.append((chosen, _carried(taken, width, numbered, shares, frame=frame, tolerance=tolerance)))
+    return CarriedBones.in_order(parts)
 
 
 def _with_keys(curves: Sequence[Curve]) -> list[Curve]:
@@ -145,11 +214,12 @@ def _with_keys(curves: Sequence[Curve]) -> list[Curve]:
 
 
 def _carried(
-    bones: list[list[Curve]], mapping: Mapping, shares: Floats, frame: float, tolerance: Floats
-) -> list[Carried]:
-    channels = [_channel([curves[axis] for curves in bones]) for axis in range(len(bones[0]))]
-    rows = _rows(channels, bones, frame)
-    keys = np.bincount(rows.bone, minlength=len(bones))
+    curves: Curves, width: int, mapping: Mapping, shares: Floats, *, frame: float, tolerance: Floats
+) -> CarriedBones:
+    channels = [_channel(curves.take(np.arange(axis, len(curves), width))) for axis in range(width)]
+    bones = len(curves) // width
+    rows = _rows(channels, curves, frame)
+    keys = np.bincount(rows.bone, minlength=bones)
 
     def measured(rows: _Rows) -> _Pieces:
         return _measured(channels, rows, mapping, shares)
@@ -160,69 +230,93 @@ def _carried(
         bad = (pieces.error > tolerance).any(axis=1) & (rows.end - rows.begin > SPACING * frame)
         if not bad.any():
             break
-        touched = np.zeros(len(bones), np.bool_)
+        touched = np.zeros(bones, np.bool_)
         touched[rows.bone[bad]] = True
         again = touched[rows.bone]
         done.append(pieces.of(~again))
         pieces = measured(_halved(rows.of(again), bad[again]))
-    made = {bone: carried for part in (*done, pieces) for bone, carried in _as_curves(part, keys)}
-    return [made[bone] for bone in range(len(bones))]
+    return CarriedBones.in_order([_as_curves(part, keys) for part in (*done, pieces) if len(part.rows.bone)])
 
 
-def _channel(curves: Sequence[Curve]) -> _Channel:
-    keys, left, right = (
-        np.concatenate([getattr(curve, name) for curve in curves]) for name in ("keys", "left", "right")
-    )
+def _channel(curves: Curves) -> _Channel:
+    keys, left, right = curves.keys, curves.left, curves.right
     # After a bone's last key comes another bone's first: nobody asks for the segment between.
     points = np.stack((keys, right, np.roll(left, -1, axis=0), np.roll(keys, -1, axis=0)), axis=1)
     with np.errstate(all="ignore"):  # numbers of broken files
         length = points[:, 3, 0] - points[:, 0, 0]
         off = np.abs(points[:, 1:3, 0] - points[:, :1, 0] - length[:, None] * np.array([1 / 3, 2 / 3])).max(axis=1)
         even = off <= EVEN * length
-    begins = np.cumsum([0, *(curve.count for curve in curves)]).tolist()
-    return _Channel(begins, points, np.concatenate([curve.interpolation for curve in curves]), even)
+    return _Channel(curves.bounds[:-1], points, curves.interpolation, even)
 
 
-def _rows(channels: Sequence[_Channel], bones: Sequence[Sequence[Curve]], frame: float) -> _Rows:
+def _rows(channels: Sequence[_Channel], curves: Curves, frame: float) -> _Rows:
     """A row a time at which a channel of a bone has a key; times that Blender would make one are one."""
-    known = [_knots(curves, frame) for curves in bones]
-    most = max(curve.count for curves in bones for curve in curves)
-    numbers, ends = np.arange(most), np.append(np.zeros(most - 1, np.bool_), True)
-    keys, standing = [], []
-    for axis, channel in enumerate(channels):
-        columns = []
-        for curves, (knots, shared) in zip(bones, known, strict=True):
-            curve = curves[axis]
-            if shared and curve.count > 1:
-                columns.append((numbers[: curve.count], ends[-curve.count :]))
-            else:
-                columns.append(_places(curve, knots, frame))
-        key = np.concatenate([place + begin for (place, _), begin in zip(columns, channel.begins, strict=False)])
-        outside = np.concatenate([outside for _, outside in columns])
-        keys.append(key)
-        standing.append(outside | (channel.kinds[key] == Interpolation.CONSTANT))
-    begin = np.concatenate([knots for knots, _ in known])
-    bone = np.repeat(np.arange(len(bones)), [len(knots) for knots, _ in known])
+    bone, begin, place, outside = _shared_knots(curves, len(channels), frame)
+    key = place + np.stack([channel.begins for channel in channels], axis=1)[bone]
+    standing = [
+        outside[:, axis] | (channel.kinds[key[:, axis]] == Interpolation.CONSTANT)
+        for axis, channel in enumerate(channels)
+    ]
     end = np.append(begin[1:], begin[-1])
     last = np.append(bone[1:] != bone[:-1], True)
     end[last] = begin[last]
-    rows = _Rows(bone, np.stack(keys, axis=1), np.stack(standing, axis=1), begin, end)
+    rows = _Rows(bone, key, np.stack(standing, axis=1), begin, end)
     rows.end = _before_leaps(channels, rows, frame)
     return rows
 
 
-def _knots(curves: Sequence[Curve], frame: float) -> tuple[Floats, bool]:
-    """The times of a bone's keys, and whether every channel with several keys has one at each of them."""
-    keyed = [curve.keys[:, 0] for curve in curves if curve.count > 1]
-    single = not keyed
-    keyed = keyed or [curve.keys[:, 0] for curve in curves]
-    first = keyed[0]
-    shared = all(len(times) == len(first) and (times == first).all() for times in keyed[1:])
-    times = first if shared else np.unique(np.concatenate(keyed))
-    wide = np.diff(times) > MERGED * frame
-    if wide.all():
-        return times, shared and not single
-    return times[np.append(True, wide)], False
+def _shared_knots(curves: Curves, width: int, frame: float) -> tuple[Indices, Floats, Indices, Flags]:
+    """The bone (rows,) and time of each of its knots, and the `_places` (rows, channels) of its channels there.
+
+    Nearly always all channels of a bone that have several keys have them at the same times, far enough apart: then the
+    keys are the knots. Other bones are looked at one by one.
+    """
+    counts, starts = curves.counts.reshape(-1, width), curves.bounds[:-1].reshape(-1, width)
+    bones, several = np.arange(len(counts)), counts > 1
+    model = several.argmax(axis=1)
+    knots, first = counts[bones, model], starts[bones, model]
+    asked = several | ~several.any(axis=1, keepdims=True)
+    shared = ((counts == knots[:, None]) | ~asked).all(axis=1)
+    bone = np.repeat(bones, knots)
+    begins = np.cumsum(knots) - knots
+    number = np.arange(len(bone)) - begins[bone]
+    times = curves.keys[first[bone] + number, 0]
+    same = np.append(np.diff(times) > MERGED * frame, True)
+    same[begins[1:] - 1] = True
+    for axis in range(width):
+        compared = asked[:, axis] & shared
+        own = np.where(compared, starts[:, axis], first)
+        same &= curves.keys[own[bone] + number, 0] == times
+    shared &= np.logical_and.reduceat(same, begins)
+    place = np.where(several[bone], number[:, None], 0)
+    outside = ~several[bone] | (number == knots[bone] - 1)[:, None]
+    if shared.all():
+        return bone, times, place, outside
+    kept = shared[bone]
+    columns = [(bone[kept], times[kept], place[kept], outside[kept])]
+    for other in np.flatnonzero(~shared).tolist():
+        own_curves = [curves[number] for number in range(width * other, width * (other + 1))]
+        wanted = _knots(own_curves, frame)
+        found = [_places(curve, wanted, frame) for curve in own_curves]
+        columns.append(
+            (
+                np.full(len(wanted), other),
+                wanted,
+                np.stack([place for place, _ in found], axis=1),
+                np.stack([outside for _, outside in found], axis=1),
+            )
+        )
+    bone, times, place, outside = (np.concatenate(column) for column in zip(*columns, strict=True))
+    order = np.argsort(bone, kind="stable")
+    return bone[order], times[order], place[order], outside[order]
+
+
+def _knots(curves: Sequence[Curve], frame: float) -> Floats:
+    """The times of a bone's keys."""
+    keyed = [curve.keys[:, 0] for curve in curves if curve.count > 1] or [curve.keys[:, 0] for curve in curves]
+    times = np.unique(np.concatenate(keyed))
+    apart: Floats = times[np.append(True, np.diff(times) > MERGED * frame)]
+    return apart
 
 
 def _places(curve: Curve, knots: Floats, frame: float) -> tuple[Indices, Flags]:
@@ -342,32 +436,16 @@ def _keys_of(pieces: _Pieces) -> _Keys:
     )
 
 
-def _as_curves(pieces: _Pieces, keys: Indices) -> Iterator[tuple[int, Carried]]:
-    """Bone by bone; ``keys``: how many each had before anything was halved."""
-    if not len(pieces.rows.bone):
-        return
+def _as_curves(pieces: _Pieces, keys: Indices) -> tuple[Indices, CarriedBones]:
+    """The bones that have pieces; ``keys``: how many each had before anything was halved."""
     rows = run_starts(pieces.rows.bone)
     worst = np.maximum.reduceat(pieces.error.max(axis=1), rows)
     bones = pieces.rows.bone[rows]
     exact = (np.diff(np.append(rows, len(pieces.held))) == keys[bones]) & (worst <= EXACT)
     made = _keys_of(pieces)
     starts = run_starts(made.bone)
-    flat = flat_runs(made.values, starts)
-    width = made.values[0].shape[1]
-    points = [
-        [np.stack((times, values[:, axis]), axis=1) for times, values in zip(made.times, made.values, strict=True)]
-        for axis in range(width)
-    ]
-    bounds = np.append(starts, len(made.bone)).tolist()
-    for run, bone in enumerate(bones.tolist()):
-        part = slice(bounds[run], bounds[run + 1])
-        curves = [
-            still(float(points[axis][0][part.start, 1]), float(made.times[0][part.start]))
-            if flat[run, axis]
-            else cut_out(points[axis], part, made.interpolation[part])
-            for axis in range(width)
-        ]
-        yield bone, Carried(curves, bool(exact[run]))
+    runs = Runs(starts, made.times, made.values, made.interpolation, flat_runs(made.values, starts))
+    return bones, CarriedBones(runs.curves(), exact)
 
 
 def flat_runs(values: Sequence[Floats], starts: Indices) -> Flags:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from addon.core import pose_curves, rotation
-from addon.core.envelope import Curve, Envelope, Interpolation, Shape, display, evaluate_curve
+from addon.core.envelope import Curve, Curves, Envelope, Interpolation, Shape, display, evaluate_curve
 from addon.core.pose_curves import still
 
 FRAME = 1 / 30
@@ -80,9 +80,10 @@ def test_many_bones_at_once_are_each_as_alone(quaternions):
     turns = rotation.normalised(random.normal(size=(len(bones), 4)))
     turns[8:10] = [1.0, 0.0, 0.0, 0.0]
     matrices, offsets = rotation.matrices(turns), random.normal(size=(len(bones), 3))
+    everything = Curves.of([curve for curves in bones for curve in curves])
     together = [
-        pose_curves.moved_all(bones, matrices, offsets, FRAME, TOLERANCE),
-        pose_curves.turned_all(bones, "ZXY", turns, FRAME, TOLERANCE, quaternions=quaternions),
+        pose_curves.moved_all(everything, matrices, offsets, FRAME, TOLERANCE),
+        pose_curves.turned_all(everything, "ZXY", turns, FRAME, TOLERANCE, quaternions=quaternions),
     ]
     for bone, curves in enumerate(bones):
         alone = [
@@ -145,11 +146,11 @@ def test_numbers_and_times_without_bounds_make_no_more_keys_than_they_bear():
     given[1].keys[-1, 0] = 1e9
     carried = pose_curves.turned(given, "ZXY", TURN, FRAME, TOLERANCE)
     assert max(curve.count for curve in carried.curves) <= 24 * 2**6 + 1
-    assert pose_curves.is_finite(given, FRAME)
+    assert pose_curves.is_finite(Curves.of(given), FRAME)
     given[0].keys[2, 0] = 1e38  # seconds: as frames they are too many
-    assert not pose_curves.is_finite(given, FRAME)
+    assert not pose_curves.is_finite(Curves.of(given), FRAME)
     given[0].keys[2] = 0.1, 1e39
-    assert not pose_curves.is_finite(given, FRAME)
+    assert not pose_curves.is_finite(Curves.of(given), FRAME)
 
 
 def test_held_keys_that_repeat_are_left_out():

@@ -10,22 +10,25 @@ No file format is known here. The formulas are those of the X-Ray engine's ``int
 
 from __future__ import annotations
 
-from .curve import Curve, Interpolation, control_points, evaluate_curve
-from .display import Display, display, displays
+from .curve import Curve, Curves, Interpolation, control_points, evaluate_curve
+from .display import Display, display, displayed, displays
 from .evaluation import evaluate, extrapolation_slopes
-from .keys import Behaviour, Envelope, Shape, tangents
+from .keys import Behaviour, Envelope, Envelopes, Shape, tangents
 from .matching import unchanged
 from .writing import keys_of_curve
 
 __all__ = [
     "Behaviour",
     "Curve",
+    "Curves",
     "Display",
     "Envelope",
+    "Envelopes",
     "Interpolation",
     "Shape",
     "control_points",
     "display",
+    "displayed",
     "displays",
     "evaluate",
     "evaluate_curve",

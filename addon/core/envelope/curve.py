@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -55,6 +56,92 @@ class Curve:
             self.after,
             self.source,
         )
+
+
+def rows_of(starts: NDArray[np.intp], counts: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The rows of several runs: ``counts`` from each of ``starts`` on."""
+    return np.repeat(starts - (np.cumsum(counts) - counts), counts) + np.arange(int(counts.sum()))
+
+
+@dataclass
+class Curves:
+    """Several curves, their keys one behind the other: what is true of each is asked of all in one go.
+
+    ``keys``, ``left``, ``right`` (all keys, 2) and ``interpolation`` (all keys,) as in `Curve`; ``bounds``
+    (curves + 1,): where the keys of each begin, and the last one's end; ``before`` and ``after`` (curves,).
+    """
+
+    keys: Floats
+    left: Floats
+    right: Floats
+    interpolation: NDArray[np.uint8]
+    bounds: NDArray[np.intp]
+    before: NDArray[np.intp]
+    after: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, curves: Sequence[Curve]) -> Curves:
+        """Curves side by side."""
+        none = [empty_curve()]
+        return cls(
+            np.concatenate([curve.keys for curve in curves or none]),
+            np.concatenate([curve.left for curve in curves or none]),
+            np.concatenate([curve.right for curve in curves or none]),
+            np.concatenate([curve.interpolation for curve in curves or none]),
+            np.cumsum([0, *(curve.count for curve in curves)]),
+            np.array([curve.before for curve in curves], np.intp),
+            np.array([curve.after for curve in curves], np.intp),
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[Curves]) -> Curves:
+        """All curves of several."""
+        counts = np.concatenate([part.counts for part in parts])
+        columns = (
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("keys", "left", "right", "interpolation", "before", "after")
+        )
+        keys, left, right, interpolation, before, after = columns
+        return cls(keys, left, right, interpolation, np.append(0, np.cumsum(counts)), before, after)
+
+    def __len__(self) -> int:
+        """How many curves there are."""
+        return len(self.before)
+
+    def __getitem__(self, number: int) -> Curve:
+        """One of them."""
+        part = slice(self.bounds[number], self.bounds[number + 1])
+        ends = int(self.before[number]), int(self.after[number])
+        return Curve(self.keys[part], self.left[part], self.right[part], self.interpolation[part], *ends)
+
+    def numbered(self, number: int) -> Curve:
+        """One of them as a file decodes it: its keys are those of the file (`Curve.source`)."""
+        curve = self[number]
+        curve.source = np.arange(curve.count, dtype=np.int32)
+        return curve
+
+    def __iter__(self) -> Iterator[Curve]:
+        """One after the other."""
+        return map(self.__getitem__, range(len(self)))
+
+    @property
+    def counts(self) -> NDArray[np.intp]:
+        """(curves,) how many keys each has."""
+        return np.diff(self.bounds)
+
+    def signed(self, signs: Floats) -> Curves:
+        """The curves, the values of each times one of (curves,) ``signs``."""
+        factors = np.ones((len(self.keys), 2))
+        factors[:, 1] = np.repeat(signs, self.counts)
+        columns = self.keys * factors, self.left * factors, self.right * factors
+        return Curves(*columns, self.interpolation, self.bounds, self.before, self.after)
+
+    def take(self, numbers: NDArray[np.intp]) -> Curves:
+        """Copies of those with these (n,) numbers, in this order."""
+        counts = self.counts[numbers]
+        rows, bounds = rows_of(self.bounds[numbers], counts), np.append(0, np.cumsum(counts))
+        columns = self.keys[rows], self.left[rows], self.right[rows], self.interpolation[rows]
+        return Curves(*columns, bounds, self.before[numbers], self.after[numbers])
 
 
 def empty_curve(before: int = Behaviour.CONSTANT, after: int = Behaviour.CONSTANT) -> Curve:

@@ -22,9 +22,20 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from .curve import Curve, Interpolation, control_points, empty_curve, folds_back, halved, part_of, segment_values
+from .curve import (
+    Curve,
+    Curves,
+    Interpolation,
+    control_points,
+    empty_curve,
+    folds_back,
+    halved,
+    part_of,
+    rows_of,
+    segment_values,
+)
 from .evaluation import HALVINGS, outer_slopes, segment_ends, side_of
-from .keys import Behaviour, Envelope, Floats, tangents
+from .keys import Behaviour, Envelope, Envelopes, Floats, tangents
 
 NEAR = 0.02
 """Frames between the two keys of a jump; Blender merges keys less than 0.01 apart."""
@@ -112,47 +123,62 @@ def display(envelope: Envelope, frame: float) -> Display:
 
 def displays(envelopes: Sequence[Envelope], frame: float) -> list[Display]:
     """The `display` of each: their keys are looked at in one go, which for short ones takes as long as for one."""
-    keyed = [envelope for envelope in envelopes if envelope.count]
-    made = iter(_displays(keyed, frame) if keyed else ())
-    return [next(made) if envelope.count else _nothing(envelope) for envelope in envelopes]
+    if not envelopes:
+        return []
+    curves, odd = displayed(Envelopes.of(envelopes), frame)
+    numbers = np.arange(max(envelope.count for envelope in envelopes))
+    return [odd[number] if number in odd else _plain(curves.numbered(number), numbers) for number in range(len(curves))]
 
 
-def _nothing(envelope: Envelope) -> Display:
-    none = np.zeros(0, np.intp)
-    return Display(empty_curve(envelope.before, envelope.after), none, none, np.zeros(0, np.bool_))
-
-
-def _displays(envelopes: Sequence[Envelope], frame: float) -> list[Display]:
-    joined = envelopes[0] if len(envelopes) == 1 else Envelope.joined(envelopes)
-    bounds = np.cumsum([0, *(envelope.count for envelope in envelopes)])
-    starts, breaks = bounds[:-1], bounds[1:-1] - 1
+def displayed(envelopes: Envelopes, frame: float) -> tuple[Curves, dict[int, Display]]:
+    """The curve of each envelope's `display`, and by their numbers the displays of which `Display.exact` is not all."""
+    joined, counts = envelopes.keys, np.diff(envelopes.bounds)
+    keyed = np.flatnonzero(counts)
+    starts, ends = envelopes.bounds[keyed], envelopes.bounds[keyed + 1] - 1
+    breaks = ends[:-1]
     with np.errstate(all="ignore"):  # broken files hold numbers whose products are none
+        if not len(keyed):
+            return Curves.of([empty_curve(one.before, one.after) for one in envelopes]), {}
         slopes = tangents(joined, breaks)
         kinds, points = control_points(joined, slopes)
         drawn = np.append(_drawn(kinds, points, frame), True)
         drawn[breaks] = True
-        plain = np.logical_and.reduceat(drawn, starts).tolist()
+        not_drawn = np.flatnonzero(~np.logical_and.reduceat(drawn, starts))
         whole = _as_it_is(joined, kinds, points, breaks)
-        outer = outer_slopes(joined, slopes, starts, bounds[1:] - 1)
-        _point_outwards(whole, starts, bounds[1:] - 1, outer, frame)
-        numbers = np.arange(int(np.diff(bounds).max()))
-        odd = [number for number, is_plain in enumerate(plain) if not is_plain]
-        inside = np.concatenate([np.arange(bounds[number], bounds[number + 1] - 1) for number in odd] or [starts[:0]])
-        cut = iter(_cut([envelopes[number] for number in odd], kinds[inside], points[inside], frame) if odd else ())
-        result = []
-        for envelope, is_plain, begin, end, slope in zip(
-            envelopes, plain, starts.tolist(), bounds[1:].tolist(), outer.tolist(), strict=True
-        ):
-            if is_plain:
-                shown = _part(whole, envelope, begin, end, numbers)
-            else:
-                shown = next(cut)
-                ends = np.zeros(1, np.intp), np.array([shown.curve.count - 1])
-                _point_outwards(shown.curve, *ends, np.array([slope]), frame)
-                shown.curve.source = np.arange(shown.curve.count, dtype=np.int32)
-            _free_first_handle(shown, slope[0])
-            result.append(shown)
-    return result
+        outer = outer_slopes(joined, slopes, starts, ends)
+        _point_outwards(whole, starts, ends, outer, frame)
+        columns = whole.keys, whole.left, whole.right, whole.interpolation
+        curves = Curves(*columns, envelopes.bounds, envelopes.before, envelopes.after)
+        odd = _cut_where_needed(envelopes, keyed[not_drawn], kinds, points, frame)
+        for number, slope in zip(odd, outer[not_drawn], strict=True):
+            shown = odd[number]
+            last = np.array([shown.curve.count - 1])
+            _point_outwards(shown.curve, np.zeros(1, np.intp), last, slope[None], frame)
+            shown.curve.source = np.arange(shown.curve.count, dtype=np.int32)
+        behaves = (envelopes.before[keyed] == Behaviour.LINEAR) | (envelopes.after[keyed] == Behaviour.LINEAR)
+        for row in np.flatnonzero(behaves).tolist():
+            number = int(keyed[row])
+            shown = odd[number] if number in odd else _plain(curves.numbered(number), np.arange(counts[number]))
+            _free_first_handle(shown, float(outer[row, 0]))
+            if not shown.exact[:-1].all():
+                odd[number] = shown
+    if any(one.cut for one in odd.values()):
+        order = np.arange(len(envelopes))
+        order[list(odd)] = len(envelopes) + np.arange(len(odd))
+        curves = Curves.joined([curves, Curves.of([one.curve for one in odd.values()])]).take(order)
+    return curves, odd
+
+
+def _cut_where_needed(
+    envelopes: Envelopes, numbers: Indices, kinds: NDArray[np.uint8], points: Floats, frame: float
+) -> dict[int, Display]:
+    """The displays of the envelopes of these numbers, which must be cut."""
+    if not len(numbers):
+        return {}
+    counts = np.diff(envelopes.bounds)[numbers]
+    inside = rows_of(envelopes.bounds[numbers], counts - 1)
+    cut = _cut([envelopes[number] for number in numbers.tolist()], kinds[inside], points[inside], frame)
+    return dict(zip(numbers.tolist(), cut, strict=True))
 
 
 def _as_it_is(joined: Envelope, kinds: NDArray[np.uint8], points: Floats, breaks: Indices) -> Curve:
@@ -165,13 +191,11 @@ def _as_it_is(joined: Envelope, kinds: NDArray[np.uint8], points: Floats, breaks
     return curve
 
 
-def _part(whole: Curve, envelope: Envelope, begin: int, end: int, numbers: Indices) -> Display:
-    """One envelope's keys of those that are drawn as they are."""
-    part, everything = slice(begin, end), numbers[: end - begin]
+def _plain(curve: Curve, numbers: Indices) -> Display:
+    """The display of an envelope that is drawn as it is; ``numbers`` 0, 1, ... of at least as many keys."""
+    everything = numbers[: curve.count]
     segment = everything.copy()
-    segment[-1] = -1
-    columns = whole.keys[part], whole.left[part], whole.right[part], whole.interpolation[part]
-    curve = Curve(*columns, envelope.before, envelope.after, everything.astype(np.int32))
+    segment[-1:] = -1
     return Display(curve, everything, segment, segment >= 0)
 
 

@@ -49,7 +49,7 @@ def extrapolation_slopes(envelope: Envelope, known: tuple[Floats, Floats] | None
 def outer_slopes(
     joined: Envelope, known: tuple[Floats, Floats], starts: NDArray[np.intp], ends: NDArray[np.intp]
 ) -> Floats:
-    """(envelopes, 2) the `extrapolation_slopes` of several that are `Envelope.joined`, by their first and last keys."""
+    """(envelopes, 2) the `extrapolation_slopes` of several that are `Envelopes`, by their first and last keys."""
     result = np.zeros((len(starts), 2))
     several = np.flatnonzero(ends > starts)
     for side, (tangent, segment) in enumerate(zip(known, (starts[several], ends[several] - 1), strict=True)):

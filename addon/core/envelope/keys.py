@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -65,16 +65,50 @@ class Envelope:
         count = len(times)
         return cls(times, values, shapes, np.zeros((count, 3)), np.zeros((count, 4)))
 
+
+@dataclass
+class Envelopes:
+    """Several envelopes: their ``keys`` one behind the other, whose own behaviours have no meaning.
+
+    ``bounds`` (envelopes + 1,): where the keys of each begin, and the last one's end; ``before`` and ``after``
+    (envelopes,).
+    """
+
+    keys: Envelope
+    bounds: NDArray[np.intp]
+    before: NDArray[np.intp]
+    after: NDArray[np.intp]
+
     @classmethod
-    def joined(cls, envelopes: Sequence[Envelope]) -> Envelope:
-        """The keys of several, one behind the other."""
-        return cls(
+    def of(cls, envelopes: Sequence[Envelope]) -> Envelopes:
+        """At least one envelope."""
+        keys = Envelope(
             np.concatenate([envelope.times for envelope in envelopes]),
             np.concatenate([envelope.values for envelope in envelopes]),
             np.concatenate([envelope.shapes for envelope in envelopes]),
             np.concatenate([envelope.tcb for envelope in envelopes]),
             np.concatenate([envelope.parameters for envelope in envelopes]),
         )
+        return cls(
+            keys,
+            np.cumsum([0, *(envelope.count for envelope in envelopes)]),
+            np.array([envelope.before for envelope in envelopes], np.intp),
+            np.array([envelope.after for envelope in envelopes], np.intp),
+        )
+
+    def __len__(self) -> int:
+        """How many envelopes there are."""
+        return len(self.before)
+
+    def __getitem__(self, number: int) -> Envelope:
+        """One of them."""
+        keys, part = self.keys, slice(self.bounds[number], self.bounds[number + 1])
+        columns = keys.times[part], keys.values[part], keys.shapes[part], keys.tcb[part], keys.parameters[part]
+        return Envelope(*columns, int(self.before[number]), int(self.after[number]))
+
+    def __iter__(self) -> Iterator[Envelope]:
+        """One after the other."""
+        return map(self.__getitem__, range(len(self)))
 
 
 SMALLEST_HANDLE = 1e-5

@@ -12,7 +12,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.envelope import Curve, Display, Envelope, display, displays, keys_of_curve, unchanged
+from ...core.envelope import (
+    Curve,
+    Curves,
+    Display,
+    Envelope,
+    Envelopes,
+    display,
+    displayed,
+    displays,
+    keys_of_curve,
+    unchanged,
+)
 from ...core.envelope.comparing import Stored, losses
 from ...core.envelope.curve import empty_curve
 from ...core.envelope.matching import Match, match
@@ -208,26 +219,37 @@ def decode_channels(
     envelopes: Sequence[StoredEnvelope], mapping: Mapping, frame: float, place: str, report: Report
 ) -> list[Curve]:
     """Six channels in the file's order as Blender's: location x, y, z, then rotation x, y, z."""
-    return decode_tracks({place: list(envelopes)}, mapping, frame, report)[0]
+    curves = decode_tracks([(place, envelopes)], mapping, frame, report)
+    return [curves.numbered(number) for number in range(len(curves))]
 
 
 def decode_tracks(
-    tracks: dict[str, list[StoredEnvelope]], mapping: Mapping, frame: float, report: Report
-) -> list[list[Curve]]:
-    """`decode_channels` of each of several, by what their channels' names are put behind; ``frame`` in seconds."""
-    stored_ones = [one for envelopes in tracks.values() for one in envelopes]
+    tracks: Sequence[tuple[str, Sequence[StoredEnvelope]]], mapping: Mapping, frame: float, report: Report
+) -> Curves:
+    """`decode_channels` of each of several, with what their channels' names are put behind; ``frame`` in seconds."""
+    stored_ones = [one for _, envelopes in tracks for one in envelopes]
+    if not stored_ones:
+        return Curves.of([])
     decoded = StoredEnvelope.decoded_all(stored_ones)
-    shown = _shown(decoded, frame) if decoded else []
-    result = []
-    for number, place in enumerate(tracks):
-        curves = []
-        for channel, sign in zip(mapping.channels, mapping.signs, strict=True):
-            one = shown[number * len(NAMES) + channel]
-            if one.cut:
-                _tell_of_oddities(decoded[number * len(NAMES) + channel], one, f"{place}{NAMES[channel]}", report)
-            curves.append(one.curve if sign > 0 else one.curve.signed(sign))
-        result.append(curves)
-    return result
+    curves, odd = _displayed(decoded, frame)
+    order = [number * len(NAMES) + channel for number in range(len(tracks)) for channel in mapping.channels]
+    if any(one.cut for one in odd.values()):
+        labels = [f"{place}{NAMES[channel]}" for place, _ in tracks for channel in mapping.channels]
+        for number, label in zip(order, labels, strict=True):
+            if number in odd and odd[number].cut:
+                _tell_of_oddities(decoded[number], odd[number], label, report)
+    return curves.take(np.array(order)).signed(np.tile(mapping.signs, len(tracks)))
+
+
+def _displayed(envelopes: Envelopes, frame: float) -> tuple[Curves, dict[int, Display]]:
+    """As `displayed`; channels that hold or lead to what is no number without keys."""
+    keys = envelopes.keys
+    if _are_finite([(keys.times, keys.values, keys.tcb, keys.parameters)]):
+        curves, odd = displayed(envelopes, frame)
+        if _are_finite([(curves.keys, curves.left, curves.right)]):
+            return curves, odd
+    shown = _shown(list(envelopes), frame)
+    return Curves.of([one.curve for one in shown]), dict(enumerate(shown))
 
 
 def encode_channels(
@@ -242,7 +264,7 @@ def encode_channels(
     """Blender's six channels as the file's, and those that changed."""
     known: list[_Base] = []
     if base is not None:
-        decoded = StoredEnvelope.decoded_all(base)
+        decoded = list(StoredEnvelope.decoded_all(base))
         known = [_Base(*each) for each in zip(base, decoded, _shown(decoded, frame), strict=True)]
     encoded = [
         _encode_channel(

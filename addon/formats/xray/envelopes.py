@@ -7,6 +7,7 @@ In 16 bits 0 lies between two steps: what was 0 reads as ±0.000488.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.binary import Reader, Writer
-from ...core.envelope import Behaviour, Envelope, Shape
+from ...core.envelope import Behaviour, Envelope, Envelopes, Shape
 from ...core.errors import WriteError
 from ...core.finite import not_finite, warn_not_finite
 from ...core.report import Report
@@ -27,12 +28,16 @@ PACKED = np.dtype(
 )
 """23 bytes."""
 STEPPED_SIZE = 9
+SHAPE_AT = 8
+"""Where in a packed key its shape lies."""
 LIMIT = 32.0
 STEPS = 65535
 STEP = 2 * LIMIT / STEPS
 """How far 16-bit numbers are apart: 0.98 ms of a handle's time, 0.98 mm or 0.056° of its value."""
 MOST_PACKED_KEYS = 0xFFFF
 
+_PACKED_HEAD = struct.Struct("<BBH")
+"""The behaviours before and after the keys, and how many keys there are."""
 _BEHAVIOURS = {member.value: member.name.lower() for member in Behaviour}
 _STEPPED = int(Shape.STEPPED)
 _SHAPES = {member.value: member.name.lower() for member in Shape}
@@ -61,30 +66,32 @@ class StoredEnvelope:
 
     def decoded(self) -> Envelope:
         """The channel in float64, as the engine has it after loading."""
-        keys, shapes = self.keys, self.shapes
-        with np.errstate(invalid="ignore"):  # a signalling NaN of a broken file becomes a quiet one
-            times, values = keys["time"].astype(np.float64), keys["value"].astype(np.float64)
-            if self.packed:
-                stepped = (shapes == Shape.STEPPED)[:, None]
-                tcb = np.where(stepped, 0.0, unpacked(keys["tcb"]))
-                parameters = np.where(stepped, 0.0, unpacked(keys["parameters"]))
-            else:
-                tcb, parameters = keys["tcb"].astype(np.float64), keys["parameters"].astype(np.float64)
-        return Envelope(times, values, shapes, tcb, parameters, self.before, self.after)
+        return StoredEnvelope.decoded_all([self])[0]
 
     @classmethod
-    def decoded_all(cls, envelopes: Sequence[StoredEnvelope]) -> list[Envelope]:
-        """What `decoded` says of each; channels of one layout are looked at in one go."""
+    def decoded_all(cls, envelopes: Sequence[StoredEnvelope]) -> Envelopes:
+        """What `decoded` says of each of at least one; channels of one layout are looked at in one go."""
         if len({envelope.keys.dtype for envelope in envelopes}) != 1:
-            return [envelope.decoded() for envelope in envelopes]
-        whole = cls(0, 0, _joined(envelopes)).decoded()
-        result, begin = [], 0
-        for envelope in envelopes:
-            part = slice(begin, begin + len(envelope.keys))
-            numbers = whole.times[part], whole.values[part], whole.shapes[part], whole.tcb[part]
-            result.append(Envelope(*numbers, whole.parameters[part], envelope.before, envelope.after))
-            begin = part.stop
-        return result
+            return Envelopes.of([envelope.decoded() for envelope in envelopes])
+        return Envelopes(
+            _decoded(_joined(envelopes)),
+            np.cumsum([0, *(len(envelope.keys) for envelope in envelopes)]),
+            np.array([envelope.before for envelope in envelopes], np.intp),
+            np.array([envelope.after for envelope in envelopes], np.intp),
+        )
+
+
+def _decoded(keys: NDArray[np.void]) -> Envelope:
+    shapes = keys["shape"].astype(np.uint8)
+    with np.errstate(invalid="ignore"):  # a signalling NaN of a broken file becomes a quiet one
+        times, values = keys["time"].astype(np.float64), keys["value"].astype(np.float64)
+        if keys.dtype == PACKED:
+            stepped = (shapes == Shape.STEPPED)[:, None]
+            tcb = np.where(stepped, 0.0, unpacked(keys["tcb"]))
+            parameters = np.where(stepped, 0.0, unpacked(keys["parameters"]))
+        else:
+            tcb, parameters = keys["tcb"].astype(np.float64), keys["parameters"].astype(np.float64)
+    return Envelope(times, values, shapes, tcb, parameters)
 
 
 def _joined(envelopes: Sequence[StoredEnvelope]) -> NDArray[np.void]:
@@ -114,31 +121,30 @@ def read_old(reader: Reader, what: str) -> StoredEnvelope:
 
 def read_packed(reader: Reader, what: str) -> StoredEnvelope:
     """An envelope of the packed layout. Raises `ReadError`."""
-    before, after = reader.u8(f"what comes before {what}"), reader.u8(f"what comes after {what}")
-    return StoredEnvelope(before, after, _read_packed_keys(reader, reader.u16(f"the number of keys of {what}"), what))
+    before, after, count = _PACKED_HEAD.unpack(reader.take(_PACKED_HEAD.size, what))
+    return StoredEnvelope(before, after, _read_packed_keys(reader, count, what))
 
 
 def _read_packed_keys(reader: Reader, count: int, what: str) -> NDArray[np.void]:
-    needed, data = f"the {count} keys of {what}", reader.data[reader.position :]
-    if count * STEPPED_SIZE > len(data):
+    data, start = reader.data, reader.position
+    end = start + count * PACKED.itemsize
+    if end <= len(data) and _STEPPED not in bytes(data[start + SHAPE_AT : end : PACKED.itemsize]):
+        reader.position = end
+        return np.frombuffer(data, PACKED, count, start)
+    needed = f"the {count} keys of {what}"
+    end = start + count * STEPPED_SIZE
+    if end > len(data):
         reader.take(count * STEPPED_SIZE, needed)
-    shape_at = STEPPED_SIZE - 1
-    if count * PACKED.itemsize <= len(data):
-        alike = np.frombuffer(data, PACKED, count)
-        if not (alike["shape"] == _STEPPED).any():
-            reader.take(alike.nbytes)
-            return alike
     rows = np.zeros((count, PACKED.itemsize), np.uint8)
-    stepped = np.frombuffer(data, np.uint8, count * STEPPED_SIZE).reshape(count, STEPPED_SIZE)
-    if (stepped[:, shape_at] == _STEPPED).all():
-        rows[:, :STEPPED_SIZE] = stepped
-        reader.take(stepped.size)
+    if bytes(data[start + SHAPE_AT : end : STEPPED_SIZE]).count(_STEPPED) == count:
+        rows[:, :STEPPED_SIZE] = np.frombuffer(data, np.uint8, end - start, start).reshape(count, STEPPED_SIZE)
+        reader.position = end
     else:
         starts = _mixed_starts(reader, count, needed)
         source = np.frombuffer(reader.take(starts.pop()), np.uint8)
         begin = np.array(starts, np.intp)[:, None]
         rows[:, :STEPPED_SIZE] = source[begin + np.arange(STEPPED_SIZE)]
-        long = rows[:, shape_at] != Shape.STEPPED
+        long = rows[:, SHAPE_AT] != Shape.STEPPED
         rows[long, STEPPED_SIZE:] = source[begin[long] + np.arange(STEPPED_SIZE, PACKED.itemsize)]
     return rows.view(PACKED)[:, 0]
 
@@ -170,16 +176,17 @@ def write_envelope(writer: Writer, envelope: StoredEnvelope) -> None:
         raise WriteError(
             f"a channel has {count} keys, the file's version holds {MOST_PACKED_KEYS}", remedy="Write version 3"
         )
-    writer.u8(envelope.before)
-    writer.u8(envelope.after)
-    writer.u16(count)
     data = envelope.keys.tobytes()
-    stepped = envelope.keys["shape"] == _STEPPED
-    if stepped.any():
+    stepped = data[SHAPE_AT :: PACKED.itemsize].count(_STEPPED)
+    if stepped:
         rows = np.frombuffer(data, np.uint8).reshape(count, PACKED.itemsize)
         kept = np.ones(rows.shape, np.bool_)
-        kept[stepped, STEPPED_SIZE:] = False
-        data = rows[kept].tobytes()
+        kept[rows[:, SHAPE_AT] == _STEPPED, STEPPED_SIZE:] = False
+        data = (rows[:, :STEPPED_SIZE] if stepped == count else rows[kept]).tobytes()
+    if not (0 <= envelope.before <= 0xFF and 0 <= envelope.after <= 0xFF):
+        writer.u8(envelope.before)
+        writer.u8(envelope.after)
+    writer.raw(_PACKED_HEAD.pack(envelope.before, envelope.after, count))
     writer.raw(data)
 
 

@@ -7,7 +7,7 @@ older version can hold. A motion of version 6 that gets marks becomes one of ver
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
@@ -267,7 +267,7 @@ class _Kept:
         showing = Showing(skeletal.rotation == "QUATERNION", (skeletal.metres, skeletal.radians))
         return cls(motion, bones, showing, tracks_on(motion, bones, Report()), kept(skeletal, "drawn"))
 
-    def shown(self, places: Iterable[int]) -> dict[int, Shown]:
+    def shown(self, places: Iterable[int]) -> Mapping[int, Shown]:
         """Tracks as they were shown when they were imported, by places of bones."""
         tracks = {place: self.motion.tracks[self.numbers[place]] for place in places}
         return show(tracks, self.motion, self.bones.rest, showing=self.showing, report=Report())
@@ -450,7 +450,7 @@ class _Gatherer:
         return same(now.rotation, then.pose.rotation, frame)
 
     def _sampled_tracks(
-        self, clip: Clip, rows: Sequence[int], first: int, frame: float, shown: dict[int, Shown]
+        self, clip: Clip, rows: Sequence[int], first: int, frame: float, shown: Mapping[int, Shown]
     ) -> dict[int, Channels]:
         """Curves through evaluated poses, of bones that are elsewhere than the file has them on any frame.
 

@@ -6,16 +6,16 @@ with the action are shown once more, and what stands on the action is compared w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...blender.armature import Rest
-from ...blender.pose import EULER, QUATERNION, BoneCurves
+from ...blender.pose import EULER, QUATERNION, BoneCurves, SeveralBones
 from ...core import pose_curves, rotation
-from ...core.envelope import Behaviour, Curve, evaluate_curve
+from ...core.envelope import Behaviour, Curve, Curves, evaluate_curve
 from ...core.envelope.display import Display
 from ...core.envelope.matching import unchanged
 from ...core.model import Channels
@@ -24,6 +24,7 @@ from ...formats.xray.channels import BONE, decode_tracks
 from ...formats.xray.skl.document import BoneTrack, SkeletalMotion
 
 Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
 UNTOUCHED = 3e-6
 """Metres or radians below which a value that went through a rest pose and 32-bit floats counts as the same."""
 
@@ -60,62 +61,140 @@ class Shown:
         return np.stack(values[:3], axis=1), np.stack(values[3:], axis=1)
 
 
+@dataclass
+class ShownTracks(Mapping[int, Shown]):
+    """The tracks of a motion on bones of a rig, by the bones' places; all curves of several motions lie side by side.
+
+    ``numbers`` (place -> which track) of ``channels``, six curves of a track; ``located`` those of ``location``, three
+    curves, and ``rotated`` those of ``rotation``, three or four curves that turn by ``channel``.
+    """
+
+    numbers: dict[int, int]
+    channels: Curves
+    channel: str
+    located: dict[int, int]
+    location: pose_curves.CarriedBones
+    rotated: dict[int, int]
+    rotation: pose_curves.CarriedBones
+
+    def __len__(self) -> int:
+        """How many tracks there are."""
+        return len(self.numbers)
+
+    def __iter__(self) -> Iterator[int]:
+        """The places of the bones."""
+        return iter(self.numbers)
+
+    def __getitem__(self, place: int) -> Shown:
+        """One track."""
+        first = 6 * self.numbers[place]
+        curves = [self.channels.numbered(number) for number in range(first, first + 6)]
+        pose = BoneCurves(channel=self.channel)
+        if place in self.located:
+            pose.location = self.location[self.located[place]].curves
+        if place in self.rotated:
+            pose.rotation = self.rotation[self.rotated[place]].curves
+        return Shown(Channels(curves[:3], curves[3:]), pose, self.is_exact(place))
+
+    def is_exact(self, place: int) -> bool:
+        """Whether nothing of a track is fitted."""
+        return all(
+            place not in numbers or bool(carried.exact[numbers[place]])
+            for carried, numbers in ((self.location, self.located), (self.rotation, self.rotated))
+        )
+
+    def on_bones(self, names: Sequence[str]) -> SeveralBones:
+        """What the pose bones get; ``names`` of all bones by their places."""
+        channels: dict[str, list[tuple[str, int]]] = {}
+        order: list[int] = []
+        width = 4 if self.channel == QUATERNION else 3
+        for place in self:
+            bone = channels.setdefault(names[place], [])
+            if place in self.rotated:
+                bone += [(self.channel, index) for index in range(width)]
+                order += range(width * self.rotated[place], width * (self.rotated[place] + 1))
+            if place in self.located:
+                bone += [("location", index) for index in range(3)]
+                first = len(self.rotation.curves) + 3 * self.located[place]
+                order += range(first, first + 3)
+        curves = Curves.joined([self.rotation.curves, self.location.curves])
+        return SeveralBones(channels, curves.take(np.array(order, np.intp)))
+
+
 def show(
     tracks: dict[int, BoneTrack], motion: SkeletalMotion, rest: Rest, *, showing: Showing, report: Report
-) -> dict[int, Shown]:
+) -> ShownTracks:
     """Tracks on bones of ``rest``, by their places in it."""
-    places = list(tracks)
-    named = {f"{motion.label} {rest.bones[place]} ": tracks[place].envelopes for place in places}
-    decoded = [Channels(curves[:3], curves[3:]) for curves in decode_tracks(named, BONE, motion.frame, report)]
-    shown = {
-        place: Shown(channels, BoneCurves(channel=showing.channel), exact=True)
-        for place, channels in zip(places, decoded, strict=True)
-    }
+    return show_all([(motion, tracks)], rest, showing=showing, report=report)[0]
+
+
+def show_all(
+    motions: Sequence[tuple[SkeletalMotion, dict[int, BoneTrack]]], rest: Rest, *, showing: Showing, report: Report
+) -> list[ShownTracks]:
+    """What `show` makes of each of several motions, whose frames must be of one length."""
+    frame = motions[0][0].frame
+    named = {(row, place): track for row, (_, tracks) in enumerate(motions) for place, track in tracks.items()}
+    labels = [f"{motions[row][0].label} {rest.bones[place]}" for row, place in named]
+    places = np.array([place for _, place in named], np.intp)
+    channels = decode_tracks(
+        [(f"{label} ", track.envelopes) for label, track in zip(labels, named.values(), strict=True)],
+        BONE,
+        frame,
+        report,
+    )
     # Blender's location x, y, z are the file's X, Y, Z; its angles x, y, z are P, H, B.
-    located = [place for place in places if _has_numbers(shown[place].channels.location, tracks[place], (0, 1, 2))]
-    rotated = [place for place in places if _has_numbers(shown[place].channels.rotation, tracks[place], (4, 3, 5))]
-    turns = rotation.matrices(rest.rotations[located]).swapaxes(1, 2)
+    in_file = np.array([len(one.keys) for track in named.values() for one in track.envelopes]).reshape(-1, 6)
+    numbers = (channels.counts.reshape(-1, 6) > 0) | (in_file[:, BONE.channels] == 0)
+    located, rotated = (np.flatnonzero(numbers[:, part].all(axis=1)) for part in (slice(3), slice(3, 6)))
+    turns = rotation.matrices(rest.rotations[places[located]]).swapaxes(1, 2)
     moved = pose_curves.moved_all(
-        [shown[place].channels.location for place in located],
+        channels.take((6 * located[:, None] + np.arange(3)).ravel()),
         turns,
-        -(turns @ rest.translations[located][:, :, None])[..., 0],
-        motion.frame,
+        -(turns @ rest.translations[places[located]][:, :, None])[..., 0],
+        frame,
         showing.tolerance[0],
     )
     turned = pose_curves.turned_all(
-        [shown[place].channels.rotation for place in rotated],
+        channels.take((6 * rotated[:, None] + np.arange(3, 6)).ravel()),
         "ZXY",
-        rotation.conjugate(rest.rotations[rotated]),
-        motion.frame,
+        rotation.conjugate(rest.rotations[places[rotated]]),
+        frame,
         showing.tolerance[1],
         quaternions=showing.quaternions,
     )
-    _give(shown, "location", located, moved, motion.frame)
-    _give(shown, "rotation", rotated, turned, motion.frame)
-    for place, one in shown.items():
-        if one.pose.location is None or one.pose.rotation is None:
-            report.warn("its numbers are too large for a pose: not shown, kept", f"{motion.label} {rest.bones[place]}")
-    return shown
+    location, located_at = _sound(moved, located, len(named), frame)
+    rotations, rotated_at = _sound(turned, rotated, len(named), frame)
+    result = [ShownTracks({}, channels, showing.channel, {}, location, {}, rotations) for _ in motions]
+    for number, ((row, place), label, located_as, rotated_as) in enumerate(
+        zip(named, labels, located_at, rotated_at, strict=True)
+    ):
+        shown = result[row]
+        shown.numbers[place] = number
+        if located_as >= 0:
+            shown.located[place] = located_as
+        if rotated_as >= 0:
+            shown.rotated[place] = rotated_as
+        if located_as < 0 or rotated_as < 0:
+            report.warn("its numbers are too large for a pose: not shown, kept", label)
+    return result
 
 
-def _give(
-    shown: dict[int, Shown], channel: str, places: list[int], carried: Sequence[pose_curves.Carried], frame: float
-) -> None:
-    """Put curves on their bones, those that no pose can hold left out, without keys that Blender would make one."""
-    curves = [curve for one in carried for curve in one.curves]
-    sound = not curves or (pose_curves.is_finite(curves, frame) and pose_curves.are_apart(curves, frame))
-    for place, one in zip(places, carried, strict=True):
-        if not sound and not pose_curves.is_finite(one.curves, frame):
-            continue
-        made = one.curves if sound else [pose_curves.apart(curve, frame) for curve in one.curves]
-        setattr(shown[place].pose, channel, made)
-        shown[place].exact = shown[place].exact and one.exact
+def _sound(
+    carried: pose_curves.CarriedBones, numbers: Indices, tracks: int, frame: float
+) -> tuple[pose_curves.CarriedBones, list[int]]:
+    """Curves without those that no pose can hold and without keys that Blender would make one.
 
-
-def _has_numbers(curves: Sequence[Curve], track: BoneTrack, channels: Sequence[int]) -> bool:
-    """Whether every channel with keys is shown with keys: others hold what is no number."""
-    pairs = zip(curves, channels, strict=True)
-    return all(curve.count or not len(track.envelopes[channel].keys) for curve, channel in pairs)
+    ``numbers`` which of ``tracks`` each bone is; for each track comes the number of its bone, -1 where there is none.
+    """
+    kept = np.arange(len(numbers))
+    if not (pose_curves.is_finite(carried.curves, frame) and pose_curves.are_apart(carried.curves, frame)):
+        bones = [carried[number].curves for number in kept.tolist()]
+        kept = np.array([pose_curves.is_finite(Curves.of(curves), frame) for curves in bones]).nonzero()[0]
+        sound = [pose_curves.apart(curve, frame) for number in kept.tolist() for curve in bones[number]]
+        carried = pose_curves.CarriedBones(Curves.of(sound), carried.exact[kept])
+    found = np.full(tracks, -1)
+    found[numbers[kept]] = np.arange(len(kept))
+    return carried, found.tolist()
 
 
 def odd_behaviours(track: BoneTrack) -> bool:
