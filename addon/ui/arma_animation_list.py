@@ -11,7 +11,7 @@ from bpy.props import IntProperty
 from ..blender import action as actions
 from ..blender.delta_action import DeltaReader, RestPose
 from ..core.report import Report
-from ..games.arma import animation_list, export_frames, timing
+from ..games.arma import animation_list, timing
 from .bases import BlenderList, BlenderOperator
 from .motion_operators import OnMotion, active_action
 from .motion_panels import STATUS_ICONS
@@ -119,7 +119,7 @@ class MOTIONBRIDGE_OT_match_scene_to_animation(OnMotion, BlenderOperator):
         """Set the range."""
         rig, action = self.chosen(context)
         times = DeltaReader(rig, RestPose.of(rig)).key_times(action)
-        length = export_frames.length_of(action, times, timing.kept_frames(action.motionbridge_animation))
+        length = timing.length_of(action, times, timing.kept_frames(action.motionbridge_animation))
         context.scene.frame_start, context.scene.frame_end = round(length.first), round(length.last)
         return frames_said(context)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..games.arma.model_properties import is_of_model, level_of
+from ..games.arma.properties import is_of_model, level_of
 from .bases import BlenderPanel
 from .sidebar import MotionbridgePanel
 

@@ -18,8 +18,8 @@ from ..games.arma.animation_export import (
     StepFrom,
     plan_export,
 )
-from ..games.arma.export_bones import NamesFrom
-from ..games.arma.export_frames import FramesFrom
+from ..games.arma.export_base import NamesFrom
+from ..games.arma.timing import FramesFrom
 from .bases import BlenderOperator, ExportHelper
 from .bone_names_choice import BoneNamesChoice
 from .file_export import ArmatureExport, draw_backup

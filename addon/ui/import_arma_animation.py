@@ -11,10 +11,16 @@ from ..blender import collection
 from ..blender.scope import object_mode, progress
 from ..core.errors import ReadError
 from ..core.report import Report
-from ..games.arma.animation_import import AnimationImportOptions, ImportedAnimation, StepMode, fits, import_animation
-from ..games.arma.animation_properties import STEP_ITEMS
-from ..games.arma.hierarchies import HierarchyFrom
-from ..games.arma.skeleton import PivotsFrom
+from ..games.arma.animation_import import (
+    AnimationImportOptions,
+    ImportedAnimation,
+    StepMode,
+    fits,
+    import_animation,
+    read_animation,
+)
+from ..games.arma.properties import STEP_ITEMS
+from ..games.arma.skeletons import HierarchyFrom, PivotsFrom
 from .bases import BlenderOperator, FileHandler, ImportHelper
 from .bone_names_choice import BoneNamesChoice
 from .file_import import DropOnMotion, FileImport
@@ -197,9 +203,10 @@ class IMPORT_SCENE_OT_arma_rtm(BoneNamesChoice, SkeletonFilesChoice, FileImport,
         if self.target == "ACTIVE":
             options = self._options(assign=rigs[0] not in moving)
             return import_animation(context, rigs[0], file, options=options, report=report)
-        fitting = next((rig for rig in rigs if fits(rig, file, self.prefix, self.table())), None)
+        animation = read_animation(file, report)
+        fitting = next((rig for rig in rigs if fits(rig, animation, self.prefix, self.table())), None)
         options = self._options(assign=fitting not in moving)
-        return import_animation(context, fitting, file, options=options, report=report)
+        return import_animation(context, fitting, animation, options=options, report=report)
 
 
 class IO_FH_motionbridge_arma_rtm(DropOnMotion, FileHandler):

@@ -10,7 +10,7 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..core.errors import ReadError
 from ..core.report import Report
-from ..games.arma.model_import import ImportedModel, Levels, ModelImportOptions, fits, import_model
+from ..games.arma.model_import import ImportedModel, Levels, ModelImportOptions, fits, import_model, read_model
 from .bases import BlenderOperator, FileHandler, ImportHelper
 from .bone_names_choice import BoneNamesChoice
 from .file_import import DropInScene, FileImport
@@ -120,7 +120,8 @@ class IMPORT_SCENE_OT_arma_p3d(BoneNamesChoice, SkeletonFilesChoice, FileImport,
         )
 
     def _import(self, context: Any, rig: Any, path: str, report: Report) -> ImportedModel:
-        if self.rig == "AUTOMATIC" and rig is not None and not fits(rig, path, self.prefix, self.table()):
+        document = read_model(path, report)
+        if self.rig == "AUTOMATIC" and rig is not None and not fits(rig, document, self.prefix, self.table()):
             rig = None
         options = ModelImportOptions(
             levels=frozenset(Levels[name] for name in self.levels),
@@ -134,7 +135,7 @@ class IMPORT_SCENE_OT_arma_p3d(BoneNamesChoice, SkeletonFilesChoice, FileImport,
             collection=Path(path).stem if self.new_collection else "",
             work_folder=arma_folder(context),
         )
-        return import_model(context, rig, path, options, report)
+        return import_model(context, rig, path, options, report, document=document)
 
 
 class IO_FH_motionbridge_arma_p3d(DropInScene, FileHandler):

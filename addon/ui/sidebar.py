@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..games.arma import model_properties as arma
+from ..games.arma import properties as arma
 from ..games.descent3 import model_properties as descent
 from ..games.xray import level_properties as level
 from ..games.xray.path import followed_action

@@ -9,10 +9,10 @@ import pytest
 from addon.core.errors import ReadError, WriteError
 from addon.core.finite import NOT_FINITE
 from addon.core.report import Report
-from addon.formats.xray import bones
+from addon.formats.xray import bones, ogf
 from addon.formats.xray.bones.document import Mass
-from addon.formats.xray.ogf.chunk_types import Joint, Shape
-from addon.games.xray import bones_file
+from addon.formats.xray.ogf.chunk_types import BoneNames, IkData, Joint, Shape
+from addon.games.xray import bones_file, model_export
 from addon.games.xray.model import ImportOptions, import_model
 from tests.blender.test_skl_motions import rig_of
 from tests.blender.test_ui import last_report, refusal
@@ -67,6 +67,28 @@ def test_what_the_file_says_is_on_the_bones(small):
     assert (head.limit_z.lowest, head.limit_z.highest, head.limit_z.spring) == (8.0, 9.0, 10.0)
     assert (head.sphere_radius, head.cylinder_radius, head.break_torque) == (18.0, 26.0, 200.0)
     assert head.is_bone
+    neck = rig.data.bones["neck"].motionbridge_xray
+    assert (neck.breakable, neck.friction, neck.mass, neck.limit_z.spring) == (False, 0.0, 0.0, 0.0)
+
+
+def test_breakable_is_one_bit_of_a_joint(tmp_path):
+    """The flags of a joint have other bits, which are kept."""
+    document = ogf.read((SAMPLES / "humanoid.ogf").read_bytes(), "flags.ogf", Report())
+    physics = document.first(IkData)
+    for flags, bone in zip((0, 1, 2, 3), physics.bones, strict=False):
+        bone.joint.flags = flags
+    path = tmp_path / "flags.ogf"
+    path.write_bytes(ogf.write(document))
+    rig = import_model(bpy.context, path, ImportOptions(textures=False), Report()).rig
+    named = [bone.label for bone in document.first(BoneNames).bones[:4]]
+    properties = [rig.data.bones[name].motionbridge_xray for name in named]
+    assert [one.breakable for one in properties] == [False, True, False, True]
+    for one in properties:
+        one.breakable = not one.breakable
+    stored = ogf.read(
+        model_export.plan_export(bpy.context, rig, model_export.ExportOptions(), Report()).data, "flags.ogf", Report()
+    )
+    assert [bone.joint.flags for bone in stored.first(IkData).bones[:4]] == [1, 0, 3, 2]
 
 
 @pytest.mark.parametrize("file", corpus_files("bones"))

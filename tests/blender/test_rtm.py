@@ -16,9 +16,9 @@ from addon.formats.arma import rtm
 from addon.games.arma import animation_edit, timing
 from addon.games.arma.animation_export import FileKind, PhasesFrom, StepFrom
 from addon.games.arma.animation_import import StepMode
-from addon.games.arma.export_bones import NamesFrom
-from addon.games.arma.export_frames import FramesFrom
-from addon.games.arma.hierarchies import HierarchyFrom
+from addon.games.arma.export_base import NamesFrom
+from addon.games.arma.skeletons import HierarchyFrom
+from addon.games.arma.timing import FramesFrom
 from tests.blender.rtm_scene import curve_of, exported, load, planned, raw_matrices, shown_matrices
 from tests.scene import differences, snapshot
 
@@ -422,6 +422,27 @@ def test_names_and_order_come_from_file_config_or_armature(walk, tmp_path):
     assert raw_matrices(exported(done))[0] == ["Pelvis", "Spine"]
     assert raw_matrices(exported(done, names=NamesFrom.CONFIG, config=str(config)))[0] == ["spine", "PELVIS"]
     assert raw_matrices(exported(done, names=NamesFrom.ARMATURE))[0] == ["Pelvis", "SPINE"]
+
+
+def test_bones_in_another_order_keep_their_own_numbers(tmp_path):
+    """Shear cannot be shown in Blender: it stays only where each bone is compared with its own matrices."""
+    config = tmp_path / "bones.cfg"
+    config.write_text(
+        'class CfgSkeletons { class Man { skeletonBones[] = {"Spine", "Pelvis", "Pelvis", ""}; }; };', encoding="ascii"
+    )
+    rows = [[(1, 0.3 + 0.1 * frame, *IDENTITY_ROWS[2:]), (*IDENTITY_ROWS[:4], 2 + frame, 0.7, *IDENTITY_ROWS[6:])]
+            for frame in range(3)]  # fmt: skip
+    file = tmp_path / "sheared.rtm"
+    file.write_bytes(plain(["Pelvis", "Spine"], list(zip((0.0, 0.5, 1.0), rows, strict=True))))
+    before = raw_matrices(file.read_bytes())[2]
+    done = load(file)
+    names, _, after = raw_matrices(exported(done, names=NamesFrom.CONFIG, config=str(config)))
+    assert names == ["Spine", "Pelvis"]
+    assert np.array_equal(after, before[:, ::-1])
+    fewer = exported(done, names=NamesFrom.CONFIG, config=str(config), frames=FramesFrom.RANGE, first=1, last=2)
+    assert np.array_equal(raw_matrices(fewer)[2], before[1:, ::-1])
+    same_order = exported(done, frames=FramesFrom.RANGE, first=1, last=2)
+    assert np.array_equal(raw_matrices(same_order)[2], before[1:])
 
 
 def test_a_prefix_and_other_case_find_the_bones(walk):

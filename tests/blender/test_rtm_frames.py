@@ -14,7 +14,7 @@ from addon.formats.arma import rtm
 from addon.games.arma import animation_edit
 from addon.games.arma.animation_export import FileKind
 from addon.games.arma.animation_import import StepMode
-from addon.games.arma.export_frames import FramesFrom
+from addon.games.arma.timing import FramesFrom
 from addon.ui import arma_panels
 from tests.blender.rtm_scene import curve_of, exported, load, planned, raw_matrices
 from tests.blender.test_rtm import drawn_animation, moved, plain, walk

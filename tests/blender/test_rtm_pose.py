@@ -12,8 +12,7 @@ from addon.formats.arma import rtm
 from addon.formats.arma.hierarchy import Hierarchy
 from addon.games.arma import timing
 from addon.games.arma.animation_import import StepMode
-from addon.games.arma.hierarchies import HierarchyFrom
-from addon.games.arma.skeleton import PivotsFrom
+from addon.games.arma.skeletons import HierarchyFrom, PivotsFrom
 from tests.blender.rtm_scene import (
     BINARISED,
     PLAIN,

@@ -3,9 +3,14 @@
 import bpy
 import pytest
 
+from addon.formats.arma import p3d, rtm
+from addon.formats.arma.p3d import codec as model_codec
+from addon.formats.arma.rtm import codec
 from tests.blender.test_rtm import curve_of, drawn_animation, moved, plain
-from tests.real_files import corpus_files
+from tests.real_files import SAMPLES, corpus_files
 from tests.scene import differences, snapshot
+
+MAN = SAMPLES / "arma" / "man.p3d"
 
 
 @pytest.fixture
@@ -62,6 +67,20 @@ def test_edit_and_pose_mode_are_kept(file, mode):
     assert bpy.ops.export_scene.arma_rtm(filepath=str(target)) == {"FINISHED"}
     assert rig.mode == mode
     assert target.read_bytes() == file.read_bytes()
+
+
+def test_a_file_is_read_once_whatever_it_is_compared_with(file, monkeypatch):
+    for bones in (("bip01",), ("hip", "neck"), ("pelvis", "HEAD")):
+        drawn_animation(bones=bones)
+    read = []
+    monkeypatch.setattr(rtm, "read", lambda data, path, report: read.append(path) or codec.read(data, path, report))
+    assert bpy.ops.import_scene.arma_rtm(filepath=str(file)) == {"FINISHED"}
+    assert read == [str(file)]
+    monkeypatch.setattr(
+        p3d, "read", lambda data, path, report: read.append(path) or model_codec.read(data, path, report)
+    )
+    assert bpy.ops.import_scene.arma_p3d(filepath=str(MAN)) == {"FINISHED"}
+    assert read == [str(file), str(MAN)]
 
 
 def test_an_armature_of_another_game_stays_as_it_is(file):

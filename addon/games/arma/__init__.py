@@ -1,5 +1,5 @@
 """Operation Flashpoint and Arma: animations and models, and what Blender has to remember of them."""
 
-from . import animation_properties, model_properties
+from .properties import ADDED as _ADDED
 
-ADDED = (animation_properties.ADDED, model_properties.ADDED)
+ADDED = (_ADDED,)

@@ -16,8 +16,8 @@ from ...core.report import Report
 from ...formats.arma import rtm
 from . import events, step, timing
 from .animation_export import AnimationExportOptions, AnimationPlan, plan_export, why_sampled
-from .animation_properties import WITH_SCALES
-from .export_frames import NEAR
+from .properties import WITH_SCALES
+from .timing import SAME_FRAME
 
 
 def update_status(context: Any, rig: Any, action: Any, report: Report, *, look: bool = True) -> str:
@@ -103,9 +103,9 @@ def _settle_length(action: Any, frames: Any) -> None:
     if not action.use_frame_range:
         return
     times = action.curve_frame_range
-    outside = times[0] < frames[0] - NEAR or times[1] > frames[-1] + NEAR
+    outside = times[0] < frames[0] - SAME_FRAME or times[1] > frames[-1] + SAME_FRAME
     action.motionbridge_animation.is_cut = int(outside)
-    if abs(action.frame_start - frames[0]) > NEAR or abs(action.frame_end - frames[-1]) > NEAR:
+    if abs(action.frame_start - frames[0]) > SAME_FRAME or abs(action.frame_end - frames[-1]) > SAME_FRAME:
         action.frame_start, action.frame_end = float(frames[0]), float(frames[-1])
 
 

@@ -30,10 +30,9 @@ from ...formats.arma import rtm
 from ...formats.arma.bone_table import BoneTable
 from ...formats.arma.hierarchy import Hierarchy
 from ..plan import FilePlan
-from . import events, export_bones, export_frames, hierarchies, step, timing
-from .export_base import Base
-from .export_bones import NamesFrom, WrittenBones
-from .export_frames import FramesFrom, Phases
+from . import events, export_base, skeletons, step, timing
+from .export_base import Base, NamesFrom, WrittenBones
+from .timing import FramesFrom, Phases
 
 Floats = NDArray[np.float64]
 
@@ -239,24 +238,24 @@ class _Exporter:
     def _chosen_frames(self) -> NDArray[np.float32]:
         options, action, scene = self._options, self._action, self._context.scene
         if options.frames is FramesFrom.RANGE:
-            return export_frames.every(options.first, options.last, max(options.every, 1))
+            return timing.every(options.first, options.last, max(options.every, 1))
         by_keys = options.frames is FramesFrom.KEYS
         if action is None:
             if self._is_pose:
                 return np.array([scene.frame_current_final], np.float32)
             first, last = float(scene.frame_start), float(scene.frame_end)
             ends = np.array([first, last], np.float32)
-            return ends if by_keys and self._is_adaptive() else export_frames.every(first, last, self._every())
+            return ends if by_keys and self._is_adaptive() else timing.every(first, last, self._every())
         times = self._reader.key_times(action)
         if by_keys and not len(times) and not self._reasons:
             return times
         imported = self._base.frames if self._base is not None else np.empty(0, np.float32)
-        length = export_frames.length_of(action, times, imported)
+        length = timing.length_of(action, times, imported)
         if length.by_range:
-            export_frames.warn_of_keys_outside(action, times, length, self._report)
+            timing.warn_of_keys_outside(action, times, length, self._report)
         if by_keys and (len(times) or self._is_adaptive()):
-            return export_frames.keys_within(times, length)
-        return export_frames.every(length.first, length.last, self._every())
+            return timing.keys_within(times, length)
+        return timing.every(length.first, length.last, self._every())
 
     def _every(self) -> int:
         return 1 if self._options.frames is FramesFrom.KEYS else max(self._options.every, 1)
@@ -273,7 +272,7 @@ class _Exporter:
         if self._options.frames is FramesFrom.RANGE:
             found = timing.phases_at(frames, self._base.frames, self._base.clip.phases)
             return Phases(found, found)
-        result = export_frames.phases_of(frames, self._base.frames, self._base.clip.phases)
+        result = timing.phases_of(frames, self._base.frames, self._base.clip.phases)
         if result.changed:
             before, now = (float(known[-1] - known[0]) for known in (self._base.frames, frames))
             self._report.warn(
@@ -287,7 +286,7 @@ class _Exporter:
         self, frames: NDArray[np.float32], progress: Callable[[int], None]
     ) -> tuple[NDArray[np.float32], Floats, NDArray[np.bool_]]:
         """The frames that become keys, and `_shown` of them: those given, and between them those that are needed."""
-        looked_at = np.union1d(frames, export_frames.every(frames[0], frames[-1], 1)) if len(frames) > 1 else frames
+        looked_at = np.union1d(frames, timing.every(frames[0], frames[-1], 1)) if len(frames) > 1 else frames
         if not self._is_adaptive() or len(looked_at) == len(frames):
             return (frames, *self._shown(frames, progress))
         if len(looked_at) > MOST_LOOKED_AT:
@@ -339,7 +338,7 @@ class _Exporter:
     def _bones(self, path: str, keyed: NDArray[np.bool_]) -> WrittenBones:
         options = self._options
         properties = self._properties if self._base is not None else None
-        found = export_bones.written(self._rig, keyed, properties, options.prefix, options.table)
+        found = export_base.written(self._rig, keyed, properties, options.prefix, options.table)
         if found.left_out:
             self._report.note(
                 f"bones left out because they deform nothing: {len(found.left_out)}", ", ".join(found.left_out[:8])
@@ -347,13 +346,13 @@ class _Exporter:
         if not found.names:
             raise WriteError("there are no bones to write", remedy="Switch Deform on for the bones that are meant")
         if options.names is NamesFrom.ARMATURE:
-            return export_bones.named_by_armature(found, self._rig, options.prefix)
+            return export_base.named_by_armature(found, self._rig, options.prefix)
         if options.names is NamesFrom.CONFIG:
-            config = options.config or hierarchies.beside(path)
-            hierarchy = hierarchies.of_config(config, path, found.names, self._report) if config else None
+            config = options.config or skeletons.beside(path)
+            hierarchy = skeletons.of_config(config, path, found.names, self._report) if config else None
             if hierarchy is None:
                 raise WriteError("no model.cfg has these bones", remedy="Name the model.cfg of the skeleton")
-            return export_bones.named_by_config(found, hierarchy)
+            return export_base.named_by_config(found, hierarchy)
         return found
 
     def _values(
@@ -457,17 +456,17 @@ class _Exporter:
 
     def _hierarchy(self, clip: DeltaClip) -> Hierarchy:
         """What a binarised file holds bones relative to. Raises `WriteError` where only guesses are left."""
-        known = export_bones.in_file(hierarchies.of_armature(self._rig), self._options.table)
+        known = export_base.in_file(skeletons.of_armature(self._rig), self._options.table)
         if self._base is not None and isinstance(self._base.document, rtm.Binarised) and self._properties is not None:
             # The matrices of the file mean what they did when it was read, whatever is known of the skeleton now.
             read = {entry.name: entry.parent for entry in self._properties.bones}
             return Hierarchy(known.name, dict(known.parents) | read)
         if self._options.config:
-            found = hierarchies.of_config(self._options.config, clip.name, clip.bones, self._report)
+            found = skeletons.of_config(self._options.config, clip.name, clip.bones, self._report)
             if found is not None:
                 return found
         if known.for_display:
-            known = hierarchies.built_in(clip.bones) or known
+            known = skeletons.built_in(clip.bones) or known
         if known.for_display:
             raise WriteError(
                 "a binarised animation stores each bone relative to its parent, and the armature does not know the "

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...blender import action as actions
-from ...blender import armature, collection, compat, delta_action, renamed_bones, rotation_modes
+from ...blender import collection, compat, delta_action, renamed_bones, rotation_modes
 from ...blender.delta_action import DeltaWriter, RestPose
 from ...blender.linked import is_local
 from ...blender.record import keep
@@ -20,14 +20,13 @@ from ...core.errors import ReadError, WriteError
 from ...core.model import DeltaClip
 from ...core.pivots import NOISE
 from ...core.report import Report
-from ...core.text import counted, of_file_are
+from ...core.text import of_file_are
 from ...formats.arma import rtm
 from ...formats.arma.bone_table import BoneTable
 from ...formats.arma.hierarchy import Hierarchy
-from . import animation_list, events, hierarchies, step, timing
-from .animation_properties import WITH_SCALES
-from .hierarchies import HierarchyFrom
-from .skeleton import PivotsFrom, skeleton_for
+from . import animation_list, events, skeletons, step, timing
+from .properties import WITH_SCALES
+from .skeletons import HierarchyFrom, PivotsFrom, skeleton_for
 
 Floats = NDArray[np.float64]
 NAMES_SHOWN = 8
@@ -80,15 +79,31 @@ class ImportedAnimation:
     missing: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class AnimationFile:
+    """A file that was read: its bytes and what they say."""
+
+    path: str
+    data: bytes
+    document: rtm.Rtm
+
+
+def read_animation(path: str, report: Report) -> AnimationFile:
+    """An animation file, read once for `fits` and `import_animation`. Raises `ReadError`."""
+    data = files.read_file(path)
+    return AnimationFile(path, data, rtm.read(data, path, report))
+
+
 def import_animation(
-    context: Any, rig: Any, file: str, *, options: AnimationImportOptions, report: Report
+    context: Any, rig: Any, file: str | AnimationFile, *, options: AnimationImportOptions, report: Report
 ) -> ImportedAnimation:
     """The animation of a file as an action on ``rig``, or on a new armature where that is None.
 
     Raises `ReadError`, also for an animation without frames or of which no bone is in the armature; `WriteError` for an
     armature that may not be changed.
     """
-    return _Importer(context, file, options, report).onto(rig)
+    source = read_animation(file, report) if isinstance(file, str) else file
+    return _Importer(context, source.path, options, report).onto(rig, source)
 
 
 @dataclass
@@ -100,14 +115,13 @@ class _Importer:
     options: AnimationImportOptions
     report: Report
 
-    def onto(self, rig: Any) -> ImportedAnimation:
-        data = files.read_file(self.file)
-        document = rtm.read(data, self.file, self.report)
+    def onto(self, rig: Any, source: AnimationFile) -> ImportedAnimation:
+        document = source.document
         if not len(document.phases) or not document.bones:
             what = "frames" if document.bones else "bones"
             raise ReadError(f"the animation has no {what}", file=self.file, remedy="There is nothing in it to show")
         hierarchy = self._hierarchy(rig, document)
-        if hierarchy is hierarchies.FLAT and isinstance(document, rtm.Binarised):
+        if hierarchy is skeletons.FLAT and isinstance(document, rtm.Binarised):
             raise ReadError(
                 "a binarised animation holds each bone relative to its parent, and no skeleton with its bones was "
                 "found",
@@ -129,12 +143,12 @@ class _Importer:
             _describe(action, clip, named, hierarchy, document)
             properties = action.motionbridge_animation
             properties.path = self.file
-            keep(properties, "document", data)
+            keep(properties, "document", source.data)
             properties.data_version = WITH_SCALES
             if not table:  # else its bones have other names in the file than in the skeleton it is of
                 given = {bone: name for bone, name in zip(clip.bones, named, strict=True) if name}
                 if is_local(rig.data):
-                    hierarchies.remember(rig, hierarchy, given)
+                    skeletons.remember(rig, hierarchy, given)
                 else:
                     self.report.note(
                         "the armature's data is of another file and does not keep the game's skeleton", rig.name
@@ -152,13 +166,13 @@ class _Importer:
         """The hierarchy asked for; onto an armature that knows its game's one, that, where nothing else is said."""
         options, bones = self.options, document.bones
         automatic = options.hierarchy is HierarchyFrom.AUTOMATIC
-        if rig is None or not automatic or options.config or hierarchies.beside(self.file):
-            return hierarchies.chosen(options.hierarchy, options.config, self.file, bones, self.report)
+        if rig is None or not automatic or options.config or skeletons.beside(self.file):
+            return skeletons.chosen(options.hierarchy, options.config, self.file, bones, self.report)
         if len(rig.data.motionbridge_skeleton.bones):
-            known = hierarchies.of_armature(rig)
-            if hierarchies.fits(known, bones):
+            known = skeletons.of_armature(rig)
+            if skeletons.fits(known, bones):
                 return known
-        return hierarchies.built_in(bones) or hierarchies.of_armature(rig, known=False)
+        return skeletons.built_in(bones) or skeletons.of_armature(rig, known=False)
 
     def _new_armature(self, clip: DeltaClip, hierarchy: Hierarchy, noise: float) -> Any:
         skeleton = skeleton_for(
@@ -170,13 +184,11 @@ class _Importer:
             noise=noise,
             report=self.report,
         )
-        rig, given = armature.build(self.context, skeleton)
+        rig = skeletons.build_armature(self.context, skeleton, hierarchy, self.report, clip.name)
         collection.target(self.context, self.report).objects.link(rig)
         rig.show_in_front = True
-        hierarchies.remember(rig, hierarchy, dict(zip(skeleton.bones, given, strict=True)))
         collection.make_current(self.context, [rig], rig)
-        self.report.note(f"a new armature of {counted(len(given), 'bone')}; hierarchy: {hierarchy.name}", clip.name)
-        if hierarchy is hierarchies.FLAT and self.options.hierarchy is not HierarchyFrom.FLAT:
+        if hierarchy is skeletons.FLAT and self.options.hierarchy is not HierarchyFrom.FLAT:
             self.report.warn(
                 f"no skeleton with its bones was found: every bone is a root, in the right pose. {OPTION_THAT_HELPS}",
                 clip.name,
@@ -261,9 +273,9 @@ class _Importer:
         return action
 
 
-def fits(rig: Any, file: str, prefix: str, table: BoneTable) -> bool:
-    """Whether an armature has at least half of the bones of an animation. Raises `ReadError`."""
-    bones = rtm.read(files.read_file(file), file, Report()).bones
+def fits(rig: Any, file: AnimationFile, prefix: str, table: BoneTable) -> bool:
+    """Whether an armature has at least half of the bones of an animation."""
+    bones = file.document.bones
     return 2 * sum(1 for name in bone_names(rig, bones, prefix, table) if name) >= max(len(bones), 1)
 
 

@@ -23,7 +23,7 @@ from ...core.report import Report
 from ...formats.arma import p3d
 from ...formats.arma.bone_table import BoneTable
 from .animation_import import bone_names
-from .model_skeleton import build_rig, selections_of
+from .skeletons import build_rig, selections_of
 from .surfaces import Surfaces
 
 POINT_SIZE, PROXY_SIZE = 0.02, 0.1
@@ -94,13 +94,28 @@ class ImportedModel:
         return [*self.points, *self.proxies]
 
 
-def import_model(context: Any, rig: Any, file: str, options: ModelImportOptions, report: Report) -> ImportedModel:
+def read_model(path: str, report: Report) -> p3d.P3d:
+    """A model, read once for `fits` and `import_model`. Raises `ReadError`, also for the game's binarised models."""
+    return p3d.read(files.read_file(path), path, report)
+
+
+def import_model(
+    context: Any,
+    rig: Any,
+    file: str,
+    options: ModelImportOptions,
+    report: Report,
+    *,
+    document: p3d.P3d | None = None,
+) -> ImportedModel:
     """The model in the scene, on ``rig`` unless that is None; its first mesh is active afterwards.
+
+    ``document``: the file, if it was read already.
 
     Raises `ReadError` before anything is made, also for the game's binarised models and where there is nothing in the
     levels asked for.
     """
-    document = p3d.read(files.read_file(file), file, report)
+    document = document or read_model(file, report)
     chosen = _chosen(document, options.levels, file, report)
     stem = Path(file).stem
     if context.view_layer.objects.active is not None and context.view_layer.objects.active.mode != "OBJECT":
@@ -159,12 +174,9 @@ def _groups(rig: Any, document: p3d.P3d, options: ModelImportOptions) -> dict[st
     return {selection.lower(): bone for selection, bone in named if bone}
 
 
-def fits(rig: Any, file: str, prefix: str, table: BoneTable) -> bool:
-    """Whether an armature has bones named like half of a model's selections, or the model has half of its bones.
-
-    Raises `ReadError`.
-    """
-    selections = selections_of(p3d.read(files.read_file(file), file, Report()).lods)
+def fits(rig: Any, document: p3d.P3d, prefix: str, table: BoneTable) -> bool:
+    """Whether an armature has bones named like half of a model's selections, or the model has half of its bones."""
+    selections = selections_of(document.lods)
     matching = sum(1 for name in bone_names(rig, selections, prefix, table) if name)
     return bool(matching) and 2 * matching >= min(len(selections), len(rig.data.bones))
 

@@ -24,7 +24,7 @@ GROUP = "Step"
 FARTHEST = 1e6
 """Metres; further away 32-bit keys are decimetres apart."""
 LEFT_OUT, OBJECT, BONES = "LEFT_OUT", "OBJECT", "BONES"
-"""The modes; their meaning is said where they are shown (`animation_properties.STEP_ITEMS`)."""
+"""The modes; their meaning is said where they are shown (`properties.STEP_ITEMS`)."""
 
 
 def a_phase(step: Floats, phases: NDArray[np.float32]) -> Floats:

@@ -30,6 +30,19 @@ def test_limits_have_the_other_sign_in_a_model():
     assert decode_bone(neck).kinds == frozenset()
 
 
+def test_of_chunks_that_a_file_has_not_a_model_has_zeros():
+    entry = decode_bone(read(SMALL)[0].bones[1]).entry
+    joint, shape = entry.joint, entry.shape
+    assert (entry.material, shape.type, shape.flags, joint.type, joint.flags) == (b"", 0, 0, 0, 0)
+    for numbers in (
+        *(entry.rotation, entry.offset, entry.mass, entry.centre_of_mass, shape.box, shape.sphere, shape.cylinder),
+        *(joint.limits, joint.spring, joint.damping, joint.breaking, joint.friction),
+    ):
+        assert not np.any(numbers)
+        assert np.asarray(numbers).dtype == np.float32
+    assert (entry.rotation.shape, joint.limits.shape, joint.breaking.shape) == ((3,), (3, 4), (2,))
+
+
 @pytest.mark.parametrize("file", corpus_files("bones"))
 def test_there_and_back_is_the_same_file(file):
     data = file.read_bytes()

@@ -1,6 +1,7 @@
-"""What Arma adds to actions and armatures: step, events, the file an animation came from, the skeleton's names.
+"""What Arma adds to Blender's types: to actions and armatures (step, events, the source file, the game's skeleton) and
+to the objects of a model (level of detail, named properties, points and proxies).
 
-The whole file travels with its action, so that whatever nobody touches leaves as it came.
+The whole file travels with its action, so that what is not edited leaves byte for byte.
 """
 
 from __future__ import annotations
@@ -32,9 +33,16 @@ STEP_ITEMS = (
     ("OBJECT", "On Object", "Keys of the armature object move the animation"),
     ("BONES", "On Root Bones", "Root bones move forward; the export removes the step again"),
 )
-
+POINT_ITEMS = (
+    ("NONE", "None", "Not part of an Arma model"),
+    ("POINT", "Point", "A point of the Memory LOD"),
+    ("PROXY", "Proxy", "Where another model is attached"),
+)
 WITH_SCALES = 1
 """The `data_version` from which on keys have the scales of binarised files."""
+
+
+# Animations ---------------------------------------------------------------------------------------------------------
 
 
 def _event_renamed(event: AnimationEvent, _context: Any) -> None:
@@ -119,6 +127,9 @@ class AnimationProperties(bpy.types.PropertyGroup):
     phases_seal: seal_property()
 
 
+# Skeletons ----------------------------------------------------------------------------------------------------------
+
+
 class SkeletonBone(bpy.types.PropertyGroup):
     """A bone of the game's skeleton; ``name`` as the game spells it."""
 
@@ -155,12 +166,64 @@ class SkeletonFiles(bpy.types.PropertyGroup):
     )
 
 
+# Models -------------------------------------------------------------------------------------------------------------
+
+
+class NamedProperty(bpy.types.PropertyGroup):
+    """A named property of a level; ``name`` is its own."""
+
+    value: StringProperty(name="Value", description="Named properties of the model for the game")
+
+
+class LevelProperties(bpy.types.PropertyGroup):
+    """A level of detail of a model."""
+
+    is_level: BoolProperty(name="Arma LOD", description="This mesh is a LOD of an Arma model")
+    kind: StringProperty(name="Kind", description="Purpose of the LOD")
+    resolution: FloatProperty(name="Resolution", description="Number that identifies the LOD")
+    path: StringProperty(name="File", description="Path of the model file", subtype="FILE_PATH")
+    properties: CollectionProperty(type=NamedProperty)
+
+
+class MarkProperties(bpy.types.PropertyGroup):
+    """What an empty stands for."""
+
+    kind: EnumProperty(name="Type", description="What the empty represents in the model", items=POINT_ITEMS)
+    game_name: StringProperty(name="Name", description="Name of the selection, or path of the attached model")
+
+
+def level_of(active: Any) -> Any:
+    """What the active object is to a model: the level itself, or of an empty the level it hangs on; else None."""
+    while active is not None:
+        if active.type == "MESH" and active.motionbridge_arma_level.is_level:
+            return active.motionbridge_arma_level
+        active = active.parent
+    return None
+
+
+def is_of_model(active: Any) -> bool:
+    """Whether an object is a level, a point or a proxy of a model."""
+    return active is not None and (level_of(active) is not None or active.motionbridge_arma_mark.kind != "NONE")
+
+
 ADDED = AddedProperties(
-    (AnimationEvent, AnimationBone, AnimationProperties, SkeletonBone, SkeletonProperties, SkeletonFiles),
+    (
+        AnimationEvent,
+        AnimationBone,
+        AnimationProperties,
+        SkeletonBone,
+        SkeletonProperties,
+        SkeletonFiles,
+        NamedProperty,
+        LevelProperties,
+        MarkProperties,
+    ),
     {
         (bpy.types.Action, "motionbridge_animation"): PointerProperty(type=AnimationProperties),
         (bpy.types.Armature, "motionbridge_skeleton"): PointerProperty(type=SkeletonProperties),
         (bpy.types.Object, "motionbridge_animations"): CollectionProperty(type=ListedAction),
         (bpy.types.Scene, "motionbridge_skeleton_files"): PointerProperty(type=SkeletonFiles),
+        (bpy.types.Object, "motionbridge_arma_level"): PointerProperty(type=LevelProperties),
+        (bpy.types.Object, "motionbridge_arma_mark"): PointerProperty(type=MarkProperties),
     },
 )

@@ -1,0 +1,345 @@
+"""The skeleton of an animation or a model: its hierarchy, and its joints as far as they are known.
+
+The files hold no hierarchy: it comes from a model.cfg, a table of a known man, or there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...blender import armature
+from ...core import files, pivots, space
+from ...core.errors import ReadError
+from ...core.joints import skeleton_of_joints
+from ...core.model import DeltaClip, Skeleton
+from ...core.report import Report
+from ...core.text import counted
+from ...formats.arma import model_cfg, p3d
+from ...formats.arma.hierarchy import Hierarchy
+from ...formats.arma.skeletons import BUILT_IN
+
+Floats = NDArray[np.float64]
+CONFIG_NAME = "model.cfg"
+MOST_UNKNOWN = 0.5
+"""Share of a file's bones that a skeleton may lack and still be taken for its own."""
+FARTHEST = 5.0
+"""Metres from the model's origin that the joint of a man or an animal may lie."""
+
+
+# Hierarchies --------------------------------------------------------------------------------------------------------
+
+
+class HierarchyFrom(Enum):
+    """Where the hierarchy of bones comes from."""
+
+    AUTOMATIC = "automatic"
+    """The model.cfg that is named or lies beside the file, else a man that has the bones, else none."""
+    CONFIG = "model.cfg"
+    ARMA3 = "arma3"
+    ARMA2 = "arma2"
+    FLASHPOINT = "flashpoint"
+    FLAT = "flat"
+    """No bone hangs on another: always the same pose, but no chain to animate."""
+
+
+FLAT = Hierarchy("flat", {}, for_display=True)
+
+
+def chosen(source: HierarchyFrom, config: str, file: str, bones: Sequence[str], report: Report) -> Hierarchy:
+    """The hierarchy for the bones of an animation ``file``. Raises `ReadError` where what is asked for is not there."""
+    if source is HierarchyFrom.FLAT:
+        return FLAT
+    if source in (HierarchyFrom.AUTOMATIC, HierarchyFrom.CONFIG):
+        path = config or beside(file)
+        found = of_config(path, file, bones, report) if path else None
+        if found is not None:
+            return found
+        if source is HierarchyFrom.CONFIG:
+            raise ReadError(
+                "there is no model.cfg beside the animation" if not path else "no skeleton of it has these bones",
+                file=path or file,
+                remedy="Name the model.cfg of the animation's skeleton, or choose a built-in skeleton",
+            )
+        return built_in(bones) or FLAT
+    return BUILT_IN[source.value]
+
+
+def beside(file: str) -> str:
+    """The model.cfg in the folder of a file, "" where there is none."""
+    folder = Path(file).parent
+    found = sorted(entry for entry in folder.glob("*.[cC][fF][gG]") if entry.name.lower() == CONFIG_NAME)
+    return str(found[0]) if found else ""
+
+
+def of_config(path: str, file: str, bones: Sequence[str], report: Report) -> Hierarchy | None:
+    """The skeleton that a model.cfg gives this file by its name, else the one that lists the most of its bones.
+
+    None where none of its skeletons has half of them. Raises `ReadError`.
+    """
+    config = model_cfg.read(files.read_file(path), path, report)
+    named = config.skeleton_of(Path(file).stem)
+    candidates = [named] if named is not None else list(config.skeletons.values())
+    fitting = [candidate for candidate in candidates if fits(candidate, bones)]
+    if not fitting:
+        report.warn(f"no skeleton of {Path(path).name} has the bones of the animation", Path(file).name)
+        return None
+    return min(fitting, key=lambda candidate: len(candidate.unknown(bones)))
+
+
+def built_in(bones: Sequence[str]) -> Hierarchy | None:
+    """The man that has most of the bones, None where none has half of them."""
+    fitting = [candidate for candidate in BUILT_IN.values() if fits(candidate, bones)]
+    return min(fitting, key=lambda candidate: len(candidate.unknown(bones))) if fitting else None
+
+
+def fits(hierarchy: Hierarchy, bones: Sequence[str]) -> bool:
+    """Whether it lists enough of the bones."""
+    return bool(hierarchy.parents) and len(hierarchy.unknown(bones)) <= MOST_UNKNOWN * len(bones)
+
+
+def of_armature(rig: Any, known: bool = True) -> Hierarchy:
+    """The game's hierarchy that an armature remembers, else its own; ``known`` False for its own in any case."""
+    skeleton = rig.data.motionbridge_skeleton
+    if known and len(skeleton.bones):
+        parents = {entry.name: entry.parent for entry in skeleton.bones}
+        return Hierarchy(skeleton.skeleton or rig.name, parents, for_display=skeleton.for_display)
+    spelled = {entry.bone: entry.name for entry in skeleton.bones}
+    parents = {
+        spelled.get(bone.name, bone.name): spelled.get(bone.parent.name, bone.parent.name) if bone.parent else ""
+        for bone in rig.data.bones
+    }
+    return Hierarchy(rig.name, parents)
+
+
+def remember(rig: Any, hierarchy: Hierarchy, given: dict[str, str]) -> None:
+    """Let an armature know the game's spelling, order and parents of bones; ``given`` game's name -> Blender's.
+
+    Bones it knows already stay as they are.
+    """
+    skeleton = rig.data.motionbridge_skeleton
+    known = {entry.name.lower() for entry in skeleton.bones}
+    if not known:
+        skeleton.skeleton, skeleton.for_display = hierarchy.name, hierarchy.for_display
+    above = {bone.lower(): parent for bone, parent in hierarchy.parents.items()}
+    for name, bone in given.items():
+        if name.lower() not in known:
+            entry = skeleton.bones.add()
+            entry.name, entry.bone, entry.parent = name, bone, above.get(name.lower(), "")
+
+
+def spelled_as(hierarchy: Hierarchy, bones: Sequence[str]) -> list[str]:
+    """The bones with the hierarchy's own upper and lower case where it lists them."""
+    spelling = {bone.lower(): bone for bone in hierarchy.parents}
+    return [spelling.get(bone.lower(), bone) for bone in bones]
+
+
+# Joints of an animation ---------------------------------------------------------------------------------------------
+
+
+class PivotsFrom(Enum):
+    """Where the joints of a new armature come from; any choice shows the same posed mesh."""
+
+    AUTOMATIC = "automatic"
+    """Of the model that is named, else of the animation, else of the built-in man."""
+    MODEL = "model"
+    ANIMATION = "animation"
+    BUILT_IN = "built-in"
+
+
+@dataclass(frozen=True)
+class Joints:
+    """``points`` (bones, 3) model space, Blender's axes; ``known`` (bones,) which are more than a guess."""
+
+    points: Floats
+    known: NDArray[np.bool_]
+
+
+def skeleton_for(
+    clip: DeltaClip,
+    hierarchy: Hierarchy,
+    *,
+    source: PivotsFrom,
+    model: str,
+    whole: bool,
+    noise: float,
+    report: Report,
+) -> Skeleton:
+    """The skeleton of a new armature for ``clip``; ``noise`` metres of rounding in its matrices.
+
+    Raises `ReadError` for a ``model`` that cannot be read.
+    """
+    bones = bones_of(clip, hierarchy, whole=whole)
+    parents = hierarchy.parent_indices(bones)
+    given = _pivots_of(model, bones, report) if model and source in (PivotsFrom.AUTOMATIC, PivotsFrom.MODEL) else {}
+    table = {bone: space.arma_points(np.array(point)) for bone, point in hierarchy.pivots.items()}
+    if given:
+        joints = joints_at(bones, given)
+    elif source in (PivotsFrom.AUTOMATIC, PivotsFrom.ANIMATION):
+        placed = joints_at(bones, table if source is PivotsFrom.AUTOMATIC else {})
+        joints = _recovered(clip, placed, hierarchy.parent_indices(clip.bones), noise)
+    else:
+        joints = joints_at(bones, table)
+    return _skeleton(clip.name, bones, parents, joints, report=report, place=clip.name)
+
+
+def _skeleton(
+    name: str, bones: list[str], parents: NDArray[np.int32], joints: Joints, *, report: Report, place: str
+) -> Skeleton:
+    unknown = int((~joints.known & (parents >= 0)).sum())
+    if unknown:
+        report.note(
+            f"joints whose place is not known: {unknown} of {len(bones)}; these bones begin at their parent's", place
+        )
+    return skeleton_of_joints(name, bones, parents, settled(joints, parents))
+
+
+def bones_of(clip: DeltaClip, hierarchy: Hierarchy, *, whole: bool) -> list[str]:
+    """The file's bones, and with ``whole`` those of the hierarchy that it does not move, which follow."""
+    listed = {bone.lower() for bone in clip.bones}
+    return list(clip.bones) + [bone for bone in hierarchy.parents if whole and bone.lower() not in listed]
+
+
+def _pivots_of(model: str, bones: Sequence[str], report: Report) -> dict[str, Floats]:
+    """Bone -> pivot in a model; a model with none is reported. Raises `ReadError`."""
+    found = p3d.pivots(p3d.read(files.read_file(model), model, report), bones, report)
+    if not found:
+        report.warn("none of the bones is a selection of the model of pivots", Path(model).name)
+    return found
+
+
+def joints_at(bones: Sequence[str], points: Mapping[str, Floats]) -> Joints:
+    """Joints by name."""
+    by_name = {bone.lower(): point for bone, point in points.items()}
+    result = np.array([by_name.get(bone.lower(), np.full(3, np.nan)) for bone in bones]).reshape(-1, 3)
+    known: NDArray[np.bool_] = np.isfinite(result).all(axis=1)
+    return Joints(result, known)
+
+
+def _recovered(clip: DeltaClip, placed: Joints, parents: NDArray[np.int32], noise: float) -> Joints:
+    """Joints that the motion itself shows; where it does not, those that are ``placed``, the clip's bones first."""
+    own = len(clip.bones)
+    near = np.where(placed.known[:own, None], placed.points[:own], 0.0) if placed.known[:own].any() else None
+    found = pivots.recover(clip.deltas, parents, near=near, noise=noise)
+    # Two frames that hardly turn put joints anywhere.
+    accepted = found.accepted & (np.linalg.norm(found.points, axis=1) <= FARTHEST)
+    points, known = placed.points.copy(), placed.known.copy()
+    points[:own][accepted] = found.points[accepted]
+    known[:own] |= accepted
+    return Joints(points, known)
+
+
+def settled(joints: Joints, parents: NDArray[np.int32]) -> Floats:
+    """Every bone somewhere: where nothing is known at its parent's joint, a root in the middle of its children's."""
+    points, known = joints.points.copy(), joints.known.copy()
+    for root in np.flatnonzero((parents < 0) & ~known):
+        children = np.flatnonzero((parents == root) & known)
+        points[root] = points[children].mean(axis=0) if len(children) else 0.0
+        known[root] = True
+    while not known.all():
+        ready = np.flatnonzero(~known & (parents >= 0) & known[np.maximum(parents, 0)])
+        points[ready], known[ready] = points[parents[ready]], True
+    return points
+
+
+# The armature of a model --------------------------------------------------------------------------------------------
+
+
+def selections_of(lods: Iterable[p3d.Lod]) -> list[str]:
+    """The names of all selections that may move with a bone, each once, whatever the case."""
+    found: dict[str, str] = {}
+    for lod in lods:
+        for name, _, _ in lod.selections():
+            if name[:1] not in "-." and not name.lower().startswith("proxy:"):
+                found.setdefault(name.lower(), name)
+    return list(found.values())
+
+
+def build_rig(context: Any, document: p3d.P3d, file: str, *, config: str, pivots_model: str, report: Report) -> Any:
+    """A new armature, linked nowhere yet, of the model's skeleton. Raises `ReadError` where nothing says which."""
+    hierarchy = hierarchy_of(document, file, config, report)
+    bones = list(hierarchy.parents)
+    parents = hierarchy.parent_indices(bones)
+    joints = joints_at(bones, _pivots(document, file, hierarchy, pivots_model, report))
+    skeleton = _skeleton(hierarchy.name, bones, parents, joints, report=report, place=Path(file).stem)
+    return build_armature(context, skeleton, hierarchy, report, Path(file).stem)
+
+
+def build_armature(context: Any, skeleton: Skeleton, hierarchy: Hierarchy, report: Report, place: str) -> Any:
+    """A new armature object, linked nowhere yet, that remembers the game's skeleton."""
+    rig, given = armature.build(context, skeleton)
+    remember(rig, hierarchy, dict(zip(skeleton.bones, given, strict=True)))
+    report.note(f"a new armature of {counted(len(given), 'bone')}; hierarchy: {hierarchy.name}", place)
+    return rig
+
+
+def hierarchy_of(document: p3d.P3d, file: str, config: str, report: Report) -> Hierarchy:
+    """What the model.cfg says of a model of this name, else its skeleton with the most bones among the selections;
+    without a model.cfg the known man that has half of them. Raises `ReadError`.
+    """
+    selections = selections_of(document.lods)
+    path = config or beside(file)
+    if not path:
+        found = built_in(selections) if selections else None
+        if found is None:
+            raise ReadError(
+                "there is no model.cfg beside the model, and it is no known man",
+                file=file,
+                remedy="Name the model.cfg of its skeleton, or import it without an armature",
+            )
+        return found
+    parsed = model_cfg.read(files.read_file(path), path, report)
+    named = parsed.skeleton_of(Path(file).stem)
+    if named is not None and named.parents:
+        return named
+    best = min(parsed.skeletons.values(), key=lambda skeleton: len(skeleton.unknown(selections)), default=None)
+    if best is None or len(best.unknown(selections)) == len(selections):
+        raise ReadError(
+            "no skeleton of this model.cfg has a bone that the model has",
+            file=path,
+            remedy="Name the model.cfg of the model's skeleton, or import it without an armature",
+        )
+    return best
+
+
+def _pivots(document: p3d.P3d, file: str, hierarchy: Hierarchy, pivots_model: str, report: Report) -> dict[str, Floats]:
+    """Bone -> joint: of the pivots model that is named or lies beside, else of the model's memory level; what is still
+    missing is the middle of what hangs on the bone.
+    """
+    bones = list(hierarchy.parents)
+    path = pivots_model or _beside(file, hierarchy.pivots_model)
+    if path:
+        found = _pivots_of(path, bones, report)
+        if found:
+            return found
+    memory = document.lod("memory")
+    known = p3d.pivots(document, bones, report) if memory is not None else {}
+    middles = _centres(document, bones)
+    guessed = [bone for bone in middles if bone not in known]
+    if guessed:
+        report.note(
+            f"no point says where they turn: {counted(len(guessed), 'bone')} in the middle of what hangs on them",
+            Path(file).stem,
+        )
+    return middles | known
+
+
+def _centres(document: p3d.P3d, bones: Sequence[str]) -> dict[str, Floats]:
+    visual = next((lod for lod in document.lods if lod.kind == "visual" and len(lod.points)), None)
+    return p3d.centres(visual, bones) if visual is not None else {}
+
+
+def _beside(file: str, model: str) -> str:
+    """A model the game knows by its path, looked for by its name in the folder of ``file``; "" where it is not."""
+    name = model.replace("\\", "/").rpartition("/")[2].lower()
+    if not name:
+        return ""
+    folder = Path(file).absolute().parent
+    found = sorted(entry for entry in folder.glob("*.[pP]3[dD]") if entry.name.lower() == name)
+    return str(found[0]) if found else ""
