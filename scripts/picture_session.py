@@ -17,11 +17,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import picture_arma
 import picture_descent
 import picture_editor
+import picture_film
 import picture_levels
 import picture_paths
-from picture_studio import HERE, Steps, area, click, hover, key, shot, sidebar, there, window
+from picture_studio import HERE, SAMPLES, Steps, area, click, drop, hover, key, load, shot, sidebar, there, window
 
-SAMPLES = HERE / "gamedata" / "meshes" / "samples"
 ONLY = os.environ.get("ONLY", "")
 MARKS_HEADER = (872, 582)
 
@@ -45,25 +45,6 @@ def prepare() -> None:
     picture.filepath_raw = str(HERE / "gamedata" / "textures" / "samples" / "humanoid.png")
     picture.file_format = "PNG"
     picture.save()
-
-
-def load(*names: str) -> None:
-    """Import samples."""
-    for name in names:
-        kind = name.rpartition(".")[2]
-        operator = bpy.ops.import_scene.xray_ogf if kind == "ogf" else bpy.ops.import_scene.xray_omf
-        with there():
-            operator(filepath=str(SAMPLES / name))
-    with there():
-        bpy.ops.view3d.view_selected()
-    area().spaces.active.shading.color_type = "TEXTURE"
-    area().spaces.active.overlay.show_floor = True
-
-
-def drop(*names: str) -> None:
-    """What a drop of files from the system's file manager calls."""
-    with there():
-        bpy.ops.wm.drop_import_file("INVOKE_DEFAULT", directory=str(SAMPLES), files=[{"name": n} for n in names])
 
 
 def menu() -> Steps:
@@ -225,7 +206,7 @@ def russian() -> Steps:
 SCENES: list[Callable[[], Steps]] = [
     menu, browser, model_drop, motion_list, panel, no_armature, no_model, wrong_file, save_back, action_editor, bone,
     report, *picture_levels.SCENES, *picture_paths.SCENES, *picture_editor.SCENES, *picture_descent.SCENES,
-    *picture_arma.SCENES, russian, preferences,
+    *picture_arma.SCENES, russian, preferences, picture_film.film,
 ]  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import bpy
 
 HERE = Path(__file__).resolve().parent
+SAMPLES = HERE / "gamedata" / "meshes" / "samples"
 Steps = Iterator[float]
 """Yields the seconds that Blender gets to draw."""
 
@@ -34,6 +35,25 @@ def shot(name: str) -> Steps:
     """A photograph of the whole window."""
     yield 0.4
     subprocess.run(["import", "-window", "root", str(HERE / "taken" / f"{name}.png")], check=True)
+
+
+def load(*names: str) -> None:
+    """Import samples."""
+    for name in names:
+        kind = name.rpartition(".")[2]
+        operator = bpy.ops.import_scene.xray_ogf if kind == "ogf" else bpy.ops.import_scene.xray_omf
+        with there():
+            operator(filepath=str(SAMPLES / name))
+    with there():
+        bpy.ops.view3d.view_selected()
+    area().spaces.active.shading.color_type = "TEXTURE"
+    area().spaces.active.overlay.show_floor = True
+
+
+def drop(*names: str) -> None:
+    """What a drop of files from the system's file manager calls."""
+    with there():
+        bpy.ops.wm.drop_import_file("INVOKE_DEFAULT", directory=str(SAMPLES), files=[{"name": n} for n in names])
 
 
 def click(x: int, y: int, button: str = "LEFTMOUSE") -> Steps:

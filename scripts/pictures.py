@@ -23,6 +23,7 @@ WINDOW = (1280, 800)
 STUDIO = "/opt/pictures"  # inside the chroot
 LIMIT = 300  # seconds
 LARGEST = 150_000  # bytes of a picture
+FILM_SIZE = "720x450"
 REAL_FILES = {
     "anm/v4_helicopter_aaa.anm": "anims/flight.anm",
     "cform/tss_level.cform": "levels/tss/level.cform",
@@ -62,7 +63,27 @@ def main() -> int:
         _shrink(place, picture)
         shutil.copy(picture, arguments.folder / picture.name)
         print(f"{arguments.folder / picture.name}: {picture.stat().st_size} bytes")
+    _film(place, studio, arguments.folder)
     return status
+
+
+def _film(place: Path, studio: Path, folder: Path) -> None:
+    """The frames that were taken as an animated picture for the README."""
+    frames = sorted((studio / "film").glob("*.png"))
+    if not frames:
+        return
+    shown = [word for frame in frames for word in ("-delay", frame.stem.partition("_")[2], _inside(place, frame))]
+    film = studio / "film.gif"
+    small = ["-resize", FILM_SIZE, "+dither", "-colors", "48", "+map", "-fuzz", "3%", "-layers", "OptimizeFrame"]
+    subprocess.run(
+        [*chroot.entering(place, {}), "convert", "-loop", "0", *shown, *small, _inside(place, film)], check=True
+    )
+    shutil.copy(film, folder / film.name)
+    print(f"{folder / film.name}: {film.stat().st_size} bytes, {len(frames)} frames")
+
+
+def _inside(place: Path, path: Path) -> str:
+    return "/" + str(path.relative_to(place))
 
 
 def _furnish(studio: Path, samples: Path) -> None:
@@ -105,7 +126,7 @@ def _photograph(place: Path, only: str) -> int:
 
 def _shrink(place: Path, picture: Path) -> None:
     """Few colours: a window has no more."""
-    inside = "/" + str(picture.relative_to(place))
+    inside = _inside(place, picture)
     for colours in (256, 128, 64):
         # Dithering would be noise on the flat colours of a window, and noise does not compress.
         command = [

@@ -17,3 +17,12 @@ def test_pictures_are_small_and_shown_and_made_by_the_script():
     for name, data in pictures.items():
         assert len(data) < 150_000, name
         assert struct.unpack_from(">II", data, 16) == (1280, 800), name
+
+
+def test_the_film_is_shown_by_both_readmes_and_is_not_large():
+    data = (DOCS / "film.gif").read_bytes()
+    assert data.startswith(b"GIF89a")
+    assert struct.unpack_from("<HH", data, 6) == (720, 450)
+    assert len(data) < 1_500_000
+    assert "(docs/film.gif)" in (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    assert "(film.gif)" in (DOCS / "README.ru.md").read_text(encoding="utf-8")
