@@ -14,7 +14,7 @@ from addon.blender.bone_curves import key_times
 from addon.core.errors import WriteError
 from addon.core.report import Report
 from addon.formats.descent3 import oof
-from addon.formats.descent3.oof.between_ticks import keyed_motions
+from addon.formats.descent3.oof.pose import keyed_motions
 from addon.games.descent3 import motion_export, spin
 from addon.games.descent3.hierarchy import Chosen, hierarchy_of
 from addon.ui import badges, descent_animation_panel, export_descent_model

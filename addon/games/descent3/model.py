@@ -26,7 +26,7 @@ from ...core.model import Material, Skeleton
 from ...core.report import Report
 from ...formats.descent3 import oof
 from ...formats.descent3.hog2 import Hog2
-from ...formats.descent3.oof.decoding import decode
+from ...formats.descent3.oof.mapping import decode
 from ...formats.descent3.oof.model import Model, Part
 from . import looks, motion, points
 from .textures import Textures, open_archive, textures_for

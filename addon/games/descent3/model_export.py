@@ -23,15 +23,21 @@ from ...core.errors import WriteError
 from ...core.model import FILE_FACE, FILE_VERTEX, Domain, Material, PolygonMesh
 from ...core.report import Report
 from ...formats.descent3 import oof
-from ...formats.descent3.oof import limits, properties
-from ...formats.descent3.oof.changes import Changes
-from ...formats.descent3.oof.decoding import decode
-from ...formats.descent3.oof.encoding import Settings, encode
-from ...formats.descent3.oof.limits import Finding
+from ...formats.descent3.oof.mapping import Settings, decode, encode
 from ...formats.descent3.oof.mesh import ALPHA
-from ...formats.descent3.oof.model import Model, Part, Point, PointKind, WeaponBattery
-from ...formats.descent3.oof.motion_encoding import Precision
-from ...formats.descent3.oof.properties import Kind
+from ...formats.descent3.oof.model import (
+    Changes,
+    Finding,
+    Kind,
+    Model,
+    Part,
+    Point,
+    PointKind,
+    WeaponBattery,
+    check_hierarchy,
+    parse_property,
+)
+from ...formats.descent3.oof.tracks import Precision
 from ..plan import FilePlan, OtherBase, starts_from_disk
 from . import looks, motion_export, points
 from .hierarchy import Chosen, Hierarchy, hierarchy_of
@@ -139,7 +145,7 @@ def export_model(context: Any, chosen: Chosen, path: Path | str, options: Export
 
 def report_findings(model: Model, report: Report) -> None:
     """Warn of what the game would show otherwise than meant."""
-    for finding in limits.find_problems(model):
+    for finding in oof.find_problems(model):
         report.warn(finding.problem.line, model.parts[finding.part].name if finding.part >= 0 else model.name)
 
 
@@ -157,10 +163,10 @@ def find_problems(context: Any, chosen: Chosen, report: Report) -> list[Offendin
     before = imported_model(chosen)
     model = gather_model(context, hierarchy, before, ExportOptions(), report)
     model.name = ""
-    limits.check_hierarchy(model)
+    check_hierarchy(model)
     return [
         Offending(hierarchy.parts[finding.part] if finding.part >= 0 else None, finding)
-        for finding in limits.find_problems(model)
+        for finding in oof.find_problems(model)
     ]
 
 
@@ -205,7 +211,7 @@ def _gather_part(hierarchy: Hierarchy, place: int, mesh: PolygonMesh, before: Mo
     if not hierarchy.is_straight(shown):
         mesh = turned(mesh, hierarchy.frame(shown)[:3, :3])
     name, text = game_name(shown), said.text
-    found = properties.parse(text)
+    found = parse_property(text)
     spinning = found is not None and found.works and found.kind in SPINNING
     known = before is not None and 0 <= said.source < len(before.parts)
     old_axis = before.parts[said.source].spin_axis if before is not None and known else None

@@ -21,10 +21,10 @@ from ...blender.armature import Rest, rest_of
 from ...blender.transforms import write_tracks
 from ...core import names, rotation
 from ...core.report import Report
-from ...formats.descent3.oof.between_ticks import KeyedMotion, keyed_motions
 from ...formats.descent3.oof.document import Oof
 from ...formats.descent3.oof.model import Model, Motion, Part
-from ...formats.descent3.oof.motion_encoding import between_keys, chosen_ticks, key_hints
+from ...formats.descent3.oof.pose import KeyedMotion, between_keys, chosen_ticks, keyed_motions
+from ...formats.descent3.oof.tracks import key_hints
 
 Floats = NDArray[np.float64]
 
@@ -102,15 +102,15 @@ def _fits(part: Part, report: Report) -> bool:
 
 def _tracks(part: Part, mover: Mover, keys: KeyedMotion) -> dict[str, tuple[Floats, Floats]]:
     """Times and values of each channel."""
-    still = np.zeros((len(keys.turn_times), 3)) + mover.rest.translations[0]
+    still = np.zeros((len(keys.rotation_times), 3)) + mover.rest.translations[0]
     turned, _ = to_basis(mover.rest, keys.rotations[None], still[None])
-    no_turn = np.broadcast_to(rotation.IDENTITY, (len(keys.move_times), 4))
+    no_turn = np.broadcast_to(rotation.IDENTITY, (len(keys.position_times), 4))
     _, located = to_basis(mover.rest, no_turn[None], (part.offset + keys.displacements)[None])
     tracks = {}
     if part.spin_axis is None:
-        tracks["rotation_quaternion"] = keys.turn_times, turned[0]
+        tracks["rotation_quaternion"] = keys.rotation_times, turned[0]
     if part.spin_axis is not None or (keys.displacements != 0).any():
-        tracks["location"] = keys.move_times, located[0]
+        tracks["location"] = keys.position_times, located[0]
     return tracks
 
 

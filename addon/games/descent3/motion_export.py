@@ -22,7 +22,7 @@ from ...core import rotation
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.descent3.oof.model import Model, Motion
-from ...formats.descent3.oof.motion_encoding import Precision
+from ...formats.descent3.oof.tracks import Precision
 from .hierarchy import Chosen, Hierarchy, hierarchy_of
 from .motion import few_ticks, straightened
 from .spin import turns_itself

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...formats.descent3.oof import properties
-from ...formats.descent3.oof.properties import Kind, Property
+from ...formats.descent3.oof.model import NUMBERS, Kind, Property, parse_property
 
 KINDS = (
     ("NONE", "Plain", "An ordinary sub-object", 0),
@@ -36,12 +35,12 @@ _DEFAULTS: dict[Kind, tuple[float, ...]] = {
     Kind.TURRET: (360.0, 2.0, 0.5),
     Kind.MONITOR: (1.0,),
 }
-_COUNTS = {Kind.MONITOR: 1} | {kind: len(names) for kind, names in properties.NUMBERS.items()}
+_COUNTS = {Kind.MONITOR: 1} | {kind: len(names) for kind, names in NUMBERS.items()}
 
 
 def said(text: str) -> Property | None:
     """What a property string means to the game."""
-    return properties.parse(text)
+    return parse_property(text)
 
 
 def get_kind(part: Any) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...blender.action import frames_per_second
 from ...blender.bone_curves import channel_path
-from ...formats.descent3.oof.properties import Kind, Property
+from ...formats.descent3.oof.model import Kind, Property
 from . import property_values
 
 _CHANNEL = "rotation_quaternion"

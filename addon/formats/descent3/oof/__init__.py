@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from .conversion import CONVERSIONS
-from .decoding import decode
+from .codec import raw_size, read, recompose, starts_like, write
 from .document import Oof
-from .encoding import Settings, encode
-from .file import raw_size, read, recompose, starts_like, write
-from .limits import Finding, find_problems
-from .model import NEW, Model, Motion, Part, Point, PointKind, WeaponBattery
+from .mapping import CONVERSIONS, Settings, decode, encode
+from .model import NEW, Finding, Model, Motion, Part, Point, PointKind, WeaponBattery, find_problems
 from .pose import Poses, poses
 from .text import describe, differences, dump
 

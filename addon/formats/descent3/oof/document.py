@@ -1,7 +1,8 @@
-"""What an `.oof` says: a model of Descent 3 as a run of chunks in the file's order, typed where their kind is known.
+"""What an `.oof` file says: a model of Descent 3 as chunks in file order, typed where their meaning is known.
 
-Known from the engine's ``newstyle.cpp`` and ``polymodel.cpp`` and from real files of version 2300; older versions are
-known from the engine alone. Not known: IDTA and GRID, which the engine passes over and no real file holds.
+Source: the engine's ``newstyle.cpp`` and ``polymodel.cpp``, and real files of version 2300; older versions are known
+from the engine alone. Not known: IDTA and GRID, which the engine skips and no real file contains. All positions,
+normals and directions are in the file's axes (x right, y up, z forward, left-handed), float32.
 """
 
 from __future__ import annotations
@@ -9,15 +10,245 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import TypeVar
+from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core import names
 from ....core.binary import Bytes
-from .animation import PositionTracks, RotationTracks
-from .geometry import ObjectHeader, Remark, SubObject, TextureNames
-from .points import AttachPoints, AttachUps, Batteries, GroundPoints, GunPoints, SpecialPoints
+from .. import strings
 
 MAGIC = b"PSPO"
 OLDEST, NEWEST = 1807, 2300
+GUN_PARENTS_SINCE = 1908
+SIZES_SINCE, TIMED_SINCE, ALPHA_SINCE = 21, 22, 23
+"""Hundreds of the version from which faces have sizes, keys have times, vertices have alphas."""
+FULL_TURN = 65536
+"""Angle units of a full turn. Stored angles are not limited to one turn."""
+
+FACE = np.dtype(
+    [
+        ("normal", "<f4", 3),
+        ("textured", "<i4"),
+        ("texture", "<i4"),
+        ("colour", "u1", 3),
+        ("sizes", "<f4", 2),
+    ]
+)
+"""``textured`` 0 for a flat colour; ``texture`` -1 and ``colour`` 0 where they do not apply."""
+CORNER = np.dtype([("vertex", "<i4"), ("uv", "<f4", 2)])
+POINT = np.dtype([("parent", "<i4"), ("position", "<f4", 3), ("direction", "<f4", 3)])
+POINT_WITHOUT_PARENT = np.dtype([("position", "<f4", 3), ("direction", "<f4", 3)])
+ROTATION_KEY = np.dtype([("start", "<i4"), ("axis", "<f4", 3), ("angle", "<i4")])
+POSITION_KEY = np.dtype([("start", "<i4"), ("position", "<f4", 3)])
+UNTIMED_ROTATION_KEY = np.dtype([("axis", "<f4", 3), ("angle", "<i4")])
+UNTIMED_POSITION_KEY = np.dtype([("position", "<f4", 3)])
+
+
+# Shape ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True, eq=False)
+class ObjectHeader:
+    """Chunk OHDR. ``box`` (2, 3) lowest and highest corner, recomputed by the engine; ``details`` (levels,) int32."""
+
+    sub_objects: int
+    radius: np.float32
+    box: NDArray[np.float32]
+    details: NDArray[np.int32]
+
+
+@dataclass(slots=True, eq=False)
+class TextureNames:
+    """Chunk TXTR, the table that faces index: ``names`` as stored, NUL included. Duplicates and unused names occur."""
+
+    names: list[bytes]
+
+    @property
+    def labels(self) -> list[str]:
+        """The names as text."""
+        return [strings.decode(name) for name in self.names]
+
+
+@dataclass(slots=True, eq=False)
+class Faces:
+    """``rows`` (faces,) of `FACE`, ``counts`` (faces,) corners per face, ``corners`` (corners,) of `CORNER`."""
+
+    rows: NDArray[Any]
+    counts: NDArray[np.int32]
+    corners: NDArray[Any]
+
+    @staticmethod
+    def none() -> Faces:
+        """No faces."""
+        return Faces(np.zeros(0, FACE), np.zeros(0, np.int32), np.zeros(0, CORNER))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """(faces + 1,) index of each face's first corner."""
+        return np.concatenate([np.zeros(1, np.int64), np.cumsum(self.counts, dtype=np.int64)])
+
+    @property
+    def is_textured(self) -> NDArray[np.bool_]:
+        """(faces,) bool."""
+        textured: NDArray[np.bool_] = self.rows["textured"] != 0
+        return textured
+
+
+@dataclass(slots=True, eq=False)
+class SubObject:
+    """Chunk SOBJ, one rigid part.
+
+    ``plane`` (7,) the separation plane: normal, distance, point; ``offset`` (3,) its pivot relative to the parent's
+    pivot; ``unused`` (2,) tree and data offset; ``movement`` (2,) type and axis. ``positions`` and ``normals``
+    (vertices, 3) relative to the pivot, normals of any length; ``alphas`` (vertices,) or None before version 2300. The
+    engine does not use the plane, ``unused``, ``movement`` and ``free_space``; they are kept.
+    """
+
+    index: int
+    parent: int
+    plane: NDArray[np.float32]
+    offset: NDArray[np.float32]
+    radius: np.float32
+    unused: NDArray[np.int32]
+    center: NDArray[np.float32]
+    name: bytes
+    properties: bytes
+    movement: NDArray[np.int32]
+    free_space: NDArray[np.int32]
+    positions: NDArray[np.float32]
+    normals: NDArray[np.float32]
+    alphas: NDArray[np.float32] | None
+    faces: Faces
+
+    @property
+    def label(self) -> str:
+        """The name as text."""
+        return strings.decode(self.name)
+
+    @property
+    def property_text(self) -> str:
+        """The property string as text."""
+        return strings.decode(self.properties)
+
+
+@dataclass(slots=True, eq=False)
+class Remark:
+    """Chunk PINF: lines of text by the tool that made the file, without a NUL."""
+
+    text: bytes = field(default=b"")
+
+
+# Points --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True, eq=False)
+class Points:
+    """``rows`` (points,) of `POINT`, or of `POINT_WITHOUT_PARENT` in old files, where all are of sub-object 0.
+
+    Positions and directions are in the frame of the sub-object and follow its animation.
+    """
+
+    rows: NDArray[Any]
+
+    @property
+    def parents(self) -> NDArray[np.int32]:
+        """(points,) index of the sub-object of each."""
+        if "parent" in (self.rows.dtype.names or ()):
+            parents: NDArray[np.int32] = self.rows["parent"]
+            return parents
+        return np.zeros(len(self.rows), np.int32)
+
+
+class GunPoints(Points):
+    """Chunk GPNT: muzzles and firing directions. Batteries and the game's tables refer to them by index."""
+
+
+class GroundPoints(Points):
+    """Chunk GRND: where the object touches the ground."""
+
+
+class AttachPoints(Points):
+    """Chunk ATCH: where objects dock; the direction is forward."""
+
+
+class AttachUps(Points):
+    """Chunk NATH: the up vector of the attach point of the same index, in the field of the direction.
+
+    The engine ignores parent and position; in real files the position is that of a helper object.
+    """
+
+
+@dataclass(slots=True, eq=False)
+class Battery:
+    """``guns`` indices of gun points, ``turrets`` indices of sub-objects, the most mobile first."""
+
+    guns: NDArray[np.int32]
+    turrets: NDArray[np.int32]
+
+
+@dataclass(slots=True, eq=False)
+class Batteries:
+    """Chunk WBAT: the weapon batteries. The game's tables say which weapons they fire."""
+
+    batteries: list[Battery]
+
+
+@dataclass(slots=True, eq=False)
+class SpecialPoint:
+    """A named point in the model's frame; ``name`` and ``properties`` as stored, NUL included."""
+
+    name: bytes
+    properties: bytes
+    position: NDArray[np.float32]
+    radius: np.float32
+
+
+@dataclass(slots=True, eq=False)
+class SpecialPoints:
+    """Chunk SPCL, which the engine skips; its layout is known from real files."""
+
+    points: list[SpecialPoint]
+
+
+# Animation -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True, eq=False)
+class Tracks:
+    """A track per sub-object, by its index.
+
+    ``keys`` of each track, structured; ``ranges`` (sub-objects, 2) first and last tick, None in untimed files (before
+    version 2200), where ``shared_count`` is the number of keys of every track, as stored.
+    """
+
+    keys: list[NDArray[Any]]
+    ranges: NDArray[np.int32] | None
+    shared_count: int = 0
+
+    @property
+    def timed(self) -> bool:
+        """Whether keys have times."""
+        return self.ranges is not None
+
+
+class RotationTracks(Tracks):
+    """Chunk RANI or ANIM: ``axis`` and ``angle`` of the rotation since the key before, in the parent's frame.
+
+    Angles are in units of 1 / `FULL_TURN` of a turn.
+    """
+
+
+class PositionTracks(Tracks):
+    """Chunk PANI: ``position`` is added to the sub-object's offset, in the parent's frame."""
+
+
+# The file ------------------------------------------------------------------------------------------------------------
+
 
 Value = (
     ObjectHeader
@@ -33,16 +264,15 @@ Value = (
     | PositionTracks
     | Remark
 )
-"""Everything a chunk can mean."""
-
+"""What a chunk of known meaning can hold."""
 Wanted = TypeVar("Wanted")
 
 
 @dataclass(slots=True, eq=False)
 class Section:
-    """A chunk: its four letters and what its body means; ``value`` None where that is not known.
+    """A chunk: its four letters and its ``value``, None where the meaning is not known.
 
-    ``body`` the bytes of what is not known; ``tail`` those behind a value that ends before its chunk does.
+    ``body`` are the bytes of an unknown chunk, ``tail`` those after a value that ends before its chunk does.
     """
 
     id: bytes
@@ -53,7 +283,7 @@ class Section:
 
 @dataclass(slots=True, eq=False)
 class Oof:
-    """A model: its chunks in order. ``file`` is the name it was read under."""
+    """A model: its chunks in file order. ``file`` is the name it was read under, for messages."""
 
     version: int
     sections: list[Section]
@@ -62,7 +292,7 @@ class Oof:
 
     @property
     def major(self) -> int:
-        """The hundreds of the version, which decide about most of the layout."""
+        """The hundreds of the version, on which most of the layout depends."""
         return self.version // 100
 
     @property
@@ -75,23 +305,26 @@ class Oof:
         return (section.value for section in self.sections if isinstance(section.value, kind))
 
     def first(self, kind: type[Wanted]) -> Wanted | None:
-        """The first value of a kind; None where there is none."""
+        """The first value of a kind, or None."""
         return next(self.all(kind), None)
 
     def last(self, kind: type[Wanted]) -> Wanted | None:
-        """The last value of a kind, which is the one the engine keeps; None where there is none."""
+        """The last value of a kind, which is the one the engine keeps, or None."""
         return next(iter(reversed(list(self.all(kind)))), None)
 
     @property
     def header(self) -> ObjectHeader:
-        """The header, which reading made sure of."""
+        """The object header, which every file that was read has."""
         header = self.first(ObjectHeader)
         assert header is not None  # noqa: S101 - `read` refuses a file without one
         return header
 
     @property
     def sub_objects(self) -> list[SubObject]:
-        """By their index. Those of an index that is taken or does not exist are left out, and so are missing ones."""
+        """In order of their index; the first of each index, and none of an index outside of what the header declares.
+
+        The index in this list is the part index of `Model`; it differs from the stored index if some are missing.
+        """
         found: dict[int, SubObject] = {}
         for part in self.all(SubObject):
             if 0 <= part.index < self.header.sub_objects:
@@ -100,6 +333,23 @@ class Oof:
 
     @property
     def textures(self) -> list[str]:
-        """The names faces count by."""
+        """The names that faces index."""
         names = self.last(TextureNames)
         return names.labels if names is not None else []
+
+    @property
+    def part_indices(self) -> dict[int, int]:
+        """Stored index -> part index."""
+        return {part.index: index for index, part in enumerate(self.sub_objects)}
+
+    @property
+    def parent_indices(self) -> NDArray[np.int32]:
+        """(sub-objects,) part index of each one's parent, -1 for a root, also for one that names itself."""
+        indices = self.part_indices
+        found = [-1 if part.parent == part.index else indices.get(part.parent, -1) for part in self.sub_objects]
+        return np.array(found, np.int32)
+
+
+def chunk_label(identifier: bytes) -> str:
+    """A chunk's four letters, as hexadecimal digits if they are not letters."""
+    return names.decode(identifier) if identifier.isalnum() else identifier.hex()

@@ -1,69 +1,51 @@
-"""The mesh of a sub-object in Blender's axes: polygons, texture coordinates by corner, a material for each look.
+"""The mesh of a sub-object <-> `PolygonMesh` in Blender's axes: polygons, texture coordinates by corner, materials.
 
-The axes are mirrored, so faces are turned round; their first corner stays the first. What a mesh cannot hold (faces of
-fewer than three corners, or that use a vertex twice or one that is not there) is left out, and comes back on export.
+The conversion mirrors, so the corners of a face are reversed, and its first corner stays the first. Faces that a mesh
+cannot hold (fewer than three corners, a vertex twice or missing) are left out and restored on export. When encoding, a
+face whose corners are those of the base, at the same positions, keeps its normal and sizes; a vertex keeps its normal
+if none of its faces changed. Everything else follows the rules of the game's own tools, known from real files.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import polygons, space
+from ....core import polygons, quantum, space
+from ....core.errors import WriteError
+from ....core.mesh_parts import first_of_each
 from ....core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Material, PolygonMesh
 from ....core.report import Report
-from .faces import Faces
-from .geometry import SubObject
+from .. import strings
+from .document import CORNER, FACE, Faces, SubObject
+from .model import Changes, Singles
+
+Flags = NDArray[np.bool_]
 
 ALPHA, FACE_NORMAL, SIZES = "alpha", "face_normal", "lightmap_size"
-"""Attributes: alpha of a vertex (float32), stored normal of a face (3), the editor's two sizes of a face (2).
+"""Attributes: alpha of a vertex (float32), stored normal of a face (3), the level editor's two sizes of a face (2).
 
-The last two are for looking at; an export works out those of changed faces anew.
+The last two are for display; an export recomputes those of changed faces.
 """
+DEFAULT_COLOUR = (128, 128, 128)
+"""Of faces without texture and colour."""
+NO_NORMAL = np.array([0xFFC00000], np.uint32).view(np.float32)[0]
+"""The NaN that the game's tools write as normal of a vertex without faces."""
+_LAST = np.iinfo(np.int64).max
 
 
-def holdable(faces: Faces, vertices: int) -> NDArray[np.bool_]:
-    """(faces,) whether a mesh can hold them."""
-    corners = faces.corners["vertex"]
-    there = polygons.all_in_face((corners >= 0) & (corners < vertices), faces.counts)
-    result: NDArray[np.bool_] = there & (faces.counts >= 3) & ~polygons.repeats_a_vertex(faces.counts, corners)
-    return result
-
-
-def looks(faces: Faces, textures: list[str]) -> tuple[list[Material], NDArray[np.int32]]:
-    """The materials of faces, each look once, and (faces,) which each face has."""
-    keys = np.where(faces.is_textured, faces.rows["texture"].astype(np.int64), -1)
-    red, green, blue = (faces.rows["colour"][:, channel].astype(np.int64) for channel in range(3))
-    keys = np.where(faces.is_textured, keys, -(1 + (red << 16 | green << 8 | blue)) - (1 << 40))
-    different, place = np.unique(keys, return_inverse=True)
-    materials: list[Material] = []
-    numbers: dict[tuple[str, object], int] = {}
-    index = np.zeros(len(different), np.int32)
-    # Textures first, in the order of the table, then colours.
-    order = sorted(range(len(different)), key=lambda n: (different[n] < -(1 << 40), abs(int(different[n]))))
-    for number in order:
-        material = _look(int(different[number]), textures)
-        index[number] = numbers.setdefault((material.texture or material.name, material.colour), len(materials))
-        if index[number] == len(materials):
-            materials.append(material)
-    return materials, index[place.ravel()]
-
-
-def _look(key: int, textures: list[str]) -> Material:
-    if key < -(1 << 40):
-        code = -key - (1 << 40) - 1
-        return Material(f"#{code:06x}", colour=(code >> 16, code >> 8 & 255, code & 255))
-    if 0 <= key < len(textures):
-        return Material(textures[key] or "no name", textures[key])
-    return Material(f"missing texture {key}")
+# Decode --------------------------------------------------------------------------------------------------------------
 
 
 def decode_mesh(part: SubObject, textures: list[str], report: Report) -> PolygonMesh:
-    """The mesh around the part's pivot; attributes `FILE_VERTEX` and `FILE_FACE` say which rows are whose."""
+    """The mesh relative to the part's pivot; attributes `FILE_VERTEX` and `FILE_FACE` hold the rows of the file."""
     kept = np.flatnonzero(holdable(part.faces, len(part.positions)))
     if len(kept) < len(part.faces):
-        gone = len(part.faces) - len(kept)
-        report.warn(f"{gone} faces are none to Blender (a vertex twice or missing); kept for export", part.label)
+        left_out = len(part.faces) - len(kept)
+        report.warn(f"{left_out} faces are none to Blender (a vertex twice or missing); kept for export", part.label)
     counts = part.faces.counts[kept]
     corners = part.faces.corners[polygons.corners_of(part.faces.counts, kept)][polygons.reversed_corners(counts)]
     materials, index = looks(part.faces, textures)
@@ -86,3 +68,483 @@ def decode_mesh(part: SubObject, textures: list[str], report: Report) -> Polygon
         index[kept],
         attributes,
     )
+
+
+def holdable(faces: Faces, vertices: int) -> Flags:
+    """(faces,) whether a mesh of so many ``vertices`` can hold them."""
+    corners = faces.corners["vertex"]
+    existing = polygons.all_in_face((corners >= 0) & (corners < vertices), faces.counts)
+    result: Flags = existing & (faces.counts >= 3) & ~polygons.repeats_a_vertex(faces.counts, corners)
+    return result
+
+
+# Materials -----------------------------------------------------------------------------------------------------------
+
+_COLOURS = -(1 << 40) - 1
+"""The code of black; other colours lie below, texture indices above."""
+
+
+def looks(faces: Faces, textures: list[str]) -> tuple[list[Material], NDArray[np.int32]]:
+    """The distinct materials of faces, textures in the order of the table, then colours; (faces,) index of each."""
+    red, green, blue = (faces.rows["colour"][:, channel].astype(np.int64) for channel in range(3))
+    colours = _COLOURS - (red << 16 | green << 8 | blue)
+    codes = np.where(faces.is_textured, faces.rows["texture"].astype(np.int64), colours)
+    codes, inverse = np.unique(codes, return_inverse=True)
+    materials: list[Material] = []
+    indices: dict[tuple[str, object], int] = {}
+    index = np.zeros(len(codes), np.int32)
+    for row in sorted(range(len(codes)), key=lambda row: (codes[row] <= _COLOURS, abs(int(codes[row])))):
+        material = _look(int(codes[row]), textures)
+        index[row] = indices.setdefault((material.texture or material.name, material.colour), len(materials))
+        if index[row] == len(materials):
+            materials.append(material)
+    return materials, index[inverse.ravel()]
+
+
+def _look(code: int, textures: list[str]) -> Material:
+    if code <= _COLOURS:
+        colour = _COLOURS - code
+        return Material(f"#{colour:06x}", colour=(colour >> 16, colour >> 8 & 255, colour & 255))
+    if 0 <= code < len(textures):
+        return Material(textures[code] or "no name", textures[code])
+    return Material(f"missing texture {code}")
+
+
+def look_key(material: Material) -> tuple[str, object]:
+    """What distinguishes materials: texture and colour, the name only without these."""
+    return material.texture or material.name if material.colour is None else "", material.colour
+
+
+@dataclass
+class TextureTable:
+    """The file's texture names, to which new ones are appended; ``stored`` with their NUL."""
+
+    stored: list[bytes]
+    labels: list[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.labels = [strings.decode(name) for name in self.stored]
+
+    def index(self, name: str) -> int:
+        """The first entry of this name, exactly or in another case; a new one if there is none."""
+        lowered = [label.lower() for label in self.labels]
+        if name in self.labels:
+            return self.labels.index(name)
+        if name.lower() in lowered:
+            return lowered.index(name.lower())
+        self.stored.append(strings.encode(name))
+        self.labels.append(name)
+        return len(self.labels) - 1
+
+
+# The rules of the game's tools ---------------------------------------------------------------------------------------
+
+
+def radius(positions: NDArray[Any]) -> np.float32:
+    """The distance of the farthest vertex (vertices, 3) from the pivot."""
+    if not len(positions):
+        return np.float32(0)
+    exact = positions.astype(np.float64)
+    return np.float32(np.sqrt((exact * exact).sum(axis=1).max()))
+
+
+def center(positions: NDArray[Any]) -> Singles:
+    """(3,) the centre of the vertices' bounding box."""
+    if not len(positions):
+        return np.zeros(3, np.float32)
+    exact = positions.astype(np.float64)
+    result: Singles = ((exact.min(axis=0) + exact.max(axis=0)) / 2).astype(np.float32)
+    return result
+
+
+def vertex_normals(count: int, face_normals: Singles, counts: NDArray[Any], corners: NDArray[Any]) -> Singles:
+    """(count, 3) mean of the face normals at a vertex's corners, summed in file order in float32, not normalised."""
+    total = np.zeros((count, 3), np.float32)
+    existing = (corners >= 0) & (corners < count)
+    face, corners = polygons.face_of_corner(counts)[existing], corners[existing]
+    np.add.at(total, corners, face_normals[face])
+    uses = np.bincount(corners, minlength=count)
+    result = np.full((count, 3), NO_NORMAL, np.float32)
+    used = uses > 0
+    result[used] = total[used] / uses[used, None].astype(np.float32)
+    return result
+
+
+def face_sizes(positions: NDArray[Any], normals: NDArray[Any], counts: NDArray[Any], corners: NDArray[Any]) -> Singles:
+    """(faces, 2) extent of each face along two axes in its plane, from which the level editor derives lightmaps."""
+    exact = normals.astype(np.float64)
+    upright = (exact[:, 0] == 0) & (exact[:, 2] == 0)
+    right = np.stack([exact[:, 2], np.zeros(len(exact)), -exact[:, 0]], axis=-1)
+    right[upright] = (1, 0, 0)
+    right /= np.linalg.norm(right, axis=1, keepdims=True)
+    up = np.cross(exact, right)
+    up[upright] = (0, 0, 1)
+    face = polygons.face_of_corner(counts)
+    points = positions[corners].astype(np.float64)
+    result = np.zeros((len(counts), 2), np.float32)
+    for column, axes in enumerate((right, up)):
+        along = np.einsum("ci,ci->c", points, axes[face])
+        result[:, column] = polygons.highest(along, counts) + polygons.highest(-along, counts)
+    return result
+
+
+# Encode --------------------------------------------------------------------------------------------------------------
+
+
+def encode_mesh(
+    mesh: PolygonMesh,
+    base: SubObject,
+    textures: TextureTable,
+    changes: Changes,
+    *,
+    normal_step: float = 0.0,
+) -> SubObject:
+    """The base, which may be a new empty one, with the mesh; the very base if nothing differs.
+
+    ``normal_step`` is the tolerance within which a component of a given normal is that of the file. Raises `WriteError`
+    for what no file can hold.
+    """
+    if _is_of_base(mesh, base, textures):
+        return base
+    vertices = _Rows.of(mesh.values(FILE_VERTEX, Domain.VERTEX), len(mesh.positions), len(base.positions))
+    positions = space.descent_points(mesh.positions).astype(np.float32)[vertices.order]
+    positions, moved = _kept(positions, base.positions, vertices)
+    shape = _shape(mesh, base, vertices, changes)
+    _check(mesh, positions[moved])
+    pairs = _pair(base, shape, vertices)
+    rows, corners = np.zeros(len(shape.counts), FACE), np.zeros(len(shape.corners), CORNER)
+    known = np.flatnonzero(shape.source >= 0)
+    rows[known] = base.faces.rows[shape.source[known]]
+    corners["vertex"] = shape.corners
+    corners["uv"], slid = _encode_uvs(mesh, base, shape, pairs)
+    painted = _encode_looks(mesh, base, shape, rows, textures)
+    changed = (shape.mesh >= 0) & ~(pairs.same & _is_unmoved(shape, moved))
+    _shape_faces(rows, positions, shape, changed)
+    faces = Faces(rows, shape.counts, corners)
+    touched = moved | _around(base, vertices, shape, changed)
+    normals, tilted = _encode_normals(mesh, base, vertices, faces, touched=touched, step=normal_step)
+    alphas, faded = _encode_alphas(mesh, base, vertices)
+    _report_changes(
+        changes,
+        (len(base.positions), len(positions)),
+        (len(base.faces), len(faces)),
+        {"positions": moved, "normals": tilted, "alphas": faded},
+        {"faces": changed, "texture coordinates of faces": slid & ~changed, "textures or colours of faces": painted},
+    )
+    result = replace(base, positions=positions, normals=normals, alphas=alphas, faces=faces)
+    if moved.any() or len(positions) != len(base.positions):
+        result.radius, result.center = radius(positions), center(positions)
+    return result
+
+
+def _is_of_base(mesh: PolygonMesh, base: SubObject, textures: TextureTable) -> bool:
+    """Whether it equals the decoded base to the bit; then no row has to be compared."""
+    if len(mesh.positions) != len(base.positions) or len(mesh.counts) > len(base.faces):
+        return False
+    old = decode_mesh(base, textures.labels, Report())
+    pairs: list[tuple[NDArray[Any], NDArray[Any] | None]] = [
+        (mesh.positions, old.positions),
+        (mesh.counts, old.counts),
+        (mesh.corners, old.corners),
+    ]
+    pairs += [(mine, theirs) for mine, theirs in ((mesh.uvs, old.uvs), (mesh.normals, old.normals)) if mine is not None]
+    if mesh.values(FILE_FACE, Domain.FACE) is None and len(mesh.counts) != len(base.faces):
+        return False
+    for name in (FILE_VERTEX, FILE_FACE, ALPHA):
+        theirs = old.attributes[name]
+        mine = mesh.values(name, theirs.domain)
+        if mine is not None:
+            pairs.append((mine, theirs.values))
+    if not all(_same_bits(mine, theirs) for mine, theirs in pairs):
+        return False
+    if not mesh.materials:
+        return True
+    if mesh.material_index is None or old.material_index is None:
+        return False
+    keys = [[look_key(material) for material in materials] for materials in (mesh.materials, old.materials)]
+    return keys[0] == keys[1] and np.array_equal(mesh.material_index, old.material_index)
+
+
+def _same_bits(one: NDArray[Any], other: NDArray[Any] | None) -> bool:
+    if other is None or one.shape != other.shape or one.dtype != other.dtype:
+        return False
+    mine, theirs = (np.ascontiguousarray(values).view(np.uint8) for values in (one, other))
+    return np.array_equal(mine, theirs)
+
+
+def _report_changes(
+    changes: Changes,
+    vertices: tuple[int, int],
+    faces: tuple[int, int],
+    of_vertices: dict[str, Flags],
+    of_faces: dict[str, Flags],
+) -> None:
+    for noun, (before, after), flags in (("vertices", vertices, of_vertices), ("faces", faces, of_faces)):
+        if before != after:
+            changes.lines.append(f"{noun} {before} -> {after}")
+        else:
+            for what, rows in flags.items():
+                changes.count(rows, what)
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """How rows of a mesh correspond to those of the file: ``order`` (n,) the mesh's rows in file order.
+
+    ``source`` (n,) the base's row or -1, in file order; ``index`` (n,) the row in the file of each row of the mesh;
+    ``of_base`` (base,) that of each row of the base, -1 if it was removed.
+    """
+
+    order: NDArray[np.int64]
+    source: NDArray[np.int64]
+    index: NDArray[np.int64]
+    of_base: NDArray[np.int64]
+
+    @staticmethod
+    def of(stored: NDArray[Any] | None, count: int, base_count: int) -> _Rows:
+        rows = np.full(count, -1, np.int64) if stored is None else stored.astype(np.int64)
+        if stored is None and count == base_count:
+            rows = np.arange(count)
+        rows = np.where(first_of_each(rows) & (rows < base_count), rows, -1)
+        order = np.argsort(np.where(rows < 0, _LAST, rows), kind="stable")
+        index = np.empty(count, np.int64)
+        index[order] = np.arange(count)
+        of_base = np.full(base_count, -1, np.int64)
+        of_base[rows[rows >= 0]] = index[rows >= 0]
+        return _Rows(order, rows[order], index, of_base)
+
+    @property
+    def known(self) -> NDArray[np.int64]:
+        """The rows in the file that the base has too."""
+        found: NDArray[np.int64] = np.flatnonzero(self.source >= 0)
+        return found
+
+
+def _kept(values: NDArray[Any], base: NDArray[Any], rows: _Rows) -> tuple[NDArray[Any], Flags]:
+    """Values in file order with the base's bits where they are unchanged, and (n,) where they are not."""
+    result = values.copy()
+    changed = np.ones(len(values), np.bool_)
+    known = rows.known
+    result[known], changed[known] = quantum.kept(values[known], base[rows.source[known]])
+    return result, changed
+
+
+@dataclass(frozen=True, eq=False)
+class _Shape:
+    """Faces in file order: ``source`` (faces,) the base's row or -1, ``mesh`` (faces,) the mesh's face or -1.
+
+    ``counts`` (faces,) and ``corners`` (corners,) vertices of the file; ``mesh_corners`` (corners,) those of the mesh,
+    -1 for faces that no mesh can hold, which are the base's.
+    """
+
+    source: NDArray[np.int64]
+    mesh: NDArray[np.int64]
+    counts: NDArray[np.int32]
+    corners: NDArray[np.int64]
+    mesh_corners: NDArray[np.int64]
+
+
+def _shape(mesh: PolygonMesh, base: SubObject, vertices: _Rows, changes: Changes) -> _Shape:
+    outside = (mesh.corners < 0) | (mesh.corners >= len(mesh.positions))
+    if outside.any():
+        raise WriteError(f"a face of {mesh.name!r} points behind its last vertex", remedy="Validate the mesh")
+    holds = holdable(base.faces, len(base.positions))
+    can_hold = np.flatnonzero(holds)
+    stored = mesh.values(FILE_FACE, Domain.FACE)
+    if stored is None and len(mesh.counts) == len(can_hold):
+        stored = can_hold
+    rows = _Rows.of(stored, len(mesh.counts), len(base.faces))
+    known = np.where(rows.source >= 0, rows.source, _LAST)
+    restored = _restored_faces(base, np.flatnonzero(~holds), vertices, changes)
+    flipped = polygons.reversed_corners(mesh.counts)
+    source = np.concatenate([known, restored])
+    order = np.argsort(source, kind="stable")
+    counts = np.concatenate([mesh.counts[rows.order], base.faces.counts[restored]]).astype(np.int32)
+    own = flipped[polygons.corners_of(mesh.counts, rows.order)]
+    theirs = base.faces.corners["vertex"][polygons.corners_of(base.faces.counts, restored)].astype(np.int64)
+    existing = (theirs >= 0) & (theirs < len(base.positions))
+    theirs[existing] = vertices.of_base[theirs[existing]]
+    corners = np.concatenate([vertices.index[mesh.corners[own]], theirs])
+    mesh_corners = np.concatenate([own, np.full(len(theirs), -1, np.int64)])
+    in_order = polygons.corners_of(counts, order)
+    mesh_faces = np.concatenate([rows.order, np.full(len(restored), -1, np.int64)])
+    source = np.where(source == _LAST, -1, source)
+    return _Shape(source[order], mesh_faces[order], counts[order], corners[in_order], mesh_corners[in_order])
+
+
+def _restored_faces(base: SubObject, broken: NDArray[np.int64], vertices: _Rows, changes: Changes) -> NDArray[np.int64]:
+    """The base's faces that no mesh can hold and whose vertices all remain."""
+    same = np.array_equal(vertices.of_base, np.arange(len(vertices.order)))
+    corners = base.faces.corners["vertex"][polygons.corners_of(base.faces.counts, broken)]
+    existing = np.logical_and(corners >= 0, corners < len(base.positions))
+    if len(base.positions):
+        existing = existing & (vertices.of_base[np.clip(corners, 0, len(base.positions) - 1)] >= 0)
+    kept = polygons.all_in_face(existing | same, base.faces.counts[broken])
+    if not kept.all():
+        changes.left_out.append(f"faces that were none to Blender and whose vertices are gone: {int((~kept).sum())}")
+    return broken[kept]
+
+
+def _check(mesh: PolygonMesh, fresh: Singles) -> None:
+    if not np.isfinite(fresh).all():
+        raise WriteError(f"a vertex of {mesh.name!r} stands at no finite place", remedy="Delete it")
+    if mesh.uvs is not None and len(mesh.uvs) != len(mesh.corners):
+        raise WriteError(f"{mesh.name!r} has other texture coordinates than corners", remedy="Validate the mesh")
+
+
+@dataclass(frozen=True, eq=False)
+class _Pairs:
+    """``same`` (faces,) whether a face has the vertices of the base's face, in its order.
+
+    ``mine`` and ``theirs`` are the corners of these faces, here and in the base.
+    """
+
+    same: Flags
+    mine: NDArray[np.int64]
+    theirs: NDArray[np.int64]
+
+
+def _pair(base: SubObject, shape: _Shape, vertices: _Rows) -> _Pairs:
+    same = np.zeros(len(shape.source), np.bool_)
+    known = shape.source >= 0
+    same[known] = shape.counts[known] == base.faces.counts[shape.source[known]]
+    chosen = np.flatnonzero(same)
+    mine = polygons.corners_of(shape.counts, chosen)
+    theirs = polygons.corners_of(base.faces.counts, shape.source[chosen])
+    equal = shape.mesh_corners[mine] < 0
+    if len(base.positions):
+        wanted = vertices.of_base[np.clip(base.faces.corners["vertex"][theirs], 0, len(base.positions) - 1)]
+        equal = equal | (shape.corners[mine] == wanted)
+    whole = polygons.all_in_face(equal, shape.counts[chosen])
+    same[chosen] = whole
+    paired = np.repeat(whole, shape.counts[chosen])
+    return _Pairs(same, mine[paired], theirs[paired])
+
+
+def _is_unmoved(shape: _Shape, moved: Flags) -> Flags:
+    """(faces,) whether none of a face's vertices moved."""
+    existing = (shape.corners >= 0) & (shape.corners < len(moved))
+    unmoved = np.ones(len(shape.corners), np.bool_)
+    unmoved[existing] = np.logical_not(moved[shape.corners[existing]])
+    return polygons.all_in_face(unmoved, shape.counts)
+
+
+def _encode_uvs(mesh: PolygonMesh, base: SubObject, shape: _Shape, pairs: _Pairs) -> tuple[Singles, Flags]:
+    """(corners, 2) texture coordinates, and (faces,) which differ from the base's."""
+    result = np.zeros((len(shape.corners), 2), np.float32)
+    old = base.faces.corners["uv"][pairs.theirs]
+    own = shape.mesh_corners >= 0
+    result[pairs.mine] = old
+    if mesh.uvs is not None:
+        result[own] = space.descent_uvs(mesh.uvs.astype(np.float32))[shape.mesh_corners[own]]
+    slid = np.ones(len(result), np.bool_)
+    result[pairs.mine], slid[pairs.mine] = quantum.kept(result[pairs.mine], old)
+    if not np.isfinite(result[slid]).all():
+        raise WriteError(f"a texture coordinate of {mesh.name!r} is no number", remedy="Unwrap the face again")
+    return result, ~polygons.all_in_face(~slid, shape.counts)
+
+
+def _shape_faces(rows: NDArray[Any], positions: Singles, shape: _Shape, changed: Flags) -> None:
+    """Recompute normals and sizes of changed faces."""
+    fresh = np.flatnonzero(changed)
+    counts, corners = shape.counts[fresh], shape.corners[polygons.corners_of(shape.counts, fresh)]
+    rows["normal"][fresh] = polygons.normals(positions, counts, corners)
+    rows["sizes"][fresh] = face_sizes(positions, rows["normal"][fresh], counts, corners)
+
+
+def _around(base: SubObject, vertices: _Rows, shape: _Shape, changed: Flags) -> Flags:
+    """(vertices,) which belong to a changed face, here or in the base."""
+    result = np.zeros(len(vertices.order), np.bool_)
+    result[shape.corners[polygons.corners_of(shape.counts, np.flatnonzero(changed))]] = True
+    unchanged = np.zeros(len(base.faces), np.bool_)
+    unchanged[shape.source[(shape.source >= 0) & ~changed]] = True
+    old = base.faces.corners["vertex"][polygons.corners_of(base.faces.counts, np.flatnonzero(~unchanged))]
+    rows = vertices.of_base[old[(old >= 0) & (old < len(base.positions))]]
+    result[rows[rows >= 0]] = True
+    return result
+
+
+def _encode_normals(
+    mesh: PolygonMesh,
+    base: SubObject,
+    vertices: _Rows,
+    faces: Faces,
+    *,
+    touched: Flags,
+    step: float,
+) -> tuple[Singles, Flags]:
+    """(vertices, 3) normals, given or by the rule of the game's tools where faces changed; (vertices,) which differ."""
+    count, known = len(vertices.order), vertices.known
+    result = np.zeros((count, 3), np.float32)
+    result[known] = base.normals[vertices.source[known]]
+    fresh = vertices.source < 0
+    changed = touched | fresh
+    if mesh.normals is not None:
+        given = space.descent_points(mesh.normals).astype(np.float32)[vertices.order]
+        changed = fresh.copy()
+        changed[known] = _normals_differ(given[known], result[known], step)
+        usable = np.isfinite(given).all(axis=1)
+        result[changed & usable] = given[changed & usable]
+        by_rule = changed & ~usable
+    else:
+        by_rule = changed
+    if by_rule.any():
+        normals = vertex_normals(count, faces.rows["normal"], faces.counts, faces.corners["vertex"])
+        result[by_rule] = normals[by_rule]
+    changed[known] &= (result[known].view(np.uint32) != base.normals[vertices.source[known]].view(np.uint32)).any(
+        axis=1
+    )
+    return result, changed
+
+
+def _normals_differ(given: Singles, old: Singles, step: float) -> Flags:
+    """(n,) which given normals are neither the old ones nor these normalised."""
+    length = np.linalg.norm(old.astype(np.float64), axis=1, keepdims=True)
+    unit = old / np.where(length > 0, length, 1.0)
+    near = [quantum.untouched(given, like.astype(np.float64), 2 * step).all(axis=1) for like in (old, unit)]
+    without_faces = np.isnan(old).any(axis=1)  # what Blender shows there has no meaning
+    result: Flags = np.logical_not(near[0] | near[1] | without_faces)
+    return result
+
+
+def _encode_alphas(mesh: PolygonMesh, base: SubObject, vertices: _Rows) -> tuple[Singles | None, Flags]:
+    if base.alphas is None:
+        return None, np.zeros(len(vertices.order), np.bool_)
+    given = mesh.values(ALPHA, Domain.VERTEX)
+    result = np.ones(len(vertices.order), np.float32)
+    known = vertices.known
+    if given is None:
+        result[known] = base.alphas[vertices.source[known]]
+    else:
+        result = given.astype(np.float32)[vertices.order]
+    return _kept(result, base.alphas, vertices)
+
+
+def _encode_looks(
+    mesh: PolygonMesh, base: SubObject, shape: _Shape, rows: NDArray[Any], textures: TextureTable
+) -> Flags:
+    """Write textures and colours into ``rows`` of `FACE` where they differ from the base's; (faces,) where."""
+    old_looks, old_index = looks(base.faces, textures.labels)
+    known = {look_key(material): row for row, material in enumerate(old_looks)}
+    index = np.zeros(len(mesh.counts), np.int64) if mesh.material_index is None else mesh.material_index
+    materials = mesh.materials
+    wanted = np.array([known.get(look_key(material), -1) for material in materials], np.int64)
+    own = np.flatnonzero(shape.mesh >= 0)
+    painted = np.zeros(len(rows), np.bool_)
+    fresh = own[shape.source[own] < 0] if not materials else own
+    if materials:
+        slots = np.clip(index[shape.mesh[own]], 0, len(materials) - 1)
+        before = np.where(
+            shape.source[own] >= 0, old_index[np.maximum(shape.source[own], 0)] if len(old_index) else 0, -2
+        )
+        fresh = own[(before < 0) | (before != wanted[slots])]
+    painted[fresh] = True
+    for slot, material in enumerate(materials or [Material("")]):
+        here = fresh[np.clip(index[shape.mesh[fresh]], 0, max(len(materials) - 1, 0)) == slot]
+        if not len(here):
+            continue
+        textured = bool(material.texture)
+        rows["textured"][here] = int(textured)
+        rows["texture"][here] = textures.index(material.texture) if textured else -1
+        rows["colour"][here] = (0, 0, 0) if textured else material.colour or DEFAULT_COLOUR
+    return painted

@@ -1,23 +1,30 @@
-"""A model of Descent 3 as an animator has it, in Blender's axes: parts in a hierarchy, points, batteries, motions.
+"""A model of Descent 3 as an animator edits it, in Blender's axes; its property strings; what the game would refuse.
 
-Parts and points are counted by their place in the lists here; `source` says which of the file's they are.
+Indices of parts and points count in the lists here; ``source`` is their index in the file they come from. Property
+strings and limits are known from the engine's ``newstyle.cpp``, ``polymodel.h`` and ``polymodel.cpp``.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core.model import PolygonMesh
+from ....core import polygons, text
+from ....core.errors import WriteError
+from ....core.model import Domain, PolygonMesh, parents_first
+from ....core.problems import Problem, some, whole
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
 NEW = -1
-"""The `source` of what no file holds yet."""
+"""The ``source`` of a part or point that no file contains yet."""
 
 
 @dataclass
@@ -25,8 +32,8 @@ class Motion:
     """How a part moves in its parent's frame, tick by tick.
 
     ``first`` the tick of the first row; ``rotations`` (ticks, 4) quaternions w first, sign-continuous;
-    ``displacements`` (ticks, 3) are added to the part's offset. ``key_ticks`` are those at which the file has keys:
-    what an importer sets keys at, and what an exporter keeps keys at where it can.
+    ``displacements`` (ticks, 3) added to the part's offset. ``key_ticks`` are the ticks of the file's keys: an importer
+    sets its keys there, an exporter keeps keys there where it can.
     """
 
     first: int
@@ -44,9 +51,9 @@ class Motion:
 class Part:
     """A sub-object: a rigid mesh around its pivot.
 
-    ``parent`` place of another part or -1; ``offset`` (3,) its pivot from its parent's. ``properties`` is the property
-    string, verbatim. ``motion`` None where nothing is said: an export keeps what the file has. ``spin_axis`` (3,) of a
-    rotor or turret, which the game turns by itself, right-handed: key rotations do not move such a part.
+    ``parent`` index of another part or -1; ``offset`` (3,) pivot relative to the parent's pivot. ``properties`` the
+    property string, verbatim. ``motion`` None if unknown: an export keeps that of the file. ``spin_axis`` (3,),
+    right-handed, of a rotor or turret, which the game rotates by itself: rotation keys do not affect such a part.
     """
 
     name: str
@@ -70,11 +77,10 @@ class PointKind(Enum):
 
 @dataclass
 class Point:
-    """A place of a part, in the part's frame.
+    """A point in the frame of its part.
 
-    ``direction`` (3,) where it points to, None for special points; ``up`` (3,) of an attach point that has one.
-    ``name``, ``properties`` and ``radius`` are a special point's, whose ``parent`` is -1. ``source`` is its number
-    among those of its kind.
+    ``direction`` (3,), None for special points; ``up`` (3,) of an attach point that has one. ``name``, ``properties``
+    and ``radius`` belong to special points, whose ``parent`` is -1. ``source`` counts among points of this kind.
     """
 
     kind: PointKind
@@ -90,7 +96,7 @@ class Point:
 
 @dataclass
 class WeaponBattery:
-    """``guns`` numbers among the gun points, ``turrets`` places of parts, the most mobile first."""
+    """``guns`` indices among the gun points, ``turrets`` indices of parts, the most mobile first."""
 
     guns: list[int] = field(default_factory=list)
     turrets: list[int] = field(default_factory=list)
@@ -98,7 +104,7 @@ class WeaponBattery:
 
 @dataclass
 class Model:
-    """A whole model. ``textures`` is the file's table; ``first_tick`` and ``last_tick`` bound all motions."""
+    """A whole model; ``textures`` is the file's table of names."""
 
     name: str
     parts: list[Part] = field(default_factory=list)
@@ -107,11 +113,393 @@ class Model:
     textures: list[str] = field(default_factory=list)
 
     def of_kind(self, kind: PointKind) -> list[Point]:
-        """The points of a kind, in order: the place of a gun point in it is what batteries call it by."""
+        """The points of a kind, in order. Batteries refer to gun points by their index in this list."""
         return [point for point in self.points if point.kind is kind]
 
     @property
     def ticks(self) -> tuple[int, int]:
-        """The first and last tick of all motions; 0 is always between them, as in the game."""
+        """The first and last tick of all motions, extended to include 0, as in the game."""
         moving = [part.motion for part in self.parts if part.motion is not None]
         return min([0, *(m.first for m in moving)]), max([0, *(m.last for m in moving)])
+
+
+# A model and its file -----------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Changes:
+    """What an encoding changed: ``lines`` such as ``hull: 12 positions``; ``left_out`` what the file cannot hold.
+
+    Without lines every byte of the file is unchanged.
+    """
+
+    lines: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.lines)
+
+    def include(self, other: Changes, part: str | None = None) -> None:
+        """Append the changes of another step, those of a part with its name."""
+        prefix = f"{part}: " if part is not None else ""
+        self.lines += [f"{prefix}{line}" for line in other.lines]
+        self.left_out += [f"{prefix}{line}" for line in other.left_out]
+
+    def count(self, changed: NDArray[Any], noun: str) -> None:
+        """Append a line with the number of rows where ``changed`` (n,) is set, if any."""
+        number = int(np.count_nonzero(changed))
+        if number:
+            self.lines.append(text.counted_plural(number, noun))
+
+    def sentence(self) -> str:
+        """``hull: 12 positions, gun points changed``, or ``nothing changed``."""
+        return f"{', '.join(self.lines)} changed" if self.lines else "nothing changed"
+
+
+@dataclass(frozen=True, eq=False)
+class Match:
+    """How the parts of a model correspond to the sub-objects of a base file.
+
+    ``stored`` the index that each part has in the file that is written; ``sources`` its part index in the base or -1;
+    ``base_indices`` stored index -> part index of the base; ``same`` if the parts are those of the base, in its order.
+    """
+
+    stored: list[int]
+    sources: list[int]
+    base_indices: dict[int, int]
+    same: bool
+
+    def of_part(self, index: int) -> int:
+        """The stored index of a part, -1 for none (-1). Raises `WriteError` if there is no such part."""
+        if index < 0:
+            return -1
+        if index >= len(self.stored):
+            raise WriteError(f"there is no part {index}", remedy="Give the point or turret to a part of the model")
+        return self.stored[index]
+
+    def kept(self, stored: int, index: int) -> int:
+        """The base's stored index if it still means part ``index``, else that of the part."""
+        unchanged = self.same and self.base_indices.get(stored, -1) == index
+        return stored if unchanged else self.of_part(index)
+
+
+# Property strings ---------------------------------------------------------------------------------------------------
+
+
+class Kind(Enum):
+    """What the property string makes of a sub-object, by its command."""
+
+    ROTATE = "$rotate="
+    """Rotates all the time: seconds per turn."""
+    JITTER = "$jitter"
+    SHELL = "$shell"
+    """The housing of a door, which becomes the room."""
+    FACING = "$facing"
+    """One face that always looks at the camera."""
+    FRONT_FACE = "$frontface"
+    GLOW = "$glow="
+    """Light at the pivot: red, green, blue, size."""
+    THRUSTER = "$thruster="
+    """The same behind an engine."""
+    TURRET = "$fov="
+    """Rotated by the game: field in degrees, seconds per turn, seconds to react."""
+    MONITOR = "$monitor"
+    """A gauge of a cockpit, 1 to 8."""
+    VIEWER = "$viewer"
+    LAYER = "$layer"
+    CUSTOM = "$custom"
+
+
+NUMBERS = {
+    Kind.ROTATE: ("seconds a turn",),
+    Kind.GLOW: ("red", "green", "blue", "size"),
+    Kind.THRUSTER: ("red", "green", "blue", "size"),
+    Kind.TURRET: ("degrees", "seconds a turn", "seconds to react"),
+}
+"""The numbers after a command, in order."""
+_BY_BEGINNING = (Kind.JITTER, Kind.SHELL, Kind.FACING, Kind.FRONT_FACE)
+_EXACT = (Kind.VIEWER, Kind.LAYER, Kind.CUSTOM)
+_LIMITS = {Kind.ROTATE: (20.0,), Kind.TURRET: (360.0, 60.0, 10.0)}
+"""The greatest values the engine accepts; the least is 0, for a rotor anything above 0."""
+_NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)")
+
+
+@dataclass(frozen=True)
+class Property:
+    """A command with its ``numbers`` (named in `NUMBERS`; a monitor has its own number).
+
+    ``problem`` says why the engine would ignore it, empty if it does not.
+    """
+
+    kind: Kind
+    numbers: tuple[float, ...] = ()
+    problem: str = ""
+
+    @property
+    def works(self) -> bool:
+        """Whether the engine obeys it."""
+        return not self.problem
+
+    def text(self) -> str:
+        """The shortest property string of this meaning."""
+        if self.kind is Kind.MONITOR:
+            return f"{self.kind.value}{int(self.numbers[0]):02}"
+        return str(self.kind.value) + ",".join(f"{number:g}" for number in self.numbers)
+
+
+def parse_property(text: str) -> Property | None:
+    """What a property string means to the engine, None if nothing.
+
+    The engine splits the string at its first ``=``, compares the command without regard to case, some commands only by
+    their beginning, and ignores unknown ones and strings of fewer than three characters.
+    """
+    if len(text) < 3:
+        return None
+    head, sign, data = text.partition("=")
+    command = (head + sign).lower()
+    for kind in NUMBERS:
+        if command == kind.value:
+            return _with_numbers(kind, data)
+    if any(command == kind.value for kind in _EXACT):
+        return Property(Kind(command))
+    monitor = re.fullmatch(r"\$monitor0([1-8])", command)
+    if monitor:
+        return Property(Kind.MONITOR, (float(monitor[1]),))
+    return next((Property(kind) for kind in _BY_BEGINNING if command.startswith(kind.value)), None)
+
+
+def _with_numbers(kind: Kind, data: str) -> Property:
+    wanted = NUMBERS[kind]
+    numbers = _leading_numbers(data, len(wanted))
+    if not data:
+        return Property(kind, numbers, "nothing stands behind the =; the game would read on in its memory")
+    if len(numbers) < len(wanted):
+        return Property(kind, numbers, f"it needs {len(wanted)} numbers: {', '.join(wanted)}")
+    for number, most, name in zip(numbers, _LIMITS.get(kind, ()), wanted, strict=False):
+        if not 0 <= number <= most or (kind is Kind.ROTATE and number == 0):
+            return Property(kind, numbers, f"{name} must be {'above' if kind is Kind.ROTATE else 'from'} 0 to {most:g}")
+    return Property(kind, numbers)
+
+
+def _leading_numbers(data: str, most: int) -> tuple[float, ...]:
+    """The numbers at the start of ``data``, separated by commas, ``most`` at most."""
+    numbers: list[float] = []
+    at = 0
+    while len(numbers) < most:
+        found = _NUMBER.match(data, at)
+        if found is None:
+            break
+        numbers.append(float(found[1]))
+        at = found.end()
+        comma = re.compile(r"\s*,").match(data, at)
+        if comma is None:
+            break
+        at = comma.end()
+    return tuple(numbers)
+
+
+# What the game would refuse ------------------------------------------------------------------------------------------
+
+MOST_SUB_OBJECTS = 30
+DEEPEST = 29
+MOST_VERTICES = 2499
+MOST_FACES = 3000
+MOST_CORNERS = 99
+MOST_COLLIDING_CORNERS = 32
+MOST_BILLBOARD_CORNERS = 30
+MOST_TEXTURES = 34
+LONGEST_TEXTURE = 30
+LONGEST_NAME = 34
+LONGEST_PROPERTIES = 255
+LONGEST_COMMAND = 199
+LONGEST_FILE_NAME = 30
+MOST_BATTERIES = 21
+MOST_IN_BATTERY = 8
+MOST_GUNS = 64
+MOST_GROUND_POINTS = 10
+FLAT = 1e-3
+"""How far corners may be from the plane of a face, relative to the size of the mesh, before it shows."""
+_ONE_FACE = (Kind.FACING, Kind.FRONT_FACE, Kind.GLOW, Kind.THRUSTER)
+_CHILDLESS = (Kind.SHELL, Kind.FRONT_FACE)
+_NONE = np.zeros(0, np.int64)
+_COUNTED = re.compile(r"^\d+ of \d+ ")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A problem of the part of this index, or with -1 of the whole model."""
+
+    part: int
+    problem: Problem
+
+
+def check_hierarchy(model: Model) -> None:
+    """Raise `WriteError` if parents form a cycle or do not exist."""
+    for part in model.parts:
+        if part.parent >= len(model.parts):
+            raise WriteError(f"the parent of {part.name!r} is none of the parts", remedy="Export it too")
+    try:
+        parents_first([part.parent for part in model.parts])
+    except ValueError as cycle:
+        raise WriteError(f"in the hierarchy, {cycle}", remedy="Clear a parent") from None
+
+
+def refuse(model: Model, before: Model | None = None) -> None:
+    """Raise `WriteError` for the first fatal problem, unless ``before``, the model as in its file, has it too.
+
+    Problems already present in the file must not stop edits of something else.
+    """
+    known: dict[tuple[int, str], int] = {}
+    if before is not None:
+        for finding in find_problems(before, shapes=False):
+            known[finding.part, _kind(finding.problem)] = len(finding.problem.elements)
+    for finding in find_problems(model, shapes=False):
+        source = model.parts[finding.part].source if finding.part >= 0 else -1
+        worst = known.get((source, _kind(finding.problem)), -1)
+        if finding.problem.fatal and len(finding.problem.elements) > worst:
+            part = f"{model.parts[finding.part].name!r}: " if finding.part >= 0 else ""
+            raise WriteError(f"{part}{finding.problem.sentence}", remedy=finding.problem.remedy)
+
+
+def _kind(problem: Problem) -> str:
+    """The sentence without the number of elements."""
+    return _COUNTED.sub("", problem.sentence) if len(problem.elements) else problem.sentence
+
+
+def find_problems(model: Model, *, shapes: bool = True) -> Iterator[Finding]:
+    """What the game would refuse or show differently, first of the whole model, then of each part.
+
+    The hierarchy must be valid (`check_hierarchy`). Without ``shapes`` faces are not examined for being flat, convex
+    and of some area, none of which is fatal.
+    """
+    yield from (Finding(-1, problem) for problem in _of_model(model))
+    children = {part.parent for part in model.parts}
+    for index, part in enumerate(model.parts):
+        for problem in _of_part(part, index in children, shapes=shapes):
+            yield Finding(index, problem)
+
+
+def _warning(sentence: str, remedy: str) -> Problem:
+    return Problem(sentence, remedy, Domain.FACE, _NONE)
+
+
+def _of_model(model: Model) -> Iterator[Problem]:
+    if not model.parts:
+        yield whole("it has no sub-object", "Give it a mesh")
+    if len(model.parts) > MOST_SUB_OBJECTS:
+        yield whole(f"{len(model.parts)} sub-objects, the game takes {MOST_SUB_OBJECTS}", "Join some of them")
+    if (depth := _depth(model)) > DEEPEST:
+        yield whole(f"parts hang {depth} deep below each other, the game follows {DEEPEST}", "Flatten the hierarchy")
+    if len(model.name) > LONGEST_FILE_NAME:
+        yield whole(f"the name {model.name!r} is longer than {LONGEST_FILE_NAME} characters", "Shorten the file's name")
+    yield from _of_textures(model)
+    guns = len(model.of_kind(PointKind.GUN))
+    if guns > MOST_GUNS:
+        yield _warning(f"{guns} gun points, the game counts on {MOST_GUNS}", "Delete some")
+    if len(model.of_kind(PointKind.GROUND)) > MOST_GROUND_POINTS:
+        yield _warning(f"more than {MOST_GROUND_POINTS} ground points", "Delete some")
+    yield from _of_batteries(model, guns)
+
+
+def _of_textures(model: Model) -> Iterator[Problem]:
+    used = {material.texture for part in model.parts for material in part.mesh.materials if material.texture}
+    lowered = {name.lower() for name in model.textures}
+    count = len(model.textures) + len({name.lower() for name in used} - lowered)
+    if count > MOST_TEXTURES:
+        yield whole(f"{count} textures, the game takes {MOST_TEXTURES}", "Use fewer materials")
+    for name in sorted(used | {*model.textures}):
+        if len(name) > LONGEST_TEXTURE:
+            yield whole(
+                f"the texture's name {name!r} is longer than {LONGEST_TEXTURE} characters", "Rename the texture"
+            )
+
+
+def _of_batteries(model: Model, guns: int) -> Iterator[Problem]:
+    if len(model.batteries) > MOST_BATTERIES:
+        yield whole(f"{len(model.batteries)} batteries, the game takes {MOST_BATTERIES}", "Delete some")
+    for index, battery in enumerate(model.batteries):
+        for numbers, most, what in ((battery.guns, guns, "gun"), (battery.turrets, len(model.parts), "turret")):
+            if len(numbers) > MOST_IN_BATTERY:
+                yield whole(f"battery {index} has {len(numbers)} {what}s, the game takes {MOST_IN_BATTERY}", "Split it")
+            if any(not 0 <= one < most for one in numbers):
+                yield whole(f"battery {index} names a {what} that is not there", "Correct its list")
+        if any(gun > 255 for gun in battery.guns):
+            yield whole(f"battery {index} names a gun above 255", "Put the gun points it uses first")
+
+
+def _depth(model: Model) -> int:
+    depths = [0] * len(model.parts)
+    for index in parents_first([part.parent for part in model.parts]):
+        parent = model.parts[index].parent
+        depths[index] = 1 if parent < 0 else depths[parent] + 1
+    return max(depths, default=0)
+
+
+def _of_part(part: Part, has_children: bool, *, shapes: bool) -> Iterator[Problem]:
+    mesh, command = part.mesh, parse_property(part.properties)
+    count, faces = len(mesh.positions), len(mesh.counts)
+    if count > MOST_VERTICES:
+        yield whole(f"{count} vertices, the game takes {MOST_VERTICES}", "Separate it into several objects")
+    if faces > MOST_FACES:
+        yield whole(f"{faces} faces, the game takes {MOST_FACES}", "Separate it into several objects")
+    if len(part.name) > LONGEST_NAME:
+        yield whole(f"its name is longer than {LONGEST_NAME} characters", "Rename it")
+    if len(part.properties) > LONGEST_PROPERTIES or len(part.properties.partition("=")[0]) >= LONGEST_COMMAND:
+        yield whole("its property string is too long for the game", "Shorten it")
+    if not faces and has_children:
+        yield _warning("it has no faces, so the game draws nothing of what hangs below it", "Give it a small face")
+    kind = command.kind if command is not None and command.works else None
+    yield from _of_faces(part, kind, shapes=shapes)
+    if command is not None and command.problem:
+        yield _warning(f"{part.properties}: {command.problem}", "Correct its property string")
+    if part.properties.endswith("=") and command is None:
+        yield _warning("its property string ends in =, behind which the game reads on", "Correct it")
+    if kind in _CHILDLESS and has_children:
+        yield _warning("the game draws nothing of what hangs below a door's shell or front", "Hang it elsewhere")
+    if kind in (Kind.ROTATE, Kind.TURRET) and part.spin_axis is None:
+        yield whole("it spins but has no axis; the game would read one in its memory", "Give it an axis of rotation")
+    if part.motion is not None and part.motion.first < 0:
+        yield _warning("its motion begins before tick 0, where the game takes keys too early", "Begin at 0 or later")
+
+
+def _of_faces(part: Part, kind: Kind | None, *, shapes: bool) -> Iterator[Problem]:
+    mesh = part.mesh
+    counts, corners = mesh.counts, mesh.corners
+    inside = polygons.all_in_face((corners >= 0) & (corners < len(mesh.positions)), counts)
+    yield from some(~inside, "faces", "point to a vertex that does not exist", "Validate the mesh", fatal=True)
+    yield from some(counts > MOST_CORNERS, "faces", f"have more than {MOST_CORNERS} corners", "Cut them", fatal=True)
+    many = (counts > MOST_COLLIDING_CORNERS) & (counts <= MOST_CORNERS)
+    yield from some(many, "faces", f"have more than {MOST_COLLIDING_CORNERS} corners; nothing hits them", "Cut them")
+    finite: NDArray[np.bool_] = np.all(np.isfinite(mesh.positions), axis=1)
+    yield from some(~finite, "vertices", "stand at no finite place", "Delete them", Domain.VERTEX)
+    yield from some(counts < 3, "faces", "have fewer than three corners", "Delete them", fatal=True)
+    if shapes and inside.all() and finite.all() and len(counts):
+        yield from _of_shapes(part)
+    if kind in _ONE_FACE:
+        if len(counts) != 1:
+            yield _warning(f"{part.properties} wants exactly one face, it has {len(counts)}", "Leave one face")
+        yield from some(
+            counts > MOST_BILLBOARD_CORNERS, "faces", f"have more than {MOST_BILLBOARD_CORNERS} corners", "Cut them"
+        )
+    if kind is Kind.FACING:
+        index = np.zeros(len(counts), np.int64) if mesh.material_index is None else mesh.material_index
+        textured = np.array([bool(material.texture) for material in mesh.materials] or [False])
+        plain = np.logical_not(textured[np.clip(index, 0, len(textured) - 1)])
+        yield from some(plain, "faces", "that always look at the camera have no texture", "Give them one")
+
+
+def _of_shapes(part: Part) -> Iterator[Problem]:
+    mesh = part.mesh
+    whole_faces = np.flatnonzero(mesh.counts >= 3)
+    corners = mesh.corners[polygons.corners_of(mesh.counts, whole_faces)]
+    counts = mesh.counts[whole_faces]
+    wrong = np.zeros(len(mesh.counts), np.bool_)
+    wrong[whole_faces] = np.logical_not(polygons.normals(mesh.positions, counts, corners).any(axis=1))
+    yield from some(wrong, "faces", "have no area", "Delete them, or merge their vertices")
+    hollow = np.zeros_like(wrong)
+    hollow[whole_faces] = polygons.concave(mesh.positions, counts, corners)
+    yield from some(hollow & ~wrong, "faces", "are not convex; the game draws them as fans", "Triangulate them")
+    extent = float(np.linalg.norm(np.ptp(mesh.positions.astype(np.float64), axis=0)))
+    bent = np.zeros_like(wrong)
+    bent[whole_faces] = polygons.distances_from_plane(mesh.positions, counts, corners) > FLAT * max(extent, 1e-9)
+    yield from some(bent & ~wrong, "faces", "are not flat", "Triangulate them")

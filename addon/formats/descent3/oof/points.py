@@ -1,148 +1,273 @@
-"""Gun points, ground points, attach points, weapon batteries and special points of an `.oof`.
+"""Points and weapon batteries: chunks GPNT, GRND, ATCH, NATH, SPCL, WBAT <-> `Point` and `WeaponBattery`.
 
-Known from the engine's ``newstyle.cpp`` and ``polymodel.cpp``. Positions and directions are in the frame of the
-sub-object they belong to and follow its animation. Special points are not read by the engine; their layout is known
-from real files. A `NATH` entry gives the up vector of the attach point with its number in the place of the direction;
-its parent and position are ignored by the engine, and in real files the position is the helper object's own.
+Unchanged points keep their bytes.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Self
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core.binary import Reader, Writer
-from ..strings import read_counted, write_counted
+from ....core import quantum, space
+from ....core.errors import WriteError
+from ....core.report import Report
+from .. import strings
+from .document import (
+    GUN_PARENTS_SINCE,
+    POINT,
+    POINT_WITHOUT_PARENT,
+    AttachPoints,
+    AttachUps,
+    Batteries,
+    Battery,
+    GroundPoints,
+    GunPoints,
+    Oof,
+    Points,
+    SpecialPoint,
+    SpecialPoints,
+    Value,
+)
+from .model import Changes, Match, Model, Point, PointKind, WeaponBattery
 
-POINT = np.dtype([("parent", "<i4"), ("position", "<f4", 3), ("direction", "<f4", 3)])
-POINT_WITHOUT_PARENT = np.dtype([("position", "<f4", 3), ("direction", "<f4", 3)])
-GUN_PARENTS_SINCE = 1908
-
-
-@dataclass(slots=True, eq=False)
-class Points:
-    """``rows`` (points,) of `POINT`, or in old files of `POINT_WITHOUT_PARENT`, which belong to sub-object 0."""
-
-    rows: NDArray[Any]
-
-    @classmethod
-    def read(cls, reader: Reader, layout: np.dtype[Any] = POINT) -> Self:
-        """The points in rows of this layout."""
-        count = reader.i32("the number of points")
-        return cls(reader.array(layout, _checked(reader, count, "points"), what=f"{count} points"))
-
-    def write(self, writer: Writer) -> None:
-        writer.i32(len(self.rows))
-        writer.raw(self.rows.tobytes())
-
-    @property
-    def parents(self) -> NDArray[np.int32]:
-        """(points,) the sub-objects they belong to."""
-        if "parent" in (self.rows.dtype.names or ()):
-            parents: NDArray[np.int32] = self.rows["parent"]
-            return parents
-        return np.zeros(len(self.rows), np.int32)
+_CHUNKS: dict[PointKind, tuple[bytes, type[GunPoints | GroundPoints | AttachPoints]]] = {
+    PointKind.GUN: (b"GPNT", GunPoints),
+    PointKind.GROUND: (b"GRND", GroundPoints),
+    PointKind.ATTACH: (b"ATCH", AttachPoints),
+}
 
 
-class GunPoints(Points):
-    """Where weapons leave, and in which direction; batteries and the game's tables refer to them by number."""
+@dataclass(frozen=True)
+class EncodedChunks:
+    """The chunks that differ from the base's: letters -> new value, None to remove the chunk; and what changed."""
+
+    values: dict[bytes, Value | None] = field(default_factory=dict)
+    changes: Changes = field(default_factory=Changes)
 
 
-class GroundPoints(Points):
-    """Where the object touches the ground."""
+# Decode --------------------------------------------------------------------------------------------------------------
 
 
-class AttachPoints(Points):
-    """Where objects dock; the direction is forward."""
-
-
-class AttachUps(Points):
-    """The up vectors of the attach points, in the place of the direction."""
-
-
-@dataclass(slots=True, eq=False)
-class Battery:
-    """``guns`` numbers of gun points, ``turrets`` numbers of sub-objects, the most mobile first."""
-
-    guns: NDArray[np.int32]
-    turrets: NDArray[np.int32]
-
-
-@dataclass(slots=True, eq=False)
-class Batteries:
-    """The weapon batteries; which weapons they fire stands in the game's tables."""
-
-    batteries: list[Battery]
-
-    @staticmethod
-    def read(reader: Reader) -> Batteries:
-        count = _checked(reader, reader.i32("the number of batteries"), "batteries")
-        if count * 8 > reader.remaining:
-            raise reader.error(f"{count} batteries need at least {count * 8} bytes, {reader.remaining} are left")
-        return Batteries([_read_battery(reader) for _ in range(count)])
-
-    def write(self, writer: Writer) -> None:
-        writer.i32(len(self.batteries))
-        for battery in self.batteries:
-            for numbers in (battery.guns, battery.turrets):
-                writer.i32(len(numbers))
-                writer.array(numbers, "<i4")
-
-
-def _read_battery(reader: Reader) -> Battery:
-    lists = []
-    for what in ("guns", "turrets"):
-        count = _checked(reader, reader.i32(f"the number of {what}"), what)
-        lists.append(reader.array("<i4", count, what=f"{count} {what}"))
-    return Battery(*lists)
-
-
-@dataclass(slots=True, eq=False)
-class SpecialPoint:
-    """A named place; ``name`` and ``properties`` as stored, NUL included."""
-
-    name: bytes
-    properties: bytes
-    position: NDArray[np.float32]
-    radius: np.float32
-
-
-@dataclass(slots=True, eq=False)
-class SpecialPoints:
-    """Named places that tools put there; the engine passes over them."""
-
-    points: list[SpecialPoint]
-
-    @staticmethod
-    def read(reader: Reader) -> SpecialPoints:
-        count = _checked(reader, reader.i32("the number of special points"), "special points")
-        if count * 24 > reader.remaining:
-            raise reader.error(f"{count} special points need at least {count * 24} bytes, {reader.remaining} are left")
-        return SpecialPoints(
-            [
-                SpecialPoint(
-                    read_counted(reader, "the name of a special point"),
-                    read_counted(reader, "the properties of a special point"),
-                    reader.array("<f4", 3, what="the position of a special point"),
-                    reader.f32("the radius of a special point"),
+def decode_points(document: Oof, report: Report) -> list[Point]:
+    """All points, kind by kind, in Blender's axes."""
+    indices = document.part_indices
+    result: list[Point] = []
+    for kind, (_, chunk) in _CHUNKS.items():
+        points = document.last(chunk)
+        if points is None:
+            continue
+        ups = _up_vectors(document, len(points.rows), report) if kind is PointKind.ATTACH else None
+        for index, (row, parent) in enumerate(zip(points.rows, points.parents, strict=True)):
+            result.append(
+                Point(
+                    kind,
+                    indices.get(int(parent), -1),
+                    space.descent_points(row["position"]),
+                    space.descent_points(row["direction"]),
+                    space.descent_points(ups[index]) if ups is not None else None,
+                    source=index,
                 )
-                for _ in range(count)
-            ]
+            )
+    return result + _special_points(document)
+
+
+def _up_vectors(document: Oof, count: int, report: Report) -> NDArray[np.float32] | None:
+    """(attach points, 3), None if there are none or their number is wrong."""
+    ups = document.last(AttachUps)
+    if ups is not None and len(ups.rows) == count:
+        vectors: NDArray[np.float32] = ups.rows["direction"]
+        return vectors
+    if ups is not None:
+        report.warn(f"{len(ups.rows)} up vectors for {count} attach points: the game ignores them")
+    return None
+
+
+def _special_points(document: Oof) -> list[Point]:
+    special = document.last(SpecialPoints)
+    return [
+        Point(
+            PointKind.SPECIAL,
+            -1,
+            space.descent_points(point.position),
+            name=strings.decode(point.name),
+            properties=strings.decode(point.properties),
+            radius=float(point.radius),
+            source=index,
         )
-
-    def write(self, writer: Writer) -> None:
-        writer.i32(len(self.points))
-        for point in self.points:
-            write_counted(writer, point.name)
-            write_counted(writer, point.properties)
-            writer.array(point.position, "<f4")
-            writer.f32(point.radius)
+        for index, point in enumerate(special.points if special is not None else ())
+    ]
 
 
-def _checked(reader: Reader, count: int, what: str) -> int:
-    if count < 0:
-        raise reader.error(f"{count} {what} are announced")
-    return count
+def decode_batteries(document: Oof) -> list[WeaponBattery]:
+    """The weapon batteries, turrets by part index."""
+    indices, chunk = document.part_indices, document.last(Batteries)
+    return [
+        WeaponBattery(battery.guns.tolist(), [indices.get(int(part), -1) for part in battery.turrets])
+        for battery in (chunk.batteries if chunk is not None else ())
+    ]
+
+
+# Encode --------------------------------------------------------------------------------------------------------------
+
+
+def encode_points(model: Model, base: Oof, match: Match) -> EncodedChunks:
+    """The chunks of points and batteries that differ from the base's. Raises `WriteError`."""
+    result = EncodedChunks()
+    for kind, (identifier, chunk) in _CHUNKS.items():
+        old = base.last(chunk)
+        rows = _encode_rows(model.of_kind(kind), kind, base, old, match)
+        if _differ(rows, old):
+            result.values[identifier] = chunk(rows) if len(rows) else None
+            result.changes.lines.append(f"{kind.value}s")
+    ups = _encode_ups(model.of_kind(PointKind.ATTACH), base, match)
+    if ups is not None and _differ(ups, base.last(AttachUps)):
+        result.values[b"NATH"] = AttachUps(ups) if len(ups) else None
+        result.changes.lines.append("up vectors")
+    _encode_special(model, base, result)
+    _encode_batteries(model, base, match, result)
+    return result
+
+
+def _differ(rows: NDArray[Any], old: Points | None) -> bool:
+    return len(rows) > 0 if old is None else rows.tobytes() != old.rows.tobytes()
+
+
+def _encode_rows(points: list[Point], kind: PointKind, base: Oof, old: Points | None, match: Match) -> NDArray[Any]:
+    without_parent = kind is PointKind.GUN and base.version < GUN_PARENTS_SINCE
+    layout = POINT_WITHOUT_PARENT if without_parent else POINT
+    stored = old.rows if old is not None else np.zeros(0, layout)
+    rows, sources = np.zeros(len(points), layout), _sources(points, len(stored))
+    for row, point, source in zip(rows, points, sources, strict=True):
+        if point.direction is None:
+            raise WriteError(f"a {kind.value} has no direction", remedy="Give it one")
+        row["position"] = space.descent_points(np.asarray(point.position, np.float32))
+        row["direction"] = space.descent_points(np.asarray(point.direction, np.float32))
+        if not without_parent:
+            old_parent = int(stored[source]["parent"]) if source >= 0 else -1
+            row["parent"] = match.kept(old_parent, point.parent) if source >= 0 else match.of_part(point.parent)
+        elif point.parent != match.base_indices.get(0, 0):
+            raise WriteError(
+                f"this version's {kind.value}s all belong to sub-object 0", remedy="Convert the file to version 2300"
+            )
+    _keep_stored(rows, stored, sources, ("position", "direction"))
+    return rows
+
+
+def _sources(points: list[Point], count: int) -> list[int]:
+    """The row of the base that each point comes from, -1 for new ones and copies."""
+    taken: set[int] = set()
+    result = []
+    for point in points:
+        known = 0 <= point.source < count and point.source not in taken
+        result.append(point.source if known else -1)
+        taken.add(point.source)
+    return result
+
+
+def _keep_stored(rows: NDArray[Any], old: NDArray[Any], sources: list[int], fields: tuple[str, ...]) -> None:
+    """Restore the base's bits where rows are unchanged. Raises `WriteError` if new numbers are NaN or infinite."""
+    known = np.array([index for index, source in enumerate(sources) if source >= 0], np.int64)
+    chosen = np.array([source for source in sources if source >= 0], np.int64)
+    for name in fields:
+        fresh = np.ones(len(rows), np.bool_)
+        rows[name][known], fresh[known] = quantum.kept(rows[name][known], old[name][chosen])
+        if not np.isfinite(rows[name][fresh]).all():
+            raise WriteError(f"the {name} of a point is no number", remedy="Move it")
+
+
+def _encode_ups(points: list[Point], base: Oof, match: Match) -> NDArray[Any] | None:
+    """The rows of NATH; None if no point has an up vector, then the base's chunk stays, whatever it contains."""
+    old = base.last(AttachUps)
+    if all(point.up is None for point in points):
+        existing = base.last(AttachPoints)
+        removed = existing is not None and len(existing.rows) > 0 and not points
+        return np.zeros(0, POINT) if removed and old is not None else None
+    stored = old.rows if old is not None else np.zeros(0, POINT)
+    rows, sources = np.zeros(len(points), POINT), _sources(points, len(stored))
+    for row, point, source in zip(rows, points, sources, strict=True):
+        up = point.up if point.up is not None else _any_up(point)
+        row["direction"] = space.descent_points(np.asarray(up, np.float32))
+        # The game ignores parent and position, which are those of a helper object.
+        row["position"] = space.descent_points(np.asarray(point.position, np.float32))
+        row["parent"] = match.of_part(point.parent)
+        if source >= 0:
+            row["position"] = stored[source]["position"]
+            row["parent"] = stored[source]["parent"] if match.same else row["parent"]
+    _keep_stored(rows, stored, sources, ("direction",))
+    return rows
+
+
+def _any_up(point: Point) -> NDArray[np.float32]:
+    """(3,) a vector perpendicular to the direction: the game needs an up vector for all attach points or for none."""
+    forward = np.asarray(point.direction, np.float64)
+    least = np.eye(3)[int(np.argmin(np.abs(forward)))]
+    across = np.cross(np.cross(forward, least), forward)
+    length = float(np.linalg.norm(across))
+    return (across / length if length > 0 else np.array([0.0, 0.0, 1.0])).astype(np.float32)
+
+
+def _encode_special(model: Model, base: Oof, result: EncodedChunks) -> None:
+    points, chunk = model.of_kind(PointKind.SPECIAL), base.last(SpecialPoints)
+    stored = chunk.points if chunk is not None else []
+    encoded = [
+        _special_point(point, stored[source] if source >= 0 else None)
+        for point, source in zip(points, _sources(points, len(stored)), strict=True)
+    ]
+    same = [_bits(point) for point in encoded] == [_bits(point) for point in stored]
+    _replace_chunk(base, b"SPCL", SpecialPoints(encoded), chunk, "special points", same=same, result=result)
+
+
+def _special_point(point: Point, old: SpecialPoint | None) -> SpecialPoint:
+    position = space.descent_points(np.asarray(point.position, np.float32))
+    radius = np.float32(point.radius)
+    if old is None:
+        return SpecialPoint(strings.encode(point.name), strings.encode(point.properties), position, radius)
+    position = quantum.kept(position[None], old.position[None])[0][0]
+    same = radius == old.radius or (np.isnan(radius) and np.isnan(old.radius))
+    name = strings.kept_or_encoded(point.name, old.name)
+    return SpecialPoint(
+        name, strings.kept_or_encoded(point.properties, old.properties), position, old.radius if same else radius
+    )
+
+
+def _bits(point: SpecialPoint) -> tuple[bytes, ...]:
+    return point.name, point.properties, point.position.tobytes(), point.radius.tobytes()
+
+
+def _encode_batteries(model: Model, base: Oof, match: Match, result: EncodedChunks) -> None:
+    chunk = base.last(Batteries)
+    stored = chunk.batteries if chunk is not None else []
+    encoded = []
+    for index, battery in enumerate(model.batteries):
+        turrets = [match.of_part(part) for part in battery.turrets]
+        if index < len(stored) and len(stored[index].turrets) == len(turrets):
+            pairs = zip(stored[index].turrets.tolist(), battery.turrets, strict=True)
+            turrets = [match.kept(old, part) for old, part in pairs]
+        encoded.append(Battery(np.array(battery.guns, "<i4"), np.array(turrets, "<i4")))
+    same = [_members(battery) for battery in encoded] == [_members(battery) for battery in stored]
+    _replace_chunk(base, b"WBAT", Batteries(encoded), chunk, "batteries", same=same, result=result)
+
+
+def _members(battery: Battery) -> tuple[list[int], list[int]]:
+    return battery.guns.tolist(), battery.turrets.tolist()
+
+
+def _replace_chunk(
+    base: Oof,
+    identifier: bytes,
+    value: SpecialPoints | Batteries,
+    old: Value | None,
+    noun: str,
+    *,
+    same: bool,
+    result: EncodedChunks,
+) -> None:
+    """Add a chunk that differs from the base's. New files have these two even if empty, as the game's tools write."""
+    if same and (old is not None or base.sub_objects):
+        return
+    if not same:
+        result.changes.lines.append(noun)
+    result.values[identifier] = value

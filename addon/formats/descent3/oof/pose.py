@@ -1,33 +1,30 @@
-"""Where every sub-object is at a tick: what the engine plays, with exact trigonometry, in the file's axes.
+"""Where every sub-object is at a tick: what the engine plays, computed with exact trigonometry, in the file's axes.
 
-Known from the engine's ``polymodel.cpp``, ``newstyle.cpp`` and ``vector.cpp``, and compared with numbers the engine's
-own routines gave. Rotation keys are cumulative: each turns what the keys before it gave, about an axis in the
+Source: the engine's ``polymodel.cpp``, ``newstyle.cpp`` and ``vector.cpp``; compared with numbers computed by the
+engine's own routines. Rotation keys are cumulative: each rotates the result of the keys before it, about an axis in the
 parent's frame. Between keys the engine blends matrix entries, not angles, and takes heading, pitch and bank of the
-result, so that large steps lag behind and bulge. A track of one key is ignored in timed files and obeyed in untimed
-ones. The fraction of a track that has passed comes from the rotation track's range, for positions too.
+result, so large steps lag behind and bulge. A track of one key is ignored in timed files and obeyed in untimed ones.
+The fraction of a track that has passed comes from the rotation track's range, for positions too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ....core import rotation, space
 from ....core.model import parents_first
-from . import properties
-from .animation import FULL_TURN, TIMED_SINCE, PositionTracks, RotationTracks, Tracks
-from .document import Oof
-from .points import Batteries
-from .properties import Kind
-
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
+from ....core.report import Report
+from .document import FULL_TURN, TIMED_SINCE, Batteries, Oof, PositionTracks, RotationTracks, Tracks
+from .model import Floats, Kind, Motion, Property, Singles, parse_property
 
 _UPRIGHT = 1e-5
 _TURN_BY_FRACTION = 65535
-"""The units a rotor or turret turns by in a whole fraction: the engine's one less than a turn."""
+"""The angle units by which a rotor or turret rotates in a whole fraction: one less than a turn, as in the engine."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +32,7 @@ class Poses:
     """The poses of n sub-objects at f frames, in column form: ``p_parent = rotation @ p + position``.
 
     ``fractions`` (f, n) of each track that have passed; ``rotations`` (f, n, 3, 3) and ``positions`` (f, n, 3) in the
-    parent's frame; ``model_rotations`` and ``model_positions`` in the model's.
+    parent's frame; ``model_rotations`` and ``model_positions`` the same in the model's frame.
     """
 
     fractions: Singles
@@ -51,26 +48,26 @@ def poses(
     game_times: NDArray[Any] | None = None,
     overrides: NDArray[Any] | None = None,
 ) -> Poses:
-    """The model at ``frames`` (f,), ticks or what lies between.
+    """The model at ``frames`` (f,), in ticks or fractions of them.
 
-    ``game_times`` (f,) seconds drive rotors, default 0; ``overrides`` (f, n) the fraction of a track in place of the
-    frame's (the engine sets it for turrets, which else stand at 0), NaN for none. Raises `ValueError` where parents
-    form a ring.
+    ``game_times`` (f,) seconds drive rotors, default 0; ``overrides`` (f, n) fraction of a track to use instead of the
+    frame's (the engine sets it for turrets, which are at 0 by default), NaN for none. Raises `ValueError` if parents
+    form a cycle.
     """
     when = np.asarray(frames, np.float32)
-    parts, tracks, aimed = document.sub_objects, motion_tracks(document), aimed_parts(document)
+    parts, tracks, aimed = document.sub_objects, played_tracks(document), aimed_parts(document)
     fractions = np.zeros((len(when), len(parts)), np.float32)
     rotations = np.zeros((len(when), len(parts), 3, 3))
     positions = np.zeros((len(when), len(parts), 3))
-    for number, (part, track) in enumerate(zip(parts, tracks, strict=True)):
+    for index, (part, track) in enumerate(zip(parts, tracks, strict=True)):
         given = np.full(len(when), np.nan, np.float32)
         if overrides is not None:
-            given = np.asarray(overrides[:, number], np.float32)
+            given = np.asarray(overrides[:, index], np.float32)
         if part.index in aimed:
             given = np.where(np.isnan(given), np.float32(0), given)
-        fractions[:, number], rotations[:, number], moved = play(track, when, game_times, given)
-        positions[:, number] = part.offset.astype(np.float64) + moved
-    return Poses(fractions, rotations, positions, *_accumulated(parent_places(document), rotations, positions))
+        fractions[:, index], rotations[:, index], moved = play(track, when, game_times, given)
+        positions[:, index] = part.offset.astype(np.float64) + moved
+    return Poses(fractions, rotations, positions, *_accumulated(document.parent_indices, rotations, positions))
 
 
 def play(
@@ -78,7 +75,7 @@ def play(
 ) -> tuple[Singles, Floats, Floats]:
     """One track at ``frames`` (f,): fractions (f,), rotations (f, 3, 3), displacements (f, 3), as in `poses`.
 
-    ``given`` (f,) fractions count in place of the frames' where they are no NaN.
+    ``given`` (f,) fractions are used instead of the frames' unless they are NaN.
     """
     when = np.asarray(frames, np.float32)
     fractions = _fractions(track, when)
@@ -89,43 +86,34 @@ def play(
 
 
 def aimed_parts(document: Oof) -> set[int]:
-    """Sub-objects that a weapon battery turns: no frame moves them."""
+    """The stored indices of the turrets of weapon batteries, which no key moves."""
     batteries = document.last(Batteries)
     return {int(part) for battery in (batteries.batteries if batteries else ()) for part in battery.turrets[:8]}
 
 
-def parent_places(document: Oof) -> NDArray[np.int32]:
-    """(sub-objects,) the place of each one's parent in `Oof.sub_objects`, -1 for none. A part may name itself."""
-    places = {part.index: place for place, part in enumerate(document.sub_objects)}
-    found = [-1 if part.parent == part.index else places.get(part.parent, -1) for part in document.sub_objects]
-    return np.array(found, np.int32)
-
-
 def _accumulated(parents: NDArray[np.int32], rotations: Floats, positions: Floats) -> tuple[Floats, Floats]:
-    turns, places = rotations.copy(), positions.copy()
-    for number in parents_first(parents):
-        parent = parents[number]
+    """Rotations and positions in the model's frame of those in the parent's."""
+    in_model, at = rotations.copy(), positions.copy()
+    for index in parents_first(parents):
+        parent = parents[index]
         if parent >= 0:
-            turns[:, number] = turns[:, parent] @ rotations[:, number]
-            moved = np.einsum("fij,fj->fi", turns[:, parent], positions[:, number])
-            places[:, number] = places[:, parent] + moved
-    return turns, places
-
-
-# Tracks --------------------------------------------------------------------------------------------------------------
+            in_model[:, index] = in_model[:, parent] @ rotations[:, index]
+            moved = np.einsum("fij,fj->fi", in_model[:, parent], positions[:, index])
+            at[:, index] = at[:, parent] + moved
+    return in_model, at
 
 
 @dataclass(frozen=True, eq=False)
 class Track:
-    """The keys of one sub-object with what they mean.
+    """The keys of one sub-object, ready to be played.
 
-    ``turns`` (keys, 3, 3) after each key, exact; ``rotation_starts`` and ``position_starts`` ticks, ``rotation_range``
-    and ``position_range`` first and last tick (all None in untimed files, whose ``length`` is the number of frames);
-    ``displacements`` (keys, 3). ``spin_axis`` (3,) where the game turns it (None where keys do), ``spin_seconds`` a
-    turn for a rotor, None for a turret.
+    ``rotations`` (keys, 3, 3) after each key, exact; ``rotation_starts`` and ``position_starts`` ticks,
+    ``rotation_range`` and ``position_range`` first and last tick (all None in untimed files, whose ``length`` is the
+    number of frames); ``displacements`` (keys, 3). ``spin_axis`` (3,) of what the game rotates by itself, None if keys
+    do; ``spin_seconds`` per turn of a rotor, None for a turret.
     """
 
-    turns: Floats
+    rotations: Floats
     displacements: Floats
     rotation_starts: NDArray[np.int32] | None
     position_starts: NDArray[np.int32] | None
@@ -136,14 +124,14 @@ class Track:
     spin_seconds: float | None = None
 
 
-def motion_tracks(document: Oof) -> list[Track]:
-    """The tracks of `Oof.sub_objects`, in that order; still ones where the file has no animation."""
-    turning, moving = document.last(RotationTracks), document.last(PositionTracks)
-    chunks = [chunk for chunk in (turning, moving) if chunk is not None]
+def played_tracks(document: Oof) -> list[Track]:
+    """The tracks of `Oof.sub_objects`, in that order; empty ones if the file has no animation."""
+    rotations, positions = document.last(RotationTracks), document.last(PositionTracks)
+    chunks = [chunk for chunk in (rotations, positions) if chunk is not None]
     length = max((chunk.shared_count for chunk in chunks), default=0)
     timed = document.major >= TIMED_SINCE
     return [
-        _track(turning, moving, part.index, properties.parse(part.property_text), timed=timed, length=length)
+        _track(rotations, positions, part.index, parse_property(part.property_text), timed=timed, length=length)
         for part in document.sub_objects
     ]
 
@@ -153,33 +141,37 @@ def _keys(chunk: Tracks | None, index: int) -> NDArray[Any] | None:
 
 
 def _track(
-    turning: Tracks | None,
-    moving: Tracks | None,
+    rotations: Tracks | None,
+    positions: Tracks | None,
     index: int,
-    said: properties.Property | None,
+    command: Property | None,
     *,
     timed: bool,
     length: int,
 ) -> Track:
-    rotation, position = _keys(turning, index), _keys(moving, index)
-    turns = cumulative_turns(rotation["axis"], rotation["angle"]) if rotation is not None else np.zeros((0, 3, 3))
+    rotation_keys, position_keys = _keys(rotations, index), _keys(positions, index)
+    played = np.zeros((0, 3, 3))
     spin, seconds = None, None
-    if said is not None and said.works and said.kind in (Kind.ROTATE, Kind.TURRET) and len(turns) >= 2:
-        assert rotation is not None  # noqa: S101 - it has turns
-        spin = unit_axes(rotation["axis"][1:2])[0]
-        seconds = said.numbers[0] if said.kind is Kind.ROTATE else None
-    still = np.zeros(2, np.int32)
+    if rotation_keys is not None:
+        played = cumulative_rotations(rotation_keys["axis"], rotation_keys["angle"])
+        if command is not None and command.works and command.kind in (Kind.ROTATE, Kind.TURRET) and len(played) >= 2:
+            spin = unit_axes(rotation_keys["axis"][1:2])[0]
+            seconds = command.numbers[0] if command.kind is Kind.ROTATE else None
     return Track(
-        turns,
-        position["position"].astype(np.float64) if position is not None else np.zeros((0, 3)),
-        _starts(rotation) if timed else None,
-        _starts(position) if timed else None,
-        (turning.ranges[index] if turning is not None and turning.ranges is not None else still) if timed else None,
-        (moving.ranges[index] if moving is not None and moving.ranges is not None else still) if timed else None,
+        played,
+        position_keys["position"].astype(np.float64) if position_keys is not None else np.zeros((0, 3)),
+        _starts(rotation_keys) if timed else None,
+        _starts(position_keys) if timed else None,
+        _range(rotations, index) if timed else None,
+        _range(positions, index) if timed else None,
         length,
         spin,
         seconds,
     )
+
+
+def _range(chunk: Tracks | None, index: int) -> NDArray[np.int32]:
+    return chunk.ranges[index] if chunk is not None and chunk.ranges is not None else np.zeros(2, np.int32)
 
 
 def _starts(keys: NDArray[Any] | None) -> NDArray[np.int32]:
@@ -188,15 +180,15 @@ def _starts(keys: NDArray[Any] | None) -> NDArray[np.int32]:
 
 
 def unit_axes(axes: NDArray[Any]) -> Floats:
-    """Axes (..., 3) of length 1; a zero axis stays one, as in the engine."""
+    """Axes (..., 3) of length 1; a zero axis remains zero, as in the engine."""
     exact = axes.astype(np.float64)
     length = np.linalg.norm(exact, axis=-1, keepdims=True)
     result: Floats = exact / np.where(length > 0, length, 1.0)
     return result
 
 
-def turn_matrices(axes: Floats, angles: NDArray[Any]) -> Floats:
-    """(n, 3, 3) turns by ``angles`` (n,) in units of `FULL_TURN` about unit ``axes`` (n, 3)."""
+def rotation_matrices(axes: Floats, angles: NDArray[Any]) -> Floats:
+    """(n, 3, 3) rotations by ``angles`` (n,) in units of `FULL_TURN` about unit ``axes`` (n, 3)."""
     radians = (np.asarray(angles, np.int64) % FULL_TURN) * (2 * np.pi / FULL_TURN)
     cosine, sine = np.cos(radians), np.sin(radians)
     x, y, z = np.moveaxis(axes, -1, 0)
@@ -209,19 +201,16 @@ def turn_matrices(axes: Floats, angles: NDArray[Any]) -> Floats:
     return result
 
 
-def cumulative_turns(axes: NDArray[Any], angles: NDArray[Any]) -> Floats:
-    """(keys, 3, 3) what each key has turned to: its own turn applied after all before it."""
-    steps = turn_matrices(unit_axes(axes), angles)
-    # Blocks of doubling size multiplied together: no step a key.
+def cumulative_rotations(axes: NDArray[Any], angles: NDArray[Any]) -> Floats:
+    """(keys, 3, 3) the rotation at each key: its own rotation applied after all before it."""
+    steps = rotation_matrices(unit_axes(axes), angles)
+    # Products of runs of doubling length, so that there is no Python step per key.
     result = steps
     distance = 1
     while distance < len(steps):
         result = np.concatenate([result[:distance], result[distance:] @ result[:-distance]])
         distance *= 2
     return result
-
-
-# One track at many frames --------------------------------------------------------------------------------------------
 
 
 def _fractions(track: Track, frames: Singles) -> Singles:
@@ -244,13 +233,13 @@ def _rotations(track: Track, fractions: Singles, seconds: NDArray[Any]) -> Float
             passed = fractions.astype(np.float64)
         units = np.trunc(passed * _TURN_BY_FRACTION)
         axes = np.broadcast_to(track.spin_axis, (len(units), 3))
-        return by_angles(turn_matrices(axes, units.astype(np.int64)))
-    count = len(track.turns)
+        return by_angles(rotation_matrices(axes, units.astype(np.int64)))
+    count = len(track.rotations)
     if count == 0 or (count == 1 and track.rotation_range is not None):
         return np.broadcast_to(np.eye(3), (len(fractions), 3, 3))
-    key, weight = _places(fractions, count, track.rotation_starts, track.rotation_range)
+    key, weight = _keys_at(fractions, count, track.rotation_starts, track.rotation_range)
     after = np.minimum(key + 1, count - 1)
-    blended = track.turns[key] + (track.turns[after] - track.turns[key]) * weight[:, None, None]
+    blended = track.rotations[key] + (track.rotations[after] - track.rotations[key]) * weight[:, None, None]
     return by_angles(blended)
 
 
@@ -260,17 +249,17 @@ def _displacements(track: Track, fractions: Singles) -> Floats:
         return np.zeros((len(fractions), 3))
     values = track.displacements
     if track.position_range is None and count > 1:
-        values = np.concatenate([np.zeros((1, 3)), values[1:]])  # the engine takes the first key for none
-    key, weight = _places(fractions, count, track.position_starts, track.position_range)
+        values = np.concatenate([np.zeros((1, 3)), values[1:]])  # the engine ignores the first key
+    key, weight = _keys_at(fractions, count, track.position_starts, track.position_range)
     after = np.minimum(key + 1, count - 1)
     result: Floats = values[key] + (values[after] - values[key]) * weight[:, None]
     return result
 
 
-def _places(
+def _keys_at(
     fractions: Singles, count: int, starts: NDArray[np.int32] | None, span: NDArray[np.int32] | None
 ) -> tuple[NDArray[np.int64], Floats]:
-    """The key that holds at each fraction, and how far the next one has come in (0 ... 1)."""
+    """(frames,) the key that is reached at each fraction, and the weight of the next one (0 ... 1)."""
     last = count - 1
     if starts is None or span is None:
         if last == 0:
@@ -281,7 +270,7 @@ def _places(
         return key, np.where(key == last, 0.0, weight.astype(np.float64))
     first, end = (np.float32(tick) for tick in span)
     ticks = fractions * np.float32(end - first) + first
-    # The highest-numbered key that has started, also where times are not in order.
+    # The last key that has started, even if times are not in order.
     order = np.minimum.accumulate(starts[::-1])[::-1]
     key = np.searchsorted(order, np.trunc(ticks), side="right") - 1
     key = np.where(fractions >= 1, last, np.maximum(key, 0))
@@ -292,7 +281,7 @@ def _places(
 
 
 def by_angles(matrices: Floats) -> Floats:
-    """What the engine makes of matrices (f, 3, 3): their heading, pitch and bank, and a rotation of these again."""
+    """(f, 3, 3) what the engine makes of blended matrices: rotations of their heading, pitch and bank."""
     right_y, up_y = matrices[:, 1, 0], matrices[:, 1, 1]
     x, y, z = matrices[:, 0, 2], matrices[:, 1, 2], matrices[:, 2, 2]
     upright = (np.abs(x) < _UPRIGHT) & (np.abs(z) < _UPRIGHT)
@@ -306,3 +295,229 @@ def by_angles(matrices: Floats) -> Floats:
         [sp * sb * ch - cb * sh, sb * sh + sp * cb * ch, ch * cp],
     ]
     return np.stack([np.stack(row, axis=-1) for row in entries], axis=-2)
+
+
+# Keys within a tolerance ---------------------------------------------------------------------------------------------
+
+_FIRST_ROUNDS = 12
+"""Rounds in which intervals are divided at their worst tick; later ones halve them, which bounds their number."""
+_STILL = 1e-9
+
+
+def chosen_ticks(
+    count: int, hints: NDArray[np.int64], error: Callable[[NDArray[np.int64]], Floats]
+) -> NDArray[np.int64]:
+    """Rows to set keys at: the ends, the hints, and more until ``error`` of the keys (count,) is nowhere above 1."""
+    keys = np.unique(np.concatenate([hints, np.array([0, count - 1])]))
+    rounds = 0
+    while True:
+        errors = error(keys)
+        errors[keys] = 0  # a key is exact, whatever step follows it
+        bad = np.flatnonzero(errors > 1 + _STILL)
+        if not len(bad):
+            return keys
+        interval = np.searchsorted(keys, bad, side="right") - 1
+        if rounds < _FIRST_ROUNDS:
+            order = np.lexsort((errors[bad], interval))
+            last = np.append(np.diff(interval[order]) > 0, True)
+            cuts = bad[order][last]
+        else:
+            different = np.unique(interval)
+            cuts = (keys[different] + keys[different + 1]) // 2
+        keys = np.union1d(keys, cuts)
+        rounds += 1
+
+
+def between_keys(count: int, keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:
+    """(count,) for each tick the index of the key before it in ``keys``, and the weight of the next one."""
+    ticks = np.arange(count)
+    before = np.clip(np.searchsorted(keys, ticks, side="right") - 1, 0, max(len(keys) - 2, 0))
+    after = np.minimum(before + 1, len(keys) - 1)
+    length = np.maximum(keys[after] - keys[before], 1)
+    return before, (ticks - keys[before]) / length
+
+
+# Keys at which linear curves play what the game plays, between ticks too ---------------------------------------------
+#
+# The game takes keys over at whole ticks, below 0 a tick early; keys at one time make a step; positions run by the
+# rotation's range, and untimed keys lie at any time. Curves that blend quaternions evenly differ from that between two
+# ticks, the more the faster a part rotates. So every tick is examined, and where the two differ keys are added between
+# ticks, on a grid of `GRID` steps per tick or at the file's own times.
+
+GRID = 96
+"""Steps per tick. Blender merges keys less than 0.01 frames apart."""
+TOLERANCE = 2e-5
+"""Units, and radians, by which curves may differ from the game; fewer radians for parts with distant children."""
+_LEAST_TOLERANCE = 2e-6
+MOST_FAST_TICKS = 8192
+"""Of a whole model, after which keys are added; a file of few bytes can declare hours of fast rotation."""
+_PROBES = np.array([1, 12, 24, 36, 48, 60, 72, 84, 95]) / GRID
+_AT_ONCE = 8192
+_EXACT = 2**14
+"""From this tick on 32 bits do not distinguish the steps of the grid well enough."""
+
+
+@dataclass(frozen=True, eq=False)
+class KeyedMotion:
+    """Keys for linear curves: ``rotations`` (k, 4) at ``rotation_times`` (k,), ``displacements`` (m, 3) at
+    ``position_times`` (m,); as in `Motion`. Times are in ticks, whole or not.
+    """
+
+    rotation_times: Floats
+    rotations: Floats
+    position_times: Floats
+    displacements: Floats
+
+    @classmethod
+    def of_rows(cls, motion: Motion, rows: NDArray[np.int64]) -> KeyedMotion:
+        """The motion at some of its rows."""
+        times = (motion.first + rows).astype(np.float64)
+        return cls(times, motion.rotations[rows], times, motion.displacements[rows])
+
+
+def keyed_motions(document: Oof, motions: Sequence[Motion | None], report: Report) -> list[KeyedMotion | None]:
+    """Keys at every tick of ``motions``, those of the document's parts, and between ticks where they are needed."""
+    left = MOST_FAST_TICKS
+    result: list[KeyedMotion | None] = []
+    rows = zip(document.sub_objects, played_tracks(document), motions, _levers(document, motions), strict=True)
+    for part, track, motion, lever in rows:
+        if motion is None:
+            result.append(None)
+            continue
+        tolerance = max(TOLERANCE / max(lever, 1), _LEAST_TOLERANCE)
+        fast = _fast_ticks(track, motion, tolerance)
+        if len(fast) > left:
+            report.warn(
+                f"turns fast for long: from tick {motion.first + int(fast[left])} on only whole ticks show the game's "
+                "poses, between them Blender turns evenly",
+                part.label,
+            )
+            fast = fast[:left]
+        left -= len(fast)
+        result.append(_keyed(track, motion, fast, tolerance))
+    return result
+
+
+def _levers(document: Oof, motions: Sequence[Motion | None]) -> Floats:
+    """(parts,) the largest distance of a descendant's pivot from that of the part."""
+    parents = document.parent_indices
+    arms = np.array([np.linalg.norm(part.offset.astype(np.float64)) for part in document.sub_objects])
+    arms += [np.abs(motion.displacements).max(initial=0) if motion is not None else 0.0 for motion in motions]
+    levers = np.zeros(len(arms))
+    for index in reversed(parents_first(parents)):
+        if parents[index] >= 0:
+            levers[parents[index]] = max(levers[parents[index]], arms[index] + levers[index])
+    return levers
+
+
+def _played(track: Track, times: Floats) -> tuple[Floats, Floats]:
+    """Quaternions (times, 4) and displacements (times, 3) in Blender's axes."""
+    _, matrices, moved = play(track, times)
+    return rotation.from_matrices(space.descent_turns(matrices)), space.descent_points(moved).astype(np.float64)
+
+
+def _fast_ticks(track: Track, motion: Motion, tolerance: float) -> NDArray[np.int64]:
+    """The rows after which linear curves leave the tolerance before the next row."""
+    if max(abs(motion.first), abs(motion.last)) >= _EXACT:
+        return np.zeros(0, np.int64)
+    rotation_limits, position_limits = _limits(motion, tolerance)
+    found = []
+    for begin in range(0, len(motion.rotations) - 1, _AT_ONCE):
+        rows = np.arange(begin, min(begin + _AT_ONCE, len(motion.rotations) - 1))
+        rotated, moved = _played(track, ((motion.first + rows)[:, None] + _PROBES).ravel())
+        before = rows.repeat(len(_PROBES))
+        steps = before, before + 1, np.tile(_PROBES, len(rows))
+        angles = _angles(_blended_rotations(motion.rotations, *steps), rotated)
+        distances = np.linalg.norm(_blended(motion.displacements, *steps) - moved, axis=1)
+        wrong = (angles > rotation_limits[before]) | (distances > position_limits[before])
+        found.append(rows[wrong.reshape(len(rows), -1).any(axis=1)])
+    return np.concatenate(found) if found else np.zeros(0, np.int64)
+
+
+def _keyed(track: Track, motion: Motion, fast: NDArray[np.int64], tolerance: float) -> KeyedMotion:
+    ticks = np.arange(len(motion.rotations))
+    if not len(fast):
+        return KeyedMotion.of_rows(motion, ticks)
+    times, whole = _candidates(track, motion, fast)
+    rotated, moved = _played(track, times)
+    rotated = rotation.continuous(rotated)
+    row = np.minimum(np.floor(times - motion.first).astype(np.int64), len(ticks) - 2)
+    rotation_limits, position_limits = (limits[row] for limits in _limits(motion, tolerance))
+
+    def around(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+        """(times,) the rows of the keys before and after each time, and the weight of the latter."""
+        place = np.clip(np.searchsorted(keys, np.arange(len(times)), side="right") - 1, 0, len(keys) - 2)
+        before, after = keys[place], keys[place + 1]
+        return before, after, (times - times[before]) / (times[after] - times[before])
+
+    def rotation_error(keys: NDArray[np.int64]) -> Floats:
+        result: Floats = _angles(_blended_rotations(rotated, *around(keys)), rotated) / rotation_limits
+        return result
+
+    def position_error(keys: NDArray[np.int64]) -> Floats:
+        result: Floats = np.linalg.norm(_blended(moved, *around(keys)) - moved, axis=1) / position_limits
+        return result
+
+    rotation_rows, position_rows = (chosen_ticks(len(times), whole, e) for e in (rotation_error, position_error))
+    return KeyedMotion(times[rotation_rows], rotated[rotation_rows], times[position_rows], moved[position_rows])
+
+
+def _candidates(track: Track, motion: Motion, fast: NDArray[np.int64]) -> tuple[Floats, NDArray[np.int64]]:
+    """Times at which keys may be, ascending, and the rows of whole ticks among them."""
+    ticks = np.arange(motion.first, motion.last + 1, dtype=np.float64)
+    own = _own_times(track, motion)
+    own = own[np.isin(np.floor(own) - motion.first, fast) & (np.abs(own - np.rint(own)) >= 1 / GRID)]
+    # The game and Blender count frames in 32 bits.
+    own = np.unique(own.astype(np.float32)).astype(np.float64)
+    grid = ((motion.first + fast)[:, None] + np.arange(1, GRID) / GRID).ravel().astype(np.float32).astype(np.float64)
+    if len(own):
+        after = np.clip(np.searchsorted(own, grid), 1, max(len(own) - 1, 1))
+        nearest = np.minimum(np.abs(grid - own[after - 1]), np.abs(grid - own[np.minimum(after, len(own) - 1)]))
+        grid = grid[nearest >= 1 / GRID]
+    times = np.unique(np.concatenate([ticks, own, grid]))
+    return times, np.searchsorted(times, ticks)
+
+
+def _own_times(track: Track, motion: Motion) -> Floats:
+    """The times of the file's keys that are not at whole ticks of the rotation's range."""
+    if track.rotation_range is None or track.position_range is None or track.position_starts is None:
+        counts = [count for count in (len(track.rotations), len(track.displacements)) if count > 1]
+        return np.concatenate([np.arange(count) * (track.length / (count - 1)) for count in counts] or [np.zeros(0)])
+    first, last = (float(tick) for tick in track.position_range)
+    if last <= first:
+        return np.zeros(0)
+    passed = (track.position_starts - first) / (last - first)
+    start, end = (float(tick) for tick in track.rotation_range)
+    times: Floats = np.asarray(start + passed * (end - start), np.float64)
+    return times[(times > motion.first) & (times < motion.last)]
+
+
+def _blended(values: Floats, before: NDArray[np.int64], after: NDArray[np.int64], weight: Floats) -> Floats:
+    result: Floats = values[before] + (values[after] - values[before]) * weight[:, None]
+    return result
+
+
+def _blended_rotations(values: Floats, before: NDArray[np.int64], after: NDArray[np.int64], weight: Floats) -> Floats:
+    return rotation.normalised(_blended(values, before, after, weight))
+
+
+def _angles(a: Floats, b: Floats) -> Floats:
+    """Radians between unit quaternions, accurate for small angles."""
+    difference = np.minimum(np.linalg.norm(a - b, axis=1), np.linalg.norm(a + b, axis=1))
+    result: Floats = 2 * difference
+    return result
+
+
+def _limits(motion: Motion, tolerance: float) -> tuple[Floats, Floats]:
+    """(ticks - 1,) tolerances in radians and units between each tick and the next.
+
+    Both add what the 32 bits of positions and of ticks, times the speed, cannot express.
+    """
+    single = float(np.finfo(np.float32).eps)
+    farthest = max(abs(motion.first), abs(motion.last))
+    rotating, moving = (
+        np.linalg.norm(np.diff(values, axis=0), axis=1) for values in (motion.rotations, motion.displacements)
+    )
+    size = float(np.abs(motion.displacements).max(initial=0))
+    rotation_limits = tolerance + single * farthest * 2 * rotating
+    return rotation_limits, TOLERANCE + 4 * single * size + single * farthest * moving

@@ -1,16 +1,23 @@
-"""An `.oof` in words: a summary, a complete dump for text tools, and what differs between two."""
+"""An `.oof` file as text: a summary, a complete dump, and what differs between two files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from ....core.text import counted, extent, value_differences, value_lines
-from . import properties
-from .animation import PositionTracks, RotationTracks
-from .document import Oof, Section
-from .file import label
-from .geometry import SubObject
-from .points import AttachPoints, Batteries, GroundPoints, GunPoints
+from .document import (
+    AttachPoints,
+    Batteries,
+    GroundPoints,
+    GunPoints,
+    Oof,
+    PositionTracks,
+    RotationTracks,
+    Section,
+    SubObject,
+    chunk_label,
+)
+from .model import parse_property
 
 _WORDS = {
     b"OHDR": "header",
@@ -29,7 +36,7 @@ _WORDS = {
 
 
 def describe(document: Oof) -> list[str]:
-    """A few lines for people."""
+    """A summary: version, size, sub-objects, points, keys, textures."""
     parts = document.sub_objects
     vertices, faces = sum(len(part.positions) for part in parts), sum(len(part.faces) for part in parts)
     lines = [
@@ -39,10 +46,10 @@ def describe(document: Oof) -> list[str]:
     parents = {part.index: part.label for part in parts}
     for part in parts:
         below = f" of {parents[part.parent]}" if part.parent in parents and part.parent != part.index else ""
-        said = properties.parse(part.property_text)
-        known = "" if said is None or said.works else f" (not taken: {said.problem})"
-        shown = f", {part.property_text}{known}" if part.property_text else ""
-        lines.append(f"{part.index} {part.label}{below}: {counted(len(part.faces), 'face')}{shown}")
+        command = parse_property(part.property_text)
+        known = "" if command is None or command.works else f" (not taken: {command.problem})"
+        properties = f", {part.property_text}{known}" if part.property_text else ""
+        lines.append(f"{part.index} {part.label}{below}: {counted(len(part.faces), 'face')}{properties}")
     lines += [line for line in (_point_words(document), _motion_words(document)) if line]
     lines.append(f"textures: {', '.join(document.textures) or 'none'}")
     return lines
@@ -70,10 +77,10 @@ def _motion_words(document: Oof) -> str:
 
 
 def dump(document: Oof) -> Iterator[str]:
-    """Everything, a value or a row of numbers a line. Equal texts are equal bytes."""
+    """Everything, one value or row of numbers per line. Equal texts mean equal bytes."""
     yield f"version {document.version}"
     for section in document.sections:
-        yield f"chunk {section.id.hex()} {label(section.id)}"
+        yield f"chunk {section.id.hex()} {chunk_label(section.id)}"
         if section.value is None:
             yield f"  {bytes(section.body).hex()}"
         else:
@@ -88,48 +95,48 @@ def differences(first: Oof, second: Oof) -> Iterator[str]:
     """What differs, by chunk, sub-object and field."""
     if first.version != second.version:
         yield f"version: {first.version} / {second.version}"
-    ones, others = _by_place(first), _by_place(second)
-    for place in ones:
-        if place not in others:
-            yield f"{place} is only in the first"
-    for place in others:
-        if place not in ones:
-            yield f"{place} is only in the second"
-    together = [place for place in ones if place in others]
-    if together != [place for place in others if place in ones]:
+    ones, others = _by_title(first), _by_title(second)
+    for title in ones:
+        if title not in others:
+            yield f"{title} is only in the first"
+    for title in others:
+        if title not in ones:
+            yield f"{title} is only in the second"
+    together = [title for title in ones if title in others]
+    if together != [title for title in others if title in ones]:
         yield "the chunks are in another order"
-    for place in together:
-        yield from _section_differences(place, ones[place], others[place])
+    for title in together:
+        yield from _section_differences(title, ones[title], others[title])
     if first.tail != second.tail:
         yield "bytes behind the last chunk differ"
 
 
-def _by_place(document: Oof) -> dict[str, Section]:
-    """Sub-objects by their names, other chunks by their kind; what comes again has a number."""
+def _by_title(document: Oof) -> dict[str, Section]:
+    """Sub-objects by their names, other chunks by their kind; repeated ones have a number."""
     found: dict[str, Section] = {}
     counts: dict[str, int] = {}
     for section in document.sections:
         if isinstance(section.value, SubObject):
-            place = f"sub-object {section.value.label!r}"
+            title = f"sub-object {section.value.label!r}"
         else:
-            place = _WORDS.get(section.id, f"chunk {label(section.id)}")
-        counts[place] = counts.get(place, 0) + 1
-        found[place if counts[place] == 1 else f"{place} ({counts[place]})"] = section
+            title = _WORDS.get(section.id, f"chunk {chunk_label(section.id)}")
+        counts[title] = counts.get(title, 0) + 1
+        found[title if counts[title] == 1 else f"{title} ({counts[title]})"] = section
     return found
 
 
-def _section_differences(place: str, one: Section, other: Section) -> Iterator[str]:
+def _section_differences(title: str, one: Section, other: Section) -> Iterator[str]:
     if one.id != other.id:
-        yield f"{place}: chunk {label(one.id)} / {label(other.id)}"
+        yield f"{title}: chunk {chunk_label(one.id)} / {chunk_label(other.id)}"
     if type(one.value) is not type(other.value):
-        yield f"{place}: readable / not readable" if one.value is not None else f"{place}: not readable / readable"
+        yield f"{title}: readable / not readable" if one.value is not None else f"{title}: not readable / readable"
     elif one.value is None:
         if one.body != other.body:
-            yield f"{place}: its bytes differ"
+            yield f"{title}: its bytes differ"
     else:
-        yield from value_differences(place, one.value, other.value, _word)
+        yield from value_differences(title, one.value, other.value, _word)
     if one.tail != other.tail:
-        yield f"{place}: bytes left over differ"
+        yield f"{title}: bytes left over differ"
 
 
 def _word(name: str) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 
 from addon.core.report import Report
 from addon.formats.descent3 import oof
-from addon.formats.descent3.oof import between_ticks
+from addon.formats.descent3.oof import pose
 from tests.formats.descent3.oof.annotated import model
 
 
@@ -18,12 +18,12 @@ def keyed(rows, report=None):
     document = oof.read(model(replaced={b"RANI": body}, without=(b"PANI", b"WBAT")), "test.oof", Report())
     report = report if report is not None else Report()
     motions = [part.motion for part in oof.decode(document, Report()).parts]
-    return document, between_ticks.keyed_motions(document, motions, report)[0]
+    return document, pose.keyed_motions(document, motions, report)[0]
 
 
 def shown(found, times):
     """(times, 4) quaternions of linear curves."""
-    rows = np.stack([np.interp(times, found.turn_times, column) for column in found.rotations.T], axis=1)
+    rows = np.stack([np.interp(times, found.rotation_times, column) for column in found.rotations.T], axis=1)
     return rows / np.linalg.norm(rows, axis=1)[:, None]
 
 
@@ -34,7 +34,7 @@ def about_up(quaternions):
 
 def test_slow_turns_need_none():
     _, found = keyed([(0, (0, 1, 0), 0), (60, (0, 1, 0), 65536 * 10 // 360)])
-    assert found.turn_times.tolist() == list(range(61))
+    assert found.rotation_times.tolist() == list(range(61))
 
 
 def test_a_fast_turn_is_shown_as_matrices_blend():
@@ -43,18 +43,18 @@ def test_a_fast_turn_is_shown_as_matrices_blend():
     # Entries of no turn and a quarter blended: the sine is the weight, the cosine what is left of it.
     wanted = np.degrees(np.arctan2(times, 1 - times))
     assert np.abs(np.abs(about_up(shown(found, times))) - wanted).max() < 0.004
-    assert 2 < len(found.turn_times) <= between_ticks.GRID + 1
+    assert 2 < len(found.rotation_times) <= pose.GRID + 1
 
 
 def test_ten_degrees_a_tick_need_a_few():
     _, found = keyed([(0, (0, 1, 0), 0), (1, (0, 1, 0), 65536 // 36)])
-    assert 2 < len(found.turn_times) < 12
+    assert 2 < len(found.rotation_times) < 12
 
 
 def test_a_step_has_one_key_just_before_it():
     still, quarter = (0, 1, 0), 65536 // 4
     _, found = keyed([(0, still, 0), (5, still, 0), (5, still, quarter), (10, still, 0)])
-    between = found.turn_times[found.turn_times % 1 != 0]
+    between = found.rotation_times[found.rotation_times % 1 != 0]
     assert len(between) == 1
     assert 0 < 5 - between[0] < 0.011
     assert np.abs(about_up(shown(found, np.array([2.5, 4.98, 5, 7])))).round(6).tolist() == [0, 0, 90, 90]
@@ -76,5 +76,5 @@ def test_fast_for_hours_ends_and_is_said():
     begun = time.process_time()
     _, found = keyed([(tick, axis, 30_000) for tick in range(16_000)], report)
     assert time.process_time() - begun < 30
-    assert len(found.turn_times) <= 16_000 + between_ticks.MOST_FAST_TICKS * (between_ticks.GRID - 1)
+    assert len(found.rotation_times) <= 16_000 + pose.MOST_FAST_TICKS * (pose.GRID - 1)
     assert "turns fast for long" in " ".join(report.warnings)

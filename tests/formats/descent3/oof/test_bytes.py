@@ -10,15 +10,19 @@ from addon.core.finite import NOT_FINITE
 from addon.core.report import Report
 from addon.formats import detect
 from addon.formats.descent3 import oof
-from addon.formats.descent3.oof.animation import PositionTracks, RotationTracks
-from addon.formats.descent3.oof.geometry import ObjectHeader, Remark, SubObject, TextureNames
-from addon.formats.descent3.oof.points import (
+from addon.formats.descent3.oof.document import (
     AttachPoints,
     AttachUps,
     Batteries,
     GroundPoints,
     GunPoints,
+    ObjectHeader,
+    PositionTracks,
+    Remark,
+    RotationTracks,
     SpecialPoints,
+    SubObject,
+    TextureNames,
 )
 from addon.formats.verification import Status, verify
 from tests.formats.descent3.oof.annotated import CHUNKS, VERSIONS, body, chunk, model

@@ -7,7 +7,8 @@ from addon.core.errors import WriteError
 from addon.core.model import Material, PolygonMesh
 from addon.core.report import Report
 from addon.formats.descent3 import oof
-from addon.formats.descent3.oof import limits
+from addon.formats.descent3.oof import mapping
+from addon.formats.descent3.oof.model import find_problems, refuse
 from tests.formats.descent3.oof.annotated import model
 from tests.real_files import corpus_files
 
@@ -141,7 +142,7 @@ def test_what_was_odd_in_the_file_already_stops_no_other_edit(name, monkeypatch)
     """The file is made without the check that it is about."""
     wrong, words = FATAL[name]
     with monkeypatch.context() as unchecked:
-        unchecked.setattr(limits, "refuse", lambda *_: None)
+        unchecked.setattr(mapping, "refuse", lambda *_: None)
         base = oof.read(oof.write(oof.encode(wrong)[0]), "odd.oof", Report())
     found = oof.decode(base, Report())
     found.parts[0].offset = np.array([1, 2, 3], np.float32)
@@ -158,19 +159,19 @@ def test_more_of_an_oddity_is_refused():
     known = of(part(), points=[gun()], batteries=[twelve, twelve])
     for one in (wrong, known):
         one.parts[0].source = 0
-    limits.refuse(wrong, wrong)
+    refuse(wrong, wrong)
     with pytest.raises(WriteError, match="battery 1 has 12 guns"):
-        limits.refuse(known, wrong)
+        refuse(known, wrong)
     one, more, worse = (of(part(cornered(*counts), source=0)) for counts in ([100], [100, 4], [100, 100, 4]))
-    limits.refuse(more, one)
+    refuse(more, one)
     with pytest.raises(WriteError, match="2 of 3 faces"):
-        limits.refuse(worse, one)
+        refuse(worse, one)
 
 
 @pytest.mark.parametrize("file", corpus_files("oof"))
 def test_real_models_break_no_limit(file):
     document = oof.read(file.read_bytes(), file.name, Report())
-    assert list(limits.find_problems(oof.decode(document, Report()))) == []
+    assert list(find_problems(oof.decode(document, Report()))) == []
 
 
 def test_numbers_that_are_none_are_refused():

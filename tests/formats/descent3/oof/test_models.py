@@ -11,10 +11,9 @@ from addon.core.errors import ReadError, WriteError
 from addon.core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Material, PolygonMesh
 from addon.core.report import Report
 from addon.formats.descent3 import oof
-from addon.formats.descent3.oof import surface
-from addon.formats.descent3.oof.geometry import TextureNames
+from addon.formats.descent3.oof.document import AttachPoints, AttachUps, Batteries, GunPoints, TextureNames
+from addon.formats.descent3.oof.mesh import center, face_sizes, radius, vertex_normals
 from addon.formats.descent3.oof.model import NEW
-from addon.formats.descent3.oof.points import AttachPoints, AttachUps, Batteries, GunPoints
 from tests.formats.descent3.oof.annotated import CHUNKS, VERSIONS, body, model
 from tests.formats.descent3.oof.engine import engine_models
 from tests.real_files import corpus_files
@@ -194,14 +193,14 @@ def test_one_moved_vertex_changes_what_hangs_on_it_and_nothing_else(file):
 def test_the_generators_rules_give_real_numbers_again(file):
     document = read(file.read_bytes())
     for part in document.sub_objects:
-        assert surface.radius(part.positions) == part.radius
-        assert np.abs(surface.center(part.positions) - part.center).max() < 1e-6
+        assert radius(part.positions) == part.radius
+        assert np.abs(center(part.positions) - part.center).max() < 1e-6
         if file.stem == "shield":  # not the generator's: its mesh was subdivided by others
             continue
         faces = part.faces
         arguments = faces.rows["normal"], faces.counts, faces.corners["vertex"]
-        assert surface.vertex_normals(len(part.positions), *arguments).tobytes() == part.normals.tobytes()
-        assert np.abs(surface.face_sizes(part.positions, *arguments) - faces.rows["sizes"]).max() < 1e-6
+        assert vertex_normals(len(part.positions), *arguments).tobytes() == part.normals.tobytes()
+        assert np.abs(face_sizes(part.positions, *arguments) - faces.rows["sizes"]).max() < 1e-6
 
 
 def test_a_moved_texture_coordinate_is_four_bytes():

@@ -11,10 +11,9 @@ from addon.core import rotation
 from addon.core.errors import WriteError
 from addon.core.report import Report
 from addon.formats.descent3 import oof
-from addon.formats.descent3.oof import motion_encoding, pose
-from addon.formats.descent3.oof.animation import POSITION_KEY, ROTATION_KEY, PositionTracks, RotationTracks
-from addon.formats.descent3.oof.document import Section
-from addon.formats.descent3.oof.motion_encoding import Precision
+from addon.formats.descent3.oof import pose
+from addon.formats.descent3.oof.document import POSITION_KEY, ROTATION_KEY, PositionTracks, RotationTracks, Section
+from addon.formats.descent3.oof.tracks import Precision
 from tests.formats.descent3.oof.annotated import CHUNKS, body, model
 
 
@@ -229,7 +228,7 @@ def test_keys_are_chosen_where_the_error_is():
         values = np.abs(np.arange(100) - 37.0)
         return np.abs(np.interp(np.arange(100), keys, values[keys]) - values) / 0.5
 
-    assert motion_encoding.chosen_ticks(100, np.zeros(0, np.int64), error).tolist() == [0, 37, 99]
+    assert pose.chosen_ticks(100, np.zeros(0, np.int64), error).tolist() == [0, 37, 99]
 
 
 @given(st.lists(st.integers(-4, 30), min_size=2, max_size=6), st.integers(-5, 5), st.integers(1, 30))
@@ -238,7 +237,7 @@ def test_the_key_that_holds_is_the_highest_that_has_started(starts, first, lengt
     starts = np.array(sorted(starts, key=lambda n: (n * 7) % 5), "<i4")
     span = np.array([first, first + length], np.int32)
     fractions = np.linspace(0, 1, 13, dtype=np.float32)
-    found, _ = pose._places(fractions, len(starts), starts, span)
+    found, _ = pose._keys_at(fractions, len(starts), starts, span)
     for fraction, key in zip(fractions, found, strict=True):
         tick = int(np.float32(np.float32(fraction * np.float32(length)) + np.float32(first)))
         started = [number for number, start in enumerate(starts) if start <= tick]

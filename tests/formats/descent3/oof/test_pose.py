@@ -7,8 +7,8 @@ import pytest
 
 from addon.core.report import Report
 from addon.formats.descent3 import oof
-from addon.formats.descent3.oof import pose, properties
-from addon.formats.descent3.oof.properties import Kind
+from addon.formats.descent3.oof import pose
+from addon.formats.descent3.oof.model import Kind, parse_property
 from tests.formats.descent3.oof.annotated import CHUNKS, body, model
 from tests.formats.descent3.oof.engine import engine_models
 
@@ -44,7 +44,7 @@ def test_property_strings_mean_what_they_mean_to_the_game(vectors, name):
     }  # fmt: skip
     in_a_battery = 0x8000
     for part, flags, glow in zip(document.sub_objects, numbers["sub_flags"], numbers["sub_glow"], strict=True):
-        said = properties.parse(part.property_text)
+        said = parse_property(part.property_text)
         mine = 0
         if said is not None and said.works:
             mine = bits[said.kind] if said.kind is not Kind.MONITOR else 0x10 << int(said.numbers[0]) - 1
@@ -72,14 +72,14 @@ def test_property_strings_mean_what_they_mean_to_the_game(vectors, name):
     ],
 )
 def test_a_property_string_is_taken_apart(text, kind, numbers, works):
-    found = properties.parse(text)
+    found = parse_property(text)
     assert (found.kind, found.numbers, found.works) == (kind, numbers, works)
-    assert properties.parse(found.text()).kind is kind
+    assert parse_property(found.text()).kind is kind
 
 
 @pytest.mark.parametrize("text", ["", "$f", "$rotate", "$monitor09", "$monitor1", "$viewer ", "$glow =1,2,3,4", "hull"])
 def test_what_the_game_does_not_know_means_nothing(text):
-    assert properties.parse(text) is None
+    assert parse_property(text) is None
 
 
 def rodrigues(axis, degrees):

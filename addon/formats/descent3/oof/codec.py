@@ -1,0 +1,580 @@
+"""The bytes of an `.oof` file <-> `Oof`, chunk by chunk; each chunk's reader stands beside its writer.
+
+The engine ignores the declared length of a chunk that it knows; here the length bounds the chunk. A body that does not
+have the layout of its id is kept as bytes and reported. Refused are only files that the engine refuses, and models of
+FreeSpace and Descent 1 and 2, which begin with the same four letters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core.binary import Reader, Writer
+from ....core.errors import ReadError
+from ....core.finite import warn_not_finite
+from ....core.report import Report
+from ..strings import read_counted, write_counted
+from .document import (
+    ALPHA_SINCE,
+    CORNER,
+    FACE,
+    GUN_PARENTS_SINCE,
+    MAGIC,
+    NEWEST,
+    OLDEST,
+    POINT,
+    POINT_WITHOUT_PARENT,
+    POSITION_KEY,
+    ROTATION_KEY,
+    SIZES_SINCE,
+    TIMED_SINCE,
+    UNTIMED_POSITION_KEY,
+    UNTIMED_ROTATION_KEY,
+    AttachPoints,
+    AttachUps,
+    Batteries,
+    Battery,
+    Faces,
+    GroundPoints,
+    GunPoints,
+    ObjectHeader,
+    Oof,
+    Points,
+    PositionTracks,
+    Remark,
+    RotationTracks,
+    Section,
+    SpecialPoint,
+    SpecialPoints,
+    SubObject,
+    TextureNames,
+    Tracks,
+    Value,
+    chunk_label,
+)
+
+MOST_SUB_OBJECTS = 30
+_ANOTHER_GAME = "Only models of Descent 3 (versions 1807 to 2300) are read here"
+_FREESPACE = (b"HDR2", b"OBJ2")
+_SKIPPED = (b"IDTA", b"GRID")
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """What the layout of a chunk depends on: the file's version, and the sub-objects that its header declares."""
+
+    version: int
+    sub_objects: int
+
+    @property
+    def major(self) -> int:
+        return self.version // 100
+
+
+def starts_like(head: bytes) -> bool:
+    """Whether a file's first bytes are those of a model of a version that can be read."""
+    return head[:4] == MAGIC and len(head) >= 8 and OLDEST <= int.from_bytes(head[4:8], "little", signed=True) <= NEWEST
+
+
+def read(data: bytes, file: str, report: Report) -> Oof:
+    """The document of an `.oof` file, of which unknown and unreadable chunks are reported.
+
+    Raises `ReadError` if it is truncated, of another game or version, or has no header.
+    """
+    reader = Reader(data, file)
+    if not len(data):
+        raise reader.error("the file is empty", "Copy it again")
+    reader.refuse_git_pointer()
+    version = _read_version(reader)
+    spans = _read_chunks(reader)
+    if any(identifier in _FREESPACE for identifier, _ in spans):
+        raise ReadError("this is a model of FreeSpace, not of Descent 3", file=file, remedy=_ANOTHER_GAME)
+    header = next((body for identifier, body in spans if identifier == b"OHDR"), None)
+    if header is None:
+        raise ReadError("there is no header (chunk OHDR): not a whole model", file=file, remedy="Copy it again")
+    sub_objects = _read_header(Reader(header.data, file, "OHDR", header.start), _Context(version, 0)).sub_objects
+    context = _Context(version, sub_objects)
+    sections = [_read_section(identifier, body, context, report) for identifier, body in spans]
+    document = Oof(version, sections, reader.rest(), file)
+    if len(document.tail):
+        report.warn(f"{len(document.tail)} stray bytes at the end, which can stop the game; kept")
+    parts = [section for section in sections if section.id == b"SOBJ"]
+    if parts and all(section.value is None for section in parts):
+        raise ReadError("no sub-object is one of Descent 3", file=file, chunk="SOBJ", remedy=_ANOTHER_GAME)
+    _report_oddities(document, report)
+    return document
+
+
+def write(document: Oof) -> bytes:
+    """The file's bytes, from the typed values."""
+    writer = Writer()
+    writer.raw(MAGIC)
+    writer.i32(document.version)
+    for section in document.sections:
+        body = _section_bytes(section, document.version)
+        writer.raw(section.id)
+        writer.i32(len(body))
+        writer.raw(body)
+    writer.raw(document.tail)
+    return writer.getvalue()
+
+
+recompose = write
+
+
+def raw_size(document: Oof) -> int:
+    """Number of bytes that are kept without knowing what they mean."""
+    return len(document.tail) + sum(len(section.body) + len(section.tail) for section in document.sections)
+
+
+def _read_version(reader: Reader) -> int:
+    if bytes(reader.take(min(4, reader.remaining))) != MAGIC:
+        reader.position = 0
+        raise reader.error("a model begins with PSPO, this file does not", _ANOTHER_GAME)
+    version = reader.i32("the version")
+    if not OLDEST <= version <= NEWEST:
+        reader.position = 4
+        raise reader.error(f"version {version} is not known to the game", _ANOTHER_GAME)
+    return version
+
+
+def _read_chunks(reader: Reader) -> list[tuple[bytes, Reader]]:
+    spans = []
+    while reader.remaining >= 8:
+        identifier = bytes(reader.take(4))
+        reader.chunk = chunk_label(identifier)
+        size = reader.i32("the length of a chunk")
+        spans.append((identifier, reader.part(size, chunk_label(identifier), "the chunk")))
+    reader.chunk = ""
+    return spans
+
+
+def _read_section(identifier: bytes, body: Reader, context: _Context, report: Report) -> Section:
+    chunk = chunk_label(identifier)
+    layout = _CHUNKS.get(identifier)
+    if layout is None:
+        known = "the game passes over it" if identifier in _SKIPPED else "its meaning is not known"
+        report.note(f"{known}; kept as it is", chunk)
+        return Section(identifier, body=body.data)
+    try:
+        value = layout.read(body, context)
+    except ReadError as wrong:
+        report.warn(f"not readable, kept as it is: {wrong.problem}", f"{chunk} at {body.start}")
+        return Section(identifier, body=body.data)
+    section = Section(identifier, value, tail=body.rest())
+    if isinstance(value, SubObject):
+        # Tools write NaN as normals of vertices that no face uses.
+        used = np.intersect1d(value.faces.corners["vertex"], np.arange(len(value.normals)))
+        warn_not_finite(report, f"{chunk} {value.label}", replace(value, normals=value.normals[used]))
+    else:
+        warn_not_finite(report, chunk, value)
+    if len(section.tail):
+        finding = f"{len(section.tail)} bytes are left over, which the game would take for a chunk; kept"
+        report.warn(finding, f"{chunk} at {body.start}")
+    return section
+
+
+def _section_bytes(section: Section, version: int) -> bytes:
+    """The body of a chunk in a file of this version."""
+    if section.value is None:
+        return bytes(section.body)
+    writer = Writer()
+    _CHUNKS[section.id].write(writer, section.value, _Context(version, 0))
+    writer.raw(section.tail)
+    return writer.getvalue()
+
+
+def _report_oddities(document: Oof, report: Report) -> None:
+    """Warn of what the engine does not expect."""
+    ids = [section.id for section in document.sections]
+    announced = document.header.sub_objects
+    if announced > MOST_SUB_OBJECTS:
+        report.warn(f"{announced} sub-objects; the game takes {MOST_SUB_OBJECTS}", "OHDR")
+    if ids.count(b"OHDR") > 1:
+        report.warn("there are several headers; the first counts here", "OHDR")
+    early = {chunk_label(found) for found in ids[: ids.index(b"OHDR")] if found in (b"SOBJ", b"RANI", b"ANIM", b"PANI")}
+    for chunk in sorted(early):
+        report.warn("stands before the header, where the game cannot read it", chunk)
+    if b"NATH" in ids and (b"ATCH" not in ids or ids.index(b"NATH") < ids.index(b"ATCH")):
+        report.warn("stands before the attach points it belongs to", "NATH")
+    if ids.count(b"RANI") + ids.count(b"ANIM") > 1:
+        report.warn("there are several chunks of rotation keys; the last counts", "RANI")
+    found = [part.index for part in document.all(SubObject)]
+    if len(found) != announced or sorted(found) != list(range(len(found))):
+        report.warn(
+            f"{announced} sub-objects are announced, {len(found)} are there, or their numbers are wrong", "SOBJ"
+        )
+    textures = len(document.textures)
+    for part in document.sub_objects:
+        faces = part.faces
+        textured = faces.rows["texture"][faces.is_textured]
+        if len(textured) and (textured.min() < 0 or textured.max() >= textures):
+            report.warn("faces name a texture that is not in the table", part.label)
+        vertices = faces.corners["vertex"]
+        if len(vertices) and (vertices.min() < 0 or vertices.max() >= len(part.positions)):
+            report.warn("faces point behind the last vertex", part.label)
+        for stored in (part.name, part.properties):
+            if not stored.endswith(b"\0"):
+                report.warn("a text has no end; the game reads on behind it", part.label)
+
+
+# Shape ---------------------------------------------------------------------------------------------------------------
+
+
+def _read_header(reader: Reader, _: _Context) -> ObjectHeader:
+    sub_objects = _count(reader, "sub-objects")
+    radius = reader.f32("the radius")
+    box = reader.array("<f4", 2, 3, what="the box")
+    count = reader.i32("the number of levels of detail")
+    return ObjectHeader(sub_objects, radius, box, reader.array("<i4", count, what=f"{count} levels of detail"))
+
+
+def _write_header(writer: Writer, header: ObjectHeader, _: _Context) -> None:
+    writer.i32(header.sub_objects)
+    writer.f32(header.radius)
+    writer.array(header.box, "<f4")
+    _write_indices(writer, header.details)
+
+
+def _read_textures(reader: Reader, _: _Context) -> TextureNames:
+    count = reader.i32("the number of textures")
+    if count < 0 or count * 4 > reader.remaining:
+        raise reader.error(f"{count} names need at least {count * 4} bytes, {reader.remaining} are left")
+    return TextureNames([read_counted(reader, "the name of a texture") for _ in range(count)])
+
+
+def _write_textures(writer: Writer, textures: TextureNames, _: _Context) -> None:
+    writer.i32(len(textures.names))
+    for name in textures.names:
+        write_counted(writer, name)
+
+
+def _read_sub_object(reader: Reader, context: _Context) -> SubObject:
+    index, parent = reader.i32("the index"), reader.i32("the parent")
+    plane = reader.array("<f4", 7, what="the separation plane")
+    offset = reader.array("<f4", 3, what="the offset")
+    radius = reader.f32("the radius")
+    unused = reader.array("<i4", 2, what="two offsets")
+    center = reader.array("<f4", 3, what="the geometric centre")
+    name, properties = read_counted(reader, "the name"), read_counted(reader, "the properties")
+    movement = reader.array("<i4", 2, what="the movement")
+    count = reader.i32("the size of free space")
+    free_space = reader.array("<i4", count, what=f"{count} numbers of free space")
+    count = reader.i32("the number of vertices")
+    positions = reader.array("<f4", count, 3, what=f"{count} vertices")
+    normals = reader.array("<f4", count, 3, what=f"{count} normals")
+    alphas = reader.array("<f4", count, what=f"{count} alphas") if context.major >= ALPHA_SINCE else None
+    faces = _read_faces(reader, reader.i32("the number of faces"), sizes=context.major >= SIZES_SINCE)
+    numbers = (movement, free_space, positions, normals, alphas, faces)
+    return SubObject(index, parent, plane, offset, radius, unused, center, name, properties, *numbers)
+
+
+def _write_sub_object(writer: Writer, part: SubObject, context: _Context) -> None:
+    writer.i32(part.index)
+    writer.i32(part.parent)
+    writer.array(part.plane, "<f4")
+    writer.array(part.offset, "<f4")
+    writer.f32(part.radius)
+    writer.array(part.unused, "<i4")
+    writer.array(part.center, "<f4")
+    write_counted(writer, part.name)
+    write_counted(writer, part.properties)
+    writer.array(part.movement, "<i4")
+    _write_indices(writer, part.free_space)
+    writer.i32(len(part.positions))
+    writer.array(part.positions, "<f4")
+    writer.array(part.normals, "<f4")
+    if context.major >= ALPHA_SINCE:
+        writer.array(np.ones(len(part.positions), "<f4") if part.alphas is None else part.alphas, "<f4")
+    writer.i32(len(part.faces))
+    writer.raw(_face_bytes(part.faces, sizes=context.major >= SIZES_SINCE))
+
+
+# Faces: records of different lengths ---------------------------------------------------------------------------------
+
+_FIXED = np.dtype([("normal", "<f4", 3), ("corners", "<i4"), ("textured", "<i4")])
+"""The start of a record; the texture or colour, the corners, and from version 2100 two sizes follow."""
+_FIELDS = ("normal", "textured", "texture", "colour", "sizes")
+_STEPS = 8
+"""After so many records of one kind in a row the following ones are examined together, as arrays."""
+_BLOCK = 4096
+
+
+def _record(corners: int, textured: bool, sizes: bool) -> np.dtype[Any]:
+    fields: list[Any] = [*((name, *_FIXED.fields[name][:1]) for name in _FIXED.names or () if _FIXED.fields)]
+    fields.append(("texture", "<i4") if textured else ("colour", "u1", 3))
+    fields.append(("list", CORNER, (corners,)))
+    if sizes:
+        fields.append(("sizes", "<f4", 2))
+    return np.dtype(fields)
+
+
+def _size(corners: int, textured: bool, sizes: bool) -> int:
+    return _FIXED.itemsize + (4 if textured else 3) + corners * CORNER.itemsize + (8 if sizes else 0)
+
+
+def _read_faces(reader: Reader, count: int, *, sizes: bool) -> Faces:
+    """``count`` faces; ``sizes`` if records end with them. Raises `ReadError` if one does not fit."""
+    least = _size(0, False, sizes)
+    if count < 0 or count * least > reader.remaining:
+        raise reader.error(f"{count} faces need at least {count * least} bytes, {reader.remaining} are left")
+    starts, counts, textured = _walk(reader, count, sizes)
+    kinds = 2 * counts.astype(np.int64) + textured
+    faces = Faces(np.zeros(count, FACE), counts, np.zeros(int(counts.sum(dtype=np.int64)), CORNER))
+    faces.rows["texture"] = -1
+    first = faces.starts
+    data = np.frombuffer(reader.data, np.uint8)
+    for kind in np.unique(kinds):
+        chosen = np.flatnonzero(kinds == kind)
+        layout = _record(int(kind) // 2, bool(kind % 2), sizes)
+        rows = _gather(data, starts[chosen], layout)
+        for name in _FIELDS:
+            if name in (layout.names or ()):
+                faces.rows[name][chosen] = rows[name]
+        if kind // 2:
+            faces.corners[first[chosen][:, None] + np.arange(kind // 2)] = rows["list"]
+    return faces
+
+
+def _walk(reader: Reader, count: int, sizes: bool) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.bool_]]:
+    """(faces,) start, number of corners and whether textured of each record; the reader is left at their end.
+
+    Where a record ends depends on its content, so records are visited in turn, runs of one kind in one step.
+    """
+    starts = np.zeros(count, np.int64)
+    counts = np.zeros(count, np.int32)
+    textured = np.zeros(count, np.bool_)
+    index, equal, before = 0, 0, (-1, False)
+    while index < count:
+        start = reader.position
+        head = reader.array(_FIXED, 1, what="a face")
+        kind = (int(head["corners"][0]), bool(head["textured"][0]))
+        if kind[0] < 0:
+            raise reader.error(f"a face of {kind[0]} corners")
+        size = _size(*kind, sizes)
+        reader.position = start
+        equal = equal + 1 if kind == before else 0
+        before = kind
+        run = 1
+        if equal >= _STEPS:
+            run = _equal_records(reader, kind, size, min(count - index, _BLOCK))
+        reader.take(run * size, f"a face of {kind[0]} corners")
+        starts[index : index + run] = start + size * np.arange(run)
+        counts[index : index + run] = kind[0]
+        textured[index : index + run] = kind[1]
+        index += run
+    return starts, counts, textured
+
+
+def _equal_records(reader: Reader, kind: tuple[int, bool], size: int, most: int) -> int:
+    """How many of the next records are of this kind and fit: at least one, ``most`` at most."""
+    most = min(most, reader.remaining // size)
+    if most < 2:
+        return 1
+    data = np.frombuffer(reader.data, np.uint8, most * size, reader.position).reshape(most, size)
+    heads = np.ascontiguousarray(data[:, 12:20]).view("<i4")
+    same = (heads[:, 0] == kind[0]) & ((heads[:, 1] != 0) == kind[1])
+    return most if same.all() else max(int(np.argmin(same)), 1)
+
+
+def _gather(data: NDArray[np.uint8], starts: NDArray[np.int64], layout: np.dtype[Any]) -> NDArray[Any]:
+    """(n,) the records at these offsets; a view if they are contiguous."""
+    size, count = layout.itemsize, len(starts)
+    if int(starts[-1]) - int(starts[0]) == (count - 1) * size:
+        return data[int(starts[0]) : int(starts[0]) + count * size].view(layout)
+    result = np.empty((count, size), np.uint8)
+    result[:] = data[starts[:, None] + np.arange(size)]
+    return result.view(layout)[:, 0]
+
+
+def _face_bytes(faces: Faces, *, sizes: bool) -> bytes:
+    """The records of faces."""
+    textured = faces.is_textured
+    counts = faces.counts.astype(np.int64)
+    lengths = _FIXED.itemsize + np.where(textured, 4, 3) + counts * CORNER.itemsize + (8 if sizes else 0)
+    starts = np.cumsum(lengths) - lengths
+    result = np.empty(int(lengths.sum()), np.uint8)
+    first = faces.starts
+    for kind in np.unique(2 * counts + textured):
+        chosen = np.flatnonzero(2 * counts + textured == kind)
+        layout = _record(int(kind) // 2, bool(kind % 2), sizes)
+        rows = np.zeros(len(chosen), layout)
+        rows["corners"] = kind // 2
+        for name in _FIELDS:
+            if name in (layout.names or ()):
+                rows[name] = faces.rows[name][chosen]
+        if kind // 2:
+            rows["list"] = faces.corners[first[chosen][:, None] + np.arange(kind // 2)]
+        raw = rows.view(np.uint8).reshape(len(chosen), layout.itemsize)
+        if int(starts[chosen[-1]]) - int(starts[chosen[0]]) == (len(chosen) - 1) * layout.itemsize:
+            result[int(starts[chosen[0]]) : int(starts[chosen[-1]]) + layout.itemsize] = raw.ravel()
+        else:
+            result[starts[chosen][:, None] + np.arange(layout.itemsize)] = raw
+    return result.tobytes()
+
+
+# Points --------------------------------------------------------------------------------------------------------------
+
+_PointsKind = TypeVar("_PointsKind", bound=Points)
+_TracksKind = TypeVar("_TracksKind", bound=Tracks)
+
+
+def _read_points(kind: type[_PointsKind]) -> Callable[[Reader, _Context], _PointsKind]:
+    def read_kind(reader: Reader, context: _Context) -> _PointsKind:
+        without_parent = kind is GunPoints and context.version < GUN_PARENTS_SINCE
+        count = _count(reader, "points")
+        return kind(reader.array(POINT_WITHOUT_PARENT if without_parent else POINT, count, what=f"{count} points"))
+
+    return read_kind
+
+
+def _write_points(writer: Writer, points: Points, _: _Context) -> None:
+    writer.i32(len(points.rows))
+    writer.raw(points.rows.tobytes())
+
+
+def _read_batteries(reader: Reader, _: _Context) -> Batteries:
+    count = _count(reader, "batteries")
+    if count * 8 > reader.remaining:
+        raise reader.error(f"{count} batteries need at least {count * 8} bytes, {reader.remaining} are left")
+    return Batteries([Battery(_read_indices(reader, "guns"), _read_indices(reader, "turrets")) for _ in range(count)])
+
+
+def _write_batteries(writer: Writer, batteries: Batteries, _: _Context) -> None:
+    writer.i32(len(batteries.batteries))
+    for battery in batteries.batteries:
+        _write_indices(writer, battery.guns)
+        _write_indices(writer, battery.turrets)
+
+
+def _read_special(reader: Reader, _: _Context) -> SpecialPoints:
+    count = _count(reader, "special points")
+    if count * 24 > reader.remaining:
+        raise reader.error(f"{count} special points need at least {count * 24} bytes, {reader.remaining} are left")
+    return SpecialPoints(
+        [
+            SpecialPoint(
+                read_counted(reader, "the name of a special point"),
+                read_counted(reader, "the properties of a special point"),
+                reader.array("<f4", 3, what="the position of a special point"),
+                reader.f32("the radius of a special point"),
+            )
+            for _ in range(count)
+        ]
+    )
+
+
+def _write_special(writer: Writer, special: SpecialPoints, _: _Context) -> None:
+    writer.i32(len(special.points))
+    for point in special.points:
+        write_counted(writer, point.name)
+        write_counted(writer, point.properties)
+        writer.array(point.position, "<f4")
+        writer.f32(point.radius)
+
+
+def _read_indices(reader: Reader, what: str) -> NDArray[np.int32]:
+    count = _count(reader, what)
+    return reader.array("<i4", count, what=f"{count} {what}")
+
+
+def _write_indices(writer: Writer, indices: NDArray[np.int32]) -> None:
+    writer.i32(len(indices))
+    writer.array(indices, "<i4")
+
+
+def _count(reader: Reader, what: str) -> int:
+    count = reader.i32(f"the number of {what}")
+    if count < 0:
+        raise reader.error(f"{count} {what} are announced")
+    return count
+
+
+# Tracks --------------------------------------------------------------------------------------------------------------
+
+_TRACK = np.dtype([("count", "<i4"), ("first", "<i4"), ("last", "<i4")])
+
+
+def _read_tracks(
+    kind: type[_TracksKind], timed: np.dtype[Any], untimed: np.dtype[Any]
+) -> Callable[[Reader, _Context], _TracksKind]:
+    """The reader of a chunk of tracks; ``timed`` and ``untimed`` are the layouts of a key."""
+
+    def read_kind(reader: Reader, context: _Context) -> _TracksKind:
+        if context.major >= TIMED_SINCE:
+            return kind(*_read_timed(reader, timed, context.sub_objects))
+        keys, count = _read_untimed(reader, untimed, context.sub_objects)
+        return kind(keys, None, count)
+
+    return read_kind
+
+
+def _read_timed(
+    reader: Reader, layout: np.dtype[Any], sub_objects: int
+) -> tuple[list[NDArray[Any]], NDArray[np.int32]]:
+    if sub_objects * _TRACK.itemsize > reader.remaining:
+        raise reader.error(
+            f"{sub_objects} tracks need at least {sub_objects * _TRACK.itemsize} bytes, {reader.remaining} are left"
+        )
+    keys, ranges = [], np.zeros((sub_objects, 2), np.int32)
+    for index in range(sub_objects):
+        count = reader.i32("the number of keys")
+        ranges[index] = reader.array("<i4", 2, what="the range of a track")
+        if count < 0:
+            raise reader.error(f"a track of {count} keys is announced")
+        keys.append(reader.array(layout, count, what=f"{count} keys"))
+    return keys, ranges
+
+
+def _read_untimed(reader: Reader, layout: np.dtype[Any], sub_objects: int) -> tuple[list[NDArray[Any]], int]:
+    count = reader.i32("the number of keys")
+    if count < 0:
+        raise reader.error(f"tracks of {count} keys are announced")
+    if not count:
+        return [], 0
+    rows = reader.array(layout, sub_objects, count, what=f"{sub_objects} tracks of {count} keys")
+    return list(rows), count
+
+
+def _write_tracks(writer: Writer, tracks: Tracks, _: _Context) -> None:
+    if tracks.ranges is None:
+        writer.i32(tracks.shared_count)
+    for index, keys in enumerate(tracks.keys):
+        if tracks.ranges is not None:
+            writer.i32(len(keys))
+            writer.array(tracks.ranges[index], "<i4")
+        writer.raw(keys.tobytes())
+
+
+# Every chunk ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Chunk:
+    """How the body of a chunk is read and written. ``Any`` is the chunk's own kind of `Value`."""
+
+    read: Callable[[Reader, _Context], Value]
+    write: Callable[[Writer, Any, _Context], None]
+
+
+_ROTATIONS = _Chunk(_read_tracks(RotationTracks, ROTATION_KEY, UNTIMED_ROTATION_KEY), _write_tracks)
+_CHUNKS: dict[bytes, _Chunk] = {
+    b"OHDR": _Chunk(_read_header, _write_header),
+    b"TXTR": _Chunk(_read_textures, _write_textures),
+    b"SOBJ": _Chunk(_read_sub_object, _write_sub_object),
+    b"GPNT": _Chunk(_read_points(GunPoints), _write_points),
+    b"GRND": _Chunk(_read_points(GroundPoints), _write_points),
+    b"ATCH": _Chunk(_read_points(AttachPoints), _write_points),
+    b"NATH": _Chunk(_read_points(AttachUps), _write_points),
+    b"WBAT": _Chunk(_read_batteries, _write_batteries),
+    b"SPCL": _Chunk(_read_special, _write_special),
+    b"RANI": _ROTATIONS,
+    b"ANIM": _ROTATIONS,
+    b"PANI": _Chunk(_read_tracks(PositionTracks, POSITION_KEY, UNTIMED_POSITION_KEY), _write_tracks),
+    b"PINF": _Chunk(lambda reader, _: Remark(bytes(reader.rest())), lambda writer, value, _: writer.raw(value.text)),
+}

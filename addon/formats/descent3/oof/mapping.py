@@ -1,0 +1,383 @@
+"""`Oof` <-> `Model`: sub-objects and the header here; meshes, points and tracks in the modules of these names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core import space, text
+from ....core.errors import ReadError, WriteError
+from ....core.model import parents_first
+from ....core.report import Report
+from .. import strings
+from .document import (
+    ALPHA_SINCE,
+    NEWEST,
+    POINT,
+    SIZES_SINCE,
+    TIMED_SINCE,
+    Faces,
+    GunPoints,
+    ObjectHeader,
+    Oof,
+    PositionTracks,
+    RotationTracks,
+    Section,
+    SubObject,
+    TextureNames,
+    Value,
+)
+from .mesh import TextureTable, decode_mesh, encode_mesh, face_sizes, radius
+from .model import Changes, Floats, Match, Model, Part, check_hierarchy, refuse
+from .points import EncodedChunks, decode_batteries, decode_points, encode_points
+from .pose import played_tracks
+from .tracks import Precision, decode_motions, encode_tracks, spin_axis
+
+ORDER = (
+    b"TXTR",
+    b"OHDR",
+    b"SOBJ",
+    b"SPCL",
+    b"GPNT",
+    b"GRND",
+    b"ATCH",
+    b"NATH",
+    b"WBAT",
+    b"RANI",
+    b"PANI",
+    b"PINF",
+)
+"""The order in which the game's tools write chunks (that of GRND and PANI is not known)."""
+
+
+# Decode --------------------------------------------------------------------------------------------------------------
+
+
+@np.errstate(over="ignore", invalid="ignore")  # damaged files hold numbers that overflow, and signalling NaNs
+def decode(document: Oof, report: Report) -> Model:
+    """The whole model in Blender's axes. Raises `ReadError` if parents form a cycle."""
+    textures, parents, tracks = document.textures, document.parent_indices, played_tracks(document)
+    _check_parents(document, parents, report)
+    motions = decode_motions(document, tracks, report)
+    parts = [
+        Part(
+            part.label,
+            decode_mesh(part, textures, report),
+            int(parents[index]),
+            space.descent_points(part.offset),
+            part.property_text,
+            motions[index],
+            spin_axis(tracks[index]),
+            index,
+        )
+        for index, part in enumerate(document.sub_objects)
+    ]
+    name = document.name or "model"
+    return Model(name, parts, decode_points(document, report), decode_batteries(document), textures)
+
+
+def _check_parents(document: Oof, parents: NDArray[np.int32], report: Report) -> None:
+    """Raise `ReadError` if parents (parts,) form a cycle; report those that do not exist."""
+    try:
+        parents_first(parents)
+    except ValueError as cycle:
+        raise ReadError(
+            f"in the hierarchy of sub-objects, {cycle}",
+            file=document.file,
+            chunk="SOBJ",
+            remedy="The file is damaged: copy it again from its source",
+        ) from None
+    known = document.part_indices
+    for part in document.sub_objects:
+        if part.parent != -1 and part.parent not in known:
+            report.warn(f"its parent, sub-object {part.parent}, does not exist; taken as a root", part.label)
+
+
+# Encode --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a model is compared and written.
+
+    ``normal_step`` is the tolerance within which a component of a given normal is that of the file.
+    """
+
+    normal_step: float = 0.0
+    precision: Precision = field(default_factory=Precision)
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def encode(model: Model, base: Oof | None = None, settings: Settings | None = None) -> tuple[Oof, Changes]:
+    """The model in its base file, or in a new file of version 2300, and what changed; the very base if nothing did.
+
+    Raises `WriteError` for what the file or the game cannot hold. Five phases, each with one result:
+
+    1. match: which sub-object of the base each part is, and its index in the file -> `Match`
+    2. parts: sub-objects, texture table and header -> `EncodedParts`
+    3. points: points and batteries -> `EncodedChunks`
+    4. tracks: rotation and position keys -> `EncodedChunks`
+    5. join: the chunks that differ, put between those of the base -> `Oof`
+    """
+    settings = settings or Settings()
+    check_hierarchy(model)
+    changes = Changes() if base is not None else Changes(["a new model"])
+    base = base or _empty()
+    match = _match(model, base)
+    parts = _encode_parts(model, base, match, settings)
+    points = encode_points(model, base, match)
+    tracks = encode_tracks(model, base, match, settings.precision)
+    for phase in (parts.chunks, points, tracks):
+        changes.include(phase.changes)
+    if not changes:
+        return base, changes
+    refuse(model, decode(base, Report()) if base.sub_objects else None)
+    return _join(base, parts, points, tracks), changes
+
+
+def _empty() -> Oof:
+    header = ObjectHeader(0, np.float32(0), np.zeros((2, 3), "<f4"), np.zeros(0, "<i4"))
+    return Oof(NEWEST, [Section(b"OHDR", header)])
+
+
+# Phase 1: match ------------------------------------------------------------------------------------------------------
+
+
+def _match(model: Model, base: Oof) -> Match:
+    """Parts keep the base's indices if they are its sub-objects in its order; otherwise they are numbered anew."""
+    existing = base.sub_objects
+    taken: set[int] = set()
+    sources = []
+    for part in model.parts:
+        known = 0 <= part.source < len(existing) and part.source not in taken
+        sources.append(part.source if known else -1)
+        taken.add(part.source)
+    same = sources == list(range(len(existing)))
+    stored = [part.index for part in existing] if same else list(range(len(model.parts)))
+    return Match(stored, sources, base.part_indices, same)
+
+
+# Phase 2: parts ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class EncodedParts:
+    """``sub_objects`` in file order, those of the base if unchanged; ``chunks``: texture table and header."""
+
+    sub_objects: list[SubObject]
+    chunks: EncodedChunks
+
+
+def _encode_parts(model: Model, base: Oof, match: Match, settings: Settings) -> EncodedParts:
+    existing, result = base.sub_objects, EncodedParts([], EncodedChunks())
+    changes, values = result.chunks.changes, result.chunks.values
+    table = base.last(TextureNames)
+    textures = TextureTable(list(table.names) if table is not None else [])
+    for name in model.textures:
+        textures.index(name)
+    removed = sorted(set(range(len(existing))) - set(match.sources))
+    changes.lines += [f"{existing[index].label}: taken out" for index in removed]
+    for part, source, index in zip(model.parts, match.sources, match.stored, strict=True):
+        old, of_part = existing[source] if source >= 0 else None, Changes()
+        start = old if old is not None else _new_part(base.major)
+        mesh = encode_mesh(part.mesh, start, textures, of_part, normal_step=settings.normal_step)
+        encoded = replace(mesh, index=index, parent=match.of_part(part.parent))
+        if old is None:
+            of_part.lines.append("a new sub-object")
+        else:
+            _keep_parent(encoded, old, match, of_part)
+        _encode_texts(part, encoded, old, of_part)
+        changes.include(of_part, part.name)
+        result.sub_objects.append(old if old is not None and not of_part else encoded)
+    if table is None or textures.stored != table.names:
+        if table is not None:
+            changes.lines.append(text.changed_count("textures", len(table.names), len(textures.stored)))
+        values[b"TXTR"] = TextureNames(textures.stored)
+    header = _encode_header(base, result.sub_objects)
+    if header is not base.header:
+        changes.lines.append("radius or box")
+        values[b"OHDR"] = header
+    return result
+
+
+def _keep_parent(encoded: SubObject, old: SubObject, match: Match, changes: Changes) -> None:
+    """Keep the stored parent of a root, which may be itself or a sub-object that does not exist."""
+    if encoded.index != old.index:
+        changes.lines.append(f"index {old.index} -> {encoded.index}")
+    root = old.parent == old.index or old.parent not in match.base_indices
+    if (encoded.parent < 0 and root) or encoded.parent == old.parent:
+        encoded.parent = old.parent if encoded.index == old.index else encoded.parent
+    else:
+        changes.lines.append("parent")
+
+
+def _encode_texts(part: Part, encoded: SubObject, old: SubObject | None, changes: Changes) -> None:
+    """Offset, name and property string."""
+    offset = space.descent_points(np.asarray(part.offset, np.float32))
+    if not np.isfinite(offset).all() and (old is None or not np.array_equal(offset, old.offset, equal_nan=True)):
+        raise WriteError(f"{part.name!r} stands at no finite place", remedy="Move it")
+    if old is None:
+        encoded.offset, encoded.name = offset, strings.encode(part.name)
+        encoded.properties = strings.encode(part.properties)
+        encoded.movement = np.array([-1, -1] if part.parent < 0 and part.spin_axis is None else [1, 2], "<i4")
+        return
+    same = np.array_equal(offset.view(np.uint32), old.offset.view(np.uint32))
+    encoded.offset = old.offset if same else offset
+    encoded.name = strings.kept_or_encoded(part.name, old.name)
+    encoded.properties = strings.kept_or_encoded(part.properties, old.properties)
+    changed = {"offset": not same, "name": encoded.name != old.name, "properties": encoded.properties != old.properties}
+    changes.lines += [name for name, is_changed in changed.items() if is_changed]
+
+
+def _new_part(major: int) -> SubObject:
+    nothing = np.zeros((0, 3), np.float32)
+    return SubObject(
+        index=0,
+        parent=-1,
+        plane=np.zeros(7, "<f4"),
+        offset=np.zeros(3, "<f4"),
+        radius=np.float32(0),
+        unused=np.array([-1, -1], "<i4"),
+        center=np.zeros(3, "<f4"),
+        name=b"\0",
+        properties=b"\0",
+        movement=np.array([-1, -1], "<i4"),
+        free_space=np.zeros(0, "<i4"),
+        positions=nothing,
+        normals=nothing,
+        alphas=np.zeros(0, np.float32) if major >= ALPHA_SINCE else None,
+        faces=Faces.none(),
+    )
+
+
+def _encode_header(base: Oof, parts: list[SubObject]) -> ObjectHeader:
+    """The base's header, changed by as much as the parts: the game's tools measured in a scene of their own."""
+    old, existing = base.header, base.sub_objects
+    if len(parts) == len(existing) and all(part is known for part, known in zip(parts, existing, strict=True)):
+        return old
+    before, after = _rest_positions(existing), _rest_positions(parts)
+    old_radius, new_radius = radius(before), radius(after)
+    # Helper objects that became points were measured too.
+    measured_more = float(old.radius) > float(old_radius) * (1 + 1e-6)
+    if new_radius == old_radius:
+        new_radius = old.radius
+    elif measured_more:
+        new_radius = max(old.radius, new_radius)
+    # A model that had no vertices gets its true box.
+    box = (old.box + (_box(after) - _box(before)) if len(before) else _box(after)).astype("<f4")
+    header = ObjectHeader(len(parts), np.float32(new_radius), box, old.details)
+    same = header.radius == old.radius and np.array_equal(box, old.box) and header.sub_objects == old.sub_objects
+    return old if same else header
+
+
+def _box(positions: Floats) -> Floats:
+    return np.stack([positions.min(axis=0), positions.max(axis=0)]) if len(positions) else np.zeros((2, 3))
+
+
+def _rest_positions(parts: list[SubObject]) -> Floats:
+    """(vertices, 3) of all parts at rest, in the model's frame."""
+    indices = {part.index: index for index, part in enumerate(parts)}
+    parents = [-1 if part.parent == part.index else indices.get(part.parent, -1) for part in parts]
+    pivots = np.zeros((len(parts), 3))
+    for index in parents_first(parents):
+        pivots[index] = parts[index].offset
+        if parents[index] >= 0:
+            pivots[index] += pivots[parents[index]]
+    positions = [part.positions.astype(np.float64) + pivot for part, pivot in zip(parts, pivots, strict=True)]
+    return np.concatenate([np.zeros((0, 3)), *positions])
+
+
+# Phase 5: join -------------------------------------------------------------------------------------------------------
+
+
+def _join(base: Oof, parts: EncodedParts, *chunks: EncodedChunks) -> Oof:
+    sections = _with_parts(base, parts.sub_objects)
+    for phase in (parts.chunks, *chunks):
+        for identifier, value in phase.values.items():
+            sections = _put(sections, identifier, value)
+    return replace(base, sections=sections)
+
+
+def _with_parts(base: Oof, parts: list[SubObject]) -> list[Section]:
+    """The base's chunks with these sub-objects in place of its own, new ones after the last."""
+    waiting = {part.index: part for part in parts}
+    known = {id(part) for part in base.sub_objects}
+    result: list[Section] = []
+    end = None
+    for section in base.sections:
+        if not isinstance(section.value, SubObject) or id(section.value) not in known:
+            result.append(section)
+            continue
+        part = waiting.pop(section.value.index, None)
+        if part is not None:
+            result.append(section if part is section.value else Section(section.id, part))
+            end = len(result)
+    if end is None:
+        heads = [index for index, section in enumerate(result) if section.id in (b"TXTR", b"OHDR")]
+        end = heads[-1] + 1 if heads else 0
+    result[end:end] = [Section(b"SOBJ", part) for part in waiting.values()]
+    return result
+
+
+def _put(sections: list[Section], identifier: bytes, value: Value | None) -> list[Section]:
+    """The chunks with the last of its kind replaced, or removed by None; a new one where the game's tools put it."""
+    alike = (b"RANI", b"ANIM") if identifier == b"RANI" else (identifier,)
+    existing = [index for index, section in enumerate(sections) if section.id in alike]
+    result = list(sections)
+    if existing and value is None:
+        del result[existing[-1]]
+    elif existing:
+        result[existing[-1]] = Section(sections[existing[-1]].id, value)
+    elif value is not None:
+        earlier = ORDER[: ORDER.index(identifier)]
+        before = [index for index, section in enumerate(sections) if section.id in earlier]
+        result.insert(before[-1] + 1 if before else 0, Section(identifier, value))
+    return result
+
+
+# Conversion of older versions ----------------------------------------------------------------------------------------
+
+
+def to_newest(document: Oof, report: Report) -> Oof:
+    """The same model in version 2300, whose additional fields get their defaults; untimed keys are rewritten.
+
+    Raises `ReadError` and `WriteError` as `decode` and `encode`.
+    """
+    sections = [replace(section, value=_newer(section.value, document.major)) for section in document.sections]
+    newest = replace(document, version=NEWEST, sections=sections)
+    still = [section for section in sections if not isinstance(section.value, RotationTracks | PositionTracks)]
+    if document.major >= TIMED_SINCE or len(still) == len(sections):
+        return newest
+    result, changes = encode(decode(document, report), replace(newest, sections=still))
+    report.note("keys had no times: a tick is now what one key was apart from the next in the longest track")
+    for line in changes.left_out:
+        report.warn(line)
+    return result
+
+
+def _newer(value: Value | None, major: int) -> Value | None:
+    if isinstance(value, SubObject):
+        alphas = value.alphas if major >= ALPHA_SINCE else np.ones(len(value.positions), np.float32)
+        return replace(value, alphas=alphas, faces=_with_sizes(value, major))
+    if isinstance(value, GunPoints) and "parent" not in (value.rows.dtype.names or ()):
+        rows = np.zeros(len(value.rows), POINT)
+        rows["position"], rows["direction"] = value.rows["position"], value.rows["direction"]
+        return GunPoints(rows)
+    return value
+
+
+def _with_sizes(part: SubObject, major: int) -> Faces:
+    faces, corners = part.faces, part.faces.corners["vertex"]
+    outside = len(corners) > 0 and not ((corners.min() >= 0) and (corners.max() < len(part.positions)))
+    if major >= SIZES_SINCE or outside:
+        return faces
+    rows = faces.rows.copy()
+    rows["sizes"] = face_sizes(part.positions, rows["normal"], faces.counts, corners)
+    return Faces(rows, faces.counts, faces.corners)
+
+
+CONVERSIONS: dict[str, Callable[[Oof, Report], Oof]] = {str(NEWEST): to_newest}
+"""By the name of the result: a version's number."""

@@ -1,0 +1,513 @@
+"""Animation chunks <-> the motions of parts, tick by tick, in Blender's axes; unchanged tracks keep their bytes.
+
+Decoded motions are what the game shows at every tick, so its blending of matrices is included. Because that blending
+lags behind and bulges where steps are large, an edited motion gets keys until what the game would play is within a
+tolerance at every tick, and no step exceeds ten degrees where ticks permit. Keys that the tolerance does not need are
+not written. The fraction of a track that has passed comes from the rotation track's range, for positions too: a track
+that is rewritten has one range for both, and with position keys there is always a rotation chunk.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core import rotation, space, text
+from ....core.errors import WriteError
+from ....core.finite import as_in_file
+from ....core.report import Report
+from .document import (
+    FULL_TURN,
+    POSITION_KEY,
+    ROTATION_KEY,
+    TIMED_SINCE,
+    Oof,
+    PositionTracks,
+    RotationTracks,
+    Tracks,
+)
+from .model import Changes, Floats, Match, Model, Motion, Part
+from .points import EncodedChunks
+from .pose import Track, aimed_parts, between_keys, by_angles, chosen_ticks, play, played_tracks
+
+Flags = NDArray[np.bool_]
+
+MOST_TICKS = 150_000
+"""Of all parts together: more than an hour. A hostile file of few bytes can declare billions."""
+_STILL = 1e-9
+
+
+# Decode --------------------------------------------------------------------------------------------------------------
+
+
+def decode_motions(document: Oof, tracks: list[Track], report: Report) -> list[Motion | None]:
+    """The motion of each part, None for parts that no key moves and for turrets of weapon batteries."""
+    parts, aimed = document.sub_objects, aimed_parts(document)
+    moving = [index for index, track in enumerate(tracks) if moves(track) and parts[index].index not in aimed]
+    result: list[Motion | None] = [None] * len(parts)
+    spans = {index: span(tracks[index]) for index in moving}
+    if sum(last - first + 1 for first, last in spans.values()) > MOST_TICKS:
+        report.warn(f"the motions last more than {MOST_TICKS} ticks; left out here, kept for export")
+        return result
+    for index in moving:
+        track = tracks[index]
+        first, last = spans[index]
+        if track.rotation_range is not None and track.rotation_range[1] <= track.rotation_range[0]:
+            report.warn("the rotation's range is empty: positions jump to their last key", parts[index].label)
+        if _starts_late(track):
+            report.warn("no key has started at the first tick: the game stops there", parts[index].label)
+        result[index] = sampled(track, first, last)
+    return result
+
+
+def moves(track: Track) -> bool:
+    """Whether the game moves a part by the keys of this track: a timed track of one key has no effect."""
+    least = 1 if track.rotation_range is not None else 0
+    rotates = len(track.rotations) > least and track.spin_axis is None
+    return rotates or len(track.displacements) > least
+
+
+def span(track: Track) -> tuple[int, int]:
+    """The first and last tick of a track; one tick if the range is empty, after which positions jump."""
+    if track.rotation_range is None:
+        return 0, track.length
+    first, last = (int(tick) for tick in track.rotation_range)
+    return first, max(last, first + 1)
+
+
+def sampled(track: Track, first: int, last: int) -> Motion:
+    """What a track plays at every tick from first to last."""
+    _, matrices, moved = play(track, np.arange(first, last + 1))
+    quaternions = rotation.continuous(rotation.from_matrices(space.descent_turns(matrices)))
+    return Motion(first, quaternions, space.descent_points(moved), _key_ticks(track, first, last))
+
+
+def _starts_late(track: Track) -> bool:
+    if track.rotation_range is None or track.position_range is None:
+        return False
+    pairs = ((track.rotation_starts, track.rotation_range), (track.position_starts, track.position_range))
+    return any(
+        starts is not None and len(starts) > 1 and int(starts.min()) > int(range_[0]) for starts, range_ in pairs
+    )
+
+
+def _key_ticks(track: Track, first: int, last: int) -> NDArray[np.int64]:
+    """The ticks at which keys start, and both ends."""
+    found = [np.array([first, last])]
+    ranges = (track.rotation_range, track.position_range)
+    if track.rotation_starts is not None and track.position_starts is not None:
+        found.append(track.rotation_starts.astype(np.int64))
+        if ranges[0] is not None and ranges[1] is not None and np.array_equal(ranges[0], ranges[1]):
+            found.append(track.position_starts.astype(np.int64))
+    else:
+        counts = [keys for keys in (len(track.rotations), len(track.displacements)) if keys > 1]
+        found += [np.rint(np.arange(keys) * (track.length / (keys - 1))).astype(np.int64) for keys in counts]
+    ticks = np.unique(np.concatenate(found))
+    return ticks[(ticks >= first) & (ticks <= last)]
+
+
+def spin_axis(track: Track) -> Floats | None:
+    """(3,) axis of a rotor or turret, right-handed in Blender's axes; None for other parts."""
+    if track.spin_axis is None:
+        return None
+    # Mirroring reverses the sense of rotation.
+    axis: Floats = -space.descent_points(track.spin_axis)
+    return axis
+
+
+# Encode --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Precision:
+    """Tolerances of written keys: ``degrees`` and ``distance`` (units) at every tick, ``step`` degrees per key.
+
+    A motion within ``untouched_degrees`` and ``untouched_distance`` of the file's at every tick counts as unchanged.
+    """
+
+    degrees: float = 0.02
+    distance: float = 1e-4
+    step: float = 10.0
+    untouched_degrees: float = 0.01
+    untouched_distance: float = 1e-5
+
+
+def same_rotations(motion: Motion, other: Motion, precision: Precision) -> Flags:
+    """(ticks,) where the rotations of two motions of the same ticks are equal within the tolerance."""
+    apart = rotation.angles_between(motion.rotations, other.rotations)
+    result: Flags = apart <= math.radians(precision.untouched_degrees)
+    return result
+
+
+def same_displacements(motion: Motion, other: Motion, precision: Precision) -> Flags:
+    """(ticks,) where the displacements of two motions of the same ticks are equal within the tolerance."""
+    size = 1 + np.abs(other.displacements).max(initial=0)
+    apart = np.abs(motion.displacements - other.displacements).max(axis=1, initial=0)
+    result: Flags = apart <= precision.untouched_distance * size
+    return result
+
+
+@dataclass
+class _Stored:
+    """The keys and ranges of one part in the file."""
+
+    rotation: NDArray[Any]
+    position: NDArray[Any]
+    rotation_range: tuple[int, int]
+    position_range: tuple[int, int]
+
+
+def encode_tracks(model: Model, base: Oof, match: Match, precision: Precision) -> EncodedChunks:
+    """The animation chunks that differ from the base's. Raises `WriteError`."""
+    rotations, positions = base.last(RotationTracks), base.last(PositionTracks)
+    played, sub_objects = played_tracks(base), base.sub_objects
+    if base.major < TIMED_SINCE and (rotations is not None or positions is not None):
+        _check_untimed(model, base, match, played, precision)
+        return EncodedChunks()
+    result, ticks, stored = EncodedChunks(), model.ticks, []
+    for part, source in zip(model.parts, match.sources, strict=True):
+        before = _stored(rotations, positions, sub_objects[source].index if source >= 0 else -1)
+        track = played[source] if source >= 0 else None
+        stored.append(_encode_track(part, before, track, ticks=ticks, precision=precision, changes=result.changes))
+    if match.same and not result.changes:
+        return EncodedChunks()
+    any_positions = positions is not None or any(len(one.position) for one in stored)
+    if rotations is not None or any_positions or any(len(one.rotation) for one in stored):
+        if base.major < TIMED_SINCE:
+            raise WriteError(f"version {base.version} has no times", remedy="Convert the file to version 2300")
+        result.values[b"RANI"] = RotationTracks(*_table(stored, match, "rotation"))
+    if any_positions:
+        result.values[b"PANI"] = PositionTracks(*_table(stored, match, "position"))
+    return result
+
+
+def _stored(rotations: Tracks | None, positions: Tracks | None, index: int) -> _Stored:
+    keys, ranges = [], []
+    for chunk, layout in ((rotations, ROTATION_KEY), (positions, POSITION_KEY)):
+        if chunk is not None and chunk.ranges is not None and 0 <= index < len(chunk.keys):
+            keys.append(chunk.keys[index])
+            ranges.append((int(chunk.ranges[index][0]), int(chunk.ranges[index][1])))
+        else:
+            keys.append(np.zeros(0, layout))
+            ranges.append((0, 0))
+    return _Stored(keys[0], keys[1], ranges[0], ranges[1])
+
+
+def _table(stored: list[_Stored], match: Match, which: str) -> tuple[list[NDArray[Any]], NDArray[np.int32]]:
+    """Keys and ranges by stored index."""
+    layout = ROTATION_KEY if which == "rotation" else POSITION_KEY
+    count = max(match.stored, default=-1) + 1
+    keys: list[NDArray[Any]] = [np.zeros(0, layout)] * count
+    ranges = np.zeros((count, 2), np.int32)
+    for index, one in zip(match.stored, stored, strict=True):
+        keys[index] = getattr(one, which)
+        ranges[index] = getattr(one, f"{which}_range")
+    return keys, ranges
+
+
+def _encode_track(
+    part: Part,
+    before: _Stored,
+    track: Track | None,
+    *,
+    ticks: tuple[int, int],
+    precision: Precision,
+    changes: Changes,
+) -> _Stored:
+    result = replace(before)
+    if part.spin_axis is not None:
+        _encode_spin(part, result, track, ticks, changes)
+    motion = part.motion
+    if motion is None:
+        return result
+    if not (np.isfinite(motion.rotations).all() and np.isfinite(motion.displacements).all()):
+        raise WriteError(f"the motion of {part.name!r} holds a number that is none", remedy="Clean up its F-curves")
+    wanted = (motion.first, max(motion.last, motion.first + 1))
+    same_rotation, same_position = _same_ticks(track, motion, precision)
+    as_long = track is not None and _is_as_long(track, motion)
+    keeps_rotation = part.spin_axis is not None or (as_long and bool(same_rotation.all()))
+    keeps_position = as_long and bool(same_position.all())
+    if keeps_rotation and keeps_position:
+        return result
+    one_range = result.rotation_range == result.position_range == wanted
+    if not keeps_rotation or (not one_range and part.spin_axis is None):
+        result.rotation = rotation_keys(motion, precision, StoredKeys(before.rotation, motion.first, same_rotation))
+        keys = text.changed_count("rotation keys", len(before.rotation), len(result.rotation))
+        changes.lines.append(f"{part.name}: {keys}")
+        fastest = largest_step(motion, same_rotation)
+        if fastest > precision.step:
+            changes.left_out.append(f"{part.name} turns {fastest:.0f}° in a tick: the game shows a shorter way there")
+    if not keeps_position or not one_range:
+        # With a range of their own the game plays position keys at other ticks than their start.
+        stored = before.position if before.rotation_range == before.position_range else before.position[:0]
+        result.position = position_keys(motion, precision, StoredKeys(stored, motion.first, same_position))
+        keys = text.changed_count("position keys", len(before.position), len(result.position))
+        changes.lines.append(f"{part.name}: {keys if len(result.position) else 'range of positions'}")
+    result.rotation_range = result.position_range = wanted
+    return result
+
+
+def _same_ticks(track: Track | None, motion: Motion, precision: Precision) -> tuple[Flags, Flags]:
+    """(ticks,) where rotation and where displacement are what the base plays, which is constant beyond its range."""
+    if track is None:
+        nowhere = np.zeros(len(motion.rotations), np.bool_)
+        return nowhere, nowhere
+    old = sampled(track, motion.first, motion.last)
+    return same_rotations(motion, old, precision), same_displacements(motion, old, precision)
+
+
+def _is_as_long(track: Track, motion: Motion) -> bool:
+    """Whether the base's motion has the same ticks; that of a part that nothing moved has any."""
+    return not moves(track) or span(track) == (motion.first, motion.last)
+
+
+def _encode_spin(part: Part, result: _Stored, track: Track | None, ticks: tuple[int, int], changes: Changes) -> None:
+    assert part.spin_axis is not None  # noqa: S101 - the caller asked
+    if _same_axis(spin_axis(track) if track is not None else None, part.spin_axis):
+        return
+    if not np.isfinite(part.spin_axis).all():
+        raise WriteError(f"the axis of rotation of {part.name!r} is NaN or infinite", remedy="Set it again")
+    first, last = result.rotation_range
+    if last <= first:
+        first, last = ticks[0], max(ticks[1], ticks[0] + 1)
+    result.rotation = spin_keys(part.spin_axis, (first, last))
+    result.rotation_range = (first, last)
+    if not len(result.position):
+        result.position_range = result.rotation_range
+    changes.lines.append(f"{part.name}: axis of rotation")
+
+
+def _same_axis(old: Floats | None, new: Floats) -> bool:
+    """Whether an axis (3,) is the file's, which may be NaN or infinite in a damaged file."""
+    if old is None:
+        return False
+    return bool(np.isclose(as_in_file(new, old), old, rtol=0, atol=1e-6, equal_nan=True).all())
+
+
+def _check_untimed(model: Model, base: Oof, match: Match, tracks: list[Track], precision: Precision) -> None:
+    """Raise `WriteError` if a motion changed: old versions have one number of keys for all parts and no times."""
+    for part, source in zip(model.parts, match.sources, strict=True):
+        old = tracks[source] if source >= 0 else None
+        same = part.motion is None or (
+            old is not None
+            and _is_as_long(old, part.motion)
+            and all(bool(ticks.all()) for ticks in _same_ticks(old, part.motion, precision))
+        )
+        if part.spin_axis is not None and not _same_axis(spin_axis(old) if old is not None else None, part.spin_axis):
+            same = False
+        if not same or not match.same:
+            raise WriteError(
+                f"{part.name!r}: keys of version {base.version} have no times and cannot be changed",
+                remedy="Convert the file to version 2300 first",
+            )
+
+
+# Keys of an edited motion --------------------------------------------------------------------------------------------
+
+
+class StoredKeys:
+    """Keys of a file, and which of them an edited motion keeps.
+
+    ``keys`` (n,) as stored; ``same`` (ticks,) where the motion is what they play. An interval between two keys is kept
+    if it is the same at every tick: then the motion already includes what the game makes of large steps.
+    """
+
+    def __init__(self, keys: NDArray[Any], first: int, same: Flags) -> None:
+        """``first`` is the tick of the first of ``same``."""
+        starts = keys["start"].astype(np.int64)
+        usable = len(keys) > 1 and bool((np.diff(starts) > 0).all())
+        if usable and "axis" in (keys.dtype.names or ()):
+            lengths = np.linalg.norm(keys["axis"].astype(np.float64), axis=1)
+            usable = bool((np.isfinite(lengths) & (lengths > 0)).all())
+        self.keys = keys if usable else keys[:0]
+        self._same, count = same, len(same)
+        self._rows = starts[: len(self.keys)] - first
+        inside = (self._rows >= 0) & (self._rows < count)
+        different = np.concatenate([np.zeros(1, np.int64), np.cumsum(~same)])
+        ends = np.clip(self._rows, 0, count - 1)
+        changed = different[ends[1:] + 1] - different[ends[:-1]]
+        self._kept = inside[1:] & inside[:-1] & (changed == 0)
+        self.holds_on = bool(len(ends) and inside[-1] and different[-1] == different[ends[-1]])
+        """Whether nothing differs after the last key: then no key is needed at the end."""
+        self.quiet = np.zeros(count, np.bool_)
+        """(ticks,) which the kept keys play, including their own ticks."""
+        edges = np.zeros(count + 1, np.int64)
+        np.add.at(edges, ends[:-1][self._kept], 1)
+        np.add.at(edges, ends[1:][self._kept] + 1, -1)
+        self.quiet |= np.cumsum(edges)[:count] > 0
+        if self.holds_on:
+            self.quiet[ends[-1] :] = True
+
+    def hints(self, others: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Rows to set keys at: those of kept keys, and of ``others`` those not between kept keys."""
+        own = self._rows[(self._rows >= 0) & (self._rows < len(self.quiet))]
+        return np.union1d(own[self.quiet[own]], others[~self.quiet[others]])
+
+    def ended(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The rows without those after the last stored key if nothing changes after it."""
+        return rows[rows <= self._rows[-1]] if self.holds_on else rows
+
+    def sources(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(rows,) the index of the stored key that is at this row and was not edited, -1 for none."""
+        if not len(self.keys):
+            return np.full(len(rows), -1, np.int64)
+        found = np.clip(np.searchsorted(self._rows, rows), 0, len(self._rows) - 1)
+        return np.where((self._rows[found] == rows) & self._same[rows], found, -1)
+
+    def steps(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The same for keys relative to the one before, which must be the stored one too."""
+        found = self.sources(rows)
+        before = np.concatenate([np.full(1, -1, np.int64), found[:-1]])
+        follows = (found >= 0) & (before == found - 1)
+        if len(self._kept):
+            follows[1:] &= self._kept[np.clip(found[1:] - 1, 0, len(self._kept) - 1)]
+        return np.where(follows, found, -1)
+
+
+def rotation_keys(motion: Motion, precision: Precision, stored: StoredKeys | None = None) -> NDArray[Any]:
+    """(keys,) of `ROTATION_KEY`, none for a part that does not rotate; ``stored`` are the keys that it had."""
+    matrices = space.descent_turns(rotation.matrices(rotation.normalised(motion.rotations)))
+    limit = math.radians(precision.degrees)
+    if (_angle(matrices, np.eye(3)) <= limit).all():
+        return np.zeros(0, ROTATION_KEY)
+    known = stored or _no_keys(motion, ROTATION_KEY)
+
+    def error(keys: NDArray[np.int64]) -> Floats:
+        before, weight = between_keys(len(matrices), keys)
+        first, second = matrices[keys[before]], matrices[keys[np.minimum(before + 1, len(keys) - 1)]]
+        played = by_angles(first + (second - first) * weight[:, None, None])
+        steps = np.degrees(_angle(first, second))
+        result: Floats = np.maximum(_angle(played, matrices) / limit, steps / precision.step)
+        result[known.quiet] = 0
+        return result
+
+    hints = known.hints(np.union1d(key_hints(motion), _even_steps(matrices, precision.step)))
+    rows = known.ended(chosen_ticks(len(matrices), hints, error))
+    return _relative(rotation.from_matrices(matrices[rows]), rows, motion, known)
+
+
+def position_keys(motion: Motion, precision: Precision, stored: StoredKeys | None = None) -> NDArray[Any]:
+    """(keys,) of `POSITION_KEY`, none for a part that stays at its offset; ``stored`` are the keys that it had."""
+    moved = space.descent_points(motion.displacements).astype(np.float64)
+    if (np.abs(moved) <= precision.distance).all():
+        return np.zeros(0, POSITION_KEY)
+    known = stored or _no_keys(motion, POSITION_KEY)
+
+    def error(keys: NDArray[np.int64]) -> Floats:
+        before, weight = between_keys(len(moved), keys)
+        first, second = moved[keys[before]], moved[keys[np.minimum(before + 1, len(keys) - 1)]]
+        played = first + (second - first) * weight[:, None]
+        result: Floats = np.linalg.norm(played - moved, axis=1) / precision.distance
+        result[known.quiet] = 0
+        return result
+
+    rows = known.ended(chosen_ticks(len(moved), known.hints(key_hints(motion)), error))
+    result = np.zeros(len(rows), POSITION_KEY)
+    result["start"], result["position"] = motion.first + rows, moved[rows]
+    sources = known.sources(rows)
+    result[sources >= 0] = known.keys[sources[sources >= 0]]
+    return _at_least_two(result, motion)
+
+
+def _no_keys(motion: Motion, layout: np.dtype[Any]) -> StoredKeys:
+    return StoredKeys(np.zeros(0, layout), motion.first, np.zeros(len(motion.rotations), np.bool_))
+
+
+def spin_keys(axis: Floats, ticks: tuple[int, int]) -> NDArray[Any]:
+    """The two keys of a rotor or turret that rotates about ``axis`` (3,), right-handed in Blender's axes."""
+    result = np.zeros(2, ROTATION_KEY)
+    result["start"], result["angle"] = ticks, (0, FULL_TURN)
+    result["axis"] = -space.descent_points(axis)
+    return result
+
+
+def largest_step(motion: Motion, same: Flags) -> float:
+    """The largest angle in degrees between neighbouring ticks, except where both are the ``same`` as in the file."""
+    steps = rotation.angles_between(motion.rotations[1:], motion.rotations[:-1])
+    return math.degrees(float(steps[~(same[1:] & same[:-1])].max(initial=0)))
+
+
+def _angle(a: Floats, b: Floats) -> Floats:
+    """Radians between rotation matrices, from the length of their difference: precise for small ones."""
+    apart = np.linalg.norm(a - b, axis=(-2, -1)) / (2 * math.sqrt(2))
+    result: Floats = 2 * np.arcsin(np.minimum(apart, 1))
+    return result
+
+
+def key_hints(motion: Motion) -> NDArray[np.int64]:
+    """The rows of a motion at which it has keys."""
+    found = motion.key_ticks - motion.first
+    return found[(found >= 0) & (found < len(motion.rotations))]
+
+
+def _even_steps(matrices: Floats, step: float) -> NDArray[np.int64]:
+    """The last row before each further ``step`` degrees: keys there are the fewest."""
+    angles = np.concatenate([np.zeros(1), np.cumsum(np.degrees(_angle(matrices[1:], matrices[:-1])))])
+    rows = np.searchsorted(angles, np.arange(step, angles[-1], step) + _STILL, side="right") - 1
+    return rows.astype(np.int64)
+
+
+def _relative(quaternions: Floats, rows: NDArray[np.int64], motion: Motion, stored: StoredKeys) -> NDArray[Any]:
+    """Keys that give these rotations (keys, 4) at these rows, each relative to what the stored numbers before it give.
+
+    A loop, because each key compensates the rounding of those before it: errors do not add up. Kept keys have the
+    numbers they had.
+    """
+    result = np.zeros(len(rows), ROTATION_KEY)
+    result["start"] = motion.first + rows
+    reached = (1.0, 0.0, 0.0, 0.0)
+    axis = np.array([1, 0, 0], np.float32)
+    sources = stored.steps(rows).tolist()
+    for index, wanted in enumerate(quaternions.tolist()):
+        if sources[index] >= 0:
+            key = stored.keys[sources[index]]
+            result[index] = key
+            reached = _product(_quaternion(key["axis"], int(key["angle"])), reached)
+            continue
+        w, x, y, z = _product(wanted, (reached[0], -reached[1], -reached[2], -reached[3]))
+        if w < 0:
+            w, x, y, z = -w, -x, -y, -z
+        length = math.sqrt(x * x + y * y + z * z)
+        if length > _STILL:
+            axis = np.array([x / length, y / length, z / length], np.float32)
+        units = round(2 * math.atan2(length, w) / (2 * math.pi) * FULL_TURN)
+        result["axis"][index], result["angle"][index] = axis, units
+        reached = _product(_quaternion(axis, units), reached)
+    return _at_least_two(result, motion)
+
+
+Quaternion = tuple[float, float, float, float]
+
+
+def _quaternion(axis: NDArray[np.float32], units: int) -> Quaternion:
+    """The rotation of a key."""
+    half = units * math.pi / FULL_TURN
+    exact = axis.astype(np.float64)
+    x, y, z = (exact * (math.sin(half) / np.linalg.norm(exact))).tolist()
+    return math.cos(half), x, y, z
+
+
+def _product(a: Any, b: Quaternion) -> Quaternion:
+    aw, ax, ay, az = a
+    bw, bx, by, bz = b
+    return (
+        aw * bw - ax * bx - ay * by - az * bz,
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+    )
+
+
+def _at_least_two(keys: NDArray[Any], motion: Motion) -> NDArray[Any]:
+    """The same, or two keys instead of one: the game ignores a single key."""
+    if len(keys) != 1:
+        return keys
+    again = keys.copy()
+    again["start"] = motion.first + 1
+    if "angle" in (again.dtype.names or ()):
+        again["angle"] = 0
+    return np.concatenate([keys, again])
