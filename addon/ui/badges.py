@@ -11,7 +11,7 @@ from ..core import pausing
 from ..core.errors import MotionbridgeError
 from ..core.report import Report
 from ..games.arma import animation_edit
-from ..games.descent3 import model_export, motion_export
+from ..games.descent3 import model_export, motion
 from ..games.descent3.hierarchy import Chosen
 from ..games.descent3.model_properties import holder_of
 from ..games.renamed_bones import follow_renames
@@ -53,10 +53,10 @@ def compare_model(context: Any) -> None:
         return
     try:
         model = model_export.imported_model(Chosen(holder))
-        if motion_export.is_sampled(context, holder):
+        if motion.is_sampled(context, holder):
             holder.motionbridge_descent_model.motion_status = "UNKNOWN"
         elif model is not None:
-            motion_export.update_status(context, holder, model)
+            motion.update_status(context, holder, model)
     except MotionbridgeError:
         holder.motionbridge_descent_model.motion_status = "UNKNOWN"
 
@@ -94,7 +94,7 @@ def _edited(scene: Any, depsgraph: Any) -> None:
     context: Any = bpy.context
     action, model = active_action(context), holder_of(context.view_layer.objects.active)
     edited = [update.id.original for update in depsgraph.updates]
-    if (action is not None and action in edited) or (model is not None and motion_export.plays_any(model, edited)):
+    if (action is not None and action in edited) or (model is not None and motion.plays_any(model, edited)):
         if bpy.app.timers.is_registered(_compare_later):
             bpy.app.timers.unregister(_compare_later)
         bpy.app.timers.register(_compare_later, first_interval=DELAY)

@@ -11,7 +11,7 @@ import numpy as np
 from ..blender import transforms
 from ..blender.bone_curves import key_times
 from ..core.report import Report
-from ..games.descent3 import model_export, motion_export
+from ..games.descent3 import model_export, motion
 from ..games.descent3.hierarchy import Chosen, hierarchy_of
 from ..games.descent3.model_properties import holder_of
 from .bases import BlenderOperator, BlenderPanel
@@ -53,7 +53,7 @@ class MOTIONBRIDGE_OT_descent_compare(Operation, BlenderOperator):
 def compare(context: Any) -> list[Any]:
     """Set the badge of the active object's model; the parts whose motions are not the file's. Raises `WriteError`."""
     holder = holder_of(context.view_layer.objects.active)
-    return motion_export.update_status(context, holder, model_export.imported_model(Chosen(holder)))
+    return motion.update_status(context, holder, model_export.imported_model(Chosen(holder)))
 
 
 class MOTIONBRIDGE_PT_descent_animation(MotionbridgePanel, BlenderPanel):
@@ -72,7 +72,7 @@ class MOTIONBRIDGE_PT_descent_animation(MotionbridgePanel, BlenderPanel):
         layout = self.layout
         holder = holder_of(context.active_object)
         model = holder.motionbridge_descent_model
-        moving = motion_export.moved_by_keys(hierarchy_of(context, Chosen(holder), Report()))
+        moving = motion.moved_by_keys(hierarchy_of(context, Chosen(holder), Report()))
         _draw_ticks(layout, context.active_object, moving)
         if moving:
             status = model.bl_rna.properties["motion_status"].enum_items[model.motion_status]

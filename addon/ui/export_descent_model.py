@@ -10,7 +10,7 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..core.errors import MotionbridgeError, WriteError
 from ..core.report import Report
-from ..games.descent3 import model_export, motion_export
+from ..games.descent3 import model_export, motion
 from ..games.descent3.hierarchy import Chosen, hierarchy_of
 from ..games.descent3.model_properties import holder_of
 from .bases import BlenderOperator, ExportHelper
@@ -96,7 +96,7 @@ def _unseen_of(context: Any, holder: Any) -> Report:
     chosen, report = Chosen(holder), Report()
     try:
         before = model_export.imported_model(chosen)
-        return motion_export.unseen(hierarchy_of(context, chosen, report), before)
+        return motion.unseen(hierarchy_of(context, chosen, report), before)
     except MotionbridgeError as refusal:  # which the export ends with, unless something is changed before
         report.warn(str(refusal))
         return report

@@ -7,8 +7,9 @@ from mathutils import Quaternion, Vector
 
 from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
-from addon.games.descent3 import looks, model, model_edit, model_export
+from addon.games.descent3 import model, model_edit, model_export
 from addon.games.descent3.hierarchy import Chosen
+from addon.games.descent3.textures import gather_material, linear
 from tests.blender.oof_scene import (
     SQUARE,
     batteries,
@@ -198,8 +199,8 @@ def test_every_colour_comes_back():
     surface = next(node for node in made.node_tree.nodes if node.type == "BSDF_PRINCIPLED")
     for value in range(256):
         colour = (value, 255 - value, (7 * value) % 256)
-        surface.inputs["Base Color"].default_value = (*looks.linear(colour), 1)
-        assert looks.gather(made).colour == colour
+        surface.inputs["Base Color"].default_value = (*linear(colour), 1)
+        assert gather_material(made).colour == colour
 
 
 @BOTH

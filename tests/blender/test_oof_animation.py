@@ -15,7 +15,7 @@ from addon.core.errors import WriteError
 from addon.core.report import Report
 from addon.formats.descent3 import oof
 from addon.formats.descent3.oof.pose import keyed_motions
-from addon.games.descent3 import motion_export, spin
+from addon.games.descent3 import motion, spin
 from addon.games.descent3.hierarchy import Chosen, hierarchy_of
 from addon.ui import badges, descent_animation_panel, export_descent_model
 from tests.blender.oof_scene import chunks, imported, planned, reloaded, square, warnings
@@ -473,9 +473,7 @@ def test_a_rotation_mode_that_hides_keys_is_exported_as_shown_and_reported(bones
     mover.rotation_euler = (0, 0, 0.5)
     plan, report = planned(made.holder)
     assert "its rotation mode hides its keys (quaternion): exported as shown" in warnings(report)
-    assert "hides its keys" in warnings(
-        motion_export.unseen(hierarchy_of(bpy.context, Chosen(made.holder), report), None)
-    )
+    assert "hides its keys" in warnings(motion.unseen(hierarchy_of(bpy.context, Chosen(made.holder), report), None))
     hold_to_game(made, plan.data)
     mover.rotation_mode = "QUATERNION"
     plan, report = planned(made.holder)
@@ -631,7 +629,7 @@ def test_the_badge_tells_which_motions_are_edited(bones, vectors):
     turn_key(rotation_curves(made, 2, bones), 4, Quaternion((1, 0, 0), 0.1))
     assert bpy.ops.motionbridge.descent_compare() == {"FINISHED"}
     assert state.motion_status == "EDITED"
-    found = motion_export.update_status(
+    found = motion.update_status(
         bpy.context,
         made.holder,
         oof.decode(document((vectors / "oof" / "twenty_irregular.oof").read_bytes()), Report()),
@@ -787,8 +785,8 @@ def test_the_badge_follows_edits(vectors):
     made, _ = imported(vectors / "oof" / "twenty_irregular.oof", textures=False)
     state = made.holder.motionbridge_descent_model
     action = made.parts[2].animation_data.action
-    assert motion_export.plays_any(made.holder, [action])
-    assert not motion_export.plays_any(made.holder, [bpy.data.actions.new("other")])
+    assert motion.plays_any(made.holder, [action])
+    assert not motion.plays_any(made.holder, [bpy.data.actions.new("other")])
     badges.compare_model(bpy.context)
     assert state.motion_status == "UNTOUCHED"
     turn_key(rotation_curves(made, 2, False), 4, Quaternion((1, 0, 0), 0.1))

@@ -1,8 +1,8 @@
 """Models of Descent 3 into Blender: read, decode, build, count.
 
-Each sub-object becomes an object below its parent's, or hangs on the bone that stands at its pivot; sub-objects without
-vertices become empties. Points are empties in a collection of their own. Above all stands a holder, an empty or the
-armature, which remembers the file; it is no part of it, so a model may stand anywhere in the scene.
+Each sub-object becomes an object parented to that of its parent, or to a bone at its pivot; sub-objects without
+vertices become empties. Points are empties in a collection of their own. The root is a holder, an empty or the
+armature, which has the data of the file and is itself not a part of it, so a model may be anywhere in the scene.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ from ...core import files, names
 from ...core.errors import ReadError
 from ...core.model import Material, Skeleton
 from ...core.report import Report
+from ...core.rotation import IDENTITY
 from ...formats.descent3 import oof
 from ...formats.descent3.hog2 import Hog2
 from ...formats.descent3.oof.mapping import decode
 from ...formats.descent3.oof.model import Model, Part
-from . import looks, motion, points
-from .textures import Textures, open_archive, textures_for
+from . import motion, points
+from .textures import Textures, build_material, open_archive, textures_for
 
 SUFFIX = ".oof"
 
@@ -38,9 +39,10 @@ SUFFIX = ".oof"
 class ImportOptions:
     """``bones`` makes an armature with a bone for each sub-object; ``folders`` are the game's, searched for textures.
 
-    ``animation`` gives parts their motions as actions, with a key at every tick and more where they turn fast, or with
-    ``few_keys`` those of the file and what more is needed to stay near what the game shows; ``rotors`` turns rotors for
-    the eye. ``collection`` names a new collection to put the model into; empty for the active one.
+    ``animation`` animates parts with actions, with a key at every tick and more where they rotate fast, or with
+    ``few_keys`` only the file's keys and those needed to stay within a tolerance of what the game shows; ``rotors``
+    previews rotors by drivers; ``animated`` is the folder that images of animated textures are written to.
+    ``collection`` is the name of a new collection for the model; empty for the active one.
     """
 
     bones: bool = False
@@ -56,7 +58,7 @@ class ImportOptions:
 
 @dataclass(frozen=True)
 class Source:
-    """Where a model is: a file, or the ``member`` of that name of the archive there."""
+    """Where a model is: a file at ``path``, or the ``member`` of that name in the archive at ``path``."""
 
     path: Path
     member: str = ""
@@ -69,9 +71,9 @@ class Source:
 
 @dataclass
 class ImportedModel:
-    """``holder`` remembers the file; ``parts`` are the sub-objects in the file's order; ``points`` empties.
+    """``holder`` has the data of the file; ``parts`` are the objects in file order; ``points`` empties.
 
-    ``moving`` of the parts play an action, between the two ``ticks``.
+    ``moving`` is the number of animated parts, ``ticks`` the first and last tick of their actions.
     """
 
     holder: Any
@@ -87,12 +89,12 @@ class ImportedModel:
 
     @property
     def objects(self) -> list[Any]:
-        """All that was made."""
+        """All objects of the model."""
         return [self.holder, *self.parts, *self.points]
 
 
 def models_in(path: Path | str, report: Report) -> list[tuple[str, int]]:
-    """Name and bytes of each model of an archive, in the order of their names. Raises `ReadError`."""
+    """Name and size in bytes of each model of an archive, sorted by name. Raises `ReadError`."""
     archive = open_archive(path, report)
     found = zip(archive.names, archive.table["length"].tolist(), strict=True)
     return sorted(
@@ -101,9 +103,9 @@ def models_in(path: Path | str, report: Report) -> list[tuple[str, int]]:
 
 
 def import_model(context: Any, source: Source, options: ImportOptions, report: Report) -> ImportedModel:
-    """The model in the scene, selected, its holder active; nothing else is changed but the mode.
+    """Build the model in the scene, selected, its holder active; Object mode is set, nothing else changes.
 
-    Raises `ReadError` before anything is made.
+    The file is read once. Raises `ReadError` before anything is built.
     """
     archive = open_archive(source.path, Report()) if source.member else None
     data = files.read_file(source.path) if archive is None else archive.content(source.member)
@@ -143,9 +145,9 @@ def _textures(source: Source, archive: Hog2 | None, options: ImportOptions, repo
 
 
 def _build_objects(model: Model) -> ImportedModel:
-    """Empties and mesh objects in the hierarchy of the file, meshes still without content."""
+    """Empties and mesh objects in the hierarchy of the file, meshes still empty."""
     holder: Any = bpy.data.objects.new(model.name, None)
-    holder.empty_display_type, holder.empty_display_size = "PLAIN_AXES", _reach(model) / 2
+    holder.empty_display_type, holder.empty_display_size = "PLAIN_AXES", _size(model) / 2
     made = [_new_part(part) for part in model.parts]
     for part, shown in zip(model.parts, made, strict=True):
         shown.parent = made[part.parent] if part.parent >= 0 else holder
@@ -154,29 +156,28 @@ def _build_objects(model: Model) -> ImportedModel:
 
 
 def _build_rig(context: Any, model: Model) -> ImportedModel:
-    """An armature with a bone at each pivot, along the model's axes, and the parts hanging on them."""
+    """An armature with a bone at each pivot, along the model's axes, and the parts parented to them."""
     count = len(model.parts)
-    turns = np.zeros((count, 4))
-    turns[:, 0] = 1
+    rotations = np.broadcast_to(IDENTITY, (count, 4)).copy()
     bones = [part.name or "bone" for part in model.parts]
     parents = np.array([part.parent for part in model.parts], np.int32)
     offsets = np.array([part.offset for part in model.parts], np.float64).reshape(count, 3)
-    rig, given = armature.build(context, Skeleton(model.name, bones, parents, turns, offsets))
+    rig, given = armature.build(context, Skeleton(model.name, bones, parents, rotations, offsets))
     made = [_new_part(part) for part in model.parts]
-    places = {bone.name: matrix for bone, matrix in zip(rig.data.bones, _heads(rig), strict=True)}
+    heads = {bone.name: head for bone, head in zip(rig.data.bones, _heads(rig), strict=True)}
     for shown, bone in zip(made, given, strict=True):
-        hang_on_bone(shown, rig, bone)
-        shown.motionbridge_descent_part.shown_place = places[bone]
+        parent_to_bone(shown, rig, bone)
+        shown.motionbridge_descent_part.shown_place = heads[bone]
     return ImportedModel(rig, made)
 
 
 def _heads(rig: Any) -> list[list[float]]:
-    places: list[list[float]] = matrices_of(rig.data.bones, "matrix_local")[:, :3, 3].tolist()
-    return places
+    heads: list[list[float]] = matrices_of(rig.data.bones, "matrix_local")[:, :3, 3].tolist()
+    return heads
 
 
-def hang_on_bone(shown: Any, rig: Any, bone: str) -> None:
-    """Parent an object to a bone so that its own transform is relative to the bone's head."""
+def parent_to_bone(shown: Any, rig: Any, bone: str) -> None:
+    """Parent an object to a bone so that its own transform is relative to the head of the bone."""
     shown.parent, shown.parent_type, shown.parent_bone = rig, "BONE", bone
     # Blender counts from the tail.
     shown.matrix_parent_inverse = Matrix.Translation((0, -rig.data.bones[bone].length, 0))
@@ -206,7 +207,7 @@ def _show_meshes(made: Sequence[Any], model: Model, textures: Textures | None, r
     def look(wanted: Material) -> Any:
         key = (wanted.texture or wanted.name, wanted.colour)
         if key not in built:
-            built[key] = looks.build(wanted, textures, report)
+            built[key] = build_material(wanted, textures, report)
         return built[key]
 
     for part, shown in zip(model.parts, made, strict=True):
@@ -219,10 +220,10 @@ def _show_meshes(made: Sequence[Any], model: Model, textures: Textures | None, r
             shown.data.name = name
 
 
-def _reach(model: Model) -> float:
-    """How far the model goes from its origin; at least a little."""
-    reaches = [float(np.abs(part.mesh.positions).max(initial=0)) for part in model.parts]
-    largest = max((reach for reach in reaches if np.isfinite(reach)), default=0.0)
+def _size(model: Model) -> float:
+    """The largest coordinate of any part, within sensible bounds."""
+    sizes = [float(np.abs(part.mesh.positions).max(initial=0)) for part in model.parts]
+    largest = max((size for size in sizes if np.isfinite(size)), default=0.0)
     return min(max(largest, 0.1), 1000.0)
 
 
@@ -231,11 +232,11 @@ def _link(result: ImportedModel, into: Any) -> None:
         into.objects.link(shown)
     if not result.points:
         return
-    below = bpy.data.collections.new(f"{result.holder.name} Points")
-    below.color_tag = "COLOR_04"
-    into.children.link(below)
-    for shown in result.points:
-        below.objects.link(shown)
+    of_points = bpy.data.collections.new(f"{result.holder.name} Points")
+    of_points.color_tag = "COLOR_04"
+    into.children.link(of_points)
+    for point in result.points:
+        of_points.objects.link(point)
 
 
 def _remember(result: ImportedModel, model: Model, source: Source, data: bytes) -> None:
@@ -243,11 +244,12 @@ def _remember(result: ImportedModel, model: Model, source: Source, data: bytes) 
     properties.is_model = True
     properties.path, properties.member = str(source.path), source.member
     keep(properties, "document", data)
-    guns = [shown for shown in result.points if shown.motionbridge_descent_point.kind == "GUN"]
+    guns = [point for point in result.points if point.motionbridge_descent_point.kind == "GUN"]
     for battery in model.batteries:
         row = properties.batteries.add()
-        for numbers, members, there in ((battery.guns, row.guns, guns), (battery.turrets, row.turrets, result.parts)):
-            for number in numbers:
+        lists = ((battery.guns, row.guns, guns), (battery.turrets, row.turrets, result.parts))
+        for indices, members, objects in lists:
+            for index in indices:
                 member = members.add()
-                member.number = number
-                member.shown = there[number] if 0 <= number < len(there) else None
+                member.number = index
+                member.shown = objects[index] if 0 <= index < len(objects) else None

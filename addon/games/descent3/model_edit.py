@@ -1,4 +1,4 @@
-"""Making models of Descent 3 in Blender: a holder above meshes, points below a part, guns and turrets in batteries."""
+"""Making models of Descent 3 in Blender: a holder for meshes, points of a part, guns and turrets of batteries."""
 
 from __future__ import annotations
 
@@ -15,58 +15,58 @@ from .model_properties import POINT_KINDS, holder_of
 
 
 def begin(context: Any, objects: Sequence[Any]) -> Any:
-    """Put a new holder above objects, which stay where they are and become sub-objects; those below others follow.
+    """Parent objects, which keep their positions and become sub-objects, to a new holder, which is returned.
 
-    Raises `WriteError` where they belong to a model.
+    Raises `WriteError` if there are none, or if one belongs to a model.
     """
-    chosen = [shown for shown in objects if shown.parent not in objects]
-    for shown in [*chosen, *(child for each in chosen for child in each.children_recursive)]:
-        if holder_of(shown) is not None:
-            raise WriteError(f"{shown.name!r} belongs to a model already", remedy="Choose other objects")
+    chosen = [found for found in objects if found.parent not in objects]
+    for found in [*chosen, *(child for each in chosen for child in each.children_recursive)]:
+        if holder_of(found) is not None:
+            raise WriteError(f"{found.name!r} belongs to a model already", remedy="Choose other objects")
     if not chosen:
         raise WriteError("no mesh is selected", remedy="Select the meshes of the model")
     context.view_layer.update()
     holder: Any = bpy.data.objects.new(names.shortened(f"{chosen[0].name} model"), None)
     holder.empty_display_type = "PLAIN_AXES"
-    holder.empty_display_size = max(max(shown.dimensions) for shown in chosen) / 2 or 1.0
+    holder.empty_display_size = max(max(found.dimensions) for found in chosen) / 2 or 1.0
     holder.motionbridge_descent_model.is_model = True
     for into in chosen[0].users_collection[:1] or [context.scene.collection]:
         into.objects.link(holder)
-    for shown in chosen:
-        place = shown.matrix_world.copy() if shown.parent is not None else None
-        shown.parent = holder
-        if place is not None:
-            shown.matrix_parent_inverse = Matrix()
-            shown.matrix_world = place
+    for found in chosen:
+        matrix = found.matrix_world.copy() if found.parent is not None else None
+        found.parent = holder
+        if matrix is not None:
+            found.matrix_parent_inverse = Matrix()
+            found.matrix_world = matrix
     return holder
 
 
-def new_point(context: Any, part: Any, kind: str, place: Vector) -> Any:
-    """An empty of this kind at a place of the scene, below a part: its arrow along the model's forward axis.
+def new_point(context: Any, part: Any, kind: str, location: Vector) -> Any:
+    """A new empty of this kind at ``location`` in the world, child of a part, its arrow along the model's forward axis.
 
-    Raises `WriteError` where the object is no part.
+    Raises `WriteError` if the object is not a part.
     """
     holder = holder_of(part)
     if part is None or (not is_part(part) and part != holder):
         raise WriteError("no sub-object is active", remedy="Click the sub-object the point is to belong to")
     label = next(label for identifier, label, _ in POINT_KINDS if identifier == kind)
-    shown: Any = bpy.data.objects.new(label, None)
-    shown.motionbridge_descent_point.kind = kind
-    shown.motionbridge_descent_point.has_up = kind == "ATTACH"
+    empty: Any = bpy.data.objects.new(label, None)
+    empty.motionbridge_descent_point.kind = kind
+    empty.motionbridge_descent_point.has_up = kind == "ATTACH"
     if kind == "SPECIAL":
-        shown.empty_display_type, shown.empty_display_size = "SPHERE", 0.5
+        empty.empty_display_type, empty.empty_display_size = "SPHERE", 0.5
     else:
-        shown.empty_display_type, shown.empty_display_size = "SINGLE_ARROW", _length(part)
-    shown.rotation_mode, shown.show_in_front = "QUATERNION", True
-    _points_collection(context, part, holder).objects.link(shown)
+        empty.empty_display_type, empty.empty_display_size = "SINGLE_ARROW", _length(part)
+    empty.rotation_mode, empty.show_in_front = "QUATERNION", True
+    _points_collection(context, part, holder).objects.link(empty)
     context.view_layer.update()
-    shown.parent = holder if kind == "SPECIAL" and holder is not None else part
-    # Forward is y, up is z; in the space of the holder, whichever way that stands.
-    where: Any = place  # stubs disagree on what takes a vector
+    empty.parent = holder if kind == "SPECIAL" and holder is not None else part
+    # Forward is y, up is z, in the space of the holder.
+    where: Any = location  # stubs disagree on what takes a vector
     forward = Matrix(((-1, 0, 0), (0, 0, 1), (0, 1, 0)))
     upright = (holder.matrix_world if holder is not None else Matrix()).to_quaternion() @ forward.to_quaternion()
-    shown.matrix_world = Matrix.LocRotScale(where, upright, None)
-    return shown
+    empty.matrix_world = Matrix.LocRotScale(where, upright, None)
+    return empty
 
 
 def _length(part: Any) -> float:
@@ -74,21 +74,21 @@ def _length(part: Any) -> float:
 
 
 def _points_collection(context: Any, part: Any, holder: Any) -> Any:
-    """Where the model's other points are, else where the part is."""
-    for shown in holder.children_recursive if holder is not None else ():
-        if is_point(shown) and shown.users_collection:
-            return shown.users_collection[0]
+    """The collection of the model's other points, otherwise that of the part."""
+    for found in holder.children_recursive if holder is not None else ():
+        if is_point(found) and found.users_collection:
+            return found.users_collection[0]
     return next(iter(part.users_collection), context.scene.collection)
 
 
 def set_members(battery: Any, objects: Sequence[Any], holder: Any) -> tuple[int, int]:
-    """Let a battery fire the gun points and turn the sub-objects among these; how many of each.
+    """Replace the guns and the turrets of a battery by those among these objects; the number of each.
 
-    Raises `WriteError` where there is none of either.
+    Raises `WriteError` if there are neither.
     """
-    own = [shown for shown in objects if holder_of(shown) == holder]
-    guns = [shown for shown in own if shown.motionbridge_descent_point.kind == "GUN"]
-    turrets = [shown for shown in own if is_part(shown) and not is_point(shown)]
+    own = [found for found in objects if holder_of(found) == holder]
+    guns = [found for found in own if found.motionbridge_descent_point.kind == "GUN"]
+    turrets = [found for found in own if is_part(found) and not is_point(found)]
     if not guns and not turrets:
         raise WriteError(
             "neither a gun point nor a sub-object of this model is selected", remedy="Select those that are meant"
@@ -96,15 +96,15 @@ def set_members(battery: Any, objects: Sequence[Any], holder: Any) -> tuple[int,
     for members, chosen in ((battery.guns, guns), (battery.turrets, _most_mobile_first(turrets))):
         if chosen:
             members.clear()
-            for shown in chosen:
-                members.add().shown = shown
+            for found in chosen:
+                members.add().shown = found
     return len(guns), len(turrets)
 
 
 def _most_mobile_first(turrets: list[Any]) -> list[Any]:
-    """Those that hang on others before these, as the game wants them."""
+    """Children before their parents, as the game expects."""
 
-    def depth(shown: Any) -> int:
-        return 0 if shown.parent is None else 1 + depth(shown.parent)
+    def depth(found: Any) -> int:
+        return 0 if found.parent is None else 1 + depth(found.parent)
 
     return sorted(turrets, key=depth, reverse=True)

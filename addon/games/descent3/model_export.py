@@ -1,6 +1,6 @@
-"""Models of Descent 3 out of Blender: gather, encode onto the bytes that were imported, write.
+"""Models of Descent 3 out of Blender: gather the objects, encode them onto the imported bytes, plan the file, write.
 
-What nobody touched is written as the file had it. A model that was made in Blender becomes a file of version 2300.
+Unchanged parts of the file keep their bytes. A model made in Blender becomes a file of version 2300.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import Any
 
 import bpy
 import numpy as np
-from numpy.typing import NDArray
 
 from ...blender import modifiers, polygon_mesh
 from ...blender.attributes import Wanted
@@ -26,21 +25,20 @@ from ...formats.descent3 import oof
 from ...formats.descent3.oof.mapping import Settings, decode, encode
 from ...formats.descent3.oof.mesh import ALPHA
 from ...formats.descent3.oof.model import (
-    Changes,
     Finding,
-    Kind,
+    Floats,
     Model,
     Part,
     Point,
     PointKind,
     WeaponBattery,
     check_hierarchy,
-    parse_property,
 )
-from ...formats.descent3.oof.tracks import Precision
 from ..plan import FilePlan, OtherBase, starts_from_disk
-from . import looks, motion_export, points
-from .hierarchy import Chosen, Hierarchy, hierarchy_of
+from . import motion, points
+from .hierarchy import Chosen, Hierarchy, RestPose, hierarchy_of, rest_pose
+from .spin import rotates_itself
+from .textures import gather_material
 
 SUFFIX = ".oof"
 WANTED: Wanted = {
@@ -48,17 +46,18 @@ WANTED: Wanted = {
     FILE_FACE: (Domain.FACE, np.int32),
     ALPHA: (Domain.VERTEX, np.float32),
 }
-SPINNING = (Kind.ROTATE, Kind.TURRET)
-SHOWN_NORMAL_STEP = 1e-3
-"""How far a normal that Blender shows lies from the one it was given: before 4.5 it holds them in 16 bits."""
+NORMAL_TOLERANCE = 1e-3
+"""Difference of a displayed normal from the one that was set: before 4.5 Blender stores 16 bits."""
+AXIS_TOLERANCE = 1e-6
+"""Difference of an axis in a property of 32 bits."""
 _NUMBERED = re.compile(r"\.\d{3,}$")
 
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """``modifiers`` applied as the viewport shows them; ``shown_normals`` writes the normals that Blender shows, with
-    sharp edges, where else those follow the rule of the game's own tools; ``anew`` makes a new file, of version 2300,
-    where one was imported; ``backup`` keeps the old file.
+    """``modifiers`` are applied as in the viewport; ``shown_normals`` writes normals as Blender shows them, with sharp
+    edges, instead of those by the rule of the game's own tools; ``anew`` writes a new file, of version 2300, for
+    an imported model; ``backup`` keeps the old file.
     """
 
     modifiers: bool = False
@@ -67,43 +66,30 @@ class ExportOptions:
     backup: bool = True
 
 
-@dataclass(frozen=True)
-class Plan:
-    """The bytes that would be written, what in them is not the imported file's, and the model they say."""
-
-    data: bytes
-    changes: Changes
-    model: Model
-
-    def sentence(self) -> str:
-        """``hull: 12 positions changed``, or ``nothing changed``."""
-        return self.changes.sentence()
-
-
-def plan_export(context: Any, chosen: Chosen, options: ExportOptions, report: Report, name: str = "model") -> Plan:
-    """What exporting the chosen objects would write to a file of this ``name``.
-
-    Raises `WriteError`. The scene stays as it is.
-    """
+def plan_export(
+    context: Any, chosen: Chosen, options: ExportOptions, report: Report, path: Path | str = "model.oof"
+) -> FilePlan:
+    """What exporting the chosen objects to ``path`` would write. The scene remains unchanged. Raises `WriteError`."""
+    name = Path(path).stem
     data = document_of(chosen)
     base = oof.read(data, name, Report()) if data else None
     before = decode(base, Report()) if base is not None else None
     model = gather_model(context, hierarchy_of(context, chosen, report), before, options, report)
     model.name = name
     if options.anew and before is not None:
-        # The file's own motions; else those of the base stay where they are.
+        # A new file has no tracks that unedited parts could keep.
         model = replace(model, textures=[], parts=[_with_motion(part, before) for part in model.parts])
         base = None
-    document, changes = encode(model, base, Settings(normal_step=SHOWN_NORMAL_STEP))
+    document, changes = encode(model, base, Settings(normal_step=NORMAL_TOLERANCE))
     for left_out in changes.left_out:
         report.warn(left_out)
     if changes:
         report_findings(model, report)
-    return Plan(oof.write(document) if changes or not data else data, changes, model)
+    return FilePlan(str(path), oof.write(document) if changes or not data else data, changes)
 
 
 def plan_save_back(context: Any, holder: Any, *, if_changed: OtherBase, report: Report) -> FilePlan:
-    """A model for the file it came from. Raises `WriteError`, also where that was changed by somebody else."""
+    """A model for the file that it was imported from. Raises `WriteError`, also if that file has changed since."""
     properties = holder.motionbridge_descent_model
     path = bpy.path.abspath(properties.path)
     if not path or properties.member:
@@ -111,11 +97,29 @@ def plan_save_back(context: Any, holder: Any, *, if_changed: OtherBase, report: 
             f"{holder.name!r} comes from {'an archive' if path else 'no file'}", remedy="Export it to a file of its own"
         )
     imported = hashlib.sha256(document_of(Chosen(holder))).hexdigest()
-    plan = plan_export(context, Chosen(holder), ExportOptions(), report, Path(path).stem)
+    plan = plan_export(context, Chosen(holder), ExportOptions(), report, path)
     files.warn_of_replacing(path, report)
-    made = FilePlan(path, plan.data, plan.changes)
-    starts_from_disk(path, {imported, properties.saved, made.digest}, if_changed)
-    return made
+    starts_from_disk(path, {imported, properties.saved, plan.digest}, if_changed)
+    return plan
+
+
+def export_model(context: Any, chosen: Chosen, path: Path | str, options: ExportOptions, report: Report) -> FilePlan:
+    """Write the file, whole or not at all. Raises `WriteError`."""
+    plan = plan_export(context, chosen, options, report, path)
+    files.warn_of_replacing(path, report)
+    plan.write(backup=options.backup)
+    return plan
+
+
+def document_of(chosen: Chosen) -> bytes:
+    """The bytes of the imported file, empty for a model that was made in Blender."""
+    return kept(chosen.holder.motionbridge_descent_model, "document") if chosen.holder is not None else b""
+
+
+def imported_model(chosen: Chosen) -> Model | None:
+    """The model as it was imported, None if it was made in Blender."""
+    data = document_of(chosen)
+    return decode(oof.read(data, "", Report()), Report()) if data else None
 
 
 def _with_motion(part: Part, before: Model) -> Part:
@@ -123,28 +127,11 @@ def _with_motion(part: Part, before: Model) -> Part:
     return replace(part, motion=before.parts[part.source].motion) if known and part.motion is None else part
 
 
-def document_of(chosen: Chosen) -> bytes:
-    """The file that was imported, empty where none was."""
-    return kept(chosen.holder.motionbridge_descent_model, "document") if chosen.holder is not None else b""
-
-
-def imported_model(chosen: Chosen) -> Model | None:
-    """The model as it was imported, None where none was."""
-    data = document_of(chosen)
-    return decode(oof.read(data, "", Report()), Report()) if data else None
-
-
-def export_model(context: Any, chosen: Chosen, path: Path | str, options: ExportOptions, report: Report) -> Plan:
-    """Write the file, whole or not at all. Raises `WriteError`."""
-    path = Path(path)
-    plan = plan_export(context, chosen, options, report, path.stem)
-    files.warn_of_replacing(path, report)
-    files.write_atomically(path, plan.data, backup=options.backup)
-    return plan
+# Findings ------------------------------------------------------------------------------------------------------------
 
 
 def report_findings(model: Model, report: Report) -> None:
-    """Warn of what the game would show otherwise than meant."""
+    """Warn of what the game would show differently."""
     for finding in oof.find_problems(model):
         report.warn(finding.problem.line, model.parts[finding.part].name if finding.part >= 0 else model.name)
 
@@ -158,10 +145,9 @@ class Offending:
 
 
 def find_problems(context: Any, chosen: Chosen, report: Report) -> list[Offending]:
-    """What the game would not take, or would show otherwise than meant, with the objects concerned."""
+    """What the game would refuse or show differently, with the objects concerned. Raises `WriteError`."""
     hierarchy = hierarchy_of(context, chosen, report)
-    before = imported_model(chosen)
-    model = gather_model(context, hierarchy, before, ExportOptions(), report)
+    model = gather_model(context, hierarchy, imported_model(chosen), ExportOptions(), report)
     model.name = ""
     check_hierarchy(model)
     return [
@@ -170,14 +156,14 @@ def find_problems(context: Any, chosen: Chosen, report: Report) -> list[Offendin
     ]
 
 
-# What Blender has ----------------------------------------------------------------------------------------------------
+# Gather --------------------------------------------------------------------------------------------------------------
 
 
 def gather_model(
     context: Any, hierarchy: Hierarchy, before: Model | None, options: ExportOptions, report: Report
 ) -> Model:
-    """The model that objects are; ``before`` is what was imported."""
-    # Matrices of objects moved by a script, and what modifiers make, are only up to date after this.
+    """The model of these objects; ``before`` is the one that was imported. Raises `WriteError`."""
+    # Only this updates matrices of objects that a script moved, and the results of modifiers.
     context.view_layer.update()
     if not hierarchy.parts:
         if hierarchy.holder is not None:
@@ -186,132 +172,135 @@ def gather_model(
                 remedy="Make that the parent of the mesh that carries the others (Ctrl P), or select meshes",
             )
         raise WriteError("there is no mesh to export", remedy="Choose an object or collection that has one")
-    motions = motion_export.gather(context, hierarchy, before, Precision(), report)
-    parts = []
-    for place, shown in enumerate(hierarchy.parts):
-        mesh = _gather_mesh(context, shown, options, report)
-        part = _gather_part(hierarchy, place, mesh, before)
-        parts.append(replace(part, motion=motions[place]))
-    model = Model("model", parts, textures=list(before.textures) if before is not None else [])
-    model.points = _points_of_file(hierarchy, before, report)
-    batteries = _gather_batteries(hierarchy, model.points, before, report)
-    for shown in hierarchy.points:
-        kind = PointKind[shown.motionbridge_descent_point.kind]
-        above = -1 if kind is PointKind.SPECIAL else hierarchy.part_above(shown)
-        if above < 0 and kind is not PointKind.SPECIAL and shown.motionbridge_descent_point.source < 0:
-            above = 0
-        model.points.append(points.gather(shown, above, hierarchy.place_in_part(shown, above)))
-    model.batteries = batteries
-    return model
+    rest = rest_pose(hierarchy)
+    motions = motion.gather(context, hierarchy, rest, before, report)
+    meshes = [_gather_mesh(context, found, options, report) for found in hierarchy.parts]
+    parts = [_gather_part(hierarchy, rest, index, mesh, before) for index, mesh in enumerate(meshes)]
+    for part, moved in zip(parts, motions, strict=True):
+        part.motion = moved
+    of_file = _points_of_file(hierarchy, rest, before, report)
+    batteries = _gather_batteries(hierarchy, of_file, before, report)
+    own = [points.gather(found, *at) for found, at in zip(hierarchy.points, rest.points, strict=True)]
+    return Model("model", parts, of_file + own, batteries, list(before.textures) if before is not None else [])
 
 
-def _gather_part(hierarchy: Hierarchy, place: int, mesh: PolygonMesh, before: Model | None) -> Part:
-    shown = hierarchy.parts[place]
-    said = shown.motionbridge_descent_part
-    if not hierarchy.is_straight(shown):
-        mesh = turned(mesh, hierarchy.frame(shown)[:3, :3])
-    name, text = game_name(shown), said.text
-    found = parse_property(text)
-    spinning = found is not None and found.works and found.kind in SPINNING
-    known = before is not None and 0 <= said.source < len(before.parts)
-    old_axis = before.parts[said.source].spin_axis if before is not None and known else None
-    axis = np.array(said.spin_axis, np.float64) if spinning else None
-    if axis is not None and old_axis is not None and np.abs(axis - old_axis).max() <= SAME_AXIS:
-        axis = old_axis
-    if before is not None and known and old_axis is None and text == before.parts[said.source].properties:
-        # The file has no keys for it: then it does not turn, until somebody names an axis.
-        axis = axis if said.is_property_set("spin_axis") else None
-    mesh.name = name
-    return Part(name, mesh, hierarchy.parents[place], hierarchy.offset(shown), text, None, axis, said.source)
+def _gather_part(hierarchy: Hierarchy, rest: RestPose, index: int, mesh: PolygonMesh, before: Model | None) -> Part:
+    found = hierarchy.parts[index]
+    properties = found.motionbridge_descent_part
+    if not rest.is_straight[index]:
+        mesh = transformed(mesh, rest.matrices[index, :3, :3])
+    mesh.name = game_name(found)
+    known = before is not None and 0 <= properties.source < len(before.parts)
+    old = before.parts[properties.source] if before is not None and known else None
+    return Part(
+        mesh.name,
+        mesh,
+        hierarchy.parents[index],
+        rest.offsets[index],
+        properties.text,
+        spin_axis=_spin_axis(found, old),
+        source=properties.source,
+    )
 
 
-SAME_AXIS = 1e-6
-"""A property holds 32 bits of an axis."""
+def _spin_axis(found: Any, old: Part | None) -> Floats | None:
+    """(3,) the axis of a rotor or turret, None for other parts."""
+    if rotates_itself(found) is None:
+        return None
+    properties = found.motionbridge_descent_part
+    axis = np.array(properties.spin_axis, np.float64)
+    if old is not None and old.spin_axis is not None and np.abs(axis - old.spin_axis).max() <= AXIS_TOLERANCE:
+        return old.spin_axis
+    if old is not None and old.spin_axis is None and properties.text == old.properties:
+        # The file has no keys for it, so it does not rotate until an axis is set.
+        return axis if properties.is_property_set("spin_axis") else None
+    return axis
 
 
-def game_name(shown: Any) -> str:
-    """What a part is called in the file: as it was, unless the object was renamed. Blender's ``.001`` is no rename."""
-    said = shown.motionbridge_descent_part
-    plain = _NUMBERED.sub("", shown.name)
-    if said.is_part and plain == _NUMBERED.sub("", said.shown_name):
-        return str(said.game_name)
+def game_name(found: Any) -> str:
+    """The name of a part in the file, or of its object if that was renamed. Blender's ``.001`` is no renaming."""
+    properties = found.motionbridge_descent_part
+    plain = _NUMBERED.sub("", found.name)
+    if properties.is_part and plain == _NUMBERED.sub("", properties.shown_name):
+        return str(properties.game_name)
     return plain
 
 
-def _gather_mesh(context: Any, shown: Any, options: ExportOptions, report: Report) -> PolygonMesh:
-    if shown.type != "MESH":
+def _gather_mesh(context: Any, found: Any, options: ExportOptions, report: Report) -> PolygonMesh:
+    if found.type != "MESH":
         nothing = np.zeros(0, np.int32)
-        return PolygonMesh(shown.name, np.zeros((0, 3), np.float32), nothing, nothing, material_index=nothing)
-    with modifiers.evaluated(context, shown, report, modifiers=options.modifiers, without={"ARMATURE"}) as evaluated:
-        mesh = polygon_mesh.gather(shown, WANTED, evaluated, normals=options.shown_normals)
-    mesh.materials = [looks.gather(slot.material) for slot in shown.material_slots] or [Material("")]
+        return PolygonMesh(found.name, np.zeros((0, 3), np.float32), nothing, nothing, material_index=nothing)
+    with modifiers.evaluated(context, found, report, modifiers=options.modifiers, without={"ARMATURE"}) as evaluated:
+        mesh = polygon_mesh.gather(found, WANTED, evaluated, normals=options.shown_normals)
+    mesh.materials = [gather_material(slot.material) for slot in found.material_slots] or [Material("")]
     return mesh
 
 
-def turned(mesh: PolygonMesh, turn: NDArray[np.float64]) -> PolygonMesh:
-    """The mesh with a transform (3, 3) applied; where it mirrors, faces are turned so that outside stays outside."""
-    result = replace(mesh, positions=(mesh.positions @ turn.T).astype(np.float32))
+def transformed(mesh: PolygonMesh, matrix: Floats) -> PolygonMesh:
+    """The mesh transformed by (3, 3); a matrix that mirrors also flips the faces, so that outside stays outside."""
+    result = replace(mesh, positions=(mesh.positions @ matrix.T).astype(np.float32))
     if mesh.normals is not None:
-        # Normals stand on surfaces, which a stretched space tilts the other way.
-        normals = mesh.normals @ np.linalg.pinv(turn)
+        # Normals are transformed by the inverse transpose; as row vectors, by the inverse.
+        normals = mesh.normals @ np.linalg.pinv(matrix)
         length = np.linalg.norm(normals, axis=1, keepdims=True)
         result.normals = np.divide(normals, length, out=np.zeros_like(normals), where=length > 0).astype(np.float32)
-    if np.linalg.det(turn) < 0:
+    if np.linalg.det(matrix) < 0:
         order = polygons.reversed_corners(mesh.counts)
         result.corners = mesh.corners[order]
         result.uvs = mesh.uvs[order] if mesh.uvs is not None else None
     return result
 
 
-def _points_of_file(hierarchy: Hierarchy, before: Model | None, report: Report) -> list[Point]:
-    """The file's points where no objects were made of them, on the parts that are still there."""
+def _points_of_file(hierarchy: Hierarchy, rest: RestPose, before: Model | None, report: Report) -> list[Point]:
+    """The file's points if they were imported without objects, on the parts that still exist."""
     if before is None or hierarchy.holder is None or hierarchy.holder.motionbridge_descent_model.shown_points:
         return []
-    places: dict[int, int] = {}
-    for place, shown in enumerate(hierarchy.parts):
-        places.setdefault(shown.motionbridge_descent_part.source, place)
+    indices: dict[int, int] = {}
+    for index, found in enumerate(hierarchy.parts):
+        indices.setdefault(found.motionbridge_descent_part.source, index)
     result = []
     for point in before.points:
-        place = places.get(point.parent, -1)
-        if place < 0 <= point.parent:
-            part = before.parts[point.parent].name
-            report.warn(f"points of {part!r}, which is not in the model any more, are left out", point.kind.value)
+        index = indices.get(point.parent, -1)
+        if index < 0 <= point.parent:
+            name = before.parts[point.parent].name
+            report.warn(f"points of {name!r}, which is not in the model any more, are left out", point.kind.value)
             continue
-        straight = place < 0 or hierarchy.is_straight(hierarchy.parts[place])
-        turn = np.eye(3) if straight else hierarchy.frame(hierarchy.parts[place])[:3, :3]
-        result.append(points.turned(replace(point, parent=place), turn))
+        matrix = np.eye(3) if index < 0 or rest.is_straight[index] else rest.matrices[index, :3, :3]
+        result.append(points.transformed(replace(point, parent=index), matrix))
     return result
 
 
 def _gather_batteries(
     hierarchy: Hierarchy, of_file: list[Point], before: Model | None, report: Report
 ) -> list[WeaponBattery]:
-    """Batteries by number; ``of_file``, those points of ``before`` that are no objects, come before the others."""
+    """The weapon batteries; ``of_file``, points of ``before`` without objects, come before the others."""
     if hierarchy.holder is None:
         return []
-    said = hierarchy.holder.motionbridge_descent_model
+    properties = hierarchy.holder.motionbridge_descent_model
     guns: list[Any] = [point.source for point in of_file if point.kind is PointKind.GUN]
-    guns += [shown for shown in hierarchy.points if shown.motionbridge_descent_point.kind == "GUN"]
-    numbers: dict[Any, int | None] = {gun: number for number, gun in enumerate(guns)}
-    places: dict[Any, int | None] = {shown: place for place, shown in enumerate(hierarchy.parts)}
-    if before is not None and not said.shown_points:
-        # Of these the file's numbers mean nothing any more.
-        numbers |= {gone: None for gone in range(len(before.of_kind(PointKind.GUN))) if gone not in numbers}
+    guns += [found for found in hierarchy.points if found.motionbridge_descent_point.kind == "GUN"]
+    gun_indices: dict[Any, int | None] = {gun: index for index, gun in enumerate(guns)}
+    part_indices: dict[Any, int | None] = {found: index for index, found in enumerate(hierarchy.parts)}
+    if before is not None and not properties.shown_points:
+        # The indices of guns that were left out have no meaning.
+        gun_indices |= {gone: None for gone in range(len(before.of_kind(PointKind.GUN))) if gone not in gun_indices}
     return [
-        WeaponBattery(_numbers(row.guns, numbers, "gun point", report), _numbers(row.turrets, places, "turret", report))
-        for row in said.batteries
+        WeaponBattery(
+            _members(row.guns, gun_indices, "gun point", report), _members(row.turrets, part_indices, "turret", report)
+        )
+        for row in properties.batteries
     ]
 
 
-def _numbers(members: Any, there: dict[Any, int | None], noun: str, report: Report) -> list[int]:
-    """The numbers that members of a battery have now, by their object, or where none was made by their old number."""
+def _members(members: Any, indices: dict[Any, int | None], noun: str, report: Report) -> list[int]:
+    """The indices of a battery's members, looked up by object, or by the file's index if there never was an object."""
     result = []
     for member in members:
-        number = there.get(member.shown)
+        index = indices.get(member.shown)
         if member.shown is None and not member.was_shown:
-            number = there.get(member.number, member.number)
-        if number is not None:
-            result.append(number)
+            index = indices.get(member.number, member.number)
+        if index is not None:
+            result.append(index)
         else:
             name = member.shown.name if member.shown is not None else "deleted"
             report.warn(f"a {noun} of a battery is not in the model any more; left out", name)

@@ -1,11 +1,12 @@
 """What Descent 3 adds to objects: the model's file and its batteries, which sub-object or point of it an object is.
 
-The model is remembered on its holder, an empty or an armature that itself is no part of the file: where it stands in
-the scene means nothing to the game.
+The holder of a model, an empty or an armature, has the data of the file and is itself not a part of it: its position in
+the scene has no effect on the export. An unedited property string remains as it is, even one without meaning.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
@@ -22,8 +23,7 @@ from bpy.props import (
 
 from ...blender.property_groups import AddedProperties
 from ...blender.record import bytes_property, seal_property
-from ...formats.descent3.oof.model import NEW
-from . import property_values as values
+from ...formats.descent3.oof.model import NEW, NUMBERS, Kind, Property, parse_property
 from . import spin
 
 POINT_KINDS = (
@@ -40,12 +40,144 @@ MOTION_STATES = (
 )
 
 
-def _show_turning(model: Any, context: Any) -> None:
+def _show_rotors(model: Any, context: Any) -> None:
     spin.show(context, model.id_data)
 
 
 def _note_shown(member: Any, _context: Any) -> None:
     member.was_shown |= member.shown is not None
+
+
+# The property string as fields of a panel: each is read from the string and written into it --------------------------
+
+KINDS = (
+    ("NONE", "Plain", "An ordinary sub-object", 0),
+    ("ROTATE", "Rotor ($rotate)", "Rotates permanently around the axis of its keys", 1),
+    ("JITTER", "Jitter ($jitter)", "The vertices tremble", 2),
+    ("SHELL", "Door Housing ($shell)", "The room around a door; not drawn, has no children", 3),
+    ("FACING", "Billboard ($facing)", "One textured face that always looks at the camera", 4),
+    ("FRONT_FACE", "Door Front ($frontface)", "One face that closes a door; not drawn, has no children", 5),
+    ("GLOW", "Glow ($glow)", "Light at the pivot; its one face gives the direction and is not drawn", 6),
+    ("THRUSTER", "Thruster ($thruster)", "Glow of an engine; its one face gives the direction and is not drawn", 7),
+    ("TURRET", "Turret ($fov)", "Rotated by the game around the axis of its keys", 8),
+    ("MONITOR", "Cockpit Monitor ($monitor)", "A cockpit gauge", 9),
+    ("VIEWER", "Cockpit Eye ($viewer)", "Position of the eye in a cockpit", 10),
+    ("LAYER", "Cockpit Layer ($layer)", "Drawn after the gauges of a cockpit", 11),
+    ("CUSTOM", "Team Logo ($custom)", "Drawn only with the texture of a team or player", 12),
+    ("OTHER", "Other", "A property string unknown to the game", 13),
+)
+_NUMBERS = {identifier: number for identifier, _, _, number in KINDS}
+_IDENTIFIERS = {number: identifier for identifier, _, _, number in KINDS}
+_DEFAULTS: dict[Kind, tuple[float, ...]] = {
+    Kind.ROTATE: (2.0,),
+    Kind.GLOW: (1.0, 1.0, 1.0, 1.0),
+    Kind.THRUSTER: (1.0, 0.6, 0.2, 1.0),
+    Kind.TURRET: (360.0, 2.0, 0.5),
+    Kind.MONITOR: (1.0,),
+}
+_COUNTS = {Kind.MONITOR: 1} | {kind: len(names) for kind, names in NUMBERS.items()}
+
+
+def get_kind(part: Any) -> int:
+    """The number of the kind in `KINDS`."""
+    found = parse_property(part.text)
+    if found is None:
+        return _NUMBERS["OTHER" if part.text else "NONE"]
+    return _NUMBERS[found.kind.name]
+
+
+def set_kind(part: Any, number: int) -> None:
+    """Write the shortest property string of another kind, with default numbers."""
+    name = _IDENTIFIERS[number]
+    if number == get_kind(part) or name == "OTHER":
+        return
+    kind = None if name == "NONE" else Kind[name]
+    part.text = "" if kind is None else Property(kind, _DEFAULTS.get(kind, ())).text()
+
+
+def _get(part: Any, kinds: Sequence[Kind], index: int) -> float:
+    found = parse_property(part.text)
+    if found is None or found.kind not in kinds or index >= len(found.numbers):
+        return 0.0
+    return found.numbers[index]
+
+
+def _set(part: Any, kinds: Sequence[Kind], index: int, values: Sequence[float]) -> None:
+    found = parse_property(part.text)
+    if found is None or found.kind not in kinds:
+        return
+    # Values of a panel are 32-bit floats; formatting gives 0.35, not 0.3499999940395355.
+    numbers = list(found.numbers) + list(_DEFAULTS[found.kind][len(found.numbers) :])
+    numbers[index : index + len(values)] = values
+    part.text = Property(found.kind, tuple(numbers[: _COUNTS[found.kind]])).text()
+
+
+_LIGHTS = (Kind.GLOW, Kind.THRUSTER)
+
+
+def get_seconds(part: Any) -> float:
+    """Seconds per turn of a rotor or turret, 0 for others."""
+    return _get(part, (Kind.TURRET,), 1) or _get(part, (Kind.ROTATE,), 0)
+
+
+def set_seconds(part: Any, value: float) -> None:
+    """Write them into the property string."""
+    found = parse_property(part.text)
+    index = 1 if found is not None and found.kind is Kind.TURRET else 0
+    _set(part, (Kind.ROTATE, Kind.TURRET), index, [value])
+
+
+def get_colour(part: Any) -> tuple[float, ...]:
+    """Red, green and blue of a glow or thruster, 0 for others."""
+    return tuple(_get(part, _LIGHTS, index) for index in range(3))
+
+
+def set_colour(part: Any, value: Sequence[float]) -> None:
+    """Write it into the property string."""
+    _set(part, _LIGHTS, 0, list(value))
+
+
+def get_size(part: Any) -> float:
+    """Size of a glow or thruster, 0 for others."""
+    return _get(part, _LIGHTS, 3)
+
+
+def set_size(part: Any, value: float) -> None:
+    """Write it into the property string."""
+    _set(part, _LIGHTS, 3, [value])
+
+
+def get_degrees(part: Any) -> float:
+    """Degrees of a turret's field, 0 for others."""
+    return _get(part, (Kind.TURRET,), 0)
+
+
+def set_degrees(part: Any, value: float) -> None:
+    """Write them into the property string."""
+    _set(part, (Kind.TURRET,), 0, [value])
+
+
+def get_reaction(part: Any) -> float:
+    """Seconds before a turret reacts, 0 for others."""
+    return _get(part, (Kind.TURRET,), 2)
+
+
+def set_reaction(part: Any, value: float) -> None:
+    """Write them into the property string."""
+    _set(part, (Kind.TURRET,), 2, [value])
+
+
+def get_monitor(part: Any) -> int:
+    """The number of a cockpit's gauge, 0 for others."""
+    return int(_get(part, (Kind.MONITOR,), 0))
+
+
+def set_monitor(part: Any, value: int) -> None:
+    """Write it into the property string."""
+    _set(part, (Kind.MONITOR,), 0, [value])
+
+
+# Property groups -----------------------------------------------------------------------------------------------------
 
 
 class BatteryMember(bpy.types.PropertyGroup):
@@ -79,12 +211,12 @@ class DescentModelProperties(bpy.types.PropertyGroup):
     shows_rotors: BoolProperty(
         name="Show Rotors Rotating",
         description="Show rotors rotating as in the game; not exported",
-        update=_show_turning,
+        update=_show_rotors,
     )
     shows_turrets: BoolProperty(
         name="Show Turrets Rotating",
         description="Show turrets rotating through their range; not exported",
-        update=_show_turning,
+        update=_show_rotors,
     )
     motion_status: EnumProperty(
         name="Motions",
@@ -126,17 +258,17 @@ class DescentPartProperties(bpy.types.PropertyGroup):
     kind: EnumProperty(
         name="Kind",
         description="Behaviour set by the property string",
-        items=values.KINDS,
-        get=values.get_kind,
-        set=values.set_kind,
+        items=KINDS,
+        get=get_kind,
+        set=set_kind,
     )
     seconds: FloatProperty(
         name="Seconds per Rotation",
         description="Duration of one full rotation; above 0, at most 20 for a rotor and 60 for a turret",
         min=0.0,
         max=60.0,
-        get=values.get_seconds,
-        set=values.set_seconds,
+        get=get_seconds,
+        set=set_seconds,
     )
     colour: FloatVectorProperty(
         name="Colour",
@@ -145,25 +277,25 @@ class DescentPartProperties(bpy.types.PropertyGroup):
         subtype="COLOR_GAMMA",
         min=0.0,
         max=1.0,
-        get=values.get_colour,
-        set=values.set_colour,
+        get=get_colour,
+        set=set_colour,
     )
-    size: FloatProperty(name="Size", description="Size of the light", min=0.0, get=values.get_size, set=values.set_size)
+    size: FloatProperty(name="Size", description="Size of the light", min=0.0, get=get_size, set=set_size)
     degrees: FloatProperty(
         name="Range (°)",
         description="Rotation range of the turret in degrees, half to each side",
         min=0.0,
         max=360.0,
-        get=values.get_degrees,
-        set=values.set_degrees,
+        get=get_degrees,
+        set=set_degrees,
     )
     reaction: FloatProperty(
         name="Reaction (s)",
         description="Reaction time of the turret in seconds",
         min=0.0,
         max=10.0,
-        get=values.get_reaction,
-        set=values.set_reaction,
+        get=get_reaction,
+        set=set_reaction,
     )
     monitor: IntProperty(
         name="Monitor",
@@ -172,8 +304,8 @@ class DescentPartProperties(bpy.types.PropertyGroup):
         ),
         min=1,
         max=8,
-        get=values.get_monitor,
-        set=values.set_monitor,
+        get=get_monitor,
+        set=set_monitor,
     )
 
 
@@ -213,7 +345,7 @@ ADDED = AddedProperties(
 
 
 def holder_of(shown: Any) -> Any:
-    """What remembers the model that an object is part of; None where it is of none."""
+    """The holder of the model that an object belongs to, or None."""
     while shown is not None and not shown.motionbridge_descent_model.is_model:
         shown = shown.parent
     return shown

@@ -1,44 +1,51 @@
-"""Motions of a model as actions: a tick is a frame, all parts play together.
+"""Motions of a model <-> actions and bones: a tick is a frame, all parts play together.
 
-Blender turns evenly between keys, the game blends matrices; so with a key at every tick, and between ticks where parts
-turn fast, Blender shows what the game shows, and with few keys what is within `FEW_DEGREES` of it at every tick. Since
-4.4 the model has one action with a slot for each moving object; before, each object has an action of its own. An
+Import: Blender blends quaternions evenly between keys, the game blends matrices; with a key at every tick, and between
+ticks where parts rotate fast, Blender shows what the game shows; with few keys what is within `FEW_DEGREES` of it at
+every tick. Since 4.4 the model has one action with a slot per moving object; before, each object has its own action. An
 armature has one action.
+
+Export: each part relative to the part above it, tick by tick, through whatever objects and bones are between them. Keys
+are read from their curves; where constraints, drivers or NLA tracks take part, matrices are sampled frame by frame in
+the scene. What is as imported is the file's own motion.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from mathutils import Matrix
 from numpy.typing import NDArray
 
-from ...blender import compat
+from ...blender import compat, transforms
 from ...blender.action import to_basis
 from ...blender.armature import Rest, rest_of
-from ...blender.transforms import write_tracks
+from ...blender.bone_curves import channel_path, key_times, rotation_kind
 from ...core import names, rotation
+from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.descent3.oof.document import Oof
-from ...formats.descent3.oof.model import Model, Motion, Part
+from ...formats.descent3.oof.model import Floats, Model, Motion, Part
 from ...formats.descent3.oof.pose import KeyedMotion, between_keys, chosen_ticks, keyed_motions
-from ...formats.descent3.oof.tracks import key_hints
-
-Floats = NDArray[np.float64]
+from ...formats.descent3.oof.tracks import Precision, key_hints, same_rotations
+from .hierarchy import Chosen, Hierarchy, RestPose, array, hierarchy_of, rest_pose
+from .spin import rotates_itself
 
 FEW_DEGREES, FEW_UNITS = 0.05, 1e-3
-"""How far few keys may lie from what the game shows, at every tick; the game's smallest models are a unit large."""
+"""Tolerances of few keys at every tick, compared with what the game shows; its smallest models are a unit large."""
 FARTHEST = 1_048_574
 """Blender's last frame."""
 
 
 @dataclass(frozen=True)
 class Mover:
-    """What moves a part: an object (``bone`` empty) or a bone of a rig, with the ``rest`` that its channels are from.
+    """What has the channels of a part: an object (``bone`` empty) or a bone of a rig.
 
-    ``rest`` is of one bone; of an object it is the model's axes at its parent's pivot.
+    ``rest`` is the rest pose of this one bone; of an object the axes of the model at its parent's pivot.
     """
 
     owner: Any
@@ -46,42 +53,36 @@ class Mover:
     rest: Rest
 
 
-def mover_of(shown: Any, rests: Mapping[str, int], rest: Rest | None) -> Mover:
-    """What moves a part that was just made; ``rest`` of the whole rig, ``rests`` the places of its bones."""
-    if rest is not None and shown.parent_type == "BONE":
-        place = rests[shown.parent_bone]
-        own = Rest(
-            [shown.parent_bone],
-            np.array([-1], np.int32),
-            rest.rotations[place : place + 1],
-            rest.translations[place : place + 1],
-            np.eye(4),
-        )
-        return Mover(shown.parent, shown.parent_bone, own)
+def mover_of(part: Any, bones: Mapping[str, int], rest: Rest | None) -> Mover:
+    """The mover of an imported part; ``rest`` of the whole rig, ``bones`` the index of each of its bones."""
+    if rest is not None and part.parent_type == "BONE":
+        row = slice(bones[part.parent_bone], bones[part.parent_bone] + 1)
+        own = Rest([part.parent_bone], np.array([-1], np.int32), rest.rotations[row], rest.translations[row], np.eye(4))
+        return Mover(part.parent, part.parent_bone, own)
     plain = Rest([""], np.array([-1], np.int32), np.array([[1.0, 0, 0, 0]]), np.zeros((1, 3)), np.eye(4))
-    return Mover(shown, "", plain)
+    return Mover(part, "", plain)
 
 
 def build(context: Any, document: Oof, model: Model, parts: list[Any], rig: Any, *, few: bool, report: Report) -> int:
-    """Give parts their motions, those of the document; how many got one. The objects must be in the scene."""
+    """Animate parts with the motions of the document; how many are animated. The objects must be in the scene."""
     fitting = [_fits(part, report) for part in model.parts]
     if not any(fitting):
         return 0
-    # Assigning an action to an object that was never evaluated crashes some Blenders.
+    # Assigning an action to an object that was never evaluated crashes Blender 4.5 and 5.0.
     context.view_layer.update()
     motions = [part.motion if fits else None for part, fits in zip(model.parts, fitting, strict=True)]
     keyed = [few_keys(motion) for motion in motions] if few else keyed_motions(document, motions, report)
     rest = rest_of(rig, np.eye(4)) if rig is not None else None
-    places = {bone: place for place, bone in enumerate(rest.bones)} if rest is not None else {}
+    bones = {bone: index for index, bone in enumerate(rest.bones)} if rest is not None else {}
     writers = _Writers(model)
-    for part, shown, keys in zip(model.parts, parts, keyed, strict=True):
+    for part, owner, keys in zip(model.parts, parts, keyed, strict=True):
         if keys is None:
             continue
-        mover = mover_of(shown, places, rest)
+        mover = mover_of(owner, bones, rest)
         group = mover.bone or "Object Transforms"
         for channel, (times, values) in _tracks(part, mover, keys).items():
-            write_tracks(writers.curves_of(mover.owner), mover.bone, group, times, {channel: values})
-        shown.motionbridge_descent_part.is_moved = True
+            transforms.write_tracks(writers.curves_of(mover.owner), mover.bone, group, times, {channel: values})
+        owner.motionbridge_descent_part.is_moved = True
     return sum(fitting)
 
 
@@ -93,8 +94,8 @@ def _fits(part: Part, report: Report) -> bool:
         return False
     # Curves hold 32 bits.
     with np.errstate(over="ignore", invalid="ignore"):
-        places = (part.offset + part.motion.displacements).astype(np.float32)
-    if not (np.isfinite(places).all() and np.isfinite(part.motion.rotations).all()):
+        positions = (part.offset + part.motion.displacements).astype(np.float32)
+    if not (np.isfinite(positions).all() and np.isfinite(part.motion.rotations).all()):
         report.warn("its motion holds numbers that are none; left out here, kept", part.name)
         return False
     return True
@@ -102,15 +103,15 @@ def _fits(part: Part, report: Report) -> bool:
 
 def _tracks(part: Part, mover: Mover, keys: KeyedMotion) -> dict[str, tuple[Floats, Floats]]:
     """Times and values of each channel."""
-    still = np.zeros((len(keys.rotation_times), 3)) + mover.rest.translations[0]
-    turned, _ = to_basis(mover.rest, keys.rotations[None], still[None])
-    no_turn = np.broadcast_to(rotation.IDENTITY, (len(keys.position_times), 4))
-    _, located = to_basis(mover.rest, no_turn[None], (part.offset + keys.displacements)[None])
+    fixed = np.zeros((len(keys.rotation_times), 3)) + mover.rest.translations[0]
+    rotations, _ = to_basis(mover.rest, keys.rotations[None], fixed[None])
+    straight = np.broadcast_to(rotation.IDENTITY, (len(keys.position_times), 4))
+    _, locations = to_basis(mover.rest, straight[None], (part.offset + keys.displacements)[None])
     tracks = {}
     if part.spin_axis is None:
-        tracks["rotation_quaternion"] = keys.rotation_times, turned[0]
+        tracks["rotation_quaternion"] = keys.rotation_times, rotations[0]
     if part.spin_axis is not None or (keys.displacements != 0).any():
-        tracks["location"] = keys.position_times, located[0]
+        tracks["location"] = keys.position_times, locations[0]
     return tracks
 
 
@@ -123,7 +124,7 @@ class _Writers:
         self._makers: dict[Any, compat.MakeCurve] = {}
 
     def curves_of(self, owner: Any) -> compat.MakeCurve:
-        """What makes curves for an object, which from now on plays them."""
+        """A function that makes curves in the action of an object; the first call assigns the action."""
         if owner not in self._makers:
             name = owner.name
             if self._action is not None and compat.SLOTTED:
@@ -142,23 +143,20 @@ class _Writers:
         return self._makers[owner]
 
 
-# Few keys ------------------------------------------------------------------------------------------------------------
-
-
 def few_keys(motion: Motion | None) -> KeyedMotion | None:
     """The motion with `few_ticks`."""
     return KeyedMotion.of_rows(motion, few_ticks(motion)) if motion is not None else None
 
 
 def few_ticks(motion: Motion) -> NDArray[np.int64]:
-    """The rows at which the file has keys, and as many more as Blender's even turns need to stay near the game's."""
+    """The rows of the file's keys, and more where Blender's even rotation would leave the tolerance."""
     limit = np.radians(FEW_DEGREES)
 
     def error(keys: NDArray[np.int64]) -> Floats:
-        shown = straightened(motion, keys)
-        turned = rotation.angles_between(shown.rotations, motion.rotations) / limit
-        moved = np.linalg.norm(shown.displacements - motion.displacements, axis=1) / FEW_UNITS
-        result: Floats = np.maximum(turned, moved)
+        played = straightened(motion, keys)
+        angles = rotation.angles_between(played.rotations, motion.rotations) / limit
+        distances = np.linalg.norm(played.displacements - motion.displacements, axis=1) / FEW_UNITS
+        result: Floats = np.maximum(angles, distances)
         return result
 
     return chosen_ticks(len(motion.rotations), key_hints(motion), error)
@@ -174,5 +172,448 @@ def straightened(motion: Motion, keys: NDArray[np.int64]) -> Motion:
         result: Floats = first + (second - first) * weight[:, None]
         return result
 
-    turns = rotation.normalised(blended(motion.rotations))
-    return Motion(motion.first, turns, blended(motion.displacements), motion.key_ticks)
+    rotations = rotation.normalised(blended(motion.rotations))
+    return Motion(motion.first, rotations, blended(motion.displacements), motion.key_ticks)
+
+
+# Export --------------------------------------------------------------------------------------------------------------
+
+MOST_FRAMES, MOST_LOOKED_AT = 150_000, 20_000
+"""Frames of one part, read from curves or sampled in the scene; a minute is 1800."""
+SCALE_TOLERANCE = 1e-3
+
+
+@dataclass
+class _Moving:
+    """A part and its parent by index, the ``links`` from its ``object`` up to that ``above``, and their ``curves``.
+
+    ``on_bone`` is the link of the object above to its bone, if the links lead through bones; ``sampled`` reasons why
+    curves alone do not tell the motion. ``muted`` and ``hidden`` are channels without effect, muted or of another
+    rotation mode.
+    """
+
+    index: int
+    parent: int
+    object: Any
+    above: Any
+    links: list[_Link] = field(default_factory=list)
+    on_bone: _Link | None = None
+    curves: list[Any] = field(default_factory=list)
+    sampled: list[str] = field(default_factory=list)
+    muted: list[str] = field(default_factory=list)
+    hidden: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Link:
+    """One object or bone between a part and the part above it; ``rotates`` False if the game ignores its rotation."""
+
+    owner: Any
+    bone: str
+    curves: dict[tuple[str, int], Any]
+    rotates: bool
+
+    def matrices(self, frames: NDArray[np.float32]) -> Floats:
+        """(frames, 4, 4) relative to the link above."""
+        if self.bone:
+            pose = self.owner.pose.bones[self.bone]
+            rest = array(pose.bone.matrix_local)
+            if pose.parent is not None:
+                rest = np.linalg.inv(array(pose.parent.bone.matrix_local)) @ rest
+            moving: Floats = rest @ transforms.basis(pose, self.curves, frames, turning=self.rotates)
+            return moving
+        owner = self.owner
+        if self.curves or not self.rotates:
+            own = transforms.basis(owner, self.curves, frames, turning=self.rotates)
+        else:
+            own = np.broadcast_to(array(owner.matrix_basis), (len(frames), 4, 4))
+        before = array(owner.matrix_parent_inverse)
+        if owner.parent is not None and owner.parent_type == "BONE":
+            bone = owner.parent.data.bones.get(owner.parent_bone)
+            if bone is not None:
+                before = array(Matrix.Translation((0, bone.length, 0))) @ before
+        result: Floats = before @ own
+        return result
+
+
+def gather(
+    context: Any, hierarchy: Hierarchy, rest: RestPose, before: Model | None, report: Report
+) -> list[Motion | None]:
+    """The motion of each part, None if nothing animates it: then the file keeps what it has.
+
+    ``before`` is the model as in its file. Raises `WriteError` for motions that are too long, NaN or infinite.
+    """
+    precision = Precision()
+    parts = [_moving(hierarchy, index) for index in range(len(hierarchy.parts))]
+    bases = [_base_of(part.object, before) for part in parts]
+    imported = before.ticks if before is not None else (0, 0)
+    ranges = [_range(context, part, base, imported, report) for part, base in zip(parts, bases, strict=True)]
+    samples = _sample(context, [(part, ends) for part, ends in zip(parts, ranges, strict=True) if part.sampled])
+    found: list[Motion | None] = []
+    for part, base, ends in zip(parts, bases, ranges, strict=True):
+        _report_left_out(part, report)
+        _report_unseen(part, report, known=base is not None)
+        motion = _motion(rest, part, ends, samples, report) if ends is not None else None
+        if motion is None and part.object.motionbridge_descent_part.is_moved and base is not None and not part.muted:
+            report.warn("has no keys any more: it stands still in the file", part.object.name)
+            motion = _still(base)
+        found.append(_settled(part, motion, base, rest.offsets[part.index], precision))
+    points = [point.name for point in hierarchy.points if transforms.playing_curves(point)]
+    if points:
+        report.warn(f"points do not move on their own; keys of {len(points)} left out", points[0])
+    return found
+
+
+def _base_of(part: Any, before: Model | None) -> Motion | None:
+    source = part.motionbridge_descent_part.source
+    return before.parts[source].motion if before is not None and 0 <= source < len(before.parts) else None
+
+
+def unseen(hierarchy: Hierarchy, before: Model | None) -> Report:
+    """What an export will report that Blender does not show: muted curves, and keys of another rotation mode."""
+    report = Report()
+    for index in range(len(hierarchy.parts)):
+        part = _moving(hierarchy, index)
+        _report_unseen(part, report, known=_base_of(part.object, before) is not None)
+    return report
+
+
+def edited_parts(context: Any, hierarchy: Hierarchy, before: Model) -> list[Any]:
+    """The parts whose motions are not the file's. Raises `WriteError`."""
+    motions = gather(context, hierarchy, rest_pose(hierarchy), before, Report())
+    return [
+        part
+        for part, motion in zip(hierarchy.parts, motions, strict=True)
+        if motion is not None and not _is_base(motion, _base_of(part, before))
+    ]
+
+
+def _is_base(motion: Motion, base: Motion | None) -> bool:
+    return base is not None and motion.rotations is base.rotations and motion.displacements is base.displacements
+
+
+def moved_by_keys(hierarchy: Hierarchy) -> list[tuple[Any, list[Any]]]:
+    """The parts that curves move, with their curves."""
+    parts = (_moving(hierarchy, index) for index in range(len(hierarchy.parts)))
+    return [(part.object, part.curves) for part in parts if part.curves]
+
+
+# What is between two parts -------------------------------------------------------------------------------------------
+
+
+def _moving(hierarchy: Hierarchy, index: int) -> _Moving:
+    found, parent = hierarchy.parts[index], hierarchy.parents[index]
+    above = hierarchy.parts[parent] if parent >= 0 else hierarchy.holder
+    part = _Moving(index, parent, found, above)
+    for owner, bone in _links(found, above):
+        of_part = owner == found or (found.parent == owner and found.parent_bone == bone)
+        rotates = not (of_part and rotates_itself(found) is not None)
+        curves = transforms.channels_of(transforms.playing_curves(owner), bone)
+        if not rotates:
+            curves = {key: curve for key, curve in curves.items() if not key[0].startswith("rotation")}
+        muted = transforms.channels_of(transforms.playing_curves(owner, muted=True), bone)
+        part.muted += [channel for channel, _ in muted if rotates or not channel.startswith("rotation")]
+        part.hidden += _hidden(owner.pose.bones[bone] if bone else owner, curves) if rotates else []
+        part.links.append(_Link(owner, bone, curves, rotates))
+        part.curves += list(curves.values())
+        part.sampled += _why_sampled(owner, bone, rotates=rotates)
+    if above is not None and above.parent_type == "BONE" and any(link.bone for link in part.links[1:]):
+        own = transforms.channels_of(transforms.playing_curves(above))
+        part.on_bone = _Link(above, "", own, rotates_itself(above) is None)
+    return part
+
+
+def _hidden(owner: Any, curves: transforms.Curves) -> list[str]:
+    """The animated rotation channels of an object or pose bone, if none of them belongs to its rotation mode."""
+    rotations = {channel for channel, _ in curves if channel.startswith("rotation_")}
+    return sorted(rotations) if f"rotation_{rotation_kind(owner.rotation_mode)}" not in rotations else []
+
+
+def _links(found: Any, above: Any) -> Iterator[tuple[Any, str]]:
+    """Objects and bones from a part up to the one above it, without the latter."""
+    while found is not None and found != above:
+        yield found, ""
+        parent = found.parent
+        if parent is not None and found.parent_type == "BONE" and parent.type == "ARMATURE":
+            ending = above.parent_bone if above is not None and above.parent == parent else ""
+            bone = parent.pose.bones.get(found.parent_bone)
+            while bone is not None and bone.name != ending:
+                yield parent, bone.name
+                bone = bone.parent
+            if bone is not None:
+                return
+        found = parent
+
+
+def _why_sampled(owner: Any, bone: str, *, rotates: bool) -> list[str]:
+    if not bone:
+        return transforms.why_sampled(owner, turning=rotates)
+    pose = owner.pose.bones[bone]
+    reasons = ["constraints"] if any(not constraint.mute for constraint in pose.constraints) else []
+    data = owner.animation_data
+    own = f"{channel_path(bone, '')}"
+    if data is not None:
+        driven = [curve.data_path for curve in data.drivers if not curve.mute and curve.data_path.startswith(own)]
+        if any(rotates or "rotation" not in path for path in driven):
+            reasons.append("drivers")
+        if data.use_nla and any(not track.mute and len(track.strips) for track in data.nla_tracks):
+            reasons.append("NLA tracks")
+    plain = pose.bone.use_inherit_rotation and pose.bone.inherit_scale == "FULL" and pose.bone.use_local_location
+    if not plain or pose.bone.use_connect:
+        reasons.append("bones that are connected or do not inherit from their parents")
+    if any("IK" in constraint.type for other in owner.pose.bones for constraint in other.constraints):
+        reasons.append("inverse kinematics")
+    return reasons
+
+
+# Frames and matrices -------------------------------------------------------------------------------------------------
+
+
+def _range(
+    context: Any, part: _Moving, base: Motion | None, imported: tuple[int, int], report: Report
+) -> tuple[int, int] | None:
+    """The first and last tick, None if nothing moves the part. Raises `WriteError` for too many frames.
+
+    Keys extend the motion of a file, but do not shorten it; the frame range of the action does, if it differs from that
+    of the ``imported`` model.
+    """
+    if not part.curves and not part.sampled:
+        return None
+    keyed = transforms.key_range(part.curves)
+    first, last = keyed or _scene_range(context, part)
+    if base is not None and keyed is not None:
+        first, last = _of_imported((min(first, base.first), max(last, base.last)), part, base, imported, report)
+    most = MOST_LOOKED_AT if part.sampled else MOST_FRAMES
+    if last - first >= most:
+        because = f" ({part.sampled[0]}: each would be looked at)" if part.sampled else ""
+        raise WriteError(
+            f"{part.object.name!r} moves over {last - first + 1} frames{because}",
+            remedy=f"Keep it within {most} frames",
+        )
+    return first, max(last, first + 1)
+
+
+def _of_imported(
+    ends: tuple[int, int], part: _Moving, base: Motion, imported: tuple[int, int], report: Report
+) -> tuple[int, int]:
+    """The ticks of a part's keys and its file, limited to the frame range of the action if that was edited."""
+    chosen = _frame_range(part)
+    if chosen is None or chosen == imported:
+        return ends
+    first, last = ends
+    if chosen[1] > imported[1] and base.last == imported[1]:
+        last = max(last, chosen[1])
+    if chosen[0] > first or chosen[1] < last:
+        first, last = max(first, chosen[0]), min(last, chosen[1])
+        first, last = (first, last) if first <= last else chosen
+        report.warn(
+            f"the frame range of the action ({chosen[0]} to {chosen[1]}) leaves ticks out that the file or the keys "
+            "have",
+            part.object.name,
+        )
+    return first, last
+
+
+def _frame_range(part: _Moving) -> tuple[int, int] | None:
+    """The frame range of the action that has a part's keys, None if it has no manual range."""
+    for link in part.links:
+        action = link.owner.animation_data.action if link.curves else None
+        if action is not None:
+            return (math.floor(action.frame_start), math.ceil(action.frame_end)) if action.use_frame_range else None
+    return None
+
+
+def _sample(context: Any, parts: list[tuple[_Moving, tuple[int, int] | None]]) -> _Samples:
+    """The matrices of the objects of these parts, in one pass over the frames."""
+    ranges = [ends for _, ends in parts if ends is not None]
+    if not ranges:
+        return _Samples(0, {})
+    first, last = min(ends[0] for ends in ranges), max(ends[1] for ends in ranges)
+    objects = {found for part, _ in parts for found in (part.object, part.above) if found is not None}
+    return _Samples(first, transforms.sample(context, list(objects), np.arange(first, last + 1)))
+
+
+@dataclass(frozen=True)
+class _Samples:
+    """Object -> (frames, 4, 4) in the world's space, from frame ``first`` on."""
+
+    first: int
+    matrices: dict[Any, Floats]
+
+    def between(self, part: _Moving, ticks: NDArray[np.int64]) -> Floats:
+        """(ticks, 4, 4) of a part relative to the object above it."""
+        rows = ticks - self.first
+        own = self.matrices[part.object][rows]
+        if part.above is None:
+            return own
+        result: Floats = np.linalg.inv(self.matrices[part.above][rows]) @ own
+        return result
+
+
+def _motion(rest: RestPose, part: _Moving, ends: tuple[int, int], samples: _Samples, report: Report) -> Motion:
+    ticks = np.arange(ends[0], ends[1] + 1)
+    relative = samples.between(part, ticks) if part.sampled else _by_curves(part, ticks)
+    if not np.isfinite(relative).all():
+        raise WriteError(
+            f"the motion of {part.object.name!r} holds a number that is none", remedy="Clean up its curves"
+        )
+    relative = _between_straight(rest, part, relative)
+    lengths = np.linalg.norm(relative[:, :3, :3], axis=1)
+    if np.abs(lengths - 1).max() > SCALE_TOLERANCE:
+        report.warn("changes its size, which the game cannot; left out", part.object.name)
+    rotations = rotation.from_matrices(relative[:, :3, :3] / np.where(lengths > 0, lengths, 1.0)[:, None, :])
+    if rotates_itself(part.object) is not None:
+        rotations[:] = rotation.IDENTITY
+    moved = relative[:, :3, 3] - rest.offsets[part.index]
+    return Motion(ends[0], rotation.continuous(rotations), moved, _keys(part, ticks))
+
+
+def _by_curves(part: _Moving, ticks: NDArray[np.int64]) -> Floats:
+    result = np.broadcast_to(np.eye(4), (len(ticks), 4, 4))
+    frames = ticks.astype(np.float32)
+    for link in part.links:
+        result = link.matrices(frames) @ result
+    if part.on_bone is not None:
+        result = np.linalg.inv(part.on_bone.matrices(frames)) @ result
+    return result
+
+
+def _between_straight(rest: RestPose, part: _Moving, relative: Floats) -> Floats:
+    """(ticks, 4, 4) the same between parts without rotation at rest, as in the file, where vertices are rotated."""
+    result = relative
+    if not rest.is_straight[part.index]:
+        inverse = np.eye(4)
+        inverse[:3, :3] = np.linalg.pinv(rest.matrices[part.index, :3, :3])
+        result = result @ inverse
+    if part.parent >= 0 and not rest.is_straight[part.parent]:
+        rotated = np.eye(4)
+        rotated[:3, :3] = rest.matrices[part.parent, :3, :3]
+        result = rotated @ result
+    return result
+
+
+def _scene_range(context: Any, part: _Moving) -> tuple[int, int]:
+    """The frames of NLA strips, otherwise those of the scene."""
+    strips = [
+        strip
+        for link in part.links
+        if link.owner.animation_data is not None
+        for track in link.owner.animation_data.nla_tracks
+        if not track.mute
+        for strip in track.strips
+    ]
+    if strips:
+        return math.floor(min(s.frame_start for s in strips)), math.ceil(max(s.frame_end for s in strips))
+    return context.scene.frame_start, context.scene.frame_end
+
+
+def _keys(part: _Moving, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The ticks of keys, none if more than half of all ticks have keys: then they were not chosen by hand."""
+    if part.sampled:
+        return np.zeros(0, np.int64)
+    found = np.unique(np.rint(key_times(part.curves)).astype(np.int64))
+    return found if 2 * len(found) <= len(ticks) else np.zeros(0, np.int64)
+
+
+def _report_left_out(part: _Moving, report: Report) -> None:
+    found = part.object
+    bone = found.parent_bone if found.parent_type == "BONE" else ""
+    owner = found.parent if bone else found
+    curves = transforms.playing_curves(owner)
+    if rotates_itself(found) is not None:
+        rotations = [key for key in transforms.channels_of(curves, bone) if key[0].startswith("rotation")]
+        if rotations:
+            report.warn(f"the game turns it by itself: {len(rotations)} curves of its rotation left out", found.name)
+    others = {curve.data_path for curve in transforms.playing_curves(found)} - transforms.WIDTHS.keys()
+    if others:
+        report.warn(f"{len(others)} animated properties left out ({min(others)})", found.name)
+    if found.type == "MESH" and found.data.shape_keys is not None and found.data.shape_keys.animation_data is not None:
+        report.warn("animated shape keys left out: the game's parts are rigid", found.name)
+
+
+def _report_unseen(part: _Moving, report: Report, *, known: bool) -> None:
+    """Report curves without effect; ``known`` if the file has a motion of the part."""
+    if part.muted and not part.sampled:
+        what = " and ".join(sorted({_KINDS[channel.partition("_")[0]] for channel in part.muted}))
+        kept = f"the file's {what} is kept" if known else "left out"
+        report.warn(f"muted curves are not shown: {kept}", part.object.name)
+    if part.hidden:
+        names = ", ".join(channel.removeprefix("rotation_") for channel in part.hidden)
+        report.warn(
+            f"its rotation mode hides its keys ({names}): exported as shown, without these turns; set the rotation "
+            "mode back to export them",
+            part.object.name,
+        )
+
+
+_KINDS = {"location": "movement", "rotation": "rotation", "scale": "size"}
+
+
+# The file's own motion -----------------------------------------------------------------------------------------------
+
+
+def _still(base: Motion) -> Motion:
+    rotations = np.zeros_like(base.rotations)
+    rotations[:, 0] = 1
+    return Motion(base.first, rotations, np.zeros_like(base.displacements))
+
+
+def _settled(
+    part: _Moving, motion: Motion | None, base: Motion | None, offset: NDArray[Any], precision: Precision
+) -> Motion | None:
+    """The motion with the base's own rotations and displacements where Blender shows what was imported."""
+    if motion is None or base is None:
+        return motion
+    # With few keys Blender shows another motion than with a key at every tick.
+    known = _over(base, motion)
+    few = _over(straightened(base, few_ticks(base)), motion)
+    same_rotation = same_rotations(motion, known, precision) | same_rotations(motion, few, precision)
+    same_position = _same_positions(motion, known, offset, precision) | _same_positions(motion, few, offset, precision)
+    muted = {channel.partition("_")[0] for channel in part.muted if not part.sampled}
+    same_rotation |= rotates_itself(part.object) is not None or "rotation" in muted
+    same_position |= "location" in muted
+    rotations, displacements = known.rotations, known.displacements
+    if not same_rotation.all():
+        rotations = rotation.continuous(np.where(same_rotation[:, None], rotations, motion.rotations))
+    if not same_position.all():
+        displacements = np.where(same_position[:, None], displacements, motion.displacements)
+    return Motion(motion.first, rotations, displacements, base.key_ticks if known is base else motion.key_ticks)
+
+
+def _over(base: Motion, motion: Motion) -> Motion:
+    """A motion over the ticks of another, constant before and after its own."""
+    if (motion.first, motion.last) == (base.first, base.last):
+        return base
+    rows = np.clip(np.arange(motion.first, motion.last + 1), base.first, base.last) - base.first
+    return Motion(motion.first, base.rotations[rows], base.displacements[rows], base.key_ticks)
+
+
+def _same_positions(motion: Motion, other: Motion, offset: NDArray[Any], precision: Precision) -> NDArray[np.bool_]:
+    """(ticks,) where displacements are equal within the tolerance plus the rounding of offset and sum to 32 bits."""
+    size = 1 + np.abs(other.displacements).max(initial=0)
+    rounding = 4 * np.finfo(np.float32).eps * (np.abs(offset).max(initial=0) + size)
+    apart = np.abs(motion.displacements - other.displacements).max(axis=1, initial=0)
+    result: NDArray[np.bool_] = apart <= precision.untouched_distance * size + rounding
+    return result
+
+
+def update_status(context: Any, holder: Any, before: Model | None) -> list[Any]:
+    """Compare the motions of a model with those of its file; the parts that differ. Raises `WriteError`."""
+    hierarchy = hierarchy_of(context, Chosen(holder), Report())
+    context.view_layer.update()
+    edited = edited_parts(context, hierarchy, before or Model(""))
+    holder.motionbridge_descent_model.motion_status = "EDITED" if edited else "UNTOUCHED"
+    return edited
+
+
+def is_sampled(context: Any, holder: Any) -> bool:
+    """Whether a part of a model must be sampled frame by frame."""
+    hierarchy = hierarchy_of(context, Chosen(holder), Report())
+    return any(_moving(hierarchy, index).sampled for index in range(len(hierarchy.parts)))
+
+
+def plays_any(holder: Any, datablocks: Sequence[Any]) -> bool:
+    """Whether a part of a model, or its armature, plays one of these actions."""
+    owners = [holder, *holder.children_recursive]
+    playing = [one.animation_data.action for one in owners if one.animation_data is not None]
+    return any(action is not None and action in datablocks for action in playing)

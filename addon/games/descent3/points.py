@@ -1,7 +1,7 @@
 """Gun, ground, attach and special points as empties: an arrow for a direction, a sphere for a radius.
 
-The arrow is the empty's z axis; an attach point's y axis is up. While an empty has the rotation it was given, the
-file's own direction counts, which a rotation cannot hold to the bit.
+The arrow is the empty's z axis; an attach point's y axis is up. A rotation cannot hold the file's direction to the bit,
+so that is exported as long as the empty has its imported rotation.
 """
 
 from __future__ import annotations
@@ -22,60 +22,60 @@ from ...formats.descent3.oof.model import Model, Part, Point, PointKind
 Floats = NDArray[np.float64]
 
 ARROW = 0.12
-"""Length of an arrow, as a share of the model's reach."""
+"""Length of an arrow, relative to the size of the model."""
 _ALONG = np.array([0.0, 0.0, 1.0])
 _UP = np.array([0.0, 1.0, 0.0])
 
 
 def build(model: Model, holder: Any, parts: Sequence[Any], *, armature: bool) -> list[Any]:
-    """An empty for each point, linked nowhere yet, below its part; what belongs to none is below the holder."""
-    length = ARROW * max((_reach(part) for part in model.parts), default=1.0)
+    """An empty for each point, in no collection yet, parented to its part or to the holder."""
+    length = ARROW * max((_size(part) for part in model.parts), default=1.0)
     counts: dict[PointKind, int] = {}
-    made = []
+    empties = []
     for point in model.points:
-        number = counts.get(point.kind, 0)
-        counts[point.kind] = number + 1
-        shown = _new(point, number, length)
-        shown.parent = parts[point.parent] if 0 <= point.parent < len(parts) else holder
-        if armature and shown.parent == holder:
-            shown.parent_type = "OBJECT"
-        made.append(shown)
-    holder.motionbridge_descent_model.shown_points = len(made)
-    return made
+        index = counts.get(point.kind, 0)
+        counts[point.kind] = index + 1
+        empty = _new_empty(point, index, length)
+        empty.parent = parts[point.parent] if 0 <= point.parent < len(parts) else holder
+        if armature and empty.parent == holder:
+            empty.parent_type = "OBJECT"
+        empties.append(empty)
+    holder.motionbridge_descent_model.shown_points = len(empties)
+    return empties
 
 
-def _reach(part: Part) -> float:
-    reach = float(np.abs(part.mesh.positions).max(initial=0))
-    return reach if 0.1 < reach < 1e4 else 1.0
+def _size(part: Part) -> float:
+    size = float(np.abs(part.mesh.positions).max(initial=0))
+    return size if 0.1 < size < 1e4 else 1.0
 
 
-def _new(point: Point, number: int, length: float) -> Any:
-    name = point.name if point.kind is PointKind.SPECIAL and point.name else f"{point.kind.value} {number}".capitalize()
-    shown: Any = bpy.data.objects.new(names.shortened(name), None)
-    shown.location = point.position.tolist()
-    shown.rotation_mode = "QUATERNION"
+def _new_empty(point: Point, index: int, length: float) -> Any:
+    name = point.name if point.kind is PointKind.SPECIAL and point.name else f"{point.kind.value} {index}".capitalize()
+    empty: Any = bpy.data.objects.new(names.shortened(name), None)
+    empty.location = point.position.tolist()
+    empty.rotation_mode = "QUATERNION"
     # Guns and docks lie inside the hull.
-    shown.show_in_front = True
-    properties = shown.motionbridge_descent_point
-    properties.kind, properties.source, properties.number = point.kind.name, point.source, number
+    empty.show_in_front = True
+    properties = empty.motionbridge_descent_point
+    properties.kind, properties.source, properties.number = point.kind.name, point.source, index
     if point.direction is None:
-        shown.empty_display_type = "SPHERE"
-        shown.empty_display_size = min(max(point.radius, 0.01), 1e4) if np.isfinite(point.radius) else 0.01
+        empty.empty_display_type = "SPHERE"
+        empty.empty_display_size = min(max(point.radius, 0.01), 1e4) if np.isfinite(point.radius) else 0.01
         properties.game_name, properties.text = point.name, point.properties
-        properties.radius, properties.shown_size = point.radius, shown.empty_display_size
-        return shown
-    shown.empty_display_type, shown.empty_display_size = "SINGLE_ARROW", length
+        properties.radius, properties.shown_size = point.radius, empty.empty_display_size
+        return empty
+    empty.empty_display_type, empty.empty_display_size = "SINGLE_ARROW", length
     properties.direction = point.direction.tolist()
     if point.up is not None:
         properties.up = point.up.tolist()
     properties.has_up = properties.shown_up = point.up is not None
-    shown.rotation_quaternion = _turn(point.direction, point.up)
-    properties.shown_turn = list(shown.rotation_quaternion)
-    return shown
+    empty.rotation_quaternion = _rotation(point.direction, point.up)
+    properties.shown_turn = list(empty.rotation_quaternion)
+    return empty
 
 
-def _turn(direction: NDArray[Any], up: NDArray[Any] | None) -> Quaternion:
-    """The rotation that takes z to the direction, and y as near to ``up`` as it goes."""
+def _rotation(direction: NDArray[Any], up: NDArray[Any] | None) -> Quaternion:
+    """The rotation whose z axis is the direction, and whose y axis is as near to ``up`` as possible."""
     along: Any = Vector(np.nan_to_num(direction.astype(np.float64)).tolist())
     if along.length_squared == 0:
         return Quaternion()
@@ -88,15 +88,15 @@ def _turn(direction: NDArray[Any], up: NDArray[Any] | None) -> Quaternion:
     return Matrix(axes).transposed().to_quaternion()
 
 
-def turned(point: Point, turn: Floats) -> Point:
-    """The point where its part has been turned or stretched by (3, 3)."""
-    if np.array_equal(turn, np.eye(3)):
+def transformed(point: Point, matrix: Floats) -> Point:
+    """The point after its part has been rotated or scaled by a matrix (3, 3)."""
+    if np.array_equal(matrix, np.eye(3)):
         return point
-    result = replace(point, position=(turn @ point.position).astype(np.float32))
+    result = replace(point, position=(matrix @ point.position).astype(np.float32))
     if point.direction is not None:
-        result.direction = _unit(turn @ point.direction)
+        result.direction = _unit(matrix @ point.direction)
     if point.up is not None:
-        result.up = _unit(turn @ point.up)
+        result.up = _unit(matrix @ point.up)
     return result
 
 
@@ -105,35 +105,34 @@ def _unit(direction: Floats) -> NDArray[np.float32]:
     return (direction / length if length else direction).astype(np.float32)
 
 
-def gather(shown: Any, parent: int, place: Floats) -> Point:
-    """What an empty says. ``parent`` is the place of its part, ``place`` (4, 4) where it stands in that part's frame.
+def gather(empty: Any, parent: int, matrix: Floats) -> Point:
+    """The point of an empty. ``parent`` is the index of its part, ``matrix`` (4, 4) relative to the part's pivot.
 
-    A special point has no part: its place is in the model's frame.
-
-    Raises `WriteError` where its arrow has no direction.
+    The matrix of a special point, which has no part, is in the model's frame. Raises `WriteError` if the arrow has no
+    direction.
     """
-    properties = shown.motionbridge_descent_point
+    properties = empty.motionbridge_descent_point
     kind = PointKind[properties.kind]
-    position = place[:3, 3].astype(np.float32)
+    position = matrix[:3, 3].astype(np.float32)
     if kind is PointKind.SPECIAL:
-        same = shown.empty_display_size == properties.shown_size
-        size = properties.radius if same else shown.empty_display_size * float(np.linalg.norm(place[:3, 0]))
-        name = properties.game_name or shown.name
+        same = empty.empty_display_size == properties.shown_size
+        size = properties.radius if same else empty.empty_display_size * float(np.linalg.norm(matrix[:3, 0]))
+        name = properties.game_name or empty.name
         return Point(kind, -1, position, name=name, properties=properties.text, radius=size, source=properties.source)
-    turn = place[:3, :3]
-    local = np.array(shown.matrix_basis, np.float64)[:3, :3]
-    given = np.array(Quaternion(properties.shown_turn).to_matrix(), np.float64)
-    still = properties.source >= 0 and np.abs(local - given).max() < 1e-5 and np.abs(turn - local).max() < 1e-5
-    if still:
+    rotation = matrix[:3, :3]
+    local = np.array(empty.matrix_basis, np.float64)[:3, :3]
+    imported = np.array(Quaternion(properties.shown_turn).to_matrix(), np.float64)
+    unrotated = np.abs(local - imported).max() < 1e-5 and np.abs(rotation - local).max() < 1e-5
+    if properties.source >= 0 and unrotated:
         direction = np.array(properties.direction, np.float32)
         up = np.array(properties.up, np.float32) if properties.has_up else None
         if properties.has_up and not properties.shown_up:
-            up = (turn @ _UP).astype(np.float32)
+            up = (rotation @ _UP).astype(np.float32)
         return Point(kind, parent, position, direction, up, source=properties.source)
-    length = float(np.linalg.norm(turn @ _ALONG))
+    length = float(np.linalg.norm(rotation @ _ALONG))
     if not length:
-        raise WriteError(f"the arrow of {shown.name!r} has no direction", remedy="Clear its scale")
-    direction = (turn @ _ALONG / length).astype(np.float32)
-    upright = turn @ _UP
+        raise WriteError(f"the arrow of {empty.name!r} has no direction", remedy="Clear its scale")
+    direction = (rotation @ _ALONG / length).astype(np.float32)
+    upright = rotation @ _UP
     up = (upright / np.linalg.norm(upright)).astype(np.float32) if properties.has_up else None
     return Point(kind, parent, position, direction, up, source=properties.source)

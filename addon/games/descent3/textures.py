@@ -1,4 +1,4 @@
-"""Where the pictures of a model's textures are: beside it, in its archive, in the game's folders, tables and archives.
+"""Textures of a model: found beside it, in its archive, in the game's folders, tables and archives; and its materials.
 
 The game looks for a picture ``NAME.ogf``, then for an animation one of whose pictures is called so, then for a texture
 page of that name in its tables. Loose files come before archives here as there. For people who unpacked their textures
@@ -8,17 +8,20 @@ with other tools, ordinary pictures of the name count, too.
 from __future__ import annotations
 
 import mmap
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
+import bpy
 import numpy as np
 from numpy.typing import NDArray
 
 from ...blender import image, material
 from ...core import files
 from ...core.errors import MotionbridgeError, ReadError, WriteError
+from ...core.model import Material
 from ...core.report import Report
 from ...formats.descent3 import gam, hog2, ogf_image, strings
 from ...formats.descent3.hog2 import Hog2
@@ -221,3 +224,79 @@ def _archives_of(folder: Path, opened: set[Path], report: Report) -> Iterator[di
         except ReadError as refusal:
             # It may hold nothing that matters here, but then a texture is missed for a reason.
             report.note(f"textures were not looked for in an archive: {refusal}")
+
+
+# Materials -----------------------------------------------------------------------------------------------------------
+
+UNKNOWN = "motionbridge_unknown_texture"
+"""Property of a material for a texture index outside of the table, or for a texture without a name."""
+MISSING = (0.8, 0.0, 0.8, 1.0)
+_NUMBERED = re.compile(r"\.\d{3,}$")
+
+
+def build_material(look: Material, textures: Textures | None, report: Report) -> Any:
+    """A Blender material of this texture or colour; an existing one if it looks the same."""
+    if look.colour is not None:
+        return material.build_coloured(look.name, (*linear(look.colour), 1.0))
+    if not look.texture:
+        made = material.build_coloured(look.name, MISSING)
+        made[UNKNOWN] = True
+        return made
+    picture = textures.picture(look.texture, report) if textures is not None else None
+    if picture is None:
+        if textures is not None:
+            report.warn("a texture is not there; set the Descent 3 folder to see it", look.texture)
+        return material.build(look)
+    return material.build(look, picture.image, see_through=picture.see_through, pictures=picture.pictures)
+
+
+def gather_material(found: Any) -> Material:
+    """The texture or colour of a Blender material; None, an empty slot, is a face without either.
+
+    A material made in Blender has the texture that its image is named after, otherwise its own colour.
+    """
+    if found is None:
+        return Material("")
+    if found.get(UNKNOWN):
+        return Material(found.get(material.TITLE, found.name))
+    texture = found.motionbridge_material.texture or _image_name(found)
+    if texture:
+        return Material(found.name, texture)
+    return Material(found.name, colour=_colour(found))
+
+
+def _image_name(found: Any) -> str:
+    """The name, without suffix, of the image that gives a material its colour; empty if there is none."""
+    nodes = found.node_tree.nodes if found.node_tree is not None else ()
+    images = [node for node in nodes if node.type == "TEX_IMAGE" and node.image is not None]
+    coloured = [node for node in images if any(link.to_socket.name == "Base Color" for link in _links(node))]
+    node = next(iter(coloured or images), None)
+    if node is None:
+        return ""
+    file = bpy.path.abspath(node.image.filepath)
+    return PurePath(file.replace("\\", "/")).stem if file else _NUMBERED.sub("", node.image.name).partition(".")[0]
+
+
+def _links(node: Any) -> list[Any]:
+    return [link for output in node.outputs for link in output.links]
+
+
+def _colour(found: Any) -> tuple[int, int, int]:
+    nodes = found.node_tree.nodes if found.node_tree is not None else ()
+    surface = next((node for node in nodes if node.type == "BSDF_PRINCIPLED"), None)
+    values = found.diffuse_color if surface is None else surface.inputs["Base Color"].default_value
+    return srgb(tuple(values[:3]))
+
+
+def linear(colour: tuple[int, int, int]) -> tuple[float, ...]:
+    """SRGB red, green, blue (0 ... 255) as linear values (0 ... 1)."""
+    shares = np.array(colour, np.float64) / 255
+    return tuple(np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4).tolist())
+
+
+def srgb(light: tuple[float, ...]) -> tuple[int, int, int]:
+    """The inverse of `linear`."""
+    values = np.clip(np.array(light, np.float64), 0, 1)
+    shares = np.where(values <= 0.0031308, values * 12.92, 1.055 * values ** (1 / 2.4) - 0.055)
+    red, green, blue = np.rint(255 * shares).astype(int).tolist()
+    return red, green, blue
