@@ -369,6 +369,45 @@ def test_a_point_is_added_beside_those_that_were_not_imported():
     assert batteries(data) == [([2], []), ([1], [4])]
 
 
+def new_point(kind, parent, location):
+    empty = bpy.data.objects.new(f"new {kind}", None)
+    bpy.context.scene.collection.objects.link(empty)
+    empty.parent, empty.location = parent, location
+    empty.motionbridge_descent_point.kind = kind
+    return empty
+
+
+def test_a_new_point_below_no_part_belongs_to_the_first(small):
+    made, _ = imported(small)
+    new_point("GUN", made.holder, (5, 6, 7))
+    data = planned(made.holder)[0].data
+    parent, position, _ = points(data, b"GPNT")[-1]
+    assert parent == 0
+    np.testing.assert_allclose(position + parts(data)[0].offset, [5, 7, 6], atol=1e-6)
+
+
+def test_a_special_point_below_a_part_is_in_the_frame_of_the_model(small):
+    made, _ = imported(small)
+    turned = made.parts[1]
+    turned.location, turned.rotation_quaternion = (1, 2, 3), Quaternion((0, 0, 1), 0.5)
+    empty = new_point("SPECIAL", turned, (5, 6, 7))
+    body = dict(chunks(planned(made.holder)[0].data))[b"SPCL"]
+    bpy.context.view_layer.update()
+    expected = made.holder.matrix_world.inverted() @ empty.matrix_world.translation
+    np.testing.assert_allclose(np.frombuffer(body[-16:-4], "<f4")[[0, 2, 1]], expected, atol=1e-5)
+
+
+def test_a_part_on_a_bone_of_an_armature_that_a_script_just_made(small):
+    made, _ = imported(small, bones=True)
+    rig = bpy.data.objects.new("rig", made.rig.data)
+    bpy.context.scene.collection.objects.link(rig)
+    assert rig.pose is None, "there is a pose only after Blender has updated the scene"
+    part = square("hull", parent=rig)
+    part.parent_type, part.parent_bone = "BONE", rig.data.bones[0].name
+    data = planned(Chosen(None, [part]))[0].data
+    assert [part.name for part in parts(data)] == ["hull"]
+
+
 def test_a_holder_without_its_model_is_refused(pyro):
     made, _ = imported(pyro)
     for part in made.parts:

@@ -108,7 +108,7 @@ def measured(made, numbers, file):
     Rotations and places by turns. The last four are of what the game computed, where its own pitch lets it.
     """
     order = [part.index for part in file.sub_objects]  # the numbers go by index
-    parents = oof.pose.parent_places(file)
+    parents = file.parent_indices
     itself, below = driven_otherwise(made, numbers, order, parents)
     frames = numbers["frame"].tolist()
     snapped = beside_keys(made, numbers["frame"])
@@ -172,7 +172,7 @@ def test_few_keys_stay_near_the_game_and_keep_its_key_times(name, bones, vectors
     made, _ = imported(path, bones=bones, rotors=False, textures=False, few_keys=True)
     file = document(path.read_bytes())
     game = in_game(path.read_bytes(), np.arange(made.ticks[0], made.ticks[1] + 1))
-    parents = oof.pose.parent_places(file)
+    parents = file.parent_indices
     motions = oof.decode(file, Report()).parts
     moving = [place for place, part in enumerate(motions) if part.motion is not None and part.spin_axis is None]
     for row in range(0, len(game.rotations), max(1, len(game.rotations) // 12)):
@@ -350,7 +350,7 @@ def hold_to_game(made, data, degrees=0.03, units=2e-3):
     """The game's poses of the file are Blender's of the scene, at every tick."""
     file = document(data)
     game = oof.poses(file, np.arange(made.ticks[0], made.ticks[1] + 1))
-    parents = oof.pose.parent_places(file)
+    parents = file.parent_indices
     for row in range(len(game.rotations)):
         local = in_parent(scene_matrices(made, float(made.ticks[0] + row)), parents)
         for place, matrix in enumerate(local):
@@ -654,7 +654,7 @@ def test_rotors_turn_as_the_game_turns_them_and_exports_take_no_notice(bones, ve
         seconds = frame / 24  # the scene's rate
         game = oof.poses(model, np.array([frame]), np.array([seconds]))
         world = scene_matrices(made, frame)
-        local = in_parent(world, oof.pose.parent_places(model))
+        local = in_parent(world, model.parent_indices)
         for place in places:
             turned = np.abs(SWAP @ local[place][:3, :3] @ SWAP - game.rotations[0, place]).max()
             assert turned < 2e-4  # the game counts 65535 units

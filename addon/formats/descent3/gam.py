@@ -27,12 +27,10 @@ _PALETTE = 255
 
 
 class TextureFlag(IntFlag):
-    """What a texture page says of its texture, as far as it matters to how a model looks."""
+    """Flags of a texture page that affect reading, or which image is shown; other bits are kept."""
 
     ANIMATED = 1 << 6
     """The bitmap is an animation (`.oaf`)."""
-    FULL_BRIGHT = 1 << 19
-    ADDITIVE = 1 << 21
     ALPHA = 1 << 22
     PROCEDURAL = 1 << 24
 
