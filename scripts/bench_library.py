@@ -16,8 +16,8 @@ from addon.core import rotation, space
 from addon.core.envelope import Envelope, Shape
 from addon.core.model import Clip, Skeleton, Space
 from addon.formats.xray import anm, cform, details, dm, hom, occluders, omf, som
-from addon.formats.xray.anm.document import Animation, new_anm
-from addon.formats.xray.cform.document import FACE, Cform, material_bits
+from addon.formats.xray.anm import Animation, new_anm
+from addon.formats.xray.cform import FACE, Cform, material_bits
 from addon.formats.xray.envelopes import stored
 from addon.formats.xray.omf.document import new_omf
 from addon.formats.xray.omf.encoding import encode

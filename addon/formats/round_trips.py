@@ -14,7 +14,7 @@ from .arma import p3d, rtm
 from .arma.hierarchy import Hierarchy
 from .descent3 import ogf_image, oof
 from .xray import anm, bones, cform, details, dm, err, hom, skl, som
-from .xray.bones.mapping import decode_bone, encode_bone, with_bones
+from .xray.bones import decode_bone, encode_bone, with_bones
 from .xray.ogf.chunk_types import BoneNames
 from .xray.ogf.document import Ogf, motion_set_of, with_motion_set
 from .xray.ogf.mesh import bone_labels, decode_meshes, encode_meshes

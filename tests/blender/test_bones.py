@@ -10,7 +10,7 @@ from addon.core.errors import ReadError, WriteError
 from addon.core.finite import NOT_FINITE
 from addon.core.report import Report
 from addon.formats.xray import bones, ogf
-from addon.formats.xray.bones.document import Mass
+from addon.formats.xray.bones import Mass
 from addon.formats.xray.ogf.chunk_types import BoneNames, IkData, Joint, Shape
 from addon.games.xray import bones_file, model_export
 from addon.games.xray.model import ImportOptions, import_model

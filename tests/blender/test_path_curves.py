@@ -14,7 +14,7 @@ import pytest
 from addon.blender import compat
 from addon.core.report import Report
 from addon.formats.xray import anm
-from addon.formats.xray.anm.document import Animation, new_anm
+from addon.formats.xray.anm import Animation, new_anm
 from addon.formats.xray.envelopes import OLD, StoredEnvelope
 from addon.games.xray.path import PathExportOptions, PathImportOptions, import_path, plan_export
 from tests.core.envelope.formula import BEZIER_2D, CONSTANT_BEHAVIOUR, LINEAR_BEHAVIOUR, STEPPED, TCB, Channel, solved

@@ -9,7 +9,7 @@ import pytest
 from addon.core.errors import MotionbridgeError
 from addon.core.report import Report
 from addon.formats.xray import anm
-from addon.formats.xray.anm.document import Animation, new_anm
+from addon.formats.xray.anm import Animation, new_anm
 from addon.formats.xray.envelopes import OLD, PACKED, StoredEnvelope, packed
 from addon.games.xray.path import PathExportOptions, PathImportOptions, import_path, plan_export
 from tests.blender.test_path_sampling import curves_of

@@ -10,7 +10,7 @@ from addon.core.envelope import evaluate
 from addon.core.errors import MotionbridgeError, WriteError
 from addon.core.report import Report
 from addon.formats.xray import anm
-from addon.formats.xray.anm.document import FRAMES_PER_SECOND
+from addon.formats.xray.anm import FRAMES_PER_SECOND
 from addon.games.xray.path import (
     PathExportOptions,
     PathImportOptions,

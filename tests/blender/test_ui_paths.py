@@ -11,7 +11,7 @@ import pytest
 from addon.core.envelope import Behaviour, Envelope, Shape, evaluate
 from addon.core.report import Report
 from addon.formats.xray import anm
-from addon.formats.xray.anm.document import Animation, new_anm
+from addon.formats.xray.anm import Animation, new_anm
 from addon.formats.xray.envelopes import stored
 from addon.ui import export_path, path_panels, scene_command
 from tests.blender.test_paths import curves_of, keyed_object

@@ -16,8 +16,21 @@ from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...core.text import of_file_are
 from ...formats.xray import bones
-from ...formats.xray.bones.document import Bones, Breaking, Friction, IkFlags, Mass, Material, Part
-from ...formats.xray.bones.mapping import Physics, decode_bone, encode_bone, new_bone, new_bones, with_bones
+from ...formats.xray.bones import (
+    Bones,
+    Breaking,
+    Friction,
+    IkFlags,
+    Mass,
+    Material,
+    Part,
+    Physics,
+    decode_bone,
+    encode_bone,
+    new_bone,
+    new_bones,
+    with_bones,
+)
 from ...formats.xray.ogf.chunk_types import Joint, Shape
 from . import bone_properties, motion_files
 

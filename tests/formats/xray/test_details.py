@@ -15,7 +15,7 @@ from addon.core.report import Report
 from addon.formats import detect
 from addon.formats.xray import details, dm
 from addon.formats.xray.details import EMPTY
-from addon.formats.xray.details.slots import OLD_SLOT, SLOT
+from addon.formats.xray.details.document import OLD_SLOT, SLOT
 from tests.formats.xray.level_bytes import chunk, floats, hexed, words
 from tests.formats.xray.test_dm import SMALL as GRASS
 from tests.real_files import corpus_files
@@ -113,26 +113,26 @@ def test_every_height_comes_back_from_metres():
     steps = np.arange(4096)
     metres = steps * 0.2 - 200
     for held in (metres, metres.astype(np.float32).astype(float)):
-        assert (details.slots.ground_steps(held) == steps).all()
+        assert (details.document.ground_steps(held) == steps).all()
     heights = np.arange(256) * 0.1
     for held in (heights, heights.astype(np.float32).astype(float)):
-        assert (details.slots.height_steps(np.full(256, -200.0), held) == np.arange(256)).all()
+        assert (details.document.height_steps(np.full(256, -200.0), held) == np.arange(256)).all()
     shades = np.arange(16) / 15
     for held in (shades, shades.astype(np.float32)):
-        assert (details.slots.shade_steps(held) == np.arange(16)).all()
+        assert (details.document.shade_steps(held) == np.arange(16)).all()
 
 
 def test_new_heights_reach_below_and_above_what_was_asked():
     chance = np.random.default_rng(6)
     bottom, tall = chance.uniform(-200, 600, 5000), chance.uniform(0, 20, 5000)
-    base = details.slots.ground_steps(bottom) * 0.2 - 200
-    top = base + details.slots.height_steps(bottom, tall) * 0.1
+    base = details.document.ground_steps(bottom) * 0.2 - 200
+    top = base + details.document.height_steps(bottom, tall) * 0.1
     assert (base <= bottom + 1e-3).all()
     assert (base > bottom - 0.2 - 1e-3).all()
     assert (top >= bottom + tall - 1e-3).all()
     assert (top < bottom + tall + 0.1 + 1e-3).all()
-    assert details.slots.ground_steps(np.array([-300, 5000, np.nan])).tolist() == [0, 4095, 0]
-    assert details.slots.height_steps(np.zeros(2), np.array([-5.0, 99])).tolist() == [0, 255]
+    assert details.document.ground_steps(np.array([-300, 5000, np.nan])).tolist() == [0, 4095, 0]
+    assert details.document.height_steps(np.zeros(2), np.array([-5.0, 99])).tolist() == [0, 255]
 
 
 @given(arrays.arrays(np.uint64, 3, elements=st.integers(0, 2**64 - 1)), st.integers(0, 2**32 - 1))

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from .document import (
+    EMPTY,
+    MODELS,
+    MOST_SHADE,
     NEWEST,
     SLOT_SIZE,
     Details,
     Header,
+    SlotValues,
     describe,
     differences,
     dump,
+    empty_slots,
+    ground_of,
     new,
+    pack,
     raw_size,
     read,
     recompose,
     starts_like,
+    unpack,
     write,
 )
 from .ground import (
@@ -24,20 +32,23 @@ from .ground import (
     MODEL,
     SKY,
     SUN,
+    arrange,
     column,
     columns,
     decode,
     encode,
+    find_misplaced,
+    find_orphans,
     find_problems,
     is_off_ground,
     named_models,
+    new_grid,
     parts,
     places,
+    renumbered,
     report_missing,
 )
-from .placing import arrange, find_misplaced, find_orphans, new_grid, renumbered
 from .scatter import Plants, scatter
-from .slots import EMPTY, MODELS, MOST_SHADE, SlotValues, empty_slots, ground_of, pack, unpack
 
 __all__ = [
     "COLOUR",

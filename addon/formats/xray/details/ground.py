@@ -1,11 +1,13 @@
-"""The slots of `.details` as points with attributes, and back: what nobody changed keeps its bits, value by value.
+"""The slots of `.details` as points with attributes, and back: unedited values keep their bits.
 
-A point stands in the middle of each slot, at the height of its ground.
+A point is in the middle of each slot, at the height of its ground. An imported point knows its slot by `FILE_FACE`. One
+that was drawn, or copied from another, belongs to the slot it is in. A slot without a point is empty: nothing grows
+there, its heights and light stay the file's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +16,7 @@ from numpy.typing import NDArray
 
 from ....core import problems, quantum, text
 from ....core.errors import WriteError
-from ....core.model import Attribute, Domain, Mesh
+from ....core.model import FILE_FACE, Attribute, Domain, Mesh
 from ....core.problems import Problem
 from ....core.report import Report
 from ....core.scratch import scratch
@@ -22,8 +24,7 @@ from .. import dm
 from ..changes import Changes
 from ..chunks import Chunk, ChunkRun
 from ..dm import Dm
-from .document import SLOT_SIZE, Details
-from .slots import (
+from .document import (
     EMPTY,
     GROUND_STEP,
     HEIGHT_STEP,
@@ -32,11 +33,16 @@ from .slots import (
     MOST_GROUND,
     MOST_HEIGHT,
     MOST_SHADE,
+    SLOT_SIZE,
+    Details,
+    Header,
     SlotValues,
     density_of,
+    empty_slots,
     ground_of,
     height_of,
     models_of,
+    new,
     pack,
     shade_steps,
     shades_of,
@@ -48,6 +54,8 @@ MODEL = tuple(f"model_{place}" for place in range(4))
 DENSITY = tuple(f"density_{place}" for place in range(4))
 _PART = 1 << 13
 _MOST_MODEL = {2: 254, 3: MODELS - 1}
+MOST_SLOTS = 1 << 22
+"""Of a new file: 4 x 4 km. The largest of the games has 0.1 million."""
 
 
 def decode(document: Details, report: Report) -> Mesh:
@@ -56,6 +64,25 @@ def decode(document: Details, report: Report) -> Mesh:
     mesh = Mesh(document.name, places(document), np.zeros((0, 3), np.int32))
     mesh.attributes = {name: Attribute(Domain.VERTEX, column(document, name)) for name in columns(document)}
     return mesh
+
+
+def encode(ground: Mesh, base: Details, models: Mapping[int, Dm] | None = None) -> tuple[Details, Changes]:
+    """The base with the points' values and, where given, these models by their numbers, and what changed.
+
+    Only heights of points count: their places are the grid's. An attribute that is missing is the base's. Raises
+    `WriteError` where the points are not as many as the slots, or hold what a slot cannot.
+    """
+    if len(ground.positions) != len(base.slots):
+        raise WriteError(
+            f"{ground.name!r} has {len(ground.positions)} points, the grid has {len(base.slots)} slots",
+            remedy="Import the grid again: its points must not be deleted, joined or added to",
+        )
+    problems.refuse(_out_of_range(ground, base), ground.name)
+    changes = Changes()
+    document = replace(base, slots=_encode_slots(ground, base, changes))
+    if models is not None:
+        _encode_models(document, base, models, changes)
+    return (document if changes else base), changes
 
 
 def named_models(document: Details) -> set[int]:
@@ -142,25 +169,6 @@ def places(document: Details) -> NDArray[np.float32]:
     for at in range(0, len(result), _PART):
         result[at : at + _PART, 2] = ground_of(document.slots[at : at + _PART])
     return result
-
-
-def encode(ground: Mesh, base: Details, models: Mapping[int, Dm] | None = None) -> tuple[Details, Changes]:
-    """The base with the points' values and, where given, these models by their numbers, and what changed.
-
-    Only heights of points count: their places are the grid's. An attribute that is missing is the base's. Raises
-    `WriteError` where the points are not as many as the slots, or hold what a slot cannot.
-    """
-    if len(ground.positions) != len(base.slots):
-        raise WriteError(
-            f"{ground.name!r} has {len(ground.positions)} points, the grid has {len(base.slots)} slots",
-            remedy="Import the grid again: its points must not be deleted, joined or added to",
-        )
-    problems.refuse(_out_of_range(ground, base), ground.name)
-    changes = Changes()
-    document = replace(base, slots=_encode_slots(ground, base, changes))
-    if models is not None:
-        _encode_models(document, base, models, changes)
-    return (document if changes else base), changes
 
 
 def _encode_slots(ground: Mesh, base: Details, changes: Changes) -> NDArray[Any]:
@@ -297,3 +305,127 @@ def find_problems(ground: Mesh, base: Details, models: int | None = None) -> Ite
             wrong = np.logical_and(values >= count, values <= _MOST_MODEL[base.header.version])
             what = f"have a {name} that is none of the file's {count} models"
             yield from problems.some(wrong, "slots", what, "Choose another, or add the model", Domain.VERTEX)
+
+
+# The grid: slots where points are -------------------------------------------------------------------------------------
+
+
+def slot_numbers(points: Mesh, header: Header) -> NDArray[np.int64]:
+    """(points,) the slot of each, -1 for none."""
+    by_place = _slots_by_place(points, header)
+    said = points.values(FILE_FACE, Domain.VERTEX)
+    if said is None:
+        return by_place
+    numbers = np.where((said >= 0) & (said < header.slots), said, -1).astype(np.int64)
+    if len(numbers) == header.slots and np.array_equal(numbers, np.arange(len(numbers))):
+        return numbers
+    twice = _repeated(numbers) | (numbers < 0)
+    numbers[twice] = by_place[twice]
+    return numbers
+
+
+def _repeated(numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """(n,) which stand for what another one stands for, too; -1 is nothing."""
+    _, place, count = np.unique(numbers, return_inverse=True, return_counts=True)
+    result: NDArray[np.bool_] = (count[place.ravel()] > 1) & (numbers >= 0)
+    return result
+
+
+def _slots_by_place(points: Mesh, header: Header) -> NDArray[np.int64]:
+    width, depth = header.size
+    cells = np.floor(points.positions[:, :2].astype(np.float64) / SLOT_SIZE) + np.array(header.offset)
+    with np.errstate(invalid="ignore"):
+        inside = np.logical_and(cells >= 0, cells < np.array([width, depth])).all(axis=1)
+    numbers = np.full(len(cells), -1, np.int64)
+    x, z = cells[inside].astype(np.int64).T
+    numbers[inside] = z * width + x
+    return numbers
+
+
+def find_misplaced(points: Mesh, header: Header) -> Iterator[Problem]:
+    """Fatal: points of no slot, and several of one."""
+    numbers = slot_numbers(points, header)
+    remedy = "Delete them, or move them into the grid"
+    yield from problems.some(numbers < 0, "faces", "stand in no slot", remedy, Domain.VERTEX, fatal=True)
+    what = "stand in the slot of another face"
+    remedy = "Delete all but one of each slot; undo triangulating"
+    yield from problems.some(_repeated(numbers), "faces", what, remedy, Domain.VERTEX, fatal=True)
+
+
+def arrange(points: Mesh, base: Details, report: Report) -> Mesh:
+    """As many points as the base has slots, in its order. Raises `WriteError` for misplaced ones.
+
+    Reported: how many slots lost their face, and how many faces were moved away from their slot, which moves nothing.
+    """
+    header, count = base.header, len(base.slots)
+    numbers = slot_numbers(points, header)
+    problems.refuse(find_misplaced(points, header), points.name)
+    aside = int(np.count_nonzero(_slots_by_place(points, header) != numbers))
+    if aside:
+        report.warn(f"{aside} faces were moved away from their slots, which stay where they are", points.name)
+    if len(numbers) == count and np.array_equal(numbers, np.arange(count)):
+        return points
+    if count > len(numbers):
+        report.warn(f"slots without a face, where nothing grows: {count - len(numbers)}", points.name)
+    whole = decode(base, Report())
+    lost = np.ones(count, np.bool_)
+    lost[numbers] = False
+    for model, density in zip(MODEL, DENSITY, strict=True):
+        whole.attributes[model].values[lost] = EMPTY
+        whole.attributes[density].values[lost] = 0
+    whole.positions[numbers, 2] = points.positions[:, 2]
+    for name, attribute in whole.attributes.items():
+        given = points.values(name, Domain.VERTEX)
+        if given is not None:
+            attribute.values[numbers] = given
+    return replace(whole, name=points.name)
+
+
+def new_grid(points: Mesh, models: Mapping[int, Dm]) -> Details:
+    """A file of these models whose grid just holds all points, empty otherwise. Raises `WriteError`."""
+    places = points.positions[:, :2].astype(np.float64)
+    if not len(places):
+        raise WriteError(f"{points.name!r} has no faces", remedy="Draw a grid of squares of 2 m")
+    if not np.isfinite(places).all() or np.abs(places).max() > 2**30:
+        raise WriteError(f"a vertex of {points.name!r} stands at no finite place", remedy="Clean the mesh up")
+    if sorted(models) != list(range(len(models))):
+        raise ValueError(f"models numbered {sorted(models)}")
+    cells = np.floor(places / SLOT_SIZE).astype(np.int64)
+    low, high = cells.min(axis=0), cells.max(axis=0)
+    width, depth = (high - low + 1).tolist()
+    if width * depth > MOST_SLOTS:
+        raise WriteError(
+            f"the faces of {points.name!r} are spread over {width} x {depth} slots",
+            remedy="Leave out those that lie far away",
+        )
+    slots = empty_slots(width * depth)
+    return new([models[number] for number in sorted(models)], slots, (width, depth), (int(-low[0]), int(-low[1])))
+
+
+def find_orphans(points: Mesh, gone: Iterable[int]) -> Iterator[Problem]:
+    """Fatal: slots with a model that was taken away."""
+    numbers = np.array(sorted(gone), np.int32)
+    for name in MODEL:
+        values = points.values(name, Domain.VERTEX)
+        if values is not None and len(numbers):
+            wrong = np.isin(values, numbers)
+            missing = ", ".join(map(str, np.unique(values[wrong]).tolist()))
+            what = f"have a {name} that is gone ({missing})"
+            remedy = "Give them another model or none, or bring it back"
+            yield from problems.some(wrong, "slots", what, remedy, Domain.VERTEX, fatal=True)
+
+
+def renumbered(points: Mesh, old: Sequence[int]) -> Mesh:
+    """The points with models by their new numbers: ``old`` is what each was called before. Others stay as they are."""
+    table = {number: place for place, number in enumerate(old) if number != place and number >= 0}
+    if not table:
+        return points
+    attributes = dict(points.attributes)
+    for name in MODEL:
+        values = points.values(name, Domain.VERTEX)
+        if values is not None:
+            changed = values.copy()
+            for number, place in table.items():
+                changed[values == number] = place
+            attributes[name] = Attribute(Domain.VERTEX, changed)
+    return replace(points, attributes=attributes)

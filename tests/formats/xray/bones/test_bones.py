@@ -8,7 +8,7 @@ from addon.core.errors import ReadError
 from addon.core.report import Report
 from addon.formats import detect
 from addon.formats.xray import bones
-from addon.formats.xray.bones.document import Mass, Material, Placement
+from addon.formats.xray.bones import Mass, Material, Placement
 from addon.formats.xray.ogf.chunk_types import Joint, Shape
 from tests.real_files import corpus_files
 

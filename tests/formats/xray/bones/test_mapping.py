@@ -9,8 +9,17 @@ import pytest
 from addon.core.report import Report
 from addon.formats import round_trips
 from addon.formats.xray import bones
-from addon.formats.xray.bones.document import Friction, Mass, Material, Part
-from addon.formats.xray.bones.mapping import decode_bone, encode_bone, new_bone, new_bones, with_bones
+from addon.formats.xray.bones import (
+    Friction,
+    Mass,
+    Material,
+    Part,
+    decode_bone,
+    encode_bone,
+    new_bone,
+    new_bones,
+    with_bones,
+)
 from addon.formats.xray.ogf.chunk_types import Joint, Shape
 from tests.formats.xray.bones.test_bones import SMALL, read
 from tests.real_files import corpus_files

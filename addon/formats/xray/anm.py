@@ -1,0 +1,407 @@
+"""`.anm`: how cameras, anomalies and the inertia of weapons move: chunk 0x1100 with one animation of six channels.
+
+Known from the engine's ``Motion.cpp`` and ``ObjectAnimator.cpp``. Versions 3, 4 and 5 occur; 3 stores full floats, the
+others packed keys (`envelopes`). Version 4 has the channel P before H.
+
+The engine rotates an object by ``setXYZi`` of P, H, B: in column form Ry(H)·Rx(P)·Rz(B). Exchanging y and z on both
+sides gives Rz(-H)·Rx(-P)·Ry(-B), which is Blender's Euler order YXZ (y is applied first) with x = -P, y = -B, z = -H.
+So every channel is one of the file's, at most with another sign, and nothing is sampled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from ...core import names
+from ...core.binary import Bytes, Reader, Writer
+from ...core.errors import ReadError, WriteError
+from ...core.model import Channels, Path
+from ...core.report import Report
+from ...core.text import counted
+from .channels import NAMES, OBJECT, ChannelChange, decode_channels, encode_channels
+from .chunks import (
+    Chunk,
+    ChunkRun,
+    Section,
+    chunk_heading,
+    open_chunk,
+    read_chunks,
+    starts_like_chunks,
+    with_body,
+    write_chunks,
+)
+from .envelopes import (
+    StoredEnvelope,
+    check,
+    dump_envelope,
+    envelope_differences,
+    read_old,
+    read_packed,
+    shape_counts,
+    write_envelope,
+)
+
+ANIMATION = 0x1100
+VERSIONS = (3, 4, 5)
+FLOATS = 3
+"""The version that stores full floats; every engine and editor reads it."""
+FILE_ORDER = {3: (0, 1, 2, 3, 4, 5), 4: (0, 1, 2, 4, 3, 5), 5: (0, 1, 2, 3, 4, 5)}
+"""Which channel (X Y Z H P B) stands at each place of a file."""
+FRAMES_PER_SECOND = 30.0
+"""What is assumed where a file's number is none."""
+LONGEST = 1e7
+"""Seconds; the longest camera paths of the games last minutes."""
+
+
+@dataclass(slots=True)
+class Animation:
+    """Frames ``first`` to ``last`` at ``fps`` are played; keys are in seconds and may lie elsewhere.
+
+    ``envelopes``: the channels X Y Z H P B, in this order whatever the file's; ``tail`` bytes behind them.
+    """
+
+    name: bytes
+    first: int
+    last: int
+    fps: np.float32
+    version: int
+    envelopes: list[StoredEnvelope]
+    tail: Bytes = b""
+
+    @property
+    def label(self) -> str:
+        """The name as text."""
+        return names.decode(self.name)
+
+    @property
+    def rate(self) -> float:
+        """Frames a second, where the file's number is one."""
+        usable = bool(np.isfinite(self.fps)) and self.fps >= 1e-3
+        return float(self.fps) if usable else FRAMES_PER_SECOND
+
+    @property
+    def frame(self) -> float:
+        """The length of a frame in seconds."""
+        return 1.0 / self.rate
+
+
+@dataclass(slots=True)
+class Anm:
+    """The file: its chunks in order, the first 0x1100 typed."""
+
+    sections: list[Section[Animation]]
+    tail: Bytes = b""
+
+    @property
+    def animation(self) -> Animation:
+        """What the file is there for."""
+        return next(section.value for section in self.sections if section.value is not None)
+
+    def with_animation(self, changed: Animation) -> Anm:
+        """The same file with another animation in the place of the first."""
+        old = self.animation
+        return Anm(
+            [Section(part.chunk, changed if part.value is old else part.value) for part in self.sections], self.tail
+        )
+
+
+def new_anm(animation: Animation) -> Anm:
+    """A file of its own."""
+    return Anm([Section(Chunk(ANIMATION, b""), animation)])
+
+
+# Bytes <-> document ---------------------------------------------------------------------------------------------------
+
+starts_like = starts_like_chunks(ANIMATION)
+
+
+def read(data: bytes, file: str, report: Report) -> Anm:
+    """The document of an `.anm`. Raises `ReadError`."""
+    reader = Reader(data, file)
+    if not len(data):
+        raise reader.error("the file is empty", "Copy it again")
+    run = read_chunks(reader, report)
+    sections: list[Section[Animation]] = []
+    found = False
+    for chunk in run.chunks:
+        value = None
+        if chunk.plain_id == ANIMATION and len(chunk.body) and not found:
+            found = True
+            value = read_animation(open_chunk(chunk, reader), report)
+        sections.append(Section(chunk, value))
+    if not found:
+        there = ", ".join(f"{chunk.id:#x}" for chunk in run.chunks[:6])
+        raise ReadError(
+            f"no chunk {ANIMATION:#x} (an object's animation); found: {there}",
+            file=file,
+            remedy="The file is damaged or something else: copy it again from its source",
+        )
+    return Anm(sections, run.tail)
+
+
+def write(document: Anm) -> bytes:
+    """The file's bytes."""
+    chunks = [
+        with_body(section.chunk, write_animation(section.value)) if section.value is not None else section.chunk
+        for section in document.sections
+    ]
+    return write_chunks(ChunkRun(chunks, document.tail))
+
+
+recompose = write
+"""The same: nothing of a file that has a type is kept as bytes."""
+
+
+def read_animation(reader: Reader, report: Report) -> Animation:
+    """A chunk's body. Raises `ReadError`."""
+    name = reader.string("the animation's name")
+    first, last = reader.i32("the first frame"), reader.i32("the last frame")
+    fps = reader.f32("the frames a second")
+    version = reader.u16("the version")
+    if version not in VERSIONS:
+        raise reader.error(
+            f"animations of version {version} are unknown (known: 3 to 5)", "The file is damaged: copy it again"
+        )
+    animation = Animation(name, first, last, fps, version, [])
+    envelopes = {}
+    for channel in FILE_ORDER[version]:
+        what = f"channel {NAMES[channel]}"
+        envelopes[channel] = read_old(reader, what) if version == FLOATS else read_packed(reader, what)
+        _refuse_scrambled(reader, envelopes[channel].keys["time"], what)
+        check(envelopes[channel], NAMES[channel], report)
+    animation.envelopes = [envelopes[channel] for channel in range(len(NAMES))]
+    animation.tail = reader.rest()
+    if len(animation.tail):
+        report.warn(f"{len(animation.tail)} bytes are left over behind the channels; kept", reader.chunk)
+    if not (np.isfinite(fps) and fps >= 1e-3):
+        report.warn(f"{fps} frames a second make no sense; 30 are taken, the number is kept", reader.chunk)
+    return animation
+
+
+def write_animation(animation: Animation) -> bytes:
+    """A chunk's body. Raises `WriteError`."""
+    writer = Writer()
+    writer.string(animation.name)
+    writer.i32(animation.first)
+    writer.i32(animation.last)
+    writer.f32(animation.fps)
+    writer.u16(animation.version)
+    for channel in FILE_ORDER[animation.version]:
+        envelope = animation.envelopes[channel]
+        if envelope.packed == (animation.version == FLOATS):
+            raise WriteError(f"channel {NAMES[channel]} is not in the layout of version {animation.version}")
+        write_envelope(writer, envelope)
+    writer.raw(animation.tail)
+    return writer.getvalue()
+
+
+def _refuse_scrambled(reader: Reader, times: np.ndarray, what: str) -> None:
+    """Bytes that slipped read as any float: times of years, which no file has."""
+    with np.errstate(invalid="ignore"):
+        wild = np.flatnonzero(np.abs(times) > LONGEST)
+    if len(wild):
+        raise reader.error(
+            f"{what} has a key at {times[wild[0]]:g} seconds: its bytes have slipped",
+            "A text tool has damaged the file: get it again from its source",
+        )
+
+
+def raw_size(document: Anm) -> int:
+    """Bytes kept without knowing what they mean."""
+    return len(document.tail) + sum(
+        len(section.value.tail) if section.value is not None else len(section.chunk.body)
+        for section in document.sections
+    )
+
+
+# Document <-> model ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PathChanges:
+    """What of a file an encoding changed: ``channels``, ``fields`` (name, frames, fps, version), or all of it."""
+
+    new: bool
+    channels: tuple[ChannelChange, ...]
+    fields: tuple[str, ...]
+
+    @property
+    def any(self) -> bool:
+        """Whether anything changed."""
+        return bool(self.new or self.channels or self.fields)
+
+    def worst_errors(self) -> tuple[float, float]:
+        """How far, at most, the stored motion lies from the one asked for: metres and radians."""
+        metres = [change.error for change in self.channels if change.channel in "XYZ"]
+        radians = [change.error for change in self.channels if change.channel not in "XYZ"]
+        return max(metres, default=0.0), max(radians, default=0.0)
+
+    def sentence(self) -> str:
+        """``channels X, H changed (3 keys); name changed; 4 channels untouched``."""
+        if self.new:
+            return "a new path"
+        parts = []
+        if self.channels:
+            keys = sum(change.keys for change in self.channels)
+            noun = "channel" if len(self.channels) == 1 else "channels"
+            which = ", ".join(change.channel for change in self.channels)
+            parts.append(f"{noun} {which} changed ({keys} {'key' if keys == 1 else 'keys'})")
+        if self.fields:
+            parts.append(f"{', '.join(self.fields)} changed")
+        return "; ".join([*parts, f"{counted(6 - len(self.channels), 'channel')} untouched"])
+
+
+def decode(document: Anm, report: Report) -> Path:
+    """The animation as curves in Blender's axes."""
+    animation = document.animation
+    curves = decode_channels(animation.envelopes, OBJECT, animation.frame, "", report)
+    return Path(
+        animation.label,
+        animation.rate,
+        animation.first,
+        animation.last,
+        Channels(curves[:3], curves[3:]),
+    )
+
+
+def encode(path: Path, base: Anm | None = None, *, version: int | None = None) -> tuple[Anm, PathChanges]:
+    """``base`` with this path in it, or a new file; and what is no longer the base's.
+
+    ``version`` 3, 4 or 5; default the base's, for a new file 3, which stores handles exactly. Raises `WriteError`.
+    """
+    old = base.animation if base is not None else None
+    if version is None:
+        version = old.version if old is not None else FLOATS
+    if version not in VERSIONS:
+        raise WriteError(f"there is no version {version} of .anm files", remedy="Known: 3, 4, 5")
+    if path.rotation_order != path.__class__.rotation_order:
+        raise WriteError(f"the rotation is in the order {path.rotation_order}", remedy="The game's is YXZ: convert it")
+    frame = old.frame if old is not None else 1.0 / _checked_rate(path.fps)
+    envelopes, changes = encode_channels(
+        list(path.channels),
+        old.envelopes if old is not None else None,
+        OBJECT,
+        frame,
+        "",
+        to_packed=version != FLOATS,
+    )
+    result = Animation(names.encode(path.name), path.first, path.last, np.float32(path.fps), version, envelopes)
+    if old is None or base is None:
+        _checked_rate(path.fps)
+        return new_anm(result), PathChanges(True, tuple(changes), ())
+    fields = _settle_fields(result, path, old)
+    if not fields and not changes:
+        return base, PathChanges(False, (), ())
+    return base.with_animation(result), PathChanges(False, tuple(changes), tuple(fields))
+
+
+def _checked_rate(fps: float) -> float:
+    if not (np.isfinite(fps) and fps >= 1e-3):
+        raise WriteError(f"{fps} frames a second cannot be written", remedy="Give the path a frame rate")
+    return fps
+
+
+def _settle_fields(result: Animation, path: Path, old: Animation) -> list[str]:
+    """Take the base's bits where they still mean what the path says; the names of the fields that do not."""
+    result.tail = old.tail
+    fields = []
+    if path.name == old.label:
+        result.name = old.name
+    else:
+        fields.append("name")
+    if (path.first, path.last) != (old.first, old.last):
+        fields.append("frames")
+    if np.float32(path.fps) == np.float32(old.rate):
+        result.fps = old.fps
+    else:
+        _checked_rate(path.fps)
+        fields.append("fps")
+    if result.version != old.version:
+        fields.append("version")
+    return fields
+
+
+def converted(document: Anm, report: Report, *, version: int) -> Anm:
+    """The same animation in another version; what 16-bit handles cost is reported. Raises `WriteError`."""
+    result, changes = encode(decode(document, Report()), document, version=version)
+    metres, radians = changes.worst_errors()
+    if metres or radians:
+        report.note(
+            f"version {version} stores handles in steps of 0.98 ms: the motion changes by at most "
+            f"{1000 * metres:.3g} mm and {radians * 57.29578:.3g}°"
+        )
+    return result
+
+
+CONVERSIONS: dict[str, Callable[[Anm, Report], Anm]] = {
+    str(version): partial(converted, version=version) for version in VERSIONS
+}
+"""By the name of what comes out: a version's number."""
+
+
+# In words -------------------------------------------------------------------------------------------------------------
+
+
+def describe(document: Anm) -> list[str]:
+    """A few lines for people."""
+    animation = document.animation
+    named = f"{animation.label!r}, " if animation.name else ""
+    seconds = (animation.last - animation.first) * animation.frame
+    keys = "  ".join(f"{name} {len(envelope.keys)}" for name, envelope in zip(NAMES, animation.envelopes, strict=True))
+    played = f"frames {animation.first} to {animation.last} at {animation.fps:g} a second ({seconds:.2f} s)"
+    return [
+        f"{named}version {animation.version}, {played}",
+        f"keys: {keys}",
+        f"shapes: {shape_counts(animation.envelopes)}",
+    ]
+
+
+def dump(document: Anm) -> Iterator[str]:
+    """Everything, a key a line, channels in the file's order."""
+    for section in document.sections:
+        yield chunk_heading(section.chunk)
+        if section.value is None:
+            yield f"  bytes {bytes(section.chunk.body).hex()}"
+        else:
+            yield from (f"  {line}" for line in _dump_animation(section.value))
+    if len(document.tail):
+        yield f"tail {bytes(document.tail).hex()}"
+
+
+def _dump_animation(animation: Animation) -> Iterator[str]:
+    yield f"name {animation.label!r}"
+    yield f"frames {animation.first} to {animation.last}"
+    yield f"fps {animation.fps}"
+    yield f"version {animation.version}"
+    for channel in FILE_ORDER[animation.version]:
+        heading, *keys = dump_envelope(animation.envelopes[channel])
+        yield f"channel {NAMES[channel]} {heading}"
+        yield from keys
+    if len(animation.tail):
+        yield f"bytes {bytes(animation.tail).hex()}"
+
+
+def differences(first: Anm, second: Anm) -> Iterator[str]:
+    """What differs: fields, then channels by name (the order of two versions does not count)."""
+    one, other = first.animation, second.animation
+    for field in ("version", "name", "first", "last", "fps"):
+        a, b = getattr(one, field), getattr(other, field)
+        if a != b and not (a != a and b != b):  # noqa: PLR0124 (NaN)
+            shown = (one.label, other.label) if field == "name" else (a, b)
+            yield f"{field}: {shown[0]!r} / {shown[1]!r}" if field == "name" else f"{field}: {a} / {b}"
+    for name, a, b in zip(NAMES, one.envelopes, other.envelopes, strict=True):
+        yield from (f"channel {name}: {line}" for line in envelope_differences(a, b))
+    if one.tail != other.tail:
+        yield "bytes behind the channels differ"
+    ids = [[section.chunk.id for section in document.sections] for document in (first, second)]
+    if ids[0] != ids[1]:
+        yield f"chunks: {' '.join(map(hex, ids[0]))} / {' '.join(map(hex, ids[1]))}"
+    for a, b in zip(first.sections, second.sections, strict=False):
+        if a.value is None and b.value is None and a.chunk.body != b.chunk.body:
+            yield f"chunk {a.chunk.id:#x}: its bytes differ"
+    if first.tail != second.tail:
+        yield "bytes behind the last chunk differ"

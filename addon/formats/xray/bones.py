@@ -1,0 +1,562 @@
+"""`.bones`: the properties of a skeleton's bones as the game's editor keeps them: shapes, joints, masses, bone parts.
+
+A chunk for each bone, numbered from 0, with nested chunks for each kind of property, then chunk 0x923, the parts that
+can play motions of their own. Known from the editor's ``bone.cpp`` and ``EditObjectIO.cpp``. Joint limits are as the
+editor shows them; a model (`ogf`) stores -highest and -lowest of them, for the physics engine.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import names
+from ...core.binary import Reader, Writer
+from ...core.errors import ReadError
+from ...core.finite import warn_not_finite
+from ...core.report import Report
+from .chunks import Chunk, ChunkRun, Section, chunk_heading, open_chunk, read_chunks, with_body, write_chunks
+from .ogf.chunk_types import IkBone, Joint, Shape
+
+PARTS = 0x923
+MOST_BONES = 0x900
+"""Ids from here on are other chunks of the editor."""
+
+
+@dataclass(slots=True, eq=False)
+class Version:
+    """Chunk 1: 2, or 1 where the rotations about x and y are exchanged."""
+
+    number: int
+
+    @classmethod
+    def read(cls, reader: Reader) -> Version:
+        return cls(reader.u16("the version"))
+
+    def write(self, writer: Writer) -> None:
+        writer.u16(self.number)
+
+
+@dataclass(slots=True, eq=False)
+class Naming:
+    """Chunk 2: the name; in the editor's objects also the parent's and the vertex map's."""
+
+    texts: list[bytes]
+
+    @classmethod
+    def read(cls, reader: Reader) -> Naming:
+        texts = [reader.string("a bone's name")]
+        while reader.remaining:
+            texts.append(reader.string("a bone's parent or vertex map"))
+        return cls(texts)
+
+    def write(self, writer: Writer) -> None:
+        for text in self.texts:
+            writer.string(text)
+
+
+@dataclass(slots=True, eq=False)
+class Placement:
+    """Chunk 3, the rest pose: ``offset`` (3,) and ``rotation`` (3,) from the parent (``setXYZi``), ``length``."""
+
+    offset: NDArray[np.float32]
+    rotation: NDArray[np.float32]
+    length: np.float32
+
+    @classmethod
+    def read(cls, reader: Reader) -> Placement:
+        return cls(
+            reader.array("<f4", 3, what="a bone's place"),
+            reader.array("<f4", 3, what="a bone's rotation"),
+            reader.f32("a bone's length"),
+        )
+
+    def write(self, writer: Writer) -> None:
+        writer.array(self.offset, "<f4")
+        writer.array(self.rotation, "<f4")
+        writer.f32(self.length)
+
+
+@dataclass(slots=True, eq=False)
+class Material:
+    """Chunk 4: the game material."""
+
+    name: bytes
+
+    @classmethod
+    def read(cls, reader: Reader) -> Material:
+        return cls(reader.string("a bone's material"))
+
+    def write(self, writer: Writer) -> None:
+        writer.string(self.name)
+
+
+@dataclass(slots=True, eq=False)
+class IkFlags:
+    """Chunk 8: 1 breakable."""
+
+    flags: int
+
+    @classmethod
+    def read(cls, reader: Reader) -> IkFlags:
+        return cls(reader.u32("a joint's flags"))
+
+    def write(self, writer: Writer) -> None:
+        writer.u32(self.flags)
+
+
+@dataclass(slots=True, eq=False)
+class Breaking:
+    """Chunk 9: what breaks the joint."""
+
+    force: np.float32
+    torque: np.float32
+
+    @classmethod
+    def read(cls, reader: Reader) -> Breaking:
+        return cls(reader.f32("a breaking force"), reader.f32("a breaking torque"))
+
+    def write(self, writer: Writer) -> None:
+        writer.f32(self.force)
+        writer.f32(self.torque)
+
+
+@dataclass(slots=True, eq=False)
+class Friction:
+    """Chunk 0x10: the joint's friction."""
+
+    value: np.float32
+
+    @classmethod
+    def read(cls, reader: Reader) -> Friction:
+        return cls(reader.f32("a joint's friction"))
+
+    def write(self, writer: Writer) -> None:
+        writer.f32(self.value)
+
+
+@dataclass(slots=True, eq=False)
+class Mass:
+    """Chunk 7: kilogrammes, and the ``centre`` of mass (3,) in the bone's space."""
+
+    mass: np.float32
+    centre: NDArray[np.float32]
+
+    @classmethod
+    def read(cls, reader: Reader) -> Mass:
+        return cls(reader.f32("a bone's mass"), reader.array("<f4", 3, what="a bone's centre of mass"))
+
+    def write(self, writer: Writer) -> None:
+        writer.f32(self.mass)
+        writer.array(self.centre, "<f4")
+
+
+class Value(Protocol):
+    """What a typed chunk holds."""
+
+    def write(self, writer: Writer) -> None:
+        """The chunk's body."""
+
+
+Kind = TypeVar("Kind")
+
+
+@dataclass(slots=True)
+class Bone:
+    """One bone: its chunks in order, known ones typed; ``tail`` bytes behind them."""
+
+    sections: list[Section[Value]]
+    tail: bytes = b""
+
+    @property
+    def name(self) -> str:
+        """The name as text; of two naming chunks the longer counts."""
+        found = [section.value for section in self.sections if isinstance(section.value, Naming)]
+        return names.decode(max(found, key=lambda naming: len(naming.texts)).texts[0]) if found else ""
+
+    def first(self, kind: type[Kind]) -> Kind | None:
+        """The first chunk of a kind, or None."""
+        return next((section.value for section in self.sections if isinstance(section.value, kind)), None)
+
+
+@dataclass(slots=True)
+class Part:
+    """A named set of bones that can play a motion of its own."""
+
+    name: bytes
+    bones: list[bytes]
+
+
+@dataclass(slots=True)
+class Parts:
+    """Chunk 0x923."""
+
+    parts: list[Part]
+
+
+@dataclass(slots=True)
+class Bones:
+    """The file: its chunks in order."""
+
+    sections: list[Section[Bone | Parts]]
+    tail: bytes = b""
+
+    @property
+    def bones(self) -> list[Bone]:
+        """The bones in the order of their numbers."""
+        found = [(part.chunk.plain_id, part.value) for part in self.sections if isinstance(part.value, Bone)]
+        return [bone for _, bone in sorted(found, key=lambda pair: pair[0])]
+
+    @property
+    def parts(self) -> list[Part]:
+        """The parts, none where the file has no such chunk."""
+        return next((part.value.parts for part in self.sections if isinstance(part.value, Parts)), [])
+
+
+# Bytes <-> document ---------------------------------------------------------------------------------------------------
+
+
+def _read_joint(reader: Reader) -> Joint:
+    return Joint.read(reader, breakable=False, friction=False)
+
+
+READERS: dict[int, Callable[[Reader], Value]] = {
+    1: Version.read,
+    2: Naming.read,
+    3: Placement.read,
+    4: Material.read,
+    5: Shape.read,
+    6: _read_joint,
+    7: Mass.read,
+    8: IkFlags.read,
+    9: Breaking.read,
+    0x10: Friction.read,
+}
+
+
+def starts_like(head: bytes) -> bool:
+    """Whether a file's first bytes are a chunk 0 that begins with a bone's property."""
+    if len(head) < 16:
+        return False
+    bone, size, number, inner = struct.unpack_from("<4I", head)
+    return bone == 0 and number in READERS and 0 < inner <= size - 8
+
+
+def read(data: bytes, file: str, report: Report) -> Bones:
+    """The document of a `.bones`. Raises `ReadError`."""
+    reader = Reader(data, file)
+    if not len(data):
+        raise reader.error("the file is empty", "Copy it again")
+    run = read_chunks(reader, report)
+    document = Bones([], bytes(run.tail))
+    for chunk in run.chunks:
+        value: Bone | Parts | None = None
+        body = open_chunk(chunk, reader)
+        if chunk.plain_id < MOST_BONES and len(chunk.body):
+            value = _read_bone(body, report)
+        elif chunk.plain_id == PARTS:
+            value = _typed(_read_parts, body, report)
+        document.sections.append(Section(chunk, value))
+    if not document.bones:
+        there = ", ".join(f"{chunk.id:#x}" for chunk in run.chunks[:6])
+        raise ReadError(f"no bones; found: {there}", file=file, remedy="Check that this is a .bones of the editor")
+    return document
+
+
+def write(document: Bones) -> bytes:
+    """The file's bytes."""
+    return _compose(document.sections, document.tail)
+
+
+recompose = write
+"""The same: nothing of a file that has a type is kept as bytes."""
+
+
+def _compose(sections: list[Section[Any]], tail: bytes) -> bytes:
+    chunks: list[Chunk] = []
+    for section in sections:
+        if section.value is None:
+            chunks.append(section.chunk)
+        elif isinstance(section.value, Bone):
+            chunks.append(with_body(section.chunk, _compose(section.value.sections, section.value.tail)))
+        else:
+            writer = Writer()
+            if isinstance(section.value, Parts):
+                _write_parts(writer, section.value)
+            else:
+                section.value.write(writer)
+            chunks.append(with_body(section.chunk, writer.getvalue()))
+    return write_chunks(ChunkRun(chunks, tail))
+
+
+def _read_bone(reader: Reader, report: Report) -> Bone | None:
+    """A bone, or None where none of the chunks in it is one of a bone."""
+    run = read_chunks(reader, report)
+    bone = Bone([], bytes(run.tail))
+    for chunk in run.chunks:
+        known = READERS.get(chunk.plain_id) if len(chunk.body) else None
+        value = _typed(known, open_chunk(chunk, reader), report) if known is not None else None
+        bone.sections.append(Section(chunk, value))
+    return bone if any(section.value is not None for section in bone.sections) else None
+
+
+def _typed(known: Callable[[Reader], Kind], reader: Reader, report: Report) -> Kind | None:
+    """The value of a chunk, or None, reported, where its bytes are not what they should be."""
+    try:
+        value = known(reader)
+        reader.expect_end("what is known of this chunk")
+    except ReadError as wrong:
+        report.warn(f"not readable, kept as it is: {wrong.problem}", reader.chunk)
+        return None
+    warn_not_finite(report, f"chunk {reader.chunk}", value)
+    return value
+
+
+def _read_parts(reader: Reader) -> Parts:
+    parts = []
+    for _ in range(_counted(reader, "parts", 5)):
+        name = reader.string("a part's name")
+        parts.append(Part(name, [reader.string("a bone's name") for _ in range(_counted(reader, "bones", 1))]))
+    return Parts(parts)
+
+
+def _write_parts(writer: Writer, parts: Parts) -> None:
+    writer.u32(len(parts.parts))
+    for part in parts.parts:
+        writer.string(part.name)
+        writer.u32(len(part.bones))
+        for bone in part.bones:
+            writer.string(bone)
+
+
+def _counted(reader: Reader, what: str, smallest: int) -> int:
+    count = reader.u32(f"the number of {what}")
+    if count * smallest > reader.remaining:
+        raise reader.error(f"{count} {what} are announced, {reader.remaining} bytes are left")
+    return count
+
+
+def raw_size(document: Bones) -> int:
+    """Bytes kept without knowing what they mean."""
+    size = len(document.tail)
+    for section in document.sections:
+        if section.value is None:
+            size += len(section.chunk.body)
+        elif isinstance(section.value, Bone):
+            inner = section.value.sections
+            size += len(section.value.tail) + sum(len(part.chunk.body) for part in inner if part.value is None)
+    return size
+
+
+# Document <-> a bone as a model has it --------------------------------------------------------------------------------
+
+KINDS: dict[type, int] = {Material: 4, Shape: 5, IkFlags: 8, Joint: 6, Breaking: 9, Friction: 0x10, Mass: 7}
+"""Chunks that a model has the like of, with their ids, in the order the editor writes them."""
+
+
+@dataclass(frozen=True)
+class Physics:
+    """A bone as a model has it, and which kinds of chunks its file really has (of others ``entry`` holds zeros)."""
+
+    entry: IkBone
+    kinds: frozenset[type]
+
+
+def decode_bone(bone: Bone) -> Physics:
+    """What a file says of a bone."""
+    material, shape, joint = bone.first(Material), bone.first(Shape), bone.first(Joint)
+    flags, breaking, friction, mass = (bone.first(kind) for kind in (IkFlags, Breaking, Friction, Mass))
+    there = (material, shape, joint, flags, breaking, friction, mass)
+    zero, none = np.float32(0), np.zeros(3, "<f4")
+    entry = IkBone(
+        material.name if material is not None else b"",
+        shape if shape is not None else Shape(0, 0, *(np.zeros(size, "<f4") for size in (15, 4, 8))),
+        replace(joint, limits=_turned_round(joint.limits)) if joint else Joint(0, np.zeros((3, 4), "<f4"), zero, zero),
+        none,
+        none,
+        mass.mass if isinstance(mass, Mass) else zero,
+        mass.centre if isinstance(mass, Mass) else none,
+    )
+    entry.joint.flags = flags.flags if isinstance(flags, IkFlags) else 0
+    entry.joint.breaking = np.zeros(2, "<f4")
+    if isinstance(breaking, Breaking):
+        entry.joint.breaking = np.array([breaking.force, breaking.torque], "<f4")
+    entry.joint.friction = friction.value if isinstance(friction, Friction) else zero
+    return Physics(entry, frozenset(type(value) for value in there if value is not None))
+
+
+def encode_bone(bone: Bone, entry: IkBone) -> Bone:
+    """A bone of a file with what ``entry`` says; chunks it has not are not added."""
+    values = _chunks(entry)
+    done: set[type] = set()
+    sections: list[Section[Value]] = []
+    for section in bone.sections:
+        kind = type(section.value)
+        if kind in values and kind not in done:
+            done.add(kind)
+            sections.append(Section(section.chunk, values[kind]))
+        else:
+            sections.append(section)
+    return Bone(sections, bone.tail)
+
+
+def _chunks(entry: IkBone) -> dict[type, Value]:
+    joint = entry.joint
+    breaking = joint.breaking if joint.breaking is not None else np.zeros(2, "<f4")
+    return {
+        Material: Material(entry.material),
+        Shape: entry.shape,
+        IkFlags: IkFlags(joint.flags or 0),
+        Joint: Joint(joint.type, _turned_round(joint.limits), joint.spring, joint.damping),
+        Breaking: Breaking(breaking[0], breaking[1]),
+        Friction: Friction(joint.friction if joint.friction is not None else np.float32(0)),
+        Mass: Mass(entry.mass, entry.centre_of_mass),
+    }
+
+
+def _turned_round(limits: Any) -> Any:
+    result = limits.copy()
+    result[:, 0], result[:, 1] = -limits[:, 1], -limits[:, 0]
+    return result
+
+
+def new_bone(name: str, entry: IkBone) -> Bone:
+    """A bone with all chunks the editor writes, name first."""
+    made = _chunks(entry)
+    sections: list[Section[Value]] = [Section(Chunk(2, b""), Naming([names.encode(name)]))]
+    sections += [Section(Chunk(number, b""), made[kind]) for kind, number in KINDS.items()]
+    return Bone(sections)
+
+
+def new_bones(bones: Sequence[Bone], parts: Sequence[Part] = ()) -> Bones:
+    """A file of its own."""
+    document = with_bones(Bones([]), {}, bones)
+    if parts:
+        document.sections.append(Section(Chunk(PARTS, b""), Parts(list(parts))))
+    return document
+
+
+def with_bones(document: Bones, changed: Mapping[int, Bone], added: Sequence[Bone] = ()) -> Bones:
+    """The file with other bones for some and new ones behind the last.
+
+    ``changed`` by index in the document's sections: damaged files have several bones of one number.
+    """
+    sections: list[Section[Bone | Parts]] = []
+    behind, last = 0, -1
+    for index, section in enumerate(document.sections):
+        if isinstance(section.value, Bone):
+            last = max(last, section.chunk.plain_id)
+            behind = len(sections) + 1
+            sections.append(Section(section.chunk, changed.get(index, section.value)))
+        else:
+            sections.append(section)
+    new: list[Section[Bone | Parts]] = [
+        Section(Chunk(last + 1 + number, b""), bone) for number, bone in enumerate(added)
+    ]
+    return Bones([*sections[:behind], *new, *sections[behind:]], document.tail)
+
+
+# In words -------------------------------------------------------------------------------------------------------------
+
+TITLES = {
+    1: "version",
+    2: "naming",
+    3: "placement",
+    4: "material",
+    5: "shape",
+    6: "joint",
+    7: "mass",
+    8: "joint flags",
+    9: "breaking",
+    0x10: "friction",
+}
+
+
+def describe(document: Bones) -> list[str]:
+    """A few lines for people."""
+    bones = document.bones
+    masses = [found.mass for bone in bones if (found := bone.first(Mass)) is not None]
+    with np.errstate(all="ignore"):  # masses of broken files may be none
+        mass = float(np.sum(masses, dtype=np.float64))
+    parts = ", ".join(f"{names.decode(part.name)} ({len(part.bones)} bones)" for part in document.parts)
+    return [
+        f"{len(bones)} bones, {mass:g} kg",
+        f"bones: {', '.join(bone.name for bone in bones)}",
+        f"parts: {parts or 'none'}",
+    ]
+
+
+def dump(document: Bones) -> Iterator[str]:
+    """Everything, a value a line."""
+    for section in document.sections:
+        yield chunk_heading(section.chunk)
+        if isinstance(section.value, Bone):
+            yield from (f"  {line}" for line in _dump_bone(section.value))
+        elif isinstance(section.value, Parts):
+            for part in section.value.parts:
+                yield f"  part {names.decode(part.name)!r}: {', '.join(map(names.decode, part.bones))}"
+        else:
+            yield f"  bytes {bytes(section.chunk.body).hex()}"
+    if len(document.tail):
+        yield f"tail {document.tail.hex()}"
+
+
+def _dump_bone(bone: Bone) -> Iterator[str]:
+    for section in bone.sections:
+        yield chunk_heading(section.chunk)
+        if section.value is None:
+            yield f"  bytes {bytes(section.chunk.body).hex()}"
+            continue
+        for name, value in _numbers(section.value):
+            yield f"  {TITLES[section.chunk.plain_id]} {name} {value}"
+    if len(bone.tail):
+        yield f"tail {bone.tail.hex()}"
+
+
+def _numbers(value: Any) -> Iterator[tuple[str, str]]:
+    """The fields of a typed chunk as text; a float is the shortest text that names it."""
+    for each in fields(value):
+        number = getattr(value, each.name)
+        if number is None:
+            continue
+        if isinstance(number, np.ndarray):
+            yield each.name, " ".join(_float(one) for one in number.ravel())
+        elif isinstance(number, np.float32):
+            yield each.name, _float(number)
+        elif isinstance(number, list):
+            yield each.name, ", ".join(repr(names.decode(text)) for text in number)
+        else:
+            yield each.name, repr(names.decode(number)) if isinstance(number, bytes) else str(number)
+
+
+def _float(number: np.float32) -> str:
+    return f"nan:{number.tobytes().hex()}" if np.isnan(number) else str(number)
+
+
+def differences(first: Bones, second: Bones) -> Iterator[str]:
+    """What differs, bone by bone, by name."""
+    ones = {bone.name: bone for bone in first.bones}
+    others = {bone.name: bone for bone in second.bones}
+    if list(ones) != list(others):
+        yield f"bones: {', '.join(ones)} / {', '.join(others)}"
+    for name, one in ones.items():
+        if name in others:
+            lines = [list(_dump_bone(bone)) for bone in (one, others[name])]
+            yield from (f"bone {name!r}: {line}" for line in _pairs(*lines))
+    parts = [[(part.name, part.bones) for part in document.parts] for document in (first, second)]
+    if parts[0] != parts[1]:
+        yield f"parts: {len(parts[0])} / {len(parts[1])}, or their bones"
+
+
+def _pairs(ones: list[str], others: list[str]) -> Iterator[str]:
+    if len(ones) != len(others):
+        yield "it has other properties"
+        return
+    for one, other in zip(ones, others, strict=True):
+        if one != other:
+            yield f"{one.strip()} / {other.strip()}"
