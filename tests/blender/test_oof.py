@@ -387,7 +387,7 @@ def test_a_new_point_below_no_part_belongs_to_the_first(small):
 
 
 def test_a_special_point_below_a_part_is_in_the_frame_of_the_model(small):
-    made, _ = imported(small)
+    made, _ = imported(small, animation=False, rotors=False)
     turned = made.parts[1]
     turned.location, turned.rotation_quaternion = (1, 2, 3), Quaternion((0, 0, 1), 0.5)
     empty = new_point("SPECIAL", turned, (5, 6, 7))
