@@ -49,8 +49,8 @@ from addon.core.files import read_file
 from addon.core.report import Report
 from addon.formats import Format, detect, format_named
 from addon.formats.xray.omf import edit
+from addon.formats.xray.omf.codec import numbered
 from addon.formats.xray.omf.document import MotionSet, new_omf
-from addon.formats.xray.omf.motions import numbered
 
 SAMPLES = ROOT / "tests" / "samples"
 MOTIONS_OF_A_MADE_FILE = (300, 3000)

@@ -39,7 +39,7 @@ from addon.blender.armature import rest_of
 from addon.core import space
 from addon.core.report import Report
 from addon.formats.xray import omf
-from addon.formats.xray.omf.decoding import decode
+from addon.formats.xray.omf.mapping import decode
 from addon.games.xray import motion_edit
 from addon.games.xray.motion_export import MotionExportOptions, Onto, plan_export
 from addon.games.xray.motion_import import MotionImportOptions, import_motions, list_motions

@@ -20,7 +20,7 @@ from addon.formats.xray.anm import Animation, new_anm
 from addon.formats.xray.cform import FACE, Cform, material_bits
 from addon.formats.xray.envelopes import stored
 from addon.formats.xray.omf.document import new_omf
-from addon.formats.xray.omf.encoding import encode
+from addon.formats.xray.omf.mapping import encode
 
 BONES, FRAMES = 47, 60
 ANIMATION_BONES, ANIMATION_FRAMES = 90, 600

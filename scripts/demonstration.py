@@ -24,7 +24,7 @@ from addon.core.files import read_file
 from addon.core.report import Report
 from addon.formats.xray import ogf, omf
 from addon.formats.xray.ogf.skeleton import decode_skeleton
-from addon.formats.xray.omf.decoding import decode
+from addon.formats.xray.omf.mapping import decode
 from addon.games.xray.model import ImportOptions, import_model
 from addon.games.xray.motion_export import MotionExportOptions, Onto, plan_export
 from addon.games.xray.motion_import import MotionImportOptions, import_motions

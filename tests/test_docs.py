@@ -48,7 +48,7 @@ def names_in(tree: ast.Module | ast.ClassDef) -> dict[str, ast.AST]:
 
 @cache
 def exists(dotted: str) -> bool:
-    """Whether ``formats.xray.omf.file.read`` and the like can be found in the sources below addon/."""
+    """Whether ``formats.xray.omf.codec.read`` and the like can be found in the sources below addon/."""
     parts = dotted.removeprefix("addon.").split(".")
     place = ADDON
     while parts and (place / parts[0]).is_dir():
@@ -97,11 +97,11 @@ def test_the_page_of_the_architecture_names_much_that_is_checked():
 
 
 def test_names_that_do_not_exist_are_seen():
-    assert exists("formats.xray.omf.file.read")
+    assert exists("formats.xray.omf.codec.read")
     assert exists("addon.blender.action.ClipWriter.build")
     assert exists("games.xray.motion_files.LISTS")
     assert exists("formats.FORMATS")
-    assert not exists("formats.xray.omf.file.devour")
+    assert not exists("formats.xray.omf.codec.devour")
     assert not exists("blender.action.ClipWriter.demolish")
     assert not exists("blender.nothing.here")
 

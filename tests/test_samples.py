@@ -10,7 +10,7 @@ from samples.bones import HUMANOID, WEAPON, skeleton_of
 
 from addon.core.report import Report
 from addon.formats.xray import omf
-from addon.formats.xray.omf.decoding import decode
+from addon.formats.xray.omf.mapping import decode
 
 MADE = make_samples.samples()
 

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from ..core import rotation
 from ..core.envelope import Behaviour, Curve, Interpolation
-from ..core.envelope.curve import empty_curve
-from ..core.envelope.fitting import fitted
+from ..core.envelope.curve import empty_curve, fitted
 from ..core.errors import WriteError
 from ..core.model import Channels, Path
 from . import compat, scope

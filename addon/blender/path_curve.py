@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..core import rotation
 from ..core.envelope import evaluate_curve
-from ..core.envelope.fitting import fitted
+from ..core.envelope.curve import fitted
 from ..core.errors import WriteError
 from ..core.model import Channels, Path
 from . import compat

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..core import names
 from ..core.envelope import Behaviour, Curve, Curves
-from ..core.envelope.fitting import fitted
+from ..core.envelope.curve import fitted
 from ..core.pose_curves import still
 from . import compat
 from .bone_curves import channel_path

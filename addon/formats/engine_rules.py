@@ -18,7 +18,7 @@ from .xray import bones, cform, details, dm, hom, skl, som
 from .xray.ogf.chunk_types import BoneNames
 from .xray.ogf.document import Ogf, motion_set_of
 from .xray.ogf.text import problems as model_problems
-from .xray.omf import limits
+from .xray.omf import edit
 from .xray.omf.document import MotionSet, Omf
 
 Rules = Callable[[Any], Iterator[str]]
@@ -26,8 +26,8 @@ Rules = Callable[[Any], Iterator[str]]
 
 
 def _motions(motions: MotionSet) -> Iterator[str]:
-    yield from limits.library_problems(motions.library)
-    yield from limits.problems(motions)
+    yield from edit.library_problems(motions.library)
+    yield from edit.problems(motions)
 
 
 def _omf(document: Omf) -> Iterator[str]:
@@ -42,7 +42,7 @@ def _ogf(document: Ogf) -> Iterator[str]:
     yield from _motions(motions)
     listed = document.first(BoneNames)
     if listed is not None:
-        yield from limits.skeleton_problems(motions, [bone.label for bone in listed.bones])
+        yield from edit.skeleton_problems(motions, [bone.label for bone in listed.bones])
 
 
 def _skl(document: skl.Skl) -> Iterator[str]:

@@ -19,9 +19,9 @@ from .xray.ogf.chunk_types import BoneNames
 from .xray.ogf.document import Ogf, motion_set_of, with_motion_set
 from .xray.ogf.mesh import bone_labels, decode_meshes, encode_meshes
 from .xray.ogf.skeleton import decode_skeleton, encode_skeleton
-from .xray.omf.decoding import decode as decode_motions
 from .xray.omf.document import MotionSet, Omf
-from .xray.omf.encoding import encode as encode_motions
+from .xray.omf.mapping import decode as decode_motions
+from .xray.omf.mapping import encode as encode_motions
 
 RoundTrip = Callable[[Any, Report], Any]
 """A document and a report -> the document that an export of what was imported gives. Raises `MotionbridgeError`."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from bpy.props import BoolProperty, EnumProperty
 
-from ..formats.xray.omf.quantise import Width
+from ..formats.xray.omf.tracks import Width
 from ..games.xray import motion_files
 from ..games.xray.motion_export import MotionExportOptions, Plan, RestChange
 from .hidden_keys import HiddenKeysChoice

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from addon.core import rotation
 from addon.core.model import Clip, Marker, Skeleton, Space
+from addon.formats.xray.omf.codec import numbered
 from addon.formats.xray.omf.document import (
     ALL_PARTITIONS,
     Definition,
@@ -18,9 +19,8 @@ from addon.formats.xray.omf.document import (
     Partition,
     PartitionBone,
 )
-from addon.formats.xray.omf.encoding import encode
-from addon.formats.xray.omf.motions import numbered
-from addon.formats.xray.omf.quantise import Width
+from addon.formats.xray.omf.mapping import encode
+from addon.formats.xray.omf.tracks import Width
 from samples.bones import HUMANOID, WEAPON, skeleton_of
 
 Floats = NDArray[np.float64]

@@ -8,7 +8,7 @@ from addon.core import rotation
 from addon.core.report import Report
 from addon.formats.xray import ogf, omf
 from addon.formats.xray.ogf.skeleton import decode_skeleton
-from addon.formats.xray.omf.decoding import decode
+from addon.formats.xray.omf.mapping import decode
 from addon.games.descent3 import model_export as descent_export
 from addon.games.descent3.hierarchy import Chosen
 from addon.games.xray import model_export, motion_edit, motion_export, skeletal_export

@@ -16,8 +16,8 @@ from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
 from addon.formats.xray import ogf, omf
 from addon.formats.xray.ogf.skeleton import decode_skeleton
-from addon.formats.xray.omf.decoding import decode
 from addon.formats.xray.omf.document import Motion
+from addon.formats.xray.omf.mapping import decode
 from addon.games.xray import marks, motion_edit, motion_files
 from addon.games.xray.model import ImportOptions, import_model
 from addon.games.xray.motion_edit import OtherBase, motions_of

@@ -17,7 +17,7 @@ from addon.core import rotation, space
 from addon.core.errors import WriteError
 from addon.core.report import Report
 from addon.formats.xray import omf
-from addon.formats.xray.omf.decoding import decode
+from addon.formats.xray.omf.mapping import decode
 from addon.games.xray import skeletal_import
 from addon.games.xray.motion_export import MotionExportOptions, Onto, plan_export
 from addon.games.xray.skeletal_import import Rotation

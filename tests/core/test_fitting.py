@@ -5,7 +5,7 @@ import numpy as np
 from hypothesis import given
 
 from addon.core.envelope import Interpolation, evaluate_curve
-from addon.core.envelope.fitting import fitted
+from addon.core.envelope.curve import fitted
 
 
 @given(some.lists(some.floats(-10, 10), min_size=2, max_size=60), some.sampled_from([1e-4, 1e-2, 1.0]))

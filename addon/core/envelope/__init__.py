@@ -14,8 +14,7 @@ from .curve import Curve, Curves, Interpolation, control_points, evaluate_curve
 from .display import Display, display, displayed, displays
 from .evaluation import evaluate, extrapolation_slopes
 from .keys import Behaviour, Envelope, Envelopes, Shape, tangents
-from .matching import unchanged
-from .writing import keys_of_curve
+from .writing import keys_of_curve, unchanged
 
 __all__ = [
     "Behaviour",

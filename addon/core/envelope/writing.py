@@ -11,24 +11,264 @@ key: so one key's shape decides how its neighbour's handle is read. What comes o
 - Before a Bezier segment a linear one is written as a Bezier 2D segment with both handles on the line, at thirds, and a
   stepped key, where it cannot hold a parameter, is followed by a Bezier 2D key at the same time: of two keys at one
   time the game uses the first up to that time and the second from there on.
+
+In this order: which keys of an edited curve still are the envelope's own (`match`), what the curve asks of the keys
+(`plan`), the keys (`keys_of_curve`), and how far they lie from what was asked for (`losses`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import quantum
-from .curve import Curve, Interpolation
-from .display import Display
-from .keys import Envelope, Floats, Shape, tangents
-from .matching import Flags, Match, match
-from .restoring import UNPLAYED, Plan, plan
+from .curve import Curve, Interpolation, control_points, segment_values
+from .display import SPACING, Display
+from .evaluation import extrapolation_slopes, segment_ends
+from .keys import Behaviour, Envelope, Floats, Shape, tangents
 
+CLAMPED = 0.0015
+"""Frames by which Blender moves a handle that lies on its key away from it."""
+
+Flags = NDArray[np.bool_]
+UNPLAYED = 3
+"""The kind of a segment that no time falls into, besides the numbers of `Interpolation`."""
 NONE = 255
 """The shape of a key that has none yet."""
+SAMPLES = 8
+"""Times a segment at which what was asked for is compared with what is stored."""
+_BEZIER = np.uint8(Interpolation.BEZIER)
+
+
+# ---- which keys of an edited curve still are the envelope's own
+
+
+@dataclass
+class Match:
+    """For each key of a curve: the shown key it is (``place``, -1 for none), and what of it is unchanged.
+
+    Handles that no segment and no behaviour uses count as unchanged; of keys that are none of the shown ones nothing
+    is. ``interpolation`` is about the segment after the key.
+    """
+
+    place: NDArray[np.intp]
+    key: Flags
+    left: Flags
+    right: Flags
+    interpolation: Flags
+
+
+def match(curve: Curve, shown: Display, frame: float) -> Match:
+    """Compare a curve with what an envelope was shown as. Keys are told by ``Curve.source``, else by their times."""
+    place = _places(curve, shown.curve, frame)
+    there = place >= 0
+    if not there.any():
+        nothing = np.zeros(curve.count, np.bool_)
+        return Match(place, nothing, nothing, nothing, nothing)
+    old = shown.curve
+    cubic = old.interpolation == _BEZIER
+    free_right, free_left = np.empty(old.count, np.bool_), np.empty(old.count, np.bool_)
+    np.logical_not(cubic[:-1], out=free_right[:-1])
+    free_left[1:] = free_right[:-1]
+    free_left[0], free_right[-1] = old.before != Behaviour.LINEAR, old.after != Behaviour.LINEAR
+    key, left, right = _same(curve, old, place, CLAMPED * frame)
+    return Match(
+        place,
+        there & key,
+        there & (left | free_left[place]),
+        there & (right | free_right[place]),
+        there & ((curve.interpolation == old.interpolation[place]) | (place == old.count - 1)),
+    )
+
+
+def unchanged(curve: Curve, shown: Display, frame: float, matched: Match | None = None) -> bool:
+    """Whether a curve is wholly what the envelope was shown as; ``matched``: their `match`, where it is known."""
+    old = shown.curve
+    if curve.count != old.count or curve.before != old.before or curve.after != old.after:
+        return False
+    if curve.keys is old.keys:
+        return True
+    if matched is None:
+        matched = match(curve, shown, frame)
+    in_place = matched.place == np.arange(curve.count)
+    return bool((in_place & matched.key & matched.left & matched.right & matched.interpolation).all())
+
+
+def _same(curve: Curve, old: Curve, place: NDArray[np.intp], slack: float) -> NDArray[np.bool_]:
+    """(3, keys): whether keys and handles are the old ones to what a float32 holds.
+
+    A handle's time may be ``slack`` off where it lies so close to its key.
+    """
+    points = np.stack((curve.keys, curve.left, curve.right))
+    theirs = np.stack((old.keys, old.left, old.right))[:, place]
+    size = np.abs(theirs)
+    reach = quantum.tolerance(np.maximum(size, size[0], out=size), 0.0)
+    beside = np.abs(theirs[1:, :, 0] - theirs[0, :, 0]) <= slack
+    times = reach[1:, :, 0]
+    np.maximum(times, slack, out=times, where=beside)
+    near = np.abs(np.subtract(points, theirs, out=points), out=points) <= reach
+    same: NDArray[np.bool_] = near[:, :, 0] & near[:, :, 1]
+    return same
+
+
+def _places(curve: Curve, old: Curve, frame: float) -> NDArray[np.intp]:
+    if curve.source is not None:
+        given = curve.source.astype(np.intp)
+        return np.where((given >= 0) & (given < old.count), given, -1)
+    if not old.count:
+        return np.full(curve.count, -1)
+    times, known = curve.keys[:, 0], old.keys[:, 0]
+    reach = np.maximum(quantum.tolerance(times, 0.0), 1e-4 * frame)
+    if curve.count == old.count:
+        everywhere = np.arange(curve.count)
+        near = np.abs(times - known) <= reach
+        # Shown keys are further apart than this, so that no other one is nearer.
+        if near.all():
+            return everywhere
+    right = np.clip(np.searchsorted(known, times), 0, old.count - 1)
+    left = np.maximum(right - 1, 0)
+    nearest = np.where(np.abs(times - known[left]) < np.abs(times - known[right]), left, right)
+    near = np.abs(times - known[nearest]) <= reach
+    first = np.append(True, nearest[1:] != nearest[:-1])[: curve.count]
+    place = np.where(near & first, nearest, -1)
+    if curve.count == old.count:
+        # As many keys as before: one that moved in time between its neighbours is still itself.
+        moved = np.flatnonzero(place < 0)
+        place[moved[~np.isin(moved, place)]] = moved[~np.isin(moved, place)]
+    return place
+
+
+# ---- what the curve asks of the keys, with the base's own put back where they were not edited
+
+
+@dataclass
+class Plan:
+    """Keys to be written, in the file's order.
+
+    ``keys`` (n, 2) time and value; ``kind_before`` and ``kind_after`` (n,) of the segments beside each, an
+    `Interpolation` or `UNPLAYED`; ``before`` and ``after`` (n, 2) the handles as offsets from the key, for linear
+    segments at thirds; ``source`` the base's key or -1.
+    """
+
+    keys: Floats
+    kind_before: NDArray[np.uint8]
+    kind_after: NDArray[np.uint8]
+    before: Floats
+    after: Floats
+    source: NDArray[np.intp]
+
+
+def plan(
+    curve: Curve, base: Envelope | None = None, shown: Display | None = None, matched: Match | None = None
+) -> Plan:
+    """What to write for a curve; where the base is known, its numbers stand for all that still mean them."""
+    keys, left, right = curve.keys, curve.left, curve.right
+    source = np.full(curve.count, -1)
+    if shown is not None and matched is not None:
+        old, place = shown.curve, matched.place
+        if old.count:
+            keys = np.where(matched.key[:, None], old.keys[place], keys)
+            # A handle that no segment of the base used counts as unchanged, wherever it points: it is the curve's own
+            # where a segment uses it now.
+            known_left = matched.left & matched.key & (_uses_left(old)[place] | ~_uses_left(curve))
+            known_right = matched.right & matched.key & (_uses_right(old)[place] | ~_uses_right(curve))
+            left = np.where(known_left[:, None], old.left[place], left)
+            right = np.where(known_right[:, None], old.right[place], right)
+            source = np.where(place >= 0, shown.base_key[place], -1)
+    kinds = np.append(curve.interpolation[:-1], np.uint8(UNPLAYED))[: curve.count]
+    planned = Plan(
+        keys, np.append(np.uint8(UNPLAYED), kinds[:-1])[: curve.count], kinds, left - keys, right - keys, source
+    )
+    if base is not None and shown is not None and matched is not None and not shown.exact[:-1].all():
+        planned = _with_cut_segments_whole(planned, base, shown, matched, curve.count)
+    _straighten(planned)
+    return planned
+
+
+def _uses_left(curve: Curve) -> Flags:
+    """Whether a cubic ends at each key."""
+    return np.append(False, _uses_right(curve)[:-1])[: curve.count]
+
+
+def _uses_right(curve: Curve) -> Flags:
+    """Whether a cubic begins at each key."""
+    used: Flags = curve.interpolation == Interpolation.BEZIER
+    return np.append(used[:-1], False)[: curve.count]
+
+
+def _straighten(planned: Plan) -> None:
+    """Handles of linear segments on the line, at thirds: how they are written where they must be Bezier segments."""
+    chord = np.diff(planned.keys, axis=0) / 3
+    line = (planned.kind_after[:-1] == Interpolation.LINEAR)[:, None]
+    planned.after[:-1] = np.where(line, chord, planned.after[:-1])
+    planned.before[1:] = np.where(line, -chord, planned.before[1:])
+
+
+def _with_cut_segments_whole(planned: Plan, base: Envelope, shown: Display, matched: Match, count: int) -> Plan:
+    """Segments that had to be cut for showing are put together again where none of their parts was touched.
+
+    Their first key, too, where the shown curve had no key for it (several keys at one time, or one out of order).
+    """
+    index = np.full(shown.curve.count, -1)
+    index[matched.place[matched.place >= 0]] = np.flatnonzero(matched.place >= 0)
+    begin, end = index[:-1], index[1:]
+    alive = (begin >= 0) & (end == begin + 1)
+    same = alive & matched.key[begin] & matched.key[end] & matched.interpolation[begin]
+    same &= matched.right[begin] & matched.left[end]
+    remove = np.zeros(count, np.bool_)
+    kinds, points = control_points(base)
+    inserted: list[tuple[int, int]] = []
+    segments = shown.segment[:-1]
+    for segment in np.unique(segments[~shown.exact[:-1] & (segments >= 0)]):
+        parts = _run(segments, segment)
+        if not same[parts].all() or shown.base_key[parts[-1] + 1] != segment + 1:
+            continue
+        first, last = index[parts[0]], index[parts[-1] + 1]
+        remove[first + 1 : last] = True
+        planned.kind_before[last], planned.before[last] = kinds[segment], points[segment, 2] - points[segment, 3]
+        if shown.base_key[parts[0]] == segment:
+            planned.kind_after[first], planned.after[first] = kinds[segment], points[segment, 1] - points[segment, 0]
+        else:
+            if shown.base_key[parts[0]] == 0:  # a first key that made room for the jump after it
+                planned.keys[first] = base.times[0], base.values[0]
+            planned.kind_after[first] = UNPLAYED
+            inserted.append((int(segment), int(last)))
+    return _rearranged(planned, ~remove, kinds, points, np.array(inserted, np.intp).reshape(-1, 2))
+
+
+def _run(segments: NDArray[np.intp], segment: int) -> NDArray[np.intp]:
+    """The places of a number in a rising row."""
+    return np.arange(np.searchsorted(segments, segment), np.searchsorted(segments, segment, "right"))
+
+
+def _rearranged(
+    planned: Plan, keep: Flags, kinds: NDArray[np.uint8], points: Floats, insertions: NDArray[np.intp]
+) -> Plan:
+    """The keys to keep, and first keys of segments put in: rows of ``insertions`` name one and the key it precedes."""
+    inserted = insertions[:, 0]
+    order = np.argsort(np.concatenate((np.flatnonzero(keep), insertions[:, 1] - 0.5)), kind="stable")
+    added = points[inserted]
+
+    def together(ours: NDArray[Any], theirs: NDArray[Any]) -> NDArray[Any]:
+        joined: NDArray[Any] = np.concatenate((ours[keep], theirs))[order]
+        return joined
+
+    unplayed = np.full(len(inserted), np.uint8(UNPLAYED))
+    return Plan(
+        together(planned.keys, added[:, 0]),
+        together(planned.kind_before, unplayed),
+        together(planned.kind_after, kinds[inserted]),
+        together(planned.before, np.zeros((len(inserted), 2))),
+        together(planned.after, added[:, 1] - added[:, 0]),
+        together(planned.source, inserted),
+    )
+
+
+# ---- the keys
 
 
 def keys_of_curve(
@@ -231,3 +471,82 @@ def _filled(
         ),
         np.insert(planned.source, behind, -1),
     )
+
+
+# ---- how far the keys lie from the curve that was asked for
+
+
+@dataclass
+class Stored:
+    """A curve and the envelope that was made of it; ``segments`` (keys - 1,) of the curve that are worth comparing."""
+
+    curve: Curve
+    envelope: Envelope
+    segments: Flags
+
+
+@dataclass
+class _Sampled:
+    """Samples within segments: ``kinds`` (n,), control ``points`` (n, 4, 2), ``times`` (n,)."""
+
+    kinds: NDArray[np.uint8]
+    points: Floats
+    times: Floats
+
+
+def losses(channels: Sequence[Stored], frame: float) -> list[tuple[float, float]]:
+    """For each channel how far, at most, its values are off, and by how much a second its slopes outside the keys.
+
+    All are sampled in one go: a search for the parameters of a few cubics takes as long as that for many.
+    """
+    sampled = [side for channel in channels for side in _samples(channel, frame)]
+    if not sampled:
+        return []
+    with np.errstate(all="ignore"):  # broken files hold numbers whose products are none
+        values = segment_values(
+            np.concatenate([side.kinds for side in sampled]),
+            np.concatenate([side.points for side in sampled]),
+            np.concatenate([side.times for side in sampled]),
+        )[0]
+    parts = np.split(values, np.cumsum([len(side.times) for side in sampled])[:-1])
+    result = []
+    for channel, asked, got in zip(channels, parts[::2], parts[1::2], strict=True):
+        off = np.abs(got - asked).max(initial=0.0)
+        if channel.curve.count and channel.envelope.count:
+            off = max(off, np.abs(channel.envelope.values[0] - channel.curve.keys[0, 1]))
+        result.append((float(off), _slope_loss(channel)))
+    return result
+
+
+def _samples(channel: Stored, frame: float) -> tuple[_Sampled, _Sampled]:
+    """What was asked for, and what is stored, at the same times."""
+    curve, envelope = channel.curve, channel.envelope
+    length = np.diff(curve.keys[:, 0])
+    wide = np.flatnonzero(channel.segments & (length >= SPACING * frame))
+    shares = (np.arange(SAMPLES) + 0.5) / SAMPLES
+    times = (curve.keys[wide, 0, None] + length[wide, None] * shares).ravel()
+    starts = np.repeat(wide, SAMPLES)
+    points = np.stack((curve.keys[wide], curve.right[wide], curve.left[wide + 1], curve.keys[wide + 1]), axis=1)
+    asked = _Sampled(curve.interpolation[starts], np.repeat(points, SAMPLES, axis=0), times)
+    if envelope.count < 2:
+        held = np.zeros((len(times), 4, 2))
+        held[:, :, 1] = envelope.values[0] if envelope.count else 0.0
+        held[:, 3, 0] = np.inf
+        return asked, _Sampled(np.zeros(len(times), np.uint8), held, times)
+    kinds, cubics = control_points(envelope)
+    place = segment_ends(envelope, times) - 1
+    return asked, _Sampled(kinds[place], cubics[place], times)
+
+
+def _slope_loss(channel: Stored) -> float:
+    curve = channel.curve
+    if not curve.count or Behaviour.LINEAR not in (curve.before, curve.after):
+        return 0.0
+    slopes, loss = extrapolation_slopes(channel.envelope), 0.0
+    for slope, behaviour, handle, key in (
+        (slopes[0], curve.before, curve.left[0], curve.keys[0]),
+        (slopes[1], curve.after, curve.right[-1], curve.keys[-1]),
+    ):
+        if behaviour == Behaviour.LINEAR and handle[0] != key[0]:
+            loss = max(loss, abs(slope - float((handle[1] - key[1]) / (handle[0] - key[0]))))
+    return loss

@@ -24,9 +24,8 @@ from ...core.envelope import (
     keys_of_curve,
     unchanged,
 )
-from ...core.envelope.comparing import Stored, losses
 from ...core.envelope.curve import empty_curve
-from ...core.envelope.matching import Match, match
+from ...core.envelope.writing import Match, Stored, losses, match
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...core.text import counted

@@ -17,7 +17,7 @@ from ...core import names, space
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.xray.omf import edit
-from ...formats.xray.omf.motions import write_motion
+from ...formats.xray.omf.codec import write_motion
 from ..plan import OtherBase, starts_from_disk
 from . import motion_files, motion_length
 from .motion_export import (

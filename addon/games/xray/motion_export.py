@@ -33,12 +33,19 @@ from ...core.text import counted
 from ...formats.xray import ogf, omf
 from ...formats.xray.ogf.document import motion_set_of, with_motion_set
 from ...formats.xray.omf import edit
-from ...formats.xray.omf.changes import Changes
-from ...formats.xray.omf.decoding import decode_motion, track_bones
-from ...formats.xray.omf.document import FRAMES_PER_SECOND, TIMING, Definition, Motion, MotionSet, Omf, Parameters
-from ...formats.xray.omf.encoding import Identity, encode, new_definition
-from ...formats.xray.omf.limits import LONGEST_NAME
-from ...formats.xray.omf.quantise import Width
+from ...formats.xray.omf.document import (
+    FRAMES_PER_SECOND,
+    TIMING,
+    Definition,
+    Motion,
+    MotionSet,
+    Omf,
+    Parameters,
+    track_bones,
+)
+from ...formats.xray.omf.edit import LONGEST_NAME
+from ...formats.xray.omf.mapping import Changes, Identity, decode_motion, encode, new_definition
+from ...formats.xray.omf.tracks import Width
 from ..plan import FilePlan
 from . import marks, motion_files, motion_length
 from .bone_properties import bones_in_order, game_name

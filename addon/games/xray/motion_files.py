@@ -24,6 +24,7 @@ from ...core.report import Report
 from ...formats.xray import omf
 from ...formats.xray.chunks import ChunkRun, read_chunks, write_chunks
 from ...formats.xray.omf import edit
+from ...formats.xray.omf.codec import read_motion, with_motions
 from ...formats.xray.omf.document import (
     ALL_PARTITIONS,
     MOTIONS,
@@ -36,7 +37,6 @@ from ...formats.xray.omf.document import (
     Partition,
     PartitionBone,
 )
-from ...formats.xray.omf.motions import read_motion, with_motions
 
 ALL = "all"
 """What the panel calls a motion that plays on every partition."""

@@ -21,9 +21,18 @@ from ...core.report import Report
 from ...core.text import of_file_are
 from ...formats.xray import ogf, omf
 from ...formats.xray.ogf.document import motion_set_of
-from ...formats.xray.omf.decoding import decode_motion, track_bones
-from ...formats.xray.omf.document import FRAMES_PER_SECOND, TIMING, Definition, Motion, MotionFlag, Omf, Parameters
-from ...formats.xray.omf.motions import write_motion
+from ...formats.xray.omf.codec import write_motion
+from ...formats.xray.omf.document import (
+    FRAMES_PER_SECOND,
+    TIMING,
+    Definition,
+    Motion,
+    MotionFlag,
+    Omf,
+    Parameters,
+    track_bones,
+)
+from ...formats.xray.omf.mapping import decode_motion
 from ...formats.xray.omf.tracks import refuse_overlong
 from . import marks, motion_files
 from .bone_properties import bones_in_order, game_name

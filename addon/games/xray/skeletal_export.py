@@ -25,7 +25,7 @@ from ...blender.rotation_modes import HiddenKeys
 from ...blender.sampling import Sampler, is_of_a_rig
 from ...blender.shown import ShownActions, warn_of_muted, warn_of_other_kinds
 from ...core import files, rotation, space
-from ...core.envelope.fitting import fitted
+from ...core.envelope.curve import fitted
 from ...core.errors import WriteError
 from ...core.model import Channels, Clip, CurveClip
 from ...core.pose_curves import straightened

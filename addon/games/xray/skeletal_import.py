@@ -27,8 +27,8 @@ from ...core.text import of_file_are
 from ...formats.xray import skl
 from ...formats.xray.marks import decode_marks
 from ...formats.xray.omf.document import FRAMES_PER_SECOND
+from ...formats.xray.skl.codec import read_motion, write_motion
 from ...formats.xray.skl.document import ALL_PARTS, TIMING, SkeletalMotion, Skl
-from ...formats.xray.skl.file import read_motion, write_motion
 from ...formats.xray.skl.mapping import bone_names
 from . import marks, motion_files
 from .bone_properties import bones_in_order

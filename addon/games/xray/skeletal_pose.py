@@ -17,7 +17,7 @@ from ...blender.pose import EULER, QUATERNION, BoneCurves, SeveralBones
 from ...core import pose_curves, rotation
 from ...core.envelope import Behaviour, Curve, Curves, evaluate_curve
 from ...core.envelope.display import Display
-from ...core.envelope.matching import unchanged
+from ...core.envelope.writing import unchanged
 from ...core.model import Channels
 from ...core.report import Report
 from ...formats.xray.channels import BONE, decode_tracks

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from addon.core.envelope import Behaviour, Envelope, Shape, display, evaluate, evaluate_curve, extrapolation_slopes
-from addon.core.envelope.comparing import SAMPLES, Stored, losses
 from addon.core.envelope.curve import empty_curve
+from addon.core.envelope.writing import SAMPLES, Stored, losses
 from addon.formats.xray.envelopes import stored
 from tests.core.envelope.envelopes import FRAME, envelopes
 

@@ -15,10 +15,8 @@ from ....core.errors import ReadError
 from ....core.finite import warn_not_finite
 from ....core.report import Report
 from ..chunks import Chunk, ChunkRun, open_chunk, read_chunks, starts_like_chunks, with_body, write_chunks
-from ..omf import motions
+from ..omf.codec import raw_size_of_motions, read_motions, read_parameters, write_motions, write_parameters
 from ..omf.document import MotionLibrary, Parameters
-from ..omf.motions import read_motions, write_motions
-from ..omf.parameters import read_parameters, write_parameters
 from .chunk_types import (
     BoneNames,
     Bounds,
@@ -279,7 +277,7 @@ def _raw_size(section: Section) -> int:
     if isinstance(section.value, Ogf | Children | FastPath):
         size += raw_size(section.value)
     elif isinstance(section.value, MotionLibrary):
-        size += motions.raw_size(section.value)
+        size += raw_size_of_motions(section.value)
     elif isinstance(section.value, Parameters):
         size += len(section.value.tail)
     return size

@@ -1,7 +1,7 @@
 """An `.ogf` in words: a summary, a complete dump, what differs between two, and what the game's engine refuses.
 
 What it refuses is known from ``SkeletonCustom.cpp`` and ``FMesh.cpp``; motions inside have rules of their own
-(`omf.limits`).
+(`omf.edit`).
 """
 
 from __future__ import annotations
@@ -242,7 +242,7 @@ def _label(entry: Any, number: int, labels: list[str]) -> str:
 
 
 def problems(document: Ogf) -> Iterator[str]:
-    """A sentence for each problem; motions inside have rules of their own (`omf.limits`)."""
+    """A sentence for each problem; motions inside have rules of their own (`omf.edit`)."""
     bones = document.first(BoneNames)
     if bones is not None or (document.header.version == 4 and document.header.type in _SKELETONS):
         yield from _skeleton_problems(document, bones)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from .codec import raw_size, read, recompose, starts_like, write
 from .document import MOTIONS, PARAMETERS, MotionSet, Omf, new_omf
-from .file import raw_size, read, recompose, starts_like, write
 from .text import describe, differences, dump
 
 __all__ = [

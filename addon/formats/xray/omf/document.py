@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import IntFlag
 from typing import Any, NamedTuple
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from ....core import names
 from ....core.binary import Bytes
+from ....core.report import Report
 from ..chunks import Chunk, Section
 from ..marks import Mark
 
@@ -318,3 +319,37 @@ def new_omf(motion_set: MotionSet) -> Omf:
     return Omf(
         [Section(Chunk(MOTIONS, b""), motion_set.library), Section(Chunk(PARAMETERS, b""), motion_set.parameters)]
     )
+
+
+def track_bones(parameters: Parameters, tracks: int, report: Report, model_bones: Sequence[str] = ()) -> list[str]:
+    """The bone of each track, by partition number; bare numbers and gaps are filled from the model's list by index.
+
+    Track i belongs to the bone whose entry carries the number i: neither the listing order nor the model's bone order
+    says so (engine: ``motions_value::load``). Where neither knows a bone the track is called ``track_<number>`` and
+    reported.
+    """
+    bones: list[str | None] = [None] * tracks
+    entries = [bone for partition in parameters.partitions for bone in partition.bones]
+    for place, bone in enumerate(entries):
+        track = place if bone.track is None else bone.track
+        if track >= tracks:
+            report.warn(f"a partition names track {track}, the motions have {tracks}", _bone_label(bone.name))
+        elif bone.name is not None:
+            if bones[track] is not None:
+                report.warn(f"track {track} is given to two bones; the last one counts", _bone_label(bone.name))
+            bones[track] = names.decode(bone.name)
+    known = model_bones if len(model_bones) == tracks else ()
+    for track, name in enumerate(bones):
+        if name is None:
+            found = known and known[track] not in bones
+            bones[track] = known[track] if found else f"track_{track}"
+            report.warn(
+                "tracks without a bone's name: "
+                + ("taken from the model by number" if found else "nobody knows their bones"),
+                f"track {track}",
+            )
+    return [name or "" for name in bones]
+
+
+def _bone_label(name: bytes | None) -> str:
+    return names.decode(name) if name is not None else ""

@@ -13,7 +13,6 @@ from ....core import names
 from ....core.report import Report
 from ....core.text import counted, row, rows
 from ..chunks import Chunk, chunk_heading
-from .decoding import track_bones
 from .document import (
     TIMING,
     Definition,
@@ -24,6 +23,7 @@ from .document import (
     Omf,
     Parameters,
     Track,
+    track_bones,
 )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from .codec import raw_size, read, recompose, starts_like, write
 from .document import MOTION, BoneTrack, SkeletalMotion, Skl, new_skl, new_skls
-from .file import raw_size, read, recompose, starts_like, write
 from .mapping import decode, encode
 from .text import describe, differences, dump
 

@@ -11,9 +11,8 @@ from addon.core.report import Report
 from addon.formats.xray import omf
 from addon.formats.xray.chunks import Chunk
 from addon.formats.xray.omf import edit
-from addon.formats.xray.omf.decoding import decode
 from addon.formats.xray.omf.document import Motion, MotionFlag, MotionLibrary, MotionSet
-from addon.formats.xray.omf.encoding import encode
+from addon.formats.xray.omf.mapping import decode, encode
 from tests.formats.xray.omf.test_bytes import definition, motion, omf_file, parameters
 from tests.formats.xray.omf.test_motions_as_clips import flat_skeleton, identity_clip, load
 from tests.work import lines_run

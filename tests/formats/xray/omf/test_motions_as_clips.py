@@ -14,13 +14,11 @@ from addon.core.errors import ReadError, WriteError
 from addon.core.model import Clip, Marker, Skeleton, Space
 from addon.core.report import Report
 from addon.formats.xray import omf
-from addon.formats.xray.omf import motion_encoding
-from addon.formats.xray.omf.decoding import decode, decode_motion, track_bones
-from addon.formats.xray.omf.document import Motion, MotionSet, TrackFlag
-from addon.formats.xray.omf.encoding import Identity, encode
-from addon.formats.xray.omf.motion_encoding import encode_motion
-from addon.formats.xray.omf.motions import numbered
-from addon.formats.xray.omf.quantise import Width
+from addon.formats.xray.omf import mapping
+from addon.formats.xray.omf.codec import numbered
+from addon.formats.xray.omf.document import Motion, MotionSet, TrackFlag, track_bones
+from addon.formats.xray.omf.mapping import Identity, decode, decode_motion, encode, encode_motion
+from addon.formats.xray.omf.tracks import Width
 from tests.formats.xray.omf.test_bytes import TRACKS, definition, motion, omf_file, parameters
 from tests.real_files import VECTORS, corpus_files
 from tests.work import memory_peak
@@ -549,7 +547,7 @@ def test_tracks_edited_together_are_those_edited_one_by_one(samples, monkeypatch
                 clip.translations[: seed + 1, -1] += 5.0
             together = encode(clips, document.motion_set, width=width)
             with monkeypatch.context() as patched:
-                patched.setattr(motion_encoding, "edited_together", lambda *_: None)
+                patched.setattr(mapping, "edited_together", lambda *_: None)
                 alone = encode(clips, document.motion_set, width=width)
             assert together[1].motions
             assert together[1] == alone[1]

@@ -1,9 +1,14 @@
-"""One motion from a `Clip`, starting from what the file has: tracks nobody touched keep their bytes."""
+"""Motions of a file <-> `Clip`.
+
+A key is the bone's whole parent-local transform, not a difference from the rest pose. Quaternions are stored
+x, y, z, w; a page of the modders' wiki that puts w first is wrong. Encoding starts from the file that clips came from:
+tracks that were not edited keep their bytes, and `Changes` says what became of the others.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,28 +16,276 @@ from numpy.typing import NDArray
 
 from ....core import names, quantum, rotation, space
 from ....core.errors import WriteError
-from ....core.model import Clip, Skeleton
-from .changes import TrackChange
-from .decoding import decode_motion
-from .document import Motion, Track, TrackFlag
-from .quantise import (
+from ....core.finite import as_in_file
+from ....core.model import Clip, Skeleton, Space
+from ....core.report import Report
+from ....core.text import counted
+from ..marks import decode_marks, encode_marks
+from .codec import numbered
+from .document import (
+    ALL_PARTITIONS,
+    DEFAULT_TIMING,
+    FRAMES_PER_SECOND,
+    Definition,
+    Motion,
+    MotionSet,
+    Parameters,
+    Partition,
+    PartitionBone,
+    Track,
+    TrackFlag,
+    track_bones,
+)
+from .edit import pairs, rearranged, refuse_new_problems
+from .tracks import (
     Rotations,
     Width,
     composed,
     edited_rotations,
+    edited_together,
     edited_translations,
     float_rotations,
     float_translations,
     new_rotations,
     new_translations,
+    overlong,
+    refuse_overlong,
+    side_by_side,
+    stored_translations,
 )
-from .tracks import overlong, side_by_side, stored_translations
-from .tracks_together import edited_together
-
-Floats = NDArray[np.float64]
 
 LARGEST = 1e38
 """What a 32-bit number holds, with room for the sum of three."""
+
+
+# ---- what an encoding changed, in the format's own words: the report, the badge and the sentence before saving
+
+
+@dataclass(frozen=True)
+class TrackChange:
+    """A bone whose keys changed: how many rotation and translation keys are no longer the base's.
+
+    ``error`` metres between a translation as it was asked for and as it is stored, at most, over the axes.
+    """
+
+    bone: str
+    rotation_keys: int
+    translation_keys: int
+    error: float = 0.0
+
+
+@dataclass(frozen=True)
+class MotionChange:
+    """A motion that is ``new``, or differs in ``tracks`` and in ``fields`` (length, marks, parameters).
+
+    ``clip`` is the number of the clip it was encoded from.
+    """
+
+    name: str
+    clip: int
+    new: bool = False
+    tracks: tuple[TrackChange, ...] = ()
+    fields: tuple[str, ...] = ()
+
+
+@dataclass
+class Changes:
+    """The motions that changed, those ``renamed`` (old name, new name), and how many did not change in either way."""
+
+    motions: list[MotionChange] = field(default_factory=list)
+    renamed: list[tuple[str, str]] = field(default_factory=list)
+    untouched: int = 0
+
+    def worst_error(self) -> tuple[float, str, str]:
+        """Metres, bone and motion where storing moved a translation most; 0 and empty names where it moved none."""
+        errors = [(track.error, track.bone, motion.name) for motion in self.motions for track in motion.tracks]
+        return max(errors, default=(0.0, "", ""))
+
+    def sentence(self) -> str:
+        """``1 motion, 1 track changed, 2 motions added, 230 untouched``."""
+        changed = [motion for motion in self.motions if not motion.new]
+        added = len(self.motions) - len(changed)
+        tracks = sum(len(motion.tracks) for motion in changed)
+        parts = []
+        if changed:
+            parts.append(f"{counted(len(changed), 'motion')}, {counted(tracks, 'track')} changed")
+        if added:
+            parts.append(f"{counted(added, 'motion')} added")
+        parts.append(f"{self.untouched} untouched")
+        return ", ".join(parts)
+
+
+Floats = NDArray[np.float64]
+
+
+# ---- motions as clips, and back
+
+
+def decode(motions: MotionSet, report: Report, model_bones: Sequence[str] = ()) -> list[Clip]:
+    """Every motion as a `Clip`, in the engine's order. Raises `ReadError` as `refuse_overlong` does."""
+    refuse_overlong(motions.library.motions)
+    clips = []
+    known: dict[int, list[str]] = {}
+    for place, motion in enumerate(motions.library.motions):
+        if motion.track_count not in known:
+            known[motion.track_count] = track_bones(motions.parameters, motion.track_count, report, model_bones)
+        definitions = motions.parameters.definitions
+        definition = definitions[place] if place < len(definitions) else None
+        clips.append(decode_motion(motion, known[motion.track_count], definition))
+    return clips
+
+
+def decode_motion(motion: Motion, bones: list[str], definition: Definition | None = None) -> Clip:
+    """One motion as a `Clip`, parent-local, signs of neighbouring quaternions alike.
+
+    Raises `ReadError` for a motion that claims more frames than its bytes bear (`refuse_overlong`).
+    """
+    tracks = side_by_side(motion)
+    return Clip(
+        definition.label if definition else motion.label,
+        list(bones),
+        rotation.continuous(tracks.rotations),
+        tracks.translations,
+        tracks.rotation_keyed,
+        tracks.translation_keyed,
+        FRAMES_PER_SECOND,
+        Space.PARENT_LOCAL,
+        decode_marks(definition.marks) if definition else [],
+    )
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Which motion a clip is: ``index`` of that in the base, None where it is new.
+
+    ``source``: what a new one was copied from, with tracks for the base's bones; tracks that say the same keep their
+    bytes.
+    """
+
+    index: int | None = None
+    source: Motion | None = None
+
+
+def encode(
+    clips: Sequence[Clip],
+    base: MotionSet | None = None,
+    *,
+    skeleton: Skeleton | None = None,
+    definitions: Sequence[Definition] | None = None,
+    identities: Sequence[Identity] | None = None,
+    width: Width = Width.AUTOMATIC,
+    sampled: Sequence[Collection[str]] | None = None,
+) -> tuple[MotionSet, Changes]:
+    """``base`` with each clip at the index of the motion it is, or added behind the last; and what changed.
+
+    ``identities``, one for each clip, say which motion that is; without them it is the one of the clip's name. A motion
+    gets its clip's name. Without ``base`` a new set for ``skeleton`` (one partition ``default``). ``definitions``, one
+    for each clip, say how motions play; marks come from the clips. ``sampled``, for each clip the bones that were read
+    from evaluated poses. Raises `WriteError` for what the game cannot take,
+    unless the base has it already.
+    """
+    start = base if base is not None else _empty_set(skeleton, clips)
+    pairs(start)  # refuses a base of which nobody knows what belongs together
+    motions = start.library.motions
+    definitions_out = list(start.parameters.definitions)
+    renaming = identities is not None
+    if identities is None:
+        identities = _by_name(clips, start)
+    listed = sum(len(partition.bones) for partition in start.parameters.partitions)
+    model_bones = skeleton.bones if skeleton is not None else []
+    changes, only_renamed = Changes(), 0
+    for number, (clip, identity) in enumerate(zip(clips, identities, strict=True)):
+        index = identity.index
+        old = motions[index] if index is not None else identity.source
+        bones = track_bones(start.parameters, old.track_count if old is not None else listed, Report(), model_bones)
+        looked_at = sampled[number] if sampled is not None else ()
+        motion, track_changes = encode_motion(clip, bones, old, rest=skeleton, width=width, sampled=looked_at)
+        given = definitions[number] if definitions is not None else None
+        before = definitions_out[index] if index is not None else None
+        definition = _definition(clip, given, before, renaming=renaming)
+        motion.name = definition.name
+        if index is None or before is None:
+            motions.append(motion)
+            definitions_out.append(definition)
+            changes.motions.append(MotionChange(clip.name, number, new=True, tracks=tuple(track_changes)))
+            continue
+        if definition.name != before.name:
+            changes.renamed.append((before.label, definition.label))
+        elif old is not None:
+            motion.name = old.name
+        fields = _changed_fields(old, motion, before, definition)
+        if track_changes or fields:
+            changes.motions.append(MotionChange(clip.name, number, tracks=tuple(track_changes), fields=tuple(fields)))
+        elif definition.name != before.name:
+            only_renamed += 1
+        if track_changes or fields or definition.name != before.name:
+            motions[index], definitions_out[index] = motion, definition
+    changes.untouched = len(motions) - len(changes.motions) - only_renamed
+    if not changes.motions and not changes.renamed:
+        return start, changes
+    result = rearranged(start, motions, definitions_out)
+    refuse_new_problems(base, result)
+    return result, changes
+
+
+def _by_name(clips: Sequence[Clip], base: MotionSet) -> list[Identity]:
+    """The motion of each clip's name; where a name is there twice (the game plays the first) they are taken in turn."""
+    indices: dict[str, list[int]] = {}
+    for index, (_, definition) in enumerate(pairs(base)):
+        indices.setdefault(definition.label.lower(), []).append(index)
+    free = (indices.get(clip.name.lower()) for clip in clips)
+    return [Identity(found.pop(0) if found else None) for found in free]
+
+
+def _empty_set(skeleton: Skeleton | None, clips: Sequence[Clip]) -> MotionSet:
+    bones = skeleton.bones if skeleton is not None else clips[0].bones if clips else []
+    for group in names.duplicates(bones):
+        raise WriteError(
+            f"the game takes these bones for one: {', '.join(map(repr, group))}",
+            remedy="Rename all but one of them, or give them other names in the game (Bone properties)",
+        )
+    entries = [PartitionBone(names.encode(bone.lower()), track) for track, bone in enumerate(bones)]
+    return MotionSet(numbered([]), Parameters(4, [Partition(b"default", entries)], []))
+
+
+def new_definition(name: str) -> Definition:
+    """How a motion plays unless something else is said: once through all partitions, at its own speed."""
+    return Definition(names.encode(name), 0, ALL_PARTITIONS, 0, np.array(DEFAULT_TIMING, "<f4"))
+
+
+def _definition(clip: Clip, given: Definition | None, old: Definition | None, *, renaming: bool) -> Definition:
+    same_name = old is not None and (not renaming or old.label == clip.name)
+    chosen = given or old or new_definition(clip.name)
+    marks = encode_marks(clip.markers, old.marks if old is not None else [])
+    return Definition(
+        old.name if old is not None and same_name else names.encode(clip.name),
+        chosen.flags,
+        chosen.bone_or_part,
+        old.motion if old is not None else chosen.motion,
+        chosen.timing if old is None else as_in_file(chosen.timing, old.timing),
+        marks,
+    )
+
+
+def _changed_fields(old: Motion | None, motion: Motion, before: Definition, after: Definition) -> list[str]:
+    fields = []
+    if old is not None and old.frames != motion.frames:
+        fields.append(f"{old.frames} -> {motion.frames} frames")
+    if before.flags != after.flags:
+        fields.append("flags")
+    if before.bone_or_part != after.bone_or_part:
+        fields.append("bone or part")
+    if before.timing.tobytes() != after.timing.tobytes():
+        fields.append("timing")
+    same_marks = len(before.marks) == len(after.marks) and all(
+        one is other for one, other in zip(before.marks, after.marks, strict=False)
+    )
+    if not same_marks:
+        fields.append("marks")
+    return fields
+
+
+# ---- one motion from a clip, starting from what the file has
 
 
 @dataclass(frozen=True)

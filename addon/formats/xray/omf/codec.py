@@ -1,0 +1,409 @@
+"""The bytes of an `.omf` <-> `Omf`: the file, its motions (chunk 0xE), its parameters (chunk 0xF).
+
+Chunk 0xE: ``chunk 0: u32 n``, ``chunk k + 1``: motion k = name, u32 frames, a track for each bone. The same bytes lie
+inside a model. Chunk 0xF: bone parts and, for every motion, how the engine plays it; versions 1 to 4 are read and
+written, the engines of the released games read 3 and 4, and version 4 adds the marks.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import replace
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core.binary import Reader, Writer
+from ....core.errors import ReadError
+from ....core.finite import warn_not_finite
+from ....core.report import Report
+from ..chunks import Chunk, ChunkRun, Section, open_chunk, read_chunks, starts_like_chunks, with_body, write_chunks
+from ..marks import read_marks, write_marks
+from .document import (
+    COUNT,
+    MOTIONS,
+    PARAMETERS,
+    Definition,
+    Motion,
+    MotionLibrary,
+    Omf,
+    Parameters,
+    Partition,
+    PartitionBone,
+    Track,
+    TrackFlag,
+    rotation_size,
+    track_size,
+    translation_key,
+)
+from .tracks import overlong
+
+_U32 = struct.Struct("<I")
+VERSIONS = (1, 2, 3, 4)
+MARKS_SINCE = 4
+starts_like = starts_like_chunks(MOTIONS, PARAMETERS)
+
+
+def read(data: bytes, file: str, report: Report) -> Omf:
+    """The document of an `.omf`. Raises `ReadError` where either of its two chunks is missing or unreadable."""
+    reader = Reader(data, file)
+    if not len(data):
+        raise reader.error("the file is empty", "Copy it again")
+    run = read_chunks(reader, report)
+    sections: list[Section[MotionLibrary | Parameters]] = [
+        Section(chunk, _read_value(chunk, run.chunks, reader, report)) for chunk in run.chunks
+    ]
+    document = Omf(sections, run.tail)
+    for identifier, kind, what in (
+        (MOTIONS, MotionLibrary, "motions"),
+        (PARAMETERS, Parameters, "motion parameters"),
+    ):
+        if not any(isinstance(section.value, kind) for section in sections):
+            raise _missing(identifier, what, run.chunks, reader)
+    _check_agreement(document, report)
+    return document
+
+
+def _read_value(chunk: Chunk, chunks: list[Chunk], parent: Reader, report: Report) -> MotionLibrary | Parameters | None:
+    first = next(other for other in chunks if other.plain_id == chunk.plain_id)
+    if chunk is not first or not len(chunk.body):
+        return None
+    if chunk.plain_id == MOTIONS:
+        return read_motions(open_chunk(chunk, parent), report)
+    if chunk.plain_id == PARAMETERS:
+        return read_parameters(open_chunk(chunk, parent), report)
+    return None
+
+
+def _missing(identifier: int, what: str, chunks: list[Chunk], reader: Reader) -> ReadError:
+    there = ", ".join(f"{chunk.id:#x}" for chunk in chunks[:6]) or "none"
+    if any(chunk.plain_id == identifier for chunk in chunks):
+        return ReadError(
+            f"chunk {identifier:#x} ({what}) is empty",
+            file=reader.file,
+            remedy="The file is damaged: copy it again from its source",
+        )
+    if any(chunk.plain_id & 0xFFFF == identifier for chunk in chunks):
+        remedy = "A mod's own tool has encrypted it: get the unprotected file from its author"
+    else:
+        remedy = "The file is damaged: copy it again from its source"
+    return ReadError(f"no chunk {identifier:#x} ({what}); found: {there}", file=reader.file, remedy=remedy)
+
+
+def _check_agreement(document: Omf, report: Report) -> None:
+    library, parameters = document.motion_set
+    bones = sum(len(partition.bones) for partition in parameters.partitions)
+    there = library.motions
+    if len(there) != len(parameters.definitions):
+        report.warn(f"{len(parameters.definitions)} motions are defined, {len(there)} are there")
+    for motion in there:
+        if motion.track_count != bones:
+            report.warn(f"{motion.track_count} tracks for {bones} bones listed in partitions", motion.label)
+    for motion, definition in zip(there, parameters.definitions, strict=False):
+        if motion.name.lower() != definition.name.lower():
+            report.warn("a motion and its definition have different names", f"{motion.label} / {definition.label}")
+
+
+def write(document: Omf) -> bytes:
+    """The file's bytes."""
+    return _write(document, recompose=False)
+
+
+def recompose(document: Omf) -> bytes:
+    """The file's bytes with every track written from its typed fields."""
+    return _write(document, recompose=True)
+
+
+def _write(document: Omf, *, recompose: bool) -> bytes:
+    chunks = []
+    for section in document.sections:
+        if isinstance(section.value, MotionLibrary):
+            chunks.append(with_body(section.chunk, write_motions(section.value, recompose=recompose)))
+        elif isinstance(section.value, Parameters):
+            chunks.append(with_body(section.chunk, write_parameters(section.value)))
+        else:
+            chunks.append(section.chunk)
+    return write_chunks(ChunkRun(chunks, document.tail))
+
+
+def raw_size(document: Omf) -> int:
+    """Bytes kept without knowing what they mean."""
+    size = len(document.tail)
+    for section in document.sections:
+        if isinstance(section.value, MotionLibrary):
+            size += raw_size_of_motions(section.value)
+        elif isinstance(section.value, Parameters):
+            size += len(section.value.tail)
+        else:
+            size += len(section.chunk.body)
+    return size
+
+
+# ---- chunk 0xE: the motions
+
+
+def read_motions(reader: Reader, report: Report) -> MotionLibrary:
+    """The motions of a chunk's body; what cannot be read as one stays a chunk, and is reported."""
+    run = read_chunks(reader, report)
+    library = MotionLibrary([_motion_or_chunk(chunk, reader, report) for chunk in run.chunks], run.tail)
+    _check_count(library, reader, report)
+    return library
+
+
+def _motion_or_chunk(chunk: Chunk, parent: Reader, report: Report) -> Motion | Chunk:
+    if chunk.id == COUNT or chunk.packed is not None:
+        return chunk
+    body = open_chunk(chunk, parent)
+    try:
+        return _read_motion(chunk, body, report)
+    except ReadError as wrong:
+        report.warn(f"not readable as a motion, kept as it is: {wrong.problem}", body.chunk)
+        return chunk
+
+
+def _read_motion(chunk: Chunk, reader: Reader, report: Report) -> Motion:
+    motion = read_motion(reader)
+    motion.identifier, motion.declared, motion.offset = chunk.id, chunk.declared, chunk.offset
+    if motion.leftover:
+        report.warn(f"{motion.leftover} bytes are no whole track; kept", motion.label)
+    _check_checksums(motion, report)
+    _check_numbers(motion, report)
+    return motion
+
+
+def read_motion(reader: Reader) -> Motion:
+    """One motion of a chunk's body. Raises `ReadError`."""
+    name = reader.string("the motion's name")
+    frames = reader.u32("the number of frames")
+    body = reader.rest()
+    return Motion(name, frames, body, _track_starts(body, frames))
+
+
+def _track_starts(body: memoryview, frames: int) -> list[int]:
+    """Where tracks begin, and where the last whole one ends: they follow one another to the end of the chunk."""
+    sizes = [track_size(flags & 0xF, frames) for flags in range(16)]
+    end, position, starts = len(body), 0, [0]
+    while position < end:
+        position += sizes[body[position] & 0xF]
+        if position > end:
+            break
+        starts.append(position)
+    return starts
+
+
+def _check_checksums(motion: Motion, report: Report) -> None:
+    body, frames = motion.body, motion.frames
+    stored = _U32.unpack_from
+    # IntFlag arithmetic costs a microsecond; this loop runs once a track.
+    single, keyed = int(TrackFlag.SINGLE_ROTATION), int(TrackFlag.TRANSLATION_KEYS)
+    rotations = [rotation_size(flags, frames) for flags in range(16)]
+    translations = [3 * translation_key(flags).itemsize * frames for flags in range(16)]
+    for start in motion.starts[:-1]:
+        flags = body[start] & 0xF
+        place = start + 1 + rotations[flags]
+        if not flags & single and crc32(body[start + 5 : place]) != stored(body, start + 1)[0]:
+            report.warn("the checksum of rotation keys is wrong; kept (the game does not mind)", motion.label)
+        if flags & keyed and crc32(body[place + 4 : place + 4 + translations[flags]]) != stored(body, place)[0]:
+            report.warn("the checksum of translation keys is wrong; kept (the game does not mind)", motion.label)
+
+
+def _check_numbers(motion: Motion, report: Report) -> None:
+    """Look for NaN and infinite values: in ranges and lone translations, which end their tracks, and in float keys."""
+    body = np.frombuffer(motion.body, np.uint8)
+    starts = np.array(motion.starts, np.int64)
+    flags = body[starts[:-1]]
+    keyed = (flags & TrackFlag.TRANSLATION_KEYS) != 0
+    floats = (flags & TrackFlag.FLOAT_KEYS) != 0
+    last, ranges = (starts[1:][chosen][:, None] - 12 + np.arange(12) for chosen in (~(keyed & floats), keyed & ~floats))
+    found = [body[places].view("<f4") for places in (last, ranges - 12)]
+    found += [keys for track in np.flatnonzero(floats).tolist() for keys in _float_keys(motion.track(track))]
+    warn_not_finite(report, motion.label, *found)
+
+
+def _float_keys(track: Track) -> list[NDArray[Any]]:
+    return [track.rotation, track.translation] if track.flags & TrackFlag.TRANSLATION_KEYS else [track.rotation]
+
+
+def _check_count(library: MotionLibrary, reader: Reader, report: Report) -> None:
+    motions = library.motions
+    if library.count is None:
+        report.warn("the number of motions is missing", reader.chunk)
+    elif library.count != len(motions):
+        report.warn(f"{library.count} motions are announced, {len(motions)} are there", reader.chunk)
+    if len({motion.track_count for motion in motions}) > 1:
+        report.warn("the motions have different numbers of tracks", reader.chunk)
+    if not motions:
+        report.warn("there are no motions in it", reader.chunk)
+    for motion in motions:
+        if not motion.frames:
+            report.warn("a motion without frames", motion.label)
+    worst = overlong(motions)
+    if worst is not None:
+        report.warn("motions claim more frames than their bytes bear; they cannot be imported", worst.label)
+
+
+def write_motions(library: MotionLibrary, *, recompose: bool = False) -> bytes:
+    """A chunk's body. With ``recompose`` each track is written from its typed fields."""
+    chunks = [entry if isinstance(entry, Chunk) else _motion_chunk(entry, recompose) for entry in library.entries]
+    return write_chunks(ChunkRun(chunks, library.tail))
+
+
+def _motion_chunk(motion: Motion, recompose: bool) -> Chunk:
+    return Chunk(motion.identifier, write_motion(motion, recompose=recompose), declared=motion.declared)
+
+
+def write_motion(motion: Motion, *, recompose: bool = False) -> bytes:
+    """One motion's chunk body."""
+    writer = Writer()
+    writer.string(motion.name)
+    writer.u32(motion.frames)
+    if recompose:
+        for track in range(motion.track_count):
+            writer.raw(motion.track(track).compose())
+        writer.raw(motion.body[motion.starts[-1] :])
+    else:
+        writer.raw(motion.body)
+    return writer.getvalue()
+
+
+def numbered(motions: list[Motion]) -> MotionLibrary:
+    """A library of these motions, counted and numbered in this order."""
+    entries: list[Motion | Chunk] = [Chunk(COUNT, _U32.pack(len(motions)))]
+    for number, motion in enumerate(motions, 1):
+        entries.append(Motion(motion.name, motion.frames, motion.body, motion.starts, number, offset=motion.offset))
+    return MotionLibrary(entries)
+
+
+def with_motions(library: MotionLibrary, motions: list[Motion]) -> MotionLibrary:
+    """``library`` with ``motions`` in the places of its own; where there are more or fewer, counted and numbered again.
+
+    The engine looks up chunk i + 1 for every i below the count. As many motions keep the file's chunk ids and what else
+    lies between them, odd as that may be.
+    """
+    places = {id(motion): place for place, motion in enumerate(library.motions)}
+    if len(motions) != len(places):
+        return numbered(motions)
+
+    def laid(entry: Motion) -> Motion:
+        motion = motions[places[id(entry)]]
+        if motion is entry:
+            return entry
+        # A size that the file declares wrongly belongs to the chunk that lies there, not to a motion that moved.
+        declared = None if id(motion) in places else motion.declared
+        return replace(motion, identifier=entry.identifier, declared=declared)
+
+    return MotionLibrary(
+        [laid(entry) if isinstance(entry, Motion) else entry for entry in library.entries], library.tail
+    )
+
+
+def raw_size_of_motions(library: MotionLibrary) -> int:
+    """Bytes kept without knowing what they mean."""
+    size = len(library.tail)
+    for entry in library.entries:
+        if isinstance(entry, Motion):
+            size += entry.leftover
+        elif entry.id != COUNT or len(entry.body) != _U32.size:
+            size += len(entry.body)
+    return size
+
+
+# ---- chunk 0xF: the parameters
+
+
+def read_parameters(reader: Reader, report: Report) -> Parameters:
+    """The partitions and definitions of a chunk's body. Raises `ReadError`."""
+    start = reader.position
+    version = reader.u16("the version of the motion parameters")
+    if version not in VERSIONS:
+        raise reader.error(
+            f"motion parameters of version {version} are unknown (known: 1 to 4)",
+            "The file is damaged or encrypted by a mod",
+        )
+    found = _attempt(reader, start + 2, version, named=version != 1, numbered=version != 2)
+    if version >= 3 and (isinstance(found, ReadError) or len(found[0].tail)):
+        # An editor bug: for a model without partitions it lists bare numbers although the version promises names.
+        # Either layout may parse as the other and a rest: bare numbers are believed only if they explain every byte.
+        bare = _attempt(reader, start + 2, version, named=False, numbered=True)
+        if not isinstance(bare, ReadError) and not len(bare[0].tail):
+            report.warn(
+                "partitions list bones without names (an editor's bug): the game cannot read this", reader.chunk
+            )
+            found = bare
+    if isinstance(found, ReadError):
+        raise found
+    parameters, noticed = found
+    report.include(noticed)
+    if len(parameters.tail):
+        report.warn(f"{len(parameters.tail)} bytes are left over behind the motion parameters; kept", reader.chunk)
+    return parameters
+
+
+def _attempt(
+    reader: Reader, start: int, version: int, *, named: bool, numbered: bool
+) -> tuple[Parameters, Report] | ReadError:
+    """What reading from ``start`` gives, or why it fails."""
+    reader.position = start
+    report = Report()
+    try:
+        return _read_body(reader, report, version, named=named, numbered=numbered), report
+    except ReadError as wrong:
+        return wrong
+
+
+def _read_body(reader: Reader, report: Report, version: int, *, named: bool, numbered: bool) -> Parameters:
+    partitions = [_read_partition(reader, named, numbered) for _ in range(reader.u16("the number of partitions"))]
+    definitions = [_read_definition(reader, report, version) for _ in range(reader.u16("the number of motions"))]
+    return Parameters(version, partitions, definitions, reader.rest(), named, numbered)
+
+
+def _read_partition(reader: Reader, named: bool, numbered: bool) -> Partition:
+    name = reader.string("a partition's name")
+    bones = []
+    for _ in range(reader.u16("a partition's number of bones")):
+        bone = reader.string("a bone's name") if named else None
+        bones.append(PartitionBone(bone, reader.u32("a bone's track number") if numbered else None))
+    return Partition(name, bones)
+
+
+def _read_definition(reader: Reader, report: Report, version: int) -> Definition:
+    name = reader.string("a motion's name")
+    flags = reader.u32("a motion's flags")
+    bone_or_part, motion = reader.u16(), reader.u16()
+    definition = Definition(name, flags, bone_or_part, motion, reader.array("<f4", 4, what="a motion's timing"))
+    warn_not_finite(report, f"{definition.label}, timing", definition.timing)
+    if version >= MARKS_SINCE:
+        definition.marks = read_marks(reader, report, definition.label)
+    return definition
+
+
+def write_parameters(parameters: Parameters) -> bytes:
+    """A chunk's body."""
+    writer = Writer()
+    writer.u16(parameters.version)
+    writer.u16(len(parameters.partitions))
+    for partition in parameters.partitions:
+        writer.string(partition.name)
+        writer.u16(len(partition.bones))
+        for bone in partition.bones:
+            if parameters.named:
+                writer.string(bone.name or b"")
+            if parameters.numbered:
+                writer.u32(bone.track or 0)
+    writer.u16(len(parameters.definitions))
+    for definition in parameters.definitions:
+        _write_definition(writer, definition, parameters.version)
+    writer.raw(parameters.tail)
+    return writer.getvalue()
+
+
+def _write_definition(writer: Writer, definition: Definition, version: int) -> None:
+    writer.string(definition.name)
+    writer.u32(definition.flags)
+    writer.u16(definition.bone_or_part)
+    writer.u16(definition.motion)
+    writer.array(definition.timing, "<f4")
+    if version >= MARKS_SINCE:
+        write_marks(writer, definition.marks)
