@@ -11,6 +11,7 @@ sampled.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from ..core import rotation
 from ..core.model import Clip, Space
 from . import compat, rotation_modes
-from .armature import Rest, parent_local
+from .armature import Rest
 from .bone_curves import (
     ActionTemplate,
     channel_path,
@@ -318,20 +319,26 @@ def sample(
     modes: dict[str, str],
     step: float = 1.0,
     frames: tuple[int, int] | None = None,
+    bones: Collection[str] | None = None,
 ) -> Clip:
     """The evaluated pose every ``step`` frames of ``action``, parent-local. The scene is as before afterwards.
 
     ``modes``: the rotation mode of each bone (`RotationModes.of_export`). ``frames``: first frame and number of poses,
-    where they are not those of `frame_range`.
+    where they are not those of `frame_range`. ``bones``: those that the clip is to have, in the order of ``rest``; all
+    without it.
     """
     first, count = frames if frames is not None else frame_range(action, step)
     with modes_set(rig, modes):
         poses = evaluated_poses(context, rig, action, key_frames(first, count, step))
-    local = parent_local(poses, rest.parents, rest.root_frame).swapaxes(0, 1)
+    rows = [row for row, bone in enumerate(rest.bones) if bones is None or bone in bones]
+    parents = rest.parents[rows]
+    above = np.where((parents < 0)[:, None, None], rest.root_frame, poses[:, np.maximum(parents, 0)])
+    local = (np.linalg.inv(above) @ poses[:, rows]).swapaxes(0, 1)
     turned = rotation.continuous(rotation.from_matrices(_without_scale(local[..., :3, :3])))
     moved = np.ascontiguousarray(local[..., :3, 3])
-    everything = np.ones(len(rest.bones), np.bool_)
-    return Clip(action.name, list(rest.bones), turned, moved, everything, everything, fps, Space.PARENT_LOCAL)
+    everything = np.ones(len(rows), np.bool_)
+    named = [rest.bones[row] for row in rows]
+    return Clip(action.name, named, turned, moved, everything, everything, fps, Space.PARENT_LOCAL)
 
 
 def _without_scale(turns: Floats) -> Floats:

@@ -148,7 +148,9 @@ class Sampler:
         if key not in self._known:
             if not self._is_looking:
                 self._stack.enter_context(scope.only_evaluated(self._context, [self._rig]))
+                self._stack.enter_context(scope.kept_frame(self._context))
                 self._is_looking = True
-            whole = actions.sample(self._context, self._rig, action, rest, fps, modes=modes, step=step, frames=frames)
-            self._known[key] = whole.of_tracks(rows)
+            self._known[key] = actions.sample(
+                self._context, self._rig, action, rest, fps, modes=modes, step=step, frames=frames, bones=bones
+            )
         return rows, self._known[key]

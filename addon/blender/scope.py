@@ -16,6 +16,8 @@ from . import compat
 
 _POSE_CHANNELS = {"location": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4, "scale": 3}
 """Channels of pose bones and their widths."""
+_kept_frames: set[Any] = set()
+"""Scenes whose frame is restored at the end of a context that is open; going there costs as much as any frame."""
 _OF_THE_SCENE = (bpy.types.Scene, bpy.types.WindowManager, bpy.types.WorkSpace, bpy.types.Screen)
 """What uses nearly everything, and through which nothing in a pose depends on anything."""
 
@@ -90,12 +92,17 @@ def kept_selection(context: Any) -> Iterator[None]:
 
 @contextmanager
 def kept_frame(context: Any) -> Iterator[Any]:
-    """The scene, whose current frame is as before afterwards."""
+    """The scene, whose current frame is as before afterwards; inside another such context after that one."""
     scene = context.scene
+    if scene in _kept_frames:
+        yield scene
+        return
     frame, fraction = scene.frame_current, scene.frame_subframe
+    _kept_frames.add(scene)
     try:
         yield scene
     finally:
+        _kept_frames.discard(scene)
         scene.frame_set(frame, subframe=fraction)
 
 

@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from . import triangles
 from .errors import WriteError
 from .model import Domain, Mesh
+from .text import agreeing, counted_plural
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
     """One finding: ``elements`` (n,) numbers of faces or vertices, to be selected; none where it is the whole mesh.
 
-    ``fatal`` where the file cannot be written with it.
+    ``fatal`` where the file cannot be written with it. ``kind``: the sentence without counts, for comparing.
     """
 
     sentence: str
@@ -27,6 +28,7 @@ class Problem:
     domain: Domain
     elements: NDArray[np.int64]
     fatal: bool = False
+    kind: str = ""
 
     @property
     def line(self) -> str:
@@ -52,11 +54,12 @@ def whole(sentence: str, remedy: str) -> Problem:
 def some(
     wrong: NDArray[np.bool_], noun: str, what: str, remedy: str, domain: Domain = Domain.FACE, *, fatal: bool = False
 ) -> Iterator[Problem]:
-    """A problem of the elements where ``wrong`` is set; nothing where it is set nowhere. ``noun`` in the plural."""
+    """A problem of the elements where ``wrong`` is set; nothing where it is set nowhere. All words in the plural."""
     elements = np.flatnonzero(wrong)
-    if len(elements):
-        counted = f"{len(elements)} of {len(wrong)} {noun}"
-        yield Problem(f"{counted} {what}", remedy, domain, elements, fatal)
+    count = len(elements)
+    if count:
+        sentence = f"{count} of {counted_plural(len(wrong), noun)} {agreeing(count, what)}"
+        yield Problem(sentence, agreeing(count, remedy), domain, elements, fatal, f"{noun} {what}")
 
 
 def unusable(mesh: Mesh) -> Iterator[Problem]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -46,6 +47,29 @@ def counted_plural(count: int, nouns: str) -> str:
     place = next((place for place, word in enumerate(words) if word.endswith("s")), 0)
     words[place] = IRREGULAR.get(words[place], words[place].removesuffix("s"))
     return f"{count} {' '.join(words)}"
+
+
+_OF_ONE = {
+    "have": "has",
+    "are": "is",
+    "lie": "lies",
+    "look": "looks",
+    "point": "points",
+    "stand": "stands",
+    "they": "it",
+    "them": "it",
+    "their": "its",
+}
+
+
+def agreeing(count: int, words: str) -> str:
+    """``words`` about ``count`` things, given in the plural: ``have no area`` is ``has no area`` of one."""
+    return words if count != 1 else re.sub(r"[a-z]+", lambda word: _OF_ONE.get(word[0], word[0]), words)
+
+
+def said_of(count: int, nouns: str, words: str) -> str:
+    """``1 face points nowhere``, ``2 faces point nowhere``; both given in the plural."""
+    return f"{counted_plural(count, nouns)} {agreeing(count, words)}"
 
 
 def of_file_are(count: int, noun: str) -> str:

@@ -86,13 +86,13 @@ class IMPORT_SCENE_OT_descent3_oof(TickedChoice, FileImport, ImportHelper, Blend
         ),
         default=True,
     )
+    # No DIR_PATH: its button opens a file browser, which closes a pop-up, and which a file browser refuses.
     animated_textures: StringProperty(
         name="Animation Folder",
         description=(
             "Folder for the frames of animated textures, written as numbered files to play them at one per "
             "frame; if empty, one frame of each is shown"
         ),
-        subtype="DIR_PATH",
     )
     animation: BoolProperty(
         name="Animation",

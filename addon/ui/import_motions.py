@@ -37,8 +37,7 @@ class IMPORT_SCENE_OT_xray_omf(FileImport, MotionList, BlenderOperator):
         description=(
             "Model (.ogf) to import first for the motions; if empty, the active armature, or a model in the "
             "same folder that refers to the file"
-        ),
-        subtype="FILE_PATH",
+        ),  # no FILE_PATH: its button opens a file browser, which closes a pop-up
         options={"SKIP_SAVE", "SKIP_PRESET"},
     )
     first_frame: IntProperty(name="First Frame", description="Frame of the first key", default=0)

@@ -163,7 +163,7 @@ def test_numbers_that_the_game_lacks_are_findings(level, samples, tmp_path, game
     activate(level, face)
     assert bpy.ops.motionbridge.level_collision(use_material=True, material=9999) == {"FINISHED"}
     assert bpy.ops.motionbridge.level_check() == {"FINISHED"}
-    finding = f"1 of {len(level.data.polygons) + 1} faces have a game material that gamemtl.xr lacks (9999)"
+    finding = f"1 of {len(level.data.polygons) + 1} faces has a game material that gamemtl.xr lacks (9999)"
     assert any(finding in line for line in last_report()), "one face is kept that Blender cannot show"
     bpy.ops.object.mode_set(mode="OBJECT")
     assert [one.index for one in level.data.polygons if one.select] == [face]

@@ -106,7 +106,7 @@ def test_what_the_game_would_reject_is_said_before_it_is_written():
     export_level.EXPORT_SCENE_OT_xray_level_geometry.draw(operator, bpy.context)
     said = [one for one in operator.layout.kept if isinstance(one, str)]
     assert said[0] == "Check first:"
-    assert " ".join(said[1:]) == "1 of 2 faces have an area below 0.001 m²"
+    assert " ".join(said[1:]) == "1 of 2 faces has an area below 0.001 m²"
 
 
 def test_the_panel_says_what_the_last_check_found():

@@ -375,7 +375,7 @@ def test_what_the_game_rejects_is_said_with_the_faces():
     shown = drawn("thin", [*SQUARE, (0, 0.0001, 0)], [(0, 1, 2), (0, 1, 4), (0, 1, 2)], "HOM")
     report = Report()
     found = {one.problem.sentence: one.faces.tolist() for one in level_export.find_problems(bpy.context, shown, report)}
-    assert found["1 of 3 faces have an area below 0.001 m²"] == [1]
-    assert found["1 of 3 faces lie exactly on another face"] == [2]
+    assert found["1 of 3 faces has an area below 0.001 m²"] == [1]
+    assert found["1 of 3 faces lies exactly on another face"] == [2]
     _, said = planned(shown)
     assert any("area below 0.001" in line for line in said.warnings)

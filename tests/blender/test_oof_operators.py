@@ -386,7 +386,7 @@ def test_offending_faces_are_selected(mode):
     bpy.context.view_layer.objects.active = shown
     bpy.ops.object.mode_set(mode=mode)
     assert bpy.ops.motionbridge.descent_check() == {"FINISHED"}
-    assert "are not flat" in last_report()
+    assert "is not flat" in last_report()
     assert shown.mode == "EDIT"
     bpy.ops.object.mode_set(mode="OBJECT")
     assert [face.select for face in shown.data.polygons] == [False, True]

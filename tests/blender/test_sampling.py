@@ -1,5 +1,7 @@
 """What is looked at in the evaluated scene, and what is not: bones that nothing reaches, motions, meshes beside."""
 
+from contextlib import contextmanager
+from functools import partial
 from types import SimpleNamespace
 
 import bpy
@@ -8,7 +10,9 @@ import pytest
 
 from addon.blender import action as actions
 from addon.blender import bone_curves, compat, scope
+from addon.blender.armature import rest_of
 from addon.blender.sampling import Reach
+from addon.core import space
 from addon.core.report import Report
 from addon.formats.xray import omf
 from addon.games.arma import animation_edit, animation_export
@@ -16,6 +20,7 @@ from addon.games.xray import motion_edit
 from addon.games.xray.motion_export import MotionExportOptions
 from addon.ui import badges
 from tests.blender.rtm_scene import load as load_animation
+from tests.blender.rtm_scene import planned as planned_animation
 from tests.blender.test_motions import humanoid
 from tests.blender.test_ui import game, load, turn_a_key
 from tests.scene import differences, snapshot
@@ -268,3 +273,67 @@ def test_what_was_hidden_comes_back_after_a_failure(crowded, monkeypatch, failur
         planned(crowded.rig)
     assert seen == [True, True, True]
     assert differences(before, snapshot()) == []
+
+
+# What sampling costs, and what of an Arma animation it may change ---------------------------------------------------
+
+
+def test_the_frame_is_restored_once_for_many_motions(game, monkeypatch):
+    """Going to a frame costs as much as looking at one."""
+    rig = load(game)
+    reach_toward(rig)
+    scene = bpy.context.scene
+    scene.frame_set(3)
+    left = []
+    kept = scope.kept_frame.__wrapped__
+
+    @contextmanager
+    def kept_frame(context):
+        before = len(scope._kept_frames)
+        with contextmanager(kept)(context) as found:
+            yield found
+        left.append(before == len(scope._kept_frames) == 0)
+
+    monkeypatch.setattr(scope, "kept_frame", kept_frame)
+    planned(rig)
+    assert left.count(True) == 1
+    assert len(left) == 1 + len(motion_edit.motions_of(rig.motionbridge_motion_files[0]))
+    assert scene.frame_current == 3
+
+
+def test_a_sampled_clip_has_the_bones_that_were_asked_for(humanoid):
+    rig, imported = humanoid
+    rest = rest_of(rig, space.XRAY_ROOT_FRAME)
+    modes = {bone.name: bone.rotation_mode for bone in rig.pose.bones}
+    take = partial(actions.sample, bpy.context, rig, imported.actions[0], rest, 30.0, modes=modes)
+    whole, few = take(), take(bones={"hand_l", rest.bones[0]})
+    rows = [rest.bones.index(bone) for bone in few.bones]
+    assert set(few.bones) == {"hand_l", rest.bones[0]}
+    assert np.array_equal(few.rotations, whole.rotations[rows])
+    assert np.array_equal(few.translations, whole.translations[rows])
+
+
+def test_bones_of_an_animation_that_nothing_reaches_are_read_by_their_keys(samples):
+    """An edit of them is written although it is smaller than what evaluation may round."""
+    done = load_animation(samples / "arma" / "walk.rtm")
+    rig = done.rig
+    reached = next(bone for bone in rig.pose.bones if bone.parent is not None)
+    constraint = reached.constraints.new("LIMIT_LOCATION")
+    constraint.use_min_x, constraint.min_x = True, 0.5
+    other = next(
+        bone.name
+        for bone in rig.pose.bones
+        if bone != reached and reached not in bone.parent_recursive and bone not in reached.parent_recursive
+    )
+    before = planned_animation(done)
+    curve = next(
+        curve for curve in compat.curve_bag(done.action).fcurves if curve.data_path == f'pose.bones["{other}"].location'
+    )
+    for point in curve.keyframe_points:
+        point.co[1] += 5e-6
+    curve.update()
+    after = planned_animation(done)
+    assert before.sampled == after.sampled == ["constraints"]
+    changed = [{change.bone for change in plan.changes.bones} for plan in (before, after)]
+    assert [other in bones for bones in changed] == [False, True]
+    assert all(reached.name in bones for bones in changed)

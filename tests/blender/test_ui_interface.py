@@ -79,6 +79,15 @@ def test_in_an_empty_scene_every_operator_refuses_with_a_reason(kind):
         assert "context is incorrect" not in said, "the reason is missing"
 
 
+def test_no_pop_up_has_a_button_that_would_close_it():
+    """A path's button opens a file browser: it closes the pop-up it is in, and in a file browser Blender refuses it."""
+    known = {"filepath", "directory"}  # what a file browser sets itself
+    for kind in OPERATORS:
+        group, name = kind.bl_idname.split(".")
+        for one in getattr(getattr(bpy.ops, group), name).get_rna_type().properties:
+            assert one.identifier in known or one.subtype not in {"FILE_PATH", "DIR_PATH"}, (kind.bl_idname, one)
+
+
 def test_drops_and_collections_know_the_operators():
     for suffix in ("ogf", "omf", "anm"):
         handler = getattr(bpy.types, f"IO_FH_motionbridge_xray_{suffix}")

@@ -112,7 +112,7 @@ def thin():
 
 
 @pytest.mark.parametrize("mode", ["OBJECT", "EDIT"])
-@pytest.mark.parametrize(("number", "faces", "words"), [(0, [1], "an area below"), (1, [3], "lie exactly on another")])
+@pytest.mark.parametrize(("number", "faces", "words"), [(0, [1], "an area below"), (1, [3], "lies exactly on another")])
 def test_offending_faces_are_selected(thin, mode, number, faces, words):
     bpy.ops.object.mode_set(mode=mode)
     assert bpy.ops.motionbridge.level_check(number=number) == {"FINISHED"}
@@ -123,7 +123,7 @@ def test_offending_faces_are_selected(thin, mode, number, faces, words):
     first = said.partition("\n")[0]
     assert first.startswith(f"Selected finding {number + 1} of 2: 1 of 4 faces")
     assert words in first
-    assert "have an area below 0.001 m²; delete them, or merge their vertices" in said
+    assert "has an area below 0.001 m²; delete it, or merge its vertices" in said
 
 
 def test_a_mesh_that_is_right_has_no_findings():

@@ -36,6 +36,15 @@ def test_faces_that_point_to_nowhere_are_fatal_and_named():
     assert not list(problems.points_to_nowhere(mesh([0, 1, 5])))
 
 
+def test_a_finding_of_one_element_is_in_the_singular():
+    problem = only(problems.points_to_nowhere(mesh([0, 1, 2], [0, 1, 6])))
+    assert problem.sentence == "1 of 2 faces points to a vertex that does not exist"
+    problem = only(problems.small_faces(mesh([0, 0, 1]), 0))
+    assert problem.line == "1 of 1 face has no area; delete it, or merge its vertices"
+    problem = only(problems.small_faces(mesh([0, 0, 1], [0, 0, 1]), 0))
+    assert problem.line == "2 of 2 faces have no area; delete them, or merge their vertices"
+
+
 def test_vertices_at_no_place():
     problem = only(problems.not_finite(mesh()))
     assert (problem.domain, problem.elements.tolist(), problem.fatal) == (Domain.VERTEX, [4], False)

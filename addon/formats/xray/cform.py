@@ -206,7 +206,7 @@ def _read_image(reader: Reader, report: Report) -> Cform:
         warn_not_finite(report, what, values)
     lost = len(document.faces) - int(np.count_nonzero(document.valid_faces()))
     if lost:
-        report.warn(f"{lost} of {faces} faces point behind the last vertex")
+        report.warn(f"{lost} of {text.counted_plural(faces, 'faces')} {text.agreeing(lost, 'point behind the last vertex')}")
     return document
 
 
@@ -263,7 +263,8 @@ def decode(document: Cform, report: Report) -> Mesh:
     """
     valid, faces = document.valid_faces(), document.faces["vertices"]
     if not valid.all():
-        report.warn(f"{int(np.count_nonzero(~valid))} faces point behind the last vertex; left out", document.name)
+        lost = int(np.count_nonzero(~valid))
+        report.warn(text.said_of(lost, "faces", "point behind the last vertex; left out"), document.name)
         faces = faces[valid]
     mesh = Mesh(document.name, space.xray_points(document.vertices), space.xray_triangles(faces).view(np.int32))
     for name, values in _values(document, valid).items():
@@ -385,7 +386,7 @@ def _encode_faces(
     if same_count and not redrawn.any() and not any(mask.any() for mask in touched.values()):
         return base.faces, None
     if count < len(valid):
-        changes.left_out.append(f"{len(valid) - count} faces of the old file that point behind its last vertex")
+        changes.left_out.append(text.said_of(len(valid) - count, "faces of the old file that", "point behind its last vertex"))
     return _faces(mesh, values), None
 
 

@@ -182,7 +182,8 @@ def decode(document: Dm, report: Report, name: str = "") -> Mesh:
     faces = document.triangles
     valid = (faces < len(document.vertices)).all(axis=1)
     if not valid.all():
-        report.warn(f"{int((~valid).sum())} triangles point behind the last vertex; left out", name)
+        lost = int((~valid).sum())
+        report.warn(text.said_of(lost, "triangles", "point behind the last vertex; left out"), name)
         faces = faces[valid]
     texture, shader = names.decode(document.texture), names.decode(document.shader)
     return Mesh(

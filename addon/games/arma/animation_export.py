@@ -6,7 +6,7 @@ keeps its bytes, shear and scale and the garbage behind names included.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ...blender import armature, delta_action
 from ...blender.delta_action import DeltaReader, RestPose
 from ...blender.rotation_modes import HiddenKeys
-from ...blender.sampling import Reach
+from ...blender.sampling import Reach, is_of_a_rig
 from ...blender.shown import ShownActions, posed_without_keys, warn_of_muted, warn_of_other_kinds
 from ...core import files
 from ...core.errors import WriteError
@@ -146,14 +146,25 @@ def plan_export(
 
 
 def why_sampled(rig: Any, action: Any) -> list[str]:
-    """Why an animation has to be looked at frame by frame; empty where its keys are the whole truth.
+    """Why an animation has to be looked at frame by frame; empty where its keys are the whole truth."""
+    return list(_reached(rig, action))
+
+
+def _reached(rig: Any, action: Any) -> dict[str, set[str]]:
+    """The bones that are more than their keys, by reason.
 
     Matrices of the game are of the whole pose, so of bones of the file and all bones above them.
     """
     listed = action.motionbridge_animation.bones if action is not None else ()
     of_file = [rig.data.bones[entry.bone] for entry in listed if entry.bone in rig.data.bones]
     above = {parent.name for bone in of_file for parent in bone.parent_recursive}
-    return list(Reach(rig).of(action, above | {bone.name for bone in of_file} if of_file else None))
+    return Reach(rig).of(action, above | {bone.name for bone in of_file} if of_file else None)
+
+
+def _moved_with(rig: Any, reached: set[str]) -> NDArray[np.bool_]:
+    """(bones,) which bones of the armature are among those ``reached`` or below one of them."""
+    chains = [(bone.name, *(parent.name for parent in bone.parent_recursive)) for bone in rig.data.bones]
+    return np.array([not reached.isdisjoint(chain) for chain in chains], np.bool_)
 
 
 class _Exporter:
@@ -166,7 +177,9 @@ class _Exporter:
         self._reader = DeltaReader(rig, self._rest)
         ours = action is not None and action.motionbridge_animation.is_animation
         self._properties = action.motionbridge_animation if ours else None
-        self._reasons = why_sampled(rig, action)
+        reached = _reached(rig, action)
+        self._reasons = list(reached)
+        self._sampled = _moved_with(rig, set().union(*reached.values()))
         self._modes = self._modes_of(action)
         self._is_pose = action is None and not self._reasons
         if self._is_pose:
@@ -318,18 +331,29 @@ class _Exporter:
             shown = delta_action.sample(
                 self._context, self._rig, self._action, frames, modes=self._modes, progress=progress
             )
+            if self._action is not None and not self._sampled.all():
+                shown[~self._sampled] = self._gathered(frames).deltas[~self._sampled]
             return shown, np.ones(len(shown), np.bool_) if self._base is None else self._keyed()
+        gathered = self._gathered(frames)
+        return gathered.deltas, gathered.keyed
+
+    def _gathered(self, frames: NDArray[np.float32]) -> delta_action.GatheredDeltas:
+        """What keys say, with warnings of what they do not say of bones that are not sampled."""
         base = self._base
         instead = (lambda: base.channels_at(frames)) if base is not None else None
         gathered = self._reader.gather(self._action, frames, self._modes, instead)
-        warn_of_other_kinds(gathered.other_kinds, self._action, self._report)
-        warn_of_muted(gathered.muted, self._action, self._report, in_file=base is not None)
+        read = {bone.name for bone, sampled in zip(self._rig.data.bones, self._sampled, strict=True) if not sampled}
+        for warn, found in ((warn_of_other_kinds, gathered.other_kinds), (self._warn_of_muted, gathered.muted)):
+            warn([bone for bone in found if bone in read], self._action, self._report)
         for path in gathered.left_out:
-            if path != step.LOCATION:
+            if path != step.LOCATION and not (self._reasons and is_of_a_rig(path)):
                 self._report.warn("the game has no place for these curves; left out", f"{self._action.name}: {path}")
-        if self._base is not None and gathered.digest == self._base.digest:
+        if base is not None and gathered.digest == base.digest:
             self._untouched = gathered.deltas
-        return gathered.deltas, gathered.keyed
+        return gathered
+
+    def _warn_of_muted(self, bones: Sequence[str], action: Any, report: Report) -> None:
+        warn_of_muted(bones, action, report, in_file=self._base is not None)
 
     def _keyed(self) -> NDArray[np.bool_]:
         moved = {curve.data_path for curve in self._reader.curves(self._action)} if self._action is not None else set()
@@ -446,7 +470,8 @@ class _Exporter:
         """The file's document; of the file it came from only where that is of the same kind."""
         base = self._base.document if self._base is not None else None
         reference = self._base.reference(bones, clip, self._untouched, self._modes) if self._base is not None else None
-        reach = SAMPLED_REACH if self._reasons else rtm.TOLERANCE
+        sampled = self._sampled[bones.places] & (bones.places >= 0)
+        reach = np.where(sampled, SAMPLED_REACH, rtm.TOLERANCE)[:, None, None, None]
         if hierarchy is None:
             plain = base if isinstance(base, rtm.Plain) else None
             return rtm.encode_plain(clip, plain, unedited=reference if plain is not None else None, tolerance=reach)

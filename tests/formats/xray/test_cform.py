@@ -259,14 +259,14 @@ def test_faces_folded_coincident_and_twice_go_through():
 def test_faces_that_point_to_nowhere_are_said_left_out_and_kept():
     data = SMALL[:84] + words(0, 1, 4) + SMALL[96:]
     document, report = read(data)
-    assert report.lines() == ["1 of 2 faces point behind the last vertex"]
+    assert report.lines() == ["1 of 2 faces points behind the last vertex"]
     mesh = cform.decode(document, report)
     assert len(mesh.triangles) == 1
     assert cform.write(cform.encode(mesh, document)[0]) == data
     mesh.attributes[MATERIAL].values[0] = 1
     again, changes = cform.encode(mesh, document)
     assert len(again.faces) == 1
-    assert changes.left_out == ["1 faces of the old file that point behind its last vertex"]
+    assert changes.left_out == ["1 face of the old file that points behind its last vertex"]
 
 
 def test_a_mesh_from_nothing():
@@ -297,7 +297,7 @@ def test_a_material_of_a_build_has_16_bits():
     again, _ = cform.encode(mesh, document)
     assert again.materials.tolist() == [5, 0xFFFF]
     mesh.attributes[MATERIAL].values[1] = 0x10000
-    with pytest.raises(WriteError, match="Give them a number from 0 to 65535"):
+    with pytest.raises(WriteError, match="Give it a number from 0 to 65535"):
         cform.encode(mesh, document)
 
 
@@ -317,7 +317,7 @@ def test_numbers_the_file_cannot_hold_are_refused_and_named(name, value, problem
     mesh = cform.decode(document, Report())
     mesh.attributes[name].values[1] = value
     for base in (document, None):
-        with pytest.raises(WriteError, match=f"1 of 2 faces have a {problem} the file cannot hold"):
+        with pytest.raises(WriteError, match=f"1 of 2 faces has a {problem} the file cannot hold"):
             cform.encode(mesh, base)
     (found,) = cform.find_problems(mesh)
     assert found.fatal
@@ -332,9 +332,9 @@ def test_problems():
     mesh.positions[3] = np.inf
     found = {problem.sentence: problem.elements.tolist() for problem in cform.find_problems(mesh)}
     assert found == {
-        "1 of 4 vertices stand at no finite place": [3],
-        "1 of 3 faces have no area": [2],
-        "1 of 3 faces lie exactly on another face": [1],
+        "1 of 4 vertices stands at no finite place": [3],
+        "1 of 3 faces has no area": [2],
+        "1 of 3 faces lies exactly on another face": [1],
     }
 
 

@@ -245,7 +245,7 @@ def test_models_the_file_cannot_hold_are_refused_and_those_it_has_not_are_named(
     found = [p for p in details.find_problems(points, document) if "model_2" in p.sentence]
     assert [(problem.fatal, problem.elements.tolist()) for problem in found] == [(fatal, [0])]
     if fatal:
-        with pytest.raises(WriteError, match="have a model_2 the file cannot hold"):
+        with pytest.raises(WriteError, match="has a model_2 the file cannot hold"):
             details.encode(points, document)
     else:
         details.encode(points, document)

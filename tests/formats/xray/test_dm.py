@@ -157,7 +157,7 @@ def mesh_with(vertices=3, faces=((0, 1, 2),), **more):
     ("mesh", "problem"),
     [
         (mesh_with(faces=()), "it has no faces"),
-        (mesh_with(faces=((0, 1, 3),)), "1 of 1 faces point to a vertex"),
+        (mesh_with(faces=((0, 1, 3),)), "1 of 1 face points to a vertex"),
         (mesh_with(0x10000), "it has 65536 vertices, the game takes 65535"),
         (mesh_with(faces=((0, 1, 2),) * 2, material_index=np.array([0, 1], np.int32)), "it has several materials"),
     ],

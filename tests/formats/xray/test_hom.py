@@ -122,7 +122,7 @@ def test_a_deleted_face_leaves_the_bytes_of_the_others():
 
 @pytest.mark.parametrize(
     ("corners", "problem"),
-    [([], "has no faces"), ([[0, 1, 3]], "point to a vertex"), ([[0, 1, -1]], "point to a vertex")],
+    [([], "has no faces"), ([[0, 1, 3]], "points to a vertex"), ([[0, 1, -1]], "points to a vertex")],
 )
 def test_what_is_no_mesh_is_refused(corners, problem):
     mesh = Mesh("drawn", np.eye(3, dtype=np.float32), np.array(corners, np.int32).reshape(-1, 3))
@@ -145,8 +145,8 @@ def test_problems_name_the_faces():
         problem.sentence: problem.elements.tolist() for problem in hom.find_problems(hom.decode(document, Report()))
     }
     assert found == {
-        "1 of 3 faces have an area below 0.001 m²": [2],
-        "1 of 3 faces lie exactly on another face": [1],
+        "1 of 3 faces has an area below 0.001 m²": [2],
+        "1 of 3 faces lies exactly on another face": [1],
     }
 
 

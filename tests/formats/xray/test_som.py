@@ -87,8 +87,8 @@ def test_problems():
     mesh = som.decode(read(SMALL[:12] + chunk(1, SMALL[20:] + SMALL[20:60] + floats(1.5)))[0], Report())
     found = {problem.sentence: problem.elements.tolist() for problem in som.find_problems(mesh)}
     assert found == {
-        "1 of 2 faces lie exactly on another face": [1],
-        "1 of 2 faces have an occlusion outside 0 to 1": [1],
+        "1 of 2 faces lies exactly on another face": [1],
+        "1 of 2 faces has an occlusion outside 0 to 1": [1],
     }
 
 

@@ -139,12 +139,13 @@ def _frame_order(document: Plain, frame: int) -> NDArray[np.intp]:
 
 
 def encode_plain(
-    clip: DeltaClip, base: Plain | None = None, *, unedited: Floats | None = None, tolerance: float = TOLERANCE
+    clip: DeltaClip, base: Plain | None = None, *, unedited: Floats | None = None, tolerance: float | Floats = TOLERANCE
 ) -> tuple[Plain, ClipChanges]:
     """``base`` with this clip in it, or a new file; and what is no longer the base's.
 
     ``unedited`` (bones, frames, 4, 4) as the clip's deltas: what an untouched base would have come back as, where that
-    is not what it decodes to; only rows that the base has are looked at. Raises `WriteError`.
+    is not what it decodes to; only rows that the base has are looked at. ``tolerance``: by how much numbers may differ
+    from that and count as unedited, one or (bones, 1, 1, 1). Raises `WriteError`.
     """
     _check(clip, base)
     if base is None:
@@ -179,7 +180,7 @@ def _new_plain(clip: DeltaClip, bone_names: list[bytes], events: list[StoredEven
 
 
 def _plain_matrices(
-    rows: Floats, base: Plain, sources: Sources, unedited: Floats | None, tolerance: float
+    rows: Floats, base: Plain, sources: Sources, unedited: Floats | None, tolerance: float | Floats
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """The file's matrices (bones, frames, 4, 3), and which of their numbers are no longer the base's."""
     index, known = sources.grid()
@@ -291,7 +292,7 @@ def encode_binarised(
     base: Binarised | None = None,
     *,
     unedited: Floats | None = None,
-    tolerance: float = TOLERANCE,
+    tolerance: float | Floats = TOLERANCE,
 ) -> tuple[Binarised, ClipChanges]:
     """``base`` with this clip in it, or a new file of version 5; and what is no longer the base's.
 
@@ -583,7 +584,9 @@ def frame_sources(phases: NDArray[np.float32], base: NDArray[np.float32]) -> NDA
     return np.where(values[nearest] == wanted, first[nearest], -1)
 
 
-def _kept_numbers(values: Floats, unedited: Floats, known: NDArray[np.bool_], tolerance: float) -> NDArray[np.bool_]:
+def _kept_numbers(
+    values: Floats, unedited: Floats, known: NDArray[np.bool_], tolerance: float | Floats
+) -> NDArray[np.bool_]:
     """Which numbers (bones, frames, ...) are not edited; ``known`` (bones, frames) as `Sources.grid` gives it."""
     with np.errstate(invalid="ignore"):
         near = np.abs(values - unedited) <= tolerance

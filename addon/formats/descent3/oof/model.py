@@ -322,7 +322,6 @@ FLAT = 1e-3
 _ONE_FACE = (Kind.FACING, Kind.FRONT_FACE, Kind.GLOW, Kind.THRUSTER)
 _CHILDLESS = (Kind.SHELL, Kind.FRONT_FACE)
 _NONE = np.zeros(0, np.int64)
-_COUNTED = re.compile(r"^\d+ of \d+ ")
 
 
 @dataclass(frozen=True)
@@ -363,7 +362,7 @@ def refuse(model: Model, before: Model | None = None) -> None:
 
 def _kind(problem: Problem) -> str:
     """The sentence without the number of elements."""
-    return _COUNTED.sub("", problem.sentence) if len(problem.elements) else problem.sentence
+    return problem.kind or problem.sentence
 
 
 def find_problems(model: Model, *, shapes: bool = True) -> Iterator[Finding]:

@@ -160,7 +160,8 @@ def decode_mesh(visual: Ogf, name: str, bones: Sequence[str], report: Report, re
     triangles = corners.reshape(-1, 3).astype(np.int32)
     valid = (triangles < len(rows)).all(axis=1)
     if not valid.all():
-        report.warn(f"{int((~valid).sum())} triangles point behind the last vertex; left out", name)
+        lost = int((~valid).sum())
+        report.warn(text.said_of(lost, "triangles", "point behind the last vertex; left out"), name)
         triangles = triangles[valid]
     positions, normals = rows["position"], rows["normal"]
     if rest is not None and vertices.links:
@@ -243,7 +244,8 @@ def decode_weights(vertices: Vertices, bone_count: int, name: str, report: Repor
     bones, weights = weight_slots(vertices)
     unknown = (bones >= bone_count) & (weights > 0)
     if unknown.any():
-        report.warn(f"{int(unknown.sum())} weights are of bones that do not exist; left out", name)
+        lost = text.counted(int(unknown.sum()), "weight")
+        report.warn(f"{lost} of bones that do not exist left out", name)
     used = (weights > 0) & np.isfinite(weights) & ~unknown
     rows, slots = np.nonzero(used)
     return VertexWeights(rows.astype(np.int32), bones[rows, slots].astype(np.int32), weights[rows, slots])

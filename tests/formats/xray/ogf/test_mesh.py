@@ -94,7 +94,7 @@ def test_a_real_progressive_model_has_the_triangles_its_window_counts(corpus):
 @pytest.mark.parametrize(
     ("indices", "windows", "finding", "triangles"),
     [
-        (struct.pack("<I6H", 6, 0, 1, 2, 0, 1, 3), b"", "1 triangles point behind the last vertex; left out", 1),
+        (struct.pack("<I6H", 6, 0, 1, 2, 0, 1, 3), b"", "1 triangle points behind the last vertex; left out", 1),
         (struct.pack("<I4H", 4, 0, 1, 2, 0), b"", "4 indices are no whole triangles; the rest is left out", 1),
         (
             struct.pack("<I3H", 3, 0, 1, 2),
@@ -142,7 +142,7 @@ def test_weights_of_bones_that_do_not_exist_are_left_out_and_told():
     report = Report()
     (mesh,) = decode_meshes(read(child_of(small.chunk(3, rows), small.chunk(4, small.INDICES))), report)
     assert mesh.weights.groups.tolist() == [0, 1, 1]
-    assert report.lines() == ["1 weights are of bones that do not exist; left out (small_00)"]
+    assert report.lines() == ["1 weight of bones that do not exist left out (small_00)"]
 
 
 BONE_COUNT = 5
