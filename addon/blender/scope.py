@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import bpy
@@ -64,6 +64,19 @@ def object_mode(context: Any) -> Iterator[None]:
         if mode != "OBJECT":
             context.view_layer.objects.active = active
             set_mode(mode)
+
+
+@contextmanager
+def leaving_edit_mode(context: Any) -> Iterator[None]:
+    """Object mode inside and afterwards; the mode the active object was in where the work inside raises anything."""
+    active = context.view_layer.objects.active
+    mode: Any = active.mode if active is not None else "OBJECT"
+    with ExitStack() as failure:
+        if mode != "OBJECT":
+            set_mode("OBJECT")
+            failure.callback(set_mode, mode)
+        yield
+        failure.pop_all()
 
 
 def objects_of(layer: Any) -> list[Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import bpy
 from bpy.props import EnumProperty, IntProperty
 
 from ..blender import scope, selection
@@ -15,8 +14,9 @@ from ..core.report import Report
 from ..games.descent3 import model_edit, model_export
 from ..games.descent3.model_properties import POINT_KINDS, holder_of
 from . import checks
-from .bases import CALL, BlenderOperator
+from .bases import BlenderOperator
 from .export_descent_model import chosen_model
+from .long_work import StartsAtOnce
 from .operation import Operation, Outcome
 from .wording import said
 
@@ -148,7 +148,7 @@ class MOTIONBRIDGE_OT_descent_battery_set(Batteries, BlenderOperator):
         return Outcome(said("Gun points: {}, turrets: {}").format(*counts))
 
 
-class MOTIONBRIDGE_OT_descent_check(Operation, BlenderOperator):
+class MOTIONBRIDGE_OT_descent_check(StartsAtOnce, Operation, BlenderOperator):
     """Find what Descent 3 rejects or shows differently, and select the first such faces or objects"""
 
     bl_idname = "motionbridge.descent_check"
@@ -170,10 +170,8 @@ class MOTIONBRIDGE_OT_descent_check(Operation, BlenderOperator):
     def run(self, context: Any, report: Report) -> Outcome:
         """Report everything, select the elements of one finding."""
         chosen = chosen_model(context)
-        active = context.view_layer.objects.active
-        if active is not None and active.mode != "OBJECT":
-            CALL.object.mode_set(mode="OBJECT")
-        found = model_export.find_problems(context, chosen, report)
+        with scope.leaving_edit_mode(context):
+            found = model_export.find_problems(context, chosen, report)
         checks.remember(chosen.holder, len(found))
         if not found:
             return Outcome(said("No errors or warnings found"))
@@ -200,7 +198,7 @@ def _select(context: Any, found: model_export.Offending) -> None:
     nothing = problem.elements[:0]
     selection.select(shown, problem.elements if on_faces else nothing, nothing if on_faces else problem.elements)
     context.tool_settings.mesh_select_mode = (not on_faces, False, on_faces)
-    bpy.ops.object.mode_set(mode="EDIT")
+    scope.set_mode("EDIT")
 
 
 CLASSES = (

@@ -114,7 +114,9 @@ def chosen_model(context: Any, collection: str = "") -> Chosen:
         return Chosen(active)
     if collection and not holders:
         return Chosen(None, inside)
-    selected = [] if collection else [shown for shown in context.selected_objects if holder_of(shown) is None]
+    # Long work is in a thread of its own, where Blender gives no `selected_objects`.
+    chosen = [] if collection else context.view_layer.objects.selected
+    selected = [shown for shown in chosen if holder_of(shown) is None]
     if selected:
         below = [child for shown in selected for child in shown.children_recursive]
         return Chosen(None, list(dict.fromkeys([*selected, *below])))

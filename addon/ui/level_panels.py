@@ -7,13 +7,15 @@ from typing import Any
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
+from ..blender import scope
 from ..core.report import Report
 from ..games.xray import level_edit, level_export, level_materials
 from ..games.xray.level_properties import KINDS, holder_of, meshes_of
 from . import checks
-from .bases import CALL, BlenderOperator, BlenderPanel
+from .bases import BlenderOperator, BlenderPanel
 from .collision_values import FaceValues, draw_active_face, options_with_materials
 from .details_panels import draw_ground
+from .long_work import StartsAtOnce
 from .operation import Operation, Outcome
 from .sidebar import MotionbridgePanel
 from .wording import said, shown
@@ -83,7 +85,7 @@ class MOTIONBRIDGE_OT_level_occlusion(FaceValues, BlenderOperator):
         return self.set_values(context, {"occlusion": self.occlusion})
 
 
-class MOTIONBRIDGE_OT_level_check(Operation, BlenderOperator):
+class MOTIONBRIDGE_OT_level_check(StartsAtOnce, Operation, BlenderOperator):
     """Find errors and warnings for the game, and select the first such faces or vertices"""
 
     bl_idname = "motionbridge.level_check"
@@ -105,11 +107,10 @@ class MOTIONBRIDGE_OT_level_check(Operation, BlenderOperator):
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Report everything, select the elements of one finding."""
-        if context.active_object.mode != "OBJECT":
-            CALL.object.mode_set(mode="OBJECT")
-        holder = holder_of(context.active_object)
-        options = options_with_materials(context, holder, report)
-        found = level_export.find_problems(context, holder, report, options)
+        holder = holder_of(context.view_layer.objects.active)
+        with scope.leaving_edit_mode(context):
+            options = options_with_materials(context, holder, report)
+            found = level_export.find_problems(context, holder, report, options)
         checks.remember(holder, len(found))
         if not found:
             return Outcome(said("No errors or warnings found"))
@@ -129,7 +130,7 @@ class MOTIONBRIDGE_OT_level_check(Operation, BlenderOperator):
         context.view_layer.objects.active = chosen.shown
         chosen.shown.select_set(True)
         context.tool_settings.mesh_select_mode = (not len(chosen.faces), False, bool(len(chosen.faces)))
-        CALL.object.mode_set(mode="EDIT")
+        scope.set_mode("EDIT")
 
 
 class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):

@@ -7,12 +7,14 @@ import bpy
 import numpy as np
 import pytest
 
+from addon.core.pausing import Work
 from addon.core.report import Report
 from addon.formats.descent3 import hog2
 from addon.games.descent3 import model, model_export
 from addon.games.descent3.hierarchy import Chosen
 from addon.games.descent3.model_properties import holder_of
 from addon.ui import scene_command
+from addon.ui.export_descent_model import chosen_model
 from addon.ui.import_descent_model import IMPORT_SCENE_OT_descent3_oof
 from tests.blender.oof_scene import SQUARE, batteries, drawn, parts, points, square, textures
 from tests.formats.descent3.test_gam import page
@@ -423,3 +425,21 @@ def test_the_list_of_an_archive_takes_the_highlighted_row():
         bpy.ops.import_scene.descent3_oof(filepath=path, listed=rows, active_listed=1, name_filter="nothing fits")
     assert bpy.ops.import_scene.descent3_oof(filepath=path, listed=rows, active_listed=1) == {"FINISHED"}
     assert bpy.context.view_layer.objects.active is not None
+
+
+def test_the_chosen_meshes_are_known_in_work_that_pauses_at_each_of_them():
+    """In a window checks and exports run in a thread of their own, where Blender gives no `selected_objects`."""
+    meshes = [drawn(name, SQUARE, [(0, 1, 2, 3)]) for name in ("one", "two")]
+    for shown in meshes:
+        shown.select_set(True)
+    bpy.context.view_layer.objects.active = None
+
+    def check():
+        chosen = chosen_model(bpy.context)
+        return chosen, model_export.find_problems(bpy.context, chosen, Report())
+
+    work, pauses = Work(check), 0
+    while not work.advance(0.0):
+        pauses += 1
+    assert pauses == len(meshes)
+    assert set(work.result()[0].objects) == set(meshes)

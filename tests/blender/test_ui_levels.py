@@ -4,6 +4,10 @@ import bpy
 import numpy as np
 import pytest
 
+from addon.blender import scope
+from addon.core.pausing import Stopped, Work
+from addon.core.report import Report
+from addon.games.xray import level_export
 from tests.blender.test_levels import SQUARE, drawn, face_values
 from tests.real_files import corpus_files
 from tests.scene import differences, snapshot
@@ -109,6 +113,29 @@ def thin():
     shown = drawn("thin", [*SQUARE, (0, 0.0001, 0)], [(0, 1, 2), (0, 1, 4), (0, 2, 3), (2, 0, 1)], "HOM")
     bpy.context.view_layer.objects.active = shown
     return shown
+
+
+@pytest.mark.parametrize("mode", ["OBJECT", "EDIT"])
+def test_a_check_that_is_stopped_leaves_the_mode_as_it_was(thin, mode):
+    bpy.ops.object.mode_set(mode=mode)
+
+    def check():
+        with scope.leaving_edit_mode(bpy.context):
+            return level_export.find_problems(bpy.context, thin, Report())
+
+    work = Work(check)
+    assert not work.advance(0.0)
+    assert thin.mode == "OBJECT"
+    work.stop()
+    with pytest.raises(Stopped):
+        work.result()
+    assert thin.mode == mode
+    whole = Work(check)
+    pauses = 0
+    while not whole.advance(0.0):
+        pauses += 1
+    assert pauses == 1 + len(whole.result()) == 3
+    assert thin.mode == "OBJECT"
 
 
 @pytest.mark.parametrize("mode", ["OBJECT", "EDIT"])

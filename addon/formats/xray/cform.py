@@ -206,7 +206,9 @@ def _read_image(reader: Reader, report: Report) -> Cform:
         warn_not_finite(report, what, values)
     lost = len(document.faces) - int(np.count_nonzero(document.valid_faces()))
     if lost:
-        report.warn(f"{lost} of {text.counted_plural(faces, 'faces')} {text.agreeing(lost, 'point behind the last vertex')}")
+        report.warn(
+            f"{lost} of {text.counted_plural(faces, 'faces')} {text.agreeing(lost, 'point behind the last vertex')}"
+        )
     return document
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from ...blender import modifiers, polygon_mesh
 from ...blender.attributes import Wanted
 from ...blender.record import kept
-from ...core import files, polygons
+from ...core import files, pausing, polygons
 from ...core.errors import WriteError
 from ...core.model import FILE_FACE, FILE_VERTEX, Domain, Material, PolygonMesh
 from ...core.report import Report
@@ -174,7 +174,10 @@ def gather_model(
         raise WriteError("there is no mesh to export", remedy="Choose an object or collection that has one")
     rest = rest_pose(hierarchy)
     motions = motion.gather(context, hierarchy, rest, before, report)
-    meshes = [_gather_mesh(context, found, options, report) for found in hierarchy.parts]
+    meshes = []
+    for done, found in enumerate(hierarchy.parts):
+        pausing.pause(done / len(hierarchy.parts))
+        meshes.append(_gather_mesh(context, found, options, report))
     parts = [_gather_part(hierarchy, rest, index, mesh, before) for index, mesh in enumerate(meshes)]
     for part, moved in zip(parts, motions, strict=True):
         part.motion = moved

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...blender.record import kept
-from ...core import files, mesh_parts
+from ...core import files, mesh_parts, pausing
 from ...core.errors import WriteError
 from ...core.model import Domain, Mesh
 from ...core.problems import Problem
@@ -135,9 +135,12 @@ def find_problems(context: Any, holder: Any, report: Report, options: ExportOpti
         problems = level_details_export.find_problems(holder)
         return [Offending(holder, problem, problem.elements, problem.elements[:0]) for problem in problems]
     found = []
-    for shown in meshes_of(holder):
+    shapes = meshes_of(holder)
+    for number, shown in enumerate(shapes):
+        pausing.pause(number / len(shapes))
         shape = gather(context, shown, kind, options, report)
         for problem in _PROBLEMS[kind](shape.mesh, options):
+            pausing.pause((number + 0.5) / len(shapes))
             elements = problem.elements
             on_faces = problem.domain is Domain.FACE
             faces = np.unique(shape.faces[elements]) if on_faces else elements[:0]
