@@ -388,7 +388,9 @@ def _encode_faces(
     if same_count and not redrawn.any() and not any(mask.any() for mask in touched.values()):
         return base.faces, None
     if count < len(valid):
-        changes.left_out.append(text.said_of(len(valid) - count, "faces of the old file that", "point behind its last vertex"))
+        changes.left_out.append(
+            text.said_of(len(valid) - count, "faces of the old file that", "point behind its last vertex")
+        )
     return _faces(mesh, values), None
 
 

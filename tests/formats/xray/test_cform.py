@@ -340,7 +340,7 @@ def test_problems():
 
 def large(faces):
     chance = np.random.default_rng(5)
-    rows = np.zeros(faces, cform.document.FACE)
+    rows = np.zeros(faces, cform.FACE)
     rows["vertices"] = chance.integers(0, faces // 2, (faces, 3))
     rows["material_bits"], rows["sector"] = chance.integers(0, 0x10000, faces), chance.integers(0, 30, faces)
     places = chance.random((faces // 2, 3)).astype("<f4")
