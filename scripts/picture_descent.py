@@ -54,12 +54,12 @@ def _texture(name: str, number: int) -> None:
 
 def _ogf(name: str, pixels: np.ndarray) -> bytes:
     """Red, green, blue, alpha (0 to 1, top row first) as an image of 4 bits each."""
-    ogf_image, inner = import_module(f"{FORMATS}.ogf_image"), import_module(f"{FORMATS}.pixels")
+    ogf_image = import_module(f"{FORMATS}.ogf_image")
     parts = np.rint(15 * pixels).astype(np.uint16).reshape(-1, 4)
-    runs = np.zeros(len(parts), inner.RUN)
+    runs = np.zeros(len(parts), ogf_image.RUN)
     runs["pixel"] = parts[:, 3] << 12 | parts[:, 0] << 8 | parts[:, 1] << 4 | parts[:, 2]
     height, width, _ = pixels.shape
-    kind, label = inner.ImageType.RUNS_4444, f"{name}.ogf".encode()
+    kind, label = ogf_image.ImageType.RUNS_4444, f"{name}.ogf".encode()
     image = ogf_image.Image(kind, 0, label, 1, bytes(9), width, height, 32, 0x28, b"", [runs])
     return ogf_image.write(ogf_image.OgfImage([image]))
 

@@ -10,6 +10,7 @@ from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntPropert
 
 from ..core.errors import ReadError
 from ..core.report import Report
+from ..formats.descent3.hog2 import Hog2
 from ..games.descent3 import model, spin, textures
 from . import tick_list
 from .bases import CALL, BlenderList, BlenderOperator, FileHandler, ImportHelper
@@ -169,7 +170,7 @@ class IMPORT_SCENE_OT_descent3_oof(TickedChoice, FileImport, ImportHelper, Blend
 
     def _fill_list(self, paths: list[str], report: Report) -> None:
         def one(path: str, found: Report) -> None:
-            for name, size in self._models_of(path, found):
+            for name, size in self._models_of(textures.open_archive(path, found), path):
                 row = self.listed.add()
                 row.name, row.file, row.bytes = name, path, size
 
@@ -177,8 +178,8 @@ class IMPORT_SCENE_OT_descent3_oof(TickedChoice, FileImport, ImportHelper, Blend
         for row in self.listed:
             row.ticked = len(self.listed) == 1
 
-    def _models_of(self, path: str, report: Report) -> list[tuple[str, int]]:
-        found = model.models_in(path, report)
+    def _models_of(self, archive: Hog2, path: str) -> list[tuple[str, int]]:
+        found = model.models_in(archive)
         if not found:
             raise ReadError("there are no models in this archive", file=path, remedy="Choose another archive")
         return found
@@ -230,8 +231,9 @@ class IMPORT_SCENE_OT_descent3_oof(TickedChoice, FileImport, ImportHelper, Blend
         def one(path: str, told: Report) -> None:
             sources = [model.Source(Path(path))]
             if is_archive(path):
-                names = self._chosen(path, [name for name, _ in self._models_of(path, told)], wanted)
-                sources = [model.Source(Path(path), name) for name in names]
+                archive = textures.open_archive(path, told)
+                names = self._chosen(path, [name for name, _ in self._models_of(archive, path)], wanted)
+                sources = [model.Source(Path(path), name, archive) for name in names]
             found.update({source.label: source for source in sources})
 
         self.each_file(paths, one, report)

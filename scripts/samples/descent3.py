@@ -6,8 +6,7 @@ import numpy as np
 
 from addon.core.model import Material, PolygonMesh
 from addon.formats.descent3 import hog2, ogf_image, oof
-from addon.formats.descent3.ogf_image import AnimationHead, Image, OgfImage
-from addon.formats.descent3.pixels import RUN, ImageType
+from addon.formats.descent3.ogf_image import RUN, AnimationHead, Image, ImageType, OgfImage
 
 
 def _mesh(name: str, corners: list[list[float]], faces: list[list[int]], materials: list[Material]) -> PolygonMesh:

@@ -13,6 +13,7 @@ from addon.formats.descent3 import hog2
 from addon.games.descent3 import model, model_export
 from addon.games.descent3.hierarchy import Chosen
 from addon.games.descent3.model_properties import holder_of
+from addon.games.descent3.textures import open_archive
 from addon.ui import scene_command
 from addon.ui.export_descent_model import chosen_model
 from addon.ui.import_descent_model import IMPORT_SCENE_OT_descent3_oof
@@ -416,7 +417,7 @@ def test_a_material_without_its_texture_goes_out_under_its_name(tmp_path):
 
 def test_the_list_of_an_archive_takes_the_highlighted_row():
     path = str(ARCHIVE)
-    (name, _), *_ = model.models_in(path, Report())
+    (name, _), *_ = model.models_in(open_archive(path, Report()))
     rows = [
         {"name": "other.oof", "file": path, "bytes": 1, "ticked": False},
         {"name": name, "file": path, "bytes": 1, "ticked": False},

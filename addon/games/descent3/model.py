@@ -58,10 +58,14 @@ class ImportOptions:
 
 @dataclass(frozen=True)
 class Source:
-    """Where a model is: a file at ``path``, or the ``member`` of that name in the archive at ``path``."""
+    """Where a model is: a file at ``path``, or the ``member`` of that name in the archive at ``path``.
+
+    ``archive`` is that archive if it has been read already.
+    """
 
     path: Path
     member: str = ""
+    archive: Hog2 | None = None
 
     @property
     def label(self) -> str:
@@ -93,9 +97,8 @@ class ImportedModel:
         return [self.holder, *self.parts, *self.points]
 
 
-def models_in(path: Path | str, report: Report) -> list[tuple[str, int]]:
-    """Name and size in bytes of each model of an archive, sorted by name. Raises `ReadError`."""
-    archive = open_archive(path, report)
+def models_in(archive: Hog2) -> list[tuple[str, int]]:
+    """Name and size in bytes of each model of an archive, sorted by name."""
     found = zip(archive.names, archive.table["length"].tolist(), strict=True)
     return sorted(
         ((name, size) for name, size in found if name.lower().endswith(SUFFIX)), key=lambda row: row[0].lower()
@@ -107,7 +110,9 @@ def import_model(context: Any, source: Source, options: ImportOptions, report: R
 
     The file is read once. Raises `ReadError` before anything is built.
     """
-    archive = open_archive(source.path, Report()) if source.member else None
+    archive = source.archive
+    if archive is None and source.member:
+        archive = open_archive(source.path, Report())
     data = files.read_file(source.path) if archive is None else archive.content(source.member)
     document = oof.read(data, source.label, report)
     model = decode(document, report)
