@@ -3,6 +3,10 @@
 Nothing here imports Blender until it is registered, so `addon.formats` and `addon.cli` work in any Python.
 """
 
+from . import lazy
+
+lazy.attach(__name__)
+
 
 def register() -> None:
     """Adds the extension to Blender."""

@@ -185,7 +185,10 @@ class Row:
 
 @dataclass(frozen=True)
 class BlenderRow:
-    """A line measured inside a Blender, by the names of functions in scripts/bench_blender.py."""
+    """A line measured inside a Blender, by the names of functions in scripts/bench_blender.py or another ``script``.
+
+    ``prepare`` is called once, before everything else.
+    """
 
     title: str
     ours: str
@@ -194,6 +197,8 @@ class BlenderRow:
     floor_files: list[Path] | None = None
     floor_times: float = 1.0
     unit: str = "ms"
+    script: str = "bench_blender.py"
+    prepare: str = ""
 
 
 UNITS = {"ms": 1e3, "MB": 1e-6}
@@ -283,7 +288,16 @@ def rows_in_blender(folder: Path) -> list[BlenderRow]:
         *rows_of_sampling(folder),
         *rows_of_lists(folder),
         *rows_of_a_model(folder),
+        row_of_the_start(folder),
     ]
+
+
+def row_of_the_start(folder: Path) -> BlenderRow:
+    """CPU time of enabling the extension, and of enabling one with the same classes and properties and nothing else."""
+    place = folder / "start"
+    place.mkdir()
+    title = "enable the extension: CPU"
+    return BlenderRow(title, "enable", "enable_floor", [place], script="bench_start.py", prepare="prepare")
 
 
 def rows_of_sampling(folder: Path) -> list[BlenderRow]:
@@ -386,10 +400,10 @@ def command(measurement: Measurement, files: Sequence[Path]) -> list[str]:
     return [sys.executable, os.fspath(Path(__file__).resolve()), "--measure", measurement.__name__, *map(str, files)]
 
 
-def command_in_blender(start: Sequence[str], measurement: str, files: Sequence[Path]) -> list[str]:
-    """The same inside the Blender that ``start`` starts."""
-    script = os.fspath(ROOT / "scripts" / "bench_blender.py")
-    options = ["--background", "--factory-startup", "--python-exit-code", "1", "--python", script]
+def command_in_blender(start: Sequence[str], script: str, measurement: str, files: Sequence[Path]) -> list[str]:
+    """The same inside the Blender that ``start`` starts, by a ``script`` beside this one."""
+    path = os.fspath(ROOT / "scripts" / script)
+    options = ["--background", "--factory-startup", "--python-exit-code", "1", "--python", path]
     return [*start, *options, "--", measurement, *map(str, files)]
 
 
@@ -403,10 +417,12 @@ def measure(row: Row | BlenderRow, times: int, blender: Sequence[str]) -> tuple[
     """The least of ours and of the floor, measured in turns."""
 
     def program(measurement: Measurement | str, files: Sequence[Path]) -> list[str]:
-        if isinstance(measurement, str):
-            return command_in_blender(blender, measurement, files)
+        if isinstance(row, BlenderRow) and isinstance(measurement, str):
+            return command_in_blender(blender, row.script, measurement, files)
         return command(measurement, files)
 
+    if isinstance(row, BlenderRow) and row.prepare:
+        measured_once(program(row.prepare, row.files))
     ours, floor = [], []
     for _ in range(times):
         floor.append(measured_once(program(row.floor, row.floor_files or row.files)))

@@ -56,6 +56,11 @@ def pytest_configure():
     repositories.new(name="Dev", module="dev", custom_directory=str(_repository), remote_url="")
     if addon_utils.enable(MODULE, default_set=True) is None:
         raise pytest.UsageError("the extension could not be enabled; Blender has printed why")
+    # What is loaded late is loaded now, for the reason that `Alias.exec_module` gives.
+    for path in sorted((ROOT / "addon").rglob("*.py")):
+        parts = path.relative_to(ROOT / "addon").with_suffix("").parts
+        if parts[-1] != "__main__":
+            importlib.import_module(".".join([MODULE, *parts]).removesuffix(".__init__"))
     sys.meta_path.insert(0, Alias())
 
 

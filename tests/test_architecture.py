@@ -13,6 +13,8 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from addon.lazy import MODULES as LATE
+
 ADDON = Path(__file__).resolve().parents[1] / "addon"
 
 # Room -> the rooms it may import from, besides itself. Everything runs downwards; blender and formats never meet.
@@ -24,8 +26,10 @@ BELOW = {
     "cli": {"formats", "core"},
     "ui": {"cli", "games", "blender", "formats", "core"},
     "__init__": {"ui"},
+    "lazy": set(),
 }
-WITHOUT_BLENDER = {"core", "formats", "cli", "__init__"}
+FOR_ALL = {"lazy"}
+WITHOUT_BLENDER = {"core", "formats", "cli", "__init__", "lazy"}
 BLENDERS_OWN = {
     "bpy",
     "bpy_extras",
@@ -122,7 +126,7 @@ def runs_downwards(module: Module) -> Iterator[str]:
     for line, place in own_imports(module):
         if place is None:
             yield f"{module.path}:{line} imports from outside the extension"
-        elif place[0] != module.room and place[0] not in BELOW[module.room]:
+        elif place[0] != module.room and place[0] not in BELOW[module.room] | FOR_ALL:
             yield f"{module.path}:{line} {module.room} imports {place[0]}"
 
 
@@ -245,6 +249,102 @@ def modules() -> list[Module]:
 def test_every_module_keeps_the_rule(rule):
     assert modules()
     assert [complaint for module in modules() for complaint in rule(module)] == []
+
+
+# What is loaded when the extension is enabled -------------------------------------------------------------------------
+
+LOADED_AT_START = {
+    "", "lazy", "ui",
+    "core", "core.errors", "core.report",
+    "formats", "formats.arma", "formats.descent3", "formats.xray",
+    "blender", "blender.action_lists", "blender.compat", "blender.freshness", "blender.linked", "blender.material",
+    "blender.property_groups", "blender.record", "blender.renamed_bones", "blender.rotation_modes",
+    "games", "games.arma", "games.arma.properties",
+    "games.descent3", "games.descent3.model_properties", "games.descent3.part_kinds",
+    "games.xray", "games.xray.bone_properties", "games.xray.level_properties", "games.xray.model_properties",
+    "games.xray.motion_properties", "games.xray.path_properties", "games.xray.skeletal_properties",
+}  # fmt: skip
+"""Besides the modules of ui. Properties, and what their declarations need: no format, no recipe, no numpy."""
+
+
+def name_of(module: Module) -> str:
+    """Dotted, below addon/; nothing for the extension itself."""
+    parts = module.path.with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def executed(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements that loading a module executes, those for type checkers left out."""
+    for node in body:
+        yield node
+        if isinstance(node, ast.If) and dotted(node.test) != "TYPE_CHECKING":
+            yield from executed([*node.body, *node.orelse])
+
+
+def loaded_with(name: str) -> Iterator[str]:
+    """The modules that loading a module loads at once: names out of them, or modules that are not loaded late."""
+    module = named_modules()[name]
+    for node in executed(module.tree.body):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            up = len(module.package) - (node.level - 1)
+            place = ".".join([*module.package[:up], *([node.module] if node.module else [])])
+            yield place
+            for alias in node.names:
+                if f"{place}.{alias.name}".lstrip(".") in named_modules() and alias.name not in LATE.get(place, ()):
+                    yield f"{place}.{alias.name}".lstrip(".")
+
+
+@cache
+def named_modules() -> dict[str, Module]:
+    return {name_of(module): module for module in modules()}
+
+
+def loaded_at_start() -> set[str]:
+    """Every module that is loaded when `ui` is, which `register` loads."""
+    found: set[str] = set()
+    waiting = ["ui"]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += [*loaded_with(name), *([name.rpartition(".")[0]] if name else [])]
+    return found
+
+
+def test_enabling_loads_no_format_and_no_recipe():
+    found = loaded_at_start()
+    assert {name for name in found if not name.startswith("ui.")} == LOADED_AT_START
+    imported = {name.split(".")[0] for one in found for _, level, name in imports(named_modules()[one]) if not level}
+    outside_checks = {
+        alias.name
+        for one in found
+        for node in executed(named_modules()[one].tree.body)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
+    assert "bpy" in imported
+    assert "numpy" not in outside_checks
+
+
+def test_what_is_loaded_late_exists_and_stands_ready():
+    for package, names in LATE.items():
+        assert list(names) == sorted(set(names)), package
+        for name in names:
+            assert f"{package}.{name}".lstrip(".") in named_modules(), f"{package}.{name}: there is no such module"
+        calls = [ast.unparse(node) for node in named_modules()[package].tree.body if isinstance(node, ast.Expr)]
+        assert "lazy.attach(__name__)" in calls, f"{package}/__init__.py does not attach its late modules"
+
+
+def test_what_is_loaded_late_is_imported_by_what_is_loaded_at_the_start():
+    wanted = set()
+    for name in loaded_at_start():
+        module = named_modules()[name]
+        for node in executed(module.tree.body):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                up = len(module.package) - (node.level - 1)
+                place = ".".join([*module.package[:up], *([node.module] if node.module else [])])
+                wanted |= {(place, alias.name) for alias in node.names}
+    assert {(package, name) for package, names in LATE.items() for name in names} <= wanted
 
 
 def test_what_may_catch_everything_still_does():

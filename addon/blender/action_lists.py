@@ -16,11 +16,8 @@ Version 0.1.0 kept no lists: actions named their file and their index in it. Wha
 and listed as soon as something else is stored.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 from bpy.props import IntProperty, PointerProperty
@@ -37,8 +34,7 @@ class ListedAction(bpy.types.PropertyGroup):
     place: IntProperty(default=-1, options={"HIDDEN"}, update=changed)
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(NamedTuple):
     """A kind of file: the collection of files on an armature, the properties of an action.
 
     A file has ``name``, the collection ``actions`` of `ListedAction` and the flag ``lists_actions``; an action has

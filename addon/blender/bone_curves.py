@@ -121,7 +121,7 @@ def table_of(action: Any, owner: Any) -> CurveTable:
     if bag is not None:
         for name, values in (("array_index", indices), ("extrapolation", held), ("mute", muted), ("is_empty", empty)):
             bag.fcurves.foreach_get(name, values)
-        muted |= compat.muted_by_groups(bag, curves)
+        muted |= np.array(compat.muted_by_groups(bag, curves), np.bool_)
     return CurveTable(curves, [curve.data_path for curve in curves], indices, muted, ~(muted | empty), held == 0)
 
 

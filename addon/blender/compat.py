@@ -7,11 +7,13 @@ stands for what the stubs of one version do not know.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
-import numpy as np
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 SLOTTED = hasattr(bpy.types, "ActionSlot")
 _GROUP_BY_NAME = bpy.app.version >= (5, 0, 0)
@@ -89,11 +91,11 @@ def is_muted(curve: Any) -> bool:
     return bool(curve.mute or (not SLOTTED and curve.group is not None and curve.group.mute))
 
 
-def muted_by_groups(bag: Any, curves: list[Any]) -> NDArray[np.bool_]:
+def muted_by_groups(bag: Any, curves: list[Any]) -> list[bool]:
     """(curves,) which F-curves of a bag lie in a muted group that mutes them, as `is_muted` has it."""
     if SLOTTED or not any(group.mute for group in bag.groups):
-        return np.zeros(len(curves), np.bool_)
-    return np.array([curve.group is not None and curve.group.mute for curve in curves], np.bool_)
+        return [False] * len(curves)
+    return [curve.group is not None and curve.group.mute for curve in curves]
 
 
 def is_played(curve: Any) -> bool:
@@ -166,7 +168,7 @@ def set_corner_normals(mesh: Any, normals: NDArray[np.float32]) -> None:
     """
     if _NORMALS_BY_ATTRIBUTE:
         attribute = mesh.attributes.new("custom_normal", "FLOAT_VECTOR", "CORNER")
-        attribute.data.foreach_set("vector", np.ascontiguousarray(normals, np.float32).ravel())
+        attribute.data.foreach_set("vector", normals.astype("float32").ravel())
     else:
         mesh.normals_split_custom_set(normals)
 

@@ -3,15 +3,13 @@
 The nodes are a plain surface with the texture on it; games shade in ways that nodes would only pretend to.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
 import bpy
 from bpy.props import IntProperty, PointerProperty, StringProperty
 
-from ..core.model import Material
+from ..core import model as core_model
 from .property_groups import AddedProperties
 
 MATERIAL: Any = bpy.types.Material
@@ -40,7 +38,7 @@ ADDED = AddedProperties(
 
 
 def build(
-    material: Material,
+    material: "core_model.Material",
     image: Any = None,
     *,
     see_through: bool = False,
@@ -100,7 +98,7 @@ def build_coloured(
     return made
 
 
-def _existing(material: Material, image: Any) -> Any:
+def _existing(material: "core_model.Material", image: Any) -> Any:
     """One of the same names that shows the same image, if any: whatever the user made of it is his."""
     materials: Any = bpy.data.materials
     for there in materials:
@@ -150,9 +148,9 @@ def load_image(path: Path) -> Any:
     return None
 
 
-def gather(made: Any) -> Material:
+def gather(made: Any) -> "core_model.Material":
     """The game's names of a material; an empty slot or one without them has only its name."""
     if made is None:
-        return Material("")
+        return core_model.Material("")
     names = made.motionbridge_material
-    return Material(made.name, names.texture, names.shader)
+    return core_model.Material(made.name, names.texture, names.shader)

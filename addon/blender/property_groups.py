@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 
 
-@dataclass(frozen=True)
-class AddedProperties:
+class AddedProperties(NamedTuple):
     """Classes in the order they need each other, and properties by the type of Blender and the name they get there.
 
     A property is what `bpy.props` makes; it may point at any of the classes.

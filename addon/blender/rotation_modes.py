@@ -24,8 +24,7 @@ import bpy
 from bpy.props import StringProperty
 
 from ..core.errors import WriteError
-from . import scope
-from .bone_curves import channel_path, rotation_kind, table_of
+from . import bone_curves, scope
 from .property_groups import AddedProperties
 
 KINDS = ("quaternion", "euler", "axis_angle")
@@ -52,13 +51,15 @@ class RotationModes:
         """``rig`` is an armature object."""
         self._rig = rig
         self._paths = {
-            channel_path(bone.name, f"rotation_{kind}"): (bone.name, kind) for bone in rig.pose.bones for kind in KINDS
+            bone_curves.channel_path(bone.name, f"rotation_{kind}"): (bone.name, kind)
+            for bone in rig.pose.bones
+            for kind in KINDS
         }
 
     def kinds(self, action: Any) -> dict[str, set[str]]:
         """The kinds of rotation that an action has keys of, for each bone with such keys; muted curves do not count."""
         found: dict[str, set[str]] = {}
-        table = table_of(action, self._rig)
+        table = bone_curves.table_of(action, self._rig)
         for path in dict.fromkeys(itertools.compress(table.paths, table.played.tolist())):
             if path in self._paths:
                 bone, kind = self._paths[path]
@@ -74,7 +75,7 @@ class RotationModes:
         needed = {}
         for name, kinds in self.kinds(action).items():
             bone = self._rig.pose.bones[name]
-            kind = rotation_kind(bone.rotation_mode)
+            kind = bone_curves.rotation_kind(bone.rotation_mode)
             if kind in kinds and not (kind == "euler" and order and bone.rotation_mode != order):
                 continue
             chosen = kind if kind in kinds else next(known for known in KINDS if known in kinds)
@@ -130,7 +131,7 @@ def refusal(action: Any, bones: Sequence[str]) -> WriteError:
 
 def set_mode(bone: Any, mode: str) -> None:
     """Give a pose bone a rotation mode, and remember the order of angles that it had."""
-    if rotation_kind(bone.rotation_mode) == "euler" and rotation_kind(mode) != "euler":
+    if bone_curves.rotation_kind(bone.rotation_mode) == "euler" and bone_curves.rotation_kind(mode) != "euler":
         bone.motionbridge_euler_order = bone.rotation_mode
     bone.rotation_mode = mode
 
@@ -146,14 +147,14 @@ def restore(rig: Any, action: Any, order: str = "") -> list[str]:
 def angles_in_use(rig: Any, bones: Sequence[str]) -> dict[str, str]:
     """The orders of those of ``bones`` that rotate by Euler angles and have such keys in any action."""
     orders = {bone: rig.pose.bones[bone].rotation_mode for bone in bones}
-    turned = {bone: order for bone, order in orders.items() if rotation_kind(order) == "euler"}
+    turned = {bone: order for bone, order in orders.items() if bone_curves.rotation_kind(order) == "euler"}
     used = _keyed(rig, "euler", turned) if turned else {}
     return {bone: order for bone, order in turned.items() if bone in used}
 
 
 def actions_stopped(rig: Any, bones: Sequence[str], kind: str) -> list[Any]:
     """The actions with keys of the kinds by which ``bones`` rotate now, other than the ``kind`` they are to have."""
-    kinds = {bone: rotation_kind(rig.pose.bones[bone].rotation_mode) for bone in bones}
+    kinds = {bone: bone_curves.rotation_kind(rig.pose.bones[bone].rotation_mode) for bone in bones}
     found: dict[Any, None] = {}
     for other in set(kinds.values()) - {kind}:
         for actions in _keyed(rig, other, [bone for bone in bones if kinds[bone] == other]).values():

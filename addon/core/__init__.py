@@ -2,3 +2,7 @@
 
 Nothing here knows a file format or Blender. Standard library and numpy only.
 """
+
+from .. import lazy
+
+lazy.attach(__name__)

@@ -81,7 +81,15 @@ class Marker:
     """A named set of moments: ``intervals`` (n, 2) start and end in seconds (equal for a moment)."""
 
     name: str
-    intervals: Floats
+    intervals: Floats = field(default_factory=lambda: np.empty((0, 2)))
+
+    def with_interval(self, start: float, end: float) -> Marker:
+        """The same set with another moment behind the others."""
+        return Marker(self.name, np.vstack([self.intervals, (start, end)]))
+
+    def without_interval(self, index: int) -> Marker:
+        """The same set without one of its moments."""
+        return Marker(self.name, np.delete(self.intervals, index, axis=0))
 
 
 @dataclass

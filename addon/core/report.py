@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 PLACES_SHOWN = 5
 
 
-@dataclass
 class Report:
     """Warnings and notes in the order of their first appearance.
 
     The same sentence said of several places is one entry: ``[3x] the checksum is wrong (walk_0, walk_1, run_2)``.
     """
 
-    warnings: dict[str, list[str]] = field(default_factory=dict)
-    notes: dict[str, list[str]] = field(default_factory=dict)
+    # Written out: a dataclass takes a millisecond to make, and every start of Blender makes this one.
+    def __init__(self, warnings: dict[str, list[str]] | None = None, notes: dict[str, list[str]] | None = None) -> None:
+        """Each finding with its places."""
+        self.warnings = {} if warnings is None else warnings
+        self.notes = {} if notes is None else notes
 
     def warn(self, finding: str, place: str = "") -> None:
         """Something is odd, left out or repaired: the user should know."""

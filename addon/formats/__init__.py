@@ -6,10 +6,9 @@ A format is a module with the functions of `FormatModule`. Nothing here knows Bl
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import PurePath
-from typing import Any, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 from ..core.errors import ReadError
 from ..core.report import Report
@@ -53,8 +52,7 @@ class FormatModule(Protocol):
         """What differs, in the format's own words."""
 
 
-@dataclass(frozen=True)
-class Format:
+class Format(NamedTuple):
     """A format: its short ``name``, what it is in the game, its file suffixes, and where below here its module is.
 
     The module is loaded when it is first asked for.

@@ -1,12 +1,17 @@
 """What each game adds to Blender, and the recipes: read, decode, build; gather, encode, write."""
 
-from ..blender import action_lists, freshness, material, renamed_bones, rotation_modes
+from .. import lazy
+
+lazy.attach(__name__)
+
+from ..blender import action_lists, freshness, material, rotation_modes
+from ..blender import renamed_bones as known_bones
 from . import arma, descent3, xray
 
 ADDED = (
     material.ADDED,
     action_lists.ADDED,
-    renamed_bones.ADDED,
+    known_bones.ADDED,
     rotation_modes.ADDED,
     *xray.ADDED,
     *arma.ADDED,

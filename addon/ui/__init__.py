@@ -6,6 +6,10 @@ from typing import Any
 
 import bpy
 
+from .. import lazy
+
+lazy.attach(__name__)
+
 from .. import games
 from . import (
     arma_animation_list,

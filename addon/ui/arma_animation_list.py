@@ -9,7 +9,7 @@ import bpy
 from bpy.props import IntProperty
 
 from ..blender import action as actions
-from ..blender.delta_action import DeltaReader, RestPose
+from ..blender import delta_action
 from ..core.report import Report
 from ..games.arma import animation_list, timing
 from .bases import BlenderList, BlenderOperator
@@ -118,7 +118,7 @@ class MOTIONBRIDGE_OT_match_scene_to_animation(OnMotion, BlenderOperator):
     def run(self, context: Any, _report: Report) -> Outcome:
         """Set the range."""
         rig, action = self.chosen(context)
-        times = DeltaReader(rig, RestPose.of(rig)).key_times(action)
+        times = delta_action.DeltaReader(rig, delta_action.RestPose.of(rig)).key_times(action)
         length = timing.length_of(action, times, timing.kept_frames(action.motionbridge_animation))
         context.scene.frame_start, context.scene.frame_end = round(length.first), round(length.last)
         return frames_said(context)

@@ -1,18 +1,15 @@
 """The animation of Arma that the active armature plays, in the Motionbridge tab beside viewport and action editor."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bpy.props import BoolProperty
 
+from ..core import model as core_model
 from ..core.errors import ReadError
-from ..core.model import Event
 from ..core.report import Report
 from ..games.arma import animation_edit, events, timing
-from ..games.arma.animation_export import AnimationPlan
 from . import arma_animation_list
 from .bases import BlenderList, BlenderOperator, BlenderPanel
 from .hidden_keys import HiddenKeysChoice, draw_restore, hides_keys
@@ -25,6 +22,9 @@ from .sidebar import MotionbridgePanel, in_both_editors, is_of_a_game, is_of_arm
 from .skeleton_files import SkeletonFilesPanel
 from .target import active_rig
 from .wording import said, shown
+
+if TYPE_CHECKING:
+    from ..games.arma.animation_export import AnimationPlan
 
 
 class MOTIONBRIDGE_OT_arma_compare(OnMotion, BlenderOperator):
@@ -64,7 +64,7 @@ class MOTIONBRIDGE_OT_arma_save_back(OnMotion, SaveBack, HiddenKeysChoice, Blend
         """The file the animation came from."""
         return str(self.chosen(context)[1].motionbridge_animation.path)
 
-    def planned(self, context: Any, report: Report) -> AnimationPlan:
+    def planned(self, context: Any, report: Report) -> "AnimationPlan":
         """The animation."""
         rig, action = self.chosen(context)
         return animation_edit.plan_save_back(
@@ -94,7 +94,7 @@ class MOTIONBRIDGE_OT_arma_event_add(OnMotion, BlenderOperator):
         """Add it and make it the active one."""
         _, action = self.chosen(context)
         phase = events.phase_at(action, context.scene.frame_current_final)
-        made = events.add(action, Event(events.as_stored(phase), "StepSound", ""))
+        made = events.add(action, core_model.Event(events.as_stored(phase), "StepSound", ""))
         properties = action.motionbridge_animation
         properties.active_event = len(properties.events) - 1
         return Outcome(said("Added the event {}").format(made.marker))

@@ -10,11 +10,10 @@ from bpy.app.handlers import persistent
 from ..core import pausing
 from ..core.errors import MotionbridgeError
 from ..core.report import Report
+from ..games import renamed_bones
 from ..games.arma import animation_edit
-from ..games.descent3 import model_export, motion
-from ..games.descent3.hierarchy import Chosen
+from ..games.descent3 import hierarchy, model_export, motion
 from ..games.descent3.model_properties import holder_of
-from ..games.renamed_bones import follow_renames
 from ..games.xray import motion_edit, skeletal_export
 from .motion_operators import active_action
 from .target import active_rig
@@ -52,7 +51,7 @@ def compare_model(context: Any) -> None:
     if holder is None:
         return
     try:
-        model = model_export.imported_model(Chosen(holder))
+        model = model_export.imported_model(hierarchy.Chosen(holder))
         if motion.is_sampled(context, holder):
             holder.motionbridge_descent_model.motion_status = "UNKNOWN"
         elif model is not None:
@@ -82,7 +81,7 @@ def _redraw(context: Any) -> None:
 def _follow_later() -> float | None:
     if pausing.unfinished():
         return DELAY
-    follow_renames(Report())
+    renamed_bones.follow_renames(Report())
     return None
 
 

@@ -1,7 +1,5 @@
 """What bones are called in the file and in the armature: the same, or as a table says."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import bpy
@@ -9,7 +7,6 @@ from bpy.props import EnumProperty, StringProperty
 
 from ..core.errors import ReadError
 from ..formats.arma import bone_table
-from ..formats.arma.bone_table import BoneTable
 
 NAMINGS = (
     ("AS_THEY_ARE", "Same Names", "The file and the armature use the same bone names"),
@@ -48,10 +45,10 @@ class BoneNamesChoice:
         if self.bone_names == "TABLE":
             layout.prop(self, "bone_table")
 
-    def table(self) -> BoneTable:
+    def table(self) -> "bone_table.BoneTable":
         """What is chosen. Raises `ReadError`."""
         if self.bone_names == "AS_THEY_ARE":
-            return BoneTable()
+            return bone_table.BoneTable()
         if self.bone_names == "TABLE":
             if not self.bone_table:
                 raise ReadError(

@@ -1,7 +1,5 @@
 """File > Import and Export > X-Ray Bone Properties (.bones), and the drop of such files onto an armature."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

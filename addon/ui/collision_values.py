@@ -1,34 +1,40 @@
 """What collision says of faces: the active one in the panel, and the dialog that sets it for the selected ones."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty, CollectionProperty, IntProperty, StringProperty
 
 from ..blender import active_face, scope
-from ..blender.active_face import ActiveFace
 from ..core.errors import WriteError
 from ..core.report import Report
 from ..formats.xray import cform
-from ..games.xray import level_edit, level_materials
-from ..games.xray.level_gather import ExportOptions
+from ..games.xray import level_edit, level_gather, level_materials
 from ..games.xray.level_properties import holder_of
 from .bases import BlenderOperator
 from .operation import Operation, Outcome
 from .preferences import folders, game_materials
 from .wording import said, shown
 
-VALUES = (cform.MATERIAL, cform.SECTOR, cform.SUPPRESS_SHADOWS, cform.SUPPRESS_WALLMARKS)
-FLAGS = (cform.SUPPRESS_SHADOWS, cform.SUPPRESS_WALLMARKS)
+if TYPE_CHECKING:
+    from ..blender.active_face import ActiveFace
 
 
 def kind_of(context: Any) -> str:
     """What of a level the active mesh is."""
     active = context.active_object
     return active.motionbridge_level.kind if active is not None and active.type == "MESH" else "NONE"
+
+
+def flag_names() -> tuple[str, str]:
+    """Attributes of collision faces that are true or false."""
+    return (cform.SUPPRESS_SHADOWS, cform.SUPPRESS_WALLMARKS)
+
+
+def value_names() -> tuple[str, ...]:
+    """All attributes of collision faces."""
+    return (cform.MATERIAL, cform.SECTOR, *flag_names())
 
 
 def game_names(context: Any, holder: Any, report: Report) -> dict[int, str]:
@@ -38,10 +44,10 @@ def game_names(context: Any, holder: Any, report: Report) -> dict[int, str]:
     return level_materials.names_for(path, game_materials(context), game, report)
 
 
-def options_with_materials(context: Any, holder: Any, report: Report, **chosen: Any) -> ExportOptions:
+def options_with_materials(context: Any, holder: Any, report: Report, **chosen: Any) -> "level_gather.ExportOptions":
     """Options of an export or a check, with the game's materials where ``holder`` is collision."""
     known = game_names(context, holder, report) if holder.motionbridge_level.kind == "CFORM" else {}
-    return ExportOptions(**chosen, game_materials=frozenset(known))
+    return level_gather.ExportOptions(**chosen, game_materials=frozenset(known))
 
 
 class FaceValues(Operation):
@@ -125,12 +131,12 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
         self._take(_active_face(context))
         return context.window_manager.invoke_props_dialog(self, width=400)
 
-    def _take(self, face: ActiveFace | None) -> None:
+    def _take(self, face: "ActiveFace | None") -> None:
         """Begin with the values of a face, except those that the caller gave."""
         values = face_values(face) if face is not None else {}
         given = self.properties.is_property_set
         if not given("material_name"):
-            for name in VALUES:
+            for name in value_names():
                 if name in values and not given(name):
                     setattr(self, name, values[name])
             _number_typed(self, None)
@@ -153,7 +159,7 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
         layout.prop(self, "use_flags")
         column = layout.column()
         column.enabled = self.use_flags
-        for name in FLAGS:
+        for name in flag_names():
             column.prop(self, name)
 
     def run(self, context: Any, report: Report) -> Outcome:
@@ -166,7 +172,7 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
         if self.use_sector:
             values[cform.SECTOR] = self.sector
         if self.use_flags:
-            values |= {name: getattr(self, name) for name in FLAGS}
+            values |= {name: getattr(self, name) for name in flag_names()}
         return self.set_values(context, values, names)
 
     def _number(self, names: dict[int, str]) -> int:
@@ -185,24 +191,24 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
         return found
 
 
-def _active_face(context: Any) -> ActiveFace | None:
+def _active_face(context: Any) -> "ActiveFace | None":
     data = context.active_object.data
-    found = active_face.read(data, VALUES)
-    if found is None or set(VALUES) <= found.values.keys():
+    found = active_face.read(data, value_names())
+    if found is None or set(value_names()) <= found.values.keys():
         return found
     with scope.object_mode(context):  # 4.2 cannot read flags in edit mode
-        return active_face.read(data, VALUES)
+        return active_face.read(data, value_names())
 
 
-def face_values(face: ActiveFace) -> dict[str, Any]:
-    """What a face says, as `VALUES` are called; the Blender material counts for the game's."""
+def face_values(face: "ActiveFace") -> dict[str, Any]:
+    """What a face says, as `value_names` are called; the Blender material counts for the game's."""
     number = level_materials.number_of(face.material, face.values.get(cform.MATERIAL))
     return face.values | ({cform.MATERIAL: number} if number is not None else {})
 
 
 def draw_active_face(layout: Any, data: Any) -> None:
     """Game material, sector and flags of the active face."""
-    face = active_face.read(data, VALUES)
+    face = active_face.read(data, value_names())
     column = layout.column(align=True)
     if face is None:
         column.label(text="No face is active: click one in edit mode", icon="INFO")
@@ -216,12 +222,12 @@ def draw_active_face(layout: Any, data: Any) -> None:
         column.label(text=shown("Game material: {}").format(text), icon="BLANK1", translate=False)
     if cform.SECTOR in values:
         column.label(text=shown("Sector: {}").format(values[cform.SECTOR]), icon="BLANK1", translate=False)
-    known = [name for name in FLAGS if name in values]
+    known = [name for name in flag_names() if name in values]
     labels = {cform.SUPPRESS_SHADOWS: shown("Suppress Shadows"), cform.SUPPRESS_WALLMARKS: shown("Suppress Wallmarks")}
     if known:
         text = ", ".join(labels[name] for name in known if values[name]) or shown("none")
         column.label(text=shown("Flags: {}").format(text), icon="BLANK1", translate=False)
-    elif any(name in data.attributes for name in FLAGS):  # older Blenders cannot read them in edit mode
+    elif any(name in data.attributes for name in flag_names()):  # older Blenders cannot read them in edit mode
         column.label(text="Flags are shown in object mode", icon="BLANK1")
 
 

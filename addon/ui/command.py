@@ -4,13 +4,13 @@ from typing import Any
 
 import bpy
 
+from .. import cli
+from . import scene_command
+
 _handles: list[object] = []
 
 
 def _execute(arguments: list[str]) -> int:
-    from .. import cli  # noqa: PLC0415 - Blender's start does not wait for what few will call
-    from . import scene_command  # noqa: PLC0415 - as above
-
     if arguments[:1] == [scene_command.NAME]:
         return scene_command.main(arguments[1:])
     status = cli.main(arguments)

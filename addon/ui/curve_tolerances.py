@@ -1,7 +1,5 @@
 """How closely curves are fitted where keys cannot be taken as they are."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -6,13 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 import bpy
-import numpy as np
 
-from ..blender import transforms
-from ..blender.bone_curves import key_times
+from ..blender import bone_curves, transforms
 from ..core.report import Report
-from ..games.descent3 import model_export, motion
-from ..games.descent3.hierarchy import Chosen, hierarchy_of
+from ..games.descent3 import hierarchy, model_export, motion
 from ..games.descent3.model_properties import holder_of
 from .bases import BlenderOperator, BlenderPanel
 from .layouts import fields
@@ -53,7 +50,7 @@ class MOTIONBRIDGE_OT_descent_compare(Operation, BlenderOperator):
 def compare(context: Any) -> list[Any]:
     """Set the badge of the active object's model; the parts whose motions are not the file's. Raises `WriteError`."""
     holder = holder_of(context.view_layer.objects.active)
-    return motion.update_status(context, holder, model_export.imported_model(Chosen(holder)))
+    return motion.update_status(context, holder, model_export.imported_model(hierarchy.Chosen(holder)))
 
 
 class MOTIONBRIDGE_PT_descent_animation(MotionbridgePanel, BlenderPanel):
@@ -72,7 +69,7 @@ class MOTIONBRIDGE_PT_descent_animation(MotionbridgePanel, BlenderPanel):
         layout = self.layout
         holder = holder_of(context.active_object)
         model = holder.motionbridge_descent_model
-        moving = motion.moved_by_keys(hierarchy_of(context, Chosen(holder), Report()))
+        moving = motion.moved_by_keys(hierarchy.hierarchy_of(context, hierarchy.Chosen(holder), Report()))
         _draw_ticks(layout, context.active_object, moving)
         if moving:
             status = model.bl_rna.properties["motion_status"].enum_items[model.motion_status]
@@ -95,8 +92,8 @@ def _draw_ticks(layout: Any, active: Any, moving: list[tuple[Any, list[Any]]]) -
     layout.label(text=text, icon="ANIM", translate=False)
     own = next((found for one, found in moving if one == active), None)
     if own is not None and (ends := transforms.key_range(own)) is not None:
-        times = key_times(own)
-        between = np.count_nonzero(times % 1)
+        times = bone_curves.key_times(own)
+        between = int((times % 1 != 0).sum())
         text = shown("{}: ticks {} to {}, keys: {}").format(active.name, *ends, len(times) - between)
         layout.label(text=text, icon="KEYFRAME", translate=False)
         if between:

@@ -1,15 +1,13 @@
 """Operators of the Descent 3 panel: making a model, its points and batteries, finding what the game would refuse."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 
 from bpy.props import EnumProperty, IntProperty
 
 from ..blender import scope, selection
+from ..core import model as core_model
 from ..core.errors import WriteError
-from ..core.model import Domain
 from ..core.report import Report
 from ..games.descent3 import model_edit, model_export
 from ..games.descent3.model_properties import POINT_KINDS, holder_of
@@ -186,7 +184,7 @@ class MOTIONBRIDGE_OT_descent_check(StartsAtOnce, Operation, BlenderOperator):
         return Outcome(said("Selected finding {} of {}: {}").format(*words))
 
 
-def _select(context: Any, found: model_export.Offending) -> None:
+def _select(context: Any, found: "model_export.Offending") -> None:
     """The object alone, and of its mesh the elements concerned, in edit mode."""
     shown, problem = found.shown, found.finding.problem
     for other in scope.objects_of(context.view_layer):
@@ -194,7 +192,7 @@ def _select(context: Any, found: model_export.Offending) -> None:
     context.view_layer.objects.active = shown
     if not len(problem.elements) or shown.type != "MESH":
         return
-    on_faces = problem.domain is Domain.FACE
+    on_faces = problem.domain is core_model.Domain.FACE
     nothing = problem.elements[:0]
     selection.select(shown, problem.elements if on_faces else nothing, nothing if on_faces else problem.elements)
     context.tool_settings.mesh_select_mode = (not on_faces, False, on_faces)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..formats.descent3.oof.model import parse_property
+from ..formats.descent3 import oof
 from ..games.descent3.model_properties import holder_of
 from . import checks, descent_animation_panel
 from .bases import BlenderList, BlenderPanel
@@ -124,7 +124,7 @@ def _draw_part(layout: Any, active: Any) -> None:
     for name in FIELDS.get(part.kind, ()):
         column.prop(part, name)
     column.prop(part, "text")
-    found = parse_property(part.text)
+    found = oof.parse_property(part.text)
     if found is not None and found.problem:
         column.label(text=found.problem, icon="ERROR", translate=False)
 

@@ -1,7 +1,5 @@
 """What grows on a level's ground: its part of the X-Ray Level panel, and the operators for slots and models."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -11,9 +9,7 @@ from ..blender import scope
 from ..core.errors import WriteError
 from ..core.report import Report
 from ..formats.xray import details
-from ..games.xray import level_details_edit, level_details_scatter, level_edit
-from ..games.xray.level_details_edit import SlotValues
-from ..games.xray.level_details_export import models_of
+from ..games.xray import level_details_edit, level_details_export, level_details_scatter, level_edit
 from ..games.xray.level_properties import SHOWN_BY
 from .bases import CALL, BlenderList, BlenderOperator
 from .layouts import fields
@@ -38,7 +34,7 @@ def active_model(ground: Any) -> Any:
     if holder is None or not 0 <= number < len(holder.objects):
         return None
     chosen = holder.objects[number]
-    return chosen if chosen in models_of(ground) else None
+    return chosen if chosen in level_details_export.models_of(ground) else None
 
 
 class OfGround(Operation):
@@ -154,12 +150,16 @@ class MOTIONBRIDGE_OT_details_slots(OfGround, BlenderOperator):
         column.prop(self, "density", index=3, text="Far Right")
 
     def _model_name(self, context: Any) -> str:
-        named = [one for one in models_of(context.active_object) if one.motionbridge_level.number == self.model]
+        named = [
+            one
+            for one in level_details_export.models_of(context.active_object)
+            if one.motionbridge_level.number == self.model
+        ]
         return named[0].name if named else shown("none") if self.model < 0 else shown("no model with this index")
 
     def run(self, context: Any, _report: Report) -> Outcome:
         """Set what is ticked."""
-        given = SlotValues(
+        given = level_details_edit.SlotValues(
             plants={int(self.place): (self.model, tuple(self.density))} if self.use_plant else {},
             ground=self.ground if self.use_ground else None,
             height=self.height if self.use_height else None,
@@ -167,7 +167,7 @@ class MOTIONBRIDGE_OT_details_slots(OfGround, BlenderOperator):
             sky=self.sky if self.use_light else None,
             colour=tuple(self.colour) if self.use_light else None,
         )
-        if given == SlotValues():
+        if given == level_details_edit.SlotValues():
             raise WriteError("nothing is ticked", remedy="Tick what of the slots is to be set")
         counts = level_edit.set_slots(context, context.active_object, given)
         if not counts.selected:

@@ -1,7 +1,5 @@
 """Exports of motions to a file that exists: in a window they go into it, and what a new file would lose is drawn."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path

@@ -1,25 +1,15 @@
 """File > Export > Arma Animation (.rtm): what the active armature plays."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
+from ..blender import scope
 from ..blender.rotation_modes import played
-from ..blender.scope import progress
 from ..core.report import Report
-from ..games.arma.animation_export import (
-    AnimationExportOptions,
-    FileKind,
-    PhasesFrom,
-    StepFrom,
-    plan_export,
-)
-from ..games.arma.export_base import NamesFrom
-from ..games.arma.timing import FramesFrom
+from ..games.arma import animation_export, export_base, timing
 from .bases import BlenderOperator, ExportHelper
 from .bone_names_choice import BoneNamesChoice
 from .file_export import ArmatureExport, draw_backup
@@ -165,17 +155,17 @@ class EXPORT_SCENE_OT_arma_rtm(
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan and write."""
         path = self.named_file(".rtm")
-        options = AnimationExportOptions(
-            kind=FileKind[self.kind],
-            frames=FramesFrom[self.frames],
+        options = animation_export.AnimationExportOptions(
+            kind=animation_export.FileKind[self.kind],
+            frames=timing.FramesFrom[self.frames],
             every=self.every,
             first=self.first,
             last=self.last,
-            phases=PhasesFrom[self.phases],
-            step=StepFrom[self.step],
+            phases=animation_export.PhasesFrom[self.phases],
+            step=animation_export.StepFrom[self.step],
             step_bone=self.step_bone,
             vertical=self.vertical,
-            names=NamesFrom[self.names],
+            names=export_base.NamesFrom[self.names],
             config=bpy.path.abspath(self.config),
             prefix=self.prefix,
             table=self.table(),
@@ -185,8 +175,8 @@ class EXPORT_SCENE_OT_arma_rtm(
             tolerance=self.tolerance,
         )
         rig = rig_to_export(context, self.collection)
-        with progress(context, context.scene.frame_end) as step:
-            plan = plan_export(context, rig, path, options=options, report=report, progress=step)
+        with scope.progress(context, context.scene.frame_end) as step:
+            plan = animation_export.plan_export(context, rig, path, options=options, report=report, progress=step)
         plan.write(backup=self.backup)
         self.restore_hidden_keys(rig, [played(rig)])
         return Outcome(f"{Path(path).name}: {plan.sentence()}")

@@ -1,17 +1,17 @@
 """Options that every way of writing motions shares."""
 
-from __future__ import annotations
-
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bpy.props import BoolProperty, EnumProperty
 
-from ..formats.xray.omf.tracks import Width
-from ..games.xray import motion_files
-from ..games.xray.motion_export import MotionExportOptions, Plan, RestChange
+from ..formats.xray import omf
+from ..games.xray import motion_export, motion_files
 from .hidden_keys import HiddenKeysChoice
 from .layouts import fields
 from .wording import said
+
+if TYPE_CHECKING:
+    from ..games.xray.motion_export import Plan
 
 WIDTHS = (
     ("AUTOMATIC", "Automatic", "8 bits if that moves no new key by more than 0.1 mm, otherwise 16 bits"),
@@ -67,10 +67,14 @@ class ExportChoices(RestChoice, HiddenKeysChoice):
         default=True,
     )
 
-    def motion_options(self, *, backup: bool = False) -> MotionExportOptions:
+    def motion_options(self, *, backup: bool = False) -> "motion_export.MotionExportOptions":
         """The options as the export takes them."""
-        return MotionExportOptions(
-            Width[self.width], self.rename, RestChange[self.rest_change], backup, self.hidden_keys_option()
+        return motion_export.MotionExportOptions(
+            omf.Width[self.width],
+            self.rename,
+            motion_export.RestChange[self.rest_change],
+            backup,
+            self.hidden_keys_option(),
         )
 
     def draw_choices(self, layout: Any, rig: Any) -> None:
@@ -82,7 +86,7 @@ class ExportChoices(RestChoice, HiddenKeysChoice):
         layout.prop(self, "rename")
 
 
-def worst_error_text(plan: Plan) -> str:
+def worst_error_text(plan: "Plan") -> str:
     """Millimetres, bone and motion where storing translation keys moves one most; empty where it moves none."""
     error, bone, motion = plan.changes.worst_error()
     if error < SMALLEST_ERROR:
@@ -90,7 +94,7 @@ def worst_error_text(plan: Plan) -> str:
     return said("Largest rounding of a translation key: {:.3f} mm ({}, {})").format(1000 * error, bone, motion)
 
 
-def written_sentence(name: str, plan: Plan) -> str:
+def written_sentence(name: str, plan: "Plan") -> str:
     """What was written to the file ``name``, and what rounding did to it."""
     error = worst_error_text(plan)
     return f"{name}: {plan.sentence()}. {error}" if error else f"{name}: {plan.sentence()}"

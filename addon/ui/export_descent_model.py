@@ -1,7 +1,5 @@
 """File > Export > Descent 3 Model (.oof): what was imported with what was changed since, or what Blender made."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +8,7 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..core.errors import MotionbridgeError, WriteError
 from ..core.report import Report
-from ..games.descent3 import model_export, motion
-from ..games.descent3.hierarchy import Chosen, hierarchy_of
+from ..games.descent3 import hierarchy, model_export, motion
 from ..games.descent3.model_properties import holder_of
 from .bases import BlenderOperator, ExportHelper
 from .file_export import FileExport, draw_backup, is_collection_exporter
@@ -93,16 +90,16 @@ class EXPORT_SCENE_OT_descent3_oof(FileExport, ExportHelper, BlenderOperator):
 
 
 def _unseen_of(context: Any, holder: Any) -> Report:
-    chosen, report = Chosen(holder), Report()
+    chosen, report = hierarchy.Chosen(holder), Report()
     try:
         before = model_export.imported_model(chosen)
-        return motion.unseen(hierarchy_of(context, chosen, report), before)
+        return motion.unseen(hierarchy.hierarchy_of(context, chosen, report), before)
     except MotionbridgeError as refusal:  # which the export ends with, unless something is changed before
         report.warn(str(refusal))
         return report
 
 
-def chosen_model(context: Any, collection: str = "") -> Chosen:
+def chosen_model(context: Any, collection: str = "") -> "hierarchy.Chosen":
     """The model that is meant: of ``collection``, else of the active object, else the only one, else what is selected.
 
     Raises `WriteError`.
@@ -111,17 +108,17 @@ def chosen_model(context: Any, collection: str = "") -> Chosen:
     holders = [shown for shown in inside if shown.motionbridge_descent_model.is_model]
     active = holder_of(context.view_layer.objects.active)
     if not collection and active is not None:
-        return Chosen(active)
+        return hierarchy.Chosen(active)
     if collection and not holders:
-        return Chosen(None, inside)
+        return hierarchy.Chosen(None, inside)
     # Long work is in a thread of its own, where Blender gives no `selected_objects`.
     chosen = [] if collection else context.view_layer.objects.selected
     selected = [shown for shown in chosen if holder_of(shown) is None]
     if selected:
         below = [child for shown in selected for child in shown.children_recursive]
-        return Chosen(None, list(dict.fromkeys([*selected, *below])))
+        return hierarchy.Chosen(None, list(dict.fromkeys([*selected, *below])))
     if len(holders) == 1:
-        return Chosen(holders[0])
+        return hierarchy.Chosen(holders[0])
     where = f"the collection {collection!r}" if collection else "the scene"
     raise WriteError(
         f"no model is active, and {where} holds {len(holders) or 'none'}",

@@ -1,7 +1,5 @@
 """File > Export > X-Ray Level Geometry: the collision, occluders, sound occluders, ground or model that is active."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

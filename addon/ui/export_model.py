@@ -1,7 +1,5 @@
 """File > Export > X-Ray Model (.ogf): what was imported, with what was changed since."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

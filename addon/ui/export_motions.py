@@ -1,7 +1,5 @@
 """File > Export > X-Ray Motions (.omf): a new file from actions, or into one that is there."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -9,13 +7,11 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
-from ..blender import compat
+from ..blender import compat, scope
 from ..blender.renamed_bones import bone_of
-from ..blender.scope import progress
 from ..core.errors import WriteError
 from ..core.report import Report
-from ..games.xray import motion_edit, motion_files, motion_import, skeletal_export
-from ..games.xray.motion_export import Onto, file_at, imported_name, plan_export, written_names
+from ..games.xray import motion_edit, motion_export, motion_files, motion_import, skeletal_export
 from .bases import BlenderOperator, ExportHelper
 from .existing_motions import ExistingMotions
 from .export_choices import ExportChoices, written_sentence
@@ -88,7 +84,9 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
             chosen = self._chosen(rig_to_export(context, self.collection))
         except WriteError:
             return []  # exporting says what is wrong
-        return written_names(chosen, motion_files.LISTS, imported_name, Report(), rename=self.rename)
+        return motion_export.written_names(
+            chosen, motion_files.LISTS, motion_export.imported_name, Report(), rename=self.rename
+        )
 
     def draw(self, context: Any) -> None:
         """Which, where to, how."""
@@ -112,13 +110,13 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
         rig = rig_to_export(context, self.collection)
         chosen = self._chosen(rig)
         options = self.motion_options(backup=self.backup)
-        with progress(context, len(chosen)) as step:
-            plan = plan_export(
+        with scope.progress(context, len(chosen)) as step:
+            plan = motion_export.plan_export(
                 context,
                 rig,
                 chosen,
                 path,
-                onto=Onto[self.onto],
+                onto=motion_export.Onto[self.onto],
                 options=options,
                 report=report,
                 progress=step,
@@ -126,7 +124,7 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
         plan.write(backup=self.backup)
         self.restore_hidden_keys(rig, chosen)
         if self.remember:
-            file = motion_edit.settle(plan, rig, file_at(rig, path), options=options)
+            file = motion_edit.settle(plan, rig, motion_export.file_at(rig, path), options=options)
             if file is not None:
                 rig.motionbridge_motion_file = rig.motionbridge_motion_files.find(file.name)
         return Outcome(written_sentence(Path(path).name, plan))

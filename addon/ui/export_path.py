@@ -1,16 +1,15 @@
 """File > Export > X-Ray Motion Path (.anm): how the active object moves, or the way along a curve object."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 
-from ..blender.scope import progress
+from ..blender import scope
 from ..core.report import Report
 from ..games.xray import path as paths
+from ..games.xray.path_properties import VERSIONS
 from .bases import BlenderOperator, ExportHelper
 from .curve_tolerances import Tolerances
 from .file_export import FileExport, draw_backup, is_collection_exporter
@@ -34,7 +33,7 @@ class EXPORT_SCENE_OT_xray_anm(FileExport, Tolerances, ExportHelper, BlenderOper
         name="Source Collection", description="Export the moving object of this collection", options={"HIDDEN"}
     )
     version: EnumProperty(
-        name="Version", description="Version of the file to write", items=paths.VERSIONS, default="AUTOMATIC"
+        name="Version", description="Version of the file to write", items=VERSIONS, default="AUTOMATIC"
     )
     millimetres: FloatProperty(
         name="Tolerance (mm)",
@@ -87,7 +86,7 @@ class EXPORT_SCENE_OT_xray_anm(FileExport, Tolerances, ExportHelper, BlenderOper
             banked=self.banked,
         )
         mover = mover_to_export(context, self.collection)
-        with progress(context, context.scene.frame_end) as step:
+        with scope.progress(context, context.scene.frame_end) as step:
             plan = paths.plan_export(context, mover, file, options=options, report=report, progress=step)
         plan.write(backup=self.backup)
         return Outcome(f"{Path(file).name}: {plan.sentence()}")

@@ -1,7 +1,5 @@
 """File > Export > X-Ray Editor Motions (.skl, .skls): actions of an armature, to a new file or into another."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +9,7 @@ from bpy.props import EnumProperty, StringProperty
 from ..blender import action_lists, scope
 from ..core.errors import WriteError
 from ..core.report import Report
-from ..games.xray import skeletal_export, skeletal_import
-from ..games.xray.motion_export import RestChange, written_names
-from ..games.xray.skeletal_import import LISTS
+from ..games.xray import motion_export, skeletal_export, skeletal_import
 from .bases import BlenderOperator, ExportHelper
 from .curve_tolerances import Tolerances
 from .existing_motions import ExistingMotions
@@ -86,7 +82,7 @@ class EXPORT_SCENE_OT_xray_skl(
             chosen = self._chosen(rig_to_export(context, self.collection))
         except WriteError:
             return []  # exporting says what is wrong
-        return written_names(chosen, LISTS, skeletal_export.imported_name, Report())
+        return motion_export.written_names(chosen, skeletal_import.LISTS, skeletal_export.imported_name, Report())
 
     def draw(self, context: Any) -> None:
         """Which, where to, how; the edited rest pose and hidden keys only where there are such."""
@@ -110,7 +106,7 @@ class EXPORT_SCENE_OT_xray_skl(
         options = skeletal_export.SkeletalExportOptions(
             onto=skeletal_export.Onto[self.onto],
             tolerance=self.tolerance(),
-            rest_change=RestChange[self.rest_change],
+            rest_change=motion_export.RestChange[self.rest_change],
             hidden=self.hidden_keys_option(),
             version=None if self.version == "AUTOMATIC" else int(self.version),
         )
@@ -136,7 +132,7 @@ def file_played(rig: Any) -> Any:
     data = rig.animation_data
     files = rig.motionbridge_skeletal_files
     if data is not None and data.action is not None and data.action.motionbridge_skeletal.is_skeletal:
-        found = action_lists.file_of(rig, data.action, LISTS)
+        found = action_lists.file_of(rig, data.action, skeletal_import.LISTS)
         if found is not None:
             return found
     return next((file for file in reversed(files) if skeletal_export.motions_of(file)), None)

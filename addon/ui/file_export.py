@@ -1,7 +1,5 @@
 """What the operators of File > Export share: the browser begins at the file that was read, a backup is offered."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from bpy_extras.io_utils import poll_file_object_drop
 
-from ..blender.scope import progress
+from ..blender import scope
 from ..core.errors import ReadError
 from ..core.report import Report
 from .operation import FileChoice, Operation
@@ -44,7 +44,7 @@ class FileImport(Operation, FileChoice):
     ) -> list[Made]:
         """What ``work`` made of each of the files, but for bad ones. Raises the refusal where all are bad."""
         made: list[Made] = []
-        with progress(context, len(files)) as step:
+        with scope.progress(context, len(files)) as step:
 
             def one(file: str, found: Report) -> None:
                 made.append(work(file, found))

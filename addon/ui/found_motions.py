@@ -9,7 +9,7 @@ from typing import Any
 
 import bpy
 
-from ..games.xray.game_tree import tree_of
+from ..games.xray import game_tree
 from .preferences import folders
 
 
@@ -21,7 +21,7 @@ def paths_of(holder: Any, reference: str) -> list[str]:
 
 @functools.lru_cache(maxsize=4096)  # more than the references of every model in a scene
 def _look_up(model: str, reference: str, game: Path | None, textures: Path | None) -> list[str]:
-    tree = tree_of(Path(model), game, textures)
+    tree = game_tree.tree_of(Path(model), game, textures)
     return [str(path) for part in dict.fromkeys(reference.split(",")) for path in tree.find_motions(part)]
 
 

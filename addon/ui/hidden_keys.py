@@ -1,17 +1,14 @@
 """Rotation keys that a bone's rotation mode hides: the choice of every export of motions, and the button against it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 
 from bpy.props import EnumProperty
 
-from ..blender import rotation_modes
+from ..blender import rotation_modes, shown
 from ..blender.rotation_modes import HiddenKeys, RotationModes, played
-from ..blender.shown import solo_tracks
 from ..core.report import Report
-from ..games.xray.skeletal_import import order_of
+from ..games.xray import skeletal_import
 from .bases import BlenderOperator
 from .operation import Operation, Outcome
 from .target import active_rig, lacks_rig
@@ -27,12 +24,12 @@ CHOICES = (
 def hidden_bones(rig: Any) -> list[str]:
     """The bones of ``rig``, if any, whose keys in the action that plays are hidden by their rotation mode."""
     action = played(rig) if rig is not None else None
-    return RotationModes(rig).hidden(action, order_of(action)) if action is not None else []
+    return RotationModes(rig).hidden(action, skeletal_import.order_of(action)) if action is not None else []
 
 
 def hides_keys(rig: Any) -> bool:
     """Whether Blender shows something else than the keys of the action that ``rig``, if any, plays."""
-    return rig is not None and bool(hidden_bones(rig) or solo_tracks(rig))
+    return rig is not None and bool(hidden_bones(rig) or shown.solo_tracks(rig))
 
 
 class HiddenKeysChoice:
@@ -63,7 +60,7 @@ class HiddenKeysChoice:
         """After the file was written: set rotation modes back where that was chosen."""
         action = played(rig)
         if self.hidden_keys_option() is HiddenKeys.RESTORE and action in exported:
-            rotation_modes.restore(rig, action, order_of(action))
+            rotation_modes.restore(rig, action, skeletal_import.order_of(action))
 
 
 class MOTIONBRIDGE_OT_restore_rotation_modes(Operation, BlenderOperator):
@@ -90,7 +87,7 @@ class MOTIONBRIDGE_OT_restore_rotation_modes(Operation, BlenderOperator):
         """Restore."""
         rig = active_rig(context)
         action = played(rig)
-        bones = rotation_modes.restore(rig, action, order_of(action))
+        bones = rotation_modes.restore(rig, action, skeletal_import.order_of(action))
         if not bones:
             return Outcome(said("{} has no hidden rotation keys").format(action.name), done=False)
         return Outcome(said("Rotation modes restored: {}").format(len(bones)))

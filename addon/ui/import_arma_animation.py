@@ -1,26 +1,15 @@
 """File > Import > Arma Animation (.rtm) and the drop of such files: onto the active armature or a new one."""
 
-from __future__ import annotations
-
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
-from ..blender import collection
-from ..blender.scope import object_mode, progress
+from ..blender import collection, scope
 from ..core.errors import ReadError
 from ..core.report import Report
-from ..games.arma.animation_import import (
-    AnimationImportOptions,
-    ImportedAnimation,
-    StepMode,
-    fits,
-    import_animation,
-    read_animation,
-)
+from ..games.arma import animation_import, skeletons
 from ..games.arma.properties import STEP_ITEMS
-from ..games.arma.skeletons import HierarchyFrom, PivotsFrom
 from .bases import BlenderOperator, FileHandler, ImportHelper
 from .bone_names_choice import BoneNamesChoice
 from .file_import import DropOnMotion, FileImport
@@ -29,6 +18,9 @@ from .operation import Outcome
 from .skeleton_files import SkeletonFilesChoice
 from .target import active_rig
 from .wording import said
+
+if TYPE_CHECKING:
+    from ..games.arma.animation_import import ImportedAnimation
 
 TARGETS = (
     ("AUTOMATIC", "Automatic", "The active armature if it has bones of the animation, otherwise a new armature"),
@@ -160,18 +152,18 @@ class IMPORT_SCENE_OT_arma_rtm(BoneNamesChoice, SkeletonFilesChoice, FileImport,
         layout.prop(self, "fake_user")
         layout.prop(self, "stash")
 
-    def _options(self, *, assign: bool) -> AnimationImportOptions:
-        return AnimationImportOptions(
-            hierarchy=HierarchyFrom[self.hierarchy],
+    def _options(self, *, assign: bool) -> "animation_import.AnimationImportOptions":
+        return animation_import.AnimationImportOptions(
+            hierarchy=skeletons.HierarchyFrom[self.hierarchy],
             config=bpy.path.abspath(self.config),
-            pivots=PivotsFrom[self.pivots],
+            pivots=skeletons.PivotsFrom[self.pivots],
             pivots_model=bpy.path.abspath(self.pivots_model),
             whole_skeleton=self.whole_skeleton,
             prefix=self.prefix,
             table=self.table(),
             first_frame=self.first_frame,
             seconds=self.seconds if self.timing == "SECONDS" else None,
-            step=StepMode[self.step],
+            step=animation_import.StepMode[self.step],
             fake_user=self.fake_user,
             assign=assign,
             stash=self.stash,
@@ -185,7 +177,7 @@ class IMPORT_SCENE_OT_arma_rtm(BoneNamesChoice, SkeletonFilesChoice, FileImport,
             raise ReadError("no armature is active", remedy="Click the armature that is to move, or choose a new one")
         made: list[ImportedAnimation] = []
         rigs = [rig] if rig is not None else []
-        with object_mode(context), progress(context, len(chosen)) as step:
+        with scope.object_mode(context), scope.progress(context, len(chosen)) as step:
 
             def one(file: str, found: Report) -> None:
                 made.append(self._import(context, file, rigs, {done.rig for done in made}, found))
@@ -198,15 +190,17 @@ class IMPORT_SCENE_OT_arma_rtm(BoneNamesChoice, SkeletonFilesChoice, FileImport,
             collection.make_current(context, [made[0].rig], made[0].rig)
         return Outcome(said("Imported animations: {}; now playing on {}").format(len(made), made[0].rig.name))
 
-    def _import(self, context: Any, file: str, rigs: list[Any], moving: set[Any], report: Report) -> ImportedAnimation:
+    def _import(
+        self, context: Any, file: str, rigs: list[Any], moving: set[Any], report: Report
+    ) -> "ImportedAnimation":
         """Onto the first of ``rigs`` that has its bones, else onto a new armature."""
         if self.target == "ACTIVE":
             options = self._options(assign=rigs[0] not in moving)
-            return import_animation(context, rigs[0], file, options=options, report=report)
-        animation = read_animation(file, report)
-        fitting = next((rig for rig in rigs if fits(rig, animation, self.prefix, self.table())), None)
+            return animation_import.import_animation(context, rigs[0], file, options=options, report=report)
+        animation = animation_import.read_animation(file, report)
+        fitting = next((rig for rig in rigs if animation_import.fits(rig, animation, self.prefix, self.table())), None)
         options = self._options(assign=fitting not in moving)
-        return import_animation(context, fitting, animation, options=options, report=report)
+        return animation_import.import_animation(context, fitting, animation, options=options, report=report)
 
 
 class IO_FH_motionbridge_arma_rtm(DropOnMotion, FileHandler):

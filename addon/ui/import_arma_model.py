@@ -1,16 +1,14 @@
 """File > Import > Arma Model (.p3d) and the drop of such files: meshes for animations to be seen on."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..core.errors import ReadError
 from ..core.report import Report
-from ..games.arma.model_import import ImportedModel, Levels, ModelImportOptions, fits, import_model, read_model
+from ..games.arma import model_import
 from .bases import BlenderOperator, FileHandler, ImportHelper
 from .bone_names_choice import BoneNamesChoice
 from .file_import import DropInScene, FileImport
@@ -20,6 +18,9 @@ from .preferences import arma_folder
 from .skeleton_files import SkeletonFilesChoice
 from .target import active_rig
 from .wording import said
+
+if TYPE_CHECKING:
+    from ..games.arma.model_import import ImportedModel
 
 LEVELS = (
     ("FIRST", "First Visual", "The LOD shown at close range"),
@@ -119,12 +120,16 @@ class IMPORT_SCENE_OT_arma_p3d(BoneNamesChoice, SkeletonFilesChoice, FileImport,
             said("Imported models: {} (meshes: {}, points and proxies: {})").format(len(made), meshes, empties)
         )
 
-    def _import(self, context: Any, rig: Any, path: str, report: Report) -> ImportedModel:
-        document = read_model(path, report)
-        if self.rig == "AUTOMATIC" and rig is not None and not fits(rig, document, self.prefix, self.table()):
+    def _import(self, context: Any, rig: Any, path: str, report: Report) -> "ImportedModel":
+        document = model_import.read_model(path, report)
+        if (
+            self.rig == "AUTOMATIC"
+            and rig is not None
+            and not model_import.fits(rig, document, self.prefix, self.table())
+        ):
             rig = None
-        options = ModelImportOptions(
-            levels=frozenset(Levels[name] for name in self.levels),
+        options = model_import.ModelImportOptions(
+            levels=frozenset(model_import.Levels[name] for name in self.levels),
             textures=self.textures,
             proxies=self.proxies,
             new_rig=self.rig == "NEW",
@@ -135,7 +140,7 @@ class IMPORT_SCENE_OT_arma_p3d(BoneNamesChoice, SkeletonFilesChoice, FileImport,
             collection=Path(path).stem if self.new_collection else "",
             work_folder=arma_folder(context),
         )
-        return import_model(context, rig, path, options, report, document=document)
+        return model_import.import_model(context, rig, path, options, report, document=document)
 
 
 class IO_FH_motionbridge_arma_p3d(DropInScene, FileHandler):

@@ -1,7 +1,5 @@
 """File > Import > Descent 3 Model (.oof), right out of archives (.hog, .mn3) too, and the drop of such files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -212,7 +210,7 @@ class IMPORT_SCENE_OT_descent3_oof(TickedChoice, FileImport, ImportHelper, Blend
             text += said("; animated: {}").format(moving)
         return Outcome(f"{text}: {names}")
 
-    def _match(self, context: Any, made: list[model.ImportedModel]) -> None:
+    def _match(self, context: Any, made: "list[model.ImportedModel]") -> None:
         moving = next((one for one in made if one.moving), None)
         if not self.match_scene or moving is None:
             return
@@ -223,7 +221,7 @@ class IMPORT_SCENE_OT_descent3_oof(TickedChoice, FileImport, ImportHelper, Blend
         for one in made:
             spin.show(context, one.holder)
 
-    def _sources(self, paths: list[str], report: Report) -> dict[str, model.Source]:
+    def _sources(self, paths: list[str], report: Report) -> "dict[str, model.Source]":
         """Label -> model, of archives those that are ticked or named."""
         found: dict[str, model.Source] = {}
         wanted = {name.strip().lower() for name in self.models.split(";") if name.strip()}
@@ -262,7 +260,7 @@ class IMPORT_SCENE_OT_descent3_oof(TickedChoice, FileImport, ImportHelper, Blend
         fits = name_filter(self.name_filter, self.regular)
         return [row for row in self.listed[self.active_listed : self.active_listed + 1] if fits(row.name)]
 
-    def _import(self, context: Any, source: model.Source, report: Report) -> model.ImportedModel:
+    def _import(self, context: Any, source: "model.Source", report: Report) -> "model.ImportedModel":
         options = model.ImportOptions(
             bones=self.shown_as == "BONES",
             points=self.points,

@@ -1,7 +1,5 @@
 """File > Import > Descent 3 Texture (.ogf, .oaf), and the drop of such files into an image editor."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,32 +1,31 @@
 """File > Import > X-Ray Level Geometry (.cform, .hom, .som, .details, .err, .dm) and X-Ray Level Folder."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 
-from ..blender.scope import progress
+from ..blender import scope
 from ..core.errors import ReadError
 from ..core.report import Report
-from ..formats.xray.occluders import ENGINE_MERGES_WITHIN
-from ..games.xray import level, level_folder, level_models
-from ..games.xray.level_file import BY_MATERIAL, BY_SECTOR, WHOLE, ImportedLevelFile, LevelOptions
+from ..games.xray import level, level_file, level_folder, level_models
+from . import view_range
 from .bases import BlenderOperator, FileHandler, ImportHelper
 from .file_import import DropInScene, FileImport
 from .layouts import fields
 from .operation import Operation, Outcome
 from .preferences import folders, game_materials
-from .view_range import show_far
 from .wording import said
 
+if TYPE_CHECKING:
+    from ..games.xray.level_file import ImportedLevelFile
+
 SPLIT_ITEMS = (
-    (WHOLE, "One Mesh", "The collision as one mesh"),
-    (BY_SECTOR, "By Sector", "One mesh per sector; exported as one mesh"),
-    (BY_MATERIAL, "By Game Material", "One mesh per game material; exported as one mesh"),
+    ("WHOLE", "One Mesh", "The collision as one mesh"),
+    ("SECTOR", "By Sector", "One mesh per sector; exported as one mesh"),
+    ("MATERIAL", "By Game Material", "One mesh per game material; exported as one mesh"),
 )
 
 
@@ -42,7 +41,7 @@ class LevelChoices:
     weld_distance: FloatProperty(
         name="Weld Distance",
         description="Corners closer than this are joined; the engine joins corners within 1 cm",
-        default=ENGINE_MERGES_WITHIN,
+        default=0.01,
         min=0.0,
         max=1.0,
         precision=3,
@@ -61,11 +60,11 @@ class LevelChoices:
         distance.prop(self, "weld_distance")
         layout.prop(self, "textures")
 
-    def level_options(self, context: Any, collection: str = "") -> LevelOptions:
+    def level_options(self, context: Any, collection: str = "") -> "level_file.LevelOptions":
         """What was chosen, with the user's folders."""
         chosen: Any = self
         game, textures = folders(context)
-        return LevelOptions(
+        return level_file.LevelOptions(
             split=chosen.split,
             weld=chosen.weld_distance if chosen.weld else None,
             textures=chosen.textures,
@@ -89,7 +88,7 @@ class IMPORT_SCENE_OT_xray_level_geometry(FileImport, LevelChoices, ImportHelper
         """Import every file."""
         paths = self.chosen_files(f"Choose at least one of {', '.join(level.SUFFIXES)}")
         made: list[ImportedLevelFile] = []
-        with progress(context, len(paths)) as step:
+        with scope.progress(context, len(paths)) as step:
 
             def one(path: str, found: Report) -> None:
                 made.append(level.import_file(context, path, self.level_options(context), found))
@@ -99,7 +98,7 @@ class IMPORT_SCENE_OT_xray_level_geometry(FileImport, LevelChoices, ImportHelper
 
             self.each_file(paths, one, report)
         level_models.lay_out([one.holder for one in made if one.kind == "DM"])
-        show_far(context, [shown for one in made for shown in one.objects], report)
+        view_range.show_far(context, [shown for one in made for shown in one.objects], report)
         if len(made) == 1:
             return Outcome(f"{made[0].name}: {made[0].counts}")
         return Outcome(said("Imported files: {}").format(len(made)))
@@ -130,9 +129,9 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelChoices, BlenderOperator):
         if not self.directory:
             raise ReadError("no folder is chosen", remedy="Choose the folder that holds level.cform")
         folder = Path(bpy.path.abspath(self.directory))
-        with progress(context, len(level_folder.files_in(folder))) as step:
+        with scope.progress(context, len(level_folder.files_in(folder))) as step:
             made = level_folder.import_folder(context, folder, self.level_options(context), report, step)
-        show_far(context, [shown for one in made for shown in one.objects], report)
+        view_range.show_far(context, [shown for one in made for shown in one.objects], report)
         names = ", ".join(one.name for one in made)
         return Outcome(said("Imported files: {}").format(f"{len(made)} ({names})"))
 

@@ -1,19 +1,16 @@
 """File > Import > X-Ray Model (.ogf), and the drop of such files into the viewport."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
-from ..blender.failure import undone_on_failure
+from ..blender import failure
 from ..blender.record import kept
+from ..core import text as texts
 from ..core.errors import ReadError
 from ..core.report import Report
-from ..core.text import counted
 from ..formats.xray import ogf
-from ..formats.xray.ogf.document import motion_set_of
 from ..games.descent3 import textures
 from ..games.xray import model, motion_import
 from .bases import BlenderOperator, FileHandler, ImportHelper
@@ -80,7 +77,7 @@ class IMPORT_SCENE_OT_xray_ogf(FileImport, ImportHelper, BlenderOperator):
             report.note(f"textures of Descent 3, which have the same suffix, are images now: {len(images)}")
         return Outcome("; ".join(sentences))
 
-    def _import(self, context: Any, path: str, report: Report) -> model.ImportedModel:
+    def _import(self, context: Any, path: str, report: Report) -> "model.ImportedModel":
         options = model_options(
             context,
             meshes=self.meshes,
@@ -93,7 +90,7 @@ class IMPORT_SCENE_OT_xray_ogf(FileImport, ImportHelper, BlenderOperator):
         return imported
 
 
-def _import_motions(context: Any, imported: model.ImportedModel, path: str, referenced: bool, report: Report) -> None:
+def _import_motions(context: Any, imported: "model.ImportedModel", path: str, referenced: bool, report: Report) -> None:
     sources = [path] if has_motions_inside(imported.holder) else []
     if referenced:
         sources += [str(file) for reference in imported.references for file in reference.files]
@@ -101,22 +98,22 @@ def _import_motions(context: Any, imported: model.ImportedModel, path: str, refe
     for source in dict.fromkeys(sources):
         options = motion_import.MotionImportOptions(assign_first=not plays)
         try:
-            with undone_on_failure(context):
+            with failure.undone_on_failure(context):
                 result = motion_import.import_motions(context, imported.rig, source, options=options, report=report)
         except ReadError as refusal:  # the model can be used without them
             report.warn(f"motions left out: {str(refusal).rstrip('.')}")
         else:
             plays = plays or bool(result.actions)
-            report.note(f"{counted(len(result.actions), 'motion')} imported", Path(source).name)
+            report.note(f"{texts.counted(len(result.actions), 'motion')} imported", Path(source).name)
 
 
 def has_motions_inside(holder: Any) -> bool:
     """Whether a model that was imported carries motions in its own file."""
     properties = holder.motionbridge_model
-    return motion_set_of(ogf.read(kept(properties, "document"), properties.path, Report())) is not None
+    return ogf.motion_set_of(ogf.read(kept(properties, "document"), properties.path, Report())) is not None
 
 
-def _sentence(made: list[model.ImportedModel]) -> str:
+def _sentence(made: "list[model.ImportedModel]") -> str:
     bones = sum(len(one.rig.data.bones) for one in made if one.rig is not None)
     meshes = sum(len(one.meshes) for one in made)
     found = sum(len(reference.files) for one in made for reference in one.references)

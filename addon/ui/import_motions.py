@@ -1,7 +1,5 @@
 """File > Import > X-Ray Motions (.omf): the list before the import, the armature they go onto, drops of such files."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -9,11 +7,11 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, IntProperty, StringProperty
 
-from ..blender.action import frames_per_second
-from ..blender.scope import progress
+from ..blender import action as blender_action
+from ..blender import scope
 from ..core.errors import ReadError
 from ..core.report import Report
-from ..formats.xray.omf.document import FRAMES_PER_SECOND
+from ..formats.xray import omf
 from ..games.xray import model, motion_import
 from .bases import CALL, BlenderOperator, FileHandler, ImportHelper
 from .file_import import DropOnMotion, FileImport
@@ -125,7 +123,7 @@ class IMPORT_SCENE_OT_xray_omf(FileImport, MotionList, BlenderOperator):
         chosen = self.chosen(paths, motion_import.list_motions, report)
         rig = self._target(context, next(iter(chosen)), report)
         actions: list[Any] = []
-        with progress(context, sum(len(names) for names in chosen.values())) as step:
+        with scope.progress(context, sum(len(names) for names in chosen.values())) as step:
 
             def one(path: str, found: Report) -> None:
                 options = motion_import.MotionImportOptions(
@@ -171,12 +169,12 @@ class IMPORT_SCENE_OT_xray_omf(FileImport, MotionList, BlenderOperator):
 
     def _after(self, context: Any, actions: list[Any], report: Report) -> None:
         if self.match_scene:
-            match_scene(context, FRAMES_PER_SECOND, actions[0].frame_range)
-        rate = frames_per_second(context.scene)
-        if abs(rate - FRAMES_PER_SECOND) > 1e-3 and not self.resample:
+            match_scene(context, omf.FRAMES_PER_SECOND, actions[0].frame_range)
+        rate = blender_action.frames_per_second(context.scene)
+        if abs(rate - omf.FRAMES_PER_SECOND) > 1e-3 and not self.resample:
             report.note(
-                f"the scene plays {rate:g} frames a second, the game {FRAMES_PER_SECOND:g}; a frame is a key of the "
-                "game either way"
+                f"the scene plays {rate:g} frames a second, the game {omf.FRAMES_PER_SECOND:g}; a frame is a key of "
+                "the game either way"
             )
 
 

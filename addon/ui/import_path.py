@@ -1,14 +1,11 @@
 """File > Import > X-Ray Motion Path (.anm), the drop of such files, and the scene's rate and length."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
-from ..blender import collection
-from ..blender.scope import progress
+from ..blender import collection, scope
 from ..core.report import Report
 from ..games.xray import path as paths
 from .bases import BlenderOperator, FileHandler, ImportHelper
@@ -61,7 +58,7 @@ class IMPORT_SCENE_OT_xray_anm(FileImport, ImportHelper, BlenderOperator):
         chosen = self.chosen_files("Choose at least one path (.anm)")
         made: list[paths.ImportedPath] = []
         target = paths.Target[self.target]
-        with progress(context, len(chosen)) as step:
+        with scope.progress(context, len(chosen)) as step:
 
             def one(file: str, found: Report) -> None:
                 play = target is paths.Target.ACTIVE and not made

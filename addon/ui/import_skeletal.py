@@ -1,7 +1,5 @@
 """File > Import > X-Ray Editor Motions (.skl, .skls), and the drop of such files onto an armature."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import bpy

@@ -1,7 +1,5 @@
 """The X-Ray Level panel of the sidebar: what the active object is to a level, its legend, its faces, its problems."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 
@@ -21,7 +19,7 @@ from .sidebar import MotionbridgePanel
 from .wording import said, shown
 
 LEGEND_SHOWN = 24
-NEW_KINDS = tuple(item for item in KINDS if item[0] in level_edit.DEFAULTS)
+NEW_KINDS = tuple(item for item in KINDS if item[0] not in {"NONE", "ERR"})
 
 
 class MOTIONBRIDGE_OT_level_begin(Operation, BlenderOperator):
@@ -125,7 +123,7 @@ class MOTIONBRIDGE_OT_level_check(StartsAtOnce, Operation, BlenderOperator):
         words = (number + 1, len(selectable), chosen.problem.sentence)
         return Outcome(said("Selected finding {} of {}: {}").format(*words))
 
-    def _select(self, context: Any, chosen: level_export.Offending) -> None:
+    def _select(self, context: Any, chosen: "level_export.Offending") -> None:
         level_edit.select(chosen.shown, chosen.faces, chosen.vertices)
         context.view_layer.objects.active = chosen.shown
         chosen.shown.select_set(True)

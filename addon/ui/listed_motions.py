@@ -1,7 +1,5 @@
 """The list of motions before an import: a tick for each, and the file browser that comes before it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -5,15 +5,13 @@ with other options do the same work at once. Short work never gets here visibly:
 While the work is paused Blender draws and hands every event to the operator, so that nothing else can be edited.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
 import bpy
 
 from ..blender import compat
-from ..core.pausing import Work
+from ..core import pausing
 from .wording import shown
 
 AT_ONCE = 0.5
@@ -38,7 +36,7 @@ class LongWork:
     invoked = False
     """Whether a person called it at a window."""
     _pauses = False
-    _work: Work[Any] | None = None
+    _work: Any = None
     _answer: Answer | None = None
     _timer: Any = None
 
@@ -56,7 +54,7 @@ class LongWork:
 
     def go_on(self, context: Any, call: Callable[[], Any], answer: Answer) -> set[str]:
         """Do it in steps, the last of which gives the ``answer``."""
-        work: Work[Any] = Work(call)
+        work: pausing.Work[Any] = pausing.Work(call)
         if work.advance(AT_ONCE):
             return answer(context, work.result)
         self._work, self._answer = work, answer
@@ -86,7 +84,7 @@ class LongWork:
             self._work.stop()
             self._leave(context)
 
-    def _show(self, context: Any, work: Work[Any]) -> None:
+    def _show(self, context: Any, work: "pausing.Work[Any]") -> None:
         operator: Any = self
         text = shown("{}: {} %. Esc: stop").format(shown(operator.bl_label), round(work.fraction * 100))
         context.workspace.status_text_set(text)

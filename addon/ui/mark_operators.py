@@ -1,18 +1,15 @@
 """Buttons of the marks: rows of intervals in seconds, shown as pose markers on the nearest frames."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from bpy.props import FloatProperty, IntProperty, StringProperty
 
+from ..core import model as core_model
 from ..core import names
 from ..core.errors import WriteError
-from ..core.model import Marker
 from ..core.report import Report
-from ..formats.xray.omf.document import FRAMES_PER_SECOND
+from ..formats.xray import omf
 from ..games.xray import marks
 from .bases import BlenderOperator
 from .motion_operators import OnMotion
@@ -23,7 +20,7 @@ from .wording import said
 class OnMarks(OnMotion):
     """Mixed into operators that change the marks of a motion."""
 
-    def changed(self, context: Any, change: Callable[[Any, list[Marker]], str]) -> Outcome:
+    def changed(self, context: Any, change: "Callable[[Any, list[core_model.Marker]], str]") -> Outcome:
         """Let ``change`` work on the marks as they stand, moved markers included, and show what came of it."""
         _, action = self.chosen(context)
         markers = marks.gather(action)
@@ -34,13 +31,15 @@ class OnMarks(OnMotion):
         motion.active_mark = min(max(motion.active_mark, 0), max(len(markers) - 1, 0))
         return Outcome(sentence)
 
-    def changed_mark(self, context: Any, change: Callable[[Any, Marker], Marker | None], sentence: str) -> Outcome:
+    def changed_mark(
+        self, context: Any, change: "Callable[[Any, core_model.Marker], core_model.Marker | None]", sentence: str
+    ) -> Outcome:
         """The same for the active mark: ``change`` says what it becomes, None where it goes.
 
         ``sentence`` has a place for its old name. Raises `WriteError`.
         """
 
-        def replace(action: Any, markers: list[Marker]) -> str:
+        def replace(action: Any, markers: "list[core_model.Marker]") -> str:
             place = action.motionbridge_motion.active_mark
             if not 0 <= place < len(markers):
                 raise WriteError("there is no such mark", remedy="Add a mark, or choose one in the list")
@@ -64,9 +63,9 @@ class MOTIONBRIDGE_OT_marks_add(OnMarks, BlenderOperator):
     def run(self, context: Any, report: Report) -> Outcome:
         """Add it behind the others."""
 
-        def add(action: Any, markers: list[Marker]) -> str:
+        def add(action: Any, markers: "list[core_model.Marker]") -> str:
             name = names.distinct(self.name, {marker.name for marker in markers})
-            markers.append(Marker(name, np.empty((0, 2))))
+            markers.append(core_model.Marker(name))
             action.motionbridge_motion.active_mark = len(markers) - 1
             return said("Added the mark {}").format(name)
 
@@ -92,10 +91,10 @@ class MOTIONBRIDGE_OT_marks_rename(OnMarks, BlenderOperator):
     def run(self, context: Any, report: Report) -> Outcome:
         """Rename."""
 
-        def rename(_action: Any, mark: Marker) -> Marker:
+        def rename(_action: Any, mark: "core_model.Marker") -> "core_model.Marker":
             if not self.name:
                 raise WriteError("a mark needs a name", remedy="Type one")
-            return Marker(self.name, mark.intervals)
+            return core_model.Marker(self.name, mark.intervals)
 
         return self.changed_mark(context, rename, said("Renamed {}"))
 
@@ -132,14 +131,14 @@ class MOTIONBRIDGE_OT_marks_add_interval(OnMarks, BlenderOperator):
     def run(self, context: Any, report: Report) -> Outcome:
         """Add it behind the others."""
 
-        def add(action: Any, mark: Marker) -> Marker:
+        def add(action: Any, mark: "core_model.Marker") -> "core_model.Marker":
             frame = context.scene.frame_current_final
             now = max(marks.seconds_at(action, frame), 0.0)
             start = self.start if self.start >= 0 else now
-            end = self.end if self.end >= 0 else start + 1 / FRAMES_PER_SECOND
+            end = self.end if self.end >= 0 else start + 1 / omf.FRAMES_PER_SECOND
             if end < start:
                 raise WriteError("an interval cannot end before it starts", remedy="Choose a later end")
-            return Marker(mark.name, np.vstack([mark.intervals, (start, end)]))
+            return mark.with_interval(start, end)
 
         return self.changed_mark(context, add, said("Added an interval to {}"))
 
@@ -156,11 +155,11 @@ class MOTIONBRIDGE_OT_marks_remove_interval(OnMarks, BlenderOperator):
     def run(self, context: Any, report: Report) -> Outcome:
         """Remove it."""
 
-        def remove(_action: Any, mark: Marker) -> Marker:
+        def remove(_action: Any, mark: "core_model.Marker") -> "core_model.Marker":
             number = self.interval if self.interval >= 0 else len(mark.intervals) - 1
             if not 0 <= number < len(mark.intervals):
                 raise WriteError("there is no such interval", remedy="Choose one of the list")
-            return Marker(mark.name, np.delete(mark.intervals, number, axis=0))
+            return mark.without_interval(number)
 
         return self.changed_mark(context, remove, said("Removed an interval of {}"))
 

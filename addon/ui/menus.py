@@ -1,7 +1,5 @@
 """File > Import and File > Export: the files of each game together, also as a menu of its own."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import bpy

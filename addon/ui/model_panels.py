@@ -1,7 +1,5 @@
 """What the game says of a bone, a model and a material, in the tabs of the Properties editor."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any

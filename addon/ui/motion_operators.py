@@ -1,7 +1,5 @@
 """Buttons of the list of motions: play, revert, move, delete, add, compare, and import what a model refers to."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -10,13 +8,11 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..blender import action as actions
-from ..blender import action_lists
-from ..blender.scope import progress
+from ..blender import action_lists, scope
 from ..core.errors import ReadError, WriteError
 from ..core.report import Report
-from ..formats.xray.omf.document import FRAMES_PER_SECOND
-from ..games.xray import motion_edit, motion_import, motion_length
-from ..games.xray.motion_files import LISTS
+from ..formats.xray import omf
+from ..games.xray import motion_edit, motion_files, motion_import, motion_length
 from . import found_motions
 from .bases import CALL, BlenderOperator
 from .export_motions import active_file
@@ -74,7 +70,7 @@ class OnMotion(Operation):
     def chosen_of_file(self, context: Any) -> tuple[Any, Any, Any]:
         """The armature, the action and its motion file. Raises `WriteError`."""
         rig, action = self.chosen(context)
-        file = action_lists.file_of(rig, action, LISTS)
+        file = action_lists.file_of(rig, action, motion_files.LISTS)
         if file is None:
             raise WriteError(
                 f"the action {action.name!r} is of no motion file of {rig.name!r}", remedy="Add it to a file first"
@@ -187,7 +183,7 @@ class MOTIONBRIDGE_OT_add_motion(OnMotion, BlenderOperator):
         file = active_file(rig)
         if file is None:
             raise WriteError(f"{rig.name!r} has no motion file", remedy="Export to a new file instead")
-        if action in action_lists.listed(file, LISTS):
+        if action in action_lists.listed(file, motion_files.LISTS):
             return Outcome(said("{} is already in the file").format(action.name), done=False)
         motion_edit.add(file, action)
         return Outcome(said("Added {} to {}").format(action.name, file.name))
@@ -206,7 +202,7 @@ class MOTIONBRIDGE_OT_update_status(StartsAtOnce, OnMotionFile, BlenderOperator)
         listed = motion_edit.motions_of(active_file(rig))
         if not listed:
             return Outcome(said("The list is empty"), done=False)
-        with progress(context, len(listed)) as step:
+        with scope.progress(context, len(listed)) as step:
             motion_edit.update_status(context, rig, listed, report, progress=step)
         states = [action.motionbridge_motion.status for action in listed]
         text = said("Edited: {}, new: {}, unchanged: {}")
@@ -241,7 +237,7 @@ class MOTIONBRIDGE_OT_match_scene(OnMotion, BlenderOperator):
     def run(self, context: Any, report: Report) -> Outcome:
         """Set rate and range."""
         _, action = self.chosen(context)
-        match_scene(context, FRAMES_PER_SECOND, motion_length.ends_of(action))
+        match_scene(context, omf.FRAMES_PER_SECOND, motion_length.ends_of(action))
         return frames_said(context)
 
 
@@ -313,7 +309,7 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
         rig = rig_to_export(context, "")
         paths = self._paths(rig)
         made: list[Any] = []
-        with progress(context, len(paths)) as step:
+        with scope.progress(context, len(paths)) as step:
 
             def one(path: str, found: Report) -> None:
                 options = motion_import.MotionImportOptions(assign_first=not made)

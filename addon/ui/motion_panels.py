@@ -1,7 +1,5 @@
 """The Motionbridge tab beside the viewport and the action editor: motion files, motions, how one plays, partitions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import bpy
@@ -10,9 +8,8 @@ from bpy.props import BoolProperty, IntProperty, StringProperty
 from ..blender import action as actions
 from ..blender import action_lists, compat
 from ..core import names
-from ..formats.xray.omf.document import FRAMES_PER_SECOND
-from ..games.xray import motion_edit, motion_export, motion_length, skeletal_export, skeletal_import
-from ..games.xray.motion_files import LISTS
+from ..formats.xray import omf
+from ..games.xray import motion_edit, motion_export, motion_files, motion_length, skeletal_export, skeletal_import
 from . import listed_actions, motion_references
 from .bases import BlenderList
 from .export_motions import active_file
@@ -81,12 +78,12 @@ class MOTIONBRIDGE_UL_motions(BlenderList):
         file = active_file(rig)
         if file is None:
             return [0] * len(data.actions), []
-        rows = listed_actions.rows_of(rig, [file], LISTS, motion_edit.motions_of)
+        rows = listed_actions.rows_of(rig, [file], motion_files.LISTS, motion_edit.motions_of)
         fits, edited = name_filter(self.pattern, self.regular), self.edited
         return listed_actions.filtered(
             rows,
             lambda row: fits(row.name) and (row.edited or not edited),
-            (rig.session_uid, LISTS.files, self.pattern, self.regular, edited),
+            (rig.session_uid, motion_files.LISTS.files, self.pattern, self.regular, edited),
             self.bitflag_filter_item,
         )
 
@@ -157,7 +154,7 @@ def _draw_motions(layout: Any, rig: Any, context: Any) -> None:
 
 def _matches(scene: Any, action: Any) -> bool:
     first, last = motion_length.drawn_ends(action)
-    same_rate = abs(actions.frames_per_second(scene) - FRAMES_PER_SECOND) < 1e-3
+    same_rate = abs(actions.frames_per_second(scene) - omf.FRAMES_PER_SECOND) < 1e-3
     return same_rate and (scene.frame_start, scene.frame_end) == (first, last)
 
 
@@ -191,7 +188,7 @@ class PlayingPanel(OnActiveMotion):
             row.label(text=text, icon="INFO", translate=False)
             row.operator("motionbridge.use_action_name")
         file = active_file(active_rig(context))
-        copies = action_lists.copies([action], LISTS) if file is not None else {}
+        copies = action_lists.copies([action], motion_files.LISTS) if file is not None else {}
         if copies:
             layout.label(text="This is a copy of another motion", icon="INFO")
             name = motion_export.name_of_copy(action, copies[action], motion_export.imported_name)
@@ -301,6 +298,14 @@ CLASSES = (
 OBJECT: Any = bpy.types.Object
 
 
+def _playing(rig: Any) -> int:
+    return listed_actions.number_playing(rig)
+
+
+def _drawn(rig: Any) -> int:
+    return listed_actions.number_drawn(rig)
+
+
 def _number(get: Any) -> Any:
     description = "Click a motion to let the armature play it"
     return IntProperty(name="Playing Motion", description=description, get=get, set=_play, options={"HIDDEN"})
@@ -308,8 +313,8 @@ def _number(get: Any) -> Any:
 
 def register() -> None:
     """Add the number of the playing action, and the one which lists of motions show and set."""
-    OBJECT.motionbridge_playing = _number(listed_actions.number_playing)
-    OBJECT.motionbridge_drawn_playing = _number(listed_actions.number_drawn)
+    OBJECT.motionbridge_playing = _number(_playing)
+    OBJECT.motionbridge_drawn_playing = _number(_drawn)
 
 
 def unregister() -> None:

@@ -1,25 +1,21 @@
 """What all our operators share: the place where a refusal becomes a sentence, the status line, the report."""
 
-from __future__ import annotations
-
 import textwrap
 import traceback
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 from bpy.props import CollectionProperty, StringProperty
 
-from ..blender.failure import undone_on_failure
+from ..blender import failure
 from ..blender.linked import refuse_linked
-from ..core import names
+from ..core import names, pausing
 from ..core.errors import MotionbridgeError, ReadError
-from ..core.pausing import Stopped
 from ..core.report import Report
-from ..games.renamed_bones import follow_renames
+from ..games import renamed_bones
 from .bases import BlenderOperator
 from .long_work import LongWork
 from .wording import said
@@ -29,8 +25,7 @@ LINES_SHOWN = 24
 LETTERS_SHOWN = 110
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What an operator did, in one sentence; ``done`` False where there was nothing to do."""
 
     sentence: str
@@ -76,8 +71,8 @@ class Operation(LongWork):
 
     def _done(self, context: Any, work: Callable[[Any, Report], Outcome | None], report: Report) -> Outcome | None:
         refuse_linked(self.edited(context))
-        follow_renames(report)
-        with undone_on_failure(context):
+        renamed_bones.follow_renames(report)
+        with failure.undone_on_failure(context):
             return work(context, report)
 
     def _tell(self, report: Report, context: Any, result: Callable[[], Outcome | None]) -> set[str]:
@@ -87,7 +82,7 @@ class Operation(LongWork):
             _keep(context, str(refusal), report)
             self.report({"ERROR"}, names.printable(str(refusal)))
             return {"CANCELLED"}
-        except Stopped:
+        except pausing.Stopped:
             sentence = said("Stopped: no changes were made")
             _keep(context, sentence, Report())
             self.report({"INFO"}, sentence)
@@ -109,7 +104,7 @@ class Operation(LongWork):
         for path in paths:
             found = Report()
             try:
-                with undone_on_failure(bpy.context):
+                with failure.undone_on_failure(bpy.context):
                     _refuse_unprintable(path)
                     work(path, found)
             except MotionbridgeError as refused:

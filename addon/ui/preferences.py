@@ -1,14 +1,12 @@
 """Preferences: where the game lies on this disk, and what saving does by default."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
 import bpy
 from bpy.props import BoolProperty, StringProperty
 
-from ..games.xray.model import ImportOptions
+from ..games.xray import model
 
 PACKAGE = (__package__ or "").rpartition(".")[0]
 """The extension's own name, which begins with the repository the user has it from."""
@@ -99,10 +97,10 @@ def arma_folder(context: Any) -> Path | None:
     return Path(bpy.path.abspath(chosen)) if chosen else None
 
 
-def model_options(context: Any, **options: Any) -> ImportOptions:
+def model_options(context: Any, **options: Any) -> "model.ImportOptions":
     """Options of a model's import with the user's folders."""
     game, textures = folders(context)
-    return ImportOptions(textures_folder=textures, game_folder=game, **options)
+    return model.ImportOptions(textures_folder=textures, game_folder=game, **options)
 
 
 CLASSES = (MotionbridgePreferences,)

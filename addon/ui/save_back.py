@@ -3,24 +3,20 @@
 An operator names the file, plans it, and says which options a refusal may ask for; everything else is here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
+from ..blender import scope
 from ..blender.linked import refuse_linked
-from ..blender.scope import progress
 from ..core.errors import MotionbridgeError, WriteError
 from ..core.report import Report
-from ..games.plan import FilePlan, OtherBase, digest_on_disk
-from ..games.renamed_bones import follow_renames
+from ..games import plan as plans
+from ..games import renamed_bones
 from ..games.xray import motion_edit
-from ..games.xray.motion_export import Plan
 from .bases import BlenderOperator
 from .export_choices import ExportChoices, rest_is_edited, worst_error_text, written_sentence
 from .export_motions import active_file
@@ -32,6 +28,10 @@ from .operation import Operation, Outcome, broken_lines
 from .preferences import preferences
 from .target import active_rig, rig_to_export
 from .wording import said, shown
+
+if TYPE_CHECKING:
+    from ..games.plan import FilePlan
+    from ..games.xray.motion_export import Plan
 
 BASES = (
     ("REFUSE", "Stop", "Cancel the export and ask for a choice"),
@@ -47,18 +47,19 @@ _VALUES = (str, bool, int, float)
 LETTERS_SHOWN = 70
 
 
-@dataclass
 class Preview:
     """What the dialog shows of one choice of options: a plan, or why there is none.
 
     ``matters``: the options that a refusal may ask for, and whether to show them. ``is_saved``: nothing would change.
     """
 
-    plan: FilePlan | None = None
-    report: Report = field(default_factory=Report)
-    refusal: MotionbridgeError | None = None
-    matters: dict[str, bool] = field(default_factory=dict)
-    is_saved: bool = False
+    def __init__(self) -> None:
+        """Nothing was planned yet."""
+        self.plan: FilePlan | None = None
+        self.report = Report()
+        self.refusal: MotionbridgeError | None = None
+        self.matters: dict[str, bool] = {}
+        self.is_saved = False
 
 
 class SaveBack(Operation):
@@ -80,11 +81,11 @@ class SaveBack(Operation):
         """The file as it is stored, relative paths too. Overridden by every operator."""
         raise NotImplementedError
 
-    def planned(self, context: Any, report: Report) -> FilePlan:
+    def planned(self, context: Any, report: Report) -> "FilePlan":
         """The plan with the options as they are. Raises `MotionbridgeError`. Overridden by every operator."""
         raise NotImplementedError
 
-    def settle(self, context: Any, plan: FilePlan) -> None:
+    def settle(self, context: Any, plan: "FilePlan") -> None:
         """Remember that a plan was written."""
 
     def questions(self, _context: Any) -> dict[str, bool]:
@@ -99,15 +100,15 @@ class SaveBack(Operation):
         operator: Any = self
         return shown(operator.bl_label)
 
-    def details(self, _plan: FilePlan) -> list[str]:
+    def details(self, _plan: "FilePlan") -> list[str]:
         """What will change in each part of the file, a line each; nothing where the sentence says it all."""
         return []
 
-    def sentence(self, plan: FilePlan) -> str:
+    def sentence(self, plan: "FilePlan") -> str:
         """What was written, in one sentence."""
         return f"{Path(plan.path).name}: {plan.sentence()}"
 
-    def notes(self, _plan: FilePlan) -> list[str]:
+    def notes(self, _plan: "FilePlan") -> list[str]:
         """What is worth knowing about a plan, below its changes."""
         return []
 
@@ -138,7 +139,7 @@ class SaveBack(Operation):
         found = Preview()
         try:
             refuse_linked(self.edited(context))
-            follow_renames(found.report)
+            renamed_bones.follow_renames(found.report)
             found.matters = self.questions(context)
             found.plan = self.planned(context, found.report)
             found.is_saved = found.plan.is_saved()
@@ -152,7 +153,7 @@ class SaveBack(Operation):
         names = {name for kind in type(self).__mro__ for name in getattr(kind, "__annotations__", ())} - {"backup"}
         options = {name: getattr(self, name, None) for name in names if not name.startswith("_")}
         chosen = tuple(sorted((name, value) for name, value in options.items() if isinstance(value, _VALUES)))
-        return digest_on_disk(bpy.path.abspath(self.path(context))), chosen
+        return plans.digest_on_disk(bpy.path.abspath(self.path(context))), chosen
 
     def draw(self, context: Any) -> None:
         """The file, what will change, what will be lost, what has to be decided, the options."""
@@ -175,7 +176,7 @@ class SaveBack(Operation):
         self.draw_options(context, options)
         draw_backup(options, self, path)
 
-    def _draw_plan(self, column: Any, plan: FilePlan, *, is_saved: bool) -> None:
+    def _draw_plan(self, column: Any, plan: "FilePlan", *, is_saved: bool) -> None:
         if is_saved:
             column.label(text="No changes to save", icon="INFO")
             return
@@ -246,16 +247,16 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
         cls.poll_message_set("This armature has no imported motions")
         return active_file(active_rig(context)) is not None
 
-    def planned(self, context: Any, report: Report) -> Plan:
+    def planned(self, context: Any, report: Report) -> "Plan":
         """The motion file."""
         rig, file = self._target(context)
-        with progress(context, len(motion_edit.motions_of(file))) as step:
+        with scope.progress(context, len(motion_edit.motions_of(file))) as step:
             plan = motion_edit.plan_save_back(
                 context,
                 rig,
                 file,
                 options=self.motion_options(),
-                if_changed=OtherBase[self.if_changed],
+                if_changed=plans.OtherBase[self.if_changed],
                 report=report,
                 progress=step,
                 only=self._only(context, rig),
@@ -294,7 +295,7 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
         """What to start from, the edited rest pose, hidden keys."""
         rig, file = self._target(context)
         return {
-            "if_changed": digest_on_disk(bpy.path.abspath(file.path)) not in {None, file.sha256},
+            "if_changed": plans.digest_on_disk(bpy.path.abspath(file.path)) not in {None, file.sha256},
             "rest_change": rest_is_edited(rig, "motionbridge_motion_files"),
             "hidden_keys": hides_keys(rig),
         }

@@ -1,21 +1,18 @@
 """Save Back of the editor's motions, motion paths, models of Descent 3 and what a level is made of."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bpy.props import EnumProperty
 
 from ..blender import scope
 from ..core.report import Report
+from ..games import plan as plans
 from ..games.descent3 import model_export
 from ..games.descent3.model_properties import holder_of as model_of
-from ..games.plan import FilePlan, OtherBase
-from ..games.xray import level_export, skeletal_export
+from ..games.xray import level_export, motion_export, skeletal_export
 from ..games.xray import path as paths
 from ..games.xray.level_properties import holder_of as level_of
-from ..games.xray.motion_export import RestChange
 from .bases import BlenderOperator
 from .curve_tolerances import Tolerances
 from .export_choices import RestChoice, rest_is_edited
@@ -24,6 +21,9 @@ from .hidden_keys import HiddenKeysChoice, hides_keys
 from .save_back import IMPORTED_BASES, NAMES_SHOWN, SaveBack, SaveBackOntoEither
 from .target import active_rig, lacks_rig
 from .wording import shown
+
+if TYPE_CHECKING:
+    from ..games.plan import FilePlan
 
 
 class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, RestChoice, HiddenKeysChoice, Tolerances, BlenderOperator):
@@ -50,11 +50,13 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, RestChoice, HiddenK
         rig = active_rig(context)
         return (rig, *skeletal_export.motions_of(file_played(rig)))
 
-    def planned(self, context: Any, report: Report) -> FilePlan:
+    def planned(self, context: Any, report: Report) -> "FilePlan":
         """All motions of the file."""
         rig = active_rig(context)
         options = skeletal_export.SkeletalExportOptions(
-            tolerance=self.tolerance(), rest_change=RestChange[self.rest_change], hidden=self.hidden_keys_option()
+            tolerance=self.tolerance(),
+            rest_change=motion_export.RestChange[self.rest_change],
+            hidden=self.hidden_keys_option(),
         )
         with scope.object_mode(context):
             return skeletal_export.plan_save_back(
@@ -62,7 +64,7 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, RestChoice, HiddenK
                 rig,
                 file_played(rig),
                 options=options,
-                if_changed=OtherBase[self.if_changed],
+                if_changed=plans.OtherBase[self.if_changed],
                 report=report,
                 samples=self._samples,
             )
@@ -119,7 +121,7 @@ class _OfOneObject(SaveBack):
         """What knows of the file."""
         return (self.source(context).id_data,)
 
-    def settle(self, context: Any, plan: FilePlan) -> None:
+    def settle(self, context: Any, plan: "FilePlan") -> None:
         """The file on disk is known."""
         self.source(context).saved = plan.digest
 
@@ -142,12 +144,12 @@ class MOTIONBRIDGE_OT_path_save_back(_OfOneObject, Tolerances, BlenderOperator):
         """Of the action."""
         return paths.followed_action(context.view_layer.objects.active).motionbridge_path
 
-    def planned(self, context: Any, report: Report) -> FilePlan:
+    def planned(self, context: Any, report: Report) -> "FilePlan":
         """The path."""
         active = context.view_layer.objects.active
         options = paths.PathExportOptions(tolerance=self.tolerance())
         return paths.plan_save_back(
-            context, active, options=options, if_changed=OtherBase[self.if_changed], report=report
+            context, active, options=options, if_changed=plans.OtherBase[self.if_changed], report=report
         )
 
     def draw_options(self, _context: Any, layout: Any) -> None:
@@ -175,10 +177,10 @@ class MOTIONBRIDGE_OT_descent_save_back(_OfOneObject, BlenderOperator):
         """Of the object that holds the model."""
         return model_of(context.view_layer.objects.active).motionbridge_descent_model
 
-    def planned(self, context: Any, report: Report) -> FilePlan:
+    def planned(self, context: Any, report: Report) -> "FilePlan":
         """The model."""
         holder = model_of(context.view_layer.objects.active)
-        if_changed = OtherBase[self.if_changed]
+        if_changed = plans.OtherBase[self.if_changed]
         return model_export.plan_save_back(context, holder, if_changed=if_changed, report=report)
 
 
@@ -202,10 +204,10 @@ class MOTIONBRIDGE_OT_level_save_back(_OfOneObject, BlenderOperator):
         """Of the object that remembers the file."""
         return level_of(context.view_layer.objects.active).motionbridge_level
 
-    def planned(self, context: Any, report: Report) -> FilePlan:
+    def planned(self, context: Any, report: Report) -> "FilePlan":
         """The file."""
         holder = level_of(context.view_layer.objects.active)
-        if_changed = OtherBase[self.if_changed]
+        if_changed = plans.OtherBase[self.if_changed]
         return level_export.plan_save_back(context, holder, if_changed=if_changed, report=report)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..blender.action import frames_per_second
+from ..blender import action as blender_action
 from ..core.report import Report
 from .operation import Outcome
 from .wording import said
@@ -29,7 +29,7 @@ def note_other_rates(
     context: Any, actions: list[Any], rate_of: Callable[[Any], float], noun: str, report: Report
 ) -> None:
     """Say of which actions the game has another rate than the scene; ``noun`` is what the game calls them."""
-    rate = frames_per_second(context.scene)
+    rate = blender_action.frames_per_second(context.scene)
     for action in actions:
         own = rate_of(action)
         if abs(rate - own) > 1e-3:

@@ -3,14 +3,12 @@
 A panel shows while something is active that it is about; nobody meets the panels of three games at once.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..games.arma import properties as arma
 from ..games.descent3 import model_properties as descent
 from ..games.xray import level_properties as level
-from ..games.xray.path import followed_action
+from ..games.xray import path as paths
 from .bases import BlenderPanel
 from .menus import CLASSES as GAME_MENUS
 from .motion_operators import active_action
@@ -65,7 +63,7 @@ def is_of_a_game(context: Any) -> bool:
         or is_of_arma(context)
         or active_model(context) is not None
         or level.holder_of(active) is not None
-        or followed_action(active) is not None
+        or paths.followed_action(active) is not None
         or arma.is_of_model(active)
         or descent.holder_of(active) is not None
     )

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.report import Report
-from ..games.xray import motion_length, skeletal_export
-from ..games.xray.skeletal_import import LISTS
+from ..games.xray import motion_length, skeletal_export, skeletal_import
 from . import listed_actions
 from .bases import BlenderList, BlenderOperator
 from .motion_operators import active_action
@@ -46,9 +45,9 @@ class MOTIONBRIDGE_UL_editor_motions(BlenderList):
         if rig is None:
             return [0] * len(data.actions), []
         files = list(rig.motionbridge_skeletal_files)
-        rows = listed_actions.rows_of(rig, files, LISTS, skeletal_export.motions_of)
+        rows = listed_actions.rows_of(rig, files, skeletal_import.LISTS, skeletal_export.motions_of)
         fits = name_filter(self.filter_name, regular=False)
-        asked = rig.session_uid, LISTS.files, self.filter_name
+        asked = rig.session_uid, skeletal_import.LISTS.files, self.filter_name
         return listed_actions.filtered(rows, lambda row: fits(row.name), asked, self.bitflag_filter_item)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 
 from ..core.errors import WriteError
-from ..games.xray.level_details_export import models_of
+from ..games.xray import level_details_export
 from ..games.xray.level_properties import holder_of
 
 
@@ -134,7 +134,12 @@ def level_holder_to_export(context: Any, collection: str) -> Any:
     """
     inside = objects_of(collection) if collection else context.scene.objects
     held = [shown for shown in inside if shown.motionbridge_level.kind not in ("NONE", "ERR")]
-    models = {model for shown in held if shown.motionbridge_level.kind == "DETAILS" for model in models_of(shown)}
+    models = {
+        model
+        for shown in held
+        if shown.motionbridge_level.kind == "DETAILS"
+        for model in level_details_export.models_of(shown)
+    }
     found = list(dict.fromkeys(holder_of(shown) for shown in held if shown not in models))
     active = None if collection else holder_of(context.view_layer.objects.active)
     if active is not None:

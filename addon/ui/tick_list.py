@@ -1,7 +1,5 @@
 """The list before an import: what the chosen files hold, each with a tick, under a filter."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, cast
 

@@ -10,7 +10,7 @@ from tests.blender.test_level_panel import panel_says
 from tests.blender.test_levels import SQUARE, drawn, face_values
 from tests.blender.test_ui import last_report, refusal
 
-VALUES = collision_values.VALUES
+VALUES = collision_values.value_names()
 NAMES = ["materials\\bricks", "materials\\earth", "objects\\grille", "objects\\tin_roof"]
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import build
 import pytest
 
+from tests.test_architecture import loaded_at_start
+
 ROOT = Path(__file__).resolve().parents[2]
 MODULE = "bl_ext.user_default.motionbridge"
 
@@ -18,6 +20,25 @@ import {MODULE} as motionbridge
 from {MODULE}.formats import FORMATS
 assert not any(name == "addon" or name.startswith("addon.") for name in sys.modules), "something imported the sources"
 print("formats:", ",".join(sorted(format.name for format in FORMATS)))
+"""
+
+START = f"""
+import json, sys, addon_utils, bpy
+assert "{MODULE}" not in sys.modules
+had_numpy = "numpy" in sys.modules
+assert addon_utils.enable("{MODULE}", default_set=True) is not None
+loaded = [name.removeprefix("{MODULE}").removeprefix(".") for name in sys.modules if name.startswith("{MODULE}")]
+numpy_by_us = not had_numpy and "numpy" in sys.modules
+addon_utils.disable("{MODULE}", default_set=True)
+assert addon_utils.enable("{MODULE}", default_set=True) is not None
+from {MODULE} import lazy
+from importlib import import_module
+for package, names in lazy.MODULES.items():
+    for name in names:
+        module = getattr(import_module("{MODULE}." + package if package else "{MODULE}"), name)
+        assert module.__file__, name
+assert bpy.ops.import_scene.xray_omf.poll()
+print("loaded:", json.dumps([loaded, numpy_by_us]))
 """
 
 DISABLE = f"""
@@ -79,6 +100,14 @@ def test_it_is_enabled_at_the_next_start_and_its_formats_are_there(installed):
         next(line for line in said.splitlines() if line.startswith("formats: ")).removeprefix("formats: ").split(",")
     )
     assert {"ogf", "omf"} <= set(names)
+
+
+def test_enabling_loads_what_is_declared_and_every_late_module_can_be_loaded(installed):
+    said = installed.blender("--background", "--factory-startup", "--python-exit-code", "1", "--python-expr", START)
+    line = next(line for line in said.splitlines() if line.startswith("loaded: "))
+    loaded, numpy_by_us = json.loads(line.removeprefix("loaded: "))
+    assert set(loaded) == loaded_at_start()
+    assert not numpy_by_us
 
 
 def test_blender_knows_its_command(installed, samples):

@@ -1,1 +1,5 @@
 """The formats of Operation Flashpoint and Arma."""
+
+from ... import lazy
+
+lazy.attach(__name__)

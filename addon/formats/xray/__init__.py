@@ -1,1 +1,5 @@
 """The formats of the X-Ray engine (S.T.A.L.K.E.R.)."""
+
+from ... import lazy
+
+lazy.attach(__name__)

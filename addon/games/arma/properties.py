@@ -4,8 +4,6 @@ to the objects of a model (level of detail, named properties, points and proxies
 The whole file travels with its action, so that what is not edited leaves byte for byte.
 """
 
-from __future__ import annotations
-
 import contextlib
 from typing import Any
 
@@ -45,11 +43,11 @@ WITH_SCALES = 1
 # Animations ---------------------------------------------------------------------------------------------------------
 
 
-def _event_renamed(event: AnimationEvent, _context: Any) -> None:
+def _event_renamed(event: "AnimationEvent", _context: Any) -> None:
     events.show(event.id_data)
 
 
-def _event_typed(event: AnimationEvent, _context: Any) -> None:
+def _event_typed(event: "AnimationEvent", _context: Any) -> None:
     # A callback cannot refuse. What is wrong with the data kept from a file the panel says, and every export.
     with contextlib.suppress(ReadError):
         events.show_typed(event)

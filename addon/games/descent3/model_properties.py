@@ -4,9 +4,6 @@ The holder of a model, an empty or an armature, has the data of the file and is 
 the scene has no effect on the export. An unedited property string remains as it is, even one without meaning.
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from typing import Any
 
 import bpy
@@ -23,8 +20,8 @@ from bpy.props import (
 
 from ...blender.property_groups import AddedProperties
 from ...blender.record import bytes_property, seal_property
-from ...formats.descent3.oof.model import NEW, NUMBERS, Kind, Property, parse_property
-from . import spin
+from . import property_values, spin
+from .part_kinds import PART_KINDS
 
 POINT_KINDS = (
     ("NONE", "None", "Not a point of a model"),
@@ -48,143 +45,11 @@ def _note_shown(member: Any, _context: Any) -> None:
     member.was_shown |= member.shown is not None
 
 
-# The property string as fields of a panel: each is read from the string and written into it --------------------------
-
-KINDS = (
-    ("NONE", "Plain", "An ordinary sub-object", 0),
-    ("ROTATE", "Rotor ($rotate)", "Rotates permanently around the axis of its keys", 1),
-    ("JITTER", "Jitter ($jitter)", "The vertices tremble", 2),
-    ("SHELL", "Door Housing ($shell)", "The room around a door; not drawn, has no children", 3),
-    ("FACING", "Billboard ($facing)", "One textured face that always looks at the camera", 4),
-    ("FRONT_FACE", "Door Front ($frontface)", "One face that closes a door; not drawn, has no children", 5),
-    ("GLOW", "Glow ($glow)", "Light at the pivot; its one face gives the direction and is not drawn", 6),
-    ("THRUSTER", "Thruster ($thruster)", "Glow of an engine; its one face gives the direction and is not drawn", 7),
-    ("TURRET", "Turret ($fov)", "Rotated by the game around the axis of its keys", 8),
-    ("MONITOR", "Cockpit Monitor ($monitor)", "A cockpit gauge", 9),
-    ("VIEWER", "Cockpit Eye ($viewer)", "Position of the eye in a cockpit", 10),
-    ("LAYER", "Cockpit Layer ($layer)", "Drawn after the gauges of a cockpit", 11),
-    ("CUSTOM", "Team Logo ($custom)", "Drawn only with the texture of a team or player", 12),
-    ("OTHER", "Other", "A property string unknown to the game", 13),
-)
-_NUMBERS = {identifier: number for identifier, _, _, number in KINDS}
-_IDENTIFIERS = {number: identifier for identifier, _, _, number in KINDS}
-_DEFAULTS: dict[Kind, tuple[float, ...]] = {
-    Kind.ROTATE: (2.0,),
-    Kind.GLOW: (1.0, 1.0, 1.0, 1.0),
-    Kind.THRUSTER: (1.0, 0.6, 0.2, 1.0),
-    Kind.TURRET: (360.0, 2.0, 0.5),
-    Kind.MONITOR: (1.0,),
-}
-_COUNTS = {Kind.MONITOR: 1} | {kind: len(names) for kind, names in NUMBERS.items()}
-
-
-def get_kind(part: Any) -> int:
-    """The number of the kind in `KINDS`."""
-    found = parse_property(part.text)
-    if found is None:
-        return _NUMBERS["OTHER" if part.text else "NONE"]
-    return _NUMBERS[found.kind.name]
-
-
-def set_kind(part: Any, number: int) -> None:
-    """Write the shortest property string of another kind, with default numbers."""
-    name = _IDENTIFIERS[number]
-    if number == get_kind(part) or name == "OTHER":
-        return
-    kind = None if name == "NONE" else Kind[name]
-    part.text = "" if kind is None else Property(kind, _DEFAULTS.get(kind, ())).text()
-
-
-def _get(part: Any, kinds: Sequence[Kind], index: int) -> float:
-    found = parse_property(part.text)
-    if found is None or found.kind not in kinds or index >= len(found.numbers):
-        return 0.0
-    return found.numbers[index]
-
-
-def _set(part: Any, kinds: Sequence[Kind], index: int, values: Sequence[float]) -> None:
-    found = parse_property(part.text)
-    if found is None or found.kind not in kinds:
-        return
-    # Values of a panel are 32-bit floats; formatting gives 0.35, not 0.3499999940395355.
-    numbers = list(found.numbers) + list(_DEFAULTS[found.kind][len(found.numbers) :])
-    numbers[index : index + len(values)] = values
-    part.text = Property(found.kind, tuple(numbers[: _COUNTS[found.kind]])).text()
-
-
-_LIGHTS = (Kind.GLOW, Kind.THRUSTER)
-
-
-def get_seconds(part: Any) -> float:
-    """Seconds per turn of a rotor or turret, 0 for others."""
-    return _get(part, (Kind.TURRET,), 1) or _get(part, (Kind.ROTATE,), 0)
-
-
-def set_seconds(part: Any, value: float) -> None:
-    """Write them into the property string."""
-    found = parse_property(part.text)
-    index = 1 if found is not None and found.kind is Kind.TURRET else 0
-    _set(part, (Kind.ROTATE, Kind.TURRET), index, [value])
-
-
-def get_colour(part: Any) -> tuple[float, ...]:
-    """Red, green and blue of a glow or thruster, 0 for others."""
-    return tuple(_get(part, _LIGHTS, index) for index in range(3))
-
-
-def set_colour(part: Any, value: Sequence[float]) -> None:
-    """Write it into the property string."""
-    _set(part, _LIGHTS, 0, list(value))
-
-
-def get_size(part: Any) -> float:
-    """Size of a glow or thruster, 0 for others."""
-    return _get(part, _LIGHTS, 3)
-
-
-def set_size(part: Any, value: float) -> None:
-    """Write it into the property string."""
-    _set(part, _LIGHTS, 3, [value])
-
-
-def get_degrees(part: Any) -> float:
-    """Degrees of a turret's field, 0 for others."""
-    return _get(part, (Kind.TURRET,), 0)
-
-
-def set_degrees(part: Any, value: float) -> None:
-    """Write them into the property string."""
-    _set(part, (Kind.TURRET,), 0, [value])
-
-
-def get_reaction(part: Any) -> float:
-    """Seconds before a turret reacts, 0 for others."""
-    return _get(part, (Kind.TURRET,), 2)
-
-
-def set_reaction(part: Any, value: float) -> None:
-    """Write them into the property string."""
-    _set(part, (Kind.TURRET,), 2, [value])
-
-
-def get_monitor(part: Any) -> int:
-    """The number of a cockpit's gauge, 0 for others."""
-    return int(_get(part, (Kind.MONITOR,), 0))
-
-
-def set_monitor(part: Any, value: int) -> None:
-    """Write it into the property string."""
-    _set(part, (Kind.MONITOR,), 0, [value])
-
-
-# Property groups -----------------------------------------------------------------------------------------------------
-
-
 class BatteryMember(bpy.types.PropertyGroup):
     """A gun point or turret of a battery: the object, or where none was made its number in the file."""
 
     shown: PointerProperty(type=bpy.types.Object, update=_note_shown)
-    number: IntProperty(default=NEW, options={"HIDDEN"})
+    number: IntProperty(default=-1, options={"HIDDEN"})
     was_shown: IntProperty(options={"HIDDEN"})
     """1 where there was an object."""
 
@@ -228,6 +93,18 @@ class DescentModelProperties(bpy.types.PropertyGroup):
     active_battery: IntProperty(options={"HIDDEN"})
 
 
+def _of_text(field: str) -> dict[str, Any]:
+    """The functions of a property that is read out of the property string, and written into it."""
+
+    def read(part: Any) -> Any:
+        return getattr(property_values, f"get_{field}")(part)
+
+    def write(part: Any, value: Any) -> None:
+        getattr(property_values, f"set_{field}")(part, value)
+
+    return {"get": read, "set": write}
+
+
 class DescentPartProperties(bpy.types.PropertyGroup):
     """Which sub-object of a model an object is.
 
@@ -237,7 +114,7 @@ class DescentPartProperties(bpy.types.PropertyGroup):
     """
 
     is_part: BoolProperty(name="Sub-Object", description="This object is a sub-object of a Descent 3 model")
-    source: IntProperty(options={"HIDDEN"}, default=NEW)
+    source: IntProperty(options={"HIDDEN"}, default=-1)
     game_name: StringProperty(name="Name", description="The sub-object's name in the file", maxlen=255)
     shown_name: StringProperty(options={"HIDDEN"})
     shown_place: FloatVectorProperty(options={"HIDDEN"}, size=3)
@@ -258,17 +135,15 @@ class DescentPartProperties(bpy.types.PropertyGroup):
     kind: EnumProperty(
         name="Kind",
         description="Behaviour set by the property string",
-        items=KINDS,
-        get=get_kind,
-        set=set_kind,
+        items=PART_KINDS,
+        **_of_text("kind"),
     )
     seconds: FloatProperty(
         name="Seconds per Rotation",
         description="Duration of one full rotation; above 0, at most 20 for a rotor and 60 for a turret",
         min=0.0,
         max=60.0,
-        get=get_seconds,
-        set=set_seconds,
+        **_of_text("seconds"),
     )
     colour: FloatVectorProperty(
         name="Colour",
@@ -277,25 +152,22 @@ class DescentPartProperties(bpy.types.PropertyGroup):
         subtype="COLOR_GAMMA",
         min=0.0,
         max=1.0,
-        get=get_colour,
-        set=set_colour,
+        **_of_text("colour"),
     )
-    size: FloatProperty(name="Size", description="Size of the light", min=0.0, get=get_size, set=set_size)
+    size: FloatProperty(name="Size", description="Size of the light", min=0.0, **_of_text("size"))
     degrees: FloatProperty(
         name="Range (°)",
         description="Rotation range of the turret in degrees, half to each side",
         min=0.0,
         max=360.0,
-        get=get_degrees,
-        set=set_degrees,
+        **_of_text("degrees"),
     )
     reaction: FloatProperty(
         name="Reaction (s)",
         description="Reaction time of the turret in seconds",
         min=0.0,
         max=10.0,
-        get=get_reaction,
-        set=set_reaction,
+        **_of_text("reaction"),
     )
     monitor: IntProperty(
         name="Monitor",
@@ -304,8 +176,7 @@ class DescentPartProperties(bpy.types.PropertyGroup):
         ),
         min=1,
         max=8,
-        get=get_monitor,
-        set=set_monitor,
+        **_of_text("monitor"),
     )
 
 
@@ -317,9 +188,9 @@ class DescentPointProperties(bpy.types.PropertyGroup):
     """
 
     kind: EnumProperty(name="Kind", description="Purpose of the point", items=POINT_KINDS, default="NONE")
-    source: IntProperty(options={"HIDDEN"}, default=NEW)
+    source: IntProperty(options={"HIDDEN"}, default=-1)
     number: IntProperty(
-        name="Index", description="Index among the points of this kind; -1 adds it at the end", default=NEW, min=NEW
+        name="Index", description="Index among the points of this kind; -1 adds it at the end", default=-1, min=-1
     )
     direction: FloatVectorProperty(options={"HIDDEN"}, size=3)
     up: FloatVectorProperty(options={"HIDDEN"}, size=3)

@@ -1,21 +1,23 @@
 """S.T.A.L.K.E.R.: models, their motions and what Blender has to remember of both."""
 
+from ... import lazy
+
+lazy.attach(__name__)
+
 from . import (
     bone_properties,
-    bones_file,
     level_properties,
     model_properties,
     motion_properties,
-    path,
+    path_properties,
     skeletal_properties,
 )
 
 ADDED = (
     bone_properties.ADDED,
-    bones_file.ADDED,
     model_properties.ADDED,
     level_properties.ADDED,
     motion_properties.ADDED,
-    path.ADDED,
+    path_properties.ADDED,
     skeletal_properties.ADDED,
 )

@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import bpy
-from bpy.props import PointerProperty, StringProperty
 
-from ...blender.property_groups import AddedProperties
-from ...blender.record import bytes_property, keep, kept, seal_property
+from ...blender.record import keep, kept
 from ...core import files, names
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
@@ -32,7 +30,7 @@ from ...formats.xray.bones import (
     with_bones,
 )
 from ...formats.xray.ogf.chunk_types import Joint, Shape
-from . import bone_properties, motion_files
+from . import bone_properties, bone_values, motion_files
 
 OF_KIND: dict[type, tuple[str, ...]] = {
     Material: ("material",),
@@ -50,19 +48,6 @@ OF_KIND: dict[type, tuple[str, ...]] = {
     Mass: ("mass", "centre_of_mass"),
 }
 """The properties that each kind of chunk is about."""
-
-
-class BonesFileProperties(bpy.types.PropertyGroup):
-    """The file of bone properties that was last put on an armature."""
-
-    path: StringProperty(name="Path", description="Path of the imported bone properties", subtype="FILE_PATH")
-    document: bytes_property("The bone properties as their file has them")
-    document_seal: seal_property()
-
-
-ADDED = AddedProperties(
-    (BonesFileProperties,), {(bpy.types.Object, "motionbridge_bones"): PointerProperty(type=BonesFileProperties)}
-)
 
 
 @dataclass
@@ -115,7 +100,7 @@ def import_bones(rig: Any, path: str, report: Report) -> int:
             missing.append(bone.name)
             continue
         _adopt(ours, bone.name, number)
-        bone_properties.build_physics(ours, physics.entry, _absent(physics))
+        bone_values.build_physics(ours, physics.entry, _absent(physics))
         given += 1
     if missing:
         report.warn(
@@ -183,7 +168,7 @@ def _changed(rig: Any, document: Bones, plan: BonesPlan, report: Report) -> Bone
         if ours is None:
             continue
         physics = decode_bone(bone)
-        entry, properties = bone_properties.gather(ours, physics.entry, _absent(physics))
+        entry, properties = bone_values.gather(ours, physics.entry, _absent(physics))
         if properties:
             plan.untouched -= 1
             plan.changed[bone.name] = properties
@@ -218,7 +203,7 @@ def _parts(rig: Any) -> Iterator[Part]:
 def _entry(bone: Any) -> Any:
     """What stands on a bone, as a model has it."""
     nothing = decode_bone(new_bone("", decode_bone(bones.Bone([])).entry))
-    entry, _ = bone_properties.gather(bone, nothing.entry)
+    entry, _ = bone_values.gather(bone, nothing.entry)
     return entry
 
 

@@ -4,8 +4,6 @@ occluders, errors, detail models.
 The file is remembered on its mesh, or on the empty above the meshes it was split into.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import bpy

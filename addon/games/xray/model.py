@@ -28,7 +28,7 @@ from ...formats.xray.ogf.chunk_types import BoneNames, IkData, MotionReferences,
 from ...formats.xray.ogf.document import Ogf, OldVisualType, Part, VisualType, parts
 from ...formats.xray.ogf.mesh import decode_meshes, mesh_parts
 from ...formats.xray.ogf.skeleton import decode_skeleton
-from . import bone_properties
+from . import bone_values
 from .game_tree import GameTree, tree_of
 from .model_properties import groups_without_bones, part_text
 
@@ -168,7 +168,7 @@ def _build_rig(context: Any, skeleton: Skeleton, document: Ogf) -> tuple[Any, li
         properties.index = number
         properties.game_name, properties.imported_name = label, name
         if physics is not None:
-            bone_properties.build(bones[name], physics.bones[number])
+            bone_values.build(bones[name], physics.bones[number])
     for bone, rest in zip(bones, matrices_of(bones, "matrix_local").reshape(-1, 16), strict=True):
         bone.motionbridge_xray.imported_rest = rest.tolist()
     return rig, given

@@ -27,7 +27,7 @@ from ...formats.xray.ogf.chunk_types import BoneNames, IkData, MotionReferences,
 from ...formats.xray.ogf.document import Changes, Ogf
 from ...formats.xray.ogf.mesh import Settings, bone_labels, decode_meshes, encode_meshes, mesh_parts, part_name
 from ...formats.xray.ogf.skeleton import decode_skeleton, encode_skeleton
-from . import bone_properties, model_properties
+from . import bone_properties, bone_values, model_properties
 from .model import reference_names
 
 Floats = NDArray[np.float64]
@@ -239,7 +239,7 @@ def _with_physics(rig: Any, document: Ogf, changes: Changes) -> tuple[Ogf, Chang
     for number, label in enumerate(bone_labels(document)):
         bone = by_name.get(label.lower())
         if bone is not None and bone_properties.known(bone) is not None:
-            entries[number], changed = bone_properties.gather(bone, entries[number])
+            entries[number], changed = bone_values.gather(bone, entries[number])
             if changed:
                 changes.bones.append(f"{label}: {', '.join(changed)}")
     same = all(new is old for new, old in zip(entries, physics.bones, strict=True))

@@ -3,8 +3,6 @@
 The model is remembered on its armature, on the mesh of a model without bones, or on the empty above several.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -4,8 +4,6 @@ The bytes a motion had travel with its action, the rest of its file with the rig
 as it came.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import bpy
@@ -24,31 +22,32 @@ from ...blender.action_lists import ListedAction
 from ...blender.freshness import changed
 from ...blender.property_groups import AddedProperties
 from ...blender.record import bytes_property, seal_property, status_property
-from ...formats.xray.omf.document import ALL_PARTITIONS, MotionFlag
 from . import marks, motion_files
 
+ALL_PARTITIONS = 0xFFFF
 FLAG_ITEMS = (
-    ("FX", "FX", "Plays on one bone, on top of other motions", MotionFlag.FX),
-    ("STOP_AT_END", "Stop at End", "Stop on the last frame instead of looping", MotionFlag.STOP_AT_END),
-    ("NO_MIX", "No Mix", "Does not blend with other motions", MotionFlag.NO_MIX),
-    ("SYNC_PART", "Sync Part", "Synchronised with the other bone parts", MotionFlag.SYNC_PART),
+    ("FX", "FX", "Plays on one bone, on top of other motions", 0x01),
+    ("STOP_AT_END", "Stop at End", "Stop on the last frame instead of looping", 0x02),
+    ("NO_MIX", "No Mix", "Does not blend with other motions", 0x04),
+    ("SYNC_PART", "Sync Part", "Synchronised with the other bone parts", 0x08),
     (
         "USE_FOOT_STEPS",
         "Foot Steps",
         "Marks 1 and 2 are the times of the feet on the ground",
-        MotionFlag.USE_FOOT_STEPS,
+        0x10,
     ),
-    ("ROOT_MOVER", "Root Mover", "The root bone moves the character", MotionFlag.ROOT_MOVER),
-    ("IDLE", "Idle", "An idle motion", MotionFlag.IDLE),
-    ("USE_WEAPON_BONE", "Weapon Bone", "The weapon follows its bone", MotionFlag.USE_WEAPON_BONE),
+    ("ROOT_MOVER", "Root Mover", "The root bone moves the character", 0x20),
+    ("IDLE", "Idle", "An idle motion", 0x40),
+    ("USE_WEAPON_BONE", "Weapon Bone", "The weapon follows its bone", 0x80),
 )
+"""The bits are those of the file (`formats.xray.omf.document.MotionFlag`), which is not loaded for this."""
 
 
-def _start_typed(interval: MarkInterval, _context: Any) -> None:
+def _start_typed(interval: "MarkInterval", _context: Any) -> None:
     marks.show_typed(interval, 0)
 
 
-def _end_typed(interval: MarkInterval, _context: Any) -> None:
+def _end_typed(interval: "MarkInterval", _context: Any) -> None:
     marks.show_typed(interval, 1)
 
 
@@ -97,7 +96,7 @@ class MotionProperties(bpy.types.PropertyGroup):
         name="Frames a Key", description="Frames between two keys of the game", default=1.0, options={"HIDDEN"}
     )
     flags: EnumProperty(
-        name="Flags", items=[(*item[:3], "NONE", int(item[3])) for item in FLAG_ITEMS], options={"ENUM_FLAG"}
+        name="Flags", items=[(*item[:3], "NONE", item[3]) for item in FLAG_ITEMS], options={"ENUM_FLAG"}
     )
     other_flags: IntProperty(name="Other Flags", description="Flag bits without a known meaning", options={"HIDDEN"})
     bone_or_part: IntProperty(default=ALL_PARTITIONS, min=0, max=ALL_PARTITIONS, options={"HIDDEN"})

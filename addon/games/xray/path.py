@@ -11,13 +11,11 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 from ...blender import action as actions
 from ...blender import collection, compat, path_curve, scope
 from ...blender import path as paths
-from ...blender.property_groups import AddedProperties
-from ...blender.record import bytes_property, keep, kept, seal_property
+from ...blender.record import keep, kept
 from ...core import files
 from ...core.envelope import Behaviour
 from ...core.errors import WriteError
@@ -29,18 +27,6 @@ from ..plan import FilePlan, OtherBase, starts_from_disk
 
 CAMERA_TURN = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 """Rx(90°): a Blender camera looks along its -Z, an object of the game along what becomes Blender's +Y."""
-VERSIONS = (
-    (
-        "AUTOMATIC",
-        "Same as Imported",
-        "The version of the imported file; for new paths version 3, which stores handles exactly",
-    ),
-    ("3", "3", "Handles are stored exactly; read by every engine and editor"),
-    ("4", "4", "Handles are rounded to 0.98 ms; written by old builds only"),
-    ("5", "5", "Handles are rounded to 0.98 ms; written by the latest editors"),
-)
-
-
 ALONG_A_CURVE = "the curve's shape"
 """Why the way along a curve object is sampled."""
 
@@ -102,29 +88,6 @@ class PathPlan(FilePlan):
         """What will change, in one sentence."""
         how = f", sampled because of {', '.join(self.sampled)}" if self.sampled else ""
         return f"{self.changes.sentence()}{how}"
-
-
-class PathProperties(bpy.types.PropertyGroup):
-    """What an action keeps of the path it came from."""
-
-    is_path: BoolProperty(name="Path", description="This action is a motion path of the game")
-    path_name: StringProperty(name="Name", description="The path's name in the game")
-    path: StringProperty(name="File", description="Path of the imported file", subtype="FILE_PATH")
-    version: EnumProperty(name="Version", description="Version of the file to write", items=VERSIONS)
-    came_as: IntProperty(name="File Version", description="Version of the file that was read", options={"HIDDEN"})
-    fps: FloatProperty(name="Frame Rate", description="Frames a second in the game", options={"HIDDEN"})
-    not_shown: StringProperty(
-        name="Not Shown", description="What Blender does not show and the file keeps", options={"HIDDEN"}
-    )
-    saved: StringProperty(options={"HIDDEN"})
-    """The SHA-256 of the file that was saved back last."""
-    document: bytes_property("The file as it was read")
-    document_seal: seal_property()
-
-
-ADDED = AddedProperties(
-    (PathProperties,), {(bpy.types.Action, "motionbridge_path"): PointerProperty(type=PathProperties)}
-)
 
 
 def import_path(context: Any, file: str, options: PathImportOptions, report: Report) -> ImportedPath:

@@ -4,8 +4,6 @@ How the game plays it (name, flags, timing, marks) stands where every motion of 
 `motion_properties`: the same panels show it.
 """
 
-from __future__ import annotations
-
 import bpy
 from bpy.props import (
     BoolProperty,

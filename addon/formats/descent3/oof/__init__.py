@@ -5,7 +5,7 @@ from __future__ import annotations
 from .codec import raw_size, read, recompose, starts_like, write
 from .document import Oof
 from .mapping import CONVERSIONS, Settings, decode, encode
-from .model import NEW, Finding, Model, Motion, Part, Point, PointKind, WeaponBattery, find_problems
+from .model import NEW, Finding, Model, Motion, Part, Point, PointKind, WeaponBattery, find_problems, parse_property
 from .pose import Poses, poses
 from .text import describe, differences, dump
 
@@ -28,6 +28,7 @@ __all__ = [
     "dump",
     "encode",
     "find_problems",
+    "parse_property",
     "poses",
     "raw_size",
     "read",

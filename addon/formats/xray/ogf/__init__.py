@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from .codec import raw_size, read, recompose, starts_like, write
-from .document import HEADER
+from .document import HEADER, motion_set_of
 from .text import describe, differences, dump
 
-__all__ = ["HEADER", "describe", "differences", "dump", "raw_size", "read", "recompose", "starts_like", "write"]
+__all__ = [
+    "HEADER",
+    "describe",
+    "differences",
+    "dump",
+    "motion_set_of",
+    "raw_size",
+    "read",
+    "recompose",
+    "starts_like",
+    "write",
+]

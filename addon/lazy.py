@@ -1,0 +1,126 @@
+"""Modules that are loaded when they are first used, so that Blender's start does not wait for them.
+
+Enabling the extension registers classes and properties; most sessions then open no file of a game. The modules of
+`MODULES` stand ready as `LazyModule`: ``from ..games.xray import motion_import`` costs nothing, and
+``motion_import.import_motions(…)`` loads it. ``from ..games.xray.motion_import import import_motions`` loads it at
+once, as everywhere; so what is loaded at the start imports modules of this table, never names out of them.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+MODULES: dict[str, tuple[str, ...]] = {
+    "": ("cli",),
+    "blender": (
+        "action",
+        "active_face",
+        "bone_curves",
+        "collection",
+        "delta_action",
+        "failure",
+        "scope",
+        "selection",
+        "shown",
+        "transforms",
+    ),
+    "core": (
+        "files",
+        "model",
+        "names",
+        "pausing",
+        "text",
+    ),
+    "formats.arma": ("bone_table",),
+    "formats.descent3": ("oof",),
+    "formats.xray": (
+        "cform",
+        "details",
+        "ogf",
+        "omf",
+    ),
+    "games": (
+        "plan",
+        "renamed_bones",
+    ),
+    "games.arma": (
+        "animation_edit",
+        "animation_export",
+        "animation_import",
+        "animation_list",
+        "events",
+        "export_base",
+        "model_import",
+        "skeletons",
+        "timing",
+    ),
+    "games.descent3": (
+        "hierarchy",
+        "model",
+        "model_edit",
+        "model_export",
+        "motion",
+        "property_values",
+        "spin",
+        "textures",
+    ),
+    "games.xray": (
+        "bones_file",
+        "game_tree",
+        "level",
+        "level_details_edit",
+        "level_details_export",
+        "level_details_scatter",
+        "level_edit",
+        "level_export",
+        "level_file",
+        "level_folder",
+        "level_gather",
+        "level_materials",
+        "level_models",
+        "marks",
+        "model",
+        "model_export",
+        "motion_edit",
+        "motion_export",
+        "motion_files",
+        "motion_import",
+        "motion_length",
+        "path",
+        "skeletal_export",
+        "skeletal_import",
+    ),
+    "ui": (
+        "listed_actions",
+        "scene_command",
+        "view_range",
+    ),
+}
+"""Package below here -> those of its modules that are loaded late."""
+
+
+class LazyModule(ModuleType):
+    """Stands for a module in whoever imported it before it was loaded; each attribute is the module's own."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self.__name__), name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(import_module(self.__name__), name, value)
+
+    def __delattr__(self, name: str) -> None:
+        delattr(import_module(self.__name__), name)
+
+
+def attach(package: str) -> None:
+    """Called by a package of `MODULES` before anything else: its modules that are not loaded yet stand ready.
+
+    The import system replaces each by the module itself when that is loaded.
+    """
+    for name in MODULES[package.removeprefix(f"{__package__}").lstrip(".")]:
+        full_name = f"{package}.{name}"
+        if full_name not in sys.modules:
+            setattr(sys.modules[package], name, LazyModule(full_name))

@@ -1,0 +1,192 @@
+"""What enabling the extension costs, and the floor: an add-on that registers the same classes and properties.
+
+The part of scripts/bench.py that runs inside a Blender in which nothing of ours is loaded yet:
+
+    blender --background --factory-startup --python scripts/bench_start.py -- prepare|enable|enable_floor FOLDER
+
+`prepare` puts both add-ons, with their bytecode, into the folder. The other two enable one of them and print, in the
+last line, how many seconds of CPU time that took.
+"""
+
+from __future__ import annotations
+
+import compileall
+import gc
+import os
+import sys
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import bpy  # first: a wheel makes the modules that come with Blender importable by it
+
+# isort: split
+import addon_utils
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+REPOSITORY = "bench"
+OURS, FLOOR = "motionbridge", "floor"
+HEAD = '''"""The classes and properties of {ours}, and nothing else."""
+import bpy
+from bpy.props import *
+from bpy_extras.io_utils import ExportHelper, ImportHelper
+from math import inf
+{callbacks}
+'''
+TAIL = """
+def register():
+    for one in CLASSES:
+        bpy.utils.register_class(one)
+{added}
+"""
+MANIFEST = """schema_version = "1.0.0"
+id = "floor"
+version = "1.0.0"
+name = "Floor"
+tagline = "Registers classes and properties"
+maintainer = "Nobody"
+type = "add-on"
+blender_version_min = "4.2.0"
+license = ["SPDX:GPL-3.0-or-later"]
+"""
+MOST_ARGUMENTS = 4
+
+
+def prepare(folder: str) -> float:
+    """Our extension as users install it, and the floor with the classes that it registered here."""
+    import build  # noqa: PLC0415 - what is measured shall not find its modules loaded
+
+    archive = build.build(Path(folder))
+    with zipfile.ZipFile(archive) as content:
+        content.extractall(Path(folder) / OURS)
+    classes: list[type] = []
+    known, register_class = _added_properties(), bpy.utils.register_class
+    bpy.utils.register_class = lambda kind: (classes.append(kind), register_class(kind))[1]
+    _enable(folder, OURS)
+    bpy.utils.register_class = register_class
+    added = {where: value for where, value in _added_properties().items() if where not in known}
+    floor = Path(folder) / FLOOR
+    floor.mkdir(exist_ok=True)
+    (floor / "__init__.py").write_text(_source(classes, added), encoding="utf-8")
+    (floor / "blender_manifest.toml").write_text(MANIFEST, encoding="utf-8")
+    for package in (OURS, FLOOR):
+        compileall.compile_dir(Path(folder) / package, quiet=1)
+    return float(len(classes))
+
+
+def enable(folder: str) -> float:
+    """Ours."""
+    return _enable(folder, OURS)
+
+
+def enable_floor(folder: str) -> float:
+    """The floor."""
+    return _enable(folder, FLOOR)
+
+
+def _enable(folder: str, package: str) -> float:
+    repositories: Any = bpy.context.preferences.extensions.repos
+    repositories.new(name=REPOSITORY, module=REPOSITORY, custom_directory=folder, remote_url="")
+    gc.collect()  # whether one of all that Blender has falls into the measured time would be chance
+    started = time.process_time()
+    enabled = addon_utils.enable(f"bl_ext.{REPOSITORY}.{package}", default_set=True)
+    seconds = time.process_time() - started
+    if enabled is None:
+        raise RuntimeError(f"{package} could not be enabled")
+    return seconds
+
+
+# ---- the source of the floor
+
+
+def _added_properties() -> dict[tuple[str, str], Any]:
+    """(type, name) -> what was assigned, of the properties that scripts added to Blender's own types."""
+    return {
+        (owner, name): value
+        for owner in dir(bpy.types)
+        for name, value in getattr(getattr(bpy.types, owner), "__dict__", {}).items()
+        if type(value).__name__ == "_PropertyDeferred"
+    }
+
+
+def _source(classes: list[type], added: dict[tuple[str, str], Any]) -> str:
+    arguments = [", ".join(f"a{index}" for index in range(count)) for count in range(MOST_ARGUMENTS + 1)]
+    callbacks = "\n".join(f"def called_{count}({names}): pass" for count, names in enumerate(arguments))
+    properties = [f"    bpy.types.{owner}.{name} = {_property(value)}" for (owner, name), value in added.items()]
+    parts = [HEAD.format(ours=OURS, callbacks=callbacks), *map(_class, classes)]
+    names = ", ".join(map(_alias, classes))
+    return "\n".join([*parts, f"CLASSES = ({names})", TAIL.format(added="\n".join(properties))])
+
+
+def _alias(kind: type) -> str:
+    """Two games may have classes of one name."""
+    return f"{kind.__name__}_{kind.__module__.split('.')[-2]}"
+
+
+def _class(kind: type) -> str:
+    """A class that Blender takes for the same: its bases, texts, options, properties, and functions without a body."""
+    bases = [base for base in kind.__mro__ if base.__module__.partition(".")[0] != "bl_ext"]
+    helpers = [base.__name__ for base in bases if base.__module__ == "bpy_extras.io_utils"]
+    own = next(base for base in bases if base.__module__ in {"bpy_types", "bpy.types", "_bpy_types"})
+    head = f"class {kind.__name__}({', '.join([*helpers, f'bpy.types.{own.__name__}'])}):"
+    lines = [*_values(kind), *_properties(kind), *_functions(kind, set(own.bl_rna.functions.keys()))]
+    alias = f"{_alias(kind)} = {kind.__name__}"
+    return "\n".join([head, f"    {kind.__doc__!r}", *(f"    {line}" for line in lines), alias])
+
+
+def _own_classes(kind: type) -> list[type]:
+    return [one for one in reversed(kind.__mro__) if one.__module__.startswith(f"bl_ext.{REPOSITORY}")]
+
+
+def _values(kind: type) -> Iterator[str]:
+    names = {name for one in _own_classes(kind) for name in vars(one)}
+    for name in sorted(name for name in names - {"bl_rna"} if name.startswith(("bl_", "filename_ext"))):
+        yield f"{name} = {getattr(kind, name)!r}"
+
+
+def _properties(kind: type) -> Iterator[str]:
+    found: dict[str, Any] = {}
+    for one in _own_classes(kind):
+        module = vars(sys.modules[one.__module__])
+        for name, value in vars(one).get("__annotations__", {}).items():
+            made = eval(value, module, dict(vars(one))) if isinstance(value, str) else value  # noqa: S307 - our own
+            if type(made).__name__ == "_PropertyDeferred":
+                found[name] = made
+    for name, value in found.items():
+        yield f"{name}: {_property(value)}"
+
+
+def _functions(kind: type, known: set[str]) -> Iterator[str]:
+    written = {name for one in _own_classes(kind) for name in vars(one)} & known
+    for name in sorted(written):
+        raw: Any = next(vars(one)[name] for one in kind.__mro__ if name in vars(one))
+        if isinstance(raw, classmethod | staticmethod):
+            yield f"@{type(raw).__name__}"
+        code = getattr(raw, "__func__", raw).__code__
+        names = ", ".join(code.co_varnames[: code.co_argcount])
+        yield f"def {name}({names}): pass"
+
+
+def _property(value: Any) -> str:
+    keywords = ", ".join(f"{name}={_literal(given)}" for name, given in value.keywords.items() if name != "attr")
+    return f"{value.function.__name__}({keywords})"
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, type):
+        ours = value.__module__.startswith("bl_ext")
+        return _alias(value) if ours else f"bpy.types.{value.__name__}"
+    if callable(value):
+        return f"called_{value.__code__.co_argcount}"
+    return repr(value)
+
+
+MEASUREMENTS: dict[str, Callable[[str], float]] = {one.__name__: one for one in (prepare, enable, enable_floor)}
+
+if __name__ == "__main__":
+    name, folder = sys.argv[sys.argv.index("--") + 1 :]
+    print(f"\n{MEASUREMENTS[name](folder)}", flush=True)
+    os._exit(0)  # a Blender with classes still registered may hang while it shuts down
