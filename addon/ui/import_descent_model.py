@@ -1,14 +1,13 @@
 """File > Import > Descent 3 Model (.oof), right out of archives (.hog, .mn3) too, and the drop of such files."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
 
 from ..core.errors import ReadError
 from ..core.report import Report
-from ..formats.descent3.hog2 import Hog2
 from ..games.descent3 import model, spin, textures
 from . import tick_list
 from .bases import CALL, BlenderList, BlenderOperator, FileHandler, ImportHelper
@@ -19,6 +18,9 @@ from .operation import Outcome, hand_over
 from .preferences import descent3_folders
 from .tick_list import TickedChoice, TickedRows
 from .wording import said, shown
+
+if TYPE_CHECKING:
+    from ..formats.descent3.hog2 import Hog2
 
 AS_ITEMS = (
     ("OBJECTS", "Objects", "Create one object per sub-object, parented like the sub-objects"),
@@ -176,7 +178,7 @@ class IMPORT_SCENE_OT_descent3_oof(TickedChoice, FileImport, ImportHelper, Blend
         for row in self.listed:
             row.ticked = len(self.listed) == 1
 
-    def _models_of(self, archive: Hog2, path: str) -> list[tuple[str, int]]:
+    def _models_of(self, archive: "Hog2", path: str) -> list[tuple[str, int]]:
         found = model.models_in(archive)
         if not found:
             raise ReadError("there are no models in this archive", file=path, remedy="Choose another archive")
