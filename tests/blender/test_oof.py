@@ -610,7 +610,7 @@ def test_too_many_textures_are_refused():
     [
         ([*SQUARE[:2], (0.2, 0.2, 0), (0, 1, 0)], "", "not convex"),
         ([*SQUARE[:2], (1, 1, 0.3), (0, 1, 0)], "", "not flat"),
-        (SQUARE, "$facing", "have no texture"),
+        (SQUARE, "$facing", "has no texture"),
         (SQUARE, "$glow=1,1", "it needs 4 numbers"),
     ],
 )
