@@ -259,7 +259,7 @@ def test_two_faces_in_one_slot_are_refused_and_found(tmp_path):
 def test_numbers_the_file_cannot_hold_are_refused_and_found(tmp_path):
     ground, _ = imported(written(tmp_path, SMALL))
     set_face(ground, "model_3", 1, 63)
-    with pytest.raises(WriteError, match="have a model_3 the file cannot hold"):
+    with pytest.raises(WriteError, match="has a model_3 the file cannot hold"):
         planned(ground)
     found = level_export.find_problems(bpy.context, ground, Report())
     assert [one.faces.tolist() for one in found if one.problem.fatal] == [[1]]

@@ -101,7 +101,7 @@ def test_the_import_knows_the_digest_of_the_keys_that_it_wrote(game):
     for place, action in enumerate(listed(rig)):
         digest = Unedited(rig, file).digest(action, place)
         assert digest
-        assert action.motionbridge_motion.unedited == digest
+        assert action.motionbridge_motion.unedited == digest.hex()
 
 
 @pytest.mark.parametrize("edit", EDITS)

@@ -51,7 +51,7 @@ def unchanged(path: Path, before: bytes) -> Steps:
     """Save Back finds nothing to save."""
     yield from save_back()
     assert path.read_bytes() == before, stage.sentence()
-    assert "nothing" in stage.sentence(), stage.sentence()
+    assert "no changes to save" in stage.sentence(), stage.sentence()
 
 
 def saved_back_undone_saved_back() -> Steps:

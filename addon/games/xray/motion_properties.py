@@ -127,7 +127,10 @@ class MotionProperties(bpy.types.PropertyGroup):
     active_mark: IntProperty(options={"HIDDEN"})
     body: bytes_property("The motion as its file has it")
     body_seal: seal_property()
-    unedited: bytes_property("Digest of the action, as long as it says what its file has")
+    unedited: StringProperty(
+        description="Digest of the action while it is the same as in the source file, in hexadecimal",
+        options={"HIDDEN"},
+    )
 
 
 class DeletedMotion(bpy.types.PropertyGroup):

@@ -60,10 +60,10 @@ class Unedited:
     @staticmethod
     def is_known(action: Any, digest: bytes) -> bool:
         """Whether an action with this digest was found to say what its file has."""
-        return bool(digest) and action.motionbridge_motion.unedited == digest
+        return bool(digest) and action.motionbridge_motion.unedited == digest.hex()
 
     @staticmethod
     def remember(action: Any, digest: bytes) -> None:
         """An action with this digest says what its file has."""
-        if action.motionbridge_motion.unedited != digest:
-            action.motionbridge_motion.unedited = digest
+        if action.motionbridge_motion.unedited != digest.hex():
+            action.motionbridge_motion.unedited = digest.hex()
