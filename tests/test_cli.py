@@ -79,7 +79,7 @@ def test_info_says_what_is_odd(run, omf):
     omf.write_bytes(omf_bytes() + b"\1\2\3")
     status, out, _ = run("info", omf)
     assert status == 0
-    assert [line for line in out if line.startswith("  warning: 3 bytes are left over")]
+    assert [line for line in out if line.startswith("  warning: 3 extra bytes after")]
 
 
 @pytest.mark.parametrize("name", ["humanoid.omf", "humanoid.ogf", "weapon_embedded.ogf"])
@@ -142,9 +142,9 @@ def mistakes(tmp_path):
     return {
         "missing.omf": "there is no such file",
         "empty.omf": "the file is empty",
-        "text.omf": "cut off, or no chunked file",
-        "text.ogf": "cut off, or no chunked file",
-        "notes.txt": "no file of a known format",
+        "text.omf": "truncated, or not a chunked file",
+        "text.ogf": "truncated, or not a chunked file",
+        "notes.txt": "not a file of a known format",
         "short.omf": "no chunk 0xe",
         "folder.omf": "this is a folder",
     }
@@ -169,7 +169,7 @@ def test_a_file_that_may_not_be_read(run, omf):
     omf.chmod(0)
     status, _, err = run("info", omf)
     assert status == 2
-    assert "does not let us read it" in err
+    assert "denies permission to read it" in err
 
 
 @pytest.mark.parametrize(
@@ -253,9 +253,9 @@ def test_verify_judges_every_file_of_a_tree_as_json(run, tmp_path, samples, jobs
     assert {name: (each["format"], each["status"]) for name, each in found.items()} == EXPECTED
     assert found["good.omf"]["raw_bytes"] == 0.0
     assert found["below/warned.omf"]["raw_bytes"] == pytest.approx(3 / (len(omf_bytes()) + 3))
-    assert "3 bytes are left over" in found["below/warned.omf"]["detail"]
+    assert "3 extra bytes after" in found["below/warned.omf"]["detail"]
     assert found["broken.omf"]["raw_bytes"] is None
-    assert "cut off, or no chunked file" in found["broken.omf"]["detail"]
+    assert "truncated, or not a chunked file" in found["broken.omf"]["detail"]
     assert "empty" in found["empty.ogf"]["detail"]
     assert found["good.omf"]["detail"] == found["readme.txt"]["detail"] == ""
 
@@ -270,7 +270,7 @@ def test_verify_lists_what_is_not_identical_and_sums_up(run, tmp_path, samples):
     assert out[2] == f"unknown   {folder / 'readme.txt'}"
     assert out[3] == "6 files: 3 identical (1 with warnings), 2 refused, 1 unknown"
     verbose = run("verify", "--jobs", "1", "-v", folder)[1]
-    assert [line for line in verbose if line.startswith(f"warning   {folder / 'below' / 'warned.omf'}: 3 bytes")]
+    assert [line for line in verbose if line.startswith(f"warning   {folder / 'below' / 'warned.omf'}: 3 extra bytes")]
     assert len(verbose) == 5
 
 
@@ -283,10 +283,10 @@ def test_what_the_game_refuses_is_listed_though_identical(run, omf):
         status, out, _ = run("verify", "--jobs", "1", *options, omf)
         assert status == 0
         assert out[0].startswith(f"problem   {omf}: ")
-        assert "motions are announced" in out[0]
+        assert "motions are declared" in out[0]
         assert out[1] == "1 file: 1 identical (1 with warnings)"
-    assert any("  problem: " in line and "motions are announced" in line for line in run("info", omf)[1])
-    assert "motions are announced" in json.loads(run("verify", "--json", omf)[1][0])["detail"]
+    assert any("  problem: " in line and "motions are declared" in line for line in run("info", omf)[1])
+    assert "motions are declared" in json.loads(run("verify", "--json", omf)[1][0])["detail"]
 
 
 def test_verify_says_where_a_format_loses_bytes(run, omf, monkeypatch):
@@ -559,7 +559,7 @@ def test_setting_what_is_set_already_leaves_the_file_alone(run, omf):
     before = omf.stat().st_mtime_ns
     status, out, _ = run("edit", "set", omf, "run", "--speed", "1", "--in-place", "--backup")
     assert status == 0
-    assert out == [f"{omf}: nothing changed, left as it is"]
+    assert out == [f"{omf}: no changes, file not written"]
     assert omf.stat().st_mtime_ns == before
     assert not Path(f"{omf}.bak").exists()
 
@@ -567,18 +567,18 @@ def test_setting_what_is_set_already_leaves_the_file_alone(run, omf):
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["rename", "jog", "trot"], "no motion called 'jog'"),
-        (["rename", "run", "walk"], "'walk' is there already"),
+        (["rename", "jog", "trot"], "no motion named 'jog'"),
+        (["rename", "run", "walk"], "'walk' already exists"),
         (["rename", "run", "走る"], "1251"),
         (["rename", "run", ""], "without a name"),
         (["rename", "run", "x" * 200], "longer than"),
-        (["delete", "jog"], "no motion called 'jog'"),
+        (["delete", "jog"], "no motion named 'jog'"),
         (["delete", "j*"], "no motion matches 'j*'"),
-        (["reorder", "jog"], "no motion called 'jog'"),
+        (["reorder", "jog"], "no motion named 'jog'"),
         (["set", "run"], "no parameter is given"),
         (["set", "run", "--speed", "101"], "outside what the game keeps"),
         (["set", "run", "--speed", "nan"], "outside what the game keeps"),
-        (["set", "run", "--part", "legs"], "no partition called 'legs'"),
+        (["set", "run", "--part", "legs"], "no bone part named 'legs'"),
         (["set", "run", "--bone", "65536"], "65536"),
         (["set", "run", "--flag", "fx", "--no-flag", "fx"], "to be set and cleared"),
     ],
@@ -604,7 +604,7 @@ def test_the_edited_file_is_named_twice_only_by_in_place(run, omf):
 def test_models_are_not_edited_here(run, samples):
     status, _, err = run("edit", "list", samples / "weapon_embedded.ogf")
     assert status == 2
-    assert "Only .omf files" in err
+    assert "Choose an .omf file" in err
 
 
 def test_a_real_file_loses_nothing_but_a_name(run, corpus, tmp_path):
@@ -662,4 +662,4 @@ def test_other_names_of_a_replaced_file_are_reported(samples, tmp_path, capfd):
     path.write_bytes((samples / "humanoid.omf").read_bytes())
     os.link(path, tmp_path / "staging.omf")
     assert cli.main(["edit", "delete", str(path), "walk", "--in-place"]) == 0
-    assert "1 other name (a hard link), where the old content stays" in capfd.readouterr().err
+    assert "1 other name (a hard link), which keep the old content" in capfd.readouterr().err

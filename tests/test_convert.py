@@ -44,7 +44,7 @@ def test_the_same_version_leaves_the_file_alone(run, camera):
     changed = camera.stat().st_mtime_ns
     assert run("convert", camera, "--to", "5", "--in-place") == (
         0,
-        [f"{camera}: nothing changed, left as it is"],
+        [f"{camera}: no changes, file not written"],
         "",
     )
     assert camera.stat().st_mtime_ns == changed
@@ -139,7 +139,7 @@ def test_a_skeleton_is_asked_for_and_must_fit(run, man, tmp_path):
         (("--skeleton", "arma9"), "Known: arma3, arma2, flashpoint"),
         (("--skeleton", "flashpoint"), "no hierarchy in the game"),
         (("--model-cfg", man / "model.cfg", "--skeleton", "Dog"), "Choose one with --skeleton: SampleMan"),
-        (("--model-cfg", man / "man.p3d"), "no text"),
+        (("--model-cfg", man / "man.p3d"), "not a text file"),
         (("--model-cfg", tmp_path / "none.cfg"), "none.cfg"),
     ):
         status, lines, err = run("convert", walk, "--to", "5", *options, "-o", out)
@@ -168,7 +168,7 @@ def test_many_files_go_into_a_folder_and_one_refusal_stops_no_other(run, man, sa
     assert "several files need a folder" in err
     status, _, err = run("convert", man / "walk.rtm", man / "walk.rtm", "--to", "plain", "-o", out)
     assert status == 2
-    assert "several files are called walk.rtm" in err
+    assert "several files are named walk.rtm" in err
 
 
 def test_many_files_can_be_replaced(run, man, tmp_path):
@@ -177,6 +177,6 @@ def test_many_files_can_be_replaced(run, man, tmp_path):
     status, lines, _ = run("convert", tmp_path / "walk*.rtm", "--to", "plain", "--in-place")
     assert status == 0
     assert lines == [
-        *(f"{tmp_path / f'walk{number}.rtm'}: nothing changed, left as it is" for number in range(2)),
+        *(f"{tmp_path / f'walk{number}.rtm'}: no changes, file not written" for number in range(2)),
         "2 files: 2 converted",
     ]

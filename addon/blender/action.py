@@ -281,7 +281,7 @@ def posed_rotation(bone: Any) -> Floats:
 def why_sampled(rig: Any) -> list[str]:
     """What on this rig makes a pose more than its keys; empty where reading keys is the whole truth.
 
-    Which bones that reaches, `sampling.Reach` tells.
+    `sampling.Reach` finds the bones that this moves.
     """
     reasons = []
     bones = rig.pose.bones

@@ -1,7 +1,8 @@
 """Which actions belong to a file that an armature keeps: the file lists them by pointer.
 
-Blender tells nobody that an action was copied, and a copy has every property of the original, one that points at itself
-included. But pointers *to* an action tell the two apart, and Blender keeps them right (measured in 4.2, 4.5 and 5.0):
+Blender does not report that an action was copied, and a copy has every property of the original, one that points at
+itself included. But pointers *to* an action tell the two apart, and Blender keeps them right (measured in 4.2, 4.5
+and 5.0):
 
 - copying an action leaves the list alone: the copy is in no list
 - duplicating an armature together with its action (Shift D) gives the new armature a list with the copy in the place of

@@ -27,7 +27,7 @@ SHORTEST_SHARE = 1e-3
 def build(context: Any, skeleton: Skeleton) -> tuple[Any, list[str]]:
     """An armature object, linked nowhere yet, and the name Blender gave each bone of ``skeleton``.
 
-    Bones stand exactly where the game has them, axes included; only their lengths are made up, for the eye.
+    Bones stand exactly where the game has them, axes included; only their lengths are guessed, for display.
     Pose bones rotate by quaternions.
     """
     armature = bpy.data.armatures.new(skeleton.name)
@@ -70,7 +70,7 @@ def _lengths(skeleton: Skeleton, rest: Floats) -> list[float]:
 
 
 def is_turned_or_scaled(rig: Any) -> bool:
-    """Whether an armature object stands otherwise than its bones' own space, but for its place."""
+    """Whether an armature object is rotated or scaled; its position does not count."""
     scaled = any(abs(value - 1.0) > 1e-5 for value in rig.matrix_world.to_scale())
     return scaled or any(abs(value) > 1e-5 for value in rig.matrix_world.to_euler())
 
@@ -102,7 +102,7 @@ class Rest:
 def rest_of(rig: Any, root_frame: Floats) -> Rest:
     """The rest pose as Blender stores it.
 
-    Blender keeps head, tail and roll and makes the matrices anew (1e-5 off in rotation), so poses must be taken
+    Blender keeps head, tail and roll and computes the matrices again (1e-5 off in rotation), so poses must be taken
     relative to what it has, never to what was once asked for.
     """
     bones = rig.data.bones

@@ -95,7 +95,7 @@ def shown_by(locations: Floats, rotations: Floats, scales: Floats, rest: RestPos
 
 
 def key_digest(rows: NDArray[np.float32], frames: NDArray[np.float32], rest: RestPose) -> bytes:
-    """A fingerprint of keys (curves, frames) on this rest pose: where it is what it was nobody touched any."""
+    """A fingerprint of keys (curves, frames) on this rest pose: if it is the same, no key was edited."""
     found = hashlib.blake2b(np.ascontiguousarray(rows, np.float32).data, digest_size=16)
     found.update(np.ascontiguousarray(frames, np.float32).data)
     found.update(rest.matrices.astype(np.float32).tobytes())
@@ -152,7 +152,7 @@ class DeltaWriter:
         return action
 
     def rebuild(self, action: Any, found: DeltaChannels, frames: NDArray[np.float32]) -> None:
-        """Throw the action's curves away and write keys anew; whoever plays it goes on playing it."""
+        """Throw the action's curves away and write new keys; objects that play it still do."""
         self._template.restore(action)
         self.fill(action, found, frames)
 

@@ -1,10 +1,10 @@
 """Whether what panels remember between two redraws still stands.
 
-Blender draws a list many times a second, and reading a few properties of 3,000 actions takes longer than a redraw may.
-`stamp` is a number that changes with every property that was declared with ``update=changed``, whoever sets it, and
-with undo, redo and the opening of a file, which set properties without telling them. `pointers_stamp` changes also when
-objects are evaluated anew: nothing else tells that the users of a data-block were remapped to another (measured in 4.2
-and 5.0). Adding, removing and renaming data-blocks changes neither: names are to be compared.
+Blender draws a list many times per second, and reading a few properties of 3,000 actions takes longer than a redraw
+may. `stamp` is a number that changes with every property that was declared with ``update=changed``, whoever sets it,
+and with undo, redo and the opening of a file, which set properties without telling them. `pointers_stamp` changes
+also when objects are evaluated again: nothing else tells that the users of a data-block were remapped to another
+(measured in 4.2 and 5.0). Adding, removing and renaming data-blocks changes neither: names are to be compared.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ CONTENT = "motionbridge_content"
 
 
 def build(name: str, pixels: NDArray[np.uint8]) -> Any:
-    """An image of (height, width, 4) red, green, blue, alpha, top row first; the one that is there if it is the same.
+    """An image of (height, width, 4) red, green, blue, alpha, top row first; the existing one if it is the same.
 
     Raises `ValueError` for an empty one.
     """

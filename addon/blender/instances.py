@@ -118,7 +118,7 @@ def _group(on_ground: bool) -> Any:
 
 
 def _set_down(nodes: _Nodes, points: Any, ground: Any) -> Any:
-    """The points on the highest of the ground within their reach, those that have none where they are."""
+    """The points, moved onto the highest ground up to `REACH` above them; without ground unchanged."""
     target = nodes.new("GeometryNodeObjectInfo")
     target.transform_space = "RELATIVE"
     nodes.link(ground, target.inputs["Object"])

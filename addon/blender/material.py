@@ -1,4 +1,4 @@
-"""`Material` -> Blender material, and back: the game's names are kept, the picture is for the eye.
+"""`Material` -> Blender material, and back: the game's names are kept, the image is a preview.
 
 The nodes are a plain surface with the texture on it; games shade in ways that nodes would only pretend to.
 """
@@ -45,7 +45,7 @@ def build(
     colour: tuple[float, ...] = NEUTRAL,
     pictures: int = 1,
 ) -> Any:
-    """A Blender material, the one that is there where it is of the same texture and shader.
+    """A Blender material, the existing one if texture and shader are the same.
 
     ``image`` is shown as its colour, with ``see_through`` also as its transparency; without one it has ``colour``. Of
     a sequence ``pictures`` are played again and again.
@@ -68,7 +68,7 @@ def build(
 def build_coloured(
     name: str, colour: tuple[float, ...], *, number: int = -1, back: tuple[float, ...] | None = None
 ) -> Any:
-    """A plain material of one colour, the one that is there where name and ``number`` are the same.
+    """A plain material of one colour, the existing one if name and ``number`` are the same.
 
     ``back`` is another colour for the side that faces turn away.
     """

@@ -1,6 +1,6 @@
 """The one door to meshes: `Mesh` -> mesh object, and back.
 
-Every vertex of the model becomes one vertex, so that what nobody touches is found again under its number. Blender keeps
+Every vertex of the model becomes one vertex, so that unedited vertices keep their index. Blender keeps
 texture coordinates and normals at the corners of faces; a vertex whose corners came to disagree is taken apart on the
 way out, the first corner's values staying under the old number. Vertices without faces have no corners; what they
 carry lies in two attributes of their own.
@@ -141,7 +141,7 @@ def _build_normals(data: Any, given: NDArray[np.float32], name: str, report: Rep
         unit = np.divide(given, length, out=shown.copy(), where=length > 0)
         far = int((np.abs(unit - shown).max(axis=1) > FAR_OFF).sum())
     if far:
-        report.note(f"this Blender cannot show {far} normals as they are (4.5 and later can); they are kept", name)
+        report.note(f"this Blender cannot show {far} normals exactly (4.5 and later can); they are kept", name)
 
 
 def select_loose_edges(data: Any) -> None:
@@ -232,7 +232,7 @@ def _split(
     # Of several written to one place the last stays: backwards, that is the first corner.
     first[corners[::-1]] = np.arange(len(corners))[::-1]
     own = first[corners]
-    # Compared as bits, with -0 as 0: what is no number is then equal to itself.
+    # Compared as bits, with -0 as 0: what is NaN or infinite is then equal to itself.
     uv_bits = np.zeros((len(corners), 0), np.int32) if uvs is None else (uvs + np.float32(0)).view(np.int32)
     agrees = (uv_bits == uv_bits[own]).all(axis=1)
     with np.errstate(invalid="ignore"):

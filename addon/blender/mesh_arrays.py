@@ -32,7 +32,7 @@ def folded_faces(triangles: NDArray[np.int32]) -> NDArray[np.bool_]:
 def keep_folded(data: Any, mesh: Mesh, folded: NDArray[np.bool_], report: Report) -> None:
     """Remember the folded faces on the mesh that is built without them."""
     found = text.counted(int(folded.sum()), "triangle")
-    report.warn(f"{found} folded to a line; not shown, but kept", mesh.name)
+    report.warn(f"{found} without area; not shown, but kept", mesh.name)
     places = np.flatnonzero(folded)
     index = np.zeros(len(places), np.int64) if mesh.material_index is None else mesh.material_index[folded]
     rows = np.concatenate([places[:, None], mesh.triangles[folded], index[:, None]], axis=1)

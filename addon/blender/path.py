@@ -1,6 +1,6 @@
 """`Path` -> an object's action and back, key by key: handles and interpolation as they are, nothing sampled.
 
-What an F-curve says otherwise than the game is said here once: an F-curve has one extrapolation for both ends (a
+Differences between F-curves and the game are handled only here: an F-curve has one extrapolation for both ends (a
 constant end beside a linear one gets a flat outer handle), repeating is a Cycles modifier.
 """
 
@@ -47,7 +47,7 @@ def build(path: Path, name: str, slot_name: str) -> Any:
 
 
 def fill_curve(made: Any, curve: Curve, fps: float) -> None:
-    """Give a new F-curve the keys of ``curve``, ``fps`` frames a second."""
+    """Give a new F-curve the keys of ``curve``, ``fps`` frames per second."""
     count = curve.count
     if not count:
         return
@@ -90,7 +90,7 @@ def with_flat_ends(curve: Curve) -> Curve:
 
 
 def not_shown(path: Path) -> list[str]:
-    """What of the curves' behaviour outside their keys Blender shows otherwise than the game plays it."""
+    """What of the curves' behaviour outside their keys Blender shows differently from the game."""
     found = []
     for curve in path.channels:
         for behaviour in {curve.before, curve.after}:
@@ -175,7 +175,7 @@ def _still(value: float) -> Curve:
 
 
 def read_curve(curve: Any, fps: float) -> Curve:
-    """The keys of an F-curve, with ``fps`` frames a second."""
+    """The keys of an F-curve, with ``fps`` frames per second."""
     points = curve.keyframe_points
     count = len(points)
     if not count:
@@ -216,7 +216,7 @@ def _ends(read: Curve, extrapolated: bool) -> list[int]:
 
 
 def keep_not_shown(path: Path, base: Path) -> None:
-    """Give curves the behaviours of ``base`` that no F-curve shows, where they read as its curves would untouched."""
+    """Give curves the behaviours of ``base`` that no F-curve shows, where they read as unedited curves of it would."""
     for curve, old in zip(path.channels, base.channels, strict=True):
         if not old.count and not curve.count:
             curve.before, curve.after = old.before, old.after
@@ -229,7 +229,7 @@ def keep_not_shown(path: Path, base: Path) -> None:
 
 
 def keep_frames(path: Path, first: int, last: int) -> None:
-    """Give a path the first and the last frame of its file where the action's range reads as it would untouched.
+    """Give a path the first and the last frame of its file where the action's range reads as if unedited.
 
     Blender's ranges are 32-bit floats, and never begin after their end.
     """
@@ -258,7 +258,7 @@ def sample(
     first, last = frames
     if last - first >= MOST_SAMPLED:
         raise WriteError(
-            f"{owner.name!r} moves over {last - first + 1} frames, of which each would be looked at",
+            f"{owner.name!r} moves over {last - first + 1} frames, each of which would be sampled",
             remedy=f"Set a manual frame range of at most {MOST_SAMPLED} frames on its action",
         )
     places = np.empty((last - first + 1, 4, 4))

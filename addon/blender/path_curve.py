@@ -110,7 +110,7 @@ def _polyline(context: Any, shown: Any) -> tuple[Floats, Floats]:
     if len(data.splines) != 1:
         raise WriteError(
             f"the curve {shown.name!r} has {len(data.splines) or 'no'} pieces",
-            remedy="Keep the one that the path is to follow; Separate puts others into objects of their own",
+            remedy="Keep the piece that the path follows; move the others to their own objects with Separate",
         )
     spline = data.splines[0]
     evaluated = shown.evaluated_get(context.evaluated_depsgraph_get())

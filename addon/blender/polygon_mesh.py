@@ -1,7 +1,7 @@
 """The one door to meshes of polygons: `PolygonMesh` -> mesh object, and back; faces keep their corners and their order.
 
-Every vertex and face of the model becomes one of Blender's, under the same number. Normals are for the eye alone: they
-come back only where they are asked for, as Blender shows them.
+Every vertex and face of the model becomes one of Blender's, under the same number. Normals are for display only: they
+are read back only where they are asked for, as Blender shows them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def build(mesh: PolygonMesh, materials: Sequence[Any]) -> Any:
     corners = np.ascontiguousarray(mesh.corners, np.int32)
     outside = len(corners) and not (corners.min() >= 0 and corners.max() < len(mesh.positions))
     if outside or (len(mesh.counts) and mesh.counts.min() < 3):
-        raise ValueError(f"{mesh.name}: faces that no mesh can hold")
+        raise ValueError(f"{mesh.name}: faces that Blender meshes cannot store")
     data: Any = bpy.data.meshes.new(mesh.name)
     if len(mesh.positions):
         data.vertices.add(len(mesh.positions))
@@ -80,7 +80,7 @@ def _sharpen(data: Any, pairs: NDArray[np.int32]) -> None:
 
 
 def gather(shown: Any, wanted: attributes.Wanted, evaluated: Any = None, *, normals: bool = False) -> PolygonMesh:
-    """What an object's mesh says, in its own space; Blender's material slots, the ``wanted`` attributes that are there.
+    """What an object's mesh says, in its own space; Blender's material slots, existing ``wanted`` attributes.
 
     ``evaluated`` is the mesh to read instead, such as the one modifiers make. With ``normals`` vertices are taken apart
     where Blender shows them with several: at sharp edges, beside flat faces.

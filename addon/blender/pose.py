@@ -94,7 +94,7 @@ class PoseWriter:
     def build(
         self, name: str, bones: SeveralBones, fps: float, frames: tuple[int, int]
     ) -> tuple[Any, dict[str, bytes]]:
-        """A new action with a key for each key of the curves, ``fps`` frames a second, played from frame to frame.
+        """A new action with a key for each key of the curves, ``fps`` frames per second, played from frame to frame.
 
         With it comes a digest for each bone, by which `PoseKeys` tells that nothing was changed.
         """

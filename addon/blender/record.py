@@ -1,4 +1,4 @@
-"""The file's own bytes, kept with the data-block they became, so that what nobody touched can leave as it came.
+"""The file's own bytes, kept with the data-block they became, so that unedited data is exported byte for byte.
 
 Bytes live in a hidden ``BYTE_STRING`` property: it survives zeros, copying, saving, reloading and newer Blenders. A
 second property beside it holds the version of the data and a digest, which tells bytes that something else has cut or
@@ -71,9 +71,9 @@ def kept(owner: Any, name: str) -> bytes:
         return data
     if len(seal) == 1 + _DIGEST_SIZE and seal[0] > DATA_VERSION:
         remedy = "Update Motionbridge, or import the file again"
-        raise ReadError("its file's data was stored by a newer Motionbridge", file=owner.id_data.name, remedy=remedy)
+        raise ReadError("the file data was stored by a newer Motionbridge", file=owner.id_data.name, remedy=remedy)
     raise ReadError(
-        f"the data kept from its file is damaged ({len(data)} bytes, which do not match their digest)",
+        f"the stored file data is damaged ({len(data)} bytes with a wrong checksum)",
         file=owner.id_data.name,
         remedy="Import the file again",
     )

@@ -6,7 +6,7 @@ reads. The mode belongs to the rig, keys belong to actions, so one rig may have 
 The rule for what an action shows, and so for what an export writes:
 
 - The action that plays is what Blender shows now. A bone that has rotation keys, but none of the kind that its mode
-  reads, has *hidden* keys: Blender does not play them, and an export has to be told what is meant (`HiddenKeys`).
+  reads, has *hidden* keys: Blender does not play them, and the user chooses what is exported (`HiddenKeys`).
 - Any other action is what it shows when it is played from a list of motions (`restore`): a bone rotates by the kind
   that it has keys of, whatever its mode is now. Where it has keys of several kinds, its mode now decides.
 - Bones without rotation keys keep their mode.
@@ -121,8 +121,8 @@ def refusal(action: Any, bones: Sequence[str]) -> WriteError:
     """The refusal to write an action with hidden keys before somebody decided about them."""
     more = f" and {len(bones) - NAMES_SHOWN} more" if len(bones) > NAMES_SHOWN else ""
     return WriteError(
-        f"the rotation mode of {len(bones)} bone{'s' if len(bones) > 1 else ''} is not that of the keys in the action "
-        f"{action.name!r}, so Blender does not show them ({', '.join(bones[:NAMES_SHOWN])}{more})",
+        f"the rotation mode of {len(bones)} bone{'s' if len(bones) > 1 else ''} does not match the keys in the action "
+        f"{action.name!r}, so Blender does not show these keys ({', '.join(bones[:NAMES_SHOWN])}{more})",
         remedy="Choose Restore Mode to write the keys, or Export as Shown to write what Blender shows (option Hidden "
         "Keys)",
         option="hidden_keys",

@@ -1,8 +1,8 @@
-"""Which bones move otherwise than their keys say, and the cheapest way to look at them in the evaluated scene.
+"""Which bones do not move by their keys alone, and the cheapest way to sample them in the evaluated scene.
 
 A pose bone relative to its parent is its own keys, unless a constraint, a driver, a strip of the NLA or the way it
-inherits from its parent reaches it. Inverse kinematics reach the chain above their bone. Bones below a bone that is
-reached follow it, but relative to their parents they are their keys still.
+inherits from its parent moves it. Inverse kinematics move the chain above their bone. Children of such a bone
+follow it, but relative to their parents they still have the pose of their keys.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _QUATERNION = ".rotation_quaternion"
 
 
 class Reach:
-    """What reaches the bones of one rig; bones by Blender's names. The rig is looked at once, for many actions."""
+    """What moves the bones of one rig besides keys, by Blender's names. The rig is looked at once, for many actions."""
 
     def __init__(self, rig: Any) -> None:
         """``rig`` is an armature object."""

@@ -129,7 +129,7 @@ def playing(rig: Any, action: Any) -> Iterator[None]:
     data = rig.animation_data
     if data is not None and data.use_tweak_mode:
         raise WriteError(
-            f"a strip of {rig.name!r} is being tweaked in the NLA editor, where its action plays in the strip's time",
+            f"a strip of {rig.name!r} is in tweak mode in the NLA editor, so its action plays in the time of the strip",
             remedy="Leave tweak mode (Tab in the NLA editor), then export again",
         )
     before = data.action if data is not None else None

@@ -40,7 +40,7 @@ class Shape:
 def gather_shape(
     shown: Any, wanted: attributes.Wanted, report: Report, evaluated: Any = None, *, textured: bool = False
 ) -> Shape:
-    """Vertices, triangles, Blender's material slots and the ``wanted`` attributes that are there; nothing is split.
+    """Vertices, triangles, Blender's material slots and existing ``wanted`` attributes; nothing is split.
 
     ``evaluated`` is the mesh to read instead, such as the one modifiers make; ``textured`` asks for materials and
     texture coordinates, too.
@@ -56,7 +56,7 @@ def gather_shape(
         folded = folded_rows(data, len(faces))
         lost = (len(data.get(FOLDED, (0, 0))) - 2) // 5 - len(folded)
         if lost:
-            report.warn(f"{lost} folded triangles of the file are left out, as the mesh is another now", shown.name)
+            report.warn(f"{lost} triangles without area are left out because the mesh has changed", shown.name)
         places = folded[:, 0]
         index = attributes.gather(data, "material_index", Domain.FACE, np.int32)
         if index is None:

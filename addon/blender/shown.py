@@ -68,8 +68,7 @@ class ShownActions:
         bones = bones if of_file is None else [bone for bone in bones if bone in of_file]
         if bones:
             self._report.warn(
-                "bones are posed without keys, which only Blender shows; they are exported in their rest pose (key "
-                "them to export the pose)",
+                "bones are posed without keys; they are exported in their rest pose (add keys to export the pose)",
                 f"{action.name}: {shortened(bones)}",
             )
 

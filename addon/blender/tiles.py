@@ -74,7 +74,7 @@ def gather(
     shown: Any, wanted: attributes.Wanted, colours: Sequence[str]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, NDArray[Any]]]:
     """The faces of a mesh, in world space: middles (faces, 2), heights (faces, 2) of the lowest and the highest corner,
-    and those of the ``wanted`` attributes, and of the ones of four numbers named ``colours``, that are there.
+    and those of the ``wanted`` attributes, and of the ones of four numbers named ``colours``, if they exist.
     """
     with outside_edit_mode(shown) as data:
         place = np.array(shown.matrix_world, np.float64)

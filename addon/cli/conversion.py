@@ -91,9 +91,7 @@ def _outputs(files: Sequence[str], output: str | None, to: str) -> list[str | No
         names = [Path(name).with_suffix(".png").name for name in names]
     twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
     if twice:
-        raise WriteError(
-            f"several files are called {twice[0]}", file=output, remedy="Convert them one folder at a time"
-        )
+        raise WriteError(f"several files are named {twice[0]}", file=output, remedy="Convert them one folder at a time")
     if Path(output).exists() and not Path(output).is_dir():
         raise WriteError("several files need a folder", file=output, remedy="Name a folder with -o")
     try:
@@ -142,13 +140,13 @@ def _convert_one(task: Task, outcome: Outcome) -> None:
     conversion = _conversion(task, found, told)
     output = task.output if task.output is not None else task.file
     if task.output is not None and resolved(output) == resolved(task.file):
-        raise WriteError("this is the file that is converted", file=output, remedy="To replace it say --in-place")
+        raise WriteError("this is the file that is converted", file=output, remedy="Use --in-place to replace it")
     converted = found.module.write(conversion(document, told))
     # What we could not read ourselves shall replace nobody's file.
     found.module.read(converted, output, Report())
     outcome.lines += told.lines()
     if task.output is None and converted == data:
-        outcome.lines.append(f"{output}: nothing changed, left as it is")
+        outcome.lines.append(f"{output}: no changes, file not written")
         return
     replacing = Report()
     warn_of_replacing(output, replacing)

@@ -1,4 +1,4 @@
-"""`edit`: a set of motions as a list, without Blender. What nobody names keeps its bytes."""
+"""`edit`: a set of motions as a list, without Blender. All other motions keep their bytes."""
 
 from __future__ import annotations
 
@@ -90,9 +90,9 @@ def _motions_of(path: str) -> Omf:
     _, found, document, report = opened(path)
     if found is not format_named("omf"):
         raise ReadError(
-            f"this is no file of motions: {found.title} ({found.name})",
+            f"this is not a motion file: {found.title} ({found.name})",
             file=path,
-            remedy="Only .omf files are edited here",
+            remedy="Choose an .omf file",
         )
     for line in report.lines():
         complain(f"{path}: {line}")
@@ -144,7 +144,7 @@ def _set(chosen: argparse.Namespace, motions: MotionSet) -> MotionSet:
         raise WriteError("no parameter is given", remedy="Name at least one, such as --speed 1.5")
     both = sorted({*chosen.flag} & {*chosen.no_flag})
     if both:
-        raise WriteError(f"the flag {both[0]} is to be set and cleared", remedy="Say one of the two")
+        raise WriteError(f"the flag {both[0]} is to be set and cleared", remedy="Give only one of the two")
     for name in _matching(chosen.names, motions):
         motions = edit.set_parameters(
             motions,
@@ -164,7 +164,7 @@ def _partition(name: str, motions: MotionSet) -> int:
             return number
     if name == "all":
         return ALL_PARTITIONS
-    raise WriteError(f"there is no partition called {name!r}", remedy=f"There are: {', '.join(labels)}, all")
+    raise WriteError(f"there is no bone part named {name!r}", remedy=f"There are: {', '.join(labels)}, all")
 
 
 def _matching(wanted: Iterable[str], motions: MotionSet) -> list[str]:
@@ -188,7 +188,7 @@ def _save(document: Omf, changed: MotionSet, output: str, chosen: argparse.Names
     """Write the file with other motions, and say what is different in it."""
     in_place = bool(chosen.in_place)
     if not in_place and _same_file(output, chosen.file):
-        raise WriteError("this is the file that is edited", file=output, remedy="To replace it say --in-place")
+        raise WriteError("this is the file that is edited", file=output, remedy="Use --in-place to replace it")
     omf = format_named("omf").module
     result = document.with_motion_set(changed)
     data = omf.write(result)
@@ -198,7 +198,7 @@ def _save(document: Omf, changed: MotionSet, output: str, chosen: argparse.Names
     for line in lines:
         print(line)
     if in_place and data == omf.write(document):
-        print(f"{output}: nothing changed, left as it is")
+        print(f"{output}: no changes, file not written")
         return
     replacing = Report()
     warn_of_replacing(output, replacing)

@@ -26,7 +26,7 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     command.add_argument("archive", metavar="ARCHIVE")
     command.add_argument("names", nargs="*", metavar="NAME", help="a name, or a pattern with * and ?; default all")
     command.add_argument("-o", "--output", metavar="FOLDER", required=True, help="made where it is missing")
-    command.add_argument("--overwrite", action="store_true", help="replace files that are there")
+    command.add_argument("--overwrite", action="store_true", help="replace existing files")
     command.set_defaults(run=_extract)
 
 

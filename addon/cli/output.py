@@ -25,7 +25,7 @@ def make_printable() -> None:
 
 
 def pipe_was_closed(wrong: OSError) -> bool:
-    """Whether nobody reads our output any more. Windows calls a closed pipe an invalid argument."""
+    """Whether the reader of our output has closed it. Windows calls a closed pipe an invalid argument."""
     return isinstance(wrong, BrokenPipeError) or (os.name == "nt" and wrong.errno == errno.EINVAL)
 
 

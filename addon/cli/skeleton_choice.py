@@ -1,4 +1,4 @@
-"""`--skeleton` and `--model-cfg`: which bone hangs on which, for files that do not say."""
+"""`--skeleton` and `--model-cfg`: the parents of bones, for files that do not contain them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def chosen_hierarchy(file: str, cfg: str | None, name: str | None, report: Repor
         found = with_bones[0]
     if found is None:
         there = ", ".join(skeleton.name for skeleton in with_bones)
-        problem = f"there is no skeleton {name!r}" if name is not None else "it is open which skeleton is meant"
+        problem = f"there is no skeleton {name!r}" if name is not None else "the file has several skeletons"
         remedy = f"Choose one with --skeleton: {there}" if there else "The file describes no skeleton: give another"
         raise WriteError(problem, file=cfg, remedy=remedy)
     return found

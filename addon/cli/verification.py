@@ -1,4 +1,4 @@
-"""`verify`: whether files, and all files below folders, leave as they came."""
+"""`verify`: whether files, and all files below folders, are written byte for byte as they were read."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ class Reader:
     def expect_end(self, what: str) -> None:
         """Refuse bytes left over behind ``what``."""
         if self.remaining:
-            raise self.error(f"{self.remaining} bytes are left over behind {what}")
+            raise self.error(f"{self.remaining} extra bytes after {what}")
 
 
 def _find_byte(window: memoryview, value: int) -> int:

@@ -20,7 +20,7 @@ from .model import parents_first
 Floats = NDArray[np.float64]
 
 LARGEST_NOISE = 0.01
-"""By how much the scales of a bone may differ and nobody meant it."""
+"""Differences between the scales of a bone up to this are rounding, not an edit."""
 _broken_files = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 """Numbers beyond reason are no reason to fail: what comes of them is not finite and is told where it is used."""
 
@@ -97,7 +97,7 @@ def channels(
 
     ``parents`` (bones,) index or -1. Bones that are not ``animated`` (bones,) follow their parent; their deltas do not
     count. ``rows`` (bones,) which row of ``deltas`` each bone has, where they are in another order. Raises `ValueError`
-    where parents form a ring.
+    where parents form a cycle.
 
     With the pose Q of a bone, its delta times its rest pose, ``Q = Q of the parent @ link @ basis``: all bones of one
     depth at once, in blocks.
@@ -221,7 +221,7 @@ def relative(deltas: Floats, parents: Sequence[int] | NDArray[np.int32]) -> Floa
 
 @_broken_files
 def absolute(relatives: Floats, parents: Sequence[int] | NDArray[np.int32]) -> Floats:
-    """The deltas whose `relative` ones these are. Raises `ValueError` where parents form a ring."""
+    """The deltas whose `relative` ones these are. Raises `ValueError` where parents form a cycle."""
     result = np.array(relatives, np.float64)
     for bone in parents_first(parents):
         if parents[bone] >= 0:

@@ -1,6 +1,6 @@
 """Files on disk: read whole, replaced whole or not at all.
 
-Nobody loses the old file to a failed export: the new bytes are complete on the disk before one rename puts them in
+A failed export does not damage the old file: the new bytes are complete on the disk before one rename puts them in
 its place.
 """
 
@@ -56,16 +56,16 @@ def warn_of_replacing(path: Path | str, report: Report) -> None:
         return
     if old.st_nlink > 1:
         others = "1 other name (a hard link)" if old.st_nlink == 2 else f"{old.st_nlink - 1} other names (hard links)"
-        report.warn(f"the file also has {others}, where the old content stays", str(path))
+        report.warn(f"the file also has {others}, which keep the old content", str(path))
     if hasattr(os, "geteuid") and os.geteuid() not in (0, old.st_uid):
-        report.warn("the file belongs to another user of this computer, and to you once it is written", str(path))
+        report.warn("the file belongs to another user; after writing it belongs to you", str(path))
 
 
 def write_atomically(path: Path | str, data: bytes, *, backup: bool = False, tidy: bool = True) -> None:
     """Put ``data`` in the place of a file, or make it; where that fails the old file is as it was.
 
     A link is followed, the old file's permissions and, where the system lets us, its owner are kept. ``backup`` keeps
-    the old bytes at `backup_of`, unless there is a backup already: the first one has what nobody can make again.
+    the old bytes at `backup_of`, unless there is a backup already: only the first one has the original.
     ``tidy`` removes what killed exports have left in the folder; one of many files in a row is enough. Raises
     `WriteError`.
     """
@@ -79,7 +79,7 @@ def write_atomically(path: Path | str, data: bytes, *, backup: bool = False, tid
         if target.is_dir():
             raise WriteError("this is a folder", file=str(path), remedy="Name a file in it")
         if exists and not os.access(target, os.W_OK):
-            remedy = "Lift the protection or choose another name"
+            remedy = "Remove the write protection or choose another name"
             raise WriteError("the file is write-protected", file=str(path), remedy=remedy)
         if tidy:
             leftovers.remove_abandoned(target.parent)
@@ -129,9 +129,9 @@ def _refusals(kind: type[MotionbridgeError], path: Path, verb: str) -> Iterator[
     except FileNotFoundError:
         if kind is ReadError:
             raise ReadError("there is no such file", file=str(path)) from None
-        raise kind("its folder does not exist", file=str(path), remedy="Make it first") from None
+        raise kind("its folder does not exist", file=str(path), remedy="Create the folder first") from None
     except PermissionError:
         remedy = "Check its permissions and that no other program has it open"
-        raise kind(f"the system does not let us {verb} it", file=str(path), remedy=remedy) from None
+        raise kind(f"the system denies permission to {verb} it", file=str(path), remedy=remedy) from None
     except OSError as wrong:
         raise kind(f"cannot {verb} it: {wrong.strerror or wrong}", file=str(path)) from wrong

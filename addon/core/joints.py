@@ -24,7 +24,7 @@ def skeleton_of_joints(
     """Bones that begin at ``points`` (bones, 3) in model space and point to the middle of their children's joints.
 
     Bones without such go on in their parent's direction, parentless ones upwards. Raises `ValueError` where parents
-    form a ring.
+    form a cycle.
     """
     above = np.asarray(parents, np.int32)
     rests = np.broadcast_to(np.eye(4), (len(bones), 4, 4)).copy()

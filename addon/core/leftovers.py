@@ -1,7 +1,7 @@
 """Temporary files of exports: their names, and which were left behind by a program that was killed.
 
-A name says which machine and process writes the file, so that the next export to a folder removes what nobody writes
-any more, and leaves alone what another Blender is writing.
+A name says which machine and process writes the file, so that the next export to a folder removes abandoned files
+and keeps those that another Blender is still writing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 ABANDONED_AFTER = 24 * 3600.0
-"""Seconds without a change after which nobody can still be writing, whatever the process number says."""
+"""A file that has not changed for so many seconds is abandoned, even if a process of that number runs."""
 START_SLACK = 2.0
 """Seconds between the clocks of files and of processes."""
 _NAME = re.compile(r"\.motionbridge-(?:([0-9a-f]{8})-(\d{1,10})-)?([0-9a-f]{16})\.tmp")
@@ -83,7 +83,7 @@ def _is_running(process: int, since: float) -> bool:
 
 
 def _start_of(process: int) -> float | None:
-    """When a process began (seconds, infinite for one that only waits to be buried); None where nobody says.
+    """When a process began (seconds, infinite for one that only waits to be removed); None if unknown.
 
     Numbers of processes are used again, in a container or after a restart soon.
     """

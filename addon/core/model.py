@@ -59,7 +59,7 @@ class Skeleton:
 
 
 def parents_first(parents: Sequence[int] | NDArray[np.int32]) -> list[int]:
-    """Indices ordered so that every parent precedes its children. Raises `ValueError` where parents form a ring."""
+    """Indices ordered so that every parent precedes its children. Raises `ValueError` where parents form a cycle."""
     order: list[int] = []
     placed = [False] * len(parents)
     for start in range(len(parents)):
@@ -68,7 +68,7 @@ def parents_first(parents: Sequence[int] | NDArray[np.int32]) -> list[int]:
         while bone >= 0 and not placed[bone]:
             line.append(bone)
             if len(line) > len(parents):
-                raise ValueError(f"the parents of bone {start} form a ring")
+                raise ValueError(f"the parents of bone {start} form a cycle")
             bone = int(parents[bone])
         for bone in reversed(line):
             placed[bone] = True
@@ -180,7 +180,7 @@ class Channels:
 class Path:
     """How one object moves, as curves with their keys kept.
 
-    ``first`` and ``last`` frame that is played, at ``fps`` (the curves may reach further, either way).
+    ``first`` and ``last`` frame that is played, at ``fps`` (the curves may be longer at both ends).
     """
 
     name: str

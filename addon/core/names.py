@@ -28,7 +28,7 @@ def encode(name: str) -> bytes:
         return codecs.charmap_encode(name, "strict", _ENCODING)[0]
     except UnicodeEncodeError as wrong:
         raise WriteError(
-            f"the name {name!r} holds {name[wrong.start]!r}, which the game's code page (1251) lacks",
+            f"the name {name!r} holds {name[wrong.start]!r}, which is not in the game's code page (1251)",
             remedy="Rename it with Latin or Cyrillic letters",
         ) from None
 
@@ -49,7 +49,7 @@ def shortened(name: str, limit: int = BLENDER_LIMIT) -> str:
 
 
 def distinct(name: str, taken: Collection[str], limit: int = BLENDER_LIMIT) -> str:
-    """The name, shortened and numbered as Blender does (``.001``) until it is none of ``taken`` (best a set).
+    """The name, shortened and numbered as Blender does (``.001``) until it is not in ``taken`` (best a set).
 
     The number is found by doubling and halving: a file may give thousands of motions one name. Where numbers were left
     out it need not be the lowest free one.

@@ -50,7 +50,7 @@ def recover(
     """The joints of bones with model-space deltas (bones, frames, 4, 4) below ``parents`` (bones,) index or -1.
 
     What the motion leaves open (a place along a hinge's axis) is chosen nearest to ``near`` (bones, 3), by default the
-    parent's joint. Frames that are not finite are left out. Raises `ValueError` where parents form a ring.
+    parent's joint. Frames that are not finite are left out. Raises `ValueError` where parents form a cycle.
     """
     count = len(deltas)
     above = np.asarray(parents, np.int32)

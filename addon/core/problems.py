@@ -100,7 +100,7 @@ def not_finite(mesh: Mesh) -> Iterator[Problem]:
     """Vertices that stand nowhere (infinite, or no number)."""
     finite = np.isfinite(mesh.positions)
     wrong = np.logical_not(functools.reduce(np.logical_and, finite.T))
-    yield from some(wrong, "vertices", "stand at no finite place", "Delete them", Domain.VERTEX)
+    yield from some(wrong, "vertices", "have a NaN or infinite position", "Delete them", Domain.VERTEX)
 
 
 def small_faces(mesh: Mesh, least: float) -> Iterator[Problem]:
@@ -134,4 +134,4 @@ def out_of_range(values: NDArray[Any], highest: int, what: str) -> Iterator[Prob
     """Fatal: faces whose number is below 0 or above what the file's field holds."""
     wrong = np.logical_or(values < 0, values > highest)
     remedy = f"Give them a number from 0 to {highest}"
-    yield from some(wrong, "faces", f"have a {what} the file cannot hold", remedy, fatal=True)
+    yield from some(wrong, "faces", f"have a {what} the file cannot store", remedy, fatal=True)

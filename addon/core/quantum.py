@@ -1,6 +1,6 @@
-"""The untouched rule: when does a value that travelled through Blender still mean what the file says?
+"""The rule for unedited values: when does a value that was imported and exported still equal that of the file?
 
-A file stores integers with a scale and an offset, or 32-bit floats; Blender keeps 32-bit floats. A value is untouched
+A file stores integers with a scale and an offset, or 32-bit floats; Blender keeps 32-bit floats. A value is unedited
 when rounding it with the file's own scale gives the file's own integer, that is when it lies within half a quantum of
 what the integer decodes to. Where the quantum is finer than a 32-bit float at that magnitude (a tiny range on a large
 offset, a quantum of zero, a plain float), four units in the last place are allowed instead.
@@ -50,7 +50,7 @@ def untouched(
 
     ``quantum`` is the file's step, broadcast against both; 0 for plain floats. ``magnitude`` is the size of the numbers
     the value was computed from, where that is larger than the value (a sum or a rotated vector); default ``base``.
-    An infinity or a NaN of a broken file is untouched where it still is one.
+    An infinity or a NaN of a damaged file is unedited if it still is one.
     """
     reach = tolerance(base if magnitude is None else magnitude, quantum, steps)
     exact = np.asarray(values, np.float64)
@@ -63,7 +63,7 @@ def untouched(
 
 @np.errstate(invalid="ignore")  # signalling NaNs of broken files
 def kept(values: NDArray[np.float32], base: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    """``values`` (rows, ...) with the bits of ``base`` where a whole row is untouched, and which rows (rows,) are not.
+    """``values`` (rows, ...) with the bits of ``base`` where a whole row is unedited, and which rows (rows,) are not.
 
     Rows that are equal to the bit cost one comparison: that is nearly all of them, in meshes of millions.
     """

@@ -249,7 +249,7 @@ def _angles_zxy(entries: tuple[Floats, ...], starts: NDArray[np.intp] | None) ->
         other = _since(np.cumsum(switch), begin) % 2 == 1
         result = np.where(other[:, None], _other_zxy(result), result)
         change = np.diff(result, axis=0)
-    # What is no number (broken files) must not reach the rows behind it.
+    # What is NaN or infinite (broken files) must not reach the rows behind it.
     rounds = np.nan_to_num(np.rint(change / (2 * np.pi)), nan=0.0, posinf=0.0, neginf=0.0)
     if rounds.any():
         counted = np.cumsum(np.concatenate((np.zeros_like(result[:1]), rounds)), axis=0)
@@ -258,7 +258,7 @@ def _angles_zxy(entries: tuple[Floats, ...], starts: NDArray[np.intp] | None) ->
 
 
 def _since(counted: NDArray[Any], starts: NDArray[np.intp]) -> NDArray[Any]:
-    """Running sums counted anew from each of ``starts`` on."""
+    """Running sums that start again at each of ``starts``."""
     lengths = np.diff(np.append(starts, len(counted)))
     since: NDArray[Any] = counted - np.repeat(counted[starts], lengths, axis=0)
     return since

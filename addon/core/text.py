@@ -55,6 +55,7 @@ _OF_ONE = {
     "lie": "lies",
     "look": "looks",
     "point": "points",
+    "refer": "refers",
     "stand": "stands",
     "they": "it",
     "them": "it",
@@ -151,7 +152,7 @@ def _which_differ(mine: NDArray[Any], theirs: NDArray[Any]) -> str:
 
 
 def extent(points: NDArray[Any]) -> str:
-    """``-1.0 0.0 2.0 to 4.0 0.5 3.0``, the lowest and highest corner of points (n, 3); what is no number aside."""
+    """``-1.0 0.0 2.0 to 4.0 0.5 3.0``, the lowest and highest corner of points (n, 3) without NaN and infinite ones."""
     finite = points[np.isfinite(points).all(axis=1)]
     if not len(finite):
         return "nowhere"

@@ -19,7 +19,7 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 """2^64 by the golden ratio: products with it spread neighbours far apart."""
 
 
-# Damaged files hold numbers whose products overflow; an area that is no number is told apart by the caller.
+# Damaged files hold numbers whose products overflow; an area that is NaN or infinite is told apart by the caller.
 @np.errstate(over="ignore", invalid="ignore")
 def areas(positions: NDArray[Any], triangles: NDArray[Any]) -> NDArray[np.float64]:
     """(faces,) areas, NaN where a corner is no finite number. Every corner must name a vertex."""
@@ -153,7 +153,7 @@ def _near(points: NDArray[np.float64], tolerance: float) -> NDArray[np.int64]:
     """(points,) the number of the point that each, all different, is joined with."""
     with np.errstate(over="ignore", invalid="ignore"):
         scaled = np.floor(points / tolerance)
-    # What is no number, or too far out for cells of this size, stays alone.
+    # What is NaN or infinite, or too far out for cells of this size, stays alone.
     reachable: NDArray[np.bool_] = np.all(np.abs(scaled) < _FARTHEST_CELL, axis=1)
     cells = np.where(reachable[:, None], scaled, 0).astype(np.int64)
     result = np.arange(len(points))

@@ -130,4 +130,4 @@ def format_named(name: str) -> Format:
     for known in FORMATS:
         if known.name == name:
             return known
-    raise ReadError(f"there is no format called {name!r}", remedy=f"Known: {', '.join(f.name for f in FORMATS)}")
+    raise ReadError(f"there is no format named {name!r}", remedy=f"Known: {', '.join(f.name for f in FORMATS)}")

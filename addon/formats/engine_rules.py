@@ -47,7 +47,7 @@ def _ogf(document: Ogf) -> Iterator[str]:
 
 def _skl(document: skl.Skl) -> Iterator[str]:
     for group in names.duplicates(motion.label for motion in document.motions):
-        yield f"the motion {group[0]!r} is there {len(group)} times"
+        yield f"the motion {group[0]!r} occurs {len(group)} times"
     for motion in document.motions:
         if not motion.name:
             yield "a motion without a name"
@@ -65,7 +65,7 @@ def _bones(document: bones.Bones) -> Iterator[str]:
     if "" in labels:
         yield "a bone without a name"
     for group in names.duplicates(labels):
-        yield f"the bone {group[0]!r} is there {len(group)} times"
+        yield f"the bone {group[0]!r} occurs {len(group)} times"
 
 
 def _rtm(document: Rtm) -> Iterator[str]:
@@ -76,15 +76,15 @@ def _rtm(document: Rtm) -> Iterator[str]:
     if "" in document.bones:
         yield "a bone without a name"
     for group in names.duplicates(document.bones):
-        yield f"the bone {group[0]!r} is there {len(group)} times"
+        yield f"the bone {group[0]!r} occurs {len(group)} times"
 
 
 def _details(document: details.Details) -> Iterator[str]:
     if len(document.models) > details.MODELS:
-        yield f"{len(document.models)} detail models, the game takes {details.MODELS}"
+        yield f"{len(document.models)} detail models, the game supports {details.MODELS}"
     missing = sorted(details.named_models(document) - set(document.models))
     if missing:
-        yield f"slots name models that are not in the file: {', '.join(map(str, missing))}"
+        yield f"slots refer to models that are not in the file: {', '.join(map(str, missing))}"
     for number, model in document.models.items():
         yield from (f"detail model {number}: {sentence}" for sentence in _dm(model))
 

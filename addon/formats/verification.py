@@ -53,7 +53,7 @@ def open_document(data: bytes, file: str) -> tuple[Format, Any, Report]:
     found = detect(file, data[:HEAD_SIZE])
     if found is None:
         known = ", ".join(suffix for known in FORMATS for suffix in known.suffixes)
-        raise ReadError("this is no file of a known format", file=file, remedy=f"Known are {known}")
+        raise ReadError("this is not a file of a known format", file=file, remedy=f"Known are {known}")
     report = Report()
     return found, found.module.read(data, file, report), report
 

@@ -75,6 +75,6 @@ def changed_on_disk(path: Path | str) -> WriteError:
     return WriteError(
         "the file on disk is no longer the one that was imported",
         file=str(path),
-        remedy="Choose what to start from: the file on disk, or the file as it was imported",
+        remedy="Choose the Base File: the file on disk, or the file as imported",
         option="if_changed",
     )

@@ -70,7 +70,7 @@ def _compare_later() -> float | None:
 
 
 def _redraw(context: Any) -> None:
-    """Draw the panels anew: what a timer sets shows only after the mouse has moved over them."""
+    """Redraw the panels: without it, what a timer sets shows only after the mouse has moved over them."""
     for window in context.window_manager.windows:
         for area in window.screen.areas:
             for region in area.regions if area.type in PANELS_OF_EDITORS else ():

@@ -52,8 +52,8 @@ class BoneNamesChoice:
         if self.bone_names == "TABLE":
             if not self.bone_table:
                 raise ReadError(
-                    "no table of bone names is named",
-                    remedy="Name a file in JSON, or choose another way of calling bones",
+                    "no table of bone names is set",
+                    remedy="Choose a JSON file, or another setting of Bone Names",
                 )
             return bone_table.read_file(bpy.path.abspath(self.bone_table))
         shipped = bone_table.flashpoint_to_arma()

@@ -67,7 +67,7 @@ class FaceValues(Operation):
         """Give the selected faces these values; ``names`` of game materials by number."""
         counts = level_edit.set_values(context, context.active_object, kind_of(context), values, names)
         if not counts.selected:
-            raise WriteError("no face is selected", remedy="Select the faces that are meant, in edit mode")
+            raise WriteError("no face is selected", remedy="Select faces in edit mode")
         return Outcome(said("Changed faces: {} of {} selected").format(counts.changed, counts.selected))
 
 
@@ -176,7 +176,7 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
         return self.set_values(context, values, names)
 
     def _number(self, names: dict[int, str]) -> int:
-        """The game material that is meant. Raises `WriteError` for a name that nothing has."""
+        """The chosen game material. Raises `WriteError` if there is no material of that name."""
         name = str(self.material_name)
         row = self.listed.get(name) if name else None
         if not name or row is not None:
@@ -185,7 +185,7 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
         found = next((number for number, label in (used | names).items() if label == name), None)
         if found is None:
             raise WriteError(
-                f"no game material is called {name!r}",
+                f"there is no game material named {name!r}",
                 remedy="Choose one of the list, or give its number; the preferences name the gamemtl.xr",
             )
         return found

@@ -65,7 +65,7 @@ class MOTIONBRIDGE_PT_descent_animation(MotionbridgePanel, BlenderPanel):
         return holder_of(context.active_object) is not None
 
     def draw(self, context: Any) -> None:
-        """Ticks and keys, the badge, what turns for the eye."""
+        """Ticks and keys, the badge, and the switches for the preview of rotors and turrets."""
         layout = self.layout
         holder = holder_of(context.active_object)
         model = holder.motionbridge_descent_model

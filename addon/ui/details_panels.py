@@ -168,10 +168,10 @@ class MOTIONBRIDGE_OT_details_slots(OfGround, BlenderOperator):
             colour=tuple(self.colour) if self.use_light else None,
         )
         if given == level_details_edit.SlotValues():
-            raise WriteError("nothing is ticked", remedy="Tick what of the slots is to be set")
+            raise WriteError("no value is selected", remedy="Select at least one value to set")
         counts = level_edit.set_slots(context, context.active_object, given)
         if not counts.selected:
-            raise WriteError("no face is selected", remedy="Select the slots that are meant, in edit mode")
+            raise WriteError("no face is selected", remedy="Select slots in edit mode")
         return Outcome(said("Changed slots: {} of {} selected").format(counts.changed, counts.selected))
 
 
@@ -214,7 +214,7 @@ class MOTIONBRIDGE_OT_details_replace_model(OfModel, BlenderOperator):
         if len(others) != 1:
             raise WriteError(
                 f"{len(others) or 'no'} other meshes are selected",
-                remedy="Select the mesh that is to grow instead, then the ground with Shift",
+                remedy="Select the replacement mesh, then the ground with Shift",
             )
         level_details_edit.replace_model(ground, model, others[0])
         return Outcome(said("Replaced the model with {}").format(others[0].name))

@@ -88,7 +88,7 @@ class ExistingMotions:
 
 @lru_cache(maxsize=4)
 def _names(read: Callable[[Path], Iterable[str]], path: Path, _changed: int, _size: int) -> tuple[str, ...]:
-    """The browser asks again after every click; a file is read once. One that is no motion file has none to lose."""
+    """The browser asks again after every click; a file is read once. Other files have no motions to lose."""
     try:
         return tuple(read(path))
     except ReadError:

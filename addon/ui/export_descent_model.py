@@ -81,7 +81,7 @@ class EXPORT_SCENE_OT_descent3_oof(FileExport, ExportHelper, BlenderOperator):
         path = Path(self.named_file(".oof"))
         if path.suffix.lower() != model_export.SUFFIX:
             suffix = path.suffix or "a file without suffix"
-            raise WriteError(f"the game reads models of .oof, not {suffix}", remedy="Name it so")
+            raise WriteError(f"the game reads models of .oof, not {suffix}", remedy="Use this suffix")
         options = model_export.ExportOptions(
             modifiers=self.modifiers, shown_normals=self.normals == "SHOWN", anew=self.anew, backup=self.backup
         )
@@ -100,7 +100,7 @@ def _unseen_of(context: Any, holder: Any) -> Report:
 
 
 def chosen_model(context: Any, collection: str = "") -> "hierarchy.Chosen":
-    """The model that is meant: of ``collection``, else of the active object, else the only one, else what is selected.
+    """The model to export: of ``collection``, else of the active object, else the only one, else what is selected.
 
     Raises `WriteError`.
     """

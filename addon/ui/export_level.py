@@ -40,7 +40,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(FileExport, ExportHelper, BlenderOpera
         default=False,
     )
     findings: StringProperty(
-        name="Findings", description="What the game would reject or is worth a look", options={"HIDDEN", "SKIP_SAVE"}
+        name="Findings", description="Errors and warnings for the game", options={"HIDDEN", "SKIP_SAVE"}
     )
 
     @classmethod
@@ -86,7 +86,9 @@ class EXPORT_SCENE_OT_xray_level_geometry(FileExport, ExportHelper, BlenderOpera
         if not path.suffix:
             path = path.with_suffix(suffix)
         if path.suffix.lower() != suffix:
-            raise WriteError(f"{holder.name!r} goes into a file of {suffix}, not {path.suffix}", remedy="Name it so")
+            raise WriteError(
+                f"{holder.name!r} needs a file with the suffix {suffix}, not {path.suffix}", remedy="Use this suffix"
+            )
         options = options_with_materials(
             context, holder, report, modifiers=self.modifiers, anew=self.anew, backup=self.backup
         )

@@ -1,4 +1,4 @@
-"""File > Export > X-Ray Motions (.omf): a new file from actions, or into one that is there."""
+"""File > Export > X-Ray Motions (.omf): actions as a new file, or into an existing one."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -174,7 +174,7 @@ def _named(rig: Any, wanted: list[str]) -> list[Any]:
     missing = [name for name in wanted if name.lower() not in by_name]
     if missing:
         raise WriteError(
-            f"no action of {rig.name!r} is called {missing[0]!r}", remedy="Use the names that the list of motions shows"
+            f"no action of {rig.name!r} is named {missing[0]!r}", remedy="Use the names that the list of motions shows"
         )
     return [by_name[name.lower()] for name in wanted]
 

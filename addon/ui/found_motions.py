@@ -1,4 +1,4 @@
-"""Motion files that a model's references mean on this disk, looked up once: panels are drawn many times a second."""
+"""Motion files that a model's references mean on this disk, looked up once: panels are drawn many times per second."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _look_up(model: str, reference: str, game: Path | None, textures: Path | Non
 
 
 def not_imported(rig: Any, paths: Iterable[str]) -> list[str]:
-    """Those of ``paths`` that are no motion file of the armature yet."""
+    """Those of ``paths`` that are not yet motion files of the armature."""
     here = {Path(bpy.path.abspath(file.path)) for file in rig.motionbridge_motion_files}
     return [path for path in paths if Path(path) not in here]
 

@@ -174,7 +174,7 @@ class IMPORT_SCENE_OT_arma_rtm(BoneNamesChoice, SkeletonFilesChoice, FileImport,
         chosen = self.chosen_files("Choose at least one animation (.rtm)")
         rig = active_rig(context) if self.target != "NEW" else None
         if rig is None and self.target == "ACTIVE":
-            raise ReadError("no armature is active", remedy="Click the armature that is to move, or choose a new one")
+            raise ReadError("no armature is active", remedy="Select the armature to animate, or choose a new one")
         made: list[ImportedAnimation] = []
         rigs = [rig] if rig is not None else []
         with scope.object_mode(context), scope.progress(context, len(chosen)) as step:

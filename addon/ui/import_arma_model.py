@@ -110,10 +110,10 @@ class IMPORT_SCENE_OT_arma_p3d(BoneNamesChoice, SkeletonFilesChoice, FileImport,
         """Import every file."""
         paths = self.chosen_files("Choose at least one model (.p3d)")
         if not self.levels:
-            raise ReadError("no level is chosen", remedy="Choose at least one kind of level")
+            raise ReadError("no LOD is chosen", remedy="Choose at least one LOD")
         rig = active_rig(context) if self.rig in {"AUTOMATIC", "ACTIVE"} else None
         if rig is None and self.rig == "ACTIVE":
-            raise ReadError("no armature is active", remedy="Click the armature that is to move, or choose a new one")
+            raise ReadError("no armature is active", remedy="Select the armature to animate, or choose a new one")
         made = self.import_each(context, paths, lambda path, found: self._import(context, rig, path, found), report)
         meshes, empties = sum(len(one.meshes) for one in made), sum(len(one.empties) for one in made)
         return Outcome(

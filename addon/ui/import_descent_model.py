@@ -250,8 +250,8 @@ class IMPORT_SCENE_OT_descent3_oof(TickedChoice, FileImport, ImportHelper, Blend
         lowered = {name.lower() for name in names}
         missing = [name for name in sorted(wanted) if name not in lowered and f"{name}{model.SUFFIX}" not in lowered]
         if missing or not wanted:
-            problem = f"there is no model called {missing[0]!r}" if missing else f"{len(names)} models are in it"
-            raise ReadError(problem, file=path, remedy=f"Name those that are meant, such as {names[0]}")
+            problem = f"there is no model named {missing[0]!r}" if missing else f"{len(names)} models are in it"
+            raise ReadError(problem, file=path, remedy=f"Name the models to import, such as {names[0]}")
         return [name for name in names if {name.lower(), Path(name).stem.lower()} & wanted]
 
     def _rows_meant(self) -> list[Any]:

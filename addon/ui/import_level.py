@@ -127,7 +127,7 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelChoices, BlenderOperator):
     def run(self, context: Any, report: Report) -> Outcome:
         """Import what the folder holds."""
         if not self.directory:
-            raise ReadError("no folder is chosen", remedy="Choose the folder that holds level.cform")
+            raise ReadError("no folder is chosen", remedy="Choose the folder with level.cform")
         folder = Path(bpy.path.abspath(self.directory))
         with scope.progress(context, len(level_folder.files_in(folder))) as step:
             made = level_folder.import_folder(context, folder, self.level_options(context), report, step)

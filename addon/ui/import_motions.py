@@ -173,8 +173,8 @@ class IMPORT_SCENE_OT_xray_omf(FileImport, MotionList, BlenderOperator):
         rate = blender_action.frames_per_second(context.scene)
         if abs(rate - omf.FRAMES_PER_SECOND) > 1e-3 and not self.resample:
             report.note(
-                f"the scene plays {rate:g} frames a second, the game {omf.FRAMES_PER_SECOND:g}; a frame is a key of "
-                "the game either way"
+                f"the scene plays {rate:g} frames per second, the game {omf.FRAMES_PER_SECOND:g}; each key of the "
+                "game is one frame"
             )
 
 

@@ -115,7 +115,9 @@ class IMPORT_SCENE_OT_xray_skl(FileImport, MotionList, Tolerances, BlenderOperat
         fits = name_filter(self.name_filter, self.regular)
         chosen = {path: found for path, names in chosen.items() if (found := [name for name in names if fits(name)])}
         if not chosen:
-            raise ReadError("no motion has such a name", file=paths[0], remedy="Leave the filter empty for all motions")
+            raise ReadError(
+                "no motion matches the filter", file=paths[0], remedy="Leave the filter empty for all motions"
+            )
         return chosen
 
     def _after(self, context: Any, actions: list[Any], report: Report) -> None:

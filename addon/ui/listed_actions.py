@@ -1,4 +1,4 @@
-"""Lists of actions, which are drawn many times a second: their rows are remembered as long as they stand.
+"""Lists of actions, which are drawn many times per second: their rows are remembered until something changes.
 
 A row is remembered under everything it is made of: the names and identities of all actions, the entries of the list,
 the actions that the armature uses, and the stamp of `freshness`, which stands for the properties. Comparing all that

@@ -101,7 +101,7 @@ class MotionList(TickedChoice):
         missing = [name for name in wanted if name.lower() not in there]
         if missing:
             raise ReadError(
-                f"there is no motion called {missing[0]!r}", file=paths[0], remedy="Choose from the list of motions"
+                f"there is no motion named {missing[0]!r}", file=paths[0], remedy="Choose from the list of motions"
             )
         chosen = {path: names for path, names in chosen.items() if names}
         if not chosen:

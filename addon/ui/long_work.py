@@ -64,7 +64,7 @@ class LongWork:
         return {"RUNNING_MODAL"}
 
     def modal(self, context: Any, event: Any) -> set[str]:
-        """Called by Blender for each event, which nobody else gets."""
+        """Called by Blender for each event; other operators do not get it."""
         work, answer = self._work, self._answer
         if work is None or answer is None:
             return {"CANCELLED"}

@@ -42,7 +42,7 @@ class OnMarks(OnMotion):
         def replace(action: Any, markers: "list[core_model.Marker]") -> str:
             place = action.motionbridge_motion.active_mark
             if not 0 <= place < len(markers):
-                raise WriteError("there is no such mark", remedy="Add a mark, or choose one in the list")
+                raise WriteError("no such mark", remedy="Add a mark, or choose one in the list")
             old = markers[place]
             new = change(action, old)
             markers[place : place + 1] = [] if new is None else [new]

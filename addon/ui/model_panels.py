@@ -97,7 +97,7 @@ class MOTIONBRIDGE_PT_bone_shape(PropertiesPanel, BlenderPanel):
 
 
 class MOTIONBRIDGE_PT_bone_joint(PropertiesPanel, BlenderPanel):
-    """How the bone hangs on its parent."""
+    """How the bone is connected to its parent."""
 
     bl_label = "Joint"
     bl_context = "bone"

@@ -73,7 +73,7 @@ class OnMotion(Operation):
         file = action_lists.file_of(rig, action, motion_files.LISTS)
         if file is None:
             raise WriteError(
-                f"the action {action.name!r} is of no motion file of {rig.name!r}", remedy="Add it to a file first"
+                f"the action {action.name!r} is not in a motion file of {rig.name!r}", remedy="Add it to a file first"
             )
         return rig, action, file
 

@@ -74,7 +74,7 @@ class MOTIONBRIDGE_OT_move_to_partition(Operation, BlenderOperator):
             raise WriteError(
                 f"none of the selected bones can be moved to {partition.name!r}: they are in it, or the file has no "
                 "track of them",
-                remedy="Select bones of another partition",
+                remedy="Select bones of another bone part",
             )
         if outside:
             report.warn(f"bones without a track in this file: {len(outside)}", ", ".join(outside))

@@ -273,7 +273,7 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
         return action if self.only_active else None
 
     def edited(self, context: Any) -> Iterable[Any]:
-        """The armature and the motions: what was saved counts as untouched afterwards."""
+        """The armature and the motions: what was saved counts as unedited afterwards."""
         rig, file = self._target(context)
         return (rig, *motion_edit.motions_of(file))
 

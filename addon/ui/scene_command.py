@@ -69,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
         help="write the armature's motions (.omf, .skls) or model (.ogf, .oof), what the active object plays "
         "(.anm, .rtm), or what it is to a level",
     )
-    parser.add_argument("--into", action="store_true", help="--export puts motions into the file that is there")
+    parser.add_argument("--into", action="store_true", help="--export writes motions into the existing file")
     parser.add_argument(
         "--run",
         nargs="+",
@@ -128,7 +128,7 @@ def _named(name: str) -> Callable[..., Any]:
         operator: Callable[..., Any] = getattr(getattr(bpy.ops, room), function)
         operator.get_rna_type()  # type: ignore[attr-defined]
     except (AttributeError, KeyError):
-        raise RuntimeError(f"there is no operator called {name}") from None
+        raise RuntimeError(f"there is no operator named {name}") from None
     return operator
 
 

@@ -34,6 +34,6 @@ def note_other_rates(
         own = rate_of(action)
         if abs(rate - own) > 1e-3:
             report.note(
-                f"the scene plays {rate:g} frames a second, the {noun} {own:g}; a frame is one of the file either way",
+                f"the scene plays {rate:g} frames per second, the {noun} {own:g}; frames are not converted",
                 action.name,
             )

@@ -1,6 +1,6 @@
 """The Motionbridge tab: where its panels are, what of which game is active, and how to begin where nothing is.
 
-A panel shows while something is active that it is about; nobody meets the panels of three games at once.
+A panel shows while something is active that it is about; the panels of the other games are hidden.
 """
 
 from typing import Any

@@ -94,9 +94,7 @@ def model_to_export(context: Any, collection: str) -> Any:
     if holder is None and len(models) == 1:
         return models[0]
     if holder is None:
-        raise WriteError(
-            "no imported model is active", remedy="Click the armature or a mesh of the model that is meant"
-        )
+        raise WriteError("no imported model is active", remedy="Select the armature or a mesh of the model")
     return holder
 
 
@@ -108,9 +106,7 @@ def mover_to_export(context: Any, collection: str) -> Any:
     if not collection:
         active = context.view_layer.objects.active
         if active is None:
-            raise WriteError(
-                "no object is active", remedy="Click the object, camera or curve that is to become a motion path"
-            )
+            raise WriteError("no object is active", remedy="Select the object, camera or curve to export")
         return active
     inside = list(objects_of(collection))
     animated = [
@@ -148,7 +144,7 @@ def level_holder_to_export(context: Any, collection: str) -> Any:
         where = f"the collection {collection!r}" if collection else "the scene, where none is active,"
         raise WriteError(
             f"{where} holds {len(found) or 'no'} file{'s' if len(found) > 1 else ''} of a level",
-            remedy="Click the mesh that is meant" if not collection else "Keep one in a collection that exports it",
+            remedy="Select the mesh to export" if not collection else "Keep one in a collection that exports it",
         )
     return found[0]
 

@@ -28,7 +28,7 @@ def show_far(context: Any, objects: Sequence[Any], report: Report) -> None:
         view.clip_end = needed
         view.clip_start = max(view.clip_start, needed / DEPTHS)
     if near:
-        report.note(f"3D views show up to {needed:.0f} m now (View > Clip End), so that all of it is seen")
+        report.note(f"3D views show up to {needed:.0f} m now (View > Clip End), to show the whole level")
 
 
 def _size(objects: Sequence[Any]) -> float:

@@ -82,7 +82,7 @@ def test_editor_motions_leave_as_they_came(kind, between, tmp_path) -> None:
         options=skeletal_export.SkeletalExportOptions(),
         report=Report(),
     )
-    assert plan.changes.sentence() == "2 untouched"
+    assert plan.changes.sentence() == "2 unchanged"
     assert plan.data == path.read_bytes()
 
 

@@ -115,7 +115,7 @@ def test_binarised_files_get_the_hierarchy_under_the_new_names(own_table):
 
 def test_two_bones_under_one_name_are_refused():
     done = load(WALK)
-    with pytest.raises(WriteError, match="two bones would be called 'head'"):
+    with pytest.raises(WriteError, match="two bones would have the name 'head'"):
         planned(done, table=BoneTable({"head": "Pelvis"}))
 
 
@@ -154,7 +154,7 @@ def test_flashpoint_and_arma_both_ways(czech_walk, tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [(None, "no such file|cannot read"), (b"{", "no JSON"), (b'{"bones": {"a": "b", "c": "b"}}', "'b' twice")],
+    [(None, "no such file|cannot read"), (b"{", "not valid JSON"), (b'{"bones": {"a": "b", "c": "b"}}', "'b' twice")],
 )
 def test_wrong_tables_are_refused_in_one_sentence(content, said, czech_walk, tmp_path):
     bpy.context.view_layer.objects.active = armature_of_walk()
@@ -171,5 +171,5 @@ def test_wrong_tables_are_refused_in_one_sentence(content, said, czech_walk, tmp
         with pytest.raises(RuntimeError, match=said):
             call()
     assert not (tmp_path / "x.rtm").exists()
-    with pytest.raises(RuntimeError, match="no table of bone names is named"):
+    with pytest.raises(RuntimeError, match="no table of bone names is set"):
         bpy.ops.import_scene.arma_rtm(filepath=str(czech_walk), bone_names="TABLE")

@@ -125,7 +125,7 @@ def test_an_edit_changes_that_bone(small):
     head = rig.data.bones["head"].motionbridge_xray
     head.mass, head.limit_x.highest, head.shape = 2.5, math.pi, "BOX"
     plan = bones_file.plan_export(rig, "new.bones", Report())
-    assert plan.sentence() == "1 bone changed, 1 untouched"
+    assert plan.sentence() == "1 bone changed, 1 unchanged"
     assert sorted(plan.changed["head"]) == ["limit_x.highest", "mass", "shape"]
     found = read(plan.data).bones[0]
     assert (found.first(Mass).mass, found.first(Shape).type) == (2.5, 1)
@@ -145,7 +145,7 @@ def test_missing_bones_are_kept_and_new_ones_added(small):
     rig.data.bones["tail"].motionbridge_xray.is_bone = True
     rig.data.bones["tail"].motionbridge_xray.imported_name = "tail"
     plan = bones_file.plan_export(rig, "new.bones", Report())
-    assert plan.sentence() == "1 added, 2 untouched"
+    assert plan.sentence() == "1 added, 2 unchanged"
     assert [bone.name for bone in read(plan.data).bones] == ["head", "neck", "tail"]
 
 
@@ -188,7 +188,7 @@ def test_operators_also_in_edit_mode(small, tmp_path):
     new = tmp_path / "new.bones"
     assert bpy.ops.export_scene.xray_bones(filepath=str(new)) == {"FINISHED"}
     assert new.read_bytes() == SMALL
-    assert last_report()[0] == "new.bones: 2 untouched"
+    assert last_report()[0] == "new.bones: 2 unchanged"
 
 
 def test_without_an_armature(small):

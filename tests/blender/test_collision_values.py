@@ -118,7 +118,7 @@ def test_faces_get_a_material_by_its_name(level):
     number = level.data.materials["materials\\earth"].motionbridge_material.number
     assert face_values(level, "material", np.int32)[face] == number
     said = refusal(bpy.ops.motionbridge.level_collision, use_material=True, material_name="materials\\unheard_of")
-    assert "no game material is called" in said
+    assert "no game material named" in said
 
 
 def test_a_material_that_no_face_had_gets_its_name(samples, game_materials):

@@ -201,7 +201,7 @@ def test_moving_the_object_up_raises_everything_and_moving_it_aside_is_said(tmp_
     ground.location = (2, 0, 0)
     plan, report = planned(ground)
     assert plan.data == SMALL
-    assert any("moved away from their slots" in line for line in report.warnings)
+    assert any("moved sideways" in line for line in report.warnings)
 
 
 def test_values_of_selected_slots_from_one_call(tmp_path):
@@ -259,7 +259,7 @@ def test_two_faces_in_one_slot_are_refused_and_found(tmp_path):
 def test_numbers_the_file_cannot_hold_are_refused_and_found(tmp_path):
     ground, _ = imported(written(tmp_path, SMALL))
     set_face(ground, "model_3", 1, 63)
-    with pytest.raises(WriteError, match="has a model_3 the file cannot hold"):
+    with pytest.raises(WriteError, match="has a model_3 the file cannot store"):
         planned(ground)
     found = level_export.find_problems(bpy.context, ground, Report())
     assert [one.faces.tolist() for one in found if one.problem.fatal] == [[1]]
@@ -309,7 +309,7 @@ def test_a_removed_model_closes_the_gap_and_its_places_are_empty(path):
 def test_a_model_that_is_just_deleted_leaves_slots_that_are_refused_and_found(path):
     ground, _ = imported(path)
     bpy.data.objects.remove(models_of(ground)[5])
-    with pytest.raises(WriteError, match=r"that is gone \(5\)"):
+    with pytest.raises(WriteError, match=r"that is missing \(5\)"):
         planned(ground)
     found = [one for one in level_export.find_problems(bpy.context, ground, Report()) if one.problem.fatal]
     places = np.unique(np.concatenate([one.faces for one in found]))
@@ -542,7 +542,7 @@ def test_offsets_of_two_billion_and_numbers_that_are_none_leave_as_they_came(tmp
 
 def test_missing_models_are_said_and_the_file_still_leaves(tmp_path):
     ground, report = imported(written(tmp_path, SMALL))
-    assert any("models that the file has not: 5, 62" in line for line in report.warnings)
+    assert any("models that are not in the file: 5, 62" in line for line in report.warnings)
     found = level_export.find_problems(bpy.context, ground, Report())
     assert [one.faces.tolist() for one in found] == [[0], [0]]
     assert not any(one.problem.fatal for one in found)

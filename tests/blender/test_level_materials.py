@@ -77,7 +77,7 @@ def test_the_nearest_game_materials_count_but_those_that_were_named_before_them(
 
 
 @pytest.mark.parametrize(
-    ("size", "words"), [(3, "game materials have numbers for names"), (-15, "gamemtl.xr: the chunk claims")]
+    ("size", "words"), [(3, "game materials are shown by number"), (-15, "gamemtl.xr: the chunk declares")]
 )
 def test_game_materials_that_cannot_be_read_stop_nothing_and_are_said(level, preferences, size, words):
     (level / "gamemtl.xr").write_bytes(game_materials(m0="default")[:size])

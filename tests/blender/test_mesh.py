@@ -228,7 +228,7 @@ def test_triangles_folded_to_a_line_never_reach_blender_and_come_back_to_their_p
     folded = np.array([(0, 0, 1), (0, 1, 2), (2, 2, 2), (0, 2, 3), (0, 1, 2), (3, 1, 3)], np.int32)
     mesh = Mesh(**{**vars(square()), "triangles": folded})
     shown, report = made(mesh)
-    assert report.lines() == ["3 triangles folded to a line; not shown, but kept (square)"]
+    assert report.lines() == ["3 triangles without area; not shown, but kept (square)"]
     assert [tuple(face.vertices) for face in shown.data.polygons] == [(0, 1, 2), (0, 2, 3), (0, 1, 2)]
     assert_same(meshes.gather(shown).mesh, mesh)
     bpy.context.collection.objects.link(shown)

@@ -427,7 +427,7 @@ def test_a_named_collection_is_made_for_the_model(samples):
 def test_a_file_that_is_none_changes_nothing_at_all(tmp_path):
     old_things("edit mode")
     before = snapshot()
-    (tmp_path / "bad.ogf").write_bytes(b"this is no model at all, and long enough to look like one")
+    (tmp_path / "bad.ogf").write_bytes(b"this is not a model at all, and long enough to look like one")
     with pytest.raises(ReadError):
         imported(tmp_path / "bad.ogf")
     assert differences(before, snapshot()) == []
@@ -602,9 +602,7 @@ def test_a_texture_is_found_in_the_folder_given(tmp_path, samples):
     (elsewhere / "m.ogf").write_bytes((samples / "humanoid.ogf").read_bytes())
     found, report = imported(elsewhere / "m.ogf")
     assert shown_image(found) is None
-    assert any(
-        line.startswith("a texture is not there") or "x] a texture is not there" in line for line in report.lines()
-    )
+    assert any(line.startswith("a texture is missing") or "x] a texture is missing" in line for line in report.lines())
     found, _ = imported(elsewhere / "m.ogf", textures_folder=tmp_path / "gamedata" / "textures")
     assert picture.samefile(bpy.path.abspath(shown_image(found).filepath))
     found, _ = imported(elsewhere / "m.ogf", game_folder=tmp_path / "gamedata")
@@ -645,11 +643,11 @@ def test_a_motion_file_beside_its_model_finds_it(path, tmp_path):
     place = tmp_path / "meshes" / "Actors"
     place.mkdir(parents=True)
     (place / "hero.ogf").write_bytes(path.read_bytes())
-    (place / "broken.ogf").write_bytes(b"no model")
+    (place / "broken.ogf").write_bytes(b"not a model")
     (place / "Stalker_Animation.OMF").write_bytes(b"whatever")
     (place / "unknown.omf").write_bytes(b"whatever")
     assert model.models_playing(place / "Stalker_Animation.OMF") == [place / "hero.ogf"]
     assert model.models_playing(place / "unknown.omf") == []
     found, report = imported(place / "hero.ogf")
     assert found.references[0].files == (place / "Stalker_Animation.OMF",)
-    assert any("a motion file of the model is not on this disk" in line for line in report.lines())
+    assert any("a motion file of the model was not found" in line for line in report.lines())

@@ -257,7 +257,7 @@ def test_only_chosen_motions_are_imported(humanoid, samples) -> None:
     names = [name for name, _ in list_motions(str(samples / "humanoid.omf"))]
     result = load_motions(rig, samples / "humanoid.omf", MotionImportOptions(motions={names[1].upper()}))
     assert [action.motionbridge_motion.motion_name for action in result.actions] == [names[1]]
-    with pytest.raises(ReadError, match="no motion called 'nobody'"):
+    with pytest.raises(ReadError, match="no motion named 'nobody'"):
         load_motions(rig, samples / "humanoid.omf", MotionImportOptions(motions={"nobody"}))
 
 
@@ -327,7 +327,7 @@ def test_an_edited_rest_pose_is_noticed_and_the_user_chooses(humanoid, samples) 
     bone = rig.data.edit_bones[3]
     bone.roll += 0.5
     bpy.ops.object.mode_set(mode="OBJECT")
-    with pytest.raises(WriteError, match="rest pose was edited"):
+    with pytest.raises(WriteError, match="rest pose has changed"):
         exported(rig, result.actions)
     whole = (samples / "humanoid.omf").read_bytes()
     assert exported(rig, result.actions, rest_change=RestChange.GAME_POSE) == whole
@@ -508,13 +508,13 @@ def test_saving_back_says_first_what_will_change(on_disk) -> None:
     before = path.read_bytes()
     turn(result.actions[1])
     plan = save_back(rig, result.file)
-    assert plan.sentence() == f"1 motion, 1 track changed, {len(result.actions) - 1} untouched"
+    assert plan.sentence() == f"1 motion, 1 track changed, {len(result.actions) - 1} unchanged"
     assert path.read_bytes() == before
     plan.write(backup=True)
     assert path.with_name("humanoid.omf.bak").read_bytes() == before
     motion_edit.settle(plan, rig, result.file)
     again = save_back(rig, result.file)
-    assert again.sentence() == f"{len(result.actions)} untouched"
+    assert again.sentence() == f"{len(result.actions)} unchanged"
     assert again.data == path.read_bytes()
 
 
@@ -571,7 +571,7 @@ def test_motions_go_into_an_existing_file_by_name(on_disk, samples, tmp_path) ->
         options=MotionExportOptions(),
         report=Report(),
     )
-    assert plan.sentence() == f"1 motion, 1 track changed, 1 motion added, {len(result.actions) - 1} untouched"
+    assert plan.sentence() == f"1 motion, 1 track changed, 1 motion added, {len(result.actions) - 1} unchanged"
     lines = list(omf.differences(omf.read(target.read_bytes(), "", Report()), omf.read(plan.data, "", Report())))
     assert len(lines) == 2
     assert lines[1] == "motion 'brand_new' is only in the second"
@@ -627,7 +627,7 @@ def test_a_copy_made_in_blender_is_a_new_motion(on_disk) -> None:
     assert copy.motionbridge_motion.status == "NEW"
     assert result.actions[1].motionbridge_motion.status == "UNTOUCHED"
     plan = save_back(rig, result.file)
-    assert plan.sentence() == f"1 motion added, {len(result.actions)} untouched"
+    assert plan.sentence() == f"1 motion added, {len(result.actions)} unchanged"
     plan.write()
     motion_edit.settle(plan, rig, result.file)
     assert copy.motionbridge_motion.motion_name == "second_walk"

@@ -61,9 +61,7 @@ def test_untouched_motions_with_such_values_leave_as_they_came(game, place, valu
     assert out.read_bytes() == bytes(data)
 
 
-@pytest.mark.parametrize(
-    ("second", "words"), [(b"run", "which belong together is not known"), (b"walk", "of one name")]
-)
+@pytest.mark.parametrize(("second", "words"), [(b"run", "so they cannot be matched"), (b"walk", "of one name")])
 def test_motions_without_a_definition_are_refused_in_words(game, second, words):  # noqa: F811
     bones = [b"bone%d" % place for place in range(len(TRACKS))]
     both = [raw_motion(name, *TRACKS.values()) for name in (b"walk", second)]

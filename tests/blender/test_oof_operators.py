@@ -182,7 +182,7 @@ def test_of_many_models_those_that_are_named_are_imported(tmp_path):
     archive.write_bytes(hog2.write(hog2.new_hog2({**files, "readme.txt": b"x"})))
     assert "3 models are in it" in refused(bpy.ops.import_scene.descent3_oof, filepath=str(archive))
     said = refused(bpy.ops.import_scene.descent3_oof, filepath=str(archive), models="zzz")
-    assert "there is no model called 'zzz'" in said
+    assert "there is no model named 'zzz'" in said
     load(archive, models="b;C.oof")
     assert {"B", "c"} <= set(bpy.data.objects.keys())
     assert "a" not in bpy.data.objects
@@ -207,14 +207,14 @@ def test_textures_are_shown_with_the_pixels_of_the_file():
     assert found["SampleHull"][0].tolist() == [[255, 0, 0, 255]] * 4
     assert found["SampleHull"][3].tolist() == [[0, 0, 255, 255]] * 2 + [[0, 255, 0, 0]] * 2
     assert found["SamplePuff"][0, 0].tolist() == [0, 0, 255, 255]
-    assert "of an animated texture's 2 pictures one is shown" in last_report()
+    assert "one of the 2 frames of an animated texture is shown" in last_report()
 
 
 def test_animated_textures_play_where_a_folder_for_their_pictures_is_named(tmp_path):
     folder = tmp_path / "new" / "pictures"
     model = load(animated_textures=str(folder))
     assert sorted(path.name for path in folder.iterdir()) == ["SamplePuff_0001.png", "SamplePuff_0002.png"]
-    assert "an animated texture plays its 2 pictures, one a frame" in last_report()
+    assert "an animated texture plays its 2 pictures, one per frame" in last_report()
     nodes = [
         node
         for shown in model.children_recursive
@@ -248,7 +248,7 @@ def test_a_texture_is_found_beside_the_model_in_folders_and_by_the_table(tmp_pat
     model.write_bytes(data)
     preferences = bpy.context.preferences.addons["bl_ext.dev.motionbridge"].preferences
     assert pictures(load(model)) == {}
-    assert "a texture is not there; set the Descent 3 folder to see it" in last_report()
+    assert "a texture is missing; set the Descent 3 folder to see it" in last_report()
     green = image(127, 1, 1, runs((0, 0x07C0)))
     (game / "data" / "OTHER.OGF").write_bytes(green)
     body = struct.pack("<h", 7) + b"samplehull\0other.ogf\0\0" + bytes(32) + b"\0" + struct.pack("<iI", 0, 0)
@@ -298,7 +298,7 @@ def test_textures_are_imported_as_images():
     pixels = np.rint(255 * np.array(bpy.data.images["SamplePuff2"].pixels[:])).reshape(-1, 4)
     assert pixels.tolist() == [[255, 0, 0, 255]] * 4
     said = refused(bpy.ops.import_scene.descent3_ogf, filepath=str(SAMPLES / "humanoid.ogf"))
-    assert "none of Descent 3" in said
+    assert "not a Descent 3 image" in said
 
 
 def test_textures_and_models_of_one_suffix_are_dropped_together(tmp_path):
@@ -344,7 +344,7 @@ def test_a_model_with_points_and_batteries_is_made_by_the_panel(tmp_path):
     assert bpy.ops.motionbridge.descent_begin() == {"FINISHED"}
     holder = holder_of(hull)
     assert holder == holder_of(wing)
-    assert "belongs to a model already" in refused(bpy.ops.motionbridge.descent_begin)
+    assert "already belongs to a model" in refused(bpy.ops.motionbridge.descent_begin)
     bpy.context.scene.cursor.location = (1, 2, 3)
     for kind in ("GUN", "ATTACH", "GROUND", "SPECIAL", "GUN"):
         bpy.context.view_layer.objects.active = wing

@@ -177,7 +177,7 @@ def test_faces_stay_what_they_are(written):
     data = shown.data
     assert [tuple(face.vertices) for face in data.polygons] == [(0, 1, 2, 3), (0, 2, 1), (0, 1, 2)]
     assert data.attributes["file_face"].data[2].value == 2
-    assert "faces folded to a line are left out: 1 (thing)" in report.lines()
+    assert "faces without area are left out: 1 (thing)" in report.lines()
     assert [tuple(uv.vector) for uv in data.uv_layers[0].uv][:4] == [(0, 1), (0.125, 0.75), (0.25, 0.5), (0.375, 0.25)]
     normals = np.array([normal.vector for normal in data.corner_normals])[:4]
     assert np.abs(normals - [[0, 0, 1], [0, 1, 0], [0, 1, 0], [0, 1, 0]]).max() < 1e-3, "one each corner"
@@ -225,7 +225,7 @@ def test_levels_are_chosen_by_what_they_are_for(written):
         "fire geometry",
         "pilot's view fire geometry",
     ]
-    with pytest.raises(ReadError, match="nothing in the levels asked for") as refusal:
+    with pytest.raises(ReadError, match="the chosen LODs are empty") as refusal:
         load(file, levels=[Levels.OTHER])
     assert "shadow" in refusal.value.remedy
     grouped = [kind for group in KINDS.values() for kind in group]
@@ -236,7 +236,7 @@ def test_without_a_visual_level_the_first_one_is_shown(written):
     report = Report()
     done = load(written(small_lod(1e13)), report=report)
     assert done.meshes[0].motionbridge_arma_level.kind == "geometry"
-    assert "no visual level" in report.lines()[0]
+    assert "no visual LOD" in report.lines()[0]
 
 
 def test_memory_points_and_proxies_are_empties_that_follow_their_bones(written):
@@ -366,7 +366,7 @@ def test_a_texture_that_is_a_colour(texture, colour):
         (b"", "empty"),
         (b"MLOD" + struct.pack("<II", 0x101, 0), "no levels"),
         (small_model(small_lod())[:200], "offset"),
-        (small_model(small_lod(points=0, faces=())), "nothing in the levels"),
+        (small_model(small_lod(points=0, faces=())), "the chosen LODs are empty"),
         (small_model(small_lod(faces=((0, 1, 77),))), "names point 77"),
     ],
 )
@@ -424,7 +424,7 @@ def test_the_operator_in_edit_mode_and_in_an_empty_scene():
 
 
 def test_no_armature_without_a_word_of_its_bones(written):
-    with pytest.raises(ReadError, match=r"no model\.cfg beside"):
+    with pytest.raises(ReadError, match=r"no model\.cfg in the folder"):
         load(written(small_lod()), new_rig=True)
     with pytest.raises(ReadError, match=r"no skeleton of this model\.cfg"):
         load(written(small_lod()), new_rig=True, config=str(SAMPLES / "model.cfg"))

@@ -41,10 +41,10 @@ def with_keys(**columns):
 UNKEYED = StoredEnvelope(1, 1, np.zeros(0, OLD))
 ODD = {
     "no keys": anm.write(new_anm(Animation(b"odd", 0, 50, np.float32(30), 3, [UNKEYED] * 6))),
-    "a value that is no number": path(with_keys(value={2: np.nan})),
+    "a value that is NaN or infinite": path(with_keys(value={2: np.nan})),
     "an infinite value": path(with_keys(value={2: np.inf})),
-    "a time that is no number": path(with_keys(time={2: np.nan})),
-    "a handle that is no number": path(with_keys(shape={2: 5}, parameters={2: [np.nan, 0, 0, 0]})),
+    "a time that is NaN or infinite": path(with_keys(time={2: np.nan})),
+    "a handle that is NaN or infinite": path(with_keys(shape={2: 5}, parameters={2: [np.nan, 0, 0, 0]})),
     "a handle that is none for a number": path(with_keys(shape={2: 5}, parameters={2: [3e38, 3e38, 3e38, 3e38]})),
     "two keys at one time": path(with_keys(time={3: 2 / 3})),
     "three keys at one time": path(with_keys(time={3: 2 / 3, 4: 2 / 3})),
@@ -53,7 +53,7 @@ ODD = {
     "times that fall": path(with_keys(time={place: 2.0 - place / 3 for place in range(6)})),
     "an unknown shape": path(with_keys(shape={3: 77})),
     "an unknown behaviour": path(StoredEnvelope(9, 200, channel().keys)),
-    "a rate that is no number": path(channel(), fps=np.nan),
+    "a rate that is NaN or infinite": path(channel(), fps=np.nan),
     "no rate": path(channel(), fps=0.0),
     "frames the wrong way round": path(channel(), first=50, last=0),
     "frames beyond Blender's": path(channel(), first=-2_000_000_000, last=2_000_000_000),
@@ -111,7 +111,7 @@ def test_ten_thousand_keys_come_and_go_at_once(dtype, shape, tmp_path) -> None:
 @pytest.mark.parametrize("oddity", ["two keys at one time", "three keys at one time", "a key out of order"])
 def test_a_jump_is_drawn_a_fiftieth_of_a_frame_wide(oddity, tmp_path) -> None:
     owner, report = imported(ODD[oddity], tmp_path)
-    assert any("the jump takes a fiftieth of a frame" in line for line in report.lines())
+    assert any("the jump takes 1/50 of a frame" in line for line in report.lines())
     curve = curves_of(owner)["location", 0]
     judge = Channel(anm.read(ODD[oddity], "", Report()).animation.envelopes[0])
     frames = np.linspace(0, judge.times[-1] * 30, 2000)

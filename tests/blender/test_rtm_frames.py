@@ -130,14 +130,14 @@ def test_a_posed_rig_without_an_action_is_a_static_pose(tmp_path):
         bone.matrix_basis.identity()
         bone.location, bone.rotation_quaternion = (0, 0, 0), (1, 0, 0, 0)
     bpy.context.view_layer.update()
-    with pytest.raises(WriteError, match="plays no action and is in its rest pose"):
+    with pytest.raises(WriteError, match="has no action and is in its rest pose"):
         planned(done)
     done.rig.pose.bones["Arm"].location = (0.1, 0.2, 0.3)
     bpy.context.view_layer.update()
     target = tmp_path / "pose.rtm"
     bpy.context.view_layer.objects.active = done.rig
     assert bpy.ops.export_scene.arma_rtm(filepath=str(target)) == {"FINISHED"}
-    assert "exported as a static one" in bpy.context.window_manager.motionbridge_report
+    assert "exported as a static pose" in bpy.context.window_manager.motionbridge_report
     names, phases, matrices = raw_matrices(target.read_bytes())
     assert phases.tolist() == [0, 1]
     shown = shown_matrices_of(done.rig, names)
@@ -195,7 +195,7 @@ def test_the_frame_range_makes_it_shorter_and_that_is_said(walk):
     plan = planned(done, report=report)
     assert frames_of(plan.data) == [0, 0.5, 1]
     assert np.array_equal(raw_matrices(plan.data)[2], raw_matrices(walk.read_bytes())[2][:3])
-    assert any("keys lie behind the last frame and are left out" in line for line in report.lines())
+    assert any("keys are after the last frame and are left out" in line for line in report.lines())
     assert any("3 -> 2 frames" in line for line in report.lines())
     done.action.frame_start, done.action.frame_end = 0.5, 5
     assert planned(done).key_frames.tolist() == [0.5, 1, 2, 3, 5]
@@ -308,7 +308,7 @@ def test_the_dialog_says_before_writing_what_becomes_shorter(walk):
     dialog.check(bpy.context)
     text = " ".join(" ".join(drawn(dialog)).split())
     assert "frames, phases changed" in text
-    assert "keys lie behind the last frame and are left out" in text
+    assert "keys are after the last frame and are left out" in text
     assert walk.read_bytes() == before
     assert dialog.execute(bpy.context) == {"FINISHED"}
     assert len(frames_of(walk.read_bytes())) == 3

@@ -245,7 +245,7 @@ def test_untouched_real_files_leave_as_they_came_also_after_saving(file, kind, t
     plan = planned(rig, actions, tmp_path / path.name)
     assert differences(before, snapshot()) == []
     assert plan.data == path.read_bytes()
-    assert plan.changes.sentence() == "1 untouched"
+    assert plan.changes.sentence() == "1 unchanged"
     rig, actions = saved_and_reloaded(tmp_path, rig, path.name)
     assert planned(rig, actions, tmp_path / path.name).data == path.read_bytes()
 
@@ -456,7 +456,7 @@ def test_a_new_action_is_fitted_and_of_version_6(tmp_path):
     action = rig.animation_data.action
     action.name = "wave"
     plan = planned(rig, [action], tmp_path / "new.skl")
-    assert plan.changes.sentence() == "1 added, 0 untouched"
+    assert plan.changes.sentence() == "1 added, 0 unchanged"
     (tmp_path / "new.skl").write_bytes(plan.data)
     (motion,) = read(tmp_path / "new.skl").motions
     assert (motion.label, motion.version, motion.first, motion.last, motion.fps) == ("wave", 6, 1, 25, 24.0)
@@ -505,7 +505,7 @@ def test_an_edited_rest_pose_is_asked_about(tmp_path):
     bpy.ops.object.mode_set(mode="EDIT")
     rig.data.edit_bones["Finger"].tail.x += 0.05
     bpy.ops.object.mode_set(mode="OBJECT")
-    with pytest.raises(WriteError, match="rest pose was edited"):
+    with pytest.raises(WriteError, match="rest pose has changed"):
         planned(rig, [action], tmp_path / "new.skls")
     kept = planned(rig, [action], tmp_path / "new.skls", rest_change=RestChange.GAME_POSE)
     assert kept.data == path.read_bytes()
@@ -537,7 +537,7 @@ def test_copies_made_in_blender_are_new_motions(tmp_path):
     copy.name = "walk_fast"
     now = skl.read(planned(rig, [action, copy], tmp_path / "new.skls").data, "new.skls", Report())
     assert [motion.label for motion in now.motions] == ["walk", "walk_fast"]
-    with pytest.raises(WriteError, match=r"a \.skl holds one motion, not 2"):
+    with pytest.raises(WriteError, match=r"a \.skl file stores one motion, not 2"):
         planned(rig, [action, copy], tmp_path / "new.skl")
 
 
@@ -573,7 +573,7 @@ def test_refusals_change_nothing(tmp_path):
     before = snapshot()
     with pytest.raises(ReadError, match="none of the 4 bones of the file is in the armature 'rig'"):
         load(rig, path)
-    with pytest.raises(ReadError, match="there is no motion called 'jump'"):
+    with pytest.raises(ReadError, match="there is no motion named 'jump'"):
         load(rig, path, motions=["jump"])
     wrong = tmp_path / "wrong.skls"
     wrong.write_bytes(struct.pack("<I", 3) + b"walk")
@@ -594,7 +594,7 @@ def test_the_same_bone_twice(tmp_path):
     rig = rig_of(["root", "arm"])
     report = Report()
     actions = load(rig, path, report).actions
-    assert any("a bone is there twice" in line for line in report.lines())
+    assert any("a bone occurs twice" in line for line in report.lines())
     assert planned(rig, actions, tmp_path / "new.skls").data == path.read_bytes()
 
 
@@ -607,7 +607,7 @@ def test_quaternions_where_the_armature_has_some(tmp_path):
     assert rig.pose.bones["arm"].rotation_mode == "QUATERNION"
     report = Report()
     load(rig, path, report, rotation=Rotation.EULER)
-    assert any("2 actions that turn them by quaternions do so no longer" in line for line in report.lines())
+    assert any("2 actions with quaternion keys no longer play" in line for line in report.lines())
 
 
 @needs_corpus

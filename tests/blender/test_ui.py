@@ -134,7 +134,7 @@ def test_complaint_8_the_scene_keeps_its_rate_unless_asked(game):
     bpy.context.scene.frame_end = 111
     load(game)
     assert (render.fps, bpy.context.scene.frame_end) == (25, 111)
-    assert any("25 frames a second" in line for line in last_report())
+    assert any("25 frames per second" in line for line in last_report())
     bpy.ops.motionbridge.match_scene()
     assert (render.fps, bpy.context.scene.frame_start, bpy.context.scene.frame_end) == (30, 0, 24)
     render.fps = 24
@@ -175,7 +175,7 @@ def test_complaint_9_nothing_chosen_is_said(game):
     assert "no motion is chosen" in said
     assert "Tick at least one" in said
     said = refusal(bpy.ops.import_scene.xray_omf, filepath=str(game / "humanoid.omf"), motions="wlak")
-    assert "there is no motion called 'wlak'" in said
+    assert "there is no motion named 'wlak'" in said
 
 
 def edit_mode(rig):
@@ -258,7 +258,7 @@ def test_complaint_11_cyrillic_names_of_folders_files_and_motions(game, tmp_path
     assert rig.animation_data.action.name == "кивок"
     bpy.data.actions["wave"].motionbridge_motion.motion_name = "手"
     said = refusal(bpy.ops.export_scene.xray_omf, filepath=str(out), motions="wave")
-    assert "code page (1251) lacks" in said
+    assert "not in the game's code page (1251)" in said
 
 
 WRONG = {
@@ -426,7 +426,7 @@ def test_one_key_of_231_motions_is_saved_back_with_its_sentence(corpus, tmp_path
     rig = bpy.context.view_layer.objects.active
     turn_a_key(rig.animation_data.action, 'pose.bones["bip01_head"].rotation_quaternion')
     assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
-    assert last_report()[0] == "human_smart_cover.omf: 1 motion, 1 track changed, 230 untouched"
+    assert last_report()[0] == "human_smart_cover.omf: 1 motion, 1 track changed, 230 unchanged"
     assert (tmp_path / "human_smart_cover.omf.bak").read_bytes() == (
         corpus / "omf" / "human_smart_cover.omf"
     ).read_bytes()
@@ -471,7 +471,7 @@ def test_an_edited_rest_pose_is_asked_about(game, tmp_path):
     rig.data.edit_bones["head"].roll += 0.5
     bpy.ops.object.mode_set(mode="OBJECT")
     said = refusal(bpy.ops.export_scene.xray_omf, filepath=str(tmp_path / "x.omf"))
-    assert "rest pose was edited" in said
+    assert "rest pose has changed" in said
     assert bpy.ops.export_scene.xray_omf(filepath=str(tmp_path / "x.omf"), rest_change="GAME_POSE") == {"FINISHED"}
     assert (tmp_path / "x.omf").read_bytes() == (game / "humanoid.omf").read_bytes()
 
@@ -501,7 +501,7 @@ def test_into_a_file_that_is_there(game):
     shutil.copy(game / "humanoid.omf", game / "other.omf")
     path = str(game / "other.omf")
     assert bpy.ops.export_scene.xray_omf(filepath=path, onto="FILE", choose="ACTIVE") == {"FINISHED"}
-    assert last_report()[0] == "other.omf: 1 motion, 1 track changed, 4 untouched"
+    assert last_report()[0] == "other.omf: 1 motion, 1 track changed, 4 unchanged"
     assert (game / "other.omf.bak").read_bytes() == (game / "humanoid.omf").read_bytes()
     assert names_of(game / "other.omf") == ["walk", "idle", "wave", "jump", "nod"]
 

@@ -32,7 +32,7 @@ def test_a_file_goes_through_the_operators_unchanged(path, tmp_path):
     assert bpy.ops.export_scene.xray_level_geometry(filepath=str(target)) == {"FINISHED"}
     assert differences(before, snapshot()) == []
     assert target.read_bytes() == path.read_bytes()
-    with pytest.raises(RuntimeError, match="goes into a file of"):
+    with pytest.raises(RuntimeError, match="needs a file with the suffix"):
         bpy.ops.export_scene.xray_level_geometry(filepath=str(tmp_path / "out.dm"))
 
 
@@ -82,12 +82,12 @@ def test_the_dialog_begins_with_what_the_first_selected_slot_says(tmp_path):
 
 def test_what_is_missing_to_edit_is_said(tmp_path):
     ground, _ = opened(tmp_path)
-    with pytest.raises(RuntimeError, match="nothing is ticked"):
+    with pytest.raises(RuntimeError, match="no value is selected"):
         bpy.ops.motionbridge.details_slots()
     select_faces(ground)
     with pytest.raises(RuntimeError, match="no face is selected"):
         bpy.ops.motionbridge.details_slots(use_height=True, height=1)
-    with pytest.raises(RuntimeError, match="nothing grows on the 0 slots"):
+    with pytest.raises(RuntimeError, match="no detail models on the 0 chosen slots"):
         bpy.ops.motionbridge.details_scatter()
     bpy.context.view_layer.objects.active = None
     with pytest.raises(RuntimeError, match="not the ground of a level"):
@@ -172,7 +172,7 @@ def test_version_2_has_no_light_to_show(tmp_path):
 def test_offending_slots_are_selected(tmp_path):
     ground, _ = opened(tmp_path)
     bpy.data.objects.remove(models_of(ground)[0])
-    with pytest.raises(RuntimeError, match="that is gone"):
+    with pytest.raises(RuntimeError, match="that is missing"):
         bpy.ops.export_scene.xray_level_geometry(filepath=str(tmp_path / "out.details"))
     assert bpy.ops.motionbridge.level_check() == {"FINISHED"}
     assert ground.mode == "EDIT"

@@ -65,7 +65,7 @@ def test_import_change_nothing_export_and_it_is_the_same(target, tmp_path):
     assert active().name == ("mover" if target == "ACTIVE" else "mixed_fusker")
     assert active().animation_data.action.use_fake_user
     assert export(tmp_path / "new.anm") == (PATHS / MIXED).read_bytes()
-    assert last_report()[0] == "new.anm: 6 channels untouched"
+    assert last_report()[0] == "new.anm: 6 channels unchanged"
 
 
 @needs_corpus
@@ -108,7 +108,7 @@ def test_an_active_camera_is_hung_below_what_moves_it(tmp_path):
 def test_a_camera_that_moves_by_itself_is_not_taken_over():
     camera = linked("eye", bpy.data.cameras.new("eye"))
     camera.keyframe_insert("location", frame=1)
-    assert "is moved already" in refusal(bpy.ops.import_scene.xray_anm, filepath=str(PATHS / MIXED), target="ACTIVE")
+    assert "is already moved" in refusal(bpy.ops.import_scene.xray_anm, filepath=str(PATHS / MIXED), target="ACTIVE")
     assert camera.parent is None
 
 
@@ -141,7 +141,7 @@ def test_the_scene_keeps_its_rate_unless_asked():
     render.fps, render.fps_base = 25, 1.0
     load(STRAFE)
     assert (render.fps, render.fps_base) == (25, 1.0)
-    assert any("25 frames a second, the path 34" in line for line in last_report())
+    assert any("25 frames per second, the path 34" in line for line in last_report())
     assert bpy.ops.motionbridge.match_scene_to_path() == {"FINISHED"}
     scene, stored = bpy.context.scene, animation_of((PATHS / STRAFE).read_bytes())
     assert render.fps / render.fps_base == pytest.approx(34, abs=1e-5)
@@ -149,7 +149,7 @@ def test_the_scene_keeps_its_rate_unless_asked():
     render.fps = 25
     load(STRAFE, match_scene=True)
     assert render.fps == 34
-    assert not any("frames a second" in line for line in last_report())
+    assert not any("frames per second" in line for line in last_report())
 
 
 @needs_corpus
@@ -192,7 +192,7 @@ def test_the_report_says_what_changed_and_the_old_file_is_kept(tmp_path):
     load(TCB)
     curves_of(active())["location", 0].keyframe_points[0].co[1] += 0.25
     export(target)
-    assert last_report()[0] == "new.anm: channel X changed (1 key); 5 channels untouched"
+    assert last_report()[0] == "new.anm: channel X changed (1 key); 5 channels unchanged"
     assert (tmp_path / "new.anm.bak").read_bytes() == (PATHS / TCB).read_bytes()
 
 
@@ -358,7 +358,7 @@ def test_a_new_name_in_the_panel_goes_into_the_file(tmp_path):
     load(TCB)
     active().animation_data.action.motionbridge_path.path_name = "renamed"
     assert animation_of(export(tmp_path / "a.anm")).label == "renamed"
-    assert last_report()[0] == "a.anm: name changed; 6 channels untouched"
+    assert last_report()[0] == "a.anm: name changed; 6 channels unchanged"
 
 
 @needs_corpus
@@ -429,7 +429,7 @@ def test_a_channel_without_keys_can_be_given_some(tmp_path):
     changed = animation_of(export(tmp_path / "new.anm")).envelopes[0].decoded()
     np.testing.assert_allclose(changed.times, [0.5, 1.0], atol=1e-6)
     np.testing.assert_allclose(changed.values, [1.0, 2.0], atol=1e-6)
-    assert last_report()[0] == "new.anm: channel X changed (2 keys); 5 channels untouched"
+    assert last_report()[0] == "new.anm: channel X changed (2 keys); 5 channels unchanged"
 
 
 def check_outside(curve, data: bytes) -> None:

@@ -50,7 +50,7 @@ def test_a_bad_file_among_good_ones_is_left_out_and_said(file, tmp_path):
     assert bpy.ops.import_scene.arma_rtm(directory=str(tmp_path), files=files) == {"FINISHED"}
     assert "left out" in bpy.context.window_manager.motionbridge_report
     before = snapshot()
-    with pytest.raises(RuntimeError, match="no animation"):
+    with pytest.raises(RuntimeError, match="not an animation"):
         bpy.ops.import_scene.arma_rtm(filepath=str(tmp_path / "bad.rtm"))
     assert differences(before, snapshot()) == []
 

@@ -48,7 +48,7 @@ def test_import_change_nothing_export_and_it_is_the_same(two, tmp_path):
     assert rig.animation_data.action.name == "walk"
     assert rig.animation_data.action.use_fake_user
     assert export(tmp_path / "new.skls") == two.read_bytes()
-    assert last_report()[0] == "new.skls: 2 untouched"
+    assert last_report()[0] == "new.skls: 2 unchanged"
 
 
 def test_which_are_imported(two):
@@ -57,7 +57,9 @@ def test_which_are_imported(two):
     assert "walk" not in bpy.data.actions
     load(two, motions="WALK")
     assert {"walk", "run"} == {action.name for action in bpy.data.actions}
-    assert "no motion has such a name" in refusal(bpy.ops.import_scene.xray_skl, filepath=str(two), name_filter="jump")
+    assert "no motion matches the filter" in refusal(
+        bpy.ops.import_scene.xray_skl, filepath=str(two), name_filter="jump"
+    )
 
 
 def test_only_ticked_motions_are_imported(two):
@@ -67,7 +69,7 @@ def test_only_ticked_motions_are_imported(two):
     assert [action.name for action in bpy.data.actions] == ["run"]
     listed[1]["ticked"] = False
     assert "no motion is chosen" in refusal(bpy.ops.import_scene.xray_skl, filepath=str(two), listed=listed)
-    assert "no motion called 'jump'" in refusal(bpy.ops.import_scene.xray_skl, filepath=str(two), motions="walk;jump")
+    assert "no motion named 'jump'" in refusal(bpy.ops.import_scene.xray_skl, filepath=str(two), motions="walk;jump")
 
 
 def test_the_list_before_the_import_names_motions_and_lengths(two):
@@ -92,7 +94,7 @@ def test_what_is_exported(two, tmp_path):
     rig = rig_of(BONES)
     load(two)
     assert labels(export(tmp_path / "new.skls", choose="ACTIVE")) == ["walk"]
-    assert "holds one motion, not 2" in refusal(bpy.ops.export_scene.xray_skl, filepath=str(tmp_path / "new.skl"))
+    assert "stores one motion, not 2" in refusal(bpy.ops.export_scene.xray_skl, filepath=str(tmp_path / "new.skl"))
     assert not (tmp_path / "new.skl").exists()
     assert labels(export(tmp_path / "new.skls", choose="ALL")) == ["walk", "run"]
     assert (tmp_path / "new.skls.bak").exists()
@@ -131,7 +133,7 @@ def test_the_scene_keeps_its_rate_unless_asked(two):
     scene.render.fps = 24
     load(two)
     assert (scene.render.fps, scene.frame_end) == (24, 250)
-    assert any("the scene plays 24 frames a second, the motion 30" in line for line in last_report())
+    assert any("the scene plays 24 frames per second, the motion 30" in line for line in last_report())
     load(two, motions="run", match_scene=True)
     assert (scene.render.fps / scene.render.fps_base, scene.frame_start, scene.frame_end) == (25.0, 0, 30)
     scene.frame_end = 9

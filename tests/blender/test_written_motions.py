@@ -184,7 +184,7 @@ def test_a_key_behind_the_motion_makes_it_longer(game, tmp_path, first):
     motion = library.motions[0]
     assert motion.frames == 81
     sentence = said[0].partition(". ")[0]
-    assert sentence == f"one.omf: 1 motion, {len(changed_tracks(before, motion))} tracks changed, 0 untouched"
+    assert sentence == f"one.omf: 1 motion, {len(changed_tracks(before, motion))} tracks changed, 0 unchanged"
     # What is no longer than it was keeps its bytes, and so do the keys of what is.
     for track in range(before.track_count):
         old, new = before.track(track), motion.track(track)
@@ -236,8 +236,8 @@ def test_the_frame_range_makes_a_motion_shorter_and_the_report_says_so(game, tmp
     (library, _), said = exported(rig, action, tmp_path / "one.omf")
     motion = library.motions[0]
     assert motion.frames == 11
-    assert said[0] == "one.omf: 1 motion, 0 tracks changed, 0 untouched"
-    assert said[1:] == ["shortened by the action's frame range; keys behind it are left out (walk: 25 -> 11 frames)"]
+    assert said[0] == "one.omf: 1 motion, 0 tracks changed, 0 unchanged"
+    assert said[1:] == ["shortened by the action's frame range; keys after it are left out (walk: 25 -> 11 frames)"]
     for track in range(before.track_count):  # cut off, not quantised again
         old, new = before.track(track), motion.track(track)
         np.testing.assert_array_equal(new.rotation, old.rotation[:11])
@@ -253,7 +253,7 @@ def test_keys_before_the_first_frame_are_said_to_stay_behind(game, tmp_path):
     (library, _), said = exported(rig, action, tmp_path / "one.omf")
     assert library.motions[0].frames == 25
     (line,) = (line for line in said if "before the first frame" in line)
-    assert line.endswith("are left out; widen the action's frame range to have them (walk: 10 frames)")
+    assert line.endswith("are left out; widen the action's frame range to export them (walk: 10 frames)")
 
 
 def test_a_wider_range_is_the_users_and_keys_behind_it_are_said(game, tmp_path):
@@ -262,7 +262,7 @@ def test_a_wider_range_is_the_users_and_keys_behind_it_are_said(game, tmp_path):
     key(action, "root", 80)
     (library, _), said = exported(rig, action, tmp_path / "one.omf")
     assert library.motions[0].frames == 41
-    assert any("behind the last frame" in line and "walk: 40 frames" in line for line in said)
+    assert any("after the last frame" in line and "walk: 40 frames" in line for line in said)
 
 
 def test_a_motion_without_a_manual_range_is_as_long_as_its_keys_but_never_shorter(game, tmp_path):
@@ -426,7 +426,7 @@ def test_new_motions_take_the_bits_they_need_and_the_status_line_says_the_error(
     (track,) = (motion.track(number) for number in range(motion.track_count) if motion.flags(number) & 1)
     assert track.translation.dtype == kind
     sentence, _, error = last_report()[0].partition(". ")
-    assert sentence == "new.omf: 1 motion added, 0 untouched"
+    assert sentence == "new.omf: 1 motion added, 0 unchanged"
     stated = float(error.removeprefix("Largest rounding of a translation key: ").partition(" mm (root, step)")[0])
     assert stated == pytest.approx(1000 * distance / 254 / 2 if kind is np.int8 else 0.001, rel=0.1, abs=0.001)
     assert bpy.ops.export_scene.xray_omf(filepath=str(tmp_path / "8.omf"), choose="ACTIVE", width="NARROW")
@@ -513,8 +513,8 @@ def test_the_dialog_says_what_will_be_lost_and_the_report_has_it_afterwards(game
     assert "walk: 25 -> 11 frames" in said
     text = " ".join(said)
     warnings = [
-        "shortened by the action's frame range; keys behind it are left out (walk: 25 -> 11 frames)",
-        "[9x] the game has no place for these curves; left out",
+        "shortened by the action's frame range; keys after it are left out (walk: 25 -> 11 frames)",
+        "[9x] the game cannot store these curves; left out",
     ]
     for warning in warnings:
         assert warning in " ".join(text.split())
@@ -570,12 +570,12 @@ def test_deleted_motions_are_counted_once_and_give_their_names_free(game):
     delete_in_panel(bpy.data.actions["walk"])
     dialog = as_in_a_window(save_back.MOTIONBRIDGE_OT_save_back)
     dialog.check(bpy.context)
-    assert f"{len(names) - 1} untouched, 1 deleted" in drawn(dialog)
+    assert f"{len(names) - 1} unchanged, 1 deleted" in drawn(dialog)
     rig = bpy.context.view_layer.objects.active
     new_action(rig, "walk", 0.3)
     assert bpy.ops.motionbridge.add_motion() == {"FINISHED"}
     assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
-    assert last_report()[0].startswith(f"humanoid.omf: 1 motion added, {len(names) - 1} untouched, 1 deleted")
+    assert last_report()[0].startswith(f"humanoid.omf: 1 motion added, {len(names) - 1} unchanged, 1 deleted")
     assert sorted(sound_motions(path)) == sorted(names)
     assert motions_in(path).library.motions[-1].frames == 100
 

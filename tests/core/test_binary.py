@@ -175,7 +175,7 @@ def test_a_part_knows_its_place_in_the_file():
 def test_bytes_left_over_are_refused():
     reader = Reader(bytes(3), chunk="0xE")
     reader.u8()
-    with pytest.raises(ReadError, match="chunk 0xE, offset 1: 2 bytes are left over behind the header"):
+    with pytest.raises(ReadError, match="chunk 0xE, offset 1: 2 extra bytes after the header"):
         reader.expect_end("the header")
 
 

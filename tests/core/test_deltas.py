@@ -164,7 +164,7 @@ def test_parents_may_stand_behind_their_children_but_form_no_ring():
     _, wanted = skeleton(np.random.default_rng(6))
     parents = [2, -1, 1, 0, 1]
     np.testing.assert_allclose(deltas.absolute(deltas.relative(wanted, parents), parents), wanted, atol=1e-8)
-    with pytest.raises(ValueError, match="ring"):
+    with pytest.raises(ValueError, match="cycle"):
         deltas.absolute(wanted, [1, 0, -1, -1, -1])
 
 

@@ -51,7 +51,7 @@ def test_a_file_that_may_not_be_read_is_refused(tmp_path, monkeypatch):
         raise PermissionError(errno.EACCES, "Permission denied")
 
     monkeypatch.setattr(Path, "read_bytes", refuse)
-    with pytest.raises(ReadError, match=r"does not let us read it.*permissions"):
+    with pytest.raises(ReadError, match=r"denies permission to read it.*permissions"):
         read_file(path)
 
 

@@ -103,7 +103,7 @@ def test_parents_precede_their_children(order, choices):
 
 @pytest.mark.parametrize("parents", [[0], [1, 0], [-1, 2, 3, 1], [1, 2, 0, -1], [2, -1, 3, 2]])
 def test_a_ring_of_parents_is_refused(parents):
-    with pytest.raises(ValueError, match="form a ring"):
+    with pytest.raises(ValueError, match="form a cycle"):
         parents_first(parents)
 
 

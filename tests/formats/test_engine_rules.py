@@ -32,10 +32,10 @@ SOUND = library((1, b"a"), (2, b"b")) + playing(b"a", b"b")
 ODD_OMF = {
     "motions have the chunk ids 2, 3, 21; the game looks for 1 to 3": library((2, b"a"), (3, b"b"), (21, b"c"))
     + playing(b"a", b"b", b"c"),
-    "22 motions are announced, 1 are there": library((1, b"a"), announced=22) + playing(b"a"),
+    "22 motions are declared, 1 exist": library((1, b"a"), announced=22) + playing(b"a"),
     "2 motions, 1 definitions": library((1, b"a"), (2, b"b")) + playing(b"a"),
     "the motion 'a' has 1 tracks for 2 bones": library((1, b"a")) + playing(b"a", bones=(b"root", b"hand")),
-    "the motion 'a' is there 2 times": library((1, b"a"), (2, b"a")) + playing(b"a", b"a"),
+    "the motion 'a' occurs 2 times": library((1, b"a"), (2, b"a")) + playing(b"a", b"a"),
     "a motion without a name": library((1, b"")) + playing(b""),
     "a partition or bone without a name": library((1, b"a")) + playing(b"a", bones=(b"",)),
     "the bone 'root' is in 2 partitions": library((1, b"a")) + playing(b"a", bones=(b"root", b"root")),
@@ -62,7 +62,8 @@ def test_motions_inside_a_model_must_fit_its_bones():
     assert "motions have 1 tracks, the model has 2 bones" in found
     strange = library((1, b"a")) + playing(b"a", bones=(b"root", b"tail"))
     assert (
-        "partitions name bones that the model does not have: tail" in verify(with_motions(strange), "odd.ogf").problems
+        "partitions refer to bones that the model does not have: tail"
+        in verify(with_motions(strange), "odd.ogf").problems
     )
 
 
@@ -77,7 +78,7 @@ def test_slots_must_name_models_that_are_there():
     document = details.read(SMALL, "level.details", Report())
     assert details.named_models(document) - set(document.models)
     (problem,) = verify(SMALL, "level.details").problems
-    assert problem.startswith("slots name models that are not in the file: ")
+    assert problem.startswith("slots refer to models that are not in the file: ")
 
 
 @pytest.mark.parametrize("path", corpus_files("omf/[!o]*", "ogf/[!o]*", "skl", "skls", "bones", "details", "oof"))
@@ -85,7 +86,7 @@ def test_real_files_have_no_problem_and_come_back_deep_down(path):
     verdict = verify(path.read_bytes(), path.name, deep=True)
     assert verdict.status in {Status.IDENTICAL, Status.REFUSED}
     twice = "usable_items_big" in path.name  # it really has motions twice
-    assert all(twice and "is there 2 times" in problem for problem in verdict.problems)
+    assert all(twice and "occurs 2 times" in problem for problem in verdict.problems)
 
 
 @pytest.mark.parametrize("path", corpus_files("anm", "cform", "hom", "som", "dm", "err", "rtm", "rtm_binarised", "p3d"))

@@ -35,7 +35,7 @@ def test_names_are_distinct_and_suffixes_are_written_as_they_are_compared():
 
 def test_a_format_is_found_by_its_name():
     assert [format_named(known.name) for known in FORMATS] == list(FORMATS)
-    with pytest.raises(ReadError, match=r"no format called 'nif'.*Known: .*omf"):
+    with pytest.raises(ReadError, match=r"no format named 'nif'.*Known: .*omf"):
         format_named("nif")
 
 
@@ -76,7 +76,7 @@ def test_a_sample_is_identical_and_wholly_understood(samples, name):
 
 
 def test_opening_an_unknown_file_says_what_is_known():
-    with pytest.raises(ReadError, match=r"notes\.txt: this is no file of a known format\. Known are \.omf"):
+    with pytest.raises(ReadError, match=r"notes\.txt: this is not a file of a known format\. Known are \.omf"):
         open_document(b"hello", "notes.txt")
 
 

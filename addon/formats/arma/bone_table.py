@@ -54,10 +54,10 @@ def read(data: bytes, file: str) -> BoneTable:
     try:
         content = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_without_doubles)
     except UnicodeDecodeError as wrong:
-        raise ReadError("the table of bone names is no text in UTF-8", file=file, remedy=_EXAMPLE) from wrong
+        raise ReadError("the table of bone names is not UTF-8 text", file=file, remedy=_EXAMPLE) from wrong
     except (json.JSONDecodeError, RecursionError) as wrong:
         place = f" (line {wrong.lineno}: {wrong.msg})" if isinstance(wrong, json.JSONDecodeError) else ""
-        raise ReadError(f"the table of bone names is no JSON{place}", file=file, remedy=_EXAMPLE) from wrong
+        raise ReadError(f"the table of bone names is not valid JSON{place}", file=file, remedy=_EXAMPLE) from wrong
     except _Double as double:
         raise ReadError(
             f"the table of bone names has {double} twice", file=file, remedy="Keep one of the two lines"
@@ -67,9 +67,7 @@ def read(data: bytes, file: str) -> BoneTable:
         raise ReadError('the table of bone names has no "bones"', file=file, remedy=_EXAMPLE)
     unknown = [name for name in content if name not in (BONES, COMMENT)]
     if unknown:
-        raise ReadError(
-            f"the table of bone names says {unknown[0]!r}, which means nothing here", file=file, remedy=_EXAMPLE
-        )
+        raise ReadError(f"the table of bone names says {unknown[0]!r}, which is unknown", file=file, remedy=_EXAMPLE)
     wrong_names = [left for left, right in pairs.items() if not left or not isinstance(right, str) or not right]
     if wrong_names:
         raise ReadError(

@@ -27,7 +27,7 @@ class Hierarchy:
     def parent_indices(self, bones: Sequence[str]) -> NDArray[np.int32]:
         """(bones,) for each bone the place of its nearest ancestor among ``bones``, -1 for none.
 
-        Names are compared without regard to case. Where parents form a ring its first bone counts as a root.
+        Names are compared without regard to case. Where parents form a cycle its first bone counts as a root.
         """
         above = {bone.lower(): parent.lower() for bone, parent in self.parents.items()}
         place = {bone.lower(): number for number, bone in reversed(list(enumerate(bones)))}

@@ -23,7 +23,9 @@ def unpack(reader: Reader, size: int, what: str = "the compressed data") -> tupl
     Raises `ReadError` for a stream that ends early, gives more or fewer bytes, or copies from before its beginning.
     """
     if size > HIGHEST_RATIO * reader.remaining:
-        raise reader.error(f"{what} is said to unpack to {size} bytes, {reader.remaining} are left in the file")
+        raise reader.error(
+            f"{what} declares {size} unpacked bytes, but only {reader.remaining} bytes remain in the file"
+        )
     ahead = reader.data[reader.position :]
     # No packer makes it twice as large: the copy stays small however large the file is.
     packed = bytes(ahead[: 2 * size + 64])

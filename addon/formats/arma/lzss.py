@@ -21,7 +21,9 @@ def unpack(reader: Reader, size: int, what: str = "the compressed data") -> tupl
     Raises `ReadError` for a stream that ends early or whose sum is wrong.
     """
     if size > HIGHEST_RATIO * reader.remaining:
-        raise reader.error(f"{what} is said to unpack to {size} bytes, {reader.remaining} are left in the file")
+        raise reader.error(
+            f"{what} declares {size} unpacked bytes, but only {reader.remaining} bytes remain in the file"
+        )
     packed = bytes(reader.data[reader.position : reader.position + size + size // 8 + 64])
     try:
         plain, used = _decode(packed, size)

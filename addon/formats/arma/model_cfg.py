@@ -63,7 +63,7 @@ def read(data: bytes, file: str, report: Report) -> ModelConfig:
     """The skeletons and models of a `model.cfg`. Raises `ReadError` for what is no such text."""
     if not len(data) or b"\0" in data[:256]:
         raise ReadError(
-            "this is no text" if len(data) else "the file is empty",
+            "this is not a text file" if len(data) else "the file is empty",
             file=file,
             remedy="Choose a model.cfg as text; a config.bin has to be made text with the game's tools first",
         )
@@ -74,7 +74,7 @@ def read(data: bytes, file: str, report: Report) -> ModelConfig:
     try:
         _inherit(top, result, Work(MOST_STEPS + STEPS_A_BYTE * len(data)), report)
     except TooMuch:
-        report.warn("its classes inherit far more than is in the file: some skeletons or models are left out", file)
+        report.warn("its classes inherit too many definitions; some skeletons or models are left out", file)
     return result
 
 
@@ -122,7 +122,7 @@ def _skeleton(found: ConfigClass, parent: ConfigClass, work: Work, report: Repor
 def _pairs(value: Value | None, place: str, report: Report) -> Iterator[tuple[str, str]]:
     flat = [entry for entry in value if isinstance(entry, str)] if isinstance(value, list) else []
     if len(flat) % 2:
-        report.warn(f"the list of bones ends with {flat[-1]!r} without a parent: taken as a root", place)
+        report.warn(f"the list of bones ends with {flat[-1]!r} without a parent; treated as a root", place)
         flat.append("")
     for bone, above in zip(flat[::2], flat[1::2], strict=True):
         if bone:
@@ -160,7 +160,7 @@ class _Parser:
                 if len(stack) > 1:
                     stack.pop()
                 else:
-                    self.report.warn("a closing brace too many")
+                    self.report.warn("an extra closing brace")
             elif token.lower() == "class" and self._peek() not in ("", "=", "["):
                 opened = self._class_head()
                 if opened is not None:
@@ -236,7 +236,7 @@ class _Parser:
         return token[1:-1].replace('""', '"') if token[:1] == '"' else token
 
     def _error(self, problem: str) -> ReadError:
-        return ReadError(problem, file=self.file, remedy="The file is damaged: get it again")
+        return ReadError(problem, file=self.file, remedy="The file is damaged: copy it again")
 
 
 def _tokens(text: str) -> Iterator[str]:

@@ -35,7 +35,7 @@ def encode(name: str) -> bytes:
     try:
         data = codecs.charmap_encode(name, "strict", _ENCODING)[0]
     except UnicodeEncodeError as wrong:
-        problem = f"the name {name!r} contains {name[wrong.start]!r}, which the game's code page (1252) lacks"
+        problem = f"the name {name!r} contains {name[wrong.start]!r}, which is not in the game's code page (1252)"
     else:
         if decode(data) == name:
             return data

@@ -54,7 +54,7 @@ def preprocessed(text: str, report: Report) -> str:
             try:
                 lines.append(_filled(line, macros, work))
             except TooMuch:
-                report.warn("its definitions make it many times as large: the rest is left out")
+                report.warn("its definitions expand it to many times its size; the rest is left out")
                 break
     return "\n".join(lines)
 

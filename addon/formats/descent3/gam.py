@@ -115,7 +115,7 @@ def read(data: bytes, file: str, report: Report) -> Gam:
         pages.append(_read_page(kind, body, report))
     document = Gam(pages, reader.rest(), file)
     if len(document.tail):
-        report.warn(f"{len(document.tail)} bytes are left over behind the last page; kept")
+        report.warn(f"{len(document.tail)} extra bytes after the last page; kept")
     return document
 
 
@@ -125,7 +125,7 @@ def _read_page(kind: int, body: Reader, report: Report) -> Page:
     try:
         texture = _read_texture(body)
     except ReadError as wrong:
-        report.warn(f"not readable, kept as it is: {wrong.problem}", f"{body.chunk} at {body.start}")
+        report.warn(f"not readable, kept unchanged: {wrong.problem}", f"{body.chunk} at {body.start}")
         return Page(kind, None, body.data)
     warn_not_finite(report, f"texture {strings.decode(texture.name)}", texture)
     return Page(kind, texture)

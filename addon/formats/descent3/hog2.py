@@ -59,9 +59,7 @@ class Hog2:
         """The bytes of the file of this name, in whatever case. Raises `ReadError` where there is none."""
         number = self.find(name)
         if number is None:
-            raise ReadError(
-                f"there is no file called {name!r} in it", file=self.file, remedy="List it to see the names"
-            )
+            raise ReadError(f"there is no file named {name!r} in it", file=self.file, remedy="List it to see the names")
         return bytes(self.contents[number])
 
 
@@ -85,7 +83,7 @@ def read(data: bytes, file: str, report: Report) -> Hog2:
     reserved = reader.take(_RESERVED, "the header")
     table = reader.array(ENTRY, count, what=f"the table of {count} files")
     if start < reader.position:
-        raise reader.error(f"the files are said to begin at {start}, inside the table")
+        raise reader.error(f"the header says that the files begin at {start}, inside the table")
     gap = reader.take(start - reader.position, "what lies between table and files")
     needed = int(table["length"].sum(dtype=np.int64))
     if needed > reader.remaining:
@@ -98,7 +96,7 @@ def read(data: bytes, file: str, report: Report) -> Hog2:
 
 def _report_oddities(document: Hog2, report: Report) -> None:
     if len(document.tail):
-        report.warn(f"{len(document.tail)} bytes are left over behind the files; kept")
+        report.warn(f"{len(document.tail)} extra bytes after the files; kept")
     if len(document.gap):
         report.note(f"{len(document.gap)} bytes lie between table and files; kept")
     lowered = [name.lower() for name in document.names]

@@ -146,7 +146,7 @@ def read(data: bytes, file: str, report: Report) -> OgfImage:
     if head is not None:
         warn_not_finite(report, "the time of a frame", head.frame_time)
     if len(document.tail):
-        report.warn(f"{len(document.tail)} bytes are left over behind the image; kept")
+        report.warn(f"{len(document.tail)} extra bytes after the image; kept")
     for image in document.frames:
         if image.type not in ImageType.__members__.values() or image.type in (ImageType.EIGHT_BITS, ImageType.RAW):
             report.warn(f"an image of type {image.type} is not readable by the game; its pixels are kept", image.label)
@@ -170,7 +170,7 @@ def _read_image(reader: Reader, *, last: bool) -> Image:
     known = kind in ImageType.__members__.values()
     if colour_map or not known:
         raise reader.error(
-            f"an image of type {kind} (colour map {colour_map}) is none of Descent 3",
+            f"an image of type {kind} (colour map {colour_map}) is not a Descent 3 image",
             "Check that this is a texture of Descent 3 (models of S.T.A.L.K.E.R. have the same suffix), copied whole",
         )
     name = b""
@@ -284,7 +284,7 @@ def decode_image(image: Image, level: int = 0, file: str = "") -> NDArray[np.uin
     raise ReadError(
         f"an image of type {image.type} is not readable by the game",
         file=file,
-        remedy="Save it anew with the game's tools",
+        remedy="Save it again with the game's tools",
     )
 
 
@@ -355,10 +355,10 @@ def read_runs(reader: Reader, pixels: int) -> NDArray[np.void]:
         taken = min(whole + 1, len(block))
         if bad < taken:
             reader.position += (found + bad) * RUN.itemsize
-            raise reader.error(f"a run of {counts[bad]} pixels; the game takes 2 to {LONGEST_RUN}")
+            raise reader.error(f"a run of {counts[bad]} pixels; the game supports 2 to {LONGEST_RUN}")
         size, found = int(ends[taken - 1]), found + taken
     if size > pixels:
-        raise reader.error(f"the runs of an image reach over its {pixels} pixels")
+        raise reader.error(f"the runs of an image exceed its {pixels} pixels")
     return reader.array(RUN, found, what="the pixels")
 
 
@@ -389,7 +389,9 @@ def tga_colours(
     """(height, width, 4), top row first, of an ordinary TGA of 24 or 32 bits. Raises `ReadError`."""
     size = depth // 8
     if depth not in (24, 32):
-        raise ReadError(f"an image of {depth} bits a pixel is not read here", file=file, remedy="Save it with 24 or 32")
+        raise ReadError(
+            f"an image of {depth} bits per pixel is not supported", file=file, remedy="Save it with 24 or 32"
+        )
     reader = Reader(data, file)
     if in_runs:
         stored = _tga_runs(reader, width * height, size)
@@ -413,5 +415,5 @@ def _tga_runs(reader: Reader, pixels: int, size: int) -> NDArray[np.uint8]:
         parts.append(np.repeat(plain, count, axis=0) if head & 0x80 else plain)
         found += count
     if found > pixels:
-        raise reader.error(f"the packets of an image reach over its {pixels} pixels")
+        raise reader.error(f"the packets of an image exceed its {pixels} pixels")
     return np.concatenate(parts)

@@ -160,7 +160,7 @@ def read_animation(reader: Reader, report: Report) -> Animation:
     """A chunk's body. Raises `ReadError`."""
     name = reader.string("the animation's name")
     first, last = reader.i32("the first frame"), reader.i32("the last frame")
-    fps = reader.f32("the frames a second")
+    fps = reader.f32("the frames per second")
     version = reader.u16("the version")
     if version not in VERSIONS:
         raise reader.error(
@@ -176,9 +176,9 @@ def read_animation(reader: Reader, report: Report) -> Animation:
     animation.envelopes = [envelopes[channel] for channel in range(len(NAMES))]
     animation.tail = reader.rest()
     if len(animation.tail):
-        report.warn(f"{len(animation.tail)} bytes are left over behind the channels; kept", reader.chunk)
+        report.warn(f"{len(animation.tail)} extra bytes after the channels; kept", reader.chunk)
     if not (np.isfinite(fps) and fps >= 1e-3):
-        report.warn(f"{fps} frames a second make no sense; 30 are taken, the number is kept", reader.chunk)
+        report.warn(f"{fps} frames per second are invalid; 30 are used, the value is kept", reader.chunk)
     return animation
 
 
@@ -205,8 +205,8 @@ def _refuse_scrambled(reader: Reader, times: np.ndarray, what: str) -> None:
         wild = np.flatnonzero(np.abs(times) > LONGEST)
     if len(wild):
         raise reader.error(
-            f"{what} has a key at {times[wild[0]]:g} seconds: its bytes have slipped",
-            "A text tool has damaged the file: get it again from its source",
+            f"{what} has a key at {times[wild[0]]:g} seconds: its data is misaligned",
+            "A text tool has damaged the file: copy it again from its source",
         )
 
 
@@ -252,7 +252,7 @@ class PathChanges:
             parts.append(f"{noun} {which} changed ({keys} {'key' if keys == 1 else 'keys'})")
         if self.fields:
             parts.append(f"{', '.join(self.fields)} changed")
-        return "; ".join([*parts, f"{counted(6 - len(self.channels), 'channel')} untouched"])
+        return "; ".join([*parts, f"{counted(6 - len(self.channels), 'channel')} unchanged"])
 
 
 def decode(document: Anm, report: Report) -> Path:
@@ -301,7 +301,7 @@ def encode(path: Path, base: Anm | None = None, *, version: int | None = None) -
 
 def _checked_rate(fps: float) -> float:
     if not (np.isfinite(fps) and fps >= 1e-3):
-        raise WriteError(f"{fps} frames a second cannot be written", remedy="Give the path a frame rate")
+        raise WriteError(f"{fps} frames per second cannot be written", remedy="Give the path a frame rate")
     return fps
 
 

@@ -311,7 +311,7 @@ def _typed(known: Callable[[Reader], Kind], reader: Reader, report: Report) -> K
         value = known(reader)
         reader.expect_end("what is known of this chunk")
     except ReadError as wrong:
-        report.warn(f"not readable, kept as it is: {wrong.problem}", reader.chunk)
+        report.warn(f"not readable, kept unchanged: {wrong.problem}", reader.chunk)
         return None
     warn_not_finite(report, f"chunk {reader.chunk}", value)
     return value
@@ -337,7 +337,7 @@ def _write_parts(writer: Writer, parts: Parts) -> None:
 def _counted(reader: Reader, what: str, smallest: int) -> int:
     count = reader.u32(f"the number of {what}")
     if count * smallest > reader.remaining:
-        raise reader.error(f"{count} {what} are announced, {reader.remaining} bytes are left")
+        raise reader.error(f"{count} {what} are declared, {reader.remaining} bytes are left")
     return count
 
 

@@ -193,7 +193,7 @@ def _read_image(reader: Reader, report: Report) -> Cform:
         how = "cut off" if size < wanted else "too long"
         raise reader.error(
             f"{how}: {vertices} vertices and {faces} faces of version {version} take {wanted} bytes, there are {size}",
-            "Copy the file again or compile the level anew",
+            "Copy the file again or compile the level again",
         )
     document = Cform(
         version,
@@ -207,7 +207,7 @@ def _read_image(reader: Reader, report: Report) -> Cform:
     lost = len(document.faces) - int(np.count_nonzero(document.valid_faces()))
     if lost:
         report.warn(
-            f"{lost} of {text.counted_plural(faces, 'faces')} {text.agreeing(lost, 'point behind the last vertex')}"
+            f"{lost} of {text.counted_plural(faces, 'faces')} {text.agreeing(lost, 'refer to missing vertices')}"
         )
     return document
 
@@ -227,7 +227,7 @@ def _read_build(reader: Reader, report: Report) -> Cform:
     warn_not_finite(report, "texture coordinates", document.build.faces["uv"])
     report.note("a build.cform, the SDK's input for its compiler; sectors are not in it")
     for chunk in run.others((_MESH, _LIT_FACES)):
-        report.note(f"a chunk of unknown meaning ({chunk.id:#x}), kept as it is")
+        report.note(f"a chunk of unknown meaning ({chunk.id:#x}), kept unchanged")
     return document
 
 
@@ -261,12 +261,12 @@ def raw_size(document: Cform) -> int:
 def decode(document: Cform, report: Report) -> Mesh:
     """One mesh, vertices and faces in the file's order, with the face attributes that the file has.
 
-    Materials and sectors are int32, flags bool. Faces that point behind the last vertex are left out and reported.
+    Materials and sectors are int32, flags bool. Faces that refer to missing vertices are left out and reported.
     """
     valid, faces = document.valid_faces(), document.faces["vertices"]
     if not valid.all():
         lost = int(np.count_nonzero(~valid))
-        report.warn(text.said_of(lost, "faces", "point behind the last vertex; left out"), document.name)
+        report.warn(text.said_of(lost, "faces", "refer to missing vertices; left out"), document.name)
         faces = faces[valid]
     mesh = Mesh(document.name, space.xray_points(document.vertices), space.xray_triangles(faces).view(np.int32))
     for name, values in _values(document, valid).items():
@@ -339,11 +339,11 @@ def _encode_vertices(
 
 def _check_places(positions: NDArray[np.float32], touched: NDArray[np.bool_], name: str) -> None:
     if not np.isfinite(positions[touched]).all():
-        raise WriteError(f"a vertex of {name!r} stands at no finite place", remedy="Clean the mesh up")
+        raise WriteError(f"a vertex of {name!r} has a NaN or infinite position", remedy="Clean the mesh up")
 
 
 def _box(positions: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Lowest and highest corner; what is no number (from a broken file) aside."""
+    """Lowest and highest corner; what is NaN or infinite (from a broken file) aside."""
     finite = positions if np.isfinite(positions).all() else positions[np.isfinite(positions).all(axis=1)]
     return np.stack([finite.min(axis=0), finite.max(axis=0)]) if len(finite) else np.zeros((2, 3), np.float32)
 
@@ -389,7 +389,7 @@ def _encode_faces(
         return base.faces, None
     if count < len(valid):
         changes.left_out.append(
-            text.said_of(len(valid) - count, "faces of the old file that", "point behind its last vertex")
+            text.said_of(len(valid) - count, "faces of the old file that", "refer to missing vertices")
         )
     return _faces(mesh, values), None
 
@@ -401,7 +401,7 @@ def _revalued(
     if not same:
         kind = "a build.cform" if base.build is not None else f"version {base.version}"
         raise WriteError(
-            f"the faces of {mesh.name!r} are not those of the file, and what {kind} knows of faces cannot be made anew",
+            f"the faces of {mesh.name!r} are not those of the file, and what {kind} knows of faces cannot be rebuilt",
             remedy="Export it as a new level.cform instead",
         )
     valid = np.flatnonzero(base.valid_faces())

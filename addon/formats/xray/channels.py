@@ -79,32 +79,33 @@ def lost_slopes(changes: Iterable[ChannelChange]) -> str:
         return ""
     which = ", ".join(change.channel for change in lost[:MOST_TOLD]) + (", ..." if len(lost) > MOST_TOLD else "")
     return (
-        f"outside the keys of {which} the game goes on with another slope than Blender shows; "
-        "put the outer handle in line with the segment beside it"
+        f"outside the keys of {which} the game continues with another slope than Blender; "
+        "align the outer handle with its segment"
     )
 
 
 def _tell_of_oddities(decoded: Envelope, shown: Display, place: str, report: Report) -> None:
     """What of a channel cannot be shown as it is."""
     if decoded.count and not shown.curve.count:
-        report.warn("keys hold or lead to what is no number: shown without keys, kept while no key is added", place)
+        report.warn(
+            "channel contains NaN or infinite values; imported without keys, exported unchanged unless you add keys",
+            place,
+        )
     elif hidden := shown.hidden(decoded):
         report.warn(
-            f"{counted(hidden, 'key')} at the time of others or out of order: the jump takes a fiftieth of a frame "
-            "here; kept while nothing beside it is changed",
+            f"{counted(hidden, 'key')} at the same time or out of order; the jump takes 1/50 of a frame in Blender; "
+            "unchanged in the file unless its neighbours are edited",
             place,
         )
     if shown.folded:
-        report.warn(
-            "the time of a segment runs backwards, which no curve can show; kept while it is not changed", place
-        )
+        report.warn("the time of a segment runs backwards, which Blender cannot show; kept unless edited", place)
     elif shown.added and not shown.hidden(decoded):
         added = counted(shown.added, "key")
         report.note(f"{added} more than in the file, for handles that Blender would shorten", place)
 
 
 def _shown(envelopes: Sequence[Envelope], frame: float) -> list[Display]:
-    """How channels are shown: those that hold or lead to what is no number without keys."""
+    """How channels are shown: those with NaN or infinite values without keys."""
     numbers = [(one.times, one.values, one.tcb, one.parameters) for one in envelopes]
     if _are_finite(numbers):
         shown = displays(envelopes, frame)
@@ -192,7 +193,7 @@ def _in_layout(base: StoredEnvelope, to_packed: bool, curve: Curve, place: str) 
 
 def _refuse_odd(curve: Curve, place: str) -> None:
     if not all(np.isfinite(part).all() for part in (curve.keys, curve.left, curve.right)):
-        raise WriteError(f"{place}: a key or handle is no number (NaN or infinite)", remedy="Delete that key")
+        raise WriteError(f"{place}: a key or handle is NaN or infinite", remedy="Delete that key")
     if (np.diff(curve.keys[:, 0]) <= 0).any():
         raise WriteError(f"{place}: keys are not in the order of their times", remedy="Sort them")
 

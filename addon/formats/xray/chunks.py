@@ -83,7 +83,7 @@ def read_chunks(reader: Reader, report: Report) -> ChunkRun:
     `ReadError` where the nesting is too deep or the very first header is not one.
     """
     if reader.chunk.count("/") >= DEEPEST:
-        raise reader.error(f"chunks are nested more than {DEEPEST} deep", "The file is damaged or made to do harm")
+        raise reader.error(f"chunks are nested more than {DEEPEST} deep", "The file is damaged or malicious")
     if not reader.chunk:
         reader.refuse_git_pointer()
     chunks: list[Chunk] = []
@@ -96,11 +96,11 @@ def read_chunks(reader: Reader, report: Report) -> ChunkRun:
             if not chunks and not reader.chunk:
                 raise reader.error(
                     f"the first chunk ({identifier:#x}) claims {declared} bytes, {size} follow: "
-                    "cut off, or no chunked file",
+                    "truncated, or not a chunked file",
                     "Check that this is a file of S.T.A.L.K.E.R. and that it was copied whole",
                 )
             report.warn(
-                f"the chunk claims {declared} bytes, {size} follow; read as far as it goes",
+                f"the chunk declares {declared} bytes, but only {size} follow; the existing bytes are read",
                 f"{chunk_path(reader.chunk, identifier)} at {reader.offset}",
             )
         reader.position += _HEADER.size
@@ -111,7 +111,7 @@ def read_chunks(reader: Reader, report: Report) -> ChunkRun:
         chunks.append(chunk)
     tail = reader.rest()
     if len(tail):
-        report.warn(f"{len(tail)} bytes are left over behind the last chunk; kept", reader.chunk or "file")
+        report.warn(f"{len(tail)} extra bytes after the last chunk; kept", reader.chunk or "file")
     return ChunkRun(chunks, tail)
 
 
@@ -119,17 +119,18 @@ def _unpack_body(chunk: Chunk, reader: Reader, report: Report) -> None:
     place = f"{chunk_path(reader.chunk, chunk.id)} at {chunk.offset}"
     if any(int(number, 16) & COMPRESSED for number in reader.chunk.split("/") if number):
         # Every level multiplies what the bytes unpack to: a hundred bytes could claim all memory.
-        report.warn("marked as compressed inside a compressed chunk, which no game writes; taken as it is", place)
+        report.warn("marked as compressed inside a compressed chunk, which no game writes; read as uncompressed", place)
         return
     try:
         plain = unpack(Reader(chunk.body, reader.file, chunk_path(reader.chunk, chunk.id), chunk.offset))
     except ReadError:
         report.warn(
-            "marked as compressed but it is not (compressed or encrypted by a mod's own tool); taken as it is", place
+            "marked as compressed but not in the game's way (encrypted by a mod's tool?); kept unchanged",
+            place,
         )
         return
     chunk.packed, chunk.body = chunk.body, plain
-    report.note("compressed chunk, kept compressed while untouched", place)
+    report.note("compressed chunk, remains compressed unless edited", place)
 
 
 def open_chunk(chunk: Chunk, parent: Reader) -> Reader:

@@ -105,11 +105,11 @@ def read_model(reader: Reader, report: Report) -> Dm:
     for what, values in (("scales", scale), ("vertices", document.vertices)):
         warn_not_finite(report, f"{what}{inside}", values)
     if len(document.tail):
-        report.warn(f"{len(document.tail)} bytes are left over behind the model; kept", place)
+        report.warn(f"{len(document.tail)} extra bytes after the model; kept", place)
     if corners % 3:
-        report.warn(f"{corners} indices are no whole triangles", place)
+        report.warn(f"{corners} indices do not make whole triangles", place)
     if corners and int(document.corners.max()) >= vertices:
-        report.warn("triangles point behind the last vertex", place)
+        report.warn("triangles refer to missing vertices", place)
     return document
 
 
@@ -176,14 +176,14 @@ def differences(first: Dm, second: Dm) -> Iterator[str]:
 def decode(document: Dm, report: Report, name: str = "") -> Mesh:
     """The mesh with its texture coordinates and its one material; `Dm.properties` has the rest.
 
-    ``name`` of the mesh, else the file's. Triangles that point behind the last vertex are left out and reported.
+    ``name`` of the mesh, else the file's. Triangles that refer to missing vertices are left out and reported.
     """
     name = name or PurePath(document.file.replace("\\", "/")).stem or "detail"
     faces = document.triangles
     valid = (faces < len(document.vertices)).all(axis=1)
     if not valid.all():
         lost = int((~valid).sum())
-        report.warn(text.said_of(lost, "triangles", "point behind the last vertex; left out"), name)
+        report.warn(text.said_of(lost, "triangles", "refer to missing vertices; left out"), name)
         faces = faces[valid]
     texture, shader = names.decode(document.texture), names.decode(document.shader)
     return Mesh(
@@ -276,7 +276,7 @@ def _encode_vertices(mesh: Mesh, base: Dm, changes: Changes) -> NDArray[Any]:
     fresh[known] = moved | changed
     finite = np.isfinite(rows["position"]).all(axis=1) & np.isfinite(rows["uv"]).all(axis=1)
     if not finite[fresh].all():
-        raise WriteError(f"a vertex of {mesh.name!r} holds a number that is none", remedy="Clean the mesh up")
+        raise WriteError(f"a vertex of {mesh.name!r} holds NaN or infinite values", remedy="Clean the mesh up")
     if count != len(base.vertices):
         changes.lines.append(f"vertices {len(base.vertices)} -> {count}")
         return rows
@@ -296,7 +296,7 @@ def _encode_corners(mesh: Mesh, base: Dm, changes: Changes) -> NDArray[np.uint16
     else:
         changes.lines.append(f"triangles {count} -> {len(corners)}")
     if 3 * count < len(base.corners):
-        changes.left_out.append("indices of the old file that are no triangles")
+        changes.left_out.append("indices of the old file that do not make triangles")
     return corners.ravel().astype("<u2")
 
 
@@ -307,11 +307,11 @@ def _fatal_problems(mesh: Mesh, base_triangles: int | None = None) -> Iterator[P
     count = len(mesh.positions)
     if count > MOST_VERTICES:
         yield problems.whole(
-            f"it has {count} vertices, the game takes {MOST_VERTICES}",
+            f"it has {count} vertices, the game supports {MOST_VERTICES}",
             "Make it coarser, or join what the texture seams cut apart",
         )
     if mesh.material_index is not None and len(np.unique(mesh.material_index)) > 1:
-        yield problems.whole("it has several materials, the game takes one", "Separate it by material")
+        yield problems.whole("it has several materials, the game supports one", "Separate it by material")
 
 
 def find_problems(mesh: Mesh) -> Iterator[Problem]:

@@ -83,19 +83,19 @@ def read(data: bytes, file: str, report: Report) -> Err:
         count = inside.u32(f"the number of {what}")
         whole = inside.remaining // layout.itemsize
         if count > whole:
-            report.warn(f"{count} {what} are announced, {whole} are there", inside.chunk)
+            report.warn(f"{count} {what} are declared, {whole} exist", inside.chunk)
             # The count is not the truth: the whole body stays bytes.
             continue
         document.found[number] = inside.array(layout, count, what=what)
         document.rests[number] = inside.rest()
         warn_not_finite(report, what, document.found[number])
         if len(document.rests[number]):
-            report.warn(f"{len(document.rests[number])} bytes are left over behind the {what}; kept", inside.chunk)
+            report.warn(f"{len(document.rests[number])} extra bytes after the {what}; kept", inside.chunk)
     if not document.found:
         raise reader.error("there are no errors of a level in it", "Check that this is an .err of a level compiler")
     for chunk in run.others(document.found):
         if len(chunk.body):
-            report.note(f"a chunk of unknown meaning ({chunk.id:#x}), kept as it is")
+            report.note(f"a chunk of unknown meaning ({chunk.id:#x}), kept unchanged")
     return document
 
 
@@ -176,7 +176,7 @@ def decode(document: Err, report: Report) -> list[Mesh]:
                 mesh.attributes[COLOUR] = Attribute(Domain.FACE, np.concatenate([_colours(part) for _, part in parts]))
         meshes.append(mesh)
     if not meshes:
-        report.note("nothing was found wrong", document.name)
+        report.note("no errors", document.name)
     return meshes
 
 

@@ -158,7 +158,7 @@ def read(data: bytes, file: str, report: Report) -> GameMaterials:
             materials[place] = _read_material(body, report)
             warn_not_finite(report, materials[place].label, materials[place].floats)
         except ReadError as wrong:
-            report.warn(f"a material is not readable, kept as it is: {wrong.problem}", body.chunk)
+            report.warn(f"a material is not readable, kept unchanged: {wrong.problem}", body.chunk)
     document = GameMaterials(number, next_ids, materials, run, list_run, file)
     if len(document.by_id()) < len(materials):
         report.warn("several materials have one id; the first counts")

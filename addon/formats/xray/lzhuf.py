@@ -131,7 +131,7 @@ def unpack(reader: Reader) -> bytes:
     size = reader.u32("the unpacked size")
     packed = reader.rest()
     if not 0 < size <= min(LARGEST, HIGHEST_RATIO * len(packed)):
-        raise reader.error(f"{len(packed)} bytes are said to unpack to {size}: not compressed, or encrypted")
+        raise reader.error(f"{len(packed)} bytes are declared to unpack to {size}: not compressed, or encrypted")
     try:
         plain, used = _decode(packed, size)
     except IndexError:
@@ -139,7 +139,7 @@ def unpack(reader: Reader) -> bytes:
     if len(plain) != size:
         raise _mismatch(reader, f"the compressed stream gives more than its {size} bytes")
     if (used + 7) // 8 != len(packed):
-        raise _mismatch(reader, f"{len(packed) - (used + 7) // 8} bytes are left over behind the compressed stream")
+        raise _mismatch(reader, f"{len(packed) - (used + 7) // 8} extra bytes after the compressed stream")
     return plain
 
 

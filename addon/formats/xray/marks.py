@@ -42,7 +42,7 @@ def read_marks(reader: Reader, report: Report, motion: str) -> list[Mark]:
     count = reader.u32("a motion's number of marks")
     if count * SMALLEST > reader.remaining:
         raise reader.error(
-            f"{count} entries of at least {SMALLEST} bytes are announced, {reader.remaining} bytes are left"
+            f"{count} entries of at least {SMALLEST} bytes are declared, {reader.remaining} bytes are left"
         )
     return [_read_mark(reader, report, motion) for _ in range(count)]
 

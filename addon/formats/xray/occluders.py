@@ -34,7 +34,7 @@ TWO_SIDED = "two_sided"
 class Occluders:
     """``rows`` (triangles,) with ``positions`` (3, 3) in the file's axes and the format's own values.
 
-    ``run`` the file's chunks in order; ``rest`` the bytes behind the last whole triangle (broken files only).
+    ``run`` the file's chunks in order; ``rest`` the bytes after the last whole triangle (broken files only).
     """
 
     rows: NDArray[Any]
@@ -61,7 +61,7 @@ def read(data: bytes, file: str, report: Report, layout: np.dtype[Any]) -> Occlu
         if number:
             raise head.error(f"version {number} is not known (known: 0)", "Check that the file is of this format")
         if head.remaining:
-            report.warn(f"{head.remaining} bytes are left over behind the version; kept", head.chunk)
+            report.warn(f"{head.remaining} extra bytes after the version; kept", head.chunk)
     if body is None:
         raise reader.error("there are no triangles (chunk 0x1)", "Check that the file is of this format")
     inside = open_chunk(body, reader)
@@ -69,12 +69,12 @@ def read(data: bytes, file: str, report: Report, layout: np.dtype[Any]) -> Occlu
     rows = inside.array(layout, count, what=f"{count} triangles")
     rest = inside.rest()
     if len(rest):
-        report.warn(f"{len(rest)} bytes are left over behind the last whole triangle; kept", inside.chunk)
+        report.warn(f"{len(rest)} extra bytes after the last whole triangle; kept", inside.chunk)
     warn_not_finite(report, "triangles", rows)
     if not count:
-        report.warn("there is no triangle in it; the game takes it for missing")
+        report.warn("there is no triangle in it; the game treats the file as missing")
     for chunk in run.others((VERSION, TRIANGLES)):
-        report.note(f"a chunk of unknown meaning ({chunk.id:#x}), kept as it is")
+        report.note(f"a chunk of unknown meaning ({chunk.id:#x}), kept unchanged")
     return Occluders(rows, run, rest, file)
 
 
@@ -176,7 +176,7 @@ def encode_rows(
         moved[known] = touched.any(axis=1)
     rows["positions"] = corners
     if not np.isfinite(corners[moved]).all():
-        raise WriteError(f"a vertex of {mesh.name!r} stands at no finite place", remedy="Clean the mesh up")
+        raise WriteError(f"a vertex of {mesh.name!r} has a NaN or infinite position", remedy="Clean the mesh up")
     said = mesh.values(TWO_SIDED, Domain.FACE)
     wanted = said.astype(np.bool_) if said is not None else np.where(source >= 0, rows["two_sided"] != 0, True)
     changed = wanted != (rows["two_sided"] != 0)
@@ -207,7 +207,7 @@ def with_rows(rows: NDArray[Any], base: Occluders | None, words: dict[str, str])
     if not changes:
         return base, changes
     if len(base.rest):
-        changes.left_out.append(f"{len(base.rest)} bytes behind the last whole triangle of the old file")
+        changes.left_out.append(f"{len(base.rest)} bytes after the last whole triangle of the old file")
     return Occluders(rows, base.run, b"", base.file), changes
 
 

@@ -84,7 +84,7 @@ def encode(mesh: Mesh, base: Occluders | None = None, weld: float | None = None)
         share = np.where(source >= 0, rows["occlusion"], np.float32(DEFAULT_OCCLUSION))
     rows["occlusion"], touched = quantum.kept(share.astype("<f4"), rows["occlusion"])
     if not np.isfinite(rows["occlusion"][touched | (source < 0)]).all():
-        raise WriteError(f"an occlusion of {mesh.name!r} is no number", remedy="Set it again")
+        raise WriteError(f"an occlusion of {mesh.name!r} is NaN or infinite", remedy="Set it again")
     return occluders.with_rows(rows, base, _WORDS)
 
 
@@ -95,4 +95,6 @@ def find_problems(mesh: Mesh) -> Iterator[Problem]:
     share = mesh.values(OCCLUSION, Domain.FACE)
     if share is not None:
         wrong = np.logical_not((share >= 0) & (share <= 1))
-        yield from problems.some(wrong, "faces", "have an occlusion outside 0 to 1", "0 silences, 1 lets all through")
+        yield from problems.some(
+            wrong, "faces", "have an occlusion outside 0 to 1", "0 is silence, 1 lets all sound through"
+        )

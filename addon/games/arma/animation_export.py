@@ -185,10 +185,10 @@ class _Exporter:
         if self._is_pose:
             if not posed_without_keys(rig, None, self._modes):
                 raise WriteError(
-                    f"{rig.name!r} plays no action and is in its rest pose",
-                    remedy="Assign the action that is meant to the armature, or pose its bones for a static pose",
+                    f"{rig.name!r} has no action and is in its rest pose",
+                    remedy="Assign an action to the armature, or pose its bones for a static pose",
                 )
-            self._report.note("no action plays: the pose is exported as a static one", rig.name)
+            self._report.note("no action plays: the pose is exported as a static pose", rig.name)
         self._untouched: Floats | None = None
         self._base = Base.of(action, self._rest) if ours and options.from_file else None
 
@@ -289,7 +289,7 @@ class _Exporter:
         if result.changed:
             before, now = (float(known[-1] - known[0]) for known in (self._base.frames, frames))
             self._report.warn(
-                "the length changed: phases go over the whole cycle again; how long that lasts is up to the game's "
+                "the length changed: phases cover the whole cycle again; how long that lasts is up to the game's "
                 "config (speed)",
                 f"{self._action.name}: {before:g} -> {now:g} frames",
             )
@@ -319,7 +319,7 @@ class _Exporter:
         added = int(chosen.sum()) - len(frames)
         if added:
             self._report.note(
-                f"keys added where the game's blend between keys would be off by more than "
+                f"keys added where the game's blend between keys would differ by more than "
                 f"{self._options.tolerance:g} m: {added}",
                 self._rig.name,
             )
@@ -347,7 +347,7 @@ class _Exporter:
             warn([bone for bone in found if bone in read], self._action, self._report)
         for path in gathered.left_out:
             if path != step.LOCATION and not (self._reasons and is_of_a_rig(path)):
-                self._report.warn("the game has no place for these curves; left out", f"{self._action.name}: {path}")
+                self._report.warn("the game cannot store these curves; left out", f"{self._action.name}: {path}")
         if base is not None and gathered.digest == base.digest:
             self._untouched = gathered.deltas
         return gathered
@@ -365,10 +365,10 @@ class _Exporter:
         found = export_base.written(self._rig, keyed, properties, options.prefix, options.table)
         if found.left_out:
             self._report.note(
-                f"bones left out because they deform nothing: {len(found.left_out)}", ", ".join(found.left_out[:8])
+                f"bones left out because Deform is off: {len(found.left_out)}", ", ".join(found.left_out[:8])
             )
         if not found.names:
-            raise WriteError("there are no bones to write", remedy="Switch Deform on for the bones that are meant")
+            raise WriteError("there are no bones to write", remedy="Switch Deform on for the bones to export")
         if options.names is NamesFrom.ARMATURE:
             return export_base.named_by_armature(found, self._rig, options.prefix)
         if options.names is NamesFrom.CONFIG:
@@ -433,7 +433,7 @@ class _Exporter:
                 found = step.of_object(self._action, self._rig, frames, clip.phases)
         if found is not None and not np.allclose(found, put, rtol=1e-5, atol=STEP_ROUNDING):
             clip.step = found * cycle
-            self._report.note(f"the step is what keys say: {_metres(clip.step)}", clip.name)
+            self._report.note(f"the step is taken from keys: {_metres(clip.step)}", clip.name)
 
     def _measured(self, clip: DeltaClip, shown: Floats, put: Floats) -> Floats:
         """(3,) metres a phase that the chosen bone goes; taken out of the clip."""
@@ -454,8 +454,8 @@ class _Exporter:
         if lost:
             more = f" and {len(lost) - NAMES_SHOWN} more" if len(lost) > NAMES_SHOWN else ""
             self._report.warn(
-                f"{', '.join(lost[:NAMES_SHOWN])}{more}: imported by Motionbridge 0.1.0 without the scale that the "
-                "file has; edited frames lose it. Import the file again to keep it",
+                f"{', '.join(lost[:NAMES_SHOWN])}{more}: imported by Motionbridge 0.1.0 without the scale of the "
+                "file; edited frames lose it. Import the file again to keep it",
                 self._action.name,
             )
 

@@ -119,11 +119,11 @@ class _Importer:
         document = source.document
         if not len(document.phases) or not document.bones:
             what = "frames" if document.bones else "bones"
-            raise ReadError(f"the animation has no {what}", file=self.file, remedy="There is nothing in it to show")
+            raise ReadError(f"the animation has no {what}", file=self.file, remedy="Choose another file")
         hierarchy = self._hierarchy(rig, document)
         if hierarchy is skeletons.FLAT and isinstance(document, rtm.Binarised):
             raise ReadError(
-                "a binarised animation holds each bone relative to its parent, and no skeleton with its bones was "
+                "a binarised animation stores each bone relative to its parent, and no skeleton with its bones was "
                 "found",
                 file=self.file,
                 remedy=OPTION_THAT_HELPS,
@@ -134,7 +134,7 @@ class _Importer:
             noise = rtm.ROUNDING if isinstance(document, rtm.Binarised) else NOISE
             rig = self._new_armature(clip, hierarchy, noise)
         elif rig.library is not None:
-            raise WriteError(f"{rig.name!r} lies in another file", remedy="Make a library override of it first")
+            raise WriteError(f"{rig.name!r} is linked from another file", remedy="Make a library override of it first")
         with delta_action.bones_restored_on_failure(self.context, rig):
             named = bone_names(rig, clip.bones, self.options.prefix, table)
             missing = self._missing(rig, clip.bones, named)
@@ -216,7 +216,7 @@ class _Importer:
         stopped = rotation_modes.actions_stopped(rig, bones, "quaternion")
         if stopped:
             self.report.warn(
-                "actions rotate some of the bones by axis-angle keys, which do not play while these rotate by "
+                "actions rotate some of the bones by axis-angle keys, which do not play while these bones use "
                 "quaternions; play such an action and choose Restore Rotation Modes",
                 _shortened([action.name for action in stopped]),
             )
@@ -251,7 +251,7 @@ class _Importer:
         carried = step.a_phase(clip.step, clip.phases)
         mode = options.step
         if mode is not StepMode.LEFT_OUT and not step.can_be_shown(carried, clip.phases):
-            self.report.warn("the step leads nowhere that Blender could show: left out, and kept", clip.name)
+            self.report.warn("the step cannot be shown in Blender: left out, and kept for export", clip.name)
             mode = StepMode.LEFT_OUT
         deltas = step.moved(clip.deltas, carried, clip.phases) if mode is StepMode.BONES else clip.deltas
         animated, row_of = np.zeros(len(rest.bones), np.bool_), np.zeros(len(rest.bones), np.intp)
@@ -298,10 +298,13 @@ def bone_names(rig: Any, bones: list[str], prefix: str, table: BoneTable) -> lis
 def _tell_of_channels(channels: Any, bones: list[str], places: list[int], name: str, report: Report) -> None:
     unusable = [bone for bone, lost in zip(bones, channels.unusable[places].any(axis=1), strict=True) if lost]
     if unusable:
-        report.warn("bones whose matrices are no numbers follow their parents there", f"{name}: {_shortened(unusable)}")
+        report.warn(
+            "bones with NaN or infinite matrices follow their parents on these frames",
+            f"{name}: {_shortened(unusable)}",
+        )
     worst = float(np.nan_to_num(channels.shear[places]).max(initial=0.0))
     if worst > LARGEST_SHEAR:
-        report.note(f"shear of up to {worst:.3g} cannot be shown; it is kept where nothing is edited", name)
+        report.note(f"shear of up to {worst:.3g} cannot be shown; it is kept unless edited", name)
 
 
 def _describe(action: Any, clip: DeltaClip, named: list[str], hierarchy: Hierarchy, document: rtm.Rtm) -> None:

@@ -226,8 +226,8 @@ def _refuse_doubles(names: Sequence[str]) -> None:
     twice = next((name for name in names if lowered.count(name.lower()) > 1), None)
     if twice is not None:
         raise WriteError(
-            f"two bones would be called {twice!r} in the file",
-            remedy="Choose another table of bone names, or switch Deform off for the bone that is not meant",
+            f"two bones would have the name {twice!r} in the file",
+            remedy="Choose another table of bone names, or switch Deform off for the wrong bone",
         )
 
 

@@ -149,18 +149,18 @@ def _chosen(document: p3d.P3d, levels: Iterable[Levels], file: str, report: Repo
     first = next((lod for lod in filled if lod.kind == "visual"), None) if Levels.FIRST in wanted else None
     found = [lod for lod in filled if lod is first or lod.kind in kinds]
     if not found and filled and wanted == {Levels.FIRST}:
-        report.note(f"there is no visual level; shown is the first one ({filled[0].kind})", Path(file).name)
+        report.note(f"there is no visual LOD; the first LOD is imported ({filled[0].kind})", Path(file).name)
         return filled[:1]
     if not found:
         there = ", ".join(dict.fromkeys(lod.kind for lod in filled)) or "none that holds a point"
         raise ReadError(
-            "there is nothing in the levels asked for",
+            "the chosen LODs are empty",
             file=file,
             remedy=f"Choose others; there are: {there}" if filled else "The model is empty: choose another file",
         )
     empty = sum(1 for lod in document.lods if not len(lod.points) and lod.kind in kinds)
     if empty:
-        report.note(f"levels without points are left out: {empty}", Path(file).name)
+        report.note(f"LODs without points are left out: {empty}", Path(file).name)
     return found
 
 
@@ -236,7 +236,7 @@ class _Builder:
 
     def _tell_of_bones(self, groups: Sequence[str], name: str) -> None:
         if not set(groups) & {bone.name for bone in self.rig.data.bones}:
-            self.report.warn(f"none of its selections is a bone of {self.rig.name!r}: it does not move", name)
+            self.report.warn(f"none of its selections is a bone of {self.rig.name!r}: it is not animated", name)
 
     def _empty(self, point: p3d.NamedPoint, kind: str) -> Any:
         label = point.name.replace("\\", "/").rpartition("/")[2] if kind == "PROXY" else point.name
@@ -279,4 +279,4 @@ def _tell_of_centre(document: p3d.P3d, report: Report, name: str, *, moving: boo
         return
     said = {label.lower(): value.strip() for label, value in lod.properties().items()}
     if said.get("autocenter") != "0":
-        report.note("the game centres this model, which puts animations off: its geometry has no autocenter = 0", name)
+        report.note("the game centres this model, so animations are shifted: its geometry lacks autocenter = 0", name)

@@ -63,7 +63,9 @@ def chosen(source: HierarchyFrom, config: str, file: str, bones: Sequence[str], 
             return found
         if source is HierarchyFrom.CONFIG:
             raise ReadError(
-                "there is no model.cfg beside the animation" if not path else "no skeleton of it has these bones",
+                "there is no model.cfg in the folder of the animation"
+                if not path
+                else "no skeleton of it has these bones",
                 file=path or file,
                 remedy="Name the model.cfg of the animation's skeleton, or choose a built-in skeleton",
             )
@@ -195,7 +197,8 @@ def _skeleton(
     unknown = int((~joints.known & (parents >= 0)).sum())
     if unknown:
         report.note(
-            f"joints whose place is not known: {unknown} of {len(bones)}; these bones begin at their parent's", place
+            f"joints with unknown positions: {unknown} of {len(bones)}; these bones start at their parent's joint",
+            place,
         )
     return skeleton_of_joints(name, bones, parents, settled(joints, parents))
 
@@ -289,7 +292,7 @@ def hierarchy_of(document: p3d.P3d, file: str, config: str, report: Report) -> H
         found = built_in(selections) if selections else None
         if found is None:
             raise ReadError(
-                "there is no model.cfg beside the model, and it is no known man",
+                "there is no model.cfg in the folder of the model, and it is not a known man",
                 file=file,
                 remedy="Name the model.cfg of its skeleton, or import it without an armature",
             )
@@ -324,7 +327,7 @@ def _pivots(document: p3d.P3d, file: str, hierarchy: Hierarchy, pivots_model: st
     guessed = [bone for bone in middles if bone not in known]
     if guessed:
         report.note(
-            f"no point says where they turn: {counted(len(guessed), 'bone')} in the middle of what hangs on them",
+            f"no point gives their joints: {counted(len(guessed), 'bone')} in the middle of their vertices",
             Path(file).stem,
         )
     return middles | known

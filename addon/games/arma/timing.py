@@ -41,7 +41,7 @@ def frames_of(
         placed = (first_frame + cycle * phases.astype(np.float64)).astype(np.float32)
         rising = bool((np.abs(placed) <= LAST_FRAME).all() and (np.diff(placed) >= NEAREST_KEYS).all())
     if not rising:
-        report.warn("the phases do not rise enough to be frames, or too far: one frame a key", place)
+        report.warn("the phases cannot be placed on frames: one frame per key is used", place)
         return every.astype(np.float32)
     return placed
 
@@ -249,10 +249,10 @@ def keys_within(times: NDArray[np.float32], length: Length) -> NDArray[np.float3
 def warn_of_keys_outside(action: Any, times: NDArray[np.float32], length: Length, report: Report) -> None:
     """Say which keys a frame range leaves out."""
     before, behind = length.first - times[:1], times[-1:] - length.last
-    for frames, where in ((before, "before the first frame"), (behind, "behind the last frame")):
+    for frames, where in ((before, "before the first frame"), (behind, "after the last frame")):
         if len(frames) and frames[0] > SAME_FRAME:
             report.warn(
-                f"keys lie {where} and are left out; widen the action's frame range to have them",
+                f"keys are {where} and are left out; widen the action's frame range to export them",
                 f"{action.name}: {frames[0]:g} frames",
             )
 

@@ -61,7 +61,7 @@ def hierarchy_of(context: Any, chosen: Chosen, report: Report) -> Hierarchy:
     indices = {part: index for index, part in enumerate(parts)}
     for found in own:
         if not is_part(found) and not is_point(found) and found.type in ("CURVE", "SURFACE", "META", "FONT", "CURVES"):
-            report.warn("is no mesh; left out (convert it to one)", found.name)
+            report.warn("is not a mesh; left out (convert it to a mesh)", found.name)
     parents, point_parents = ([_part_above(one, holder, indices) for one in objects] for objects in (parts, points))
     return Hierarchy(holder, parts, points, parents, point_parents)
 

@@ -22,7 +22,7 @@ def begin(context: Any, objects: Sequence[Any]) -> Any:
     chosen = [found for found in objects if found.parent not in objects]
     for found in [*chosen, *(child for each in chosen for child in each.children_recursive)]:
         if holder_of(found) is not None:
-            raise WriteError(f"{found.name!r} belongs to a model already", remedy="Choose other objects")
+            raise WriteError(f"{found.name!r} already belongs to a model", remedy="Choose other objects")
     if not chosen:
         raise WriteError("no mesh is selected", remedy="Select the meshes of the model")
     context.view_layer.update()
@@ -48,7 +48,7 @@ def new_point(context: Any, part: Any, kind: str, location: Vector) -> Any:
     """
     holder = holder_of(part)
     if part is None or (not is_part(part) and part != holder):
-        raise WriteError("no sub-object is active", remedy="Click the sub-object the point is to belong to")
+        raise WriteError("no sub-object is active", remedy="Make the sub-object of the point active")
     label = next(label for identifier, label, _ in POINT_KINDS if identifier == kind)
     empty: Any = bpy.data.objects.new(label, None)
     empty.motionbridge_descent_point.kind = kind
@@ -90,9 +90,7 @@ def set_members(battery: Any, objects: Sequence[Any], holder: Any) -> tuple[int,
     guns = [found for found in own if found.motionbridge_descent_point.kind == "GUN"]
     turrets = [found for found in own if is_part(found) and not is_point(found)]
     if not guns and not turrets:
-        raise WriteError(
-            "neither a gun point nor a sub-object of this model is selected", remedy="Select those that are meant"
-        )
+        raise WriteError("neither a gun point nor a sub-object of this model is selected", remedy="Select at least one")
     for members, chosen in ((battery.guns, guns), (battery.turrets, _most_mobile_first(turrets))):
         if chosen:
             members.clear()

@@ -266,7 +266,7 @@ def _points_of_file(hierarchy: Hierarchy, rest: RestPose, before: Model | None, 
         index = indices.get(point.parent, -1)
         if index < 0 <= point.parent:
             name = before.parts[point.parent].name
-            report.warn(f"points of {name!r}, which is not in the model any more, are left out", point.kind.value)
+            report.warn(f"points of {name!r}, which is no longer in the model, are left out", point.kind.value)
             continue
         matrix = np.eye(3) if index < 0 or rest.is_straight[index] else rest.matrices[index, :3, :3]
         result.append(points.transformed(replace(point, parent=index), matrix))
@@ -306,5 +306,5 @@ def _members(members: Any, indices: dict[Any, int | None], noun: str, report: Re
             result.append(index)
         else:
             name = member.shown.name if member.shown is not None else "deleted"
-            report.warn(f"a {noun} of a battery is not in the model any more; left out", name)
+            report.warn(f"a {noun} of a battery is no longer in the model; left out", name)
     return result

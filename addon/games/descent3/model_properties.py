@@ -69,7 +69,7 @@ class DescentModelProperties(bpy.types.PropertyGroup):
     member: StringProperty(name="In Archive", description="Name of the model in its source archive")
     saved: StringProperty(options={"HIDDEN"})
     """The SHA-256 of the file that was saved back last."""
-    document: bytes_property("The model as its file has it")
+    document: bytes_property("The model as stored in its file")
     document_seal: seal_property()
     shown_points: IntProperty(options={"HIDDEN"})
     """Of how many of the file's points objects were made; exports keep them where that is 0."""

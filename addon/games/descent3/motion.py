@@ -96,7 +96,7 @@ def _fits(part: Part, report: Report) -> bool:
     with np.errstate(over="ignore", invalid="ignore"):
         positions = (part.offset + part.motion.displacements).astype(np.float32)
     if not (np.isfinite(positions).all() and np.isfinite(part.motion.rotations).all()):
-        report.warn("its motion holds numbers that are none; left out here, kept", part.name)
+        report.warn("its motion holds NaN or infinite values; left out here, kept", part.name)
         return False
     return True
 
@@ -255,7 +255,7 @@ def gather(
         _report_unseen(part, report, known=base is not None)
         motion = _motion(rest, part, ends, samples, report) if ends is not None else None
         if motion is None and part.object.motionbridge_descent_part.is_moved and base is not None and not part.muted:
-            report.warn("has no keys any more: it stands still in the file", part.object.name)
+            report.warn("has no keys: it does not move in the file", part.object.name)
             motion = _still(base)
         found.append(_settled(part, motion, base, rest.offsets[part.index], precision))
     points = [point.name for point in hierarchy.points if transforms.playing_curves(point)]
@@ -407,8 +407,7 @@ def _of_imported(
         first, last = max(first, chosen[0]), min(last, chosen[1])
         first, last = (first, last) if first <= last else chosen
         report.warn(
-            f"the frame range of the action ({chosen[0]} to {chosen[1]}) leaves ticks out that the file or the keys "
-            "have",
+            f"the frame range of the action ({chosen[0]} to {chosen[1]}) excludes ticks of the file or of keys",
             part.object.name,
         )
     return first, last
@@ -455,12 +454,12 @@ def _motion(rest: RestPose, part: _Moving, ends: tuple[int, int], samples: _Samp
     relative = samples.between(part, ticks) if part.sampled else _by_curves(part, ticks)
     if not np.isfinite(relative).all():
         raise WriteError(
-            f"the motion of {part.object.name!r} holds a number that is none", remedy="Clean up its curves"
+            f"the motion of {part.object.name!r} holds NaN or infinite values", remedy="Clean up its curves"
         )
     relative = _between_straight(rest, part, relative)
     lengths = np.linalg.norm(relative[:, :3, :3], axis=1)
     if np.abs(lengths - 1).max() > SCALE_TOLERANCE:
-        report.warn("changes its size, which the game cannot; left out", part.object.name)
+        report.warn("scale is animated, which the game cannot store; left out", part.object.name)
     rotations = rotation.from_matrices(relative[:, :3, :3] / np.where(lengths > 0, lengths, 1.0)[:, None, :])
     if rotates_itself(part.object) is not None:
         rotations[:] = rotation.IDENTITY
@@ -523,7 +522,7 @@ def _report_left_out(part: _Moving, report: Report) -> None:
     if rotates_itself(found) is not None:
         rotations = [key for key in transforms.channels_of(curves, bone) if key[0].startswith("rotation")]
         if rotations:
-            report.warn(f"the game turns it by itself: {len(rotations)} curves of its rotation left out", found.name)
+            report.warn(f"the game rotates it by itself: {len(rotations)} curves of its rotation left out", found.name)
     others = {curve.data_path for curve in transforms.playing_curves(found)} - transforms.WIDTHS.keys()
     if others:
         report.warn(f"{len(others)} animated properties left out ({min(others)})", found.name)
@@ -540,8 +539,8 @@ def _report_unseen(part: _Moving, report: Report, *, known: bool) -> None:
     if part.hidden:
         names = ", ".join(channel.removeprefix("rotation_") for channel in part.hidden)
         report.warn(
-            f"its rotation mode hides its keys ({names}): exported as shown, without these turns; set the rotation "
-            "mode back to export them",
+            f"its rotation mode hides its keys ({names}): exported as shown, without these rotations; restore the "
+            "rotation mode to export them",
             part.object.name,
         )
 

@@ -131,15 +131,15 @@ class Textures:
             report.warn("a texture has no pixels", found.name)
             return None
         if len(order) > 1 and self.animated is None:
-            report.note(f"of an animated texture's {len(order)} pictures one is shown", found.name)
+            report.note(f"one of the {len(order)} frames of an animated texture is shown", found.name)
         see_through = any(map(is_see_through, pictures))
         if self.animated is not None and len(pictures) > 1:
             try:
                 playing = image.build_sequence(self.animated, name, pictures)
             except WriteError as refusal:
-                report.warn(f"the pictures of an animated texture could not be written: {refusal}", found.name)
+                report.warn(f"the frames of an animated texture could not be written: {refusal}", found.name)
             else:
-                report.note(f"an animated texture plays its {len(pictures)} pictures, one a frame", found.name)
+                report.note(f"an animated texture plays its {len(pictures)} pictures, one per frame", found.name)
                 return Picture(playing, see_through, len(pictures))
         return Picture(image.build(name, pictures[0]), see_through)
 
@@ -223,7 +223,7 @@ def _archives_of(folder: Path, opened: set[Path], report: Report) -> Iterator[di
             yield in_archive(open_archive(path, Report()))
         except ReadError as refusal:
             # It may hold nothing that matters here, but then a texture is missed for a reason.
-            report.note(f"textures were not looked for in an archive: {refusal}")
+            report.note(f"textures in an archive could not be read: {refusal}")
 
 
 # Materials -----------------------------------------------------------------------------------------------------------
@@ -245,7 +245,7 @@ def build_material(look: Material, textures: Textures | None, report: Report) ->
     picture = textures.picture(look.texture, report) if textures is not None else None
     if picture is None:
         if textures is not None:
-            report.warn("a texture is not there; set the Descent 3 folder to see it", look.texture)
+            report.warn("a texture is missing; set the Descent 3 folder to see it", look.texture)
         return material.build(look)
     return material.build(look, picture.image, see_through=picture.see_through, pictures=picture.pictures)
 

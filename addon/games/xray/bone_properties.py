@@ -105,7 +105,7 @@ class BonesFileProperties(bpy.types.PropertyGroup):
     """The file of bone properties that was last put on an armature."""
 
     path: StringProperty(name="Path", description="Path of the imported bone properties", subtype="FILE_PATH")
-    document: bytes_property("The bone properties as their file has them")
+    document: bytes_property("The bone properties as stored in their file")
     document_seal: seal_property()
 
 

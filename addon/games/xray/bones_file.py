@@ -67,7 +67,7 @@ class BonesPlan:
             parts.append(f"{len(self.changed)} {'bone' if len(self.changed) == 1 else 'bones'} changed")
         if self.added:
             parts.append(f"{len(self.added)} added")
-        return ", ".join([*parts, f"{self.untouched} untouched"])
+        return ", ".join([*parts, f"{self.untouched} unchanged"])
 
     def write(self, *, backup: bool = False) -> None:
         """Put the file on disk in one step."""
@@ -104,7 +104,7 @@ def import_bones(rig: Any, path: str, report: Report) -> int:
         given += 1
     if missing:
         report.warn(
-            f"{of_file_are(len(missing), 'bone')} not in the armature; what it says of them is kept and written back",
+            f"{of_file_are(len(missing), 'bone')} not in the armature; their properties are kept and written back",
             ", ".join(missing),
         )
     rig.motionbridge_bones.path = path

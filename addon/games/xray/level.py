@@ -59,7 +59,7 @@ def read_file(path: Path | str, options: LevelOptions, report: Report) -> Import
     reader = _READERS.get(found.name) if found is not None else None
     if reader is None:
         raise ReadError(
-            "this is no file of a level that can be shown here",
+            "this is not a supported level file",
             file=str(path),
             remedy=f"Known are {', '.join(SUFFIXES)}",
         )
@@ -97,7 +97,7 @@ def _read_collision(data: bytes, path: Path, options: LevelOptions, report: Repo
     # What lies in a mesh of no faces cannot be split.
     parts = [(0, mesh)] if key is None or not len(key) else mesh_parts.split(mesh, key)
     if options.split != WHOLE and key is None:
-        report.warn("the file does not say which faces are of which sector; not split", path.name)
+        report.warn("the file does not assign faces to sectors; not split", path.name)
     split = key is not None and len(key) > 0
     made = []
     for number, part in parts:

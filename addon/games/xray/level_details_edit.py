@@ -157,10 +157,10 @@ def add_models(ground: Any, objects: Sequence[Any]) -> int:
     if not new:
         raise WriteError(
             "no mesh is selected besides the ground and its models",
-            remedy="Select the meshes that are to grow on it, then the ground with Shift",
+            remedy="Select the meshes to add, then the ground with Shift",
         )
     if len(there) + len(new) > details.MODELS:
-        raise WriteError(f"{len(there) + len(new)} detail models, the game takes {details.MODELS}")
+        raise WriteError(f"{len(there) + len(new)} detail models, the game supports {details.MODELS}")
     level = ground.motionbridge_level
     holder = level.models
     if holder is None:

@@ -46,8 +46,8 @@ def scatter(
     plants = details.scatter(points, faces[np.isfinite(points.positions[faces]).all(axis=1)], scales, options.spacing)
     if not len(plants):
         raise WriteError(
-            f"nothing grows on the {len(faces)} slots that are meant",
-            remedy="Select planted ones, and see that their models are there",
+            f"no detail models on the {len(faces)} chosen slots",
+            remedy="Select slots with detail models, and check that the models exist",
         )
     found = len(plants)
     kept = np.arange(found)

@@ -44,8 +44,8 @@ def plan_export(context: Any, holder: Any, options: ExportOptions, report: Repor
     kind = holder.motionbridge_level.kind
     if kind not in SUFFIXES:
         raise WriteError(
-            f"{holder.name!r} is nothing that a level's files hold",
-            remedy="Say what it is in the X-Ray Level panel of the sidebar",
+            f"{holder.name!r} is not part of a level",
+            remedy="Set its kind in the X-Ray Level panel of the sidebar",
         )
     data = b"" if options.anew else kept(holder.motionbridge_level, "document")
     if kind == "DETAILS":
@@ -56,7 +56,7 @@ def plan_export(context: Any, holder: Any, options: ExportOptions, report: Repor
     for left_out in plan.changes.left_out:
         report.warn(left_out)
     if not plan.faces:
-        report.warn("there is no triangle in it; the game takes it for missing", holder.name)
+        report.warn("there is no triangle in it; the game treats the file as missing", holder.name)
     if plan.changes:
         report_problems(_PROBLEMS[kind](mesh, options), holder.name, report)
     return plan
@@ -89,7 +89,7 @@ def _gather_whole(context: Any, holder: Any, options: ExportOptions, report: Rep
     context.view_layer.update()
     found = meshes_of(holder)
     if not found:
-        raise WriteError(f"{holder.name!r} has no meshes any more", remedy="Import the file again")
+        raise WriteError(f"{holder.name!r} has no meshes", remedy="Import the file again")
     kind = holder.motionbridge_level.kind
     shapes = [gather(context, shown, kind, options, report).mesh for shown in found]
     return shapes[0] if found == [holder] else mesh_parts.join(shapes, holder.name)

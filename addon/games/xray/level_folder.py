@@ -29,13 +29,13 @@ COLLECTIONS = {
 def files_in(folder: Path) -> list[Path]:
     """The files of a level folder that can be shown, by name. Raises `ReadError` where it is no folder or has none."""
     if not folder.is_dir():
-        raise ReadError("this is no folder", file=str(folder), remedy="Choose the folder that holds level.cform")
+        raise ReadError("this is not a folder", file=str(folder), remedy="Choose the folder with level.cform")
     found = sorted(path for path in folder.iterdir() if path.suffix.lower() in level.SUFFIXES and path.is_file())
     if not found:
         raise ReadError(
-            f"there is no file in it that can be shown ({', '.join(level.SUFFIXES)})",
+            f"there is no supported file in it ({', '.join(level.SUFFIXES)})",
             file=str(folder),
-            remedy="Choose the folder that holds level.cform",
+            remedy="Choose the folder with level.cform",
         )
     return found
 

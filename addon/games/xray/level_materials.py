@@ -58,7 +58,7 @@ def read_names(path: Path | None, report: Report) -> dict[int, str]:
     try:
         document = gamemtl.read(files.read_file(path), str(path), found)
     except MotionbridgeError as refusal:
-        report.warn(f"game materials have numbers for names: {refusal}")
+        report.warn(f"game materials are shown by number: {refusal}")
         return {}
     for line in found.lines():
         report.warn(f"{path.name}: {line}")
@@ -213,7 +213,7 @@ def textured(surface: Material, tree: GameTree, textures: bool, report: Report) 
         path = tree.find_texture(surface.texture)
         image = material.load_image(path) if path is not None else None
         if path is None:
-            report.warn("a texture is not there; set the textures folder to see it", surface.texture)
+            report.warn("a texture is missing; set the textures folder to see it", surface.texture)
         elif image is None:
             report.warn("Blender cannot show a texture", str(path))
     return material.build(surface, image, see_through=True)

@@ -112,9 +112,9 @@ def import_model(context: Any, path: Path | str, options: ImportOptions, report:
     _report_left_out(document, report)
     if skeleton is None and not shapes:
         raise refusal or ReadError(
-            "there is nothing in this model that could be shown here",
+            "this model has nothing that can be shown",
             file=str(path),
-            remedy="Models of levels keep their geometry in the level's own files; import models of gamedata\\meshes",
+            remedy="Models of levels store their geometry in the level's own files; import models of gamedata\\meshes",
         )
     into = collection.target(context, report, options.collection)
     if context.view_layer.objects.active is not None and context.view_layer.objects.active.mode != "OBJECT":
@@ -133,7 +133,7 @@ def import_model(context: Any, path: Path | str, options: ImportOptions, report:
     result = ImportedModel(holder, rig, made, references_of(document, tree))
     missing = [reference.name for reference in result.references if not reference.files]
     for name in missing:
-        report.note("a motion file of the model is not on this disk, or its folder is not known", name)
+        report.note("a motion file of the model was not found; set the game folder in the preferences", name)
     collection.make_current(context, result.objects, holder)
     return result
 
@@ -198,7 +198,7 @@ def _build_material(surface: Material, tree: GameTree, options: ImportOptions, r
         path = tree.find_texture(surface.texture)
         image = material.load_image(path) if path is not None else None
         if path is None:
-            report.warn("a texture is not there; set the textures folder to see it", surface.texture)
+            report.warn("a texture is missing; set the textures folder to see it", surface.texture)
         elif image is None:
             report.warn("Blender cannot show a texture", str(path))
     see_through = any(part in surface.shader.lower() for part in SEE_THROUGH)

@@ -23,7 +23,7 @@ class ModelProperties(bpy.types.PropertyGroup):
 
     is_model: BoolProperty(name="Model", description="This object was imported from a game model")
     path: StringProperty(name="Path", description="Path of the imported model", subtype="FILE_PATH")
-    document: bytes_property("The model as its file has it")
+    document: bytes_property("The model as stored in its file")
     document_seal: seal_property()
     references: CollectionProperty(type=MotionReferenceProperties)
     active_reference: IntProperty(options={"HIDDEN"})

@@ -221,7 +221,7 @@ def plan_save_back(
     listed = motions_of(file)
     if only is not None and only not in listed:
         raise WriteError(
-            f"the action {only.name!r} is no motion of {file.name}", remedy="Play one of its motions, or save all"
+            f"the action {only.name!r} is not a motion of {file.name}", remedy="Play one of its motions, or save all"
         )
     chosen = listed if only is None else [only]
     host = _base(rig, file, listed, if_changed, report)

@@ -339,7 +339,7 @@ class _Gatherer:
         """Warn of what is not written, but for bones that are ``reached`` and written as Blender shows them."""
         for path in gathered.left_out:
             if not (reached and is_of_a_rig(path)):
-                self._report.warn("the game has no place for these curves; left out", f"{action.name}: {path}")
+                self._report.warn("the game cannot store these curves; left out", f"{action.name}: {path}")
         warn_of_other_kinds([bone for bone in gathered.other_kinds if bone not in reached], action, self._report)
         if action == played(self._rig):
             tracked = self._tracked(action)
@@ -403,7 +403,7 @@ class _Gatherer:
             return self._now
         if self._options.rest_change is RestChange.REFUSE:
             raise WriteError(
-                f"the rest pose was edited after the motions were imported ({', '.join(changed[:6])})",
+                f"the rest pose has changed since the motions were imported ({', '.join(changed[:6])})",
                 remedy="Choose whether to keep the game's pose or the offsets (option Edited Rest Pose)",
                 option="rest_change",
             )

@@ -169,9 +169,7 @@ def _chosen(document: Omf, options: MotionImportOptions, path: str) -> list[int]
     wanted = {name.lower() for name in options.motions}
     unknown = sorted(wanted - set(labels))
     if unknown:
-        raise ReadError(
-            f"there is no motion called {unknown[0]!r}", file=path, remedy="Choose from the list of motions"
-        )
+        raise ReadError(f"there is no motion named {unknown[0]!r}", file=path, remedy="Choose from the list of motions")
     return [place for place, label in enumerate(labels) if label in wanted]
 
 

@@ -17,7 +17,7 @@ from ...core.report import Report
 from ...formats.xray.skl.document import SkeletalMotion
 from .skeletal_import import motion_of
 
-OUTSIDE = "keys lie {} and are left out; widen the action's frame range to have them"
+OUTSIDE = "keys are {} and are left out; widen the action's frame range to export them"
 
 
 def imported_frames(action: Any) -> int | None:
@@ -77,7 +77,7 @@ def warn(action: Any, report: Report) -> None:
     shortened = before is not None and count < before
     if shortened:
         report.warn(
-            "shortened by the action's frame range; keys behind it are left out",
+            "shortened by the action's frame range; keys after it are left out",
             f"{action.name}: {before} -> {count} frames",
         )
     last = first + action.motionbridge_motion.frame_step * (count - 1)
@@ -85,7 +85,7 @@ def warn(action: Any, report: Report) -> None:
     if start < first - actions.NEAR:
         report.warn(OUTSIDE.format("before the first frame"), f"{action.name}: {first - start:g} frames")
     if end > last + actions.NEAR and not shortened:
-        report.warn(OUTSIDE.format("behind the last frame"), f"{action.name}: {end - last:g} frames")
+        report.warn(OUTSIDE.format("after the last frame"), f"{action.name}: {end - last:g} frames")
 
 
 def frames_of_skeletal(action: Any, base: SkeletalMotion | None = None) -> tuple[int, int]:
@@ -121,7 +121,7 @@ def warn_of_skeletal(action: Any, base: SkeletalMotion, frames: tuple[int, int],
     first, last = frames
     if last - first < base.last - base.first:
         text = f"{action.name}: {base.last - base.first + 1} -> {last - first + 1} frames"
-        report.warn("shortened by the action's frame range; keys behind it are kept but not played", text)
+        report.warn("shortened by the action's frame range; keys after it are kept but not played", text)
     start = actions.key_ends(action, first, np.inf)[0]
     if start < first - actions.NEAR and start < _key_ends(base)[0] - actions.NEAR:
         report.warn(

@@ -93,12 +93,12 @@ class MotionProperties(bpy.types.PropertyGroup):
         name="Index", description="Index of the motion in its source file", default=-1, options={"HIDDEN"}
     )
     frame_step: FloatProperty(
-        name="Frames a Key", description="Frames between two keys of the game", default=1.0, options={"HIDDEN"}
+        name="Frames per Key", description="Frames between two keys of the game", default=1.0, options={"HIDDEN"}
     )
     flags: EnumProperty(
         name="Flags", items=[(*item[:3], "NONE", item[3]) for item in FLAG_ITEMS], options={"ENUM_FLAG"}
     )
-    other_flags: IntProperty(name="Other Flags", description="Flag bits without a known meaning", options={"HIDDEN"})
+    other_flags: IntProperty(name="Other Flags", description="Flag bits of unknown meaning", options={"HIDDEN"})
     bone_or_part: IntProperty(default=ALL_PARTITIONS, min=0, max=ALL_PARTITIONS, options={"HIDDEN"})
     target: StringProperty(
         name="Plays On",
@@ -119,13 +119,11 @@ class MotionProperties(bpy.types.PropertyGroup):
     falloff: FloatProperty(
         name="Falloff", description="Fade-out speed of the motion", default=2.0, soft_min=0.0, soft_max=100.0
     )
-    order: IntProperty(
-        name="Order", description="Where in the list the motion stands", options={"HIDDEN"}, update=changed
-    )
+    order: IntProperty(name="Order", description="Index of the motion in the list", options={"HIDDEN"}, update=changed)
     status: status_property("Comparison with the source file of the motion")
     marks: CollectionProperty(type=MotionMark)
     active_mark: IntProperty(options={"HIDDEN"})
-    body: bytes_property("The motion as its file has it")
+    body: bytes_property("The motion as stored in its file")
     body_seal: seal_property()
     unedited: StringProperty(
         description="Digest of the action while it is the same as in the source file, in hexadecimal",

@@ -108,7 +108,7 @@ def import_path(context: Any, file: str, options: PathImportOptions, report: Rep
     if options.play and options.target is not Target.ACTIVE:
         collection.make_current(context, [owner, *owner.children], owner)
     for oddity in filter(None, action.motionbridge_path.not_shown.split("; ")):
-        report.warn(f"outside its keys Blender does not show {oddity}; kept while it is not changed", name)
+        report.warn(f"Blender does not show {oddity} outside the keys; kept unless edited", name)
     made = ImportedPath(owner, action)
     if options.play:
         play(context, [made], report)
@@ -143,7 +143,7 @@ def _keep_played(owner: Any, report: Report) -> None:
     played = data.action if data is not None else None
     if played is not None and played.library is None and not played.use_fake_user:
         played.use_fake_user = True
-        report.note("what the object played before is kept with a fake user", played.name)
+        report.note("the previous action of the object is kept with a fake user", played.name)
 
 
 def _owner(context: Any, name: str, options: PathImportOptions, report: Report) -> tuple[Any, Any]:
@@ -156,10 +156,11 @@ def _owner(context: Any, name: str, options: PathImportOptions, report: Report) 
         return _new_owner(context, name, report), camera
     active = context.view_layer.objects.active
     if active is None:
-        raise WriteError("no object is active", remedy="Click the object that is to move, or import onto a new one")
+        raise WriteError("no object is active", remedy="Select the object to move, or import onto a new one")
     if active.library is not None:
         raise WriteError(
-            f"{active.name!r} lies in another file", remedy="Make a library override of it, or import onto a new one"
+            f"{active.name!r} is linked from another file",
+            remedy="Make a library override of it, or import onto a new one",
         )
     if active.type != "CAMERA":
         return active, None
@@ -168,7 +169,7 @@ def _owner(context: Any, name: str, options: PathImportOptions, report: Report) 
         return carrier, None
     if active.parent is not None or _plays(active):
         raise WriteError(
-            f"the camera {active.name!r} is moved already, by its keys or its parent",
+            f"the camera {active.name!r} is already moved by its keys or its parent",
             remedy="Clear its animation and its parent, or import onto a new camera",
         )
     return _new_owner(context, name, report), active
@@ -328,7 +329,7 @@ def _last_frame(owner: Any, action: Any, last: int, base: anm.Anm, report: Repor
     imported = base.animation.last
     if last < imported:
         report.warn(
-            "shortened by the action's frame range; keys behind its end are not played",
+            "shortened by the action's frame range; keys after its end are not played",
             f"{action.name}: last frame {imported} -> {last}",
         )
     if last != imported or not action.use_frame_range:

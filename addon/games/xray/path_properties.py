@@ -26,7 +26,7 @@ class PathProperties(bpy.types.PropertyGroup):
     path: StringProperty(name="File", description="Path of the imported file", subtype="FILE_PATH")
     version: EnumProperty(name="Version", description="Version of the file to write", items=VERSIONS)
     came_as: IntProperty(name="File Version", description="Version of the file that was read", options={"HIDDEN"})
-    fps: FloatProperty(name="Frame Rate", description="Frames a second in the game", options={"HIDDEN"})
+    fps: FloatProperty(name="Frame Rate", description="Frames per second in the game", options={"HIDDEN"})
     not_shown: StringProperty(
         name="Not Shown", description="What Blender does not show and the file keeps", options={"HIDDEN"}
     )

@@ -223,7 +223,7 @@ def _joined(rig: Any, made: list[_Motion], path: str, options: SkeletalExportOpt
     single = Path(path).suffix.lower() == ".skl"
     if single and len(motions) != 1:
         raise WriteError(
-            f"a .skl holds one motion, not {len(motions)}",
+            f"a .skl file stores one motion, not {len(motions)}",
             file=path,
             remedy="Choose one action, or name a file that ends in .skls",
         )
@@ -354,7 +354,7 @@ class _Gatherer:
             return self._now, set()
         if self._options.rest_change is RestChange.REFUSE:
             raise WriteError(
-                f"the rest pose was edited after the motions were imported ({', '.join(changed[:6])})",
+                f"the rest pose has changed since the motions were imported ({', '.join(changed[:6])})",
                 remedy="Choose whether to keep the game's pose or the offsets (option Edited Rest Pose)",
                 option="rest_change",
             )
@@ -395,7 +395,7 @@ class _Gatherer:
         """``tracked``: the bones that the file has tracks of, None for a new motion; ``reached``: those sampled."""
         for path in found.left_out:
             if not (reached and is_of_a_rig(path)):
-                self._report.warn("the game has no place for these curves; left out", f"{action.name}: {path}")
+                self._report.warn("the game cannot store these curves; left out", f"{action.name}: {path}")
         warn_of_other_kinds([bone for bone in found.other_kinds if bone not in reached], action, self._report)
         muted = [bone for bone in found.muted if bone not in reached]
         if muted:

@@ -114,7 +114,7 @@ def _import(
     _refuse_strangers([document.motions[place] for place in chosen], bones, rig, path)
     showing = _showing(rig, options, report)
     if reasons := actions.why_sampled(rig):
-        report.warn(f"the armature has {', '.join(reasons)}: what is shown is not all the game plays", rig.name)
+        report.warn(f"the armature has {', '.join(reasons)}: the game plays more than is shown", rig.name)
     result = SkeletalImport()
     file = attach(rig, document, path)
     file.sha256 = hashlib.sha256(data).hexdigest()
@@ -159,9 +159,7 @@ def _chosen(document: Skl, options: SkeletalImportOptions, path: str) -> list[in
     wanted = set(labels) if options.motions is None else {name.lower() for name in options.motions}
     unknown = sorted(wanted - set(labels))
     if unknown:
-        raise ReadError(
-            f"there is no motion called {unknown[0]!r}", file=path, remedy="Choose from the list of motions"
-        )
+        raise ReadError(f"there is no motion named {unknown[0]!r}", file=path, remedy="Choose from the list of motions")
     chosen = [place for place, label in enumerate(labels) if label in wanted]
     if not chosen:
         raise ReadError("there are no motions in this file", file=path, remedy="Choose another file")
@@ -182,11 +180,11 @@ def _showing(rig: Any, options: SkeletalImportOptions, report: Report) -> Showin
     others = pose.actions_turning(rig, pose.QUATERNION)
     quaternions = options.rotation is Rotation.QUATERNION or (options.rotation is Rotation.AUTOMATIC and bool(others))
     if quaternions and options.rotation is Rotation.AUTOMATIC:
-        report.note("bones are turned by quaternions, as by the other actions of this armature", rig.name)
+        report.note("bones use quaternions, as in the other actions of this armature", rig.name)
     elif not quaternions and others:
         report.warn(
-            f"bones are turned by angles from now on; {len(others)} actions that turn them by quaternions do so no "
-            "longer (import with quaternions to have both)",
+            f"bones now use Euler angles; {len(others)} actions with quaternion keys no longer play "
+            "(import with quaternions to keep both)",
             rig.name,
         )
     # The numbers as a property holds them, for the same fits when the action is compared.
@@ -219,17 +217,17 @@ def tracks_on(motion: SkeletalMotion, bones: Bones, report: Report) -> dict[int,
         if place is None:
             continue
         if place in result:
-            report.warn("a bone is there twice: the first is shown, the second kept", f"{motion.label} {label}")
+            report.warn("a bone occurs twice: the first is shown, the second is kept", f"{motion.label} {label}")
             continue
         if track.flags & 1:
-            report.warn("a bone is turned in world space, which is shown as parent-local; kept", label)
+            report.warn("a bone is rotated in world space, but shown relative to its parent; kept", label)
         if odd_behaviours(track):
             odd.append(label)
         result[place] = number
     if odd:
         report.warn(
             f"{len(odd)} bones repeat or go on outside their keys, which is shown only where channels carry over as "
-            "they are; kept while it is not changed",
+            "they are; kept unless edited",
             motion.label,
         )
     return result

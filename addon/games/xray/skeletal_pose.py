@@ -175,7 +175,7 @@ def show_all(
         if rotated_as >= 0:
             shown.rotated[place] = rotated_as
         if located_as < 0 or rotated_as < 0:
-            report.warn("its numbers are too large for a pose: not shown, kept", label)
+            report.warn("its values are too large for a pose: not shown, kept", label)
     return result
 
 

@@ -35,7 +35,7 @@ class SkeletalProperties(bpy.types.PropertyGroup):
         name="Index", description="Index of the motion in its source file", default=-1, options={"HIDDEN"}
     )
     version: IntProperty(name="File Version", description="Version of the motion in its file", options={"HIDDEN"})
-    fps: FloatProperty(name="Frame Rate", description="Frames a second in the game", options={"HIDDEN"})
+    fps: FloatProperty(name="Frame Rate", description="Frames per second in the game", options={"HIDDEN"})
     imported_name: StringProperty(options={"HIDDEN"})
     rotation: EnumProperty(
         name="Rotation", description="Rotation mode of the bones", items=ROTATIONS, options={"HIDDEN"}
@@ -50,9 +50,9 @@ class SkeletalProperties(bpy.types.PropertyGroup):
     fitted: IntProperty(
         name="Bones Fitted", description="Bones whose curves are fitted, for their rest pose", options={"HIDDEN"}
     )
-    body: bytes_property("The motion as its file has it")
+    body: bytes_property("The motion as stored in its file")
     body_seal: seal_property()
-    drawn: bytes_property("A digest of what each of its tracks was given, by which untouched ones are told")
+    drawn: bytes_property("A digest of the keys of each track, which shows whether it was edited")
     drawn_seal: seal_property()
 
 

@@ -74,9 +74,9 @@ def test_what_is_not_in_it_keeps_its_name():
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"", "no JSON"),
-        (b"{", r"no JSON \(line 1"),
-        (b"[" * 100_000, "no JSON"),
+        (b"", "not valid JSON"),
+        (b"{", r"not valid JSON \(line 1"),
+        (b"[" * 100_000, "not valid JSON"),
         (b"\xff\xfe{}", "UTF-8"),
         (b"[]", 'no "bones"'),
         (b"3", 'no "bones"'),
@@ -87,7 +87,7 @@ def test_what_is_not_in_it_keeps_its_name():
         (b'{"bones": {"": "a"}}', "'' has no name on one side"),
         (b'{"bones": {"a": "b", "A": "c"}}', "'A' twice"),
         (b'{"bones": {"a": "b", "c": "B"}}', "'B' twice"),
-        (b'{"bones": {"a": "b"}, "prefix": "x"}', "'prefix', which means nothing here"),
+        (b'{"bones": {"a": "b"}, "prefix": "x"}', "'prefix', which is unknown"),
     ],
 )
 def test_refusals_name_the_file_and_what_is_wrong(data, said):

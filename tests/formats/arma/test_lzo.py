@@ -101,7 +101,7 @@ def test_a_copy_from_before_the_beginning_is_refused():
 
 
 def test_a_bomb_is_refused_before_it_is_made():
-    with pytest.raises(ReadError, match="are left in the file"):
+    with pytest.raises(ReadError, match="bytes remain in the file"):
         unpack(bytes((18, 0, 32)) + bytes(100) + END, 1 << 30)
     with pytest.raises(ReadError, match="gives more"):
         unpack(bytes((18, 97, 32)) + bytes(100) + bytes((200, 0, 0)) + END, 1000)

@@ -36,7 +36,7 @@ def test_every_byte_has_a_text_that_names_it():
 
 
 @pytest.mark.parametrize(
-    ("name", "sentence"), [("Кость", "'К', which the game's code page"), ("Ã©", "would be read as 'é'")]
+    ("name", "sentence"), [("Кость", "'К', which is not in the game's code page"), ("Ã©", "would be read as 'é'")]
 )
 def test_new_names_that_cannot_be_written_are_refused(name, sentence):
     with pytest.raises(WriteError, match=sentence) as refusal:

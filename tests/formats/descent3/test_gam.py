@@ -90,9 +90,9 @@ def test_what_is_cut_off_is_refused(data, words):
 
 def test_a_broken_page_is_kept_and_said():
     for data, words in (
-        (page(1, PLAIN[:30]), "not readable, kept as it is"),
-        (page(1, PROCEDURAL[:200]), "not readable, kept as it is"),
-        (page(1, PLAIN) + b"tail", "4 bytes are left over"),
+        (page(1, PLAIN[:30]), "not readable, kept unchanged"),
+        (page(1, PROCEDURAL[:200]), "not readable, kept unchanged"),
+        (page(1, PLAIN) + b"tail", "4 extra bytes after"),
     ):
         document, report = read(data)
         assert words in report.lines()[0]

@@ -45,7 +45,7 @@ def test_an_archive_is_known_to_the_last_byte():
     assert detect("level.mn3", b"").module is hog2
     assert detect("nameless", data[:64]).module is hog2
     assert hog2.describe(document) == ["3 files, 9 bytes", "A.ogf: 3 bytes", "b.OOF: 6 bytes", "c.txt: 0 bytes"]
-    with pytest.raises(ReadError, match="no file called 'd'"):
+    with pytest.raises(ReadError, match="no file named 'd'"):
         document.content("d")
 
 
@@ -65,7 +65,7 @@ def test_what_is_odd_is_kept_and_said():
     assert hog2.write(document) == data
     assert hog2.raw_size(document) == 11
     assert report.lines() == [
-        "6 bytes are left over behind the files; kept",
+        "6 extra bytes after the files; kept",
         "the table is not sorted: the game does not find every file",
         "5 bytes lie between table and files; kept",
     ]
@@ -76,7 +76,7 @@ def test_what_is_odd_is_kept_and_said():
     [
         (archive(FILES, count=0xFFFFFFFF), "the table of 4294967295 files needs"),
         (archive(FILES)[:-1], "the files of the table are 9 bytes, 8 are left"),
-        (archive(FILES, start=100), "said to begin at 100, inside the table"),
+        (archive(FILES, start=100), "says that the files begin at 100, inside the table"),
         (b"HOG1" + bytes(80), "begins with HOG2"),
         (b"HOG2\1", "needs 4 bytes"),
         (archive(FILES)[:68] + b"A\0".ljust(36, b"\0") + b"\xff" * 12, "the table of 3 files needs"),

@@ -134,7 +134,7 @@ def test_material_flags_and_sector_are_independent(material, shadows, wallmarks,
         (words(4, 2**32 - 1, 2**32 - 1) + bytes(24), "cut off"),
         (chunk(0, SMALL), "chunk 0x1"),
         (chunk(0, SMALL) + chunk(1, bytes(71)), "the faces' materials needs 72 bytes, 71 are left"),
-        (chunk(0, SMALL) + chunk(1, bytes(73)), "1 bytes are left over behind the faces' materials"),
+        (chunk(0, SMALL) + chunk(1, bytes(73)), "1 extra bytes after the faces' materials"),
         (chunk(0, SMALL[:-1]) + chunk(1, bytes(72)), "chunk 0x0, offset 20: cut off"),
         (b"version https://git-lfs.github.com/spec/v1\n", "git-lfs pointer"),
     ],
@@ -259,14 +259,14 @@ def test_faces_folded_coincident_and_twice_go_through():
 def test_faces_that_point_to_nowhere_are_said_left_out_and_kept():
     data = SMALL[:84] + words(0, 1, 4) + SMALL[96:]
     document, report = read(data)
-    assert report.lines() == ["1 of 2 faces points behind the last vertex"]
+    assert report.lines() == ["1 of 2 faces refers to missing vertices"]
     mesh = cform.decode(document, report)
     assert len(mesh.triangles) == 1
     assert cform.write(cform.encode(mesh, document)[0]) == data
     mesh.attributes[MATERIAL].values[0] = 1
     again, changes = cform.encode(mesh, document)
     assert len(again.faces) == 1
-    assert changes.left_out == ["1 face of the old file that points behind its last vertex"]
+    assert changes.left_out == ["1 face of the old file that refers to missing vertices"]
 
 
 def test_a_mesh_from_nothing():
@@ -317,7 +317,7 @@ def test_numbers_the_file_cannot_hold_are_refused_and_named(name, value, problem
     mesh = cform.decode(document, Report())
     mesh.attributes[name].values[1] = value
     for base in (document, None):
-        with pytest.raises(WriteError, match=f"1 of 2 faces has a {problem} the file cannot hold"):
+        with pytest.raises(WriteError, match=f"1 of 2 faces has a {problem} the file cannot store"):
             cform.encode(mesh, base)
     (found,) = cform.find_problems(mesh)
     assert found.fatal
@@ -332,7 +332,7 @@ def test_problems():
     mesh.positions[3] = np.inf
     found = {problem.sentence: problem.elements.tolist() for problem in cform.find_problems(mesh)}
     assert found == {
-        "1 of 4 vertices stands at no finite place": [3],
+        "1 of 4 vertices has a NaN or infinite position": [3],
         "1 of 3 faces has no area": [2],
         "1 of 3 faces lies exactly on another face": [1],
     }

@@ -82,7 +82,9 @@ def test_a_size_past_the_end_is_cut_to_what_is_there_and_told():
     data = chunk(1, b"head") + chunk(0x11, b"\0", size=44)
     run, report = run_of(data)
     assert (bytes(run.chunks[1].body), run.chunks[1].declared) == (b"\0", 44)
-    assert report.lines() == ["the chunk claims 44 bytes, 1 follow; read as far as it goes (0x11 at 12)"]
+    assert report.lines() == [
+        "the chunk declares 44 bytes, but only 1 follow; the existing bytes are read (0x11 at 12)"
+    ]
     assert write_chunks(run) == data
 
 
@@ -98,7 +100,9 @@ def test_inside_a_chunk_a_first_size_past_the_end_is_only_told():
     report = Report()
     run = read_chunks(body, report)
     assert run.chunks[0].declared == 1000
-    assert report.lines() == ["the chunk claims 1000 bytes, 2 follow; read as far as it goes (0x9/0x0 at 8)"]
+    assert report.lines() == [
+        "the chunk declares 1000 bytes, but only 2 follow; the existing bytes are read (0x9/0x0 at 8)"
+    ]
 
 
 @pytest.mark.parametrize("size", range(1, 8))
@@ -106,7 +110,7 @@ def test_bytes_too_few_for_a_header_are_the_tail(size):
     data = chunk(1, b"abc") + bytes(size)
     run, report = run_of(data)
     assert bytes(run.tail) == bytes(size)
-    assert report.lines() == [f"{size} bytes are left over behind the last chunk; kept (file)"]
+    assert report.lines() == [f"{size} extra bytes after the last chunk; kept (file)"]
     assert write_chunks(run) == data
 
 
@@ -133,7 +137,7 @@ def test_a_plain_body_marked_as_compressed_is_taken_as_it_is():
     assert bytes(run.chunks[0].body) == header
     assert run.chunks[0].packed is None
     assert list(report.warnings.values()) == [["0x80000001 at 8"]]
-    assert next(iter(report.warnings)).startswith("marked as compressed but it is not")
+    assert next(iter(report.warnings)).startswith("marked as compressed but not in the game's way")
     assert write_chunks(run) == data
 
 
@@ -142,7 +146,7 @@ def test_a_real_compressed_body_is_unpacked_and_leaves_as_it_came(corpus):
     run, report = run_of(data, "old.object")
     (only,) = run.chunks
     assert (only.plain_id, len(only.body), len(only.packed)) == (0x7777, 1645, 774)
-    assert report.lines() == ["compressed chunk, kept compressed while untouched (0x80007777 at 8)"]
+    assert report.lines() == ["compressed chunk, remains compressed unless edited (0x80007777 at 8)"]
     assert write_chunks(run) == data
     inner = read_chunks(open_chunk(only, Reader(b"", "old.object")), Report())
     assert [c.id for c in inner.chunks][:3] == [0x900, 0x912, 0x903]

@@ -176,7 +176,7 @@ def test_points_stand_in_the_middle_of_their_slots():
 def test_missing_models_are_said_once():
     report = Report()
     details.decode(read(SMALL)[0], report)
-    assert report.lines() == ["slots name models that the file has not: 5, 62 (level.details)"]
+    assert report.lines() == ["slots refer to models that are not in the file: 5, 62 (level.details)"]
 
 
 def changed(name, row, value, data=SMALL):
@@ -245,7 +245,7 @@ def test_models_the_file_cannot_hold_are_refused_and_those_it_has_not_are_named(
     found = [p for p in details.find_problems(points, document) if "model_2" in p.sentence]
     assert [(problem.fatal, problem.elements.tolist()) for problem in found] == [(fatal, [0])]
     if fatal:
-        with pytest.raises(WriteError, match="has a model_2 the file cannot hold"):
+        with pytest.raises(WriteError, match="has a model_2 the file cannot store"):
             details.encode(points, document)
     else:
         details.encode(points, document)
@@ -262,7 +262,7 @@ def test_points_that_are_not_the_grids_are_refused():
 @pytest.mark.parametrize("data", [SMALL, OLD])
 @pytest.mark.parametrize("name", ["ground", "height"])
 def test_a_new_height_that_is_no_number_is_refused(data, name):
-    with pytest.raises(WriteError, match="is no number"):
+    with pytest.raises(WriteError, match="is NaN or infinite"):
         changed(name, 0, np.nan, data)
 
 
@@ -280,7 +280,7 @@ def test_models_change_alone_and_are_counted():
     both = chunk(1, chunk(0, GRASS), chunk(1, GRASS.replace(b"grass", b"weeds")))
     assert details.write(again) == both + chunk(2, SLOTS) + chunk(0, words(3, 2) + HEADER[8:])
     assert changes.lines == ["models 1 -> 2"]
-    with pytest.raises(WriteError, match="64 detail models, the game takes 63"):
+    with pytest.raises(WriteError, match="64 detail models, the game supports 63"):
         details.encode(points, document, dict.fromkeys(range(64), other))
     assert [p.fatal for p in details.find_problems(points, document, 64)] == [True]
 

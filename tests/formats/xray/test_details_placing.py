@@ -75,14 +75,14 @@ def test_lost_faces_are_said_and_empty_but_keep_height_and_light():
 def test_faces_twice_in_a_slot_and_outside_the_grid_are_refused_by_number():
     document = grid()
     points = points_of(document, [0, 1, 2, 3, 4, 5, 2])
-    with pytest.raises(WriteError, match="2 of 7 faces stand in the slot of another face"):
+    with pytest.raises(WriteError, match="2 of 7 faces are in the slot of another face"):
         encoded(points, document)
     assert [problem.elements.tolist() for problem in details.find_misplaced(points, document.header)] == [[2, 6]]
     points = points_of(document)
     del points.attributes[FILE_FACE]
     points.positions[3, 0] = 400
     points.positions[4, 1] = np.nan
-    with pytest.raises(WriteError, match="2 of 6 faces stand in no slot"):
+    with pytest.raises(WriteError, match="2 of 6 faces are outside all slots"):
         encoded(points, document)
 
 
@@ -91,7 +91,7 @@ def test_faces_moved_aside_are_said_and_stay():
     points = points_of(document)
     points.positions[:2, 0] += 4
     assert encoded(points, document, report)[0] is document
-    assert report.lines() == ["2 faces were moved away from their slots, which stay where they are (ground)"]
+    assert report.lines() == ["2 faces were moved sideways; their slots are exported at their old positions (ground)"]
 
 
 @given(st.integers(-400, 400), st.integers(-400, 400), st.integers(1, 5), st.integers(1, 5))
@@ -113,7 +113,7 @@ def test_a_new_grid_of_faces_that_lie_far_apart_is_refused_before_it_is_made():
     assert memory_peak(work) < 1_000_000
     with pytest.raises(WriteError, match="has no faces"):
         details.new_grid(Mesh("none", np.zeros((0, 3), np.float32), points.triangles), {})
-    with pytest.raises(WriteError, match="no finite place"):
+    with pytest.raises(WriteError, match="NaN or infinite position"):
         details.new_grid(Mesh("none", np.full((1, 3), np.nan, np.float32), points.triangles), {})
 
 
@@ -134,7 +134,7 @@ def test_slots_with_a_model_that_is_gone_are_named():
     points.attributes[MODEL_0].values[:] = [0, 2, 5, -1, 9, 2]
     (found,) = details.find_orphans(points, {2, 5})
     assert (found.fatal, found.elements.tolist()) == (True, [1, 2, 5])
-    assert "gone (2, 5)" in found.sentence
+    assert "missing (2, 5)" in found.sentence
     assert list(details.find_orphans(points, set())) == []
 
 

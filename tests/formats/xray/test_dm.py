@@ -158,7 +158,7 @@ def mesh_with(vertices=3, faces=((0, 1, 2),), **more):
     [
         (mesh_with(faces=()), "it has no faces"),
         (mesh_with(faces=((0, 1, 3),)), "1 of 1 face points to a vertex"),
-        (mesh_with(0x10000), "it has 65536 vertices, the game takes 65535"),
+        (mesh_with(0x10000), "it has 65536 vertices, the game supports 65535"),
         (mesh_with(faces=((0, 1, 2),) * 2, material_index=np.array([0, 1], np.int32)), "it has several materials"),
     ],
 )
@@ -175,7 +175,7 @@ def test_as_many_vertices_as_indices_can_name_are_written():
 
 def test_a_new_number_that_is_none_is_refused():
     mesh = mesh_with(uvs=np.full((3, 2), np.nan, np.float32))
-    with pytest.raises(WriteError, match="a number that is none"):
+    with pytest.raises(WriteError, match="NaN or infinite values"):
         dm.encode(mesh)
 
 
@@ -183,8 +183,8 @@ def test_broken_triangles_are_said_and_kept():
     data = SMALL[:-12] + bytes.fromhex("000002000100 000009000200") + b"tail"
     document, report = read(data)
     assert report.lines() == [
-        "4 bytes are left over behind the model; kept",
-        "triangles point behind the last vertex",
+        "4 extra bytes after the model; kept",
+        "triangles refer to missing vertices",
     ]
     mesh = dm.decode(document, report)
     assert mesh.triangles.tolist() == [[0, 1, 2]]
@@ -192,7 +192,7 @@ def test_broken_triangles_are_said_and_kept():
     assert dm.raw_size(document) == 4
     odd = SMALL[: VERTICES - 4] + words(5) + SMALL[VERTICES:-2]
     document, report = read(odd)
-    assert report.lines() == ["5 indices are no whole triangles"]
+    assert report.lines() == ["5 indices do not make whole triangles"]
     assert dm.write(dm.encode(dm.decode(document, report), document)[0]) == odd
 
 

@@ -66,7 +66,7 @@ def test_a_clean_level_has_nothing_to_show():
     data = b"".join(chunk(number, words(0)) for number in range(3))
     document, report = read(data)
     assert err.decode(document, report) == []
-    assert report.lines() == ["nothing was found wrong (level.err)"]
+    assert report.lines() == ["no errors (level.err)"]
     assert detect("nameless", data[:64]).module is err
     assert detect("nameless", chunk(0, bytes(4)) + chunk(1, bytes(40))).module is hom
 
@@ -88,10 +88,10 @@ def test_a_count_that_lies_leaves_the_bytes_as_they_are():
     data = chunk(0, words(2**32 - 1), floats(1, 2, 3)) + chunk(1, words(0), b"xy") + chunk(5, b"z")
     document, report = read(data)
     assert report.lines() == [
-        "4294967295 points are announced, 1 are there (0x0)",
-        "2 bytes are left over behind the edges; kept (0x1)",
-        "a chunk of unknown meaning (0x0), kept as it is",
-        "a chunk of unknown meaning (0x5), kept as it is",
+        "4294967295 points are declared, 1 exist (0x0)",
+        "2 extra bytes after the edges; kept (0x1)",
+        "a chunk of unknown meaning (0x0), kept unchanged",
+        "a chunk of unknown meaning (0x5), kept unchanged",
     ]
     assert err.write(document) == data
     assert err.raw_size(document) == 16 + 2 + 1

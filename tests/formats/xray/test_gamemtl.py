@@ -92,9 +92,9 @@ def test_an_odd_material_stays_bytes_and_the_others_are_read():
     assert gamemtl.write(document) == data
     assert report.lines()[:4] == [
         "game materials of version 2, only 1 is known (0x1000)",
-        "4 bytes are left over behind the last chunk; kept (0x1002)",
-        "a material is not readable, kept as it is: it has no name (0x1002/0x0)",
-        "a material is not readable, kept as it is: 4 bytes are left over behind the name (0x1002/0x5)",
+        "4 extra bytes after the last chunk; kept (0x1002)",
+        "a material is not readable, kept unchanged: it has no name (0x1002/0x0)",
+        "a material is not readable, kept unchanged: 4 extra bytes after the name (0x1002/0x5)",
     ]
     assert report.lines()[4] == "several materials have one id; the first counts"
 

@@ -135,7 +135,7 @@ def test_a_new_place_that_is_no_number_is_refused_but_an_old_one_goes_back():
     document, _ = read(broken)
     mesh = hom.decode(document, Report())
     assert hom.write(hom.encode(mesh, document)[0]) == broken
-    with pytest.raises(WriteError, match="no finite place"):
+    with pytest.raises(WriteError, match="NaN or infinite position"):
         hom.encode(mesh)
 
 
@@ -176,7 +176,7 @@ def test_a_signalling_nan_goes_through_without_an_alarm(weld):
 def test_an_empty_file_of_occluders_is_read_and_said():
     data = chunk(0, bytes(4)) + chunk(1, b"")
     document, report = read(data)
-    assert report.lines() == ["there is no triangle in it; the game takes it for missing"]
+    assert report.lines() == ["there is no triangle in it; the game treats the file as missing"]
     assert hom.write(document) == data
     mesh = hom.decode(document, report)
     assert len(mesh.triangles) == 0

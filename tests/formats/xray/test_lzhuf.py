@@ -169,10 +169,10 @@ def test_a_real_object_unpacks_to_the_sizes_its_chunks_declare(corpus):
 @pytest.mark.parametrize(
     ("size", "problem"),
     [
-        (0, "said to unpack to 0"),
-        ((64 << 20) + 1, "said to unpack to 67108865"),
-        (0xFFFF_FFFF, "said to unpack to 4294967295"),
-        (770 * 200 + 1, "said to unpack to"),
+        (0, "declared to unpack to 0"),
+        ((64 << 20) + 1, "declared to unpack to 67108865"),
+        (0xFFFF_FFFF, "declared to unpack to 4294967295"),
+        (770 * 200 + 1, "declared to unpack to"),
         (1646, "ends before its 1646 bytes"),
         (1600, "left over|more than"),
     ],

@@ -56,7 +56,7 @@ def read(data: bytes, file: str, report: Report) -> P3d:
     reader.chunk = ""
     result = P3d(version, lods, reader.rest())
     if len(result.tail):
-        report.warn(f"{len(result.tail)} bytes are left over behind the last level; kept")
+        report.warn(f"{len(result.tail)} extra bytes after the last level; kept")
     return result
 
 
@@ -91,10 +91,10 @@ def _refuse_others(reader: Reader, mark: bytes) -> None:
     if mark in (b"NLOD", b"SP3D"):
         raise reader.error(
             f"models of the oldest tools ({mark.decode()}) are not known here",
-            "Save it anew with Oxygen or Object Builder",
+            "Save it again with Oxygen or Object Builder",
         )
     if mark != MARK:
-        raise reader.error(f"the file begins with {mark!r}: this is no model", "Choose a .p3d that begins with MLOD")
+        raise reader.error(f"the file begins with {mark!r}: this is not a model", "Choose a .p3d that begins with MLOD")
 
 
 def _read_lod(reader: Reader) -> Lod:

@@ -37,7 +37,7 @@ def decode_polygons(lod: Lod, report: Report, groups: Mapping[str, str], name: s
     counts, corners, faces = _distinct_corners(lod.faces[visible], visible)
     folded = len(visible) - len(counts)
     if folded:
-        report.note(f"faces folded to a line are left out: {folded}", name)
+        report.note(f"faces without area are left out: {folded}", name)
     _report_left_out(lod, report, name)
     point = corners["point"].astype(np.int32)
     with np.errstate(invalid="ignore"):  # signalling NaNs of broken files
@@ -106,10 +106,10 @@ def _sharp_edges(lod: Lod) -> NDArray[np.int32] | None:
 def _report_left_out(lod: Lod, report: Report, name: str) -> None:
     further = sum(1 for tag in lod.tags if tag.name == FURTHER_UVS and bytes(tag.data[:4]) not in (b"", bytes(4)))
     if further:
-        report.note(f"further sets of texture coordinates are not shown: {further}", name)
+        report.note(f"additional UV maps are not imported: {further}", name)
     posed = sum(1 for tag in lod.tags if tag.name == POSED_POINTS)
     if posed:
-        report.note(f"posed point sets of the level itself are not shown: {posed}", name)
+        report.note(f"posed point sets of the LOD are not imported: {posed}", name)
 
 
 def _material_name(texture: str, material: str) -> str:
@@ -263,7 +263,7 @@ def pivots(document: P3d, bones: Sequence[str], report: Report) -> dict[str, Flo
     lod = document.lod("memory")
     if lod is None:
         lod = document.lods[0]
-        report.warn(f"there is no memory level: the pivots are taken from the first one ({lod.kind})")
+        report.warn(f"there is no Memory LOD: the pivots are taken from the first LOD ({lod.kind})")
     found = {}
     for bone, weights in selection_weights(lod, bones).items():
         inside = np.flatnonzero(weights)

@@ -57,7 +57,7 @@ def read(data: bytes, file: str, report: Report) -> Rtm:
     reader.refuse_git_pointer()
     if not starts_like(data[:8]):
         raise reader.error(
-            f"the file begins with {bytes(data[:8])!r}: this is no animation of Operation Flashpoint or Arma",
+            f"the file begins with {bytes(data[:8])!r}: this is not an animation of Operation Flashpoint or Arma",
             "Choose an .rtm file that begins with RTM_ or BMTR",
         )
     return _read_binarised(reader, report) if data[:4] == BINARISED else _read_plain(reader, report)
@@ -74,7 +74,7 @@ def recompose(document: Rtm) -> bytes:
 
 
 def raw_size(document: Rtm) -> int:
-    """Bytes kept without knowing what they mean: behind names, and behind the last frame."""
+    """Bytes kept without knowing what they mean: behind names, and after the last frame."""
     if isinstance(document, Binarised):
         return len(document.tail)
     return len(document.tail) + garbage(document.bone_fields) + garbage(document.frame_fields)
@@ -117,7 +117,7 @@ def _read_plain(reader: Reader, report: Report) -> Plain:
     renamed = np.flatnonzero(result.frame_names_differ())
     if len(renamed):
         report.warn(
-            f"{len(renamed)} frames, the first {renamed[0]}, name other bones or in another order than the file"
+            f"{len(renamed)} frames, the first {renamed[0]}, have other bone names or another order than the file"
         )
     return result
 
@@ -230,7 +230,7 @@ def _read_binarised(reader: Reader, report: Report) -> Binarised:
     if first_frame_bones != bones:
         report.warn(f"the first frame declares {first_frame_bones} bones, the others {bones}; kept")
     if turned != 1:
-        report.warn(f"the direction is {turned}; every known file has 1, axes turned half round")
+        report.warn(f"the direction is {turned}; every known file has 1 (axes rotated by 180°)")
     packed = sum(1 for block in (phases_block, *blocks) if len(block))
     if packed:
         report.note(f"{packed} of {frames + 1} arrays are compressed")
@@ -292,7 +292,7 @@ def _read_array(
     """An array and the compressed block it was in, empty where it was not."""
     count = reader.u32(f"the length of {what}")
     if count != expected:
-        raise reader.error(f"{what}: {count} entries are announced, {expected} are expected")
+        raise reader.error(f"{what}: {count} entries are declared, {expected} are expected")
     size = count * kind.itemsize
     if version >= PACKED_BY_FLAG:
         flag = reader.u8(f"the compression of {what}")
@@ -343,7 +343,7 @@ def _report(document: Rtm, report: Report) -> None:
         warn_not_finite(report, what, values)
     if len(document.tail):
         last = "matrix" if isinstance(document, Plain) else "frame"
-        report.warn(f"{len(document.tail)} bytes are left over behind the last {last}; kept")
+        report.warn(f"{len(document.tail)} extra bytes after the last {last}; kept")
     if not frames:
         report.warn("the animation has no frames")
     if frames > MOST_FRAMES or bones > MOST_BONES:

@@ -216,7 +216,7 @@ class ClipChanges:
             parts.append(f"{counted(self.frames, 'frame')} changed ({counted(len(self.bones), 'bone')})")
         if self.fields:
             parts.append(f"{', '.join(self.fields)} changed")
-        return "; ".join([*parts, f"{counted(self.untouched, 'bone')} untouched"])
+        return "; ".join([*parts, f"{counted(self.untouched, 'bone')} unchanged"])
 
 
 def with_phases(document: Rtm, phases: NDArray[np.float32], changes: ClipChanges) -> tuple[Rtm, ClipChanges]:

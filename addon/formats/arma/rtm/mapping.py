@@ -99,7 +99,7 @@ def decode(
         matrices = deltas.absolute(transforms_of(stored, turned=bool(document.turned), scaled=scaled), parents)
     repeated = duplicates(document.bones)
     if repeated:
-        report.warn(f"bones the game takes for one: {', '.join('/'.join(group) for group in repeated[:5])}", name)
+        report.warn(f"bones the game treats as one: {', '.join('/'.join(group) for group in repeated[:5])}", name)
     return DeltaClip(
         name,
         document.bones,
@@ -251,7 +251,7 @@ def parents_of(bones: Sequence[str], hierarchy: Hierarchy | None, report: Report
     if hierarchy is None or hierarchy.for_display:
         missing = "" if hierarchy is None else f" ({hierarchy.name} has no hierarchy in the game)"
         raise ReadError(
-            f"a binarised animation holds each bone relative to its parent, and no file names the parents{missing}",
+            f"a binarised animation stores each bone relative to its parent, and no file names the parents{missing}",
             remedy=remedy,
         )
     unknown = hierarchy.unknown(bones)
@@ -259,7 +259,7 @@ def parents_of(bones: Sequence[str], hierarchy: Hierarchy | None, report: Report
         raise ReadError(f"the skeleton {hierarchy.name} lists none of the animation's bones", remedy=remedy)
     if unknown:
         more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
-        report.warn(f"the skeleton {hierarchy.name} does not list {', '.join(unknown[:5])}{more}: taken as roots")
+        report.warn(f"the skeleton {hierarchy.name} does not list {', '.join(unknown[:5])}{more}; treated as roots")
     return hierarchy.parent_indices(bones)
 
 
@@ -613,7 +613,7 @@ def _check(clip: DeltaClip, base: Rtm | None) -> None:
     repeated = duplicates(clip.bones)
     if repeated and clip.bones != base_bones:
         raise WriteError(
-            f"the game takes these bones for one: {', '.join('/'.join(group) for group in repeated[:5])}",
+            f"the game treats these bones as one: {', '.join('/'.join(group) for group in repeated[:5])}",
             remedy="Rename them, or leave one of each out",
         )
 
@@ -640,7 +640,7 @@ def _refuse_not_finite(values: Floats, written: NDArray[np.bool_], bones: Sequen
     if broken.any():
         which = [bones[bone] for bone in np.flatnonzero(broken)[:5]]
         raise WriteError(
-            f"the pose of {', '.join(which)} holds NaN or infinite values", remedy="Look for broken keys or drivers"
+            f"the pose of {', '.join(which)} holds NaN or infinite values", remedy="Check its keys and drivers"
         )
 
 

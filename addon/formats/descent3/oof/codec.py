@@ -102,7 +102,7 @@ def read(data: bytes, file: str, report: Report) -> Oof:
     sections = [_read_section(identifier, body, context, report) for identifier, body in spans]
     document = Oof(version, sections, reader.rest(), file)
     if len(document.tail):
-        report.warn(f"{len(document.tail)} stray bytes at the end, which can stop the game; kept")
+        report.warn(f"{len(document.tail)} extra bytes at the end, which can crash the game; kept")
     parts = [section for section in sections if section.id == b"SOBJ"]
     if parts and all(section.value is None for section in parts):
         raise ReadError("no sub-object is one of Descent 3", file=file, chunk="SOBJ", remedy=_ANOTHER_GAME)
@@ -158,13 +158,13 @@ def _read_section(identifier: bytes, body: Reader, context: _Context, report: Re
     chunk = chunk_label(identifier)
     layout = _CHUNKS.get(identifier)
     if layout is None:
-        known = "the game passes over it" if identifier in _SKIPPED else "its meaning is not known"
-        report.note(f"{known}; kept as it is", chunk)
+        known = "ignored by the game" if identifier in _SKIPPED else "its meaning is not known"
+        report.note(f"{known}; kept unchanged", chunk)
         return Section(identifier, body=body.data)
     try:
         value = layout.read(body, context)
     except ReadError as wrong:
-        report.warn(f"not readable, kept as it is: {wrong.problem}", f"{chunk} at {body.start}")
+        report.warn(f"not readable, kept unchanged: {wrong.problem}", f"{chunk} at {body.start}")
         return Section(identifier, body=body.data)
     section = Section(identifier, value, tail=body.rest())
     if isinstance(value, SubObject):
@@ -174,7 +174,7 @@ def _read_section(identifier: bytes, body: Reader, context: _Context, report: Re
     else:
         warn_not_finite(report, chunk, value)
     if len(section.tail):
-        finding = f"{len(section.tail)} bytes are left over, which the game would take for a chunk; kept"
+        finding = f"{len(section.tail)} extra bytes, which the game would read as a chunk; kept"
         report.warn(finding, f"{chunk} at {body.start}")
     return section
 
@@ -194,7 +194,7 @@ def _report_oddities(document: Oof, report: Report) -> None:
     ids = [section.id for section in document.sections]
     announced = document.header.sub_objects
     if announced > MOST_SUB_OBJECTS:
-        report.warn(f"{announced} sub-objects; the game takes {MOST_SUB_OBJECTS}", "OHDR")
+        report.warn(f"{announced} sub-objects; the game supports {MOST_SUB_OBJECTS}", "OHDR")
     if ids.count(b"OHDR") > 1:
         report.warn("there are several headers; the first counts here", "OHDR")
     early = {chunk_label(found) for found in ids[: ids.index(b"OHDR")] if found in (b"SOBJ", b"RANI", b"ANIM", b"PANI")}
@@ -206,9 +206,7 @@ def _report_oddities(document: Oof, report: Report) -> None:
         report.warn("there are several chunks of rotation keys; the last counts", "RANI")
     found = [part.index for part in document.all(SubObject)]
     if len(found) != announced or sorted(found) != list(range(len(found))):
-        report.warn(
-            f"{announced} sub-objects are announced, {len(found)} are there, or their numbers are wrong", "SOBJ"
-        )
+        report.warn(f"{announced} sub-objects are declared, {len(found)} exist, or their indices are wrong", "SOBJ")
     textures = len(document.textures)
     for part in document.sub_objects:
         faces = part.faces
@@ -217,10 +215,10 @@ def _report_oddities(document: Oof, report: Report) -> None:
             report.warn("faces name a texture that is not in the table", part.label)
         vertices = faces.corners["vertex"]
         if len(vertices) and (vertices.min() < 0 or vertices.max() >= len(part.positions)):
-            report.warn("faces point behind the last vertex", part.label)
+            report.warn("faces refer to missing vertices", part.label)
         for stored in (part.name, part.properties):
             if not stored.endswith(b"\0"):
-                report.warn("a text has no end; the game reads on behind it", part.label)
+                report.warn("a text has no end; the game would read past it", part.label)
 
 
 # Shape ---------------------------------------------------------------------------------------------------------------
@@ -491,7 +489,7 @@ def _write_indices(writer: Writer, indices: NDArray[np.int32]) -> None:
 def _count(reader: Reader, what: str) -> int:
     count = reader.i32(f"the number of {what}")
     if count < 0:
-        raise reader.error(f"{count} {what} are announced")
+        raise reader.error(f"{count} {what} are declared")
     return count
 
 
@@ -526,7 +524,7 @@ def _read_timed(
         count = reader.i32("the number of keys")
         ranges[index] = reader.array("<i4", 2, what="the range of a track")
         if count < 0:
-            raise reader.error(f"a track of {count} keys is announced")
+            raise reader.error(f"a track of {count} keys is declared")
         keys.append(reader.array(layout, count, what=f"{count} keys"))
     return keys, ranges
 
@@ -534,7 +532,7 @@ def _read_timed(
 def _read_untimed(reader: Reader, layout: np.dtype[Any], sub_objects: int) -> tuple[list[NDArray[Any]], int]:
     count = reader.i32("the number of keys")
     if count < 0:
-        raise reader.error(f"tracks of {count} keys are announced")
+        raise reader.error(f"tracks of {count} keys are declared")
     if not count:
         return [], 0
     rows = reader.array(layout, sub_objects, count, what=f"{sub_objects} tracks of {count} keys")

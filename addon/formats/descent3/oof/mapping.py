@@ -93,7 +93,7 @@ def _check_parents(document: Oof, parents: NDArray[np.int32], report: Report) ->
     known = document.part_indices
     for part in document.sub_objects:
         if part.parent != -1 and part.parent not in known:
-            report.warn(f"its parent, sub-object {part.parent}, does not exist; taken as a root", part.label)
+            report.warn(f"its parent, sub-object {part.parent}, does not exist; treated as a root", part.label)
 
 
 # Encode --------------------------------------------------------------------------------------------------------------
@@ -218,7 +218,7 @@ def _encode_texts(part: Part, encoded: SubObject, old: SubObject | None, changes
     """Offset, name and property string."""
     offset = space.descent_points(np.asarray(part.offset, np.float32))
     if not np.isfinite(offset).all() and (old is None or not np.array_equal(offset, old.offset, equal_nan=True)):
-        raise WriteError(f"{part.name!r} stands at no finite place", remedy="Move it")
+        raise WriteError(f"{part.name!r} has a NaN or infinite position", remedy="Move it")
     if old is None:
         encoded.offset, encoded.name = offset, strings.encode(part.name)
         encoded.properties = strings.encode(part.properties)
@@ -352,7 +352,7 @@ def to_newest(document: Oof, report: Report) -> Oof:
     if document.major >= TIMED_SINCE or len(still) == len(sections):
         return newest
     result, changes = encode(decode(document, report), replace(newest, sections=still))
-    report.note("keys had no times: a tick is now what one key was apart from the next in the longest track")
+    report.note("keys had no times: one tick is now the distance between two keys of the longest track")
     for line in changes.left_out:
         report.warn(line)
     return result

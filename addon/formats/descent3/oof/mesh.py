@@ -45,7 +45,9 @@ def decode_mesh(part: SubObject, textures: list[str], report: Report) -> Polygon
     kept = np.flatnonzero(holdable(part.faces, len(part.positions)))
     if len(kept) < len(part.faces):
         left_out = len(part.faces) - len(kept)
-        report.warn(f"{left_out} faces are none to Blender (a vertex twice or missing); kept for export", part.label)
+        report.warn(
+            f"{left_out} faces cannot be shown in Blender (a vertex twice or missing); kept for export", part.label
+        )
     counts = part.faces.counts[kept]
     corners = part.faces.corners[polygons.corners_of(part.faces.counts, kept)][polygons.reversed_corners(counts)]
     materials, index = looks(part.faces, textures)
@@ -334,7 +336,7 @@ class _Shape:
     """Faces in file order: ``source`` (faces,) the base's row or -1, ``mesh`` (faces,) the mesh's face or -1.
 
     ``counts`` (faces,) and ``corners`` (corners,) vertices of the file; ``mesh_corners`` (corners,) those of the mesh,
-    -1 for faces that no mesh can hold, which are the base's.
+    -1 for faces that Blender meshes cannot store, which are the base's.
     """
 
     source: NDArray[np.int64]
@@ -347,7 +349,7 @@ class _Shape:
 def _shape(mesh: PolygonMesh, base: SubObject, vertices: _Rows, changes: Changes) -> _Shape:
     outside = (mesh.corners < 0) | (mesh.corners >= len(mesh.positions))
     if outside.any():
-        raise WriteError(f"a face of {mesh.name!r} points behind its last vertex", remedy="Validate the mesh")
+        raise WriteError(f"a face of {mesh.name!r} refers to a missing vertex", remedy="Validate the mesh")
     holds = holdable(base.faces, len(base.positions))
     can_hold = np.flatnonzero(holds)
     stored = mesh.values(FILE_FACE, Domain.FACE)
@@ -373,7 +375,7 @@ def _shape(mesh: PolygonMesh, base: SubObject, vertices: _Rows, changes: Changes
 
 
 def _restored_faces(base: SubObject, broken: NDArray[np.int64], vertices: _Rows, changes: Changes) -> NDArray[np.int64]:
-    """The base's faces that no mesh can hold and whose vertices all remain."""
+    """The base's faces that Blender meshes cannot store and whose vertices all remain."""
     same = np.array_equal(vertices.of_base, np.arange(len(vertices.order)))
     corners = base.faces.corners["vertex"][polygons.corners_of(base.faces.counts, broken)]
     existing = np.logical_and(corners >= 0, corners < len(base.positions))
@@ -381,15 +383,17 @@ def _restored_faces(base: SubObject, broken: NDArray[np.int64], vertices: _Rows,
         existing = existing & (vertices.of_base[np.clip(corners, 0, len(base.positions) - 1)] >= 0)
     kept = polygons.all_in_face(existing | same, base.faces.counts[broken])
     if not kept.all():
-        changes.left_out.append(f"faces that were none to Blender and whose vertices are gone: {int((~kept).sum())}")
+        changes.left_out.append(f"faces that Blender could not show, whose vertices were removed: {int((~kept).sum())}")
     return broken[kept]
 
 
 def _check(mesh: PolygonMesh, fresh: Singles) -> None:
     if not np.isfinite(fresh).all():
-        raise WriteError(f"a vertex of {mesh.name!r} stands at no finite place", remedy="Delete it")
+        raise WriteError(f"a vertex of {mesh.name!r} has a NaN or infinite position", remedy="Delete it")
     if mesh.uvs is not None and len(mesh.uvs) != len(mesh.corners):
-        raise WriteError(f"{mesh.name!r} has other texture coordinates than corners", remedy="Validate the mesh")
+        raise WriteError(
+            f"{mesh.name!r} has different numbers of texture coordinates and corners", remedy="Validate the mesh"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -440,7 +444,7 @@ def _encode_uvs(mesh: PolygonMesh, base: SubObject, shape: _Shape, pairs: _Pairs
     slid = np.ones(len(result), np.bool_)
     result[pairs.mine], slid[pairs.mine] = quantum.kept(result[pairs.mine], old)
     if not np.isfinite(result[slid]).all():
-        raise WriteError(f"a texture coordinate of {mesh.name!r} is no number", remedy="Unwrap the face again")
+        raise WriteError(f"a texture coordinate of {mesh.name!r} is NaN or infinite", remedy="Unwrap the face again")
     return result, ~polygons.all_in_face(~slid, shape.counts)
 
 

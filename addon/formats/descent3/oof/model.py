@@ -272,7 +272,7 @@ def _with_numbers(kind: Kind, data: str) -> Property:
     wanted = NUMBERS[kind]
     numbers = _leading_numbers(data, len(wanted))
     if not data:
-        return Property(kind, numbers, "nothing stands behind the =; the game would read on in its memory")
+        return Property(kind, numbers, "there is no value after =; the game would read other memory")
     if len(numbers) < len(wanted):
         return Property(kind, numbers, f"it needs {len(wanted)} numbers: {', '.join(wanted)}")
     for number, most, name in zip(numbers, _LIMITS.get(kind, ()), wanted, strict=False):
@@ -336,7 +336,7 @@ def check_hierarchy(model: Model) -> None:
     """Raise `WriteError` if parents form a cycle or do not exist."""
     for part in model.parts:
         if part.parent >= len(model.parts):
-            raise WriteError(f"the parent of {part.name!r} is none of the parts", remedy="Export it too")
+            raise WriteError(f"the parent of {part.name!r} is not one of the parts", remedy="Export it too")
     try:
         parents_first([part.parent for part in model.parts])
     except ValueError as cycle:
@@ -384,17 +384,17 @@ def _warning(sentence: str, remedy: str) -> Problem:
 
 def _of_model(model: Model) -> Iterator[Problem]:
     if not model.parts:
-        yield whole("it has no sub-object", "Give it a mesh")
+        yield whole("it has no sub-object", "Add a mesh to it")
     if len(model.parts) > MOST_SUB_OBJECTS:
-        yield whole(f"{len(model.parts)} sub-objects, the game takes {MOST_SUB_OBJECTS}", "Join some of them")
+        yield whole(f"{len(model.parts)} sub-objects, the game supports {MOST_SUB_OBJECTS}", "Join some of them")
     if (depth := _depth(model)) > DEEPEST:
-        yield whole(f"parts hang {depth} deep below each other, the game follows {DEEPEST}", "Flatten the hierarchy")
+        yield whole(f"the hierarchy is {depth} levels deep, the game supports {DEEPEST}", "Flatten the hierarchy")
     if len(model.name) > LONGEST_FILE_NAME:
         yield whole(f"the name {model.name!r} is longer than {LONGEST_FILE_NAME} characters", "Shorten the file's name")
     yield from _of_textures(model)
     guns = len(model.of_kind(PointKind.GUN))
     if guns > MOST_GUNS:
-        yield _warning(f"{guns} gun points, the game counts on {MOST_GUNS}", "Delete some")
+        yield _warning(f"{guns} gun points, the game supports {MOST_GUNS}", "Delete some")
     if len(model.of_kind(PointKind.GROUND)) > MOST_GROUND_POINTS:
         yield _warning(f"more than {MOST_GROUND_POINTS} ground points", "Delete some")
     yield from _of_batteries(model, guns)
@@ -405,7 +405,7 @@ def _of_textures(model: Model) -> Iterator[Problem]:
     lowered = {name.lower() for name in model.textures}
     count = len(model.textures) + len({name.lower() for name in used} - lowered)
     if count > MOST_TEXTURES:
-        yield whole(f"{count} textures, the game takes {MOST_TEXTURES}", "Use fewer materials")
+        yield whole(f"{count} textures, the game supports {MOST_TEXTURES}", "Use fewer materials")
     for name in sorted(used | {*model.textures}):
         if len(name) > LONGEST_TEXTURE:
             yield whole(
@@ -415,11 +415,13 @@ def _of_textures(model: Model) -> Iterator[Problem]:
 
 def _of_batteries(model: Model, guns: int) -> Iterator[Problem]:
     if len(model.batteries) > MOST_BATTERIES:
-        yield whole(f"{len(model.batteries)} batteries, the game takes {MOST_BATTERIES}", "Delete some")
+        yield whole(f"{len(model.batteries)} batteries, the game supports {MOST_BATTERIES}", "Delete some")
     for index, battery in enumerate(model.batteries):
         for numbers, most, what in ((battery.guns, guns, "gun"), (battery.turrets, len(model.parts), "turret")):
             if len(numbers) > MOST_IN_BATTERY:
-                yield whole(f"battery {index} has {len(numbers)} {what}s, the game takes {MOST_IN_BATTERY}", "Split it")
+                yield whole(
+                    f"battery {index} has {len(numbers)} {what}s, the game supports {MOST_IN_BATTERY}", "Split it"
+                )
             if any(not 0 <= one < most for one in numbers):
                 yield whole(f"battery {index} names a {what} that is not there", "Correct its list")
         if any(gun > 255 for gun in battery.guns):
@@ -438,27 +440,29 @@ def _of_part(part: Part, has_children: bool, *, shapes: bool) -> Iterator[Proble
     mesh, command = part.mesh, parse_property(part.properties)
     count, faces = len(mesh.positions), len(mesh.counts)
     if count > MOST_VERTICES:
-        yield whole(f"{count} vertices, the game takes {MOST_VERTICES}", "Separate it into several objects")
+        yield whole(f"{count} vertices, the game supports {MOST_VERTICES}", "Separate it into several objects")
     if faces > MOST_FACES:
-        yield whole(f"{faces} faces, the game takes {MOST_FACES}", "Separate it into several objects")
+        yield whole(f"{faces} faces, the game supports {MOST_FACES}", "Separate it into several objects")
     if len(part.name) > LONGEST_NAME:
         yield whole(f"its name is longer than {LONGEST_NAME} characters", "Rename it")
     if len(part.properties) > LONGEST_PROPERTIES or len(part.properties.partition("=")[0]) >= LONGEST_COMMAND:
         yield whole("its property string is too long for the game", "Shorten it")
     if not faces and has_children:
-        yield _warning("it has no faces, so the game draws nothing of what hangs below it", "Give it a small face")
+        yield _warning("it has no faces, so the game does not draw its children", "Give it a small face")
     kind = command.kind if command is not None and command.works else None
     yield from _of_faces(part, kind, shapes=shapes)
     if command is not None and command.problem:
         yield _warning(f"{part.properties}: {command.problem}", "Correct its property string")
     if part.properties.endswith("=") and command is None:
-        yield _warning("its property string ends in =, behind which the game reads on", "Correct it")
+        yield _warning("its property string ends in =; the game would read past it", "Correct it")
     if kind in _CHILDLESS and has_children:
-        yield _warning("the game draws nothing of what hangs below a door's shell or front", "Hang it elsewhere")
+        yield _warning("the game does not draw the children of a door's shell or front", "Choose another parent")
     if kind in (Kind.ROTATE, Kind.TURRET) and part.spin_axis is None:
-        yield whole("it spins but has no axis; the game would read one in its memory", "Give it an axis of rotation")
+        yield whole(
+            "it rotates but has no axis of rotation; the game would use a random one", "Give it an axis of rotation"
+        )
     if part.motion is not None and part.motion.first < 0:
-        yield _warning("its motion begins before tick 0, where the game takes keys too early", "Begin at 0 or later")
+        yield _warning("its motion begins before tick 0, where the game plays keys too early", "Begin at 0 or later")
 
 
 def _of_faces(part: Part, kind: Kind | None, *, shapes: bool) -> Iterator[Problem]:
@@ -470,7 +474,7 @@ def _of_faces(part: Part, kind: Kind | None, *, shapes: bool) -> Iterator[Proble
     many = (counts > MOST_COLLIDING_CORNERS) & (counts <= MOST_CORNERS)
     yield from some(many, "faces", f"have more than {MOST_COLLIDING_CORNERS} corners; nothing hits them", "Cut them")
     finite: NDArray[np.bool_] = np.all(np.isfinite(mesh.positions), axis=1)
-    yield from some(~finite, "vertices", "stand at no finite place", "Delete them", Domain.VERTEX)
+    yield from some(~finite, "vertices", "have a NaN or infinite position", "Delete them", Domain.VERTEX)
     yield from some(counts < 3, "faces", "have fewer than three corners", "Delete them", fatal=True)
     if shapes and inside.all() and finite.all() and len(counts):
         yield from _of_shapes(part)

@@ -175,7 +175,7 @@ def _keep_stored(rows: NDArray[Any], old: NDArray[Any], sources: list[int], fiel
         fresh = np.ones(len(rows), np.bool_)
         rows[name][known], fresh[known] = quantum.kept(rows[name][known], old[name][chosen])
         if not np.isfinite(rows[name][fresh]).all():
-            raise WriteError(f"the {name} of a point is no number", remedy="Move it")
+            raise WriteError(f"the {name} of a point is NaN or infinite", remedy="Move it")
 
 
 def _encode_ups(points: list[Point], base: Oof, match: Match) -> NDArray[Any] | None:

@@ -388,8 +388,8 @@ def keyed_motions(document: Oof, motions: Sequence[Motion | None], report: Repor
         fast = _fast_ticks(track, motion, tolerance)
         if len(fast) > left:
             report.warn(
-                f"turns fast for long: from tick {motion.first + int(fast[left])} on only whole ticks show the game's "
-                "poses, between them Blender turns evenly",
+                f"rotates fast: from tick {motion.first + int(fast[left])} on, only whole ticks show the game's "
+                "poses; between them Blender rotates evenly",
                 part.label,
             )
             fast = fast[:left]

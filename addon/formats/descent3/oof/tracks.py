@@ -225,7 +225,7 @@ def _encode_track(
     if motion is None:
         return result
     if not (np.isfinite(motion.rotations).all() and np.isfinite(motion.displacements).all()):
-        raise WriteError(f"the motion of {part.name!r} holds a number that is none", remedy="Clean up its F-curves")
+        raise WriteError(f"the motion of {part.name!r} holds NaN or infinite values", remedy="Clean up its F-curves")
     wanted = (motion.first, max(motion.last, motion.first + 1))
     same_rotation, same_position = _same_ticks(track, motion, precision)
     as_long = track is not None and _is_as_long(track, motion)
@@ -240,7 +240,7 @@ def _encode_track(
         changes.lines.append(f"{part.name}: {keys}")
         fastest = largest_step(motion, same_rotation)
         if fastest > precision.step:
-            changes.left_out.append(f"{part.name} turns {fastest:.0f}° in a tick: the game shows a shorter way there")
+            changes.left_out.append(f"{part.name} turns {fastest:.0f}° in one tick: the game rotates the shorter way")
     if not keeps_position or not one_range:
         # With a range of their own the game plays position keys at other ticks than their start.
         stored = before.position if before.rotation_range == before.position_range else before.position[:0]

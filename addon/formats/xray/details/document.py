@@ -166,9 +166,9 @@ def read(data: bytes, file: str, report: Report) -> Details:
             warn_not_finite(report, "heights of slots", height_of(slots).astype(np.float32))
     for rest, what in ((document.header_rest, "header"), (document.slots_rest, "slots")):
         if len(rest):
-            report.warn(f"{len(rest)} bytes are left over behind the {what}; kept")
+            report.warn(f"{len(rest)} extra bytes after the {what}; kept")
     for chunk in run.others((HEADER, MODEL_LIST, SLOT_LIST)):
-        report.note(f"a chunk of unknown meaning ({chunk.id:#x}), kept as it is")
+        report.note(f"a chunk of unknown meaning ({chunk.id:#x}), kept unchanged")
     return document
 
 

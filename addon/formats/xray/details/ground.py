@@ -97,7 +97,7 @@ def report_missing(document: Details, named: set[int], report: Report) -> None:
     """Warn of models that are ``named`` by slots and the file has not."""
     missing = sorted(named - set(document.models))
     if missing:
-        report.warn(f"slots name models that the file has not: {', '.join(map(str, missing))}", document.name)
+        report.warn(f"slots refer to models that are not in the file: {', '.join(map(str, missing))}", document.name)
 
 
 def parts(document: Details) -> Iterator[Details]:
@@ -184,7 +184,7 @@ def _encode_slots(ground: Mesh, base: Details, changes: Changes) -> NDArray[Any]
     stretched = np.logical_not(quantum.untouched(heights, shown, 0 if exact else HEIGHT_STEP, magnitude=reach))
     for numbers, touched in ((grounds, raised), (heights, stretched)):
         if not np.isfinite(numbers[touched]).all():
-            raise WriteError(f"a height of {ground.name!r} is no number", remedy="Set it again")
+            raise WriteError(f"a height of {ground.name!r} is NaN or infinite", remedy="Set it again")
     new = SlotValues(
         np.where(raised, grounds, values.ground),
         np.where(stretched, heights, values.height),
@@ -243,7 +243,7 @@ def _steps(
 def _encode_models(document: Details, base: Details, models: Mapping[int, Dm], changes: Changes) -> None:
     """Put these models into the document, which is the base's copy."""
     if len(models) > MODELS:
-        raise WriteError(f"{len(models)} detail models, the game takes {MODELS}", remedy="Leave some out")
+        raise WriteError(f"{len(models)} detail models, the game supports {MODELS}", remedy="Leave some out")
     numbered = dict(models)
     if len(models) != len(base.models):
         changes.lines.append(f"models {len(base.models)} -> {len(models)}")
@@ -272,7 +272,7 @@ def _out_of_range(ground: Mesh, base: Details) -> Iterator[Problem]:
             wrong = np.logical_or(values < EMPTY, values > highest)
             remedy = f"Give them a number from 0 to {highest}, or {EMPTY} for none"
             yield from problems.some(
-                wrong, "slots", f"have a {name} the file cannot hold", remedy, Domain.VERTEX, fatal=True
+                wrong, "slots", f"have a {name} the file cannot store", remedy, Domain.VERTEX, fatal=True
             )
 
 
@@ -282,12 +282,12 @@ def _out_of_reach(ground: Mesh) -> Iterator[Problem]:
     highest = LOWEST + MOST_GROUND * GROUND_STEP
     with np.errstate(invalid="ignore"):
         wrong = (heights < LOWEST - GROUND_STEP) | (heights > highest + GROUND_STEP)
-    what = f"lie below {LOWEST:g} or above {highest:g} m, which the file cannot say"
+    what = f"lie below {LOWEST:g} or above {highest:g} m, which the file cannot store"
     yield from problems.some(wrong, "slots", what, "Move them", Domain.VERTEX)
     tall = ground.values(HEIGHT, Domain.VERTEX)
     if tall is not None:
         wrong = np.logical_or(tall < -HEIGHT_STEP, tall > (MOST_HEIGHT + 1) * HEIGHT_STEP)
-        what = f"are less than 0 or more than {MOST_HEIGHT * HEIGHT_STEP:g} m high, which the file cannot say"
+        what = f"are less than 0 or more than {MOST_HEIGHT * HEIGHT_STEP:g} m high, which the file cannot store"
         yield from problems.some(wrong, "slots", what, "Give them another height", Domain.VERTEX)
 
 
@@ -298,12 +298,12 @@ def find_problems(ground: Mesh, base: Details, models: int | None = None) -> Ite
         yield from _out_of_reach(ground)
     count = len(base.models) if models is None else models
     if count > MODELS:
-        yield problems.whole(f"it has {count} detail models, the game takes {MODELS}", "Leave some out")
+        yield problems.whole(f"it has {count} detail models, the game supports {MODELS}", "Leave some out")
     for name in MODEL:
         values = ground.values(name, Domain.VERTEX)
         if values is not None:
             wrong = np.logical_and(values >= count, values <= _MOST_MODEL[base.header.version])
-            what = f"have a {name} that is none of the file's {count} models"
+            what = f"have a {name} that is not one of the file's {count} models"
             yield from problems.some(wrong, "slots", what, "Choose another, or add the model", Domain.VERTEX)
 
 
@@ -346,8 +346,8 @@ def find_misplaced(points: Mesh, header: Header) -> Iterator[Problem]:
     """Fatal: points of no slot, and several of one."""
     numbers = slot_numbers(points, header)
     remedy = "Delete them, or move them into the grid"
-    yield from problems.some(numbers < 0, "faces", "stand in no slot", remedy, Domain.VERTEX, fatal=True)
-    what = "stand in the slot of another face"
+    yield from problems.some(numbers < 0, "faces", "are outside all slots", remedy, Domain.VERTEX, fatal=True)
+    what = "are in the slot of another face"
     remedy = "Delete all but one of each slot; undo triangulating"
     yield from problems.some(_repeated(numbers), "faces", what, remedy, Domain.VERTEX, fatal=True)
 
@@ -362,7 +362,7 @@ def arrange(points: Mesh, base: Details, report: Report) -> Mesh:
     problems.refuse(find_misplaced(points, header), points.name)
     aside = int(np.count_nonzero(_slots_by_place(points, header) != numbers))
     if aside:
-        report.warn(f"{aside} faces were moved away from their slots, which stay where they are", points.name)
+        report.warn(f"{aside} faces were moved sideways; their slots are exported at their old positions", points.name)
     if len(numbers) == count and np.array_equal(numbers, np.arange(count)):
         return points
     if count > len(numbers):
@@ -387,7 +387,7 @@ def new_grid(points: Mesh, models: Mapping[int, Dm]) -> Details:
     if not len(places):
         raise WriteError(f"{points.name!r} has no faces", remedy="Draw a grid of squares of 2 m")
     if not np.isfinite(places).all() or np.abs(places).max() > 2**30:
-        raise WriteError(f"a vertex of {points.name!r} stands at no finite place", remedy="Clean the mesh up")
+        raise WriteError(f"a vertex of {points.name!r} has a NaN or infinite position", remedy="Clean the mesh up")
     if sorted(models) != list(range(len(models))):
         raise ValueError(f"models numbered {sorted(models)}")
     cells = np.floor(places / SLOT_SIZE).astype(np.int64)
@@ -410,7 +410,7 @@ def find_orphans(points: Mesh, gone: Iterable[int]) -> Iterator[Problem]:
         if values is not None and len(numbers):
             wrong = np.isin(values, numbers)
             missing = ", ".join(map(str, np.unique(values[wrong]).tolist()))
-            what = f"have a {name} that is gone ({missing})"
+            what = f"have a {name} that is missing ({missing})"
             remedy = "Give them another model or none, or bring it back"
             yield from problems.some(wrong, "slots", what, remedy, Domain.VERTEX, fatal=True)
 

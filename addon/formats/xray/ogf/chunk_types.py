@@ -366,7 +366,7 @@ class BoneNames:
     def read(cls, reader: Reader) -> BoneNames:
         count = reader.u32("the number of bones")
         if count * _SMALLEST_NAME > reader.remaining:
-            raise reader.error(f"{count} bones are announced, {reader.remaining} bytes are left")
+            raise reader.error(f"{count} bones are declared, {reader.remaining} bytes are left")
         return cls([cls._read_bone(reader) for _ in range(count)])
 
     @staticmethod
@@ -639,7 +639,7 @@ class MotionReferences2:
     def read(cls, reader: Reader) -> MotionReferences2:
         count = reader.u32("the number of motion files")
         if count > reader.remaining:
-            raise reader.error(f"{count} motion files are announced, {reader.remaining} bytes are left")
+            raise reader.error(f"{count} motion files are declared, {reader.remaining} bytes are left")
         return cls([reader.string("the name of a motion file") for _ in range(count)])
 
     def write(self, writer: Writer) -> None:

@@ -212,18 +212,18 @@ def _read_section(section: Section, parent: Reader, context: _Context, read_valu
     if not body.remaining:
         return
     if read_value is None:
-        context.report.note("a chunk of unknown meaning, kept as it is", body.chunk)
+        context.report.note("a chunk of unknown meaning, kept unchanged", body.chunk)
         return
     try:
         section.value = read_value(body, context)
     except ReadError as wrong:
-        context.report.warn(f"not readable, kept as it is: {wrong.problem}", body.chunk)
+        context.report.warn(f"not readable, kept unchanged: {wrong.problem}", body.chunk)
         return
     section.tail = body.rest()
     if not isinstance(section.value, Ogf | Children | FastPath | MotionLibrary | Parameters):  # these say it themselves
         warn_not_finite(context.report, f"{_subject(section.value)}, chunk {body.chunk}", section.value)
     if len(section.tail):
-        context.report.warn(f"{len(section.tail)} bytes are left over; kept", body.chunk)
+        context.report.warn(f"{len(section.tail)} extra bytes; kept", body.chunk)
 
 
 def _subject(value: Value) -> str:

@@ -161,7 +161,7 @@ def decode_mesh(visual: Ogf, name: str, bones: Sequence[str], report: Report, re
     valid = (triangles < len(rows)).all(axis=1)
     if not valid.all():
         lost = int((~valid).sum())
-        report.warn(text.said_of(lost, "triangles", "point behind the last vertex; left out"), name)
+        report.warn(text.said_of(lost, "triangles", "refer to missing vertices; left out"), name)
         triangles = triangles[valid]
     positions, normals = rows["position"], rows["normal"]
     if rest is not None and vertices.links:
@@ -223,10 +223,10 @@ def full_detail(indices: Indices, windows: SlidingWindows | None, name: str, rep
         finest = windows.windows[0]
         start, count = int(finest["offset"]), 3 * int(finest["triangles"])
         if start + count > len(corners):
-            report.warn("the finest detail points behind the last index; taken as far as it goes", name)
+            report.warn("the finest detail refers to missing indices; the existing ones are used", name)
         corners = corners[start : start + count]
     if len(corners) % 3:
-        report.warn(f"{len(corners)} indices are no whole triangles; the rest is left out", name)
+        report.warn(f"{len(corners)} indices do not make whole triangles; the rest is left out", name)
     return corners[: len(corners) // 3 * 3]
 
 
@@ -348,12 +348,12 @@ def _check(mesh: Mesh, old: Mesh) -> None:
     count = len(mesh.positions)
     if count > MOST_VERTICES:
         raise WriteError(
-            f"{mesh.name!r} has {count} vertices, the game takes {MOST_VERTICES} a mesh",
+            f"{mesh.name!r} has {count} vertices, the game supports {MOST_VERTICES} per mesh",
             remedy="Split it, or join what the texture seams cut apart",
         )
     if mesh.material_index is not None and len(np.unique(mesh.material_index)) > 1:
         raise WriteError(
-            f"{mesh.name!r} has several materials, the game takes one a mesh",
+            f"{mesh.name!r} has several materials, the game supports one per mesh",
             remedy="Separate it by material",
         )
     if not len(mesh.triangles) and not len(old.triangles):
@@ -361,7 +361,7 @@ def _check(mesh: Mesh, old: Mesh) -> None:
     if not len(mesh.triangles):
         raise WriteError(f"{mesh.name!r} has no faces", remedy="Leave it out or give it faces")
     if int(mesh.triangles.min()) < 0 or int(mesh.triangles.max()) >= count:
-        raise WriteError(f"a face of {mesh.name!r} points behind its last vertex", remedy="Validate the mesh")
+        raise WriteError(f"a face of {mesh.name!r} refers to a missing vertex", remedy="Validate the mesh")
 
 
 # Edited vertices and triangles --------------------------------------------------------------------------------------
@@ -422,9 +422,9 @@ def _encode_links(edit: _Edit, base: Vertices, changes: Changes) -> surface.Slot
     # What the base has room for is never cut down.
     found = surface.slots(pulls, max(most, 0 if edit.recount else base.links), edit.mesh.name)
     name = edit.mesh.name
-    changes.left_out += [f"the group {group!r} of {name!r} is no bone" for group in pulls.left_out]
+    changes.left_out += [f"the group {group!r} of {name!r} is not a bone" for group in pulls.left_out]
     if found.trimmed:
-        changes.left_out.append(f"{found.trimmed} vertices of {name!r} follow more bones than can be written")
+        changes.left_out.append(f"{found.trimmed} vertices of {name!r} have more bones than can be written")
     return found
 
 

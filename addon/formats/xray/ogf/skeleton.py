@@ -41,7 +41,7 @@ def decode_skeleton(document: Ogf, report: Report) -> Skeleton:
     labels = [bone.label for bone in bone_names.bones]
     for group in names.duplicates(labels):
         raise ReadError(
-            f"{len(group)} bones are called {group[0]!r}",
+            f"{len(group)} bones are named {group[0]!r}",
             file=document.file,
             remedy="Rename all but one of them: the game finds bones by name",
         )
@@ -90,9 +90,9 @@ def _parents(document: Ogf, bone_names: BoneNames, report: Report) -> NDArray[np
         ) from None
     roots = [bone_names.bones[number].label for number in np.flatnonzero(parents < 0)]
     if len(roots) > 1:
-        report.warn(f"{len(roots)} bones have no parent, the game takes one: {', '.join(roots)}")
+        report.warn(f"{len(roots)} bones have no parent, the game supports one: {', '.join(roots)}")
     if len(bone_names.bones) > MOST_BONES:
-        report.warn(f"{len(bone_names.bones)} bones, the game takes {MOST_BONES}")
+        report.warn(f"{len(bone_names.bones)} bones, the game supports {MOST_BONES}")
     return parents
 
 
@@ -180,12 +180,12 @@ def _same_tree(skeleton: Skeleton, base: Ogf, bone_names: BoneNames) -> bool:
 def _check_tree(skeleton: Skeleton) -> None:
     count = len(skeleton.bones)
     if not 0 < count <= MOST_BONES:
-        raise WriteError(f"the skeleton has {count} bones, the game takes 1 to {MOST_BONES}", remedy="Remove some")
+        raise WriteError(f"the skeleton has {count} bones, the game supports 1 to {MOST_BONES}", remedy="Remove some")
     if any(not bone for bone in skeleton.bones):
         raise WriteError("a bone has no name", remedy="Give every bone a name")
     for group in names.duplicates(skeleton.bones):
         raise WriteError(
-            f"the bones {' and '.join(repr(bone) for bone in group)} are one name to the game",
+            f"the bones {' and '.join(repr(bone) for bone in group)} are the same name to the game",
             remedy="Make them differ in more than upper and lower case",
         )
     wrong = [bone for bone, parent in zip(skeleton.bones, skeleton.parents, strict=True) if not -1 <= parent < count]
@@ -198,7 +198,7 @@ def _check_tree(skeleton: Skeleton) -> None:
     roots = [bone for bone, parent in zip(skeleton.bones, skeleton.parents, strict=True) if parent < 0]
     if len(roots) != 1:
         raise WriteError(
-            f"{len(roots)} bones have no parent ({', '.join(roots)}), the game takes exactly one",
+            f"{len(roots)} bones have no parent ({', '.join(roots)}), the game needs exactly one",
             remedy="Give all but one of them a parent",
         )
 
@@ -244,7 +244,7 @@ def _renumbered(document: Ogf, bone_names: BoneNames, origin: list[int], changes
     """Vertices follow bones by number: give them the new ones. Refuses what a new order would break."""
     if document.first(MotionLibrary) is not None:
         raise WriteError(
-            "bones were added, removed or put in another order, and the model carries its motions inside",
+            "bones were added, removed or reordered, and the model contains its motions",
             remedy="Keep the bones as they are, or move the motions to an .omf file first",
         )
     new_number = np.full(len(bone_names.bones), -1, np.int64)
@@ -274,7 +274,7 @@ def _new_numbers(
         lost = sorted({bones[number].label for number in np.unique(old[numbers < 0])})
         raise WriteError(
             f"vertices of child {'.'.join(map(str, path))} follow bones that were removed: {', '.join(lost)}",
-            remedy="Give these vertices to other bones, export the mesh, and then remove the bones",
+            remedy="Assign these vertices to other bones, export the mesh, and then remove the bones",
         )
     return numbers
 

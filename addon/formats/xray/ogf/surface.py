@@ -212,7 +212,7 @@ def slots(pulls: Influences, most: int, name: str) -> Slots:
     if not counts.all():
         lost = int((counts == 0).sum())
         raise WriteError(
-            f"{lost} of {len(counts)} vertices of {name!r} follow no bone",
+            f"{lost} of {len(counts)} vertices of {name!r} are not assigned to a bone",
             remedy="Give them weights in groups named like the model's bones",
         )
     order = np.lexsort((-pulls.weights, vertex))

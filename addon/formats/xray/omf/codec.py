@@ -97,7 +97,7 @@ def _check_agreement(document: Omf, report: Report) -> None:
     bones = sum(len(partition.bones) for partition in parameters.partitions)
     there = library.motions
     if len(there) != len(parameters.definitions):
-        report.warn(f"{len(parameters.definitions)} motions are defined, {len(there)} are there")
+        report.warn(f"{len(parameters.definitions)} motions are defined, {len(there)} exist")
     for motion in there:
         if motion.track_count != bones:
             report.warn(f"{motion.track_count} tracks for {bones} bones listed in partitions", motion.label)
@@ -159,7 +159,7 @@ def _motion_or_chunk(chunk: Chunk, parent: Reader, report: Report) -> Motion | C
     try:
         return _read_motion(chunk, body, report)
     except ReadError as wrong:
-        report.warn(f"not readable as a motion, kept as it is: {wrong.problem}", body.chunk)
+        report.warn(f"not readable as a motion, kept unchanged: {wrong.problem}", body.chunk)
         return chunk
 
 
@@ -167,7 +167,7 @@ def _read_motion(chunk: Chunk, reader: Reader, report: Report) -> Motion:
     motion = read_motion(reader)
     motion.identifier, motion.declared, motion.offset = chunk.id, chunk.declared, chunk.offset
     if motion.leftover:
-        report.warn(f"{motion.leftover} bytes are no whole track; kept", motion.label)
+        report.warn(f"{motion.leftover} bytes do not make a whole track; kept", motion.label)
     _check_checksums(motion, report)
     _check_numbers(motion, report)
     return motion
@@ -204,9 +204,9 @@ def _check_checksums(motion: Motion, report: Report) -> None:
         flags = body[start] & 0xF
         place = start + 1 + rotations[flags]
         if not flags & single and crc32(body[start + 5 : place]) != stored(body, start + 1)[0]:
-            report.warn("the checksum of rotation keys is wrong; kept (the game does not mind)", motion.label)
+            report.warn("the checksum of rotation keys is wrong; kept (ignored by the game)", motion.label)
         if flags & keyed and crc32(body[place + 4 : place + 4 + translations[flags]]) != stored(body, place)[0]:
-            report.warn("the checksum of translation keys is wrong; kept (the game does not mind)", motion.label)
+            report.warn("the checksum of translation keys is wrong; kept (ignored by the game)", motion.label)
 
 
 def _check_numbers(motion: Motion, report: Report) -> None:
@@ -231,7 +231,7 @@ def _check_count(library: MotionLibrary, reader: Reader, report: Report) -> None
     if library.count is None:
         report.warn("the number of motions is missing", reader.chunk)
     elif library.count != len(motions):
-        report.warn(f"{library.count} motions are announced, {len(motions)} are there", reader.chunk)
+        report.warn(f"{library.count} motions are declared, {len(motions)} exist", reader.chunk)
     if len({motion.track_count for motion in motions}) > 1:
         report.warn("the motions have different numbers of tracks", reader.chunk)
     if not motions:
@@ -241,7 +241,7 @@ def _check_count(library: MotionLibrary, reader: Reader, report: Report) -> None
             report.warn("a motion without frames", motion.label)
     worst = overlong(motions)
     if worst is not None:
-        report.warn("motions claim more frames than their bytes bear; they cannot be imported", worst.label)
+        report.warn("motions declare more frames than their data can hold; they cannot be imported", worst.label)
 
 
 def write_motions(library: MotionLibrary, *, recompose: bool = False) -> bytes:
@@ -337,7 +337,7 @@ def read_parameters(reader: Reader, report: Report) -> Parameters:
     parameters, noticed = found
     report.include(noticed)
     if len(parameters.tail):
-        report.warn(f"{len(parameters.tail)} bytes are left over behind the motion parameters; kept", reader.chunk)
+        report.warn(f"{len(parameters.tail)} extra bytes after the motion parameters; kept", reader.chunk)
     return parameters
 
 

@@ -333,7 +333,7 @@ def track_bones(parameters: Parameters, tracks: int, report: Report, model_bones
     for place, bone in enumerate(entries):
         track = place if bone.track is None else bone.track
         if track >= tracks:
-            report.warn(f"a partition names track {track}, the motions have {tracks}", _bone_label(bone.name))
+            report.warn(f"a partition refers to track {track}, the motions have {tracks}", _bone_label(bone.name))
         elif bone.name is not None:
             if bones[track] is not None:
                 report.warn(f"track {track} is given to two bones; the last one counts", _bone_label(bone.name))
@@ -345,7 +345,7 @@ def track_bones(parameters: Parameters, tracks: int, report: Report, model_bones
             bones[track] = known[track] if found else f"track_{track}"
             report.warn(
                 "tracks without a bone's name: "
-                + ("taken from the model by number" if found else "nobody knows their bones"),
+                + ("taken from the model by index" if found else "their bones are unknown"),
                 f"track {track}",
             )
     return [name or "" for name in bones]

@@ -45,7 +45,7 @@ def problems(motions: MotionSet) -> dict[str, str]:
     _partition_problems(parameters, found)
     there = library.motions
     if len(there) > MOST_MOTIONS:
-        found[f"{len(there)} motions; the game takes {MOST_MOTIONS}"] = "Split the file"
+        found[f"{len(there)} motions; the game supports {MOST_MOTIONS}"] = "Split the file"
     if len(there) != len(parameters.definitions):
         found[f"{len(there)} motions, {len(parameters.definitions)} definitions"] = "Delete the motions that lack one"
     bones = sum(len(partition.bones) for partition in parameters.partitions)
@@ -59,7 +59,7 @@ def problems(motions: MotionSet) -> dict[str, str]:
     for definition in parameters.definitions:
         _definition_problems(definition, parameters, found)
     for group in names.duplicates(definition.label for definition in parameters.definitions):
-        found[f"the motion {group[0]!r} is there {len(group)} times"] = "Rename all but one: the game plays the first"
+        found[f"the motion {group[0]!r} occurs {len(group)} times"] = "Rename all but one: the game plays the first"
     return found
 
 
@@ -72,7 +72,7 @@ def library_problems(library: MotionLibrary) -> Iterator[str]:
     if library.count is None:
         yield "the number of motions is missing"
     elif library.count != len(there):
-        yield f"{library.count} motions are announced, {len(there)} are there"
+        yield f"{library.count} motions are declared, {len(there)} exist"
 
 
 def skeleton_problems(motions: MotionSet, bones: Sequence[str]) -> Iterator[str]:
@@ -83,15 +83,15 @@ def skeleton_problems(motions: MotionSet, bones: Sequence[str]) -> Iterator[str]
     listed = (bone.name for partition in motions.parameters.partitions for bone in partition.bones)
     strange = sorted({names.decode(name) for name in listed if name and names.decode(name).lower() not in known})
     if strange:
-        yield f"partitions name bones that the model does not have: {', '.join(strange[:8])}"
+        yield f"partitions refer to bones that the model does not have: {', '.join(strange[:8])}"
 
 
 def _partition_problems(parameters: Parameters, found: dict[str, str]) -> None:
     bones = [bone for partition in parameters.partitions for bone in partition.bones]
     if len(bones) > MOST_BONES:
-        found[f"{len(bones)} bones; the game takes {MOST_BONES}"] = "Remove bones that nothing moves"
+        found[f"{len(bones)} bones; the game supports {MOST_BONES}"] = "Remove bones that nothing moves"
     if len(parameters.partitions) > MOST_PARTITIONS:
-        found[f"{len(parameters.partitions)} partitions; the game takes {MOST_PARTITIONS}"] = "Join some of them"
+        found[f"{len(parameters.partitions)} partitions; the game supports {MOST_PARTITIONS}"] = "Join some of them"
     if parameters.numbered and sorted(bone.track or 0 for bone in bones) != list(range(len(bones))):
         found["the partitions do not number every track once"] = "Put every bone into exactly one partition"
     for name, count in Counter((bone.name or b"").lower() for bone in bones if parameters.named).items():
@@ -138,7 +138,7 @@ def pairs(motions: MotionSet) -> list[Pair]:
     there, definitions = motions.library.motions, motions.parameters.definitions
     if len(there) != len(definitions):
         raise WriteError(
-            f"the file has {len(there)} motions and {len(definitions)} definitions: which belong together is not known",
+            f"the file has {len(there)} motions and {len(definitions)} definitions, so they cannot be matched",
             remedy="Repair the file first",
         )
     return list(zip(there, definitions, strict=True))
@@ -190,7 +190,7 @@ def _place(chosen: Sequence[Pair], name: str) -> int:
             return place
     close = [definition.label for _, definition in chosen if name.lower() in definition.label.lower()]
     hint = f"Did you mean {', '.join(close[:5])}?" if close else "List the motions to see their names"
-    raise WriteError(f"there is no motion called {name!r}", remedy=hint)
+    raise WriteError(f"there is no motion named {name!r}", remedy=hint)
 
 
 def rename(motions: MotionSet, old: str, new: str) -> MotionSet:
@@ -199,7 +199,7 @@ def rename(motions: MotionSet, old: str, new: str) -> MotionSet:
     place = _place(chosen, old)
     for other, (_, definition) in enumerate(chosen):
         if other != place and names.same(definition.label, new):
-            raise WriteError(f"a motion called {definition.label!r} is there already", remedy="Choose another name")
+            raise WriteError(f"a motion named {definition.label!r} already exists", remedy="Choose another name")
     motion, definition = chosen[place]
     label = names.encode(new)
     chosen[place] = (replace(motion, name=label), replace(definition, name=label))
@@ -257,7 +257,7 @@ def merge(motions: MotionSet, other: MotionSet, *, replace_same: bool = False) -
             chosen[place] = (motion, replace(definition, motion=chosen[place][1].motion))
         else:
             raise WriteError(
-                f"both files have a motion called {definition.label!r}",
+                f"both files have a motion named {definition.label!r}",
                 remedy="Rename one, or replace those of the first",
             )
     marks = any(definition.marks for _, definition in chosen)

@@ -111,7 +111,7 @@ class Changes:
             parts.append(f"{counted(len(changed), 'motion')}, {counted(tracks, 'track')} changed")
         if added:
             parts.append(f"{counted(added, 'motion')} added")
-        parts.append(f"{self.untouched} untouched")
+        parts.append(f"{self.untouched} unchanged")
         return ", ".join(parts)
 
 
@@ -241,7 +241,7 @@ def _empty_set(skeleton: Skeleton | None, clips: Sequence[Clip]) -> MotionSet:
     bones = skeleton.bones if skeleton is not None else clips[0].bones if clips else []
     for group in names.duplicates(bones):
         raise WriteError(
-            f"the game takes these bones for one: {', '.join(map(repr, group))}",
+            f"the game treats these bones as one: {', '.join(map(repr, group))}",
             remedy="Rename all but one of them, or give them other names in the game (Bone properties)",
         )
     entries = [PartitionBone(names.encode(bone.lower()), track) for track, bone in enumerate(bones)]
@@ -380,7 +380,7 @@ def encode_motion(
     """
     if not bones:
         problem = f"the motion {clip.name!r} has no tracks" if base is not None else "the file lists no bones"
-        raise WriteError(f"{problem}: nothing can move", remedy="Leave the motion out, or export to a new file")
+        raise WriteError(f"{problem}: nothing can be animated", remedy="Leave the motion out, or export to a new file")
     ordered = in_order(clip, bones, base, rest)
     name = names.encode(clip.name)
     known = base if base is not None and base.track_count == len(bones) and not overlong([base]) else None
@@ -428,7 +428,7 @@ def in_order(clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton |
     if filling is None:
         raise WriteError(
             f"the motion {clip.name!r} lacks {len(missing)} bones of the file: {', '.join(missing[:8])}",
-            remedy="Give the model's skeleton, so that they stand in its rest pose, or key them",
+            remedy="Give the model's skeleton, so that they get its rest pose, or add keys",
         )
     index = np.array(found)
     lacking = index < 0

@@ -85,7 +85,7 @@ def refuse_overlong(motions: Sequence[Motion], file: str = "") -> None:
     worst = overlong(motions)
     if worst is not None:
         raise ReadError(
-            f"the motion {worst.label!r} claims {worst.frames} frames of {worst.track_count} bones "
+            f"the motion {worst.label!r} declares {worst.frames} frames of {worst.track_count} bones "
             f"in {len(worst.body)} bytes",
             file=file,
             offset=worst.offset,
@@ -222,7 +222,7 @@ def new_translations(metres: Floats, width: Width) -> Translations:
     """A track's translation made from (frames, 3) metres."""
     if not np.isfinite(metres).all():
         raise WriteError(
-            "a bone has locations that are NaN or infinite, and its keys have to be written anew",
+            "a bone has locations that are NaN or infinite, and its keys must be written again",
             remedy="Delete these keys, or restore the motion from its file",
         )
     mean = metres.mean(axis=0)

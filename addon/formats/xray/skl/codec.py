@@ -54,7 +54,7 @@ def read(data: bytes, file: str, report: Report) -> Skl:
             value = read_motion(body, report)
             value.tail = body.rest()
             if len(value.tail):
-                report.warn(f"{len(value.tail)} bytes are left over behind the motion; kept", value.label)
+                report.warn(f"{len(value.tail)} extra bytes after the motion; kept", value.label)
             motions.append(value)
         sections.append(Section(chunk, value))
     if not motions:
@@ -62,7 +62,7 @@ def read(data: bytes, file: str, report: Report) -> Skl:
         raise ReadError(
             f"no chunk {MOTION:#x} (a skeletal motion); found: {there}",
             file=file,
-            remedy="The file is damaged, or it is a list of motions that must be called .skls",
+            remedy="The file is damaged, or it is a list of motions that needs the suffix .skls",
         )
     return Skl(motions, sections, run.tail)
 
@@ -71,13 +71,13 @@ def _read_list(reader: Reader, report: Report) -> Skl:
     count = reader.u32("the number of motions")
     if count * SMALLEST_MOTION > reader.remaining:
         raise reader.error(
-            f"{count} motions are announced, {reader.remaining} bytes are left",
-            "The file is damaged, or a single motion that must be called .skl",
+            f"{count} motions are declared, {reader.remaining} bytes are left",
+            "The file is damaged, or a single motion that needs the suffix .skl",
         )
     motions = [read_motion(reader, report) for _ in range(count)]
     tail = reader.rest()
     if len(tail):
-        report.warn(f"{len(tail)} bytes are left over behind the motions; kept")
+        report.warn(f"{len(tail)} extra bytes after the motions; kept")
     return Skl(motions, None, tail)
 
 
@@ -85,7 +85,7 @@ def read_motion(reader: Reader, report: Report) -> SkeletalMotion:
     """One motion, wherever it lies. Raises `ReadError`."""
     name = reader.string("the motion's name")
     first, last = reader.i32("the first frame"), reader.i32("the last frame")
-    fps = reader.f32("the frames a second")
+    fps = reader.f32("the frames per second")
     version = reader.u16("the version")
     if version not in VERSIONS:
         raise reader.error(
@@ -107,7 +107,7 @@ def read_motion(reader: Reader, report: Report) -> SkeletalMotion:
     if version >= MARKS_SINCE:
         motion.marks = read_marks(reader, report, motion.label)
     if not (np.isfinite(fps) and fps >= 1e-3):
-        report.warn(f"{fps} frames a second make no sense; 30 are taken, the number is kept", motion.label)
+        report.warn(f"{fps} frames per second are invalid; 30 are used, the value is kept", motion.label)
     return motion
 
 
@@ -116,7 +116,7 @@ def _read_tracks(reader: Reader, motion: SkeletalMotion, report: Report) -> list
     count = reader.u16("the number of bones") if packed else reader.u32("the number of bones")
     smallest = SMALLEST_TRACK if packed else SMALLEST_OLD_TRACK
     if count * smallest > reader.remaining:
-        raise reader.error(f"{count} bones are announced, {reader.remaining} bytes are left")
+        raise reader.error(f"{count} bones are declared, {reader.remaining} bytes are left")
     tracks = []
     for number in range(count):
         name = reader.string("a bone's name") if motion.version >= NAMED_SINCE else None

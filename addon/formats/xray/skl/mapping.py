@@ -74,7 +74,7 @@ class Changes:
             parts.append(f"{counted(len(changed), 'motion')} changed ({counted(channels, 'channel')})")
         if added := len(self.motions) - len(changed):
             parts.append(f"{added} added")
-        return ", ".join([*parts, f"{self.untouched} untouched"])
+        return ", ".join([*parts, f"{self.untouched} unchanged"])
 
 
 def bone_names(motion: SkeletalMotion, bones: Sequence[str] = ()) -> list[str]:
@@ -102,7 +102,7 @@ def decode_motion(motion: SkeletalMotion, report: Report, bones: Sequence[str] =
     tracks = []
     for label, track in zip(labels, motion.tracks, strict=True):
         if track.flags & 1:
-            report.warn("a bone is turned in world space, which is shown as parent-local; kept", label)
+            report.warn("a bone is rotated in world space, but shown relative to its parent; kept", label)
         curves = decode_channels(track.envelopes, BONE, motion.frame, f"{label} ", report)
         tracks.append(Channels(curves[:3], curves[3:]))
     return CurveClip(
@@ -145,7 +145,7 @@ def encode(
         motions.append(made)
         changes.motions.append(change)
     if base is not None and base.sections is not None and len(motions) != 1:
-        raise WriteError(f"a .skl holds one motion, not {len(motions)}", remedy="Write a .skls")
+        raise WriteError(f"a .skl file stores one motion, not {len(motions)}", remedy="Write a .skls")
     changes.untouched = len(motions) - len(changes.motions)
     if base is None:
         return new_skls(motions), changes
@@ -174,7 +174,7 @@ def edited(
     for bone, curves in zip(clip.bones, clip.tracks, strict=True):
         if bone.lower() in given:
             if base.version < NAMED_SINCE:
-                raise WriteError(f"bone {bone!r} is none of the motion's", file=base.label)
+                raise WriteError(f"bone {bone!r} is not in the motion", file=base.label)
             tracks.append(_new_track(bone, curves, base.frame, base.version)[0])
             fields.append(f"bone {bone}")
     marks = encode_marks(clip.markers, base.marks)
@@ -232,7 +232,7 @@ def with_playing(motion: SkeletalMotion, playing: Playing) -> tuple[SkeletalMoti
 
 def _rate(clip: CurveClip) -> np.float32:
     if not (np.isfinite(clip.fps) and clip.fps >= 1e-3):
-        raise WriteError(f"{clip.fps} frames a second cannot be written", file=clip.name)
+        raise WriteError(f"{clip.fps} frames per second cannot be written", file=clip.name)
     return np.float32(clip.fps)
 
 

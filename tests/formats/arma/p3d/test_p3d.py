@@ -102,7 +102,7 @@ def test_longer_headers_and_bytes_behind_stay():
     document, report = read(data)
     assert p3d.write(document) == data
     assert p3d.raw_size(document) == 10
-    assert "6 bytes are left over" in report.lines()[0]
+    assert "6 extra bytes after" in report.lines()[0]
 
 
 def test_tags_that_nothing_reads_are_raw_bytes():
@@ -191,7 +191,7 @@ def test_pivots_are_points_of_the_memory_level():
     without, _ = read(model(lod(tags=SELECTIONS)))
     found = p3d.pivots(without, ["Pelvis", "spine"], report)
     assert {bone: place.tolist() for bone, place in found.items()} == {"Pelvis": [0, 0, 0], "spine": [1, 2, 0]}
-    assert "no memory level" in report.lines()[0]
+    assert "no Memory LOD" in report.lines()[0]
 
 
 def test_centres_are_weighted():
@@ -233,7 +233,7 @@ MANY = 0xFFFF_FFFF
         (b"", "empty"),
         (b"ODOL" + struct.pack("<I", 73) + bytes(60), r"ODOL, version 73.*MLOD"),
         (b"NLOD" + bytes(60), "oldest tools"),
-        (b"RTM_0101" + bytes(60), "no model"),
+        (b"RTM_0101" + bytes(60), "not a model"),
         (model(), "no levels"),
         (model(lod(faces=[BAD_FACE])), "5 corners"),
         (model(lod(faces=[FAR_FACE])), "names point 4; there are 4"),

@@ -87,9 +87,9 @@ def test_what_is_not_shown_is_said():
     report = Report()
     p3d.decode_polygons(level([[0, 0, 1]], tags=tags), report, {}, "x")
     assert sorted(report.lines()) == [
-        "faces folded to a line are left out: 1 (x)",
-        "further sets of texture coordinates are not shown: 1 (x)",
-        "posed point sets of the level itself are not shown: 1 (x)",
+        "additional UV maps are not imported: 1 (x)",
+        "faces without area are left out: 1 (x)",
+        "posed point sets of the LOD are not imported: 1 (x)",
     ]
 
 

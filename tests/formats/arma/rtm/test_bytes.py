@@ -83,7 +83,7 @@ def test_a_frame_may_name_the_bones_in_another_order():
     names = slice(first, first + 32), slice(first + 80, first + 112)
     data[names[0]], data[names[1]] = field(b"SPINE"), field(b"pelvis")
     document, report = read(bytes(data))
-    assert "1 frames, the first 0, name other bones" in report.lines()[0]
+    assert "1 frames, the first 0, have other bone names" in report.lines()[0]
     assert both_ways(document) == data
     clip = rtm.decode(document, Report())
     np.testing.assert_array_equal(clip.deltas[0, 0], clip.deltas[1, 1])
@@ -199,13 +199,13 @@ def test_cut_off_anywhere(data):
     ("data", "sentence"),
     [
         (b"", "empty"),
-        (b"RTM_0099" + bytes(40), "no animation of Operation Flashpoint"),
-        (b"ODOL" + bytes(40), "no animation"),
+        (b"RTM_0099" + bytes(40), "not an animation of Operation Flashpoint"),
+        (b"ODOL" + bytes(40), "not an animation"),
         (b"BMTR" + struct.pack("<I", 6) + bytes(60), "version 6 are unknown"),
         (b"RTM_MDAT" + struct.pack("<II", 0, 0) + b"RTM_MDAT", "begins with"),
         (b"version https://git-lfs.github.com/spec/v1\n", "git-lfs pointer"),
         (binarised()[:-29] + b"\7" + binarised()[-28:], "compression 7 is unknown"),
-        (binarised(frames=[bytearray(array(5, 3, transform() * 3))] * 2), "3 entries are announced, 2 are expected"),
+        (binarised(frames=[bytearray(array(5, 3, transform() * 3))] * 2), "3 entries are declared, 2 are expected"),
     ],
     ids=["empty", "future", "model", "version", "events twice", "git", "compression", "count"],
 )
@@ -249,7 +249,7 @@ def test_a_bomb_of_compressed_zeros_stays_within_its_frames():
     head = b"BMTR" + struct.pack("<IB3f4I", 5, 1, 0, 0, 0, 1, 0, 80_000, 80_000) + bones + bytes(8)
     frame = struct.pack("<IB", 80_000, 2)
     phases = array(5, 1, bytes(4))
-    with pytest.raises(ReadError, match="are left in the file"):
+    with pytest.raises(ReadError, match="bytes remain in the file"):
         read(head + phases + frame + zeros[:40])
     with pytest.raises(ReadError):
         read(head + phases + frame + zeros)
@@ -284,7 +284,7 @@ def test_nan_and_infinite_values_are_told_and_kept(value):
 def test_bytes_behind_the_last_frame_stay():
     for data in (plain(), binarised()):
         document, report = read(data + b"more")
-        assert "4 bytes are left over" in report.lines()[0]
+        assert "4 extra bytes after" in report.lines()[0]
         assert both_ways(document) == data + b"more"
 
 
@@ -294,7 +294,7 @@ def test_odd_heads_of_binarised_files_are_told_and_kept():
     document, report = read(bytes(data))
     assert report.lines() == [
         "the first frame declares 7 bones, the others 2; kept",
-        "the direction is 0; every known file has 1, axes turned half round",
+        "the direction is 0; every known file has 1 (axes rotated by 180°)",
     ]
     assert both_ways(document) == data
 

@@ -129,7 +129,7 @@ def test_what_nobody_touched_is_the_document_itself(file):
         again, changes = rtm.encode_binarised(clip, hierarchy, document)
     assert again is document
     assert not changes.any
-    assert changes.sentence() == f"{len(clip.bones)} bones untouched"
+    assert changes.sentence() == f"{len(clip.bones)} bones unchanged"
 
 
 @pytest.mark.parametrize("file", corpus_files("rtm/*.rtm"))
@@ -316,7 +316,7 @@ def test_one_number_changes_four_bytes_of_a_plain_file():
     differ = [place for place in range(len(data)) if data[place] != written[place]]
     last = len(data) - 8  # x y z of the last matrix end the file
     assert set(differ) <= set(range(last, last + 4))
-    assert changes.sentence() == "1 frame changed (1 bone); 1 bone untouched"
+    assert changes.sentence() == "1 frame changed (1 bone); 1 bone unchanged"
 
 
 def test_one_frame_of_a_binarised_file_keeps_the_blocks_of_the_others(corpus):
@@ -356,7 +356,7 @@ def test_frames_find_their_bytes_by_phase_bones_by_name():
     renamed = replace(clip, bones=["pelvis", "Neck"])
     again, changes = rtm.encode_plain(renamed, document)
     assert changes.fields == ("bones",)
-    assert [change.bone for change in changes.bones] == ["Neck"], "upper and lower case are one name to the game"
+    assert [change.bone for change in changes.bones] == ["Neck"], "upper and lower case are the same name to the game"
     assert again.bone_fields[0].tobytes() == b"pelvis".ljust(32, b"\0")
 
 
@@ -447,7 +447,7 @@ def test_halves_are_rounded_towards_zero_but_for_noise(values, magnitude):
     ("change", "sentence"),
     [
         ({"bones": ["a" * 32, "Spine"]}, "more than 31 bytes: aaaa"),
-        ({"bones": ["Spine", "spine"]}, "takes these bones for one: Spine/spine"),
+        ({"bones": ["Spine", "spine"]}, "treats these bones as one: Spine/spine"),
         ({"bones": ["日本", "Spine"]}, "code page"),
         ({"deltas": np.zeros((2, 0, 4, 4)), "phases": np.zeros(0, np.float32)}, "no frames"),
         ({"deltas": np.full((2, 2, 4, 4), np.nan)}, "NaN or infinite values"),

@@ -77,4 +77,4 @@ def test_fast_for_hours_ends_and_is_said():
     _, found = keyed([(tick, axis, 30_000) for tick in range(16_000)], report)
     assert time.process_time() - begun < 30
     assert len(found.rotation_times) <= 16_000 + pose.MOST_FAST_TICKS * (pose.GRID - 1)
-    assert "turns fast for long" in " ".join(report.warnings)
+    assert "rotates fast" in " ".join(report.warnings)

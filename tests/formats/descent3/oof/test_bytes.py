@@ -93,8 +93,8 @@ def test_the_other_chunks_say_what_they_say():
     assert document.last(Remark).text == b"hello\n"
     assert report.warnings == NAN_NORMAL
     assert Report(notes=report.notes).lines() == [
-        "the game passes over it; kept as it is (IDTA)",
-        "its meaning is not known; kept as it is (WXYZ)",
+        "ignored by the game; kept unchanged (IDTA)",
+        "its meaning is not known; kept unchanged (WXYZ)",
     ]
     assert [section.id for section in document.sections] == [name[:4] for name in CHUNKS]
 
@@ -187,11 +187,11 @@ def count_at(name, offset, value, version=2300):
 
 
 ODD = {
-    "a body too short": (model(replaced={b"GPNT": body(CHUNKS[b"GPNT"], 2300)[:-1]}), "not readable, kept as it is"),
-    "a body too long": (model(replaced={b"WBAT": body(CHUNKS[b"WBAT"], 2300) + b"x"}), "1 bytes are left over"),
-    "stray bytes": (model() + bytes(7), "7 stray bytes at the end"),
-    "31 sub-objects": (count_at(b"OHDR", 0, 31, 2000), "31 sub-objects; the game takes 30"),
-    "two billion sub-objects": (count_at(b"OHDR", 0, 2**31 - 1), "2147483647 sub-objects are announced, 2 are there"),
+    "a body too short": (model(replaced={b"GPNT": body(CHUNKS[b"GPNT"], 2300)[:-1]}), "not readable, kept unchanged"),
+    "a body too long": (model(replaced={b"WBAT": body(CHUNKS[b"WBAT"], 2300) + b"x"}), "1 extra bytes"),
+    "stray bytes": (model() + bytes(7), "7 extra bytes at the end"),
+    "31 sub-objects": (count_at(b"OHDR", 0, 31, 2000), "31 sub-objects; the game supports 30"),
+    "two billion sub-objects": (count_at(b"OHDR", 0, 2**31 - 1), "2147483647 sub-objects are declared, 2 exist"),
     "texture out of range": (model(replaced={b"TXTR": bytes(4)}), "name a texture that is not in the table"),
     "no NUL": (
         model(replaced={b"SOBJ ": body(CHUNKS[b"SOBJ "], 2300).replace(b"rotor\0", b"rotors")}),
@@ -202,7 +202,7 @@ ODD = {
         "stands before the header",
     ),
     "two billion points": (count_at(b"GPNT", 0, 2**31 - 1), "not readable"),
-    "a negative number of points": (count_at(b"GPNT", 0, -1), "-1 points are announced"),
+    "a negative number of points": (count_at(b"GPNT", 0, -1), "-1 points are declared"),
     "two billion keys": (count_at(b"RANI", 12, 2**31 - 1), "not readable"),
     "two billion batteries": (count_at(b"WBAT", 0, 2**31 - 1), "not readable"),
     "two billion untimed keys": (count_at(b"RANI", 0, 2**31 - 1, 2100), "not readable"),
@@ -223,7 +223,7 @@ def test_a_vertex_out_of_range_is_said():
     at = bytes(data).index(bytes.fromhex("01000000 0000803f 000080bf"))
     struct.pack_into("<i", data, at, 4)
     document, report = read(bytes(data))
-    assert "faces point behind the last vertex (body)" in report.lines()
+    assert "faces refer to missing vertices (body)" in report.lines()
     assert oof.write(document) == bytes(data)
 
 

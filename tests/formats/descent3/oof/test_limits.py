@@ -49,12 +49,12 @@ def cornered(*counts):
 
 
 FATAL = {
-    "31 sub-objects": (of(*[part() for _ in range(31)]), "31 sub-objects, the game takes 30"),
+    "31 sub-objects": (of(*[part() for _ in range(31)]), "31 sub-objects, the game supports 30"),
     "no part": (of(), "it has no sub-object"),
-    "2500 vertices": (of(part(many(2500))), "2500 vertices, the game takes 2499"),
+    "2500 vertices": (of(part(many(2500))), "2500 vertices, the game supports 2499"),
     "3001 faces": (of(part(faces(3001))), "3001 faces"),
     "100 corners": (of(part(square(100))), "1 of 1 face has more than 99 corners"),
-    "35 textures": (of(part(), textures=[f"t{n}" for n in range(35)]), "36 textures, the game takes 34"),
+    "35 textures": (of(part(), textures=[f"t{n}" for n in range(35)]), "36 textures, the game supports 34"),
     "a long texture": (of(part(), textures=["x" * 31]), "longer than 30 characters"),
     "a long name": (of(part(name="x" * 35)), "its name is longer than 34"),
     "a long file name": (oof.Model("x" * 31, [part()]), "longer than 30 characters"),
@@ -64,7 +64,7 @@ FATAL = {
     "9 guns": (of(part(), points=[gun()], batteries=[oof.WeaponBattery([0] * 9)]), "has 9 guns"),
     "no such gun": (of(part(), points=[gun()], batteries=[oof.WeaponBattery([1])]), "names a gun that is not there"),
     "gun 256": (of(part(), points=[gun()] * 257, batteries=[oof.WeaponBattery([256])]), "names a gun above 255"),
-    "no axis": (of(part(properties="$rotate=2")), "it spins but has no axis"),
+    "no axis": (of(part(properties="$rotate=2")), "it rotates but has no axis of rotation"),
 }
 
 
@@ -81,7 +81,7 @@ def test_what_just_fits_is_written():
     textures = [f"t{n}"[:30] for n in range(33)]
     fits = of(*parts, points=[gun()] * 64, batteries=[oof.WeaponBattery([0] * 8) for _ in range(21)], textures=textures)
     assert oof.encode(fits)[0].version == 2300
-    with pytest.raises(WriteError, match="parts hang 30 deep"):
+    with pytest.raises(WriteError, match="hierarchy is 30 levels deep"):
         oof.encode(of(*[part(parent=n - 1) for n in range(30)]))
 
 
@@ -91,7 +91,7 @@ concave = PolygonMesh(
 bent = PolygonMesh("m", np.array([[0, 0, 0], [1, 0, 0], [1, 1, 1], [0, 1, 0]], np.float32), np.array([4]), np.arange(4))
 flat_line = PolygonMesh("m", np.array([[0, 0, 0], [1, 0, 0], [2, 0, 0]], np.float32), np.array([3]), np.arange(3))
 WORTH_A_LOOK = {
-    "hidden branch": (of(part(many(0)), part(parent=0)), 0, "the game draws nothing of what hangs below it"),
+    "hidden branch": (of(part(many(0)), part(parent=0)), 0, "the game does not draw its children"),
     "concave": (of(part(concave)), 0, "1 of 1 face is not convex"),
     "bent": (of(part(bent)), 0, "1 of 1 face is not flat"),
     "no area": (of(part(flat_line)), 0, "1 of 1 face has no area"),
@@ -99,9 +99,9 @@ WORTH_A_LOOK = {
     "two faces": (of(part(faces(2), properties="$facing")), 0, "wants exactly one face, it has 2"),
     "untextured": (of(part(faces(1), properties="$facing")), 0, "1 of 1 face that always looks"),
     "31 corners": (of(part(square(31), properties="$glow=1,1,1,1")), 0, "has more than 30 corners"),
-    "shell": (of(part(properties="$shell"), part(parent=0)), 0, "below a door's shell or front"),
+    "shell": (of(part(properties="$shell"), part(parent=0)), 0, "children of a door's shell or front"),
     "a bad glow": (of(part(properties="$glow=1,1")), 0, "it needs 4 numbers"),
-    "an open command": (of(part(properties="$what=")), 0, "ends in =, behind which the game reads on"),
+    "an open command": (of(part(properties="$what=")), 0, "ends in =; the game would read past it"),
     "11 ground points": (
         of(part(), points=[oof.Point(oof.PointKind.GROUND, 0, np.zeros(3), np.ones(3))] * 11),
         -1,
@@ -178,14 +178,14 @@ def test_numbers_that_are_none_are_refused():
     places = square().positions.copy()
     places[1, 1] = np.nan
     for wrong, words in (
-        (part(PolygonMesh("m", places, np.array([4]), np.arange(4))), "no finite place"),
-        (part(PolygonMesh("m", square().positions, np.array([4]), np.arange(1, 5))), "behind its last vertex"),
-        (part(square(uvs=np.full((4, 2), np.inf, np.float32))), "is no number"),
-        (part(square(uvs=np.zeros((3, 2), np.float32))), "other texture coordinates than corners"),
-        (part(offset=np.array([0, np.inf, 0], np.float32)), "no finite place"),
-        (part(motion=oof.Motion(0, np.full((2, 4), np.nan), np.zeros((2, 3)))), "holds a number that is none"),
-        (part(motion=oof.Motion(0, np.ones((2, 4)), np.full((2, 3), np.inf))), "holds a number that is none"),
-        (part(parent=7), "the parent of 'p' is none of the parts"),
+        (part(PolygonMesh("m", places, np.array([4]), np.arange(4))), "NaN or infinite position"),
+        (part(PolygonMesh("m", square().positions, np.array([4]), np.arange(1, 5))), "refers to a missing vertex"),
+        (part(square(uvs=np.full((4, 2), np.inf, np.float32))), "is NaN or infinite"),
+        (part(square(uvs=np.zeros((3, 2), np.float32))), "different numbers of texture coordinates and corners"),
+        (part(offset=np.array([0, np.inf, 0], np.float32)), "NaN or infinite position"),
+        (part(motion=oof.Motion(0, np.full((2, 4), np.nan), np.zeros((2, 3)))), "holds NaN or infinite values"),
+        (part(motion=oof.Motion(0, np.ones((2, 4)), np.full((2, 3), np.inf))), "holds NaN or infinite values"),
+        (part(parent=7), "the parent of 'p' is not one of the parts"),
         (part(name="имя"), "which the game cannot hold"),
     ):
         with pytest.raises(WriteError, match=words) as refusal:

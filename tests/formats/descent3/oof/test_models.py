@@ -101,12 +101,12 @@ def test_the_right_wing_is_on_the_right_seen_from_behind(file):
 def test_a_ring_of_parents_is_refused():
     ring = bytearray(body(CHUNKS[b"SOBJ"], 2300))
     ring[4:8] = b"\1\0\0\0"
-    with pytest.raises(ReadError, match="ring") as refusal:
+    with pytest.raises(ReadError, match="cycle") as refusal:
         oof.decode(read(model(replaced={b"SOBJ": bytes(ring)})), Report())
     assert refusal.value.remedy
     _, found = decoded()
     found.parts[0].parent = 1
-    with pytest.raises(WriteError, match="ring"):
+    with pytest.raises(WriteError, match="cycle"):
         oof.encode(found)
 
 
@@ -328,7 +328,7 @@ def test_faces_that_blender_cannot_hold_come_back():
     report = Report()
     found = oof.decode(document, report)
     assert found.parts[0].mesh.values(FILE_FACE, Domain.FACE).tolist() == [1, 2]
-    assert any("2 faces are none to Blender" in line for line in report.lines())
+    assert any("2 faces cannot be shown in Blender" in line for line in report.lines())
     assert oof.encode(found, document)[0] is document
     mesh = found.parts[0].mesh
     mesh.positions = mesh.positions[:3]
@@ -339,7 +339,7 @@ def test_faces_that_blender_cannot_hold_come_back():
     mesh.attributes[FILE_FACE] = Attribute(Domain.FACE, np.array([1], np.int32))
     again, changes = oof.encode(found, document)
     assert again.sub_objects[0].faces.counts.tolist() == [2, 3]
-    assert changes.left_out == ["body: faces that were none to Blender and whose vertices are gone: 1"]
+    assert changes.left_out == ["body: faces that Blender could not show, whose vertices were removed: 1"]
 
 
 def test_a_part_taken_out_renumbers_what_is_left():

@@ -120,7 +120,7 @@ def test_ticks_that_have_keys_keep_them():
 
 def test_a_turn_too_fast_for_ticks_is_said():
     *_, changes = played(turning((0, 0, 40), 5))
-    assert changes.left_out == ["body turns 40° in a tick: the game shows a shorter way there"]
+    assert changes.left_out == ["body turns 40° in one tick: the game rotates the shorter way"]
 
 
 def test_one_edited_part_leaves_the_others_keys_alone():

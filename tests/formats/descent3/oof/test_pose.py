@@ -145,5 +145,5 @@ def test_parents_in_a_ring_end_nothing():
     ring = bytearray(body(CHUNKS[b"SOBJ"], 2300))
     ring[4:8] = b"\1\0\0\0"
     document = oof.read(model(replaced={b"SOBJ": bytes(ring)}), "ring.oof", Report())
-    with pytest.raises(ValueError, match="ring"):
+    with pytest.raises(ValueError, match="cycle"):
         pose.poses(document, np.array([0.0]))

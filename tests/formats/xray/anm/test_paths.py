@@ -88,7 +88,7 @@ def test_a_real_path_through_blenders_numbers_is_untouched(file):
         again, changes = anm.encode(way, document)
         assert again is document
         assert not changes.any
-    assert changes.sentence() == "6 channels untouched"
+    assert changes.sentence() == "6 channels unchanged"
 
 
 @pytest.mark.parametrize("file", corpus_files("anm/[!o]*"))
@@ -146,7 +146,7 @@ def test_an_edited_tcb_channel_changes_the_shapes_of_three_keys():
     lifted(path.channels.location[0], 4, 0.5)
     again, changes = anm.encode(path, document)
     assert again.animation.envelopes[0].shapes.tolist() == [0, 0, 0, 5, 5, 5, 0, 0, 0]
-    assert changes.sentence() == "channel X changed (4 keys); 5 channels untouched"
+    assert changes.sentence() == "channel X changed (4 keys); 5 channels unchanged"
     untouched = [0, 1, 6, 7, 8]
     np.testing.assert_array_equal(
         again.animation.envelopes[0].keys[untouched], document.animation.envelopes[0].keys[untouched]
@@ -180,7 +180,7 @@ def test_fields_are_taken_one_by_one():
     path.fps = 25.0
     assert anm.encode(path, document)[1].fields == ("name", "frames", "fps")
     path.fps = float("nan")
-    with pytest.raises(WriteError, match="frames a second"):
+    with pytest.raises(WriteError, match="frames per second"):
         anm.encode(path, document)
 
 
@@ -254,7 +254,7 @@ def test_numbers_that_are_none_are_not_written(field, value):
     document = made()
     path = anm.decode(document, Report())
     getattr(path.channels.location[2], field)[1, 1] = value
-    with pytest.raises(WriteError, match="Y: a key or handle is no number"):
+    with pytest.raises(WriteError, match="Y: a key or handle is NaN or infinite"):
         anm.encode(path, document)
 
 
@@ -281,7 +281,7 @@ def test_a_channel_of_nan_is_shown_empty_and_kept_beside_edits():
     report = Report()
     path = anm.decode(document, report)
     assert path.channels.location[0].count == 0
-    assert "no number" in report.lines()[0]
+    assert "NaN or infinite" in report.lines()[0]
     assert anm.encode(path, document)[0] is document
     lifted(path.channels.location[1], 0, 1.0)
     again, changes = anm.encode(path, document)
@@ -294,7 +294,7 @@ def test_equal_and_falling_times_are_told_and_kept():
     document.animation.envelopes[0].keys["time"][:] = [0, 1, 1, 2, 1.5, 3]
     report = Report()
     path = anm.decode(document, report)
-    assert "the jump takes a fiftieth of a frame" in report.lines()[0]
+    assert "the jump takes 1/50 of a frame" in report.lines()[0]
     assert anm.encode(through_blender(path), document)[0] is document
     lifted(path.channels.location[0], 0, 1.0)
     again, _ = anm.encode(through_blender(path), document)

@@ -197,7 +197,7 @@ def test_physics_before_the_names_is_still_counted_by_them():
     data = small.chunk(1, small.HEADER) + small.chunk(16, small.PHYSICS + b"123456789") + small.chunk(13, small.BONES)
     document, report = read(data)
     assert len(document.first(IkData).bones) == 2
-    assert report.lines() == ["9 bytes are left over; kept (0x10)"]
+    assert report.lines() == ["9 extra bytes; kept (0x10)"]
     assert ogf.raw_size(document) == 9
     assert ogf.write(document) == data
 
@@ -228,7 +228,7 @@ def test_unknown_and_empty_chunks_stay_where_they_are():
     document, report = read(data)
     assert ogf.write(document) == data
     assert ogf.raw_size(document) == 3
-    assert report.lines() == ["a chunk of unknown meaning, kept as it is (0x77)"]
+    assert report.lines() == ["a chunk of unknown meaning, kept unchanged (0x77)"]
 
 
 def test_a_field_changed_in_the_document_is_what_is_written():
@@ -307,7 +307,10 @@ def odd(corpus, name: str) -> tuple[Ogf, list[str], bytes]:
 
 def test_odd_chunk_size_wrong_middle_is_kept_with_warnings_but_its_mesh_and_skeleton_are_lost(corpus):
     document, lines, data = odd(corpus, "odd_chunk_size_wrong_middle.ogf")
-    assert lines[0] == "the chunk claims 1953460082 bytes, 16040 follow; read as far as it goes (0x2F at 591817)"
+    assert (
+        lines[0]
+        == "the chunk declares 1953460082 bytes, but only 16040 follow; the existing bytes are read (0x2F at 591817)"
+    )
     assert any("0x9/0x0/0x2AE13F0C" in line for line in lines)
     assert document.first(BoneNames) is None
     assert document.children[0].first(Vertices) is None
@@ -329,28 +332,31 @@ def test_odd_gunslinger_fake_compressed_is_read_whole_but_for_its_scrambled_desc
     assert [section.chunk.id for section in document.sections[:2]] == [0x8000_0001, 0x8000_0012]
     assert document.first(Description).source == b"I'll make you cry. Sin!"
     assert document.first(Description).tool is None
-    assert lines[0].startswith("[2x] marked as compressed but it is not")
-    assert lines[-1] == f"{left} bytes are left over; kept (0x80000012)"
+    assert lines[0].startswith("[2x] marked as compressed but not in the game's way")
+    assert lines[-1] == f"{left} extra bytes; kept (0x80000012)"
     assert ogf.raw_size(document) == left
     assert len(document.first(BoneNames).bones) == 1
 
 
 def test_odd_hand_text_mangled_is_kept_with_a_warning_and_holds_nothing(corpus):
     document, lines, _ = odd(corpus, "odd_hand_text_mangled.ogf")
-    assert lines[0] == "the chunk claims 3472883712 bytes, 372809 follow; read as far as it goes (0x20202020 at 196)"
+    assert (
+        lines[0] == "the chunk declares 3472883712 bytes, but only 372809 follow; the existing bytes are read "
+        "(0x20202020 at 196)"
+    )
     assert document.children == []
 
 
 def test_odd_ikdata_size_9_too_large_keeps_its_skeleton(corpus):
     document, lines, _ = odd(corpus, "odd_ikdata_size_9_too_large.ogf")
-    assert "9 bytes are left over; kept (0x10)" in lines
+    assert "9 extra bytes; kept (0x10)" in lines
     assert [bone.material for bone in document.first(IkData).bones] == [b"creatures\\phantom"] * 3
     assert document.first(UserData) is None
 
 
 def test_odd_last_chunk_truncated_keeps_everything_before_it(corpus):
     document, lines, _ = odd(corpus, "odd_last_chunk_truncated.ogf")
-    assert lines == ["the chunk claims 44 bytes, 1 follow; read as far as it goes (0x11 at 741777)"]
+    assert lines == ["the chunk declares 44 bytes, but only 1 follow; the existing bytes are read (0x11 at 741777)"]
     assert len(document.first(IkData).bones) == 23
     assert len(document.children) == 8
     assert document.first(UserData) == UserData(b"")
@@ -358,7 +364,7 @@ def test_odd_last_chunk_truncated_keeps_everything_before_it(corpus):
 
 def test_odd_refs2_size_too_small_keeps_the_names_that_are_whole(corpus):
     document, lines, _ = odd(corpus, "odd_refs2_size_too_small.ogf")
-    assert "9 bytes are left over; kept (0x18)" in lines
+    assert "9 extra bytes; kept (0x18)" in lines
     names = document.first(MotionReferences2).names
     assert [name.decode() for name in names] == [
         "actors\\stalker_animation",
@@ -384,7 +390,7 @@ def test_the_description_a_test_file_breaks_is_read_as_far_as_it_goes(corpus):
     [
         (b"", "the file is empty"),
         (b"\x01", "there is no header"),
-        (b"[section]\r\nkey = value\r\n" * 20, "cut off, or no chunked file"),
+        (b"[section]\r\nkey = value\r\n" * 20, "truncated, or not a chunked file"),
         (small.chunk(2, small.TEXTURE), "there is no header"),
         (small.chunk(1, b""), "there is no header"),
         (small.chunk(1, b"\x04\x03"), "the model's shader needs 2 bytes"),
@@ -418,7 +424,7 @@ def test_absurd_counts_and_broken_bodies_are_kept_as_bytes_and_cost_nothing(iden
     document, report = read(data)
     assert document.sections[1].value is None
     assert len(report.warnings) == 1
-    assert next(iter(report.warnings)).startswith("not readable, kept as it is: ")
+    assert next(iter(report.warnings)).startswith("not readable, kept unchanged: ")
     assert ogf.raw_size(document) == len(body)
     assert ogf.write(document) == data
 

@@ -265,7 +265,7 @@ def test_more_bones_than_the_game_takes_are_cut_to_the_heaviest_and_told():
     weights = weights_of(*((0, bone, 0.1 + bone / 100) for bone in range(6)), (1, 1, 1), (2, 1, 1))
     document, changes = edited(more_bones(6), weights=weights)
     assert document.children[0].first(Vertices).rows["bones"][0].tolist() == [5, 4, 3, 2]
-    assert changes.left_out == ["1 vertices of 'small_00' follow more bones than can be written"]
+    assert changes.left_out == ["1 vertices of 'small_00' have more bones than can be written"]
     two, changes = edited(more_bones(6), weights=weights, settings=Settings(most_links=2))
     assert two.children[0].first(Vertices).format == 2
 
@@ -434,12 +434,12 @@ def test_vertices_of_version_3_go_back_into_their_bones_space(corpus):
     ("mesh", "problem"),
     [
         (square(triangles=np.zeros((0, 3), np.int32), material_index=None), "'square' has no faces"),
-        (square(triangles=np.array([[0, 1, 4]], np.int32)), "points behind its last vertex"),
-        (square(triangles=np.array([[0, 1, -1]], np.int32)), "points behind its last vertex"),
+        (square(triangles=np.array([[0, 1, 4]], np.int32)), "refers to a missing vertex"),
+        (square(triangles=np.array([[0, 1, -1]], np.int32)), "refers to a missing vertex"),
         (square(positions=np.full((4, 3), np.nan, np.float32)), "holds NaN or infinite values"),
-        (square(weights=weights_of((0, 0, 1), (1, 0, 1))), "2 of 4 vertices of 'square' follow no bone"),
-        (square(weights=None), "4 of 4 vertices of 'square' follow no bone"),
-        (square(groups=["Bone", "Bone.001"]), "4 of 4 vertices of 'square' follow no bone"),
+        (square(weights=weights_of((0, 0, 1), (1, 0, 1))), "2 of 4 vertices of 'square' are not assigned to a bone"),
+        (square(weights=None), "4 of 4 vertices of 'square' are not assigned to a bone"),
+        (square(groups=["Bone", "Bone.001"]), "4 of 4 vertices of 'square' are not assigned to a bone"),
         (square(weights=weights_of((0, 0, np.nan))), "a weight of 'square' is NaN or infinite"),
         (square(material_index=np.array([0, 1])), "'square' has several materials"),
         (square(materials=[Material("m", "纹理", "s")]), "the game's code page"),
@@ -467,7 +467,7 @@ def test_a_mesh_has_at_most_65535_vertices(count, fits):
         assert len(document.children[0].first(Vertices).rows) == count
         assert document.children[0].first(Indices).corners.tolist() == [0, 65534, 1]
     else:
-        with pytest.raises(WriteError, match="has 65536 vertices, the game takes 65535"):
+        with pytest.raises(WriteError, match="has 65536 vertices, the game supports 65535"):
             encode_meshes([mesh], read(small.MODEL))
 
 

@@ -120,7 +120,7 @@ def test_names_are_cyrillic_and_keep_their_case():
 @pytest.mark.parametrize(
     ("pairs", "problem"),
     [
-        ([("a", ""), ("A", "a")], "2 bones are called 'a'"),
+        ([("a", ""), ("A", "a")], "2 bones are named 'a'"),
         ([("a", ""), ("b", "c"), ("c", "d"), ("d", "b")], r"form a cycle: (b, c, d|c, d, b|d, b, c)$"),
         ([("a", "a")], "form a cycle: a$"),
         ([], "no skeleton"),
@@ -137,9 +137,9 @@ def test_bones_that_make_no_tree_are_refused(pairs, problem):
 @pytest.mark.parametrize(
     ("pairs", "finding"),
     [
-        ([("a", ""), ("b", "")], "2 bones have no parent, the game takes one: a, b"),
+        ([("a", ""), ("b", "")], "2 bones have no parent, the game supports one: a, b"),
         ([("a", ""), ("b", "ghost")], "the parent 'ghost' does not exist; the bone becomes a root (b)"),
-        ([(f"b{n}", "b0" if n else "") for n in range(65)], "65 bones, the game takes 64"),
+        ([(f"b{n}", "b0" if n else "") for n in range(65)], "65 bones, the game supports 64"),
     ],
 )
 def test_what_only_the_game_refuses_is_imported_with_a_warning(pairs, finding):
@@ -324,7 +324,7 @@ def test_bones_of_a_model_with_motions_inside_stay_as_they_are(corpus):
     document = ogf.read(path.read_bytes(), path.name, Report())
     skeleton = skeleton_of(document)
     skeleton.bones[-1] = "another"
-    with pytest.raises(WriteError, match="carries its motions inside"):
+    with pytest.raises(WriteError, match="contains its motions"):
         encode_skeleton(skeleton, document)
 
 
@@ -348,10 +348,10 @@ def chain(count: int) -> Skeleton:
     ("change", "problem"),
     [
         ({"bones": ["a", "b", ""]}, "a bone has no name"),
-        ({"bones": ["a", "b", "A"]}, "'a' and 'A' are one name to the game"),
+        ({"bones": ["a", "b", "A"]}, "'a' and 'A' are the same name to the game"),
         ({"bones": ["a", "b", "骨"]}, "the game's code page"),
         ({"parents": np.array([-1, -1, 0], np.int32)}, "2 bones have no parent"),
-        ({"parents": np.array([2, 0, 1], np.int32)}, "form a ring"),
+        ({"parents": np.array([2, 0, 1], np.int32)}, "form a cycle"),
         ({"parents": np.array([-1, 0, 7], np.int32)}, "the parent of 'b2' is not a bone"),
         ({"rest_translation": np.full((3, 3), np.nan)}, "'b0' holds NaN or infinite values"),
     ],
@@ -364,7 +364,7 @@ def test_what_the_game_cannot_take_is_refused_with_a_remedy(change, problem):
 
 @pytest.mark.parametrize("count", [0, 65])
 def test_the_game_takes_1_to_64_bones(count):
-    with pytest.raises(WriteError, match=f"the skeleton has {count} bones, the game takes 1 to 64"):
+    with pytest.raises(WriteError, match=f"the skeleton has {count} bones, the game supports 1 to 64"):
         encode_skeleton(chain(count), read(skeleton_file(("root", ""))))
 
 

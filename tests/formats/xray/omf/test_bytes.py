@@ -208,20 +208,20 @@ def test_a_tail_that_no_layout_explains_stays_a_tail() -> None:
     body = parameters(4, [b"root"], [definition(b"a", 0, struct.pack("<I", 0))]) + b"junk"
     document, report = read(omf_file([motion(b"a", TRACKS[2])], body))
     assert bytes(document.motion_set.parameters.tail) == b"junk"
-    assert report.lines() == ["4 bytes are left over behind the motion parameters; kept (0xF)"]
+    assert report.lines() == ["4 extra bytes after the motion parameters; kept (0xF)"]
 
 
 def test_a_broken_definition_is_not_taken_for_a_partition_without_names() -> None:
     """Read as bare numbers, nearly anything is a few partitions and a rest: the rest gives it away."""
     data = omf_file([motion(b"run", TRACKS[2])], parameters(4, [b"b"], [definition(b"run", 0, HUGE)]))
-    with pytest.raises(ReadError, match="4294967295 entries of at least 5 bytes are announced, 0 bytes are left"):
+    with pytest.raises(ReadError, match="4294967295 entries of at least 5 bytes are declared, 0 bytes are left"):
         read(data)
 
 
 def test_frames_that_no_memory_holds_are_reported_and_kept() -> None:
     data = omf_file([motion(b"run", TRACKS[2], frames=0xFFFF_FFFF)], parameters(3, [b"b"], [definition(b"run", 0)]))
     document, report = read(data)
-    assert report.lines() == ["motions claim more frames than their bytes bear; they cannot be imported (run)"]
+    assert report.lines() == ["motions declare more frames than their data can hold; they cannot be imported (run)"]
     assert omf.write(document) == data
 
 
@@ -240,7 +240,7 @@ def test_chunks_in_another_order_and_unknown_ones_stay_where_they_are() -> None:
     assert [entry.name for entry in document.motion_set.library.motions] == [b"a", b"b"]
     assert omf.write(document) == data
     assert omf.raw_size(document) == len(b"first") + len(b"?") + len(play) - 8 + len(b"tail")
-    assert any("left over" in line for line in report.lines())
+    assert any("extra bytes" in line for line in report.lines())
     assert any("not readable as a motion" in line for line in report.lines())
 
 
@@ -249,7 +249,7 @@ def test_wrong_checksums_are_kept_and_reported() -> None:
     broken[1] ^= 1
     data = omf_file([motion(b"walk", bytes(broken))], parameters(3, [b"root"], [definition(b"walk", 0)]))
     document, report = read(data)
-    assert report.lines() == ["the checksum of rotation keys is wrong; kept (the game does not mind) (walk)"]
+    assert report.lines() == ["the checksum of rotation keys is wrong; kept (ignored by the game) (walk)"]
     assert omf.recompose(document) == data
 
 
@@ -282,7 +282,7 @@ def test_byte_law(file) -> None:
 
 ODD = {
     "odd_bm16_text_mangled.omf": "no chunk 0xf (motion parameters)",
-    "odd_d3_script_not_xray.omf": "cut off, or no chunked file",
+    "odd_d3_script_not_xray.omf": "truncated, or not a chunked file",
     "odd_gunslinger_encrypted.omf": "encrypted",
 }
 

@@ -105,7 +105,7 @@ def test_merging_counts_partitions_by_name() -> None:
 def test_merging_a_name_twice_is_refused_or_replaces() -> None:
     mine = made("walk", "run")
     other = turned(made("WALK"), "WALK")
-    with pytest.raises(WriteError, match="both files have a motion called 'WALK'"):
+    with pytest.raises(WriteError, match="both files have a motion named 'WALK'"):
         edit.merge(mine, other)
     merged = edit.merge(mine, other, replace_same=True)
     assert labels(merged) == ["WALK", "run"]
@@ -141,10 +141,10 @@ def test_setting_parameters_changes_those_alone() -> None:
 @pytest.mark.parametrize(
     ("action", "reason"),
     [
-        (lambda motions: edit.rename(motions, "walk", "RUN"), "called 'run' is there already"),
+        (lambda motions: edit.rename(motions, "walk", "RUN"), "named 'run' already exists"),
         (lambda motions: edit.rename(motions, "wal", "x"), "Did you mean walk"),
         (lambda motions: edit.rename(motions, "walk", "x" * 200), "longer than 127"),
-        (lambda motions: edit.delete(motions, ["fly"]), "no motion called 'fly'"),
+        (lambda motions: edit.delete(motions, ["fly"]), "no motion named 'fly'"),
         (lambda motions: edit.set_parameters(motions, "walk", timing={"speed": 1000}), "outside what the game keeps"),
     ],
 )
@@ -163,7 +163,7 @@ def test_the_number_of_a_motion_is_the_place_it_has() -> None:
 def test_a_file_whose_definitions_are_missing_is_not_guessed_at() -> None:
     motions = made("a", "b")
     motions.parameters.definitions.pop()
-    with pytest.raises(WriteError, match="which belong together is not known"):
+    with pytest.raises(WriteError, match="so they cannot be matched"):
         edit.delete(motions, ["a"])
 
 
@@ -276,7 +276,7 @@ def ids(motions: MotionSet) -> list[int | tuple[int, str]]:
 
 
 def is_sound(motions: MotionSet) -> bool:
-    """Whether the engine finds every motion that is announced, each with its definition."""
+    """Whether the engine finds every motion that is declared, each with its definition."""
     count, *rest = motions.library.entries
     numbers = list(range(len(rest)))
     return (

@@ -149,7 +149,7 @@ def test_one_rotation_key_changes_its_eight_bytes_and_the_checksum(file) -> None
     through_f_curves(clip).rotations[4, 2] = (0.5, -0.5, 0.5, 0.5)
     changed, changes = encode([clip], document.motion_set)
     result = omf.write(document.with_motion_set(changed))
-    assert changes.sentence() == f"1 motion, 1 track changed, {len(document.motion_set.library.motions) - 1} untouched"
+    assert changes.sentence() == f"1 motion, 1 track changed, {len(document.motion_set.library.motions) - 1} unchanged"
     assert len(result) == len(data)
     differing = np.flatnonzero(np.frombuffer(result, np.uint8) != np.frombuffer(data, np.uint8))
     crc_at = motion.offset + len(motion.name) + 5 + motion.starts[4] + 1
@@ -288,7 +288,7 @@ def test_less_than_a_millimetre_is_standing_still() -> None:
 
 def test_a_new_file_has_the_editors_defaults() -> None:
     made, changes = encode([identity_clip(3, 2)], skeleton=flat_skeleton(3))
-    assert changes.sentence() == "1 motion added, 0 untouched"
+    assert changes.sentence() == "1 motion added, 0 unchanged"
     assert made.parameters.version == 4
     assert [(part.name, [(bone.name, bone.track) for bone in part.bones]) for part in made.parameters.partitions] == [
         (b"default", [(b"bone0", 0), (b"bone1", 1), (b"bone2", 2)])
@@ -349,7 +349,9 @@ def test_frames_that_a_motions_bytes_do_not_bear_are_refused_before_anything_is_
     assert claiming.track_count == tracks
 
     def refused() -> None:
-        with pytest.raises(ReadError, match=rf"^offset 77: the motion 'walk' claims {frames} frames of {tracks} bones"):
+        with pytest.raises(
+            ReadError, match=rf"^offset 77: the motion 'walk' declares {frames} frames of {tracks} bones"
+        ):
             decode_motion(claiming, [f"bone{place}" for place in range(tracks)])
 
     assert memory_peak(refused) < 200_000 + 200 * tracks
@@ -359,7 +361,7 @@ def test_many_short_claims_are_added_up() -> None:
     still = b"\x02" + bytes(6) + b"\xff\x7f" + bytes(12)
     library = numbered([Motion.of(b"idle%d" % number, 60_000, [still]) for number in range(8)])
     motions = load(omf_file([], parameters(4, [b"a"], []))).motion_set._replace(library=library)
-    with pytest.raises(ReadError, match="'idle0' claims 60000 frames of 1 bones in 21 bytes"):
+    with pytest.raises(ReadError, match="'idle0' declares 60000 frames of 1 bones in 21 bytes"):
         decode(motions, Report())
     assert len(decode(motions._replace(library=numbered(library.motions[:4])), Report())) == 4
 
@@ -489,7 +491,7 @@ def test_tracks_nobody_names_take_the_models_bones_by_number_and_say_so() -> Non
     made.parameters.partitions[0].bones = made.parameters.partitions[0].bones[:1]
     report = Report()
     assert track_bones(made.parameters, 3, report) == ["bone0", "track_1", "track_2"]
-    assert "nobody knows" in report.lines()[0]
+    assert "their bones are unknown" in report.lines()[0]
     report = Report()
     assert track_bones(made.parameters, 3, report, flat_skeleton(3).bones) == ["bone0", "bone1", "bone2"]
     assert "taken from the model" in report.lines()[0]
@@ -528,7 +530,7 @@ def test_the_worst_error_of_storing_is_known_with_its_bone() -> None:
 def test_bones_that_differ_in_case_alone_are_named():
     skeleton, clip = flat_skeleton(2), identity_clip(2, 3)
     skeleton.bones[:] = clip.bones[:] = ["Arm", "arm"]
-    with pytest.raises(WriteError, match="the game takes these bones for one: 'Arm', 'arm'"):
+    with pytest.raises(WriteError, match="the game treats these bones as one: 'Arm', 'arm'"):
         encode([clip], skeleton=skeleton)
 
 

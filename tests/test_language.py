@@ -1,0 +1,84 @@
+"""Plain English: idioms that a reader who learned English at school does not understand at first reading."""
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ADDON = Path(__file__).resolve().parents[1] / "addon"
+
+BANNED = {
+    r"(?-i:\breach(es)?\b)": "tolerance; contains; at most",
+    r"\bnobody touched|\buntouched\b": "unchanged, not edited, unedited",
+    r"\bthat (is|are) there\b": "existing, present",
+    r"\b(is|are|as) it came\b|\bas they came\b": "unchanged, as imported",
+    r"(?<!there )\b(is|are) none\b": "is not a …",
+    r"(?<!there )\b(is|are) no (mesh|number|numbers|file|model|motion|folder|text|triangles?|bone)\b": "is not a …",
+    r"\banew\b": "again",
+    r"\bfor the eye\b": "display only, preview",
+    r"\botherwise than\b": "differently from",
+    r"\bhangs? (on|below)\b": "is parented to, is a child of",
+    r"\bnobody\b": "no tool, no file, unknown",
+    r"\b(frames|times|keys|ticks) a second\b": "per second",
+    r"\bform a ring\b|\bin a ring\b": "cycle",
+    r"\bthe way (it|they) (came|were)\b": "unchanged",
+    r"\bwhat (is|are) meant\b|\bthat (is|are) meant\b": "chosen, to export",
+    r"\bmade to do harm\b": "malicious",
+    r"\bworth a look\b": "warning",
+    r"\b(the game|Blender) takes (it|them) for\b": "treats as",
+    r"\bnumbered anew\b": "renumbered",
+}
+"""Idiom -> what to write."""
+
+ALLOWED = {"as it came"}
+"""Texts that are not shown to anybody, such as the value of an enumeration."""
+
+REWRITTEN = ("core", "blender", "ui", "cli")
+"""Folders below addon/ whose docstrings follow too (the curves of core/envelope not yet)."""
+
+
+def strings(path: Path) -> Iterator[tuple[int, str, bool]]:
+    """Line, text and whether it is a docstring, of every string constant of more than one word."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+            yield node.lineno, node.value, id(node) in docstrings
+
+
+def idioms(text: str) -> list[str]:
+    """What to write instead of each banned idiom in a text."""
+    return [f"{text!r}: write {better}" for idiom, better in BANNED.items() if re.search(idiom, text, re.IGNORECASE)]
+
+
+def found(folder: str, *, docstrings: bool) -> list[str]:
+    """The banned idioms in the sources of a folder below addon/."""
+    return [
+        f"{path.relative_to(ADDON)}:{line}: {wrong}"
+        for path in sorted((ADDON / folder).rglob("*.py"))
+        for line, text, is_docstring in strings(path)
+        if is_docstring == docstrings and text not in ALLOWED and not (docstrings and "envelope" in path.parts)
+        for wrong in idioms(text)
+    ]
+
+
+def test_no_label_report_or_error_has_a_banned_idiom():
+    assert found(".", docstrings=False) == []
+
+
+@pytest.mark.parametrize("folder", REWRITTEN)
+def test_no_docstring_has_a_banned_idiom(folder):
+    assert found(folder, docstrings=True) == []
+
+
+def test_no_translated_text_has_a_banned_idiom():
+    contexts = json.loads((ADDON / "ui" / "ru.json").read_text(encoding="utf-8"))
+    assert [wrong for texts in contexts.values() for english in texts for wrong in idioms(english)] == []
+
+
+@pytest.mark.parametrize("text", ["The bone hangs on its parent", "out.omf: 5 untouched", "NUMBERED ANEW"])
+def test_an_idiom_is_seen(text):
+    assert len(idioms(text)) >= 1
