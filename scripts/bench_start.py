@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import compileall
 import gc
+import inspect
 import os
 import sys
 import time
@@ -151,7 +152,7 @@ def _properties(kind: type) -> Iterator[str]:
     found: dict[str, Any] = {}
     for one in _own_classes(kind):
         module = vars(sys.modules[one.__module__])
-        for name, value in vars(one).get("__annotations__", {}).items():
+        for name, value in inspect.get_annotations(one).items():
             made = eval(value, module, dict(vars(one))) if isinstance(value, str) else value  # noqa: S307 - our own
             if type(made).__name__ == "_PropertyDeferred":
                 found[name] = made

@@ -51,7 +51,7 @@ def properties_of(kind: type) -> list:
     if issubclass(kind, bpy.types.Operator):
         group, name = kind.bl_idname.split(".")
         rna = getattr(getattr(bpy.ops, group), name).get_rna_type()
-    declared = {name for base in kind.__mro__ for name in vars(base).get("__annotations__", {})}
+    declared = {name for base in kind.__mro__ for name in inspect.get_annotations(base)}
     drawn = {"ENUM", "BOOLEAN"}  # a hidden one of these may still be drawn
     shown = [
         prop for prop in rna.properties if prop.identifier in declared and (not prop.is_hidden or prop.type in drawn)
