@@ -344,7 +344,7 @@ def test_added_copied_and_replaced_models(tmp_path):
     assert slots_of(data)[1].tobytes() == SLOTS
     with pytest.raises(WriteError, match="no mesh is selected"):
         level_details_edit.add_models(ground, [ground, other])
-    with pytest.raises(WriteError, match="the game takes 63"):
+    with pytest.raises(WriteError, match="the game supports 63"):
         level_details_edit.add_models(ground, [tuft() for _ in range(61)])
 
 

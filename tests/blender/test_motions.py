@@ -273,7 +273,7 @@ def test_a_motion_that_claims_four_billion_frames_is_named_before_anything_is_ma
     path = tmp_path / "hostile.omf"
     path.write_bytes(omf.write(document))
     before = len(bpy.data.actions)
-    with pytest.raises(ReadError, match=r"hostile\.omf, .* 'jump' claims 4294967295 frames .*Leave this motion out"):
+    with pytest.raises(ReadError, match=r"hostile\.omf, .* 'jump' declares 4294967295 frames .*Leave this motion out"):
         load_motions(rig, path)
     assert (len(bpy.data.actions), len(rig.motionbridge_motion_files)) == (before, 1)
     others = {definition.label for definition in parameters.definitions} - {"jump"}

@@ -47,7 +47,7 @@ def test_phases_too_far_apart_for_frames_are_one_frame_a_key(tmp_path):
     report = Report()
     done = load(file, seconds=1.0, report=report)
     assert timing.kept_frames(done.action.motionbridge_animation).tolist() == [0, 1]
-    assert any("one frame a key" in line for line in report.lines())
+    assert any("one frame per key" in line for line in report.lines())
 
 
 def test_events_typed_far_away_stay_within_blenders_frames(walk):

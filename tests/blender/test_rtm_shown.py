@@ -54,7 +54,7 @@ def test_keys_that_the_rotation_mode_hides_stop_the_export(walk, mode, tmp_path)
         (bpy.ops.export_scene.arma_rtm, {"filepath": str(target)}),
         (bpy.ops.motionbridge.arma_save_back, {}),
     ):
-        with pytest.raises(RuntimeError, match=r"rotation mode of 1 bone is not .* \(Spine\).* Restore Mode"):
+        with pytest.raises(RuntimeError, match=r"rotation mode of 1 bone does not match .* \(Spine\).* Restore Mode"):
             operator(**options)
         assert differences(before, snapshot()) == []
     assert not target.exists()

@@ -104,7 +104,7 @@ def test_without_an_armature_it_is_said_what_to_do(file):
 def test_an_armature_without_action_exports_nothing(tmp_path):
     rig = drawn_animation().rig
     rig.animation_data.action = None
-    with pytest.raises(RuntimeError, match="plays no action"):
+    with pytest.raises(RuntimeError, match="has no action and is in its rest pose"):
         bpy.ops.export_scene.arma_rtm(filepath=str(tmp_path / "out.rtm"))
     assert list(tmp_path.iterdir()) == []
 

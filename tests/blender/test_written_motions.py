@@ -279,7 +279,7 @@ def test_a_motion_spread_over_another_rate_is_lengthened_in_its_own_steps(game, 
     bpy.context.scene.render.fps = 24
     rig, action = walk_of(game, resample=True)
     assert action.frame_end == pytest.approx(24 * 0.8)
-    assert exported(rig, action, tmp_path / "one.omf")[1][0] == "one.omf: 1 untouched"
+    assert exported(rig, action, tmp_path / "one.omf")[1][0] == "one.omf: 1 unchanged"
     key(action, "root", 40)
     assert exported(rig, action, tmp_path / "one.omf")[0].library.motions[0].frames == 51
 
