@@ -148,7 +148,7 @@ def test_a_real_file_comes_back_from_its_points_and_models(path):
     document, report = read(data, path.name)
     assert not report
     assert details.write(document) == details.recompose(document) == data
-    assert detect("nameless", data[:64]).module is details
+    assert detect("nameless", data[:64]).name == "details"
     points = details.decode(document, report)
     models = [dm.encode(dm.decode(model, report), model)[0] for _, model in sorted(document.models.items())]
     assert not report
