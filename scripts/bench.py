@@ -182,6 +182,10 @@ class Row:
     floor_times: float = 1.0
     unit: str = "ms"
 
+    def programs(self, _blender: Sequence[str]) -> tuple[list[str], list[str]]:
+        """The commands that measure ours and the floor."""
+        return command(self.ours, self.files), command(self.floor, self.floor_files or self.files)
+
 
 @dataclass(frozen=True)
 class BlenderRow:
@@ -199,6 +203,11 @@ class BlenderRow:
     unit: str = "ms"
     script: str = "bench_blender.py"
     prepare: str = ""
+
+    def programs(self, blender: Sequence[str]) -> tuple[list[str], list[str]]:
+        """The commands that measure ours and the floor."""
+        ours = command_in_blender(blender, self.script, self.ours, self.files)
+        return ours, command_in_blender(blender, self.script, self.floor, self.floor_files or self.files)
 
 
 UNITS = {"ms": 1e3, "MB": 1e-6}
@@ -415,18 +424,13 @@ def measured_once(program: Sequence[str]) -> float:
 
 def measure(row: Row | BlenderRow, times: int, blender: Sequence[str]) -> tuple[float, float]:
     """The least of ours and of the floor, measured in turns."""
-
-    def program(measurement: Measurement | str, files: Sequence[Path]) -> list[str]:
-        if isinstance(row, BlenderRow) and isinstance(measurement, str):
-            return command_in_blender(blender, row.script, measurement, files)
-        return command(measurement, files)
-
     if isinstance(row, BlenderRow) and row.prepare:
-        measured_once(program(row.prepare, row.files))
+        measured_once(command_in_blender(blender, row.script, row.prepare, row.files))
+    our_program, floor_program = row.programs(blender)
     ours, floor = [], []
     for _ in range(times):
-        floor.append(measured_once(program(row.floor, row.floor_files or row.files)))
-        ours.append(measured_once(program(row.ours, row.files)))
+        floor.append(measured_once(floor_program))
+        ours.append(measured_once(our_program))
     return min(ours), min(floor) * row.floor_times
 
 
