@@ -1,8 +1,8 @@
 """Modules that are loaded when they are first used, so that Blender's start does not wait for them.
 
 Enabling the extension registers classes and properties; most sessions then open no file of a game. The modules of
-`MODULES` stand ready as `LazyModule`: ``from ..games.xray import motion_import`` costs nothing, and
-``motion_import.import_motions(…)`` loads it. ``from ..games.xray.motion_import import import_motions`` loads it at
+`MODULES` stand ready as `LazyModule`: ``from ..games.xray.paths import path`` costs nothing, and
+``path.import_path(…)`` loads it. ``from ..games.xray.paths.path import import_path`` loads it at
 once, as everywhere; so what is loaded at the start imports modules of this table, never names out of them.
 """
 
@@ -67,32 +67,36 @@ MODULES: dict[str, tuple[str, ...]] = {
         "spin",
         "textures",
     ),
-    "games.xray": (
-        "bones_file",
-        "game_tree",
-        "level",
-        "level_details_edit",
-        "level_details_export",
-        "level_details_scatter",
-        "level_edit",
-        "level_export",
-        "level_file",
-        "level_folder",
-        "level_gather",
-        "level_materials",
-        "level_models",
-        "marks",
-        "model",
-        "model_export",
-        "motion_edit",
-        "motion_export",
-        "motion_files",
-        "motion_import",
-        "motion_length",
-        "path",
-        "skeletal_export",
-        "skeletal_import",
+    "games.xray": ("game_tree",),
+    "games.xray.bones": ("file",),
+    "games.xray.levels": (
+        "details_edit",
+        "details_exporting",
+        "details_scatter",
+        "edit",
+        "exporting",
+        "file",
+        "folder",
+        "gather",
+        "importing",
+        "materials",
+        "models",
     ),
+    "games.xray.models": (
+        "exporting",
+        "importing",
+    ),
+    "games.xray.motions": (
+        "edit",
+        "exporting",
+        "files",
+        "importing",
+        "length",
+        "marks",
+        "skeletal_exporting",
+        "skeletal_importing",
+    ),
+    "games.xray.paths": ("path",),
     "ui": (
         "listed_actions",
         "scene_command",

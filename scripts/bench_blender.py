@@ -40,11 +40,11 @@ from addon.core import space
 from addon.core.report import Report
 from addon.formats.xray import omf
 from addon.formats.xray.omf.mapping import decode
-from addon.games.xray import motion_edit
-from addon.games.xray.motion_export import MotionExportOptions, Onto, plan_export
-from addon.games.xray.motion_import import MotionImportOptions, import_motions, list_motions
-from addon.games.xray.path import PathExportOptions, PathImportOptions, import_path, play
-from addon.games.xray.path import plan_export as plan_path
+from addon.games.xray.motions import edit as motion_edit
+from addon.games.xray.motions.exporting import MotionExportOptions, Onto, plan_export
+from addon.games.xray.motions.importing import MotionImportOptions, import_motions, list_motions
+from addon.games.xray.paths.path import PathExportOptions, PathImportOptions, import_path, play
+from addon.games.xray.paths.path import plan_export as plan_path
 
 CONSTANT_KEY = bytes([1])
 

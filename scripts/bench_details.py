@@ -19,9 +19,17 @@ from bench_level import MEMORY_ABOVE_FLOOR, peak_growth, seconds_of, trimmed
 from addon.core.model import FILE_FACE, FILE_VERTEX
 from addon.core.report import Report
 from addon.formats.xray import details, dm
-from addon.games.xray import level, level_details, level_export
-from addon.games.xray.level_file import LevelOptions
-from addon.games.xray.level_gather import ExportOptions
+from addon.games.xray.levels import (
+    details as level_details,
+)
+from addon.games.xray.levels import (
+    exporting as level_export,
+)
+from addon.games.xray.levels import (
+    importing as level,
+)
+from addon.games.xray.levels.file import LevelOptions
+from addon.games.xray.levels.gather import ExportOptions
 
 _KINDS = {
     (np.dtype(np.bool_), 1): ("BOOLEAN", "value"),

@@ -20,9 +20,17 @@ from addon.core.model import FILE_FACE
 from addon.core.report import Report
 from addon.formats import HEAD_SIZE, detect
 from addon.formats.xray import cform, occluders, som
-from addon.games.xray import level, level_export, level_materials
-from addon.games.xray.level_file import LevelOptions
-from addon.games.xray.level_gather import ExportOptions
+from addon.games.xray.levels import (
+    exporting as level_export,
+)
+from addon.games.xray.levels import (
+    importing as level,
+)
+from addon.games.xray.levels import (
+    materials as level_materials,
+)
+from addon.games.xray.levels.file import LevelOptions
+from addon.games.xray.levels.gather import ExportOptions
 
 MEMORY_ABOVE_FLOOR = 3
 """Times the file's size that an import may hold besides what Blender needs for the mesh."""

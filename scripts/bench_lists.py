@@ -14,8 +14,8 @@ from bench_library import made_skeleton
 
 from addon.blender import armature
 from addon.core.report import Report
-from addon.games.xray import motion_edit
-from addon.games.xray.motion_import import MotionImportOptions, import_motions
+from addon.games.xray.motions import edit as motion_edit
+from addon.games.xray.motions.importing import MotionImportOptions, import_motions
 from addon.ui import listed_actions
 from addon.ui.motion_panels import MOTIONBRIDGE_UL_motions
 

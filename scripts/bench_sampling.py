@@ -15,9 +15,9 @@ from bench_library import made_skeleton
 from addon.blender import action as actions
 from addon.blender import armature, compat
 from addon.core.report import Report
-from addon.games.xray import motion_edit
-from addon.games.xray.motion_export import MotionExportOptions
-from addon.games.xray.motion_import import MotionImportOptions, import_motions
+from addon.games.xray.motions import edit as motion_edit
+from addon.games.xray.motions.exporting import MotionExportOptions
+from addon.games.xray.motions.importing import MotionImportOptions, import_motions
 
 SIDE = 150
 """Vertices along a side of the mesh."""

@@ -18,8 +18,8 @@ from bench_library import made_skeleton
 
 from addon.blender import armature, compat
 from addon.core.report import Report
-from addon.games.xray.skeletal_export import SkeletalExportOptions, plan_export
-from addon.games.xray.skeletal_import import SkeletalImportOptions, import_skeletal
+from addon.games.xray.motions.skeletal_exporting import SkeletalExportOptions, plan_export
+from addon.games.xray.motions.skeletal_importing import SkeletalImportOptions, import_skeletal
 
 FIELDS = ("co", "handle_left", "handle_right")
 FREE = bytes([0])

@@ -25,9 +25,9 @@ from addon.core.report import Report
 from addon.formats.xray import ogf, omf
 from addon.formats.xray.ogf.skeleton import decode_skeleton
 from addon.formats.xray.omf.mapping import decode
-from addon.games.xray.model import ImportOptions, import_model
-from addon.games.xray.motion_export import MotionExportOptions, Onto, plan_export
-from addon.games.xray.motion_import import MotionImportOptions, import_motions
+from addon.games.xray.models.importing import ImportOptions, import_model
+from addon.games.xray.motions.exporting import MotionExportOptions, Onto, plan_export
+from addon.games.xray.motions.importing import MotionImportOptions, import_motions
 
 TURN = np.radians(35.0)
 BEFORE, AFTER, MOVED = (0.35, 0.37, 0.42, 1.0), (0.85, 0.62, 0.25, 1.0), (0.80, 0.12, 0.10, 1.0)

@@ -261,8 +261,10 @@ LOADED_AT_START = {
     "blender.property_groups", "blender.record", "blender.renamed_bones", "blender.rotation_modes",
     "games", "games.arma", "games.arma.properties",
     "games.descent3", "games.descent3.model_properties", "games.descent3.part_kinds",
-    "games.xray", "games.xray.bone_properties", "games.xray.level_properties", "games.xray.model_properties",
-    "games.xray.motion_properties", "games.xray.path_properties", "games.xray.skeletal_properties",
+    "games.xray", "games.xray.bones", "games.xray.bones.properties",
+    "games.xray.levels", "games.xray.levels.properties", "games.xray.models", "games.xray.models.properties",
+    "games.xray.motions", "games.xray.motions.properties", "games.xray.motions.skeletal_properties",
+    "games.xray.paths", "games.xray.paths.properties",
 }  # fmt: skip
 """Besides the modules of ui. Properties, and what their declarations need: no format, no recipe, no numpy."""
 

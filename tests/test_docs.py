@@ -99,7 +99,7 @@ def test_the_page_of_the_architecture_names_much_that_is_checked():
 def test_names_that_do_not_exist_are_seen():
     assert exists("formats.xray.omf.codec.read")
     assert exists("addon.blender.action.ClipWriter.build")
-    assert exists("games.xray.motion_files.LISTS")
+    assert exists("games.xray.motions.files.LISTS")
     assert exists("formats.FORMATS")
     assert not exists("formats.xray.omf.codec.devour")
     assert not exists("blender.action.ClipWriter.demolish")

@@ -10,7 +10,8 @@ import bpy
 from ..blender import action_lists, renamed_bones
 from ..blender.linked import is_local
 from ..core.report import Report
-from .xray import motion_files, skeletal_import
+from .xray.motions import files as motion_files
+from .xray.motions import skeletal_importing as skeletal_import
 
 
 def follow_renames(report: Report) -> None:

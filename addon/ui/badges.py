@@ -14,7 +14,8 @@ from ..games import renamed_bones
 from ..games.arma import animation_edit
 from ..games.descent3 import hierarchy, model_export, motion
 from ..games.descent3.model_properties import holder_of
-from ..games.xray import motion_edit, skeletal_export
+from ..games.xray.motions import edit as motion_edit
+from ..games.xray.motions import skeletal_exporting as skeletal_export
 from .motion_operators import active_action
 from .target import active_rig
 

@@ -10,7 +10,7 @@ from ..blender import scope
 from ..blender.linked import refuse_linked
 from ..core.errors import ReadError
 from ..core.report import Report
-from ..games.xray import bones_file
+from ..games.xray.bones import file as bones_file
 from .bases import BlenderOperator, ExportHelper, FileHandler, ImportHelper
 from .file_export import ArmatureExport, draw_backup
 from .file_import import DropInScene, FileImport

@@ -10,8 +10,16 @@ from ..blender import active_face, scope
 from ..core.errors import WriteError
 from ..core.report import Report
 from ..formats.xray import cform
-from ..games.xray import level_edit, level_gather, level_materials
-from ..games.xray.level_properties import holder_of
+from ..games.xray.levels import (
+    edit as level_edit,
+)
+from ..games.xray.levels import (
+    gather as level_gather,
+)
+from ..games.xray.levels import (
+    materials as level_materials,
+)
+from ..games.xray.levels.properties import holder_of
 from .bases import BlenderOperator
 from .operation import Operation, Outcome
 from .preferences import folders, game_materials

@@ -9,8 +9,19 @@ from ..blender import scope
 from ..core.errors import WriteError
 from ..core.report import Report
 from ..formats.xray import details
-from ..games.xray import level_details_edit, level_details_export, level_details_scatter, level_edit
-from ..games.xray.level_properties import SHOWN_BY
+from ..games.xray.levels import (
+    details_edit as level_details_edit,
+)
+from ..games.xray.levels import (
+    details_exporting as level_details_export,
+)
+from ..games.xray.levels import (
+    details_scatter as level_details_scatter,
+)
+from ..games.xray.levels import (
+    edit as level_edit,
+)
+from ..games.xray.levels.properties import SHOWN_BY
 from .bases import CALL, BlenderList, BlenderOperator
 from .layouts import fields
 from .operation import Operation, Outcome

@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING, Any
 from bpy.props import BoolProperty, EnumProperty
 
 from ..formats.xray import omf
-from ..games.xray import motion_export, motion_files
+from ..games.xray.motions import exporting as motion_export
+from ..games.xray.motions import files as motion_files
 from .hidden_keys import HiddenKeysChoice
 from .layouts import fields
 from .wording import said
 
 if TYPE_CHECKING:
-    from ..games.xray.motion_export import Plan
+    from ..games.xray.motions.exporting import Plan
 
 WIDTHS = (
     ("AUTOMATIC", "Automatic", "8 bits if that moves no new key by more than 0.1 mm, otherwise 16 bits"),

@@ -8,8 +8,8 @@ from bpy.props import BoolProperty, StringProperty
 
 from ..core.errors import WriteError
 from ..core.report import Report
-from ..games.xray import level_export
-from ..games.xray.level_properties import holder_of
+from ..games.xray.levels import exporting as level_export
+from ..games.xray.levels.properties import holder_of
 from .bases import BlenderOperator, ExportHelper
 from .collision_values import options_with_materials
 from .file_export import FileExport, draw_backup, is_collection_exporter

@@ -7,7 +7,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..core.report import Report
-from ..games.xray import model_export
+from ..games.xray.models import exporting as model_export
 from .bases import BlenderOperator, ExportHelper
 from .file_export import FileExport, draw_backup, is_collection_exporter
 from .layouts import fields

@@ -11,7 +11,21 @@ from ..blender import compat, scope
 from ..blender.renamed_bones import bone_of
 from ..core.errors import WriteError
 from ..core.report import Report
-from ..games.xray import motion_edit, motion_export, motion_files, motion_import, skeletal_export
+from ..games.xray.motions import (
+    edit as motion_edit,
+)
+from ..games.xray.motions import (
+    exporting as motion_export,
+)
+from ..games.xray.motions import (
+    files as motion_files,
+)
+from ..games.xray.motions import (
+    importing as motion_import,
+)
+from ..games.xray.motions import (
+    skeletal_exporting as skeletal_export,
+)
 from .bases import BlenderOperator, ExportHelper
 from .existing_motions import ExistingMotions
 from .export_choices import ExportChoices, written_sentence

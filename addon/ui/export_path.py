@@ -8,8 +8,8 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 
 from ..blender import scope
 from ..core.report import Report
-from ..games.xray import path as paths
-from ..games.xray.path_properties import VERSIONS
+from ..games.xray.paths import path as paths
+from ..games.xray.paths.properties import VERSIONS
 from .bases import BlenderOperator, ExportHelper
 from .curve_tolerances import Tolerances
 from .file_export import FileExport, draw_backup, is_collection_exporter

@@ -9,7 +9,15 @@ from bpy.props import EnumProperty, StringProperty
 from ..blender import action_lists, scope
 from ..core.errors import WriteError
 from ..core.report import Report
-from ..games.xray import motion_export, skeletal_export, skeletal_import
+from ..games.xray.motions import (
+    exporting as motion_export,
+)
+from ..games.xray.motions import (
+    skeletal_exporting as skeletal_export,
+)
+from ..games.xray.motions import (
+    skeletal_importing as skeletal_import,
+)
 from .bases import BlenderOperator, ExportHelper
 from .curve_tolerances import Tolerances
 from .existing_motions import ExistingMotions

@@ -8,7 +8,7 @@ from bpy.props import EnumProperty
 from ..blender import rotation_modes, shown
 from ..blender.rotation_modes import HiddenKeys, RotationModes, played
 from ..core.report import Report
-from ..games.xray import skeletal_import
+from ..games.xray.motions import skeletal_importing as skeletal_import
 from .bases import BlenderOperator
 from .operation import Operation, Outcome
 from .target import active_rig, lacks_rig

@@ -10,7 +10,18 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 from ..blender import scope
 from ..core.errors import ReadError
 from ..core.report import Report
-from ..games.xray import level, level_file, level_folder, level_models
+from ..games.xray.levels import (
+    file as level_file,
+)
+from ..games.xray.levels import (
+    folder as level_folder,
+)
+from ..games.xray.levels import (
+    importing as level,
+)
+from ..games.xray.levels import (
+    models as level_models,
+)
 from . import view_range
 from .bases import BlenderOperator, FileHandler, ImportHelper
 from .file_import import DropInScene, FileImport
@@ -20,7 +31,7 @@ from .preferences import folders, game_materials
 from .wording import said
 
 if TYPE_CHECKING:
-    from ..games.xray.level_file import ImportedLevelFile
+    from ..games.xray.levels.file import ImportedLevelFile
 
 SPLIT_ITEMS = (
     ("WHOLE", "One Mesh", "The collision as one mesh"),

@@ -12,7 +12,8 @@ from ..core.errors import ReadError
 from ..core.report import Report
 from ..formats.xray import ogf
 from ..games.descent3 import textures
-from ..games.xray import model, motion_import
+from ..games.xray.models import importing as model
+from ..games.xray.motions import importing as motion_import
 from .bases import BlenderOperator, FileHandler, ImportHelper
 from .file_import import DropInScene, FileImport
 from .import_descent_texture import is_texture, keep_and_show

@@ -12,7 +12,8 @@ from ..blender import scope
 from ..core.errors import ReadError
 from ..core.report import Report
 from ..formats.xray import omf
-from ..games.xray import model, motion_import
+from ..games.xray.models import importing as model
+from ..games.xray.motions import importing as motion_import
 from .bases import CALL, BlenderOperator, FileHandler, ImportHelper
 from .file_import import DropOnMotion, FileImport
 from .layouts import fields

@@ -7,7 +7,7 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..blender import collection, scope
 from ..core.report import Report
-from ..games.xray import path as paths
+from ..games.xray.paths import path as paths
 from .bases import BlenderOperator, FileHandler, ImportHelper
 from .file_import import DropOnMotion, FileImport
 from .layouts import fields

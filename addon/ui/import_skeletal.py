@@ -9,8 +9,8 @@ from ..blender import scope
 from ..blender.linked import refuse_linked
 from ..core.errors import ReadError
 from ..core.report import Report
-from ..games.xray import skeletal_import
-from ..games.xray.skeletal_properties import ROTATIONS
+from ..games.xray.motions import skeletal_importing as skeletal_import
+from ..games.xray.motions.skeletal_properties import ROTATIONS
 from .bases import CALL, BlenderOperator, FileHandler, ImportHelper
 from .curve_tolerances import Tolerances
 from .file_import import DropOnMotion, FileImport

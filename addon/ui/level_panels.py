@@ -7,8 +7,16 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 
 from ..blender import scope
 from ..core.report import Report
-from ..games.xray import level_edit, level_export, level_materials
-from ..games.xray.level_properties import KINDS, holder_of, meshes_of
+from ..games.xray.levels import (
+    edit as level_edit,
+)
+from ..games.xray.levels import (
+    exporting as level_export,
+)
+from ..games.xray.levels import (
+    materials as level_materials,
+)
+from ..games.xray.levels.properties import KINDS, holder_of, meshes_of
 from . import checks
 from .bases import BlenderOperator, BlenderPanel
 from .collision_values import FaceValues, draw_active_face, options_with_materials

@@ -10,7 +10,7 @@ from ..core import names
 from ..core.errors import WriteError
 from ..core.report import Report
 from ..formats.xray import omf
-from ..games.xray import marks
+from ..games.xray.motions import marks
 from .bases import BlenderOperator
 from .motion_operators import OnMotion
 from .operation import Outcome

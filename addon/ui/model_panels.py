@@ -8,7 +8,7 @@ import bpy
 
 from ..core.errors import WriteError
 from ..core.report import Report
-from ..games.xray import bone_properties
+from ..games.xray.bones import properties as bone_properties
 from . import found_motions
 from .bases import BlenderOperator, BlenderPanel
 from .layouts import fields

@@ -12,7 +12,18 @@ from ..blender import action_lists, scope
 from ..core.errors import ReadError, WriteError
 from ..core.report import Report
 from ..formats.xray import omf
-from ..games.xray import motion_edit, motion_files, motion_import, motion_length
+from ..games.xray.motions import (
+    edit as motion_edit,
+)
+from ..games.xray.motions import (
+    files as motion_files,
+)
+from ..games.xray.motions import (
+    importing as motion_import,
+)
+from ..games.xray.motions import (
+    length as motion_length,
+)
 from . import found_motions
 from .bases import CALL, BlenderOperator
 from .export_motions import active_file

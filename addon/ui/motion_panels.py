@@ -9,7 +9,24 @@ from ..blender import action as actions
 from ..blender import action_lists, compat
 from ..core import names
 from ..formats.xray import omf
-from ..games.xray import motion_edit, motion_export, motion_files, motion_length, skeletal_export, skeletal_import
+from ..games.xray.motions import (
+    edit as motion_edit,
+)
+from ..games.xray.motions import (
+    exporting as motion_export,
+)
+from ..games.xray.motions import (
+    files as motion_files,
+)
+from ..games.xray.motions import (
+    length as motion_length,
+)
+from ..games.xray.motions import (
+    skeletal_exporting as skeletal_export,
+)
+from ..games.xray.motions import (
+    skeletal_importing as skeletal_import,
+)
 from . import listed_actions, motion_references
 from .bases import BlenderList
 from .export_motions import active_file

@@ -7,7 +7,8 @@ from typing import Any
 
 from ..core.errors import WriteError
 from ..core.report import Report
-from ..games.xray import bone_properties, motion_files
+from ..games.xray.bones import properties as bone_properties
+from ..games.xray.motions import files as motion_files
 from .bases import BlenderOperator
 from .export_motions import active_file
 from .motion_operators import OnMotionFile

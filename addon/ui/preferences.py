@@ -6,7 +6,7 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, StringProperty
 
-from ..games.xray import model
+from ..games.xray.models import importing as model
 
 PACKAGE = (__package__ or "").rpartition(".")[0]
 """The extension's own name, which begins with the repository the user has it from."""

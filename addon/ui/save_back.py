@@ -16,7 +16,7 @@ from ..core.errors import MotionbridgeError, WriteError
 from ..core.report import Report
 from ..games import plan as plans
 from ..games import renamed_bones
-from ..games.xray import motion_edit
+from ..games.xray.motions import edit as motion_edit
 from .bases import BlenderOperator
 from .export_choices import ExportChoices, rest_is_edited, worst_error_text, written_sentence
 from .export_motions import active_file
@@ -31,7 +31,7 @@ from .wording import said, shown
 
 if TYPE_CHECKING:
     from ..games.plan import FilePlan
-    from ..games.xray.motion_export import Plan
+    from ..games.xray.motions.exporting import Plan
 
 BASES = (
     ("REFUSE", "Stop", "Cancel the export and ask for a choice"),

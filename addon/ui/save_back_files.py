@@ -10,9 +10,11 @@ from ..core.report import Report
 from ..games import plan as plans
 from ..games.descent3 import model_export
 from ..games.descent3.model_properties import holder_of as model_of
-from ..games.xray import level_export, motion_export, skeletal_export
-from ..games.xray import path as paths
-from ..games.xray.level_properties import holder_of as level_of
+from ..games.xray.levels import exporting as level_export
+from ..games.xray.levels.properties import holder_of as level_of
+from ..games.xray.motions import exporting as motion_export
+from ..games.xray.motions import skeletal_exporting as skeletal_export
+from ..games.xray.paths import path as paths
 from .bases import BlenderOperator
 from .curve_tolerances import Tolerances
 from .export_choices import RestChoice, rest_is_edited

@@ -7,8 +7,8 @@ from typing import Any
 
 from ..games.arma import properties as arma
 from ..games.descent3 import model_properties as descent
-from ..games.xray import level_properties as level
-from ..games.xray import path as paths
+from ..games.xray.levels import properties as level
+from ..games.xray.paths import path as paths
 from .bases import BlenderPanel
 from .menus import CLASSES as GAME_MENUS
 from .motion_operators import active_action

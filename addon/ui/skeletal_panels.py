@@ -7,7 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from ..core.report import Report
-from ..games.xray import motion_length, skeletal_export, skeletal_import
+from ..games.xray.motions import (
+    length as motion_length,
+)
+from ..games.xray.motions import (
+    skeletal_exporting as skeletal_export,
+)
+from ..games.xray.motions import (
+    skeletal_importing as skeletal_import,
+)
 from . import listed_actions
 from .bases import BlenderList, BlenderOperator
 from .motion_operators import active_action

@@ -7,8 +7,8 @@ from typing import Any
 import bpy
 
 from ..core.errors import WriteError
-from ..games.xray import level_details_export
-from ..games.xray.level_properties import holder_of
+from ..games.xray.levels import details_exporting as level_details_export
+from ..games.xray.levels.properties import holder_of
 
 
 def active_rig(context: Any) -> Any:

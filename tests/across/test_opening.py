@@ -11,8 +11,17 @@ from addon.formats.xray.ogf.skeleton import decode_skeleton
 from addon.formats.xray.omf.mapping import decode
 from addon.games.descent3 import model_export as descent_export
 from addon.games.descent3.hierarchy import Chosen
-from addon.games.xray import model_export, motion_edit, motion_export, skeletal_export
-from addon.games.xray.bone_properties import game_name
+from addon.games.xray.bones.properties import game_name
+from addon.games.xray.models import exporting as model_export
+from addon.games.xray.motions import (
+    edit as motion_edit,
+)
+from addon.games.xray.motions import (
+    exporting as motion_export,
+)
+from addon.games.xray.motions import (
+    skeletal_exporting as skeletal_export,
+)
 from tests.real_files import MOTIONS_OF_MODELS, SHIPS, motions_of_model
 
 PLAYED = 6  # motions of each file, spread over it

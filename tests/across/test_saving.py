@@ -5,9 +5,9 @@ import pytest
 
 from addon.core.report import Report
 from addon.games.descent3 import model as descent_model
-from addon.games.xray.model import ImportOptions, import_model
-from addon.games.xray.motion_import import MotionImportOptions, import_motions
-from addon.games.xray.skeletal_import import Rotation, SkeletalImportOptions, import_skeletal
+from addon.games.xray.models.importing import ImportOptions, import_model
+from addon.games.xray.motions.importing import MotionImportOptions, import_motions
+from addon.games.xray.motions.skeletal_importing import Rotation, SkeletalImportOptions, import_skeletal
 from tests.blender.test_skl_motions import made_motion, rig_of, written
 from tests.real_files import MOTIONS_OF_MODELS, SHIPS, motions_of_model
 

@@ -9,8 +9,16 @@ import pytest
 from addon.blender import action_lists
 from addon.core.report import Report
 from addon.formats.xray import omf, skl
-from addon.games.xray import motion_edit, motion_files, skeletal_export
-from addon.games.xray.motion_edit import motions_of
+from addon.games.xray.motions import (
+    edit as motion_edit,
+)
+from addon.games.xray.motions import (
+    files as motion_files,
+)
+from addon.games.xray.motions import (
+    skeletal_exporting as skeletal_export,
+)
+from addon.games.xray.motions.edit import motions_of
 
 SAVED = Path(__file__).resolve().parents[1] / "saved" / "0.1.0" / "4.2"
 NAMES = ["walk", "idle", "wave", "jump", "nod"]

@@ -12,8 +12,9 @@ from addon.core.report import Report
 from addon.formats.xray import bones, ogf
 from addon.formats.xray.bones import Mass
 from addon.formats.xray.ogf.chunk_types import BoneNames, IkData, Joint, Shape
-from addon.games.xray import bones_file, model_export
-from addon.games.xray.model import ImportOptions, import_model
+from addon.games.xray.bones import file as bones_file
+from addon.games.xray.models import exporting as model_export
+from addon.games.xray.models.importing import ImportOptions, import_model
 from tests.blender.test_skl_motions import rig_of
 from tests.blender.test_ui import last_report, refusal
 from tests.formats.xray.bones.test_bones import SMALL

@@ -6,7 +6,9 @@ from addon.formats.descent3.oof.model import NEW
 from addon.formats.xray import occluders
 from addon.formats.xray.omf import document
 from addon.games.descent3.model_properties import DescentPartProperties, DescentPointProperties
-from addon.games.xray import level_edit, level_file, motion_properties
+from addon.games.xray.levels import edit as level_edit
+from addon.games.xray.levels import file as level_file
+from addon.games.xray.motions import properties as motion_properties
 from addon.ui import level_panels
 
 

@@ -9,10 +9,18 @@ import pytest
 from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
 from addon.formats.xray import details, dm
-from addon.games.xray import level, level_details_edit, level_export
-from addon.games.xray.level_details_export import models_of
-from addon.games.xray.level_file import LevelOptions
-from addon.games.xray.level_gather import ExportOptions
+from addon.games.xray.levels import (
+    details_edit as level_details_edit,
+)
+from addon.games.xray.levels import (
+    exporting as level_export,
+)
+from addon.games.xray.levels import (
+    importing as level,
+)
+from addon.games.xray.levels.details_exporting import models_of
+from addon.games.xray.levels.file import LevelOptions
+from addon.games.xray.levels.gather import ExportOptions
 from tests.formats.xray.level_bytes import chunk, words
 from tests.formats.xray.test_details import GRASS, OLD, SLOTS, SMALL, WORD
 from tests.real_files import corpus_files

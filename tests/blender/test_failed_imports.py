@@ -24,7 +24,7 @@ IMPORTERS = {
     "ogf": ("xray_ogf", "humanoid.ogf", {}, AT_THE_END),
     "ogf and motions": ("xray_ogf", "weapon_embedded.ogf", {}, "addon.ui.import_model._sentence"),
     "omf and its model": ("xray_omf", "humanoid.omf", {"stash": True}, STASHED),
-    "anm": ("xray_anm", "camera.anm", {"draw_curve": True}, "addon.games.xray.path.play"),
+    "anm": ("xray_anm", "camera.anm", {"draw_curve": True}, "addon.games.xray.paths.path.play"),
     "cform": ("xray_level_geometry", "level/level.cform", {"split": "MATERIAL"}, AT_THE_END),
     "hom": ("xray_level_geometry", "level/level.hom", {}, AT_THE_END),
     "som": ("xray_level_geometry", "level/level.som", {}, AT_THE_END),
@@ -141,7 +141,7 @@ def test_bone_properties_that_are_refused_change_no_bone(tmp_path, game, monkeyp
     assert bpy.ops.export_scene.xray_bones(filepath=str(path)) == {"FINISHED"}
     bpy.context.view_layer.objects.active.data.bones[0].motionbridge_xray.mass = 77
     before = snapshot()
-    decode, left = __import__("addon.games.xray.bones_file", fromlist=["x"]).decode_bone, [2]
+    decode, left = __import__("addon.games.xray.bones.file", fromlist=["x"]).decode_bone, [2]
 
     def fail(bone):
         left[0] -= 1
@@ -149,7 +149,7 @@ def test_bone_properties_that_are_refused_change_no_bone(tmp_path, game, monkeyp
             raise ReadError("odd")
         return decode(bone)
 
-    monkeypatch.setattr("addon.games.xray.bones_file.decode_bone", fail)
+    monkeypatch.setattr("addon.games.xray.bones.file.decode_bone", fail)
     assert "odd" in refusal(bpy.ops.import_scene.xray_bones, filepath=str(path))
     assert differences(before, snapshot()) == []
 
@@ -170,7 +170,7 @@ def test_a_path_that_fails_leaves_the_users_camera_where_it_was(samples, monkeyp
 def test_one_bad_file_of_several_removes_only_its_own(error, samples, tmp_path, monkeypatch, capsys):
     for name in ("a", "b", "c"):
         shutil.copy(samples / "weapon.ogf", tmp_path / f"{name}.ogf")
-    import_model = __import__("addon.games.xray.model", fromlist=["x"]).import_model
+    import_model = __import__("addon.games.xray.models.importing", fromlist=["x"]).import_model
 
     def fail(context, path, *rest):
         made = import_model(context, path, *rest)
@@ -178,7 +178,7 @@ def test_one_bad_file_of_several_removes_only_its_own(error, samples, tmp_path, 
             raise error
         return made
 
-    monkeypatch.setattr("addon.games.xray.model.import_model", fail)
+    monkeypatch.setattr("addon.games.xray.models.importing.import_model", fail)
     names = [{"name": f"{name}.ogf"} for name in ("a", "b", "c")]
     assert bpy.ops.import_scene.xray_ogf(directory=str(tmp_path), files=names) == {"FINISHED"}
     paths = {shown.motionbridge_model.path[-5:] for shown in bpy.data.objects if shown.motionbridge_model.path}
@@ -192,7 +192,7 @@ def test_one_bad_file_of_several_removes_only_its_own(error, samples, tmp_path, 
 
 
 def test_a_model_whose_motions_are_refused_is_imported_without_them(samples, tmp_path, monkeypatch):
-    failing(monkeypatch, "addon.games.xray.motion_import.describe", ReadError("odd motions"))
+    failing(monkeypatch, "addon.games.xray.motions.importing.describe", ReadError("odd motions"))
     assert bpy.ops.import_scene.xray_ogf(filepath=str(samples / "weapon_embedded.ogf")) == {"FINISHED"}
     rig = bpy.context.view_layer.objects.active
     assert rig.type == "ARMATURE"

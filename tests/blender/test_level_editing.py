@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from addon.core.errors import WriteError
-from addon.games.xray import level, level_edit
+from addon.games.xray.levels import edit as level_edit
+from addon.games.xray.levels import importing as level
 from tests.blender.test_levels import (
     FACE,
     SQUARE,

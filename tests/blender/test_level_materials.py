@@ -6,8 +6,8 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.games.xray import level_materials
-from addon.games.xray.level_properties import holder_of, meshes_of
+from addon.games.xray.levels import materials as level_materials
+from addon.games.xray.levels.properties import holder_of, meshes_of
 from addon.ui.preferences import PACKAGE
 from tests.blender.test_levels import TRIANGLE, cform_bytes, face_values, imported
 from tests.formats.xray.level_bytes import chunk, words

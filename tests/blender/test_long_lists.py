@@ -7,8 +7,8 @@ import bpy
 import pytest
 
 from addon.blender import action_lists
-from addon.games.xray import motion_edit
-from addon.games.xray.motion_files import LISTS
+from addon.games.xray.motions import edit as motion_edit
+from addon.games.xray.motions.files import LISTS
 from addon.ui import listed_actions
 from addon.ui.motion_panels import MOTIONBRIDGE_UL_motions
 from addon.ui.skeletal_panels import MOTIONBRIDGE_UL_editor_motions

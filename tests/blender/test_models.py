@@ -13,7 +13,9 @@ from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
 from addon.formats.xray import ogf
 from addon.formats.xray.ogf.chunk_types import BoneName, BoneNames, IkData
-from addon.games.xray import bone_properties, model, model_export
+from addon.games.xray.bones import properties as bone_properties
+from addon.games.xray.models import exporting as model_export
+from addon.games.xray.models import importing as model
 from tests.blender import raw_ogf
 from tests.real_files import corpus_files
 from tests.scene import differences, snapshot

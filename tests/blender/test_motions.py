@@ -18,11 +18,13 @@ from addon.formats.xray import ogf, omf
 from addon.formats.xray.ogf.skeleton import decode_skeleton
 from addon.formats.xray.omf.document import Motion
 from addon.formats.xray.omf.mapping import decode
-from addon.games.xray import marks, motion_edit, motion_files
-from addon.games.xray.model import ImportOptions, import_model
-from addon.games.xray.motion_edit import OtherBase, motions_of
-from addon.games.xray.motion_export import MotionExportOptions, Onto, RestChange, plan_export
-from addon.games.xray.motion_import import MotionImportOptions, import_motions, list_motions
+from addon.games.xray.models.importing import ImportOptions, import_model
+from addon.games.xray.motions import edit as motion_edit
+from addon.games.xray.motions import files as motion_files
+from addon.games.xray.motions import marks
+from addon.games.xray.motions.edit import OtherBase, motions_of
+from addon.games.xray.motions.exporting import MotionExportOptions, Onto, RestChange, plan_export
+from addon.games.xray.motions.importing import MotionImportOptions, import_motions, list_motions
 from tests.real_files import CORPUS, REAL_MOTIONS_OF_MODELS
 from tests.scene import differences, snapshot
 

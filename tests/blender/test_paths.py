@@ -11,7 +11,7 @@ from addon.core.errors import MotionbridgeError, WriteError
 from addon.core.report import Report
 from addon.formats.xray import anm
 from addon.formats.xray.anm import FRAMES_PER_SECOND
-from addon.games.xray.path import (
+from addon.games.xray.paths.path import (
     PathExportOptions,
     PathImportOptions,
     Target,

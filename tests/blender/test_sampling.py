@@ -16,8 +16,8 @@ from addon.core import space
 from addon.core.report import Report
 from addon.formats.xray import omf
 from addon.games.arma import animation_edit, animation_export
-from addon.games.xray import motion_edit
-from addon.games.xray.motion_export import MotionExportOptions
+from addon.games.xray.motions import edit as motion_edit
+from addon.games.xray.motions.exporting import MotionExportOptions
 from addon.ui import badges
 from tests.blender.rtm_scene import load as load_animation
 from tests.blender.rtm_scene import planned as planned_animation

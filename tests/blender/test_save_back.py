@@ -10,7 +10,8 @@ import pytest
 from addon.blender import compat
 from addon.core.errors import WriteError
 from addon.games import plan as plans
-from addon.games.xray import motion_edit, skeletal_export
+from addon.games.xray.motions import edit as motion_edit
+from addon.games.xray.motions import skeletal_exporting as skeletal_export
 from addon.ui import arma_panels, save_back, save_back_files
 from tests.blender.rtm_scene import curve_of
 from tests.blender.test_sampling import looked_at, reach_toward

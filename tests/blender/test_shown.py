@@ -18,9 +18,9 @@ from addon.core.errors import WriteError
 from addon.core.report import Report
 from addon.formats.xray import omf
 from addon.formats.xray.omf.mapping import decode
-from addon.games.xray import skeletal_import
-from addon.games.xray.motion_export import MotionExportOptions, Onto, plan_export
-from addon.games.xray.skeletal_import import Rotation
+from addon.games.xray.motions import skeletal_importing as skeletal_import
+from addon.games.xray.motions.exporting import MotionExportOptions, Onto, plan_export
+from addon.games.xray.motions.skeletal_importing import Rotation
 from addon.ui import hidden_keys
 from tests.blender.test_motions import OPTIONS, humanoid, load_model, load_motions
 from tests.blender.test_skl_motions import CURVED, STEPPED, made_motion, planned, rig_of, written

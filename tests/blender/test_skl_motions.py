@@ -23,12 +23,13 @@ from addon.formats.xray import skl
 from addon.formats.xray.envelopes import stored
 from addon.formats.xray.marks import Mark
 from addon.formats.xray.skl.document import BoneTrack, SkeletalMotion
-from addon.games.xray import motion_export, skeletal_export
-from addon.games.xray.model import ImportOptions, import_model
-from addon.games.xray.motion_export import RestChange
-from addon.games.xray.motion_import import MotionImportOptions, import_motions
-from addon.games.xray.skeletal_export import Onto, SkeletalExportOptions, motions_of, plan_export
-from addon.games.xray.skeletal_import import Rotation, SkeletalImportOptions, import_skeletal
+from addon.games.xray.models.importing import ImportOptions, import_model
+from addon.games.xray.motions import exporting as motion_export
+from addon.games.xray.motions import skeletal_exporting as skeletal_export
+from addon.games.xray.motions.exporting import RestChange
+from addon.games.xray.motions.importing import MotionImportOptions, import_motions
+from addon.games.xray.motions.skeletal_exporting import Onto, SkeletalExportOptions, motions_of, plan_export
+from addon.games.xray.motions.skeletal_importing import Rotation, SkeletalImportOptions, import_skeletal
 from tests.real_files import CORPUS
 from tests.scene import differences, snapshot
 

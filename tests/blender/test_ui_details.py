@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 from addon.formats.xray import details
-from addon.games.xray import level_details_edit, level_edit
-from addon.games.xray.level_details_export import models_of
+from addon.games.xray.levels import details_edit as level_details_edit
+from addon.games.xray.levels import edit as level_edit
+from addon.games.xray.levels.details_exporting import models_of
 from tests.blender.test_details import BIG, face_values, models_in, planned, slots_of, tuft, written
 from tests.formats.xray.test_details import OLD, SLOTS, SMALL
 from tests.formats.xray.test_dm import SMALL as GRASS

@@ -12,7 +12,7 @@ import addon.ui
 from addon.core.errors import ReadError
 from addon.core.report import Report
 from addon.formats.xray import omf
-from addon.games.xray import marks
+from addon.games.xray.motions import marks
 from addon.ui import badges, found_motions
 from addon.ui.listed_motions import MotionChooser
 from addon.ui.motion_panels import MOTIONBRIDGE_UL_motions, was_renamed

@@ -7,7 +7,7 @@ import pytest
 from addon.blender import scope
 from addon.core.pausing import Stopped, Work
 from addon.core.report import Report
-from addon.games.xray import level_export
+from addon.games.xray.levels import exporting as level_export
 from tests.blender.test_levels import SQUARE, drawn, face_values
 from tests.real_files import corpus_files
 from tests.scene import differences, snapshot

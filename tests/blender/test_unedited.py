@@ -7,8 +7,8 @@ from addon.blender import compat
 from addon.blender.bone_curves import digest_of
 from addon.core.errors import ReadError
 from addon.core.report import Report
-from addon.games.xray import motion_edit
-from addon.games.xray.unedited import Unedited
+from addon.games.xray.motions import edit as motion_edit
+from addon.games.xray.motions.unedited import Unedited
 from tests.blender.test_motions import ALL_PAIRS, load_pair, needs_corpus, saved_and_reloaded
 from tests.blender.test_sampling import reach_toward
 from tests.blender.test_ui import game, load, turn_a_key

@@ -19,7 +19,7 @@ from addon.formats.xray import ogf, omf, skl
 from addon.formats.xray.chunks import COMPRESSED, Chunk, ChunkRun, read_chunks, write_chunks
 from addon.formats.xray.ogf.document import motion_set_of
 from addon.formats.xray.omf.document import Motion, MotionSet
-from addon.games.xray import motion_length
+from addon.games.xray.motions import length as motion_length
 from addon.ui import export_motions, export_skeletal, save_back
 from addon.ui.bases import ExportHelper
 from tests.blender.test_level_panel import Layout

@@ -4,14 +4,12 @@ from ... import lazy
 
 lazy.attach(__name__)
 
-from . import (
-    bone_properties,
-    level_properties,
-    model_properties,
-    motion_properties,
-    path_properties,
-    skeletal_properties,
-)
+from .bones import properties as bone_properties
+from .levels import properties as level_properties
+from .models import properties as model_properties
+from .motions import properties as motion_properties
+from .motions import skeletal_properties
+from .paths import properties as path_properties
 
 ADDED = (
     bone_properties.ADDED,

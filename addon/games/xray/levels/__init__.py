@@ -1,0 +1,5 @@
+"""Level geometry: collision, occluders, AI map errors, detail objects."""
+
+from .... import lazy
+
+lazy.attach(__name__)

@@ -1,0 +1,149 @@
+"""Files of a level out of Blender: what was imported, with what was changed since, or meshes drawn from nothing.
+
+What nobody touched leaves byte for byte. Transforms of objects are applied, polygons cut into triangles; the scene
+stays as it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ....blender.record import kept
+from ....core import files, mesh_parts, pausing
+from ....core.errors import WriteError
+from ....core.model import Domain, Mesh
+from ....core.problems import Problem
+from ....core.report import Report
+from ....formats.xray import cform, dm, hom, som
+from ...plan import FilePlan, OtherBase, starts_from_disk
+from . import details_exporting as level_details_export
+from .gather import ExportOptions, Plan, encode_detail_model, gather, report_problems
+from .properties import meshes_of
+
+SUFFIXES = {"CFORM": ".cform", "HOM": ".hom", "SOM": ".som", "DETAILS": ".details", "DM": ".dm"}
+
+_PROBLEMS: dict[str, Callable[[Mesh, ExportOptions], Iterator[Problem]]] = {
+    "CFORM": lambda mesh, options: cform.find_problems(mesh, options.game_materials),
+    "HOM": lambda mesh, _: hom.find_problems(mesh),
+    "SOM": lambda mesh, _: som.find_problems(mesh),
+    "DM": lambda mesh, _: dm.find_problems(mesh),
+}
+
+
+def plan_export(context: Any, holder: Any, options: ExportOptions, report: Report) -> Plan:
+    """What exporting ``holder`` would write. Raises `WriteError`. The scene stays as it is."""
+    kind = holder.motionbridge_level.kind
+    if kind not in SUFFIXES:
+        raise WriteError(
+            f"{holder.name!r} is not part of a level",
+            remedy="Set its kind in the X-Ray Level panel of the sidebar",
+        )
+    data = b"" if options.anew else kept(holder.motionbridge_level, "document")
+    if kind == "DETAILS":
+        context.view_layer.update()
+        return level_details_export.plan(context, holder, data, report)
+    mesh = _gather_whole(context, holder, options, report)
+    plan = _ENCODERS[kind](holder, mesh, data)
+    for left_out in plan.changes.left_out:
+        report.warn(left_out)
+    if not plan.faces:
+        report.warn("there is no triangle in it; the game treats the file as missing", holder.name)
+    if plan.changes:
+        report_problems(_PROBLEMS[kind](mesh, options), holder.name, report)
+    return plan
+
+
+def export_file(context: Any, holder: Any, path: Path | str, options: ExportOptions, report: Report) -> Plan:
+    """Write the file, whole or not at all. Raises `WriteError`."""
+    plan = plan_export(context, holder, options, report)
+    files.warn_of_replacing(path, report)
+    files.write_atomically(path, plan.data, backup=options.backup)
+    return plan
+
+
+def plan_save_back(context: Any, holder: Any, *, if_changed: OtherBase, report: Report) -> FilePlan:
+    """What of a level ``holder`` is, for the file it came from. Raises `WriteError`, also where that was changed."""
+    properties = holder.motionbridge_level
+    path = bpy.path.abspath(properties.path)
+    if not path:
+        raise WriteError(f"{holder.name!r} comes from no file", remedy="Export it to one")
+    imported = hashlib.sha256(kept(properties, "document")).hexdigest()
+    plan = plan_export(context, holder, ExportOptions(), report)
+    files.warn_of_replacing(path, report)
+    made = FilePlan(path, plan.data, plan.changes)
+    starts_from_disk(path, {imported, properties.saved, made.digest}, if_changed)
+    return made
+
+
+def _gather_whole(context: Any, holder: Any, options: ExportOptions, report: Report) -> Mesh:
+    # Matrices of objects moved by a script are only up to date after this.
+    context.view_layer.update()
+    found = meshes_of(holder)
+    if not found:
+        raise WriteError(f"{holder.name!r} has no meshes", remedy="Import the file again")
+    kind = holder.motionbridge_level.kind
+    shapes = [gather(context, shown, kind, options, report).mesh for shown in found]
+    return shapes[0] if found == [holder] else mesh_parts.join(shapes, holder.name)
+
+
+def _encode_collision(_holder: Any, mesh: Mesh, data: bytes) -> Plan:
+    base = cform.read(data, "", Report()) if data else None
+    document, changes = cform.encode(mesh, base)
+    return Plan(cform.write(document) if changes else data, changes, len(mesh.triangles))
+
+
+def _encode_occluders(module: Any, holder: Any, mesh: Mesh, data: bytes) -> Plan:
+    base = module.read(data, "", Report()) if data else None
+    distance = float(holder.motionbridge_level.weld)
+    document, changes = module.encode(mesh, base, None if distance < 0 else distance)
+    return Plan(module.write(document) if changes else data, changes, len(mesh.triangles))
+
+
+_ENCODERS: dict[str, Callable[[Any, Mesh, bytes], Plan]] = {
+    "CFORM": _encode_collision,
+    "HOM": partial(_encode_occluders, hom),
+    "SOM": partial(_encode_occluders, som),
+    "DM": encode_detail_model,
+}
+
+
+@dataclass(frozen=True)
+class Offending:
+    """A problem of one mesh: ``faces`` and ``vertices`` numbers of Blender's polygons and vertices."""
+
+    shown: Any
+    problem: Problem
+    faces: NDArray[np.int64]
+    vertices: NDArray[np.int64]
+
+
+def find_problems(context: Any, holder: Any, report: Report, options: ExportOptions | None = None) -> list[Offending]:
+    """What the game or its tools would not take, or what is worth a look, with the elements of Blender's meshes."""
+    options = ExportOptions() if options is None else options
+    kind = holder.motionbridge_level.kind
+    if kind == "DETAILS":
+        # Of the ground a vertex is a slot, shown as a face.
+        problems = level_details_export.find_problems(holder)
+        return [Offending(holder, problem, problem.elements, problem.elements[:0]) for problem in problems]
+    found = []
+    shapes = meshes_of(holder)
+    for number, shown in enumerate(shapes):
+        pausing.pause(number / len(shapes))
+        shape = gather(context, shown, kind, options, report)
+        for problem in _PROBLEMS[kind](shape.mesh, options):
+            pausing.pause((number + 0.5) / len(shapes))
+            elements = problem.elements
+            on_faces = problem.domain is Domain.FACE
+            faces = np.unique(shape.faces[elements]) if on_faces else elements[:0]
+            vertices = elements[:0] if on_faces else elements[elements < len(shown.data.vertices)]
+            found.append(Offending(shown, problem, faces[faces >= 0].astype(np.int64), vertices))
+    return found

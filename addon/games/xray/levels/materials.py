@@ -1,0 +1,250 @@
+"""How a level's collision, occluders and sound occluders are coloured: stable colours that tell things apart.
+
+Collision has one Blender material for each game material, and assigning another one to a face is how a face gets
+another game material. What occluders are shown in only repeats what their attributes say.
+"""
+
+from __future__ import annotations
+
+import colorsys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ....blender import material
+from ....core import files
+from ....core.errors import MotionbridgeError
+from ....core.model import Material
+from ....core.report import Report
+from ....formats.xray import gamemtl
+from ..game_tree import GAME_MATERIALS, GameTree, find_game_materials
+
+MOST_MATERIALS = 512
+"""Of collision; a real game has about a hundred. What is more stays grey, with its numbers in the attribute."""
+MOST_SHARES = 16
+"""Different occlusion factors that are shown each in a colour of its own; of more the nearest tenth."""
+ONE_SIDED, TWO_SIDED = (0.95, 0.45, 0.08, 1.0), (0.15, 0.55, 0.85, 1.0)
+BACK = (0.06, 0.06, 0.07, 1.0)
+DETAIL_MODEL = (0.55, 0.7, 0.25, 1.0)
+NOTHING_GROWS = (0.12, 0.12, 0.13, 1.0)
+MOST_COLOURS = 64
+"""Of slots, each shown as it is; of more the nearest third of red, green and blue."""
+_PART = 1 << 13
+"""Slots that are looked at together, so that little memory is needed in between."""
+
+Slots = tuple[list[Any], NDArray[np.int32]]
+"""Blender materials, and the number of one of them for each face."""
+
+
+def game_colour(number: int) -> tuple[float, float, float, float]:
+    """The colour of a game material: always the same for a number, and far from those of others.
+
+    Hue and tone are steps of the plastic number, which in two dimensions keep any few numbers apart; one step of the
+    golden ratio would give 5 and 39, or 3 and 37, the same hue.
+    """
+    hue, tone = number * 0.7548776662466927 % 1.0, number * 0.5698402909980532 % 1.0
+    return (*colorsys.hsv_to_rgb(hue, 0.9 - 0.45 * tone, 0.4 + 0.5 * tone), 1.0)
+
+
+def read_names(path: Path | None, report: Report) -> dict[int, str]:
+    """Number -> name of the game materials of a `gamemtl.xr`; none without a file, or with one that is not readable."""
+    if path is None:
+        return {}
+    found = Report()
+    try:
+        document = gamemtl.read(files.read_file(path), str(path), found)
+    except MotionbridgeError as refusal:
+        report.warn(f"game materials are shown by number: {refusal}")
+        return {}
+    for line in found.lines():
+        report.warn(f"{path.name}: {line}")
+    return {number: found.label for number, found in document.by_id().items()}
+
+
+def names_for(path: str, chosen: Path | None, game_folder: Path | None, report: Report) -> dict[int, str]:
+    """Number -> name of the game materials for a file of a level; none where no readable `gamemtl.xr` is found.
+
+    ``chosen`` the `gamemtl.xr` that the user named; ``path`` of the level's file, "" for a mesh that came from none.
+    """
+    found = chosen
+    if found is None and path:
+        found = find_game_materials(Path(path), game_folder)
+    elif found is None and game_folder is not None:
+        found = GameTree(game_folder).find_file(GAME_MATERIALS)
+    return read_names(found, report)
+
+
+def warn_of_unknown(values: NDArray[np.int32], names: Mapping[int, str], place: str, report: Report) -> None:
+    """Say which numbers (faces,) the game materials lack, if any are known."""
+    missing = [number for number in different(values).tolist() if number not in names] if names else []
+    if missing:
+        shown = ", ".join(map(str, missing[:8])) + (f" and {len(missing) - 8} more" if len(missing) > 8 else "")
+        report.warn(f"faces have game materials that {GAME_MATERIALS} lacks: {shown}", place)
+
+
+def collision(values: NDArray[np.int32], names: Mapping[int, str]) -> Slots:
+    """A Blender material for each game material (faces,) that occurs, in ascending order."""
+    if not len(values):
+        return [], np.zeros(0, np.int32)
+    numbers, index = _distinct(values)
+    if len(numbers) > MOST_MATERIALS:
+        index = np.minimum(index, MOST_MATERIALS)
+        numbers = numbers[:MOST_MATERIALS]
+        others = [material.build_coloured("other game materials", material.NEUTRAL)]
+    else:
+        others = []
+    made = [game_material(number, names.get(number, "")) for number in numbers.tolist()]
+    return [*made, *others], index
+
+
+def different(values: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The numbers that occur among ``values`` (n,), in ascending order."""
+    if not len(values) or int(values.min()) < 0 or int(values.max()) > 0xFFFF:
+        return np.unique(values).astype(np.int64)
+    # Ticked off in a table: a million faces need no sorting.
+    there = np.zeros(int(values.max()) + 1, np.bool_)
+    there[values] = True
+    return np.flatnonzero(there)
+
+
+def _distinct(values: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    numbers = different(values)
+    if not len(numbers) or numbers[0] < 0 or numbers[-1] > 0xFFFF:
+        return numbers, np.searchsorted(numbers, values).astype(np.int32)
+    place = np.zeros(int(numbers[-1]) + 1, np.int32)
+    place[numbers] = np.arange(len(numbers), dtype=np.int32)
+    index: NDArray[np.int32] = place[values]
+    return numbers, index
+
+
+def game_material(number: int, name: str) -> Any:
+    """The Blender material of a game material, made where it is not there yet."""
+    return material.build_coloured(name or f"game material {number}", game_colour(number), number=number)
+
+
+def game_numbers(data: Any) -> NDArray[np.int64]:
+    """(slots,) the game material that each of a mesh's slots stands for, -1 where it stands for none."""
+    slots = [made.motionbridge_material.number if made is not None else -1 for made in data.materials]
+    return np.array(slots, np.int64)
+
+
+def occluders(two_sided: NDArray[np.bool_]) -> Slots:
+    """One- and two-sided faces in a colour each; the back of one-sided ones, which hides nothing, is dark."""
+    made = [
+        material.build_coloured("occluder, two-sided", TWO_SIDED),
+        material.build_coloured("occluder, one-sided", ONE_SIDED, back=BACK),
+    ]
+    return made, (~two_sided).astype(np.int32)
+
+
+def share_colour(share: float) -> tuple[float, float, float, float]:
+    """From red, which silences, over yellow to green, which lets all sound through."""
+    return (*colorsys.hsv_to_rgb(min(max(share, 0.0), 1.0) / 3, 0.85, 0.85), 1.0)
+
+
+def sound_occluders(occlusion: NDArray[np.float32], two_sided: NDArray[np.bool_]) -> Slots:
+    """A colour for each share of the volume that is let through, darker-backed where one-sided."""
+    shown = np.nan_to_num(occlusion.astype(np.float64), nan=0.0, posinf=1.0, neginf=0.0)
+    shares, place = np.unique(shown, return_inverse=True)
+    if len(shares) > MOST_SHARES:
+        shares, place = np.unique(np.round(np.clip(shown, 0.0, 1.0), 1), return_inverse=True)
+    numbers, index = _distinct((2 * place.ravel() + ~two_sided).astype(np.int32))
+    made = []
+    for number in numbers.tolist():
+        share, one_sided = float(shares[number // 2]), bool(number % 2)
+        name = f"lets {share:.0%} of sound through{', one-sided' if one_sided else ''}"
+        made.append(material.build_coloured(name, share_colour(share), back=BACK if one_sided else None))
+    return made, index
+
+
+def slots_by_model(numbers: NDArray[Any]) -> Slots:
+    """A colour for each detail model: ``numbers`` (slots,) of the one that counts, -1 where nothing grows."""
+    places = range(0, len(numbers), _PART)
+    different = sorted(set[int]().union(*(np.unique(numbers[at : at + _PART]).tolist() for at in places)))
+    index = np.empty(len(numbers), np.int32)
+    for at in places:
+        index[at : at + _PART] = np.searchsorted(different, numbers[at : at + _PART])
+    made = [
+        material.build_coloured(f"detail model {number:02}", game_colour(number))
+        if number >= 0
+        else material.build_coloured("nothing grows", NOTHING_GROWS)
+        for number in different
+    ]
+    return made, index
+
+
+def slots_by_share(shares: NDArray[Any], steps: int, what: str, colour: tuple[float, float, float]) -> Slots:
+    """From black to a colour: ``shares`` (slots,) from 0 to 1, shown in so many steps."""
+    rounded = np.rint(np.clip(np.nan_to_num(shares, nan=0.0), 0, 1) * steps).astype(np.int32)
+    if not len(rounded):
+        return [], rounded
+    different, index = _distinct(rounded)
+    made = []
+    for step in different.tolist():
+        share = step / steps
+        shown = tuple(0.02 + (part - 0.02) * share for part in colour)
+        made.append(material.build_coloured(f"{what} {share:.0%}", (*shown, 1.0)))
+    return made, index
+
+
+def slots_by_colour(colours: NDArray[np.float32]) -> Slots:
+    """The light that is baked into slots: ``colours`` (slots, 4) red, green, blue and 1."""
+    if not len(colours):
+        return [], np.zeros(0, np.int32)
+    shown = np.clip(np.nan_to_num(colours[:, :3].astype(np.float64), nan=0.0), 0, 1).astype(np.float32)
+    keys, index = np.unique(shown, axis=0, return_inverse=True)
+    if len(keys) > MOST_COLOURS:
+        keys, index = np.unique(np.rint(shown * 3) / np.float32(3), axis=0, return_inverse=True)
+    made = [
+        material.build_coloured("colour " + " ".join(f"{part:.2f}" for part in key), (*key, 1.0))
+        for key in keys.tolist()
+    ]
+    return made, index.ravel().astype(np.int32)
+
+
+def textured(surface: Material, tree: GameTree, textures: bool, report: Report) -> Any:
+    """The material of a detail model, with its texture where that is found."""
+    image = None
+    if textures and surface.texture:
+        path = tree.find_texture(surface.texture)
+        image = material.load_image(path) if path is not None else None
+        if path is None:
+            report.warn("a texture is missing; set the textures folder to see it", surface.texture)
+        elif image is None:
+            report.warn("Blender cannot show a texture", str(path))
+    return material.build(surface, image, see_through=True)
+
+
+def clear_slots(data: Any, slots: Slots) -> None:
+    """Give a mesh these materials instead of those it has."""
+    made, index = slots
+    data.materials.clear()
+    for one in made:
+        data.materials.append(one)
+    data.polygons.foreach_set("material_index", index)
+
+
+def legend(meshes: list[Any]) -> list[tuple[Any, str]]:
+    """The materials of objects with what each stands for."""
+    found = dict.fromkeys(made for shown in meshes for made in shown.data.materials if made is not None)
+    return [(made, made.name) for made in found]
+
+
+def known_materials() -> list[Any]:
+    """The Blender materials of this file that stand for game materials, by their numbers."""
+    made: Any = bpy.data.materials
+    return sorted((one for one in made if one.motionbridge_material.number >= 0), key=_number)
+
+
+def number_of(made: Any, said: int | None) -> int | None:
+    """The game material of a face: that of the Blender material in its slot, else what its attribute ``said``."""
+    number = made.motionbridge_material.number if made is not None else -1
+    return int(number) if number >= 0 else said
+
+
+def _number(made: Any) -> int:
+    return int(made.motionbridge_material.number)

@@ -1,0 +1,89 @@
+"""What X-Ray adds to objects that came from a level's files, or are to become one: collision, occluders, sound
+occluders, errors, detail models.
+
+The file is remembered on its mesh, or on the empty above the meshes it was split into.
+"""
+
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+
+from ....blender.property_groups import AddedProperties
+from ....blender.record import bytes_property, seal_property
+
+NOT_WELDED = -1.0
+KINDS = (
+    ("NONE", "None", "Not part of a level"),
+    ("CFORM", "Collision", "Collision geometry of the level (level.cform)"),
+    ("HOM", "Occluders", "Triangles that hide everything behind them (level.hom)"),
+    ("SOM", "Sound Occluders", "Triangles that muffle sound (level.som)"),
+    ("DETAILS", "Detail Objects", "The ground in slots, with the grass and litter in each (level.details)"),
+    ("DM", "Detail Model", "Grass or litter that the game scatters (.dm)"),
+    ("ERR", "Level Errors", "Errors reported by the level compiler (.err)"),
+)
+SHOWN_BY = (
+    ("MODEL", "Model", "The densest detail model of each slot"),
+    ("DENSITY", "Density", "Density of the slot, all models together"),
+    ("SUN", "Sun", "Amount of sunlight"),
+    ("SKY", "Sky", "Amount of sky light"),
+    ("COLOUR", "Colour", "Colour of the other light"),
+)
+"""What slots of `.details` can be coloured by."""
+
+
+class LevelProperties(bpy.types.PropertyGroup):
+    """What of a level an object is."""
+
+    kind: EnumProperty(name="Kind", description="Which part of a level this is", items=KINDS, default="NONE")
+    is_part: BoolProperty(name="Part", description="One of the meshes into which a file was split")
+    path: StringProperty(name="Path", description="Path of the imported file", subtype="FILE_PATH")
+    saved: StringProperty(options={"HIDDEN"})
+    """The SHA-256 of the file that was saved back last."""
+    document: bytes_property("The file as it was read")
+    document_seal: seal_property()
+    weld: FloatProperty(options={"HIDDEN"}, default=NOT_WELDED)
+    waving: BoolProperty(name="Waving", description="The plant moves in the wind", default=True)
+    min_scale: FloatProperty(
+        name="Minimum Scale", description="Smallest scale of a scattered plant", default=0.5, min=0
+    )
+    max_scale: FloatProperty(name="Maximum Scale", description="Largest scale of a scattered plant", default=2.0, min=0)
+    number: IntProperty(
+        name="Index",
+        description="Index among the detail models of the level; -1 adds it at the end",
+        default=-1,
+        min=-1,
+    )
+    models: PointerProperty(
+        name="Models", description="The collection of the detail models that the slots name", type=bpy.types.Collection
+    )
+    active_model: IntProperty(options={"HIDDEN"})
+    scattered: PointerProperty(
+        name="Scattered", description="The plants that are shown on the ground", type=bpy.types.Object
+    )
+    shown_by: EnumProperty(
+        name="Colour By", description="What the colours of the slots show", items=SHOWN_BY, default="MODEL"
+    )
+
+
+ADDED = AddedProperties(
+    (LevelProperties,), {(bpy.types.Object, "motionbridge_level"): PointerProperty(type=LevelProperties)}
+)
+
+
+def holder_of(shown: Any) -> Any:
+    """The object that remembers the file which an object is of, or is to become; None where it is of none."""
+    if shown is None or shown.motionbridge_level.kind == "NONE":
+        return None
+    parent = shown.parent
+    if shown.motionbridge_level.is_part and parent is not None and parent.motionbridge_level.kind != "NONE":
+        return parent
+    return shown
+
+
+def meshes_of(holder: Any) -> list[Any]:
+    """The meshes that a file is made of: the holder itself, or the parts below it."""
+    if holder.type == "MESH":
+        return [holder]
+    parts = [shown for shown in holder.children_recursive if shown.type == "MESH"]
+    return [shown for shown in parts if shown.motionbridge_level.is_part]

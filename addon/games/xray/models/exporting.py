@@ -1,0 +1,288 @@
+"""Models of X-Ray out of Blender: gather, encode onto the bytes that were imported, write.
+
+What nobody touched is written as the file had it: a bone's rest pose counts as untouched while Blender still has what
+it had after the import, and then the file's own numbers are taken, which Blender cannot hold exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....blender import armature
+from ....blender import mesh as meshes
+from ....blender.record import kept
+from ....core import files, names, space
+from ....core.errors import WriteError
+from ....core.mesh_transform import transformed
+from ....core.model import Mesh, Skeleton
+from ....core.report import Report
+from ....formats.xray import ogf
+from ....formats.xray.ogf.chunk_types import BoneNames, IkData, MotionReferences, MotionReferences2, UserData
+from ....formats.xray.ogf.document import Changes, Ogf
+from ....formats.xray.ogf.mesh import (
+    Settings,
+    bone_labels,
+    decode_meshes,
+    encode_meshes,
+    mesh_parts,
+    part_name,
+)
+from ....formats.xray.ogf.skeleton import decode_skeleton, encode_skeleton
+from ..bones import properties as bone_properties
+from ..bones import values as bone_values
+from . import properties as model_properties
+from .importing import reference_names
+
+Floats = NDArray[np.float64]
+
+SAME_TURN, SAME_PLACE = 1e-5, 1e-6
+"""Elements and metres that a rest matrix may stray while nobody edits it; saving and edit mode moved none in tests."""
+NORMAL_STEP = 2e-4
+"""How far normals stray that Blender holds in 16 bits."""
+
+Step = Callable[[Any, Ogf, "ExportOptions", Report], tuple[Ogf, Changes]]
+
+
+@dataclass(frozen=True)
+class ExportOptions:
+    """``most_links`` bones a vertex may follow: 4, or 2 for Shadow of Chernobyl; ``backup`` keeps the old file."""
+
+    skeleton: bool = True
+    meshes: bool = True
+    most_links: int = 4
+    backup: bool = True
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The bytes that would be written and what in them is not the imported model's."""
+
+    data: bytes
+    changes: Changes
+    words: tuple[str, ...] = ()
+    """Texts that changed: references, user data."""
+
+    def sentence(self) -> str:
+        """``2 bones, 1 mesh changed``, or ``nothing changed``."""
+        if not self.words:
+            return self.changes.sentence()
+        changed = " and ".join(self.words)
+        return f"{self.changes.sentence()}; {changed} changed" if self.changes else f"{changed} changed"
+
+
+def plan_export(context: Any, holder: Any, options: ExportOptions, report: Report) -> Plan:
+    """What exporting ``holder`` (a rig, or what else remembers a model) would write. Raises `WriteError`.
+
+    The scene stays as it is.
+    """
+    base = _base_of(holder)
+    if holder.mode == "EDIT":
+        # What is being edited is not in the data yet.
+        holder.update_from_editmode()
+    # Matrices of objects moved by a script are only up to date after this.
+    context.view_layer.update()
+    document, changes = base, Changes()
+    for step in _steps(holder, base, options):
+        document, difference = step(holder, document, options, report)
+        changes.include(difference)
+    document, words = _with_texts(holder, document)
+    for left_out in changes.left_out:
+        report.warn(left_out)
+    if not changes and not words:
+        return Plan(kept(holder.motionbridge_model, "document"), changes)
+    return Plan(ogf.write(document), changes, words)
+
+
+def export_model(context: Any, holder: Any, path: Path | str, options: ExportOptions, report: Report) -> Plan:
+    """Write the model to ``path``, whole or not at all; untouched, it is the imported file. Raises `WriteError`."""
+    plan = plan_export(context, holder, options, report)
+    files.warn_of_replacing(path, report)
+    files.write_atomically(path, plan.data, backup=options.backup)
+    return plan
+
+
+def _base_of(holder: Any) -> Ogf:
+    properties = holder.motionbridge_model
+    data = kept(properties, "document")
+    if not properties.is_model or not data:
+        raise WriteError(
+            f"{holder.name!r} was not imported from a model of the game",
+            remedy="Import the model this is to replace, and change that",
+        )
+    return ogf.read(data, Path(properties.path).name, Report())
+
+
+def _steps(holder: Any, base: Ogf, options: ExportOptions) -> list[Step]:
+    """Bones first, so that vertices can follow new ones; but a bone can only go when no vertex follows it any more."""
+    steps: list[Step] = []
+    if options.skeleton and holder.type == "ARMATURE" and base.first(BoneNames) is not None:
+        steps.append(_with_skeleton)
+    if options.meshes:
+        steps.append(_with_meshes)
+    there = {label.lower() for label in bone_properties.bones_in_order(holder)} if holder.type == "ARMATURE" else set()
+    removed = [label for label in bone_labels(base) if label.lower() not in there]
+    return steps[::-1] if removed else steps
+
+
+def _with_meshes(holder: Any, base: Ogf, options: ExportOptions, report: Report) -> tuple[Ogf, Changes]:
+    found = model_properties.meshes_of(holder)
+    old = decode_meshes(base, Report())
+    gathered, exact = [], True
+    for part, file_mesh in zip(mesh_parts(base), old, strict=True):
+        here = found.pop(model_properties.part_text(part.path), [])
+        if len(here) > 1:
+            raise WriteError(
+                f"{' and '.join(repr(shown.name) for shown in here)} are both {part_name(base, part)!r} of the model",
+                remedy="Join them, or delete one",
+            )
+        if not here:
+            report.warn("a mesh of the model is not in the scene; written as the file has it", file_mesh.name)
+            gathered.append(file_mesh)
+            continue
+        mesh, exact_here = _gather_mesh(here[0], holder, bone_labels(base), report)
+        exact = exact and exact_here
+        gathered.append(mesh)
+    for shown in [shown for shown in holder.children_recursive if shown.type == "MESH"]:
+        if not shown.motionbridge_mesh.is_part:
+            report.warn("a mesh that is not of the model is left out; join it to one that is", shown.name)
+    settings = Settings(0.0 if exact else NORMAL_STEP, options.most_links)
+    return encode_meshes(gathered, base, settings)
+
+
+def _gather_mesh(shown: Any, holder: Any, labels: list[str], report: Report) -> tuple[Mesh, bool]:
+    """The mesh in the model's space, its groups under the game's names; ``labels`` are those of the model's bones."""
+    others = [change.name for change in shown.modifiers if change.type != "ARMATURE" and change.show_viewport]
+    if others:
+        report.warn(f"modifiers are not applied ({', '.join(others)}); apply them to export what they do", shown.name)
+    if shown.data.shape_keys is not None:
+        report.warn("shape keys are left out: the game has none", shown.name)
+    gathered = meshes.gather(shown)
+    mesh = gathered.mesh
+    place = _place(shown, holder)
+    if np.abs(place - np.eye(4)).max() > 1e-6:
+        mesh = transformed(mesh, place)
+    if holder.type == "ARMATURE":
+        game_names = {bone.name: bone_properties.game_name(bone) for bone in holder.data.bones}
+    else:
+        game_names = model_properties.groups_without_bones(labels)
+    mesh = replace(mesh, groups=[game_names.get(group, group) for group in mesh.groups])
+    return mesh, gathered.exact_normals
+
+
+def _place(shown: Any, holder: Any) -> Floats:
+    """(4, 4) the object's transform in the model."""
+    if shown == holder:
+        return np.eye(4)
+    if shown.parent == holder and shown.parent_type == "OBJECT":
+        # Not through the world, where a model that stands far away or turned would cost digits.
+        return np.array(shown.matrix_parent_inverse @ shown.matrix_basis, np.float64)
+    return np.array(holder.matrix_world.inverted_safe() @ shown.matrix_world, np.float64)
+
+
+def _with_skeleton(rig: Any, base: Ogf, _options: ExportOptions, report: Report) -> tuple[Ogf, Changes]:
+    scale, turn = np.array(rig.matrix_world.to_scale()), rig.matrix_world.to_quaternion().angle
+    if np.abs(scale - 1).max() > 1e-4 or abs(turn) > 1e-4:
+        report.warn(
+            "the armature object is scaled or rotated, which the game does not see; if the model should have it, apply "
+            "its transform (Ctrl A) first",
+            rig.name,
+        )
+    for bone in rig.data.bones:
+        properties = bone_properties.known(bone)
+        if properties is not None and bone.name != properties.imported_name:
+            report.note(f"a bone was renamed in Blender; to the game it is still {properties.game_name!r}", bone.name)
+    document, changes = encode_skeleton(gather_skeleton(rig, base), base)
+    return _with_physics(rig, document, changes)
+
+
+def gather_skeleton(rig: Any, base: Ogf) -> Skeleton:
+    """The rig's bones in the model's order; those nobody moved at rest as the model's file has them."""
+    now = armature.rest_of(rig, space.XRAY_ROOT_FRAME)
+    place_of = {bone: place for place, bone in enumerate(now.bones)}
+    ordered = bone_properties.in_order(rig)
+    places = [place_of[bone.name] for bone in ordered]
+    new_place = {place: number for number, place in enumerate(places)}
+    labels = [bone_properties.game_name(bone) for bone in ordered]
+    turns, offsets = now.rotations[places], now.translations[places]
+    file = decode_skeleton(base, Report())
+    in_file = {label.lower(): number for number, label in enumerate(file.bones)}
+    untouched = _untouched_rest(rig)
+    for number, (bone, label) in enumerate(zip(ordered, labels, strict=True)):
+        known = in_file.get(label.lower())
+        if known is not None and bone.name in untouched:
+            turns[number], offsets[number] = file.rest_rotation[known], file.rest_translation[known]
+    parents = [new_place[parent] if parent >= 0 else -1 for parent in now.parents[places].tolist()]
+    return Skeleton(rig.name, labels, np.array(parents, np.int32), turns, offsets, space.XRAY_ROOT_FRAME)
+
+
+def _untouched_rest(rig: Any) -> set[str]:
+    """Bones that stand to their parents as they did after the import."""
+    bones = rig.data.bones
+    place_of = {bone.name: place for place, bone in enumerate(bones)}
+    parents = np.array([place_of[bone.parent.name] if bone.parent else -1 for bone in bones], np.int32)
+    now = armature.matrices_of(bones, "matrix_local")
+    then = np.array([bone.motionbridge_xray.imported_rest[:] for bone in bones]).reshape(-1, 4, 4)
+    known = np.array([bone_properties.known(bone) is not None for bone in bones])
+    then[~known] = np.eye(4)
+    here, there = (armature.parent_local(rest, parents, space.XRAY_ROOT_FRAME) for rest in (now, then))
+    same = known & (known[parents] | (parents < 0))
+    same &= (np.abs(here - there)[:, :3, :3] <= SAME_TURN).all(axis=(1, 2))
+    reach = SAME_PLACE * np.maximum(1.0, np.abs(now[:, :3, 3]).max(axis=1, initial=0.0))
+    same &= (np.abs(here - there)[:, :3, 3] <= reach[:, None]).all(axis=1)
+    return {bone.name for bone, kept_rest in zip(bones, same.tolist(), strict=True) if kept_rest}
+
+
+def _with_physics(rig: Any, document: Ogf, changes: Changes) -> tuple[Ogf, Changes]:
+    """Shapes, joints and masses as the panel has them."""
+    physics = document.first(IkData)
+    if physics is None:
+        return document, changes
+    by_name = {bone_properties.game_name(bone).lower(): bone for bone in rig.data.bones}
+    entries = list(physics.bones)
+    for number, label in enumerate(bone_labels(document)):
+        bone = by_name.get(label.lower())
+        if bone is not None and bone_properties.known(bone) is not None:
+            entries[number], changed = bone_values.gather(bone, entries[number])
+            if changed:
+                changes.bones.append(f"{label}: {', '.join(changed)}")
+    same = all(new is old for new, old in zip(entries, physics.bones, strict=True))
+    return (document if same else document.replaced(physics, IkData(entries, physics.layout))), changes
+
+
+def _with_texts(holder: Any, document: Ogf) -> tuple[Ogf, tuple[str, ...]]:
+    """Motion references and user data as the panel has them."""
+    properties = holder.motionbridge_model
+    words = []
+    wanted = [reference.name for reference in properties.references]
+    if wanted != reference_names(document):
+        document = _with_references(document, wanted)
+        words.append("motion references")
+    user_data = document.first(UserData)
+    if user_data is not None and properties.user_data != names.decode(user_data.text):
+        document = document.replaced(user_data, UserData(names.encode(properties.user_data)))
+        words.append("user data")
+    elif user_data is None and properties.user_data:
+        raise WriteError(
+            "the model has no user data yet, and none can be added",
+            remedy="Empty the field, or start from a model that has some",
+        )
+    return document, tuple(words)
+
+
+def _with_references(document: Ogf, wanted: Sequence[str]) -> Ogf:
+    encoded = [names.encode(name) for name in wanted]
+    late, early = document.first(MotionReferences2), document.first(MotionReferences)
+    if late is not None:
+        return document.replaced(late, MotionReferences2(encoded))
+    if early is not None:
+        return document.replaced(early, MotionReferences(encoded))
+    raise WriteError(
+        "the model refers to no motion files yet, and references cannot be added",
+        remedy="Empty the list, or start from a model that has some",
+    )

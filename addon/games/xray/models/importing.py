@@ -1,0 +1,271 @@
+"""Models of X-Ray into Blender: read, decode, build, count.
+
+A skeleton becomes an armature with its meshes skinned to it; a model without bones its meshes alone, below an empty
+where there are several.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ....blender import armature, collection, material
+from ....blender import mesh as meshes
+from ....blender.armature import matrices_of
+from ....blender.record import keep
+from ....blender.scope import set_mode
+from ....core import files, names
+from ....core.errors import MotionbridgeError, ReadError
+from ....core.model import Material, Mesh, Skeleton
+from ....core.report import Report
+from ....formats.xray import ogf
+from ....formats.xray.ogf.chunk_types import BoneNames, IkData, MotionReferences, MotionReferences2, UserData
+from ....formats.xray.ogf.document import Ogf, OldVisualType, Part, VisualType, parts
+from ....formats.xray.ogf.mesh import decode_meshes, mesh_parts
+from ....formats.xray.ogf.skeleton import decode_skeleton
+from ..bones import values as bone_values
+from ..game_tree import GameTree, tree_of
+from .properties import groups_without_bones, part_text
+
+MODELS = "*.[oO][gG][fF]"
+MOST_MODELS = 200
+"""Models below a motion file's folder that are looked into; reading a whole game would take minutes."""
+SEE_THROUGH = ("aref", "trans", "glass", "window", "blend")
+"""Parts of shader names that take the texture's alpha as transparency; to others it means gloss or nothing."""
+
+_SKELETONS: dict[int, set[int]] = {
+    4: {VisualType.SKELETON_ANIMATED, VisualType.SKELETON_RIGID},
+    3: {OldVisualType.SKELETON_ANIMATED, OldVisualType.SKELETON_RIGID},
+}
+
+_ODD_TYPES: dict[int, dict[int, str]] = {
+    4: {
+        VisualType.LOD: "the pictures of a distant model are not shown",
+        VisualType.TREE: "a tree's place and light in its level are not shown",
+        VisualType.TREE_PROGRESSIVE: "a tree's place and light in its level are not shown",
+        VisualType.PARTICLE_EFFECT: "particles are not shown",
+        VisualType.PARTICLE_GROUP: "particles are not shown",
+        VisualType.FLUID: "fluids are not shown",
+    },
+    3: {
+        OldVisualType.LOD: "the pictures of a distant model are not shown",
+        OldVisualType.TREE: "a tree's place and light in its level are not shown",
+        OldVisualType.DETAIL_PATCH: "detail patches are not shown",
+        OldVisualType.PARTICLE: "particles are not shown",
+    },
+}
+
+
+@dataclass(frozen=True)
+class ImportOptions:
+    """``game_folder`` holds ``meshes`` and ``textures``, searched besides the folders the model stands in.
+
+    ``collection`` names a new collection to put the model into; empty for the active one.
+    """
+
+    meshes: bool = True
+    textures: bool = True
+    textures_folder: Path | None = None
+    game_folder: Path | None = None
+    collection: str = ""
+
+
+@dataclass(frozen=True)
+class MotionReference:
+    """A motion file the model names, and the files on this disk that it means."""
+
+    name: str
+    files: tuple[Path, ...]
+
+
+@dataclass
+class ImportedModel:
+    """``rig`` None for a model without bones; ``holder`` the object that remembers the file."""
+
+    holder: Any
+    rig: Any = None
+    meshes: list[Any] = field(default_factory=list)
+    references: list[MotionReference] = field(default_factory=list)
+
+    @property
+    def objects(self) -> list[Any]:
+        """All that was made."""
+        return list(dict.fromkeys([self.holder, *self.meshes]))
+
+
+def import_model(context: Any, path: Path | str, options: ImportOptions, report: Report) -> ImportedModel:
+    """The model at ``path`` in the scene, selected, its armature active; nothing else is changed but the mode.
+
+    Raises `ReadError` before anything is made where there is nothing in the file that could be shown.
+    """
+    path = Path(path)
+    data = files.read_file(path)
+    document = ogf.read(data, str(path), report)
+    skeleton, refusal = _skeleton(document, report)
+    tree = tree_of(path, options.game_folder, options.textures_folder)
+    shapes = decode_meshes(document, report) if options.meshes else []
+    _report_left_out(document, report)
+    if skeleton is None and not shapes:
+        raise refusal or ReadError(
+            "this model has nothing that can be shown",
+            file=str(path),
+            remedy="Models of levels store their geometry in the level's own files; import models of gamedata\\meshes",
+        )
+    into = collection.target(context, report, options.collection)
+    if context.view_layer.objects.active is not None and context.view_layer.objects.active.mode != "OBJECT":
+        set_mode("OBJECT")
+    rig = None
+    if skeleton is not None:
+        rig, given = _build_rig(context, skeleton, document)
+        # Groups are the bones in the file's order; Blender may have shortened their names.
+        shapes = [replace(shape, groups=given if shape.groups else []) for shape in shapes]
+    else:
+        shapes = [replace(shape, groups=list(groups_without_bones(shape.groups))) for shape in shapes]
+    made = _build_meshes(shapes, mesh_parts(document), tree, options, report)
+    holder = rig or (made[0] if len(made) == 1 else bpy.data.objects.new(document.name, None))
+    _gather_below(holder, made, into)
+    _remember(holder, document, path, data)
+    result = ImportedModel(holder, rig, made, references_of(document, tree))
+    missing = [reference.name for reference in result.references if not reference.files]
+    for name in missing:
+        report.note("a motion file of the model was not found; set the game folder in the preferences", name)
+    collection.make_current(context, result.objects, holder)
+    return result
+
+
+def _skeleton(document: Ogf, report: Report) -> tuple[Skeleton | None, ReadError | None]:
+    """The bones, or None with the refusal where the model should have some that cannot be read."""
+    skeletal = document.header.type in _SKELETONS[document.header.version]
+    if not skeletal and document.first(BoneNames) is None:
+        return None, None
+    try:
+        return decode_skeleton(document, report), None
+    except ReadError as wrong:
+        report.warn(f"imported without bones: {wrong.problem}", document.name)
+        return None, wrong
+
+
+def _report_left_out(document: Ogf, report: Report) -> None:
+    for part in {part.path: part for part in [Part((), document), *parts(document)]}.values():
+        header = part.visual.header
+        odd = _ODD_TYPES[header.version].get(header.type)
+        if odd is not None:
+            report.warn(odd, ".".join([document.name, *map(str, part.path)]))
+
+
+def _build_rig(context: Any, skeleton: Skeleton, document: Ogf) -> tuple[Any, list[str]]:
+    rig, given = armature.build(context, skeleton)
+    physics = document.first(IkData)
+    bones = rig.data.bones
+    for number, (label, name) in enumerate(zip(skeleton.bones, given, strict=True)):
+        properties = bones[name].motionbridge_xray
+        properties.is_bone = True
+        properties.index = number
+        properties.game_name, properties.imported_name = label, name
+        if physics is not None:
+            bone_values.build(bones[name], physics.bones[number])
+    for bone, rest in zip(bones, matrices_of(bones, "matrix_local").reshape(-1, 16), strict=True):
+        bone.motionbridge_xray.imported_rest = rest.tolist()
+    return rig, given
+
+
+def _build_meshes(
+    shapes: Sequence[Mesh], places: Sequence[Part], tree: GameTree, options: ImportOptions, report: Report
+) -> list[Any]:
+    surfaces: dict[tuple[str, str], Any] = {}
+    made = []
+    for shape, place in zip(shapes, places, strict=len(shapes) > 0):
+        for surface in shape.materials:
+            key = (surface.texture, surface.shader)
+            if key not in surfaces:
+                surfaces[key] = _build_material(surface, tree, options, report)
+        shown = meshes.build(shape, [surfaces[one.texture, one.shader] for one in shape.materials], report)
+        shown.motionbridge_mesh.is_part = True
+        shown.motionbridge_mesh.part = part_text(place.path)
+        made.append(shown)
+    return made
+
+
+def _build_material(surface: Material, tree: GameTree, options: ImportOptions, report: Report) -> Any:
+    image = None
+    # $-names are made by the engine while it runs.
+    if options.textures and surface.texture and not surface.texture.startswith("$"):
+        path = tree.find_texture(surface.texture)
+        image = material.load_image(path) if path is not None else None
+        if path is None:
+            report.warn("a texture is missing; set the textures folder to see it", surface.texture)
+        elif image is None:
+            report.warn("Blender cannot show a texture", str(path))
+    see_through = any(part in surface.shader.lower() for part in SEE_THROUGH)
+    return material.build(surface, image, see_through=see_through)
+
+
+def _gather_below(holder: Any, made: Sequence[Any], into: Any) -> None:
+    """Link everything, meshes below their holder, skinned where it is an armature."""
+    for shown in dict.fromkeys([holder, *made]):
+        into.objects.link(shown)
+    for shown in made:
+        if shown == holder:
+            continue
+        shown.parent = holder
+        if holder.type == "ARMATURE":
+            modifier = shown.modifiers.new("Armature", "ARMATURE")
+            modifier.object = holder
+
+
+def _remember(holder: Any, document: Ogf, path: Path, data: bytes) -> None:
+    properties = holder.motionbridge_model
+    properties.is_model = True
+    properties.path = str(path)
+    keep(properties, "document", data)
+    for name in reference_names(document):
+        properties.references.add().name = name
+    user_data = document.first(UserData)
+    if user_data is not None:
+        properties.user_data = names.decode(user_data.text)
+
+
+def reference_names(document: Ogf) -> list[str]:
+    """The motion files a model names, as it does."""
+    listed = document.first(MotionReferences2) or document.first(MotionReferences)
+    return [names.decode(name) for name in listed.names] if listed else []
+
+
+def references_of(document: Ogf, tree: GameTree) -> list[MotionReference]:
+    """The motion files a model names, and where they are."""
+    found: dict[str, tuple[Path, ...]] = {}
+    names = reference_names(document)
+    for name in dict.fromkeys(names):
+        # One entry of the later games' list may itself hold several.
+        paths = [path for part in dict.fromkeys(name.split(",")) for path in tree.find_motions(part)]
+        found[name] = tuple(dict.fromkeys(paths))
+    return [MotionReference(name, found[name]) for name in names]
+
+
+def models_playing(motions: Path | str, options: ImportOptions | None = None) -> list[Path]:
+    """The models in the folder of a motion file that name it, the one called most like it first.
+
+    Where there is none, the first one below that folder: characters that share motions lie in folders of their own.
+    """
+    motions = Path(motions).absolute()
+    options = options or ImportOptions()
+    tree = tree_of(motions, options.game_folder)
+    playing = [path for path in sorted(motions.parent.glob(MODELS)) if _plays(path, motions, tree)]
+    if not playing:
+        below = itertools.islice(motions.parent.glob(f"*/**/{MODELS}"), MOST_MODELS)
+        playing = list(itertools.islice((path for path in sorted(below) if _plays(path, motions, tree)), 1))
+    return sorted(playing, key=lambda path: (not motions.stem.lower().startswith(path.stem.lower()), path.name))
+
+
+def _plays(path: Path, motions: Path, tree: GameTree) -> bool:
+    try:
+        document = ogf.read(files.read_file(path), str(path), Report())
+    except MotionbridgeError:
+        # A broken neighbour is no reason to say anything: nobody asked for it.
+        return False
+    return any(motions in reference.files for reference in references_of(document, tree))

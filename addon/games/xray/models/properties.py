@@ -1,0 +1,71 @@
+"""What X-Ray adds to objects: the model's file, the motion files it plays, its user data; and which mesh is which.
+
+The model is remembered on its armature, on the mesh of a model without bones, or on the empty above several.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, CollectionProperty, IntProperty, PointerProperty, StringProperty
+
+from ....blender.property_groups import AddedProperties
+from ....blender.record import bytes_property, seal_property
+from ....core import names
+
+
+class MotionReferenceProperties(bpy.types.PropertyGroup):
+    """A motion file that the model plays; ``name`` as the model has it, which may be a mask."""
+
+
+class ModelProperties(bpy.types.PropertyGroup):
+    """The model an object was imported from."""
+
+    is_model: BoolProperty(name="Model", description="This object was imported from a game model")
+    path: StringProperty(name="Path", description="Path of the imported model", subtype="FILE_PATH")
+    document: bytes_property("The model as stored in its file")
+    document_seal: seal_property()
+    references: CollectionProperty(type=MotionReferenceProperties)
+    active_reference: IntProperty(options={"HIDDEN"})
+    user_data: StringProperty(name="User Data", description="Settings of the model in ini format")
+
+
+class MeshProperties(bpy.types.PropertyGroup):
+    """Which mesh of a model an object is."""
+
+    is_part: BoolProperty(name="Mesh of a Model", description="This object was imported from a game model")
+    part: StringProperty(name="Part", description="Indices of the mesh inside the model", default="")
+
+
+ADDED = AddedProperties(
+    (MotionReferenceProperties, ModelProperties, MeshProperties),
+    {
+        (bpy.types.Object, "motionbridge_model"): PointerProperty(type=ModelProperties),
+        (bpy.types.Object, "motionbridge_mesh"): PointerProperty(type=MeshProperties),
+    },
+)
+
+
+def part_text(path: tuple[int, ...]) -> str:
+    """How a mesh's place in the tree is kept: ``0.2``; empty for the model itself."""
+    return ".".join(map(str, path))
+
+
+def groups_without_bones(labels: Iterable[str]) -> dict[str, str]:
+    """The name of a vertex group for each of a model's bones -> the bone's own.
+
+    For models whose skeleton cannot be built: files give two bones one name, or none, and Blender would number groups.
+    """
+    found: dict[str, str] = {}
+    for label in labels:
+        found[names.distinct(label or "bone", found.keys())] = label
+    return found
+
+
+def meshes_of(holder: Any) -> dict[str, list[Any]]:
+    """Part -> the objects that say they are it: of ``holder`` and everything below it."""
+    found: dict[str, list[Any]] = {}
+    for shown in (holder, *holder.children_recursive):
+        if shown.type == "MESH" and shown.motionbridge_mesh.is_part:
+            found.setdefault(shown.motionbridge_mesh.part, []).append(shown)
+    return found

@@ -1,0 +1,281 @@
+"""Motion files as a rig keeps them: partitions, and the file without its motions' keys, to be put together again.
+
+Five files on one rig are normal. An action knows its file by the file's key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ....blender import action_lists
+from ....blender.action_lists import Kind
+from ....blender.armature import Rest, matrices_of
+from ....blender.record import drop, is_sealed, keep, kept
+from ....core import names
+from ....core.binary import Reader
+from ....core.errors import ReadError
+from ....core.report import Report
+from ....formats.xray import omf
+from ....formats.xray.chunks import ChunkRun, read_chunks, write_chunks
+from ....formats.xray.omf import edit
+from ....formats.xray.omf.codec import read_motion, with_motions
+from ....formats.xray.omf.document import (
+    ALL_PARTITIONS,
+    MOTIONS,
+    Motion,
+    MotionFlag,
+    MotionLibrary,
+    MotionSet,
+    Omf,
+    Parameters,
+    Partition,
+    PartitionBone,
+)
+
+ALL = "all"
+"""What the panel calls a motion that plays on every partition."""
+HIGHEST_TRACK = 2**31 - 1
+"""What an `IntProperty` holds."""
+UNKNOWN_REST = 1e-6
+"""How far a rest matrix may stray from the one kept and still be the same."""
+
+
+def _fits(action: Any, file: Any, place: int) -> bool:
+    """Whether an action can be what a file had at an index: its name and number of frames."""
+    there = document_of(file).motion_set.library.motions
+    motion = motion_of(action)
+    return (
+        motion is not None
+        and place < len(there)
+        and (motion.name, motion.frames)
+        == (
+            there[place].name,
+            there[place].frames,
+        )
+    )
+
+
+LISTS = Kind("motionbridge_motion_files", "motionbridge_motion", _fits)
+"""The motion files of an armature and the actions they list."""
+
+
+def attach(rig: Any, document: Omf, path: str, digest: str, *, embedded: bool = False) -> Any:
+    """Keep a file on ``rig``: everything but the motions' keys, which go with their actions."""
+    taken = {file.name for other in objects() for file in other.motionbridge_motion_files}
+    file = rig.motionbridge_motion_files.add()
+    file.name = names.distinct(Path(path).name, taken)
+    file.embedded = embedded
+    action_lists.start_list(file)
+    refresh(file, document, path, digest)
+    keep_rest(file, rig)
+    return file
+
+
+def refresh(file: Any, document: Omf, path: str, digest: str) -> None:
+    """Let a kept file be ``document``, with the digest of its bytes at ``path``."""
+    file.path, file.sha256 = path, digest
+    file.partitions.clear()
+    parameters = document.motion_set.parameters
+    file.version = parameters.version
+    for partition in parameters.partitions:
+        kept_partition = file.partitions.add()
+        kept_partition.name = partition.label
+        for bone in partition.bones:
+            _add_bone(kept_partition, names.decode(bone.name or b""), _shown_track(bone))
+    keep(file, "document", omf.write(_without_keys(document)))
+    chunk = document.motions_section.chunk
+    drop(file, "motions_chunk")
+    if chunk.packed is not None or chunk.declared is not None:
+        keep(file, "motions_chunk", write_chunks(ChunkRun([chunk])))
+
+
+def objects() -> Iterable[Any]:
+    """All objects of the file, with the properties that are added to them."""
+    return bpy.data.objects
+
+
+def _without_keys(document: Omf) -> Omf:
+    library, parameters = document.motion_set
+    entries = [
+        replace(entry, body=b"", starts=[0]) if isinstance(entry, Motion) else entry for entry in library.entries
+    ]
+    return document.with_motion_set(MotionSet(MotionLibrary(entries, library.tail), parameters))
+
+
+def document_of(file: Any) -> Omf:
+    """The file as it was read, its motions without tracks."""
+    document = omf.read(kept(file, "document"), file.name, Report())
+    if chunk := kept(file, "motions_chunk"):
+        # Writing takes it as it is where the motions are the same again.
+        reader = Reader(chunk, file.name, f"{MOTIONS:#x}")
+        document.motions_section.chunk = read_chunks(reader, Report()).chunks[0]
+    return document
+
+
+def motion_of(action: Any) -> Motion | None:
+    """The motion as its file had it, or None for an action that came from no file.
+
+    Raises `ReadError` where the stored bytes are damaged.
+    """
+    body = kept(action.motionbridge_motion, "body")
+    if not body:
+        return None
+    motion = read_motion(Reader(body, action.name))
+    if motion.leftover and not is_sealed(action.motionbridge_motion, "body"):
+        problem = "the data kept from its file ends in the middle of a track"
+        raise ReadError(problem, file=action.name, remedy="Import the file again")
+    return motion
+
+
+def joined(file: Any, motions: dict[int, Motion]) -> Omf:
+    """The file with the keys of ``motions`` (by their place) back in; motions without keys are left out."""
+    document = document_of(file)
+    library, parameters = document.motion_set
+    found = [
+        replace(stub, body=motions[place].body, starts=motions[place].starts, frames=motions[place].frames)
+        if place in motions
+        else stub
+        for place, stub in enumerate(library.motions)
+    ]
+    return document.with_motion_set(edit.only(MotionSet(with_motions(library, found), parameters), motions))
+
+
+def keep_rest(file: Any, rig: Any) -> None:
+    """Remember the rest pose that the imported keys are relative to."""
+    file.rest.clear()
+    bones = rig.data.bones
+    for bone, matrix in zip(bones, matrices_of(bones, "matrix_local"), strict=True):
+        entry = file.rest.add()
+        entry.name = bone.name
+        entry.matrix = matrix.ravel().tolist()
+
+
+def rest_changes(file: Any, rig: Any) -> list[str]:
+    """The bones whose rest pose is no longer the one the file's motions were imported on."""
+    now = dict(zip(rig.data.bones.keys(), matrices_of(rig.data.bones, "matrix_local"), strict=True))
+    changed = []
+    for entry in file.rest:
+        then = np.array(entry.matrix[:]).reshape(4, 4)
+        if entry.name not in now or np.abs(now[entry.name] - then).max() > UNKNOWN_REST:
+            changed.append(entry.name)
+    return changed
+
+
+def kept_rest_matrices(file: Any, rest: Rest) -> Any:
+    """(bones, 4, 4) the rest pose kept with the file, in the order of ``rest``; NaN for bones it did not have."""
+    known = {entry.name: np.array(entry.matrix[:]).reshape(4, 4) for entry in file.rest}
+    return np.stack([known.get(bone, np.full((4, 4), np.nan)) for bone in rest.bones])
+
+
+def partitions_of(file: Any) -> list[Partition]:
+    """The partitions as they stand in the panel."""
+    return [
+        Partition(
+            names.encode(partition.name),
+            [
+                PartitionBone(names.encode(bone.name), None if bone.track < 0 else bone.track)
+                for bone in partition.bones
+            ],
+        )
+        for partition in file.partitions
+    ]
+
+
+def move_to_partition(file: Any, place: int, bones: Collection[str]) -> int:
+    """Take ``bones`` (the game's names) into the partition at ``place``, each with its track; how many came.
+
+    They come last and in the order they had; bones that no partition has a track of stay out.
+    """
+    wanted = {bone.lower() for bone in bones}
+    target = file.partitions[place]
+    came = []
+    for partition in file.partitions:
+        if partition == target:
+            continue
+        for number in reversed(range(len(partition.bones))):
+            if partition.bones[number].name.lower() in wanted:
+                came.append((partition.bones[number].track, partition.bones[number].name))
+                partition.bones.remove(number)
+    for track, name in sorted(came):
+        _add_bone(target, name, track)
+    return len(came)
+
+
+def _add_bone(partition: Any, name: str, track: int) -> None:
+    entry = partition.bones.add()
+    entry.name, entry.track = name, track
+
+
+def _shown_track(bone: PartitionBone) -> int:
+    """The number as the panel holds it: -1 for none, and numbers beyond its range (broken files) as the highest."""
+    return -1 if bone.track is None else min(bone.track, HIGHEST_TRACK)
+
+
+def with_partitions(parameters: Parameters, file: Any) -> Parameters:
+    """The parameters with the partitions of the panel, the old ones where they say the same."""
+    wanted = partitions_of(file)
+    old, new = (
+        [(part.name, [(bone.name or b"", _shown_track(bone)) for bone in part.bones]) for part in partitions]
+        for partitions in (parameters.partitions, wanted)
+    )
+    return parameters if old == new else replace(parameters, partitions=wanted)
+
+
+def owner(action: Any) -> tuple[Any, Any] | None:
+    """The rig and the file an action belongs to."""
+    key = action.motionbridge_motion.file
+    owners = [rig for rig in objects() if key and rig.motionbridge_motion_files.get(key) is not None]
+    if len(owners) > 1:
+        owners = [rig for rig in owners if action_lists.file_of(rig, action, LISTS) is not None] or owners
+    return (owners[0], owners[0].motionbridge_motion_files[key]) if owners else None
+
+
+def _choices(motion: Any) -> list[tuple[str, int]]:
+    """What the motion can play on: names and the numbers the file knows them by."""
+    found = owner(motion.id_data)
+    if found is None:
+        return [(ALL, ALL_PARTITIONS)]
+    rig, file = found
+    if "FX" in motion.flags:
+        return [(bone.name, bone.motionbridge_xray.index) for bone in rig.data.bones]
+    return [(ALL, ALL_PARTITIONS), *((partition.name, place) for place, partition in enumerate(file.partitions))]
+
+
+def target_names(motion: Any) -> list[str]:
+    """The names `target_name` can be set to."""
+    return [name for name, _ in _choices(motion)]
+
+
+def target_name(motion: Any) -> str:
+    """What the motion plays on, by name; its number where nobody knows the name."""
+    number = motion.bone_or_part
+    return next((name for name, known in _choices(motion) if known == number), str(number))
+
+
+def set_target(motion: Any, text: str) -> None:
+    """Play on the partition or bone of this name (or number)."""
+    for name, number in _choices(motion):
+        if names.same(name, text):
+            motion.bone_or_part = max(number, 0)
+            return
+    if text.isdecimal() and int(text) <= ALL_PARTITIONS:
+        motion.bone_or_part = int(text)
+
+
+def flags_of(motion: Any) -> int:
+    """The flags as the file stores them."""
+    # Blender's integers are signed; the file's are not.
+    return sum(int(MotionFlag[name]) for name in motion.flags) | (motion.other_flags & 0xFFFF_FFFF)
+
+
+def set_flags(motion: Any, flags: int) -> None:
+    """Show the flags a file stores."""
+    motion.flags = {flag.name for flag in MotionFlag if flags & flag}
+    other = flags & ~sum(MotionFlag)
+    motion.other_flags = other - (1 << 32) if other >= 1 << 31 else other

@@ -1,0 +1,129 @@
+"""How long a motion is that came from a file: keys behind it make it longer, the action's frame range shorter.
+
+The number of frames is read from the bytes kept with the action, so that files of every version say it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....blender import action as actions
+from ....blender.record import kept
+from ....core.binary import Reader
+from ....core.errors import MotionbridgeError
+from ....core.report import Report
+from ....formats.xray.skl.document import SkeletalMotion
+from .skeletal_importing import motion_of
+
+OUTSIDE = "keys are {} and are left out; widen the action's frame range to export them"
+
+
+def imported_frames(action: Any) -> int | None:
+    """Frames of the motion that an action came from (of 30 a second); None for one that came from no file."""
+    body = kept(action.motionbridge_motion, "body")
+    if body:
+        reader = Reader(body, action.name)
+        reader.string("the motion's name")
+        return max(reader.u32("the number of frames"), 1)
+    skeletal = action.motionbridge_skeletal
+    if skeletal.is_skeletal:
+        return round((skeletal.shown_last - skeletal.shown_first) / action.motionbridge_motion.frame_step) + 1
+    return None
+
+
+def frames_of(action: Any) -> tuple[int, int]:
+    """First frame of a motion in Blender, and its number of keys ``frame_step`` apart."""
+    step, body = action.motionbridge_motion.frame_step, kept(action.motionbridge_motion, "body")
+    if action.motionbridge_skeletal.is_skeletal and not body:
+        first, last = frames_of_skeletal(action)
+        return first, round((last - first) / step) + 1
+    return actions.frame_range(action, step, imported_frames(action))
+
+
+def ends_of(action: Any) -> tuple[int, int]:
+    """First and last whole frame of a motion in Blender; of any other action its frame range.
+
+    Raises `ReadError` where the stored bytes of the motion are damaged.
+    """
+    if action.motionbridge_skeletal.is_skeletal:
+        return frames_of_skeletal(action)
+    if not action.motionbridge_motion.is_motion:
+        start, end = action.frame_range
+        return round(start), round(end)
+    first, count = frames_of(action)
+    return first, round(first + (count - 1) * action.motionbridge_motion.frame_step)
+
+
+def drawn_ends(action: Any) -> tuple[int, int]:
+    """As `ends_of`, for panels, which cannot refuse: where stored data is damaged, the frame range of the action."""
+    try:
+        return ends_of(action)
+    except MotionbridgeError:
+        start, end = action.frame_range
+        return round(start), round(end)
+
+
+def set_length(action: Any, frames: int) -> None:
+    """Let the action's frame range be that of a motion of so many frames."""
+    actions.set_length(action, frames, action.motionbridge_motion.frame_step)
+
+
+def warn(action: Any, report: Report) -> None:
+    """Say which motion becomes shorter, and which keys stay behind outside its range."""
+    first, count = frames_of(action)
+    before = imported_frames(action)
+    shortened = before is not None and count < before
+    if shortened:
+        report.warn(
+            "shortened by the action's frame range; keys after it are left out",
+            f"{action.name}: {before} -> {count} frames",
+        )
+    last = first + action.motionbridge_motion.frame_step * (count - 1)
+    start, end = actions.key_ends(action, first, last)
+    if start < first - actions.NEAR:
+        report.warn(OUTSIDE.format("before the first frame"), f"{action.name}: {first - start:g} frames")
+    if end > last + actions.NEAR and not shortened:
+        report.warn(OUTSIDE.format("after the last frame"), f"{action.name}: {end - last:g} frames")
+
+
+def frames_of_skeletal(action: Any, base: SkeletalMotion | None = None) -> tuple[int, int]:
+    """First and last frame of a motion of the editor that came from a file, in which keys may lie outside of them.
+
+    ``base``: the motion of the file, where it has been read already.
+    """
+    skeletal = action.motionbridge_skeletal
+    shown = skeletal.shown_first, skeletal.shown_last
+    first, last = (base.first, base.last) if base is not None else map(round, shown)
+    if (action.frame_start, action.frame_end) != shown:
+        start, count = actions.frame_range(action, imported=max(last - first, 0) + 1)
+        return start, start + count - 1
+    if action.curve_frame_range[1] <= skeletal.shown_last + actions.NEAR:
+        return first, last
+    base = base if base is not None else motion_of(action)
+    known = max(skeletal.shown_last, _key_ends(base)[1] if base is not None else 0.0)
+    end = actions.key_ends(action, skeletal.shown_first, known)[1]
+    behind = end - skeletal.shown_last if end > known + actions.NEAR else 0.0
+    return first, last + max(int(np.ceil(behind - actions.NEAR)), 0)
+
+
+def _key_ends(base: SkeletalMotion) -> tuple[float, float]:
+    """The frames of the first and the last key that a motion's file has."""
+    times = [keys["time"] for track in base.tracks for keys in (one.keys for one in track.envelopes) if len(keys)]
+    found = np.concatenate(times) if times else np.zeros(0)
+    found = found[np.isfinite(found)].astype(np.float64) / base.frame
+    return (float(found.min()), float(found.max())) if len(found) else (0.0, 0.0)
+
+
+def warn_of_skeletal(action: Any, base: SkeletalMotion, frames: tuple[int, int], report: Report) -> None:
+    """Say which motion of the editor becomes shorter, and which of its new keys are not played."""
+    first, last = frames
+    if last - first < base.last - base.first:
+        text = f"{action.name}: {base.last - base.first + 1} -> {last - first + 1} frames"
+        report.warn("shortened by the action's frame range; keys after it are kept but not played", text)
+    start = actions.key_ends(action, first, np.inf)[0]
+    if start < first - actions.NEAR and start < _key_ends(base)[0] - actions.NEAR:
+        report.warn(
+            "keys lie before the first frame: written, but not played", f"{action.name}: {first - start:g} frames"
+        )

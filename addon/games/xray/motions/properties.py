@@ -1,0 +1,187 @@
+"""What X-Ray adds to actions and rigs: how a motion plays, its marks, and the file it came from.
+
+The bytes a motion had travel with its action, the rest of its file with the rig, so that whatever nobody touches leaves
+as it came.
+"""
+
+from typing import Any
+
+import bpy
+from bpy.props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumProperty,
+    FloatProperty,
+    FloatVectorProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
+
+from ....blender.action_lists import ListedAction
+from ....blender.freshness import changed
+from ....blender.property_groups import AddedProperties
+from ....blender.record import bytes_property, seal_property, status_property
+from . import files as motion_files
+from . import marks
+
+ALL_PARTITIONS = 0xFFFF
+FLAG_ITEMS = (
+    ("FX", "FX", "Plays on one bone, on top of other motions", 0x01),
+    ("STOP_AT_END", "Stop at End", "Stop on the last frame instead of looping", 0x02),
+    ("NO_MIX", "No Mix", "Does not blend with other motions", 0x04),
+    ("SYNC_PART", "Sync Part", "Synchronised with the other bone parts", 0x08),
+    (
+        "USE_FOOT_STEPS",
+        "Foot Steps",
+        "Marks 1 and 2 are the times of the feet on the ground",
+        0x10,
+    ),
+    ("ROOT_MOVER", "Root Mover", "The root bone moves the character", 0x20),
+    ("IDLE", "Idle", "An idle motion", 0x40),
+    ("USE_WEAPON_BONE", "Weapon Bone", "The weapon follows its bone", 0x80),
+)
+"""The bits are those of the file (`formats.xray.omf.document.MotionFlag`), which is not loaded for this."""
+
+
+def _start_typed(interval: "MarkInterval", _context: Any) -> None:
+    marks.show_typed(interval, 0)
+
+
+def _end_typed(interval: "MarkInterval", _context: Any) -> None:
+    marks.show_typed(interval, 1)
+
+
+class MarkInterval(bpy.types.PropertyGroup):
+    """One interval of a mark, in seconds."""
+
+    start: FloatProperty(
+        name="Start", description="Time in seconds from the first frame", precision=4, update=_start_typed
+    )
+    end: FloatProperty(name="End", description="Time in seconds from the first frame", precision=4, update=_end_typed)
+
+
+class MotionMark(bpy.types.PropertyGroup):
+    """A named row of intervals; the order of marks has a meaning (the first two are the limbs)."""
+
+    intervals: CollectionProperty(type=MarkInterval)
+
+
+def _target_text(motion: Any) -> str:
+    return motion_files.target_name(motion)
+
+
+def _set_target_text(motion: Any, text: str) -> None:
+    motion_files.set_target(motion, text)
+
+
+def _search_targets(motion: Any, _context: Any, text: str) -> list[str]:
+    return [name for name in motion_files.target_names(motion) if text.lower() in name.lower()]
+
+
+class MotionProperties(bpy.types.PropertyGroup):
+    """How the game plays an action."""
+
+    is_motion: BoolProperty(name="Motion", description="This action is a motion of the game")
+    motion_name: StringProperty(
+        name="Name",
+        description="Name of the motion in the game; the action may have another name",
+        update=changed,
+    )
+    imported_name: StringProperty(options={"HIDDEN"})
+    file: StringProperty(name="File", description="The motion file this belongs to", options={"HIDDEN"})
+    place: IntProperty(
+        name="Index", description="Index of the motion in its source file", default=-1, options={"HIDDEN"}
+    )
+    frame_step: FloatProperty(
+        name="Frames per Key", description="Frames between two keys of the game", default=1.0, options={"HIDDEN"}
+    )
+    flags: EnumProperty(
+        name="Flags", items=[(*item[:3], "NONE", item[3]) for item in FLAG_ITEMS], options={"ENUM_FLAG"}
+    )
+    other_flags: IntProperty(name="Other Flags", description="Flag bits of unknown meaning", options={"HIDDEN"})
+    bone_or_part: IntProperty(default=ALL_PARTITIONS, min=0, max=ALL_PARTITIONS, options={"HIDDEN"})
+    target: StringProperty(
+        name="Plays On",
+        description="Bone part (partition) that the motion plays on, or the bone for FX; 'all' for the whole body",
+        get=_target_text,
+        set=_set_target_text,
+        search=_search_targets,
+    )
+    speed: FloatProperty(
+        name="Speed", description="Playback speed; 1 is 30 frames per second", default=1.0, soft_min=0.0, soft_max=10.0
+    )
+    power: FloatProperty(
+        name="Power", description="Blend weight among motions played together", default=1.0, soft_min=0.0, soft_max=1.0
+    )
+    accrue: FloatProperty(
+        name="Accrue", description="Fade-in speed of the motion", default=2.0, soft_min=0.0, soft_max=100.0
+    )
+    falloff: FloatProperty(
+        name="Falloff", description="Fade-out speed of the motion", default=2.0, soft_min=0.0, soft_max=100.0
+    )
+    order: IntProperty(name="Order", description="Index of the motion in the list", options={"HIDDEN"}, update=changed)
+    status: status_property("Comparison with the source file of the motion")
+    marks: CollectionProperty(type=MotionMark)
+    active_mark: IntProperty(options={"HIDDEN"})
+    body: bytes_property("The motion as stored in its file")
+    body_seal: seal_property()
+    unedited: StringProperty(
+        description="Digest of the action while it is the same as in the source file, in hexadecimal",
+        options={"HIDDEN"},
+    )
+
+
+class DeletedMotion(bpy.types.PropertyGroup):
+    """A motion that leaves the file when it is saved next: its ``name`` and its index ``place`` in the file."""
+
+    place: IntProperty(default=-1, options={"HIDDEN"})
+
+
+class PartitionBone(bpy.types.PropertyGroup):
+    """A bone of a partition; ``name`` is the bone's."""
+
+    track: IntProperty(name="Track", description="Index of the track that moves this bone")
+
+
+class Partition(bpy.types.PropertyGroup):
+    """A set of bones that can play a motion of its own."""
+
+    bones: CollectionProperty(type=PartitionBone)
+
+
+class RestBone(bpy.types.PropertyGroup):
+    """The rest matrix a bone had when motions were imported, armature space, row by row."""
+
+    matrix: FloatVectorProperty(size=16)
+
+
+class MotionFile(bpy.types.PropertyGroup):
+    """A file of motions on a rig; ``name`` is the key that actions refer to."""
+
+    path: StringProperty(
+        name="Path", description="Path where the file was imported or last written", subtype="FILE_PATH"
+    )
+    sha256: StringProperty(options={"HIDDEN"})
+    embedded: BoolProperty(name="Inside Model", description="The motions are stored inside the model file")
+    version: IntProperty(name="Version", description="Version of the motion parameters", default=4)
+    partitions: CollectionProperty(type=Partition)
+    active_partition: IntProperty(options={"HIDDEN"})
+    document: bytes_property("The file without its motions' keys")
+    document_seal: seal_property()
+    motions_chunk: bytes_property("The chunk of motions, of a file where it is compressed or claims a wrong size")
+    motions_chunk_seal: seal_property()
+    rest: CollectionProperty(type=RestBone)
+    deleted: CollectionProperty(type=DeletedMotion)
+    actions: CollectionProperty(type=ListedAction)
+    lists_actions: BoolProperty(name="Lists Its Actions", options={"HIDDEN"})  # version 0.1.0 kept no list
+
+
+ADDED = AddedProperties(
+    (MarkInterval, MotionMark, MotionProperties, DeletedMotion, PartitionBone, Partition, RestBone, MotionFile),
+    {
+        (bpy.types.Action, "motionbridge_motion"): PointerProperty(type=MotionProperties),
+        (bpy.types.Object, "motionbridge_motion_files"): CollectionProperty(type=MotionFile),
+        (bpy.types.Object, "motionbridge_motion_file"): IntProperty(name="Motion File", options={"HIDDEN"}),
+    },
+)

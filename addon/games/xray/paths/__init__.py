@@ -1,0 +1,5 @@
+"""Camera paths (`.anm`)."""
+
+from .... import lazy
+
+lazy.attach(__name__)
