@@ -185,6 +185,10 @@ class MOTIONBRIDGE_OT_descent_save_back(_OfOneObject, BlenderOperator):
         if_changed = plans.OtherBase[self.if_changed]
         return model_export.plan_save_back(context, holder, if_changed=if_changed, report=report)
 
+    def settle(self, context: Any, plan: Any) -> None:
+        """The file on disk and its motions are known."""
+        model_export.settle(plan, model_of(context.view_layer.objects.active))
+
 
 class MOTIONBRIDGE_OT_level_save_back(_OfOneObject, BlenderOperator):
     """Write the active level object to its source file, after a preview of the changes, with a backup"""

@@ -637,6 +637,57 @@ def test_the_badge_tells_which_motions_are_edited(bones, vectors):
     assert found == [made.parts[2]]
 
 
+@BOTH
+@pytest.mark.parametrize("few", [False, True], ids=["every", "few"])
+def test_a_motion_that_was_saved_back_is_that_of_the_file(few, bones, vectors, tmp_path):
+    path = tmp_path / "model.oof"
+    path.write_bytes((vectors / "oof" / "twenty_irregular.oof").read_bytes())
+    made, _ = imported(path, bones=bones, few_keys=few, textures=False)
+    curves = rotation_curves(made, 2, bones)
+    tick = next(int(tick) for tick in sorted(key_times(curves))[3:] if tick % 1 == 0)
+    turn_key(curves, tick, Quaternion((1, 2, 3), math.radians(20)))
+    for curve in curves:  # the lengths of quaternions have no meaning
+        next(key for key in curve.keyframe_points if key.co.x == tick).co.y *= 0.5
+    assert compared(made) == (["EDITED"], [2])
+    assert bpy.ops.motionbridge.descent_save_back() == {"FINISHED"}
+    assert made.holder.motionbridge_descent_model.motion_status == "UNTOUCHED"
+    assert compared(made) == (["UNTOUCHED"], [])
+    assert bpy.ops.motionbridge.descent_save_back() == {"CANCELLED"}
+    turn_key(curves, tick, Quaternion((1, 2, 3), math.radians(3)))
+    assert compared(made) == (["EDITED"], [2])
+    assert bpy.ops.motionbridge.descent_save_back() == {"FINISHED"}
+    assert compared(made) == (["UNTOUCHED"], [])
+    # What was imported is an edit of what was saved.
+    for curve in curves:
+        next(key for key in curve.keyframe_points if key.co.x == tick).co.y *= 2
+    turn_key(curves, tick, Quaternion((1, 2, 3), math.radians(-23)))
+    assert planned(made.holder)[0].data == (vectors / "oof" / "twenty_irregular.oof").read_bytes()
+    assert compared(made) == (["EDITED"], [2])
+    assert bpy.ops.motionbridge.descent_save_back() == {"FINISHED"}
+    assert compared(made) == (["UNTOUCHED"], [])
+
+
+def compared(made):
+    """([the badge], the indices of the parts that were found edited)."""
+    for part in made.parts:
+        part.select_set(False)
+    assert bpy.ops.motionbridge.descent_compare() == {"FINISHED"}
+    edited = [index for index, part in enumerate(made.parts) if part.select_get()]
+    return [made.holder.motionbridge_descent_model.motion_status], edited
+
+
+def test_a_saved_motion_is_known_after_the_scene_is_loaded(vectors, tmp_path):
+    path = tmp_path / "model.oof"
+    path.write_bytes((vectors / "oof" / "twenty_irregular.oof").read_bytes())
+    made, _ = imported(path, textures=False)
+    turn_key(rotation_curves(made, 2, False), 0, Quaternion((1, 2, 3), math.radians(20)))
+    assert bpy.ops.motionbridge.descent_save_back() == {"FINISHED"}
+    holder = reloaded(made.holder, tmp_path)
+    bpy.context.view_layer.objects.active = holder
+    assert bpy.ops.motionbridge.descent_compare() == {"FINISHED"}
+    assert holder.motionbridge_descent_model.motion_status == "UNTOUCHED"
+
+
 # Rotors and turrets --------------------------------------------------------------------------------------------------
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from ...formats.descent3.oof.model import (
     Finding,
     Floats,
     Model,
+    Motion,
     Part,
     Point,
     PointKind,
@@ -66,16 +68,28 @@ class ExportOptions:
     backup: bool = True
 
 
+@dataclass
+class ModelPlan(FilePlan):
+    """The file of a model, its ``parts`` in Blender and the motion of each."""
+
+    parts: Sequence[Any] = ()
+    motions: Sequence[Motion | None] = ()
+    before: Model | None = None
+    """The model as it was imported."""
+
+
 def plan_export(
     context: Any, chosen: Chosen, options: ExportOptions, report: Report, path: Path | str = "model.oof"
-) -> FilePlan:
+) -> ModelPlan:
     """What exporting the chosen objects to ``path`` would write. The scene remains unchanged. Raises `WriteError`."""
     name = Path(path).stem
     data = document_of(chosen)
     base = oof.read(data, name, Report()) if data else None
     before = decode(base, Report()) if base is not None else None
-    model = gather_model(context, hierarchy_of(context, chosen, report), before, options, report)
+    hierarchy = hierarchy_of(context, chosen, report)
+    model = gather_model(context, hierarchy, before, options, report)
     model.name = name
+    motions = [part.motion for part in model.parts]
     if options.anew and before is not None:
         # A new file has no tracks that unedited parts could keep.
         model = replace(model, textures=[], parts=[_with_motion(part, before) for part in model.parts])
@@ -85,10 +99,11 @@ def plan_export(
         report.warn(left_out)
     if changes:
         report_findings(model, report)
-    return FilePlan(str(path), oof.write(document) if changes or not data else data, changes)
+    image = oof.write(document) if changes or not data else data
+    return ModelPlan(str(path), image, changes, hierarchy.parts, motions, before)
 
 
-def plan_save_back(context: Any, holder: Any, *, if_changed: OtherBase, report: Report) -> FilePlan:
+def plan_save_back(context: Any, holder: Any, *, if_changed: OtherBase, report: Report) -> ModelPlan:
     """A model for the file that it was imported from. Raises `WriteError`, also if that file has changed since."""
     properties = holder.motionbridge_descent_model
     path = bpy.path.abspath(properties.path)
@@ -101,6 +116,13 @@ def plan_save_back(context: Any, holder: Any, *, if_changed: OtherBase, report: 
     files.warn_of_replacing(path, report)
     starts_from_disk(path, {imported, properties.saved, plan.digest}, if_changed)
     return plan
+
+
+def settle(plan: ModelPlan, holder: Any) -> None:
+    """After ``plan`` was saved back: the file on disk is known, and so are its motions."""
+    holder.motionbridge_descent_model.saved = plan.digest
+    motion.keep_saved(plan.parts, plan.motions, plan.before)
+    holder.motionbridge_descent_model.motion_status = "UNTOUCHED"
 
 
 def export_model(context: Any, chosen: Chosen, path: Path | str, options: ExportOptions, report: Report) -> FilePlan:

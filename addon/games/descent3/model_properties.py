@@ -129,6 +129,9 @@ class DescentPartProperties(bpy.types.PropertyGroup):
         default=(0.0, 0.0, 1.0),
     )
     is_moved: BoolProperty(name="Has Motion", options={"HIDDEN"})
+    saved_motion: bytes_property("The motion that was saved back last")
+    """Empty if that is the imported one."""
+    saved_motion_seal: seal_property()
     text: StringProperty(
         name="Properties", description="Property string as in the file: $rotate=, $glow=, $fov=, $facing …"
     )

@@ -25,13 +25,14 @@ from ...blender import compat, transforms
 from ...blender.action import to_basis
 from ...blender.armature import Rest, rest_of
 from ...blender.bone_curves import channel_path, key_times, rotation_kind
+from ...blender.record import drop, keep, kept
 from ...core import names, rotation
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.descent3.oof.document import Oof
 from ...formats.descent3.oof.model import Floats, Model, Motion, Part
 from ...formats.descent3.oof.pose import KeyedMotion, between_keys, chosen_ticks, keyed_motions
-from ...formats.descent3.oof.tracks import Precision, key_hints, same_rotations
+from ...formats.descent3.oof.tracks import Precision, key_hints, same_displacements, same_rotations
 from .hierarchy import Chosen, Hierarchy, RestPose, array, hierarchy_of, rest_pose
 from .spin import rotates_itself
 
@@ -279,13 +280,44 @@ def unseen(hierarchy: Hierarchy, before: Model | None) -> Report:
 
 
 def edited_parts(context: Any, hierarchy: Hierarchy, before: Model) -> list[Any]:
-    """The parts whose motions are not the file's. Raises `WriteError`."""
+    """The parts whose motions are not those of the file as it was saved back last. Raises `WriteError`."""
     motions = gather(context, hierarchy, rest_pose(hierarchy), before, Report())
-    return [
-        part
-        for part, motion in zip(hierarchy.parts, motions, strict=True)
-        if motion is not None and not _is_base(motion, _base_of(part, before))
-    ]
+    return [part for part, motion in zip(hierarchy.parts, motions, strict=True) if not _is_saved(part, motion, before)]
+
+
+def _is_saved(part: Any, motion: Motion | None, before: Model) -> bool:
+    """Whether the file has a motion: it is the imported one if none was saved since."""
+    stored = kept(part.motionbridge_descent_part, "saved_motion")
+    if motion is None or _is_base(motion, _base_of(part, before)):
+        return not stored
+    saved, precision = _from_bytes(stored), Precision()
+    if saved is None or (saved.first, saved.last) != (motion.first, motion.last):
+        return False
+    same = same_rotations(motion, saved, precision), same_displacements(motion, saved, precision)
+    return all(bool(ticks.all()) for ticks in same)
+
+
+def keep_saved(parts: Sequence[Any], motions: Sequence[Motion | None], before: Model | None) -> None:
+    """Remember which motions were saved back; later ones are compared with them."""
+    for part, motion in zip(parts, motions, strict=True):
+        properties = part.motionbridge_descent_part
+        if motion is None or _is_base(motion, _base_of(part, before)):
+            drop(properties, "saved_motion")
+        else:
+            keep(properties, "saved_motion", _to_bytes(motion))
+
+
+def _to_bytes(motion: Motion) -> bytes:
+    """The first tick as 32 bits, then rotation and displacement of each tick as 32-bit floats."""
+    rows = np.hstack([motion.rotations, motion.displacements]).astype("<f4")
+    return np.array([motion.first], "<i4").tobytes() + rows.tobytes()
+
+
+def _from_bytes(stored: bytes) -> Motion | None:
+    if not stored:
+        return None
+    rows = np.frombuffer(stored, "<f4", offset=4).reshape(-1, 7).astype(np.float64)
+    return Motion(int(np.frombuffer(stored, "<i4", 1)[0]), rows[:, :4], rows[:, 4:])
 
 
 def _is_base(motion: Motion, base: Motion | None) -> bool:
@@ -597,7 +629,10 @@ def _same_positions(motion: Motion, other: Motion, offset: NDArray[Any], precisi
 
 
 def update_status(context: Any, holder: Any, before: Model | None) -> list[Any]:
-    """Compare the motions of a model with those of its file; the parts that differ. Raises `WriteError`."""
+    """Compare the motions of a model with those of its file; the parts that differ. Raises `WriteError`.
+
+    ``before`` is the model as it was imported; what was saved back since is with the parts.
+    """
     hierarchy = hierarchy_of(context, Chosen(holder), Report())
     context.view_layer.update()
     edited = edited_parts(context, hierarchy, before or Model(""))
