@@ -17,7 +17,7 @@ from addon.core.report import Report
 from addon.games.xray.motions import edit as motion_edit
 from addon.games.xray.motions.importing import MotionImportOptions, import_motions
 from addon.ui import listed_actions
-from addon.ui.motion_panels import MOTIONBRIDGE_UL_motions
+from addon.ui.xray.motion_panels import MOTIONBRIDGE_UL_motions
 
 REDRAWS = 50
 ROWS_DRAWN = 34

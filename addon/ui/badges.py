@@ -16,8 +16,7 @@ from ..games.descent3 import hierarchy, model_export, motion
 from ..games.descent3.model_properties import holder_of
 from ..games.xray.motions import edit as motion_edit
 from ..games.xray.motions import skeletal_exporting as skeletal_export
-from .motion_operators import active_action
-from .target import active_rig
+from .target import active_action, active_rig
 
 DELAY = 0.4
 """Seconds without another edit before the comparison, so that dragging a key stays smooth."""

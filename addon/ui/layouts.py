@@ -5,6 +5,9 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
+STATUS_ICONS = {"UNTOUCHED": "BLANK1", "EDITED": "GREASEPENCIL", "NEW": "ADD", "UNKNOWN": "QUESTION"}
+"""Whether what is listed is as in its file."""
+
 
 def fields(layout: Any) -> Any:
     """The same layout; properties have their names on the left, and no buttons that would animate them."""

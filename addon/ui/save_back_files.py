@@ -17,12 +17,12 @@ from ..games.xray.motions import skeletal_exporting as skeletal_export
 from ..games.xray.paths import path as paths
 from .bases import BlenderOperator
 from .curve_tolerances import Tolerances
-from .export_choices import RestChoice, rest_is_edited
-from .export_skeletal import file_played
 from .hidden_keys import HiddenKeysChoice, hides_keys
 from .save_back import IMPORTED_BASES, NAMES_SHOWN, SaveBack, SaveBackOntoEither
 from .target import active_rig, lacks_rig
 from .wording import shown
+from .xray.export_choices import RestChoice, rest_is_edited
+from .xray.export_skeletal import file_played
 
 if TYPE_CHECKING:
     from ..games.plan import FilePlan

@@ -11,8 +11,7 @@ from ..games.xray.levels import properties as level
 from ..games.xray.paths import path as paths
 from .bases import BlenderPanel
 from .menus import CLASSES as GAME_MENUS
-from .motion_operators import active_action
-from .target import active_model, active_rig
+from .target import active_action, active_model, active_rig
 
 
 class MotionbridgePanel:

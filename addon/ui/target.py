@@ -20,6 +20,13 @@ def active_rig(context: Any) -> Any:
     return found if found is not None else (active.parent if _is_rig(active.parent) else None)
 
 
+def active_action(context: Any) -> Any:
+    """The action that the active armature plays, or None."""
+    rig = active_rig(context)
+    data = rig.animation_data if rig is not None else None
+    return data.action if data is not None else None
+
+
 def _is_rig(shown: Any) -> bool:
     return shown is not None and shown.type == "ARMATURE"
 

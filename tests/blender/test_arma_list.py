@@ -10,7 +10,7 @@ from addon.core.errors import ReadError
 from addon.core.report import Report
 from addon.games.arma import animation_edit, animation_list
 from addon.games.arma.animation_import import AnimationImportOptions, import_animation
-from addon.ui import arma_animation_list
+from addon.ui.arma import animation_list as shown_list
 from tests.blender.rtm_scene import curve_of, planned
 from tests.blender.test_rtm import drawn_animation, moved, plain
 from tests.blender.test_ui import refusal
@@ -36,7 +36,7 @@ def rig(folder):
 
 def filtered(rig, pattern="", *, by_name=False):
     drawn = SimpleNamespace(filter_name=pattern, use_filter_sort_alpha=by_name, bitflag_filter_item=SHOWN)
-    return arma_animation_list.MOTIONBRIDGE_UL_arma_animations.filter_items(drawn, None, rig, "")
+    return shown_list.MOTIONBRIDGE_UL_arma_animations.filter_items(drawn, None, rig, "")
 
 
 def shown(rig, pattern="", *, by_name=False) -> list[str]:
@@ -161,8 +161,8 @@ def test_a_binarised_file_without_a_skeleton_names_the_option(rig, folder):
 
 
 def test_the_dialogs_suggest_the_skeleton_files_of_the_scene():
-    from addon.ui.import_arma_animation import IMPORT_SCENE_OT_arma_rtm
-    from addon.ui.skeleton_files import SkeletonFilesChoice
+    from addon.ui.arma.import_animation import IMPORT_SCENE_OT_arma_rtm
+    from addon.ui.arma.skeleton_files import SkeletonFilesChoice
 
     class Dialog:
         config, pivots_model = "typed.cfg", "typed.p3d"

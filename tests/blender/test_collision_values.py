@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from addon.blender import active_face
-from addon.ui import collision_values
+from addon.ui.xray import collision_values
 from tests.blender.test_level_panel import panel_says
 from tests.blender.test_levels import SQUARE, drawn, face_values
 from tests.blender.test_ui import last_report, refusal

@@ -9,7 +9,7 @@ from addon.games.descent3.model_properties import DescentPartProperties, Descent
 from addon.games.xray.levels import edit as level_edit
 from addon.games.xray.levels import file as level_file
 from addon.games.xray.motions import properties as motion_properties
-from addon.ui import level_panels
+from addon.ui.xray import level_panels
 
 
 def test_flags_of_motions_are_the_files():

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from addon.ui import collision_values, export_level, level_panels
+from addon.ui.xray import collision_values, export_level, level_panels
 from tests.blender.test_levels import SQUARE, drawn, imported
 
 

@@ -10,8 +10,8 @@ from addon.blender import action_lists
 from addon.games.xray.motions import edit as motion_edit
 from addon.games.xray.motions.files import LISTS
 from addon.ui import listed_actions
-from addon.ui.motion_panels import MOTIONBRIDGE_UL_motions
-from addon.ui.skeletal_panels import MOTIONBRIDGE_UL_editor_motions
+from addon.ui.xray.motion_panels import MOTIONBRIDGE_UL_motions
+from addon.ui.xray.skeletal_panels import MOTIONBRIDGE_UL_editor_motions
 
 NAMES = ["walk", "idle", "wave", "jump", "nod"]
 

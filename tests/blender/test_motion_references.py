@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from addon.ui import found_motions, motion_references
+from addon.ui.xray import found_motions, motion_references
 from tests.blender.test_level_panel import Layout
 from tests.blender.test_ui import game_folder, load, refusal
 

@@ -15,7 +15,7 @@ from addon.games.arma import animation_edit
 from addon.games.arma.animation_export import FileKind
 from addon.games.arma.animation_import import StepMode
 from addon.games.arma.timing import FramesFrom
-from addon.ui import arma_panels
+from addon.ui.arma import panels
 from tests.blender.rtm_scene import curve_of, exported, load, planned, raw_matrices
 from tests.blender.test_rtm import drawn_animation, moved, plain, walk
 from tests.blender.test_written_motions import as_in_a_window, drawn
@@ -304,7 +304,7 @@ def test_the_dialog_says_before_writing_what_becomes_shorter(walk):
     bpy.context.view_layer.objects.active = done.rig
     before = walk.read_bytes()
     done.action.frame_end = 2
-    dialog = as_in_a_window(arma_panels.MOTIONBRIDGE_OT_arma_save_back)
+    dialog = as_in_a_window(panels.MOTIONBRIDGE_OT_arma_save_back)
     dialog.check(bpy.context)
     text = " ".join(" ".join(drawn(dialog)).split())
     assert "frames, phases changed" in text
@@ -315,6 +315,6 @@ def test_the_dialog_says_before_writing_what_becomes_shorter(walk):
     dialog.check(bpy.context)
     assert "No changes to save" in drawn(dialog)
     done.rig.pose.bones["Spine"].rotation_mode = "XYZ"
-    dialog = as_in_a_window(arma_panels.MOTIONBRIDGE_OT_arma_save_back)
+    dialog = as_in_a_window(panels.MOTIONBRIDGE_OT_arma_save_back)
     dialog.check(bpy.context)
     assert any("rotation mode of 1 bone" in line for line in drawn(dialog))

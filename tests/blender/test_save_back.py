@@ -12,7 +12,8 @@ from addon.core.errors import WriteError
 from addon.games import plan as plans
 from addon.games.xray.motions import edit as motion_edit
 from addon.games.xray.motions import skeletal_exporting as skeletal_export
-from addon.ui import arma_panels, save_back, save_back_files
+from addon.ui import save_back, save_back_files
+from addon.ui.arma import panels
 from tests.blender.rtm_scene import curve_of
 from tests.blender.test_sampling import looked_at, reach_toward
 from tests.blender.test_skl_motions import CURVED, made_motion, rig_of, written
@@ -34,7 +35,7 @@ def an_animation(folder, samples):
     def edit():
         curve_of(action, "head", "location", 0).keyframe_points[0].co[1] += 0.5
 
-    kind = arma_panels.MOTIONBRIDGE_OT_arma_save_back
+    kind = panels.MOTIONBRIDGE_OT_arma_save_back
     return SimpleNamespace(path=path, edit=edit, kind=kind, says="1 frame changed", option="overwrite", decided=True)
 
 

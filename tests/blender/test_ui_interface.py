@@ -13,11 +13,12 @@ from addon.core.errors import ReadError
 from addon.core.report import Report
 from addon.formats.xray import omf
 from addon.games.xray.motions import marks
-from addon.ui import badges, found_motions
-from addon.ui.listed_motions import MotionChooser
-from addon.ui.motion_panels import MOTIONBRIDGE_UL_motions, was_renamed
+from addon.ui import badges
 from addon.ui.name_filter import name_filter
 from addon.ui.operation import Operation, Outcome, broken_lines, status_line
+from addon.ui.xray import found_motions
+from addon.ui.xray.listed_motions import MotionChooser
+from addon.ui.xray.motion_panels import MOTIONBRIDGE_UL_motions, was_renamed
 from tests.blender.test_ui import game_folder, last_report, load, refusal, turn_a_key
 
 OPERATORS = [kind for kind in addon.ui.CLASSES if issubclass(kind, bpy.types.Operator)]

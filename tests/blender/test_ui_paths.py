@@ -13,7 +13,8 @@ from addon.core.report import Report
 from addon.formats.xray import anm
 from addon.formats.xray.anm import Animation, new_anm
 from addon.formats.xray.envelopes import stored
-from addon.ui import export_path, path_panels, scene_command
+from addon.ui import scene_command
+from addon.ui.xray import export_path, path_panels
 from tests.blender.test_paths import curves_of, keyed_object
 from tests.blender.test_ui import last_report, refusal
 from tests.real_files import CORPUS

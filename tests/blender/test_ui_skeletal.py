@@ -8,8 +8,8 @@ import pytest
 
 from addon.core.report import Report
 from addon.formats.xray import skl
-from addon.ui import import_skeletal, skeletal_panels
-from addon.ui.listed_motions import MotionList
+from addon.ui.xray import import_skeletal, skeletal_panels
+from addon.ui.xray.listed_motions import MotionList
 from tests.blender.test_skl_motions import CURVED, STEPPED, curve, curves_of, made_motion, rig_of, written
 from tests.blender.test_ui import last_report, refusal
 

@@ -20,8 +20,9 @@ from addon.formats.xray.chunks import COMPRESSED, Chunk, ChunkRun, read_chunks, 
 from addon.formats.xray.ogf.document import motion_set_of
 from addon.formats.xray.omf.document import Motion, MotionSet
 from addon.games.xray.motions import length as motion_length
-from addon.ui import export_motions, export_skeletal, save_back
+from addon.ui import save_back
 from addon.ui.bases import ExportHelper
+from addon.ui.xray import export_motions, export_skeletal
 from tests.blender.test_level_panel import Layout
 from tests.blender.test_motions import needs_corpus
 from tests.blender.test_skl_motions import load as load_skeletal

@@ -1,0 +1,247 @@
+"""The animation of Arma that the active armature plays, in the Motionbridge tab beside viewport and action editor."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bpy.props import BoolProperty
+
+from ...core import model as core_model
+from ...core.errors import ReadError
+from ...core.report import Report
+from ...games.arma import animation_edit, events, timing
+from ..bases import BlenderList, BlenderOperator, BlenderPanel
+from ..hidden_keys import HiddenKeysChoice, draw_restore, hides_keys
+from ..layouts import STATUS_ICONS, fields
+from ..operation import Outcome, broken_lines
+from ..save_back import SaveBack
+from ..sidebar import MotionbridgePanel, in_both_editors, is_of_a_game, is_of_arma
+from ..target import active_action, active_rig
+from ..wording import said, shown
+from ..xray.motion_operators import OnMotion
+from . import animation_list
+from .skeleton_files import SkeletonFilesPanel
+
+if TYPE_CHECKING:
+    from ...games.arma.animation_export import AnimationPlan
+
+
+class MOTIONBRIDGE_OT_arma_compare(OnMotion, BlenderOperator):
+    """Check whether the animation is edited"""
+
+    bl_idname = "motionbridge.arma_compare"
+    bl_label = "Compare with File"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """Nothing: the badge may be lost."""
+        return ()
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Compare."""
+        rig, action = self.chosen(context)
+        status = animation_edit.update_status(context, rig, action, report)
+        name = action.motionbridge_animation.bl_rna.properties["status"].enum_items[status].name
+        return Outcome(f"{action.name}: {said(name)}")
+
+
+class MOTIONBRIDGE_OT_arma_save_back(OnMotion, SaveBack, HiddenKeysChoice, BlenderOperator):
+    """Write the animation to its source file, with a backup if none exists"""
+
+    bl_idname = "motionbridge.arma_save_back"
+    bl_label = "Save Animation Back"
+    bl_options = {"REGISTER", "UNDO"}
+
+    overwrite: BoolProperty(
+        name="Overwrite",
+        description="Write even if the file on disk has changed since import",
+        default=False,
+        options={"SKIP_SAVE"},
+    )
+
+    def path(self, context: Any) -> str:
+        """The file the animation came from."""
+        return str(self.chosen(context)[1].motionbridge_animation.path)
+
+    def planned(self, context: Any, report: Report) -> "AnimationPlan":
+        """The animation."""
+        rig, action = self.chosen(context)
+        return animation_edit.plan_save_back(
+            context, rig, action, overwrite=self.overwrite, report=report, hidden=self.hidden_keys_option()
+        )
+
+    def questions(self, context: Any) -> dict[str, bool]:
+        """Whether to overwrite what others changed, and hidden keys."""
+        rig, action = self.chosen(context)
+        return {"overwrite": animation_edit.is_changed_on_disk(action), "hidden_keys": hides_keys(rig)}
+
+    def settle(self, context: Any, plan: Any) -> None:
+        """Start from what was written."""
+        rig, action = self.chosen(context)
+        animation_edit.settle(plan, rig, action)
+        self.restore_hidden_keys(rig, [action])
+
+
+class MOTIONBRIDGE_OT_arma_event_add(OnMotion, BlenderOperator):
+    """Add an event at the current frame"""
+
+    bl_idname = "motionbridge.arma_event_add"
+    bl_label = "Add Event"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Any, _report: Report) -> Outcome:
+        """Add it and make it the active one."""
+        _, action = self.chosen(context)
+        phase = events.phase_at(action, context.scene.frame_current_final)
+        made = events.add(action, core_model.Event(events.as_stored(phase), "StepSound", ""))
+        properties = action.motionbridge_animation
+        properties.active_event = len(properties.events) - 1
+        return Outcome(said("Added the event {}").format(made.marker))
+
+
+class MOTIONBRIDGE_OT_arma_event_remove(OnMotion, BlenderOperator):
+    """Remove the active event and its marker"""
+
+    bl_idname = "motionbridge.arma_event_remove"
+    bl_label = "Remove Event"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Any, _report: Report) -> Outcome:
+        """Remove it."""
+        _, action = self.chosen(context)
+        properties = action.motionbridge_animation
+        place = properties.active_event
+        if not 0 <= place < len(properties.events):
+            return Outcome(said("No event to remove"), done=False)
+        name = properties.events[place].marker
+        events.remove(action, place)
+        properties.active_event = min(place, len(properties.events) - 1)
+        return Outcome(said("Removed the event {}").format(name))
+
+
+EVENT_COLUMNS = ("label", "value", "phase")
+
+
+def _event_columns(layout: Any) -> tuple[Any, Any, Any]:
+    """Where names, values and phases are; names are the longest."""
+    name = layout.split(factor=0.45, align=True)
+    rest = name.split(factor=0.45, align=True)
+    return name, rest, rest
+
+
+class MOTIONBRIDGE_UL_arma_events(BlenderList):
+    """Events of an animation."""
+
+    def draw_item(
+        self, _context: Any, layout: Any, _data: Any, item: Any, _icon: int, _active: Any, _property: str
+    ) -> None:
+        """Name, value, phase."""
+        for column, name in zip(_event_columns(layout), EVENT_COLUMNS, strict=True):
+            column.prop(item, name, text="", emboss=False)
+
+
+class AnimationPanel(MotionbridgePanel):
+    """Step, events, phases, bones and file of the animation."""
+
+    bl_label = "Arma Animation"
+    bl_order = 11
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active armature is of the game."""
+        return is_of_arma(context)
+
+    def draw(self, context: Any) -> None:
+        """The animation, or how to get one."""
+        layout = self.layout
+        action, rig = active_action(context), active_rig(context)
+        if rig is not None and (action is not None or len(rig.motionbridge_animations)):
+            animation_list.draw(layout, rig, context)
+        if action is None:
+            layout.label(
+                text="No armature is active: select one" if rig is None else "The active armature has no action",
+                icon="INFO",
+            )
+        else:
+            draw_restore(layout, rig)
+            _draw_animation(layout, action)
+        layout.operator("import_scene.arma_rtm", text="Import Animation", icon="IMPORT")
+        layout.operator("export_scene.arma_rtm", text="Export Animation", icon="EXPORT")
+
+
+class NewAnimationPanel(AnimationPanel):
+    """The same for an action that was made in Blender, on an armature that is of no game: closed."""
+
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """It could become an animation of the game."""
+        return active_action(context) is not None and not is_of_a_game(context)
+
+
+def _draw_animation(layout: Any, action: Any) -> None:
+    properties = action.motionbridge_animation
+    column = fields(layout.column())
+    column.prop(properties, "step")
+    if properties.is_animation:
+        row = column.row()
+        row.enabled = False
+        row.prop(properties, "step_mode")
+    layout.label(text="Events")
+    if len(properties.events):
+        heading = layout.row()
+        for column, name in zip(_event_columns(heading), EVENT_COLUMNS, strict=True):
+            column.label(text=properties.events[0].bl_rna.properties[name].name)
+        heading.label(icon="BLANK1")  # above the buttons
+    row = layout.row()
+    row.template_list(
+        "MOTIONBRIDGE_UL_arma_events", "", properties, "events", properties, "active_event", rows=2, maxrows=5
+    )
+    buttons = row.column(align=True)
+    buttons.operator("motionbridge.arma_event_add", text="", icon="ADD")
+    buttons.operator("motionbridge.arma_event_remove", text="", icon="REMOVE")
+    if properties.is_animation:
+        _draw_file(layout, properties)
+
+
+def _draw_file(layout: Any, properties: Any) -> None:
+    facts = layout.column(align=True)
+    phases = None
+    try:
+        phases = timing.kept_phases(properties)
+    except ReadError as damage:
+        for number, line in enumerate(broken_lines(str(damage), 50)):
+            facts.label(text=line, icon="ERROR" if number == 0 else "BLANK1", translate=False)
+    if phases is not None and len(phases):
+        text = shown("Keys: {}, phases {:g} to {:g}").format(len(phases), phases[0], phases[-1])
+        facts.label(text=text, icon="KEYFRAME", translate=False)
+    missing = sum(1 for entry in properties.bones if not entry.bone)
+    text = shown("Bones: {}, missing from the armature: {}").format(len(properties.bones), missing)
+    facts.label(text=text, icon="BONE_DATA", translate=False)
+    row = facts.row(align=True)
+    row.label(text=Path(properties.path).name, icon="FILE", translate=False)
+    status = properties.bl_rna.properties["status"].enum_items[properties.status]
+    row.label(text=status.name, icon=STATUS_ICONS[properties.status])
+    row.operator("motionbridge.arma_compare", text="", icon="FILE_REFRESH")
+    layout.operator("motionbridge.arma_save_back", icon="FILE_TICK")
+
+
+class MOTIONBRIDGE_PT_arma_files(SkeletonFilesPanel, BlenderPanel):
+    """The skeleton's files where an import begins."""
+
+    bl_parent_id = "MOTIONBRIDGE_PT_begin"
+
+
+CLASSES = (
+    *animation_list.CLASSES,
+    MOTIONBRIDGE_OT_arma_compare,
+    MOTIONBRIDGE_OT_arma_save_back,
+    MOTIONBRIDGE_OT_arma_event_add,
+    MOTIONBRIDGE_OT_arma_event_remove,
+    MOTIONBRIDGE_UL_arma_events,
+    *in_both_editors("arma_animation", AnimationPanel),
+    *in_both_editors("arma_begin", NewAnimationPanel),
+    *in_both_editors("arma_skeleton", SkeletonFilesPanel, bl_parent_id="MOTIONBRIDGE_PT_arma_animation"),
+    MOTIONBRIDGE_PT_arma_files,
+)

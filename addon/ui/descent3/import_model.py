@@ -1,0 +1,310 @@
+"""File > Import > Descent 3 Model (.oof), right out of archives (.hog, .mn3) too, and the drop of such files."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import bpy
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
+
+from ...core.errors import ReadError
+from ...core.report import Report
+from ...games.descent3 import model, spin, textures
+from .. import tick_list
+from ..bases import CALL, BlenderList, BlenderOperator, FileHandler, ImportHelper
+from ..file_import import DropInScene, FileImport
+from ..layouts import fields
+from ..name_filter import name_filter
+from ..operation import Outcome, hand_over
+from ..preferences import descent3_folders
+from ..tick_list import TickedChoice, TickedRows
+from ..wording import said, shown
+
+if TYPE_CHECKING:
+    from ...formats.descent3.hog2 import Hog2
+
+AS_ITEMS = (
+    ("OBJECTS", "Objects", "Create one object per sub-object, parented like the sub-objects"),
+    ("BONES", "Armature", "Create an armature with one bone per sub-object and parent each sub-object to its bone"),
+)
+KEY_ITEMS = (
+    ("EVERY", "Every Tick", "Playback is the same as in the game"),
+    ("FEW", "As in the File", "Keys of the file, and more where needed to stay within 0.05° of the game"),
+)
+FRAMES_PER_SECOND = 30
+"""What the game's models were animated at; files hold no rate, the game's tables say how long a motion lasts."""
+OPTIONS = (
+    "shown_as",
+    "points",
+    "textures",
+    "animated_textures",
+    "animation",
+    "keys",
+    "rotors",
+    "match_scene",
+    "new_collection",
+)
+
+
+class ListedModel(bpy.types.PropertyGroup):
+    """A model of an archive that could be imported; ``name`` is its own."""
+
+    file: StringProperty()
+    bytes: IntProperty(options={"HIDDEN"})
+    ticked: BoolProperty(name="Import Model", description="Import this model", default=False)
+
+
+class MOTIONBRIDGE_UL_listed_models(TickedRows, BlenderList):
+    """Models of the chosen archives, with a tick each."""
+
+    def size(self, item: Any) -> str:
+        """How large it is."""
+        return shown("{} kB").format(max(item.bytes // 1024, 1))
+
+
+class IMPORT_SCENE_OT_descent3_oof(TickedChoice, FileImport, ImportHelper, BlenderOperator):
+    """Import models of Descent 3: sub-objects, textures, gun, attach and ground points, weapon batteries"""
+
+    bl_idname = "import_scene.descent3_oof"
+    bl_label = "Import Descent 3 Model"
+
+    filename_ext = ".oof"
+    filter_glob: StringProperty(default="*.oof;*.hog;*.mn3", options={"HIDDEN"})
+    models: StringProperty(
+        name="Models",
+        description="Names of the models to import from archives, separated by semicolons; * for all",
+        options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"},
+    )
+    shown_as: EnumProperty(
+        name="Import As", description="What to create from the sub-objects", items=AS_ITEMS, default="OBJECTS"
+    )
+    points: BoolProperty(
+        name="Points", description="Import gun, ground, attach and special points as empties", default=True
+    )
+    textures: BoolProperty(
+        name="Textures",
+        description=(
+            "Show textures found next to the model, in its archive, or in the Descent 3 folder of the preferences"
+        ),
+        default=True,
+    )
+    # No DIR_PATH: its button opens a file browser, which closes a pop-up, and which a file browser refuses.
+    animated_textures: StringProperty(
+        name="Animation Folder",
+        description=(
+            "Folder for the frames of animated textures, written as numbered files to play them at one per "
+            "frame; if empty, one frame of each is shown"
+        ),
+    )
+    animation: BoolProperty(
+        name="Animation",
+        description="Import motions of sub-objects as actions; one game tick is one frame",
+        default=True,
+    )
+    keys: EnumProperty(name="Keys", description="Where motions get keys", items=KEY_ITEMS, default="EVERY")
+    rotors: BoolProperty(
+        name="Show Rotors Rotating",
+        description="Show rotors rotating as in the game; not exported",
+        default=True,
+    )
+    match_scene: BoolProperty(
+        name="Match Scene",
+        description="Set the scene to 30 frames per second and to the ticks of the first animated model",
+        default=False,
+    )
+    new_collection: BoolProperty(
+        name="New Collection", description="Import each model into its own collection", default=False
+    )
+    listed: CollectionProperty(type=ListedModel, options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"})
+    name_filter: StringProperty(
+        name="Filter",
+        description="Show models whose names contain this text; * and ? match any letters",
+        options={"SKIP_SAVE", "SKIP_PRESET", "TEXTEDIT_UPDATE"},
+    )
+
+    def invoke(self, context: Any, _event: Any) -> Any:
+        """The file browser; for dropped files a dialog with the options, and of archives the list of their models."""
+        self.called_by_person(from_browser=not self.paths())
+        if self._archives() and not bpy.app.background:
+            return self.answer(context, self._list)
+        return self.invoke_popup(context)
+
+    def execute(self, context: Any) -> Any:
+        """Import; archives chosen in the file browser are listed first."""
+        listed_first = self.invoked and not bpy.app.background
+        if listed_first and self._archives() and not self.models and not len(self.listed):
+            names = [{"name": entry.name} for entry in self.files if entry.name]
+            options = {name: getattr(self, name) for name in OPTIONS}
+            importer = CALL.import_scene.descent3_oof
+            hand_over(self, importer, filepath=self.filepath, directory=self.directory, files=names, **options)
+            return {"CANCELLED"}
+        answer: Any = super().execute(context)
+        if answer == {"CANCELLED"} and len(self.listed) and not bpy.app.background:
+            self._open_again(context)
+        return answer
+
+    def _open_again(self, context: Any) -> None:
+        """The list with its ticks and options as they are, as soon as this dialog is gone: a refusal closes it."""
+        rows = [{name: getattr(row, name) for name in ("name", "file", "bytes", "ticked")} for row in self.listed]
+        chosen: dict[str, Any] = {name: getattr(self, name) for name in (*OPTIONS, "name_filter", "regular")}
+        chosen |= {"filepath": self.filepath, "directory": self.directory, "active_listed": self.active_listed}
+        names = [{"name": entry.name} for entry in self.files if entry.name]
+        place = {"window": context.window, "area": context.area, "region": context.region}
+
+        def open_list() -> None:
+            now: Any = bpy.context  # the stubs of 5.2 know no override as a context manager
+            with now.temp_override(**place):
+                CALL.import_scene.descent3_oof("INVOKE_DEFAULT", listed=rows, files=names, **chosen)
+
+        bpy.app.timers.register(open_list, first_interval=0.0)
+
+    def _archives(self) -> list[str]:
+        return [path for path in self.paths() if is_archive(path)]
+
+    def _list(self, context: Any, report: Report) -> None:
+        paths = self._archives()
+        if not len(self.listed):  # else it is opened again
+            self._fill_list(paths, report)
+        context.window_manager.invoke_props_dialog(
+            self, width=460, title=Path(paths[0]).name, confirm_text=shown("Import Models")
+        )
+
+    def _fill_list(self, paths: list[str], report: Report) -> None:
+        def one(path: str, found: Report) -> None:
+            for name, size in self._models_of(textures.open_archive(path, found), path):
+                row = self.listed.add()
+                row.name, row.file, row.bytes = name, path, size
+
+        self.each_file(paths, one, report)
+        for row in self.listed:
+            row.ticked = len(self.listed) == 1
+
+    def _models_of(self, archive: "Hog2", path: str) -> list[tuple[str, int]]:
+        found = model.models_in(archive)
+        if not found:
+            raise ReadError("there are no models in this archive", file=path, remedy="Choose another archive")
+        return found
+
+    def draw(self, _context: Any) -> None:
+        """Which, and how."""
+        layout = self.layout
+        if len(self.listed):
+            tick_list.draw(layout, self, "MOTIONBRIDGE_UL_listed_models", shown("{} of {} models"))
+        column = fields(layout.column())
+        for name in OPTIONS:
+            row = column.row()
+            needed = {"keys": self.animation, "animated_textures": self.textures}
+            row.active = needed.get(name, True)
+            row.prop(self, name)
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Import every model."""
+        paths = self.chosen_files("Choose at least one model (.oof) or archive (.hog, .mn3)")
+        sources = self._sources(paths, report)
+        made = self.import_each(
+            context, list(sources), lambda key, found: self._import(context, sources[key], found), report
+        )
+        parts, points = sum(len(one.parts) for one in made), sum(len(one.points) for one in made)
+        names = ", ".join(one.holder.name for one in made)
+        self._match(context, made)
+        text = said("Imported models: {} (sub-objects: {}, points: {})").format(len(made), parts, points)
+        moving = sum(one.moving for one in made)
+        if moving:
+            text += said("; animated: {}").format(moving)
+        return Outcome(f"{text}: {names}")
+
+    def _match(self, context: Any, made: "list[model.ImportedModel]") -> None:
+        moving = next((one for one in made if one.moving), None)
+        if not self.match_scene or moving is None:
+            return
+        scene = context.scene
+        scene.render.fps, scene.render.fps_base = FRAMES_PER_SECOND, 1.0
+        # Blender's scenes begin at 0 at the earliest.
+        scene.frame_start, scene.frame_end = max(moving.ticks[0], 0), max(moving.ticks[1], 1)
+        for one in made:
+            spin.show(context, one.holder)
+
+    def _sources(self, paths: list[str], report: Report) -> "dict[str, model.Source]":
+        """Label -> model, of archives those that are ticked or named."""
+        found: dict[str, model.Source] = {}
+        wanted = {name.strip().lower() for name in self.models.split(";") if name.strip()}
+
+        def one(path: str, told: Report) -> None:
+            sources = [model.Source(Path(path))]
+            if is_archive(path):
+                archive = textures.open_archive(path, told)
+                names = self._chosen(path, [name for name, _ in self._models_of(archive, path)], wanted)
+                sources = [model.Source(Path(path), name, archive) for name in names]
+            found.update({source.label: source for source in sources})
+
+        self.each_file(paths, one, report)
+        if not found:
+            raise ReadError("no model is chosen", file=paths[0], remedy="Tick at least one model in the list")
+        return found
+
+    def _chosen(self, path: str, names: list[str], wanted: set[str]) -> list[str]:
+        if len(self.listed):
+            ticked = {row.name for row in self._rows_meant() if row.file == path}
+            return [name for name in names if name in ticked]
+        if wanted == {"*"} or (not wanted and len(names) == 1):
+            return names
+        lowered = {name.lower() for name in names}
+        missing = [name for name in sorted(wanted) if name not in lowered and f"{name}{model.SUFFIX}" not in lowered]
+        if missing or not wanted:
+            problem = f"there is no model named {missing[0]!r}" if missing else f"{len(names)} models are in it"
+            raise ReadError(problem, file=path, remedy=f"Name the models to import, such as {names[0]}")
+        return [name for name in names if {name.lower(), Path(name).stem.lower()} & wanted]
+
+    def _rows_meant(self) -> list[Any]:
+        """The ticked rows of the list; where none is ticked the highlighted one, if the filter shows it."""
+        ticked = [row for row in self.listed if row.ticked]
+        if ticked:
+            return ticked
+        fits = name_filter(self.name_filter, self.regular)
+        return [row for row in self.listed[self.active_listed : self.active_listed + 1] if fits(row.name)]
+
+    def _import(self, context: Any, source: "model.Source", report: Report) -> "model.ImportedModel":
+        options = model.ImportOptions(
+            bones=self.shown_as == "BONES",
+            points=self.points,
+            textures=self.textures,
+            animation=self.animation,
+            few_keys=self.keys == "FEW",
+            rotors=self.rotors,
+            folders=descent3_folders(context),
+            animated=Path(bpy.path.abspath(self.animated_textures)) if self.animated_textures else None,
+            collection=Path(source.member or source.path.name).stem if self.new_collection else "",
+        )
+        return model.import_model(context, source, options, report)
+
+
+def is_archive(path: str) -> bool:
+    """Whether a file is called as archives are."""
+    return Path(path).suffix.lower() in textures.ARCHIVES
+
+
+class IO_FH_motionbridge_descent3_oof(DropInScene, FileHandler):
+    """Drop of models, and their export by collections."""
+
+    bl_idname = "IO_FH_motionbridge_descent3_oof"
+    bl_label = "Descent 3 Model"
+    bl_import_operator = "import_scene.descent3_oof"
+    bl_export_operator = "export_scene.descent3_oof"
+    bl_file_extensions = ".oof"
+
+
+class IO_FH_motionbridge_descent3_hog(DropInScene, FileHandler):
+    """Drop of archives."""
+
+    bl_idname = "IO_FH_motionbridge_descent3_hog"
+    bl_label = "Descent 3 Archive"
+    bl_import_operator = "import_scene.descent3_oof"
+    bl_file_extensions = ".hog;.mn3"
+
+
+CLASSES = (
+    ListedModel,
+    MOTIONBRIDGE_UL_listed_models,
+    IMPORT_SCENE_OT_descent3_oof,
+    IO_FH_motionbridge_descent3_oof,
+    IO_FH_motionbridge_descent3_hog,
+)

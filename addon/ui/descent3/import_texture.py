@@ -1,0 +1,72 @@
+"""File > Import > Descent 3 Texture (.ogf, .oaf), and the drop of such files into an image editor."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bpy.props import BoolProperty, StringProperty
+
+from ...core import files
+from ...core.report import Report
+from ...formats import HEAD_SIZE, detect
+from ...games.descent3 import textures
+from ..bases import BlenderOperator, FileHandler, ImportHelper
+from ..file_import import FileImport
+from ..operation import Outcome
+from ..wording import said
+
+
+class IMPORT_SCENE_OT_descent3_ogf(FileImport, ImportHelper, BlenderOperator):
+    """Import Descent 3 textures as images; animated textures as one image per frame"""
+
+    bl_idname = "import_scene.descent3_ogf"
+    bl_label = "Import Descent 3 Texture"
+
+    filename_ext = ".ogf"
+    filter_glob: StringProperty(default="*.ogf;*.oaf", options={"HIDDEN"})
+    fake_user: BoolProperty(
+        name="Fake User", description="Keep images without users when the .blend file is saved", default=True
+    )
+
+    def draw(self, _context: Any) -> None:
+        """The options."""
+        self.layout.prop(self, "fake_user")
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Import every file, and show the first picture in an open image editor."""
+        paths = self.chosen_files("Choose at least one texture (.ogf, .oaf)")
+        found = self.import_each(context, paths, lambda path, told: textures.import_pictures(Path(path), told), report)
+        return Outcome(keep_and_show(context, [image for images in found for image in images], self.fake_user))
+
+
+def is_texture(path: str) -> bool:
+    """Whether a file is a texture: models of another game have the same suffix. Raises `ReadError`."""
+    known = detect(path, files.read_file(path)[:HEAD_SIZE])
+    return known is not None and known.name == "ogf_image"
+
+
+def keep_and_show(context: Any, images: Sequence[Any], fake_user: bool = True) -> str:
+    """Show the first picture in an open image editor; the sentence about them."""
+    for image in images:
+        image.use_fake_user = fake_user
+    for area in context.screen.areas if context.screen is not None else ():
+        if area.type == "IMAGE_EDITOR":
+            area.spaces.active.image = images[0]
+    return said("Images: {}, first: {}").format(len(images), images[0].name)
+
+
+class IO_FH_motionbridge_descent3_ogf(FileHandler):
+    """Drop of textures. In the viewport they go to the import of X-Ray's models, which knows them by their content."""
+
+    bl_idname = "IO_FH_motionbridge_descent3_ogf"
+    bl_label = "Descent 3 Texture"
+    bl_import_operator = "import_scene.descent3_ogf"
+    bl_file_extensions = ".ogf;.oaf"
+
+    @classmethod
+    def poll_drop(cls, context: Any) -> bool:
+        """Dropped into an image editor."""
+        return context.area is not None and context.area.type == "IMAGE_EDITOR"
+
+
+CLASSES = (IMPORT_SCENE_OT_descent3_ogf, IO_FH_motionbridge_descent3_ogf)

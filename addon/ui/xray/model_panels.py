@@ -1,0 +1,293 @@
+"""What the game says of a bone, a model and a material, in the tabs of the Properties editor."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ...core.errors import WriteError
+from ...core.report import Report
+from ...games.xray.bones import properties as bone_properties
+from ..bases import BlenderOperator, BlenderPanel
+from ..layouts import fields
+from ..operation import Operation, Outcome
+from ..target import model_to_export
+from ..wording import said, shown
+from . import found_motions
+
+USER_DATA = "User Data"
+
+SHAPE_FIELDS = {
+    "BOX": ("box_centre", "box_half_size", "box_rotation"),
+    "SPHERE": ("sphere_centre", "sphere_radius"),
+    "CYLINDER": ("cylinder_centre", "cylinder_direction", "cylinder_height", "cylinder_radius"),
+}
+WITH_LIMITS = {"JOINT", "WHEEL", "SLIDER"}
+
+
+class PropertiesPanel:
+    """A panel of the Properties editor."""
+
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "WINDOW"
+    layout: Any
+
+    def fields(self) -> Any:
+        """A column with names on the left."""
+        layout = fields(self.layout)
+        return layout.column()
+
+
+def _bone(context: Any) -> Any:
+    """The bone, also while its armature is edited."""
+    bone = context.bone
+    if bone is None and context.edit_bone is not None:
+        bone = context.edit_bone.id_data.bones.get(context.edit_bone.name)
+    return bone
+
+
+class MOTIONBRIDGE_PT_bone(PropertiesPanel, BlenderPanel):
+    """The bone as the game knows it."""
+
+    bl_label = "X-Ray Bone"
+    bl_context = "bone"
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The bone came from a model."""
+        bone = _bone(context)
+        return bone is not None and bone_properties.known(bone) is not None
+
+    def draw(self, context: Any) -> None:
+        """Name, number, material, mass, rest."""
+        bone = _bone(context).motionbridge_xray
+        column = self.fields()
+        column.prop(bone, "game_name")
+        fixed = column.column()
+        fixed.enabled = False
+        fixed.prop(bone, "index")
+        column.prop(bone, "material")
+        column.prop(bone, "mass")
+        column.prop(bone, "centre_of_mass")
+        fixed = column.column()
+        fixed.enabled = False
+        fixed.prop(bone, "rest_offset")
+        fixed.prop(bone, "rest_rotation")
+
+
+class MOTIONBRIDGE_PT_bone_shape(PropertiesPanel, BlenderPanel):
+    """What the bone collides as."""
+
+    bl_label = "Shape"
+    bl_context = "bone"
+    bl_parent_id = "MOTIONBRIDGE_PT_bone"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Any) -> None:
+        """The shape that counts, and its flags."""
+        bone = _bone(context).motionbridge_xray
+        column = self.fields()
+        column.prop(bone, "shape")
+        for name in SHAPE_FIELDS.get(bone.shape, ()):
+            column.prop(bone, name)
+        flags = column.column(align=True)
+        flags.use_property_split = False
+        flags.grid_flow(columns=2, align=True, even_columns=True).prop(bone, "shape_flags")
+
+
+class MOTIONBRIDGE_PT_bone_joint(PropertiesPanel, BlenderPanel):
+    """How the bone is connected to its parent."""
+
+    bl_label = "Joint"
+    bl_context = "bone"
+    bl_parent_id = "MOTIONBRIDGE_PT_bone"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Any) -> None:
+        """Kind, limits where the kind has them, forces."""
+        bone = _bone(context).motionbridge_xray
+        column = self.fields()
+        column.prop(bone, "joint")
+        if bone.joint in WITH_LIMITS:
+            for axis in bone_properties.AXES:
+                limit = getattr(bone, f"limit_{axis}")
+                block = column.column(align=True)
+                block.prop(limit, "lowest", text=shown("{} Min").format(axis.upper()), translate=False)
+                block.prop(limit, "highest", text=shown("Max"))
+                block.prop(limit, "spring")
+                block.prop(limit, "damping")
+        for name in ("spring", "damping", "friction", "breakable"):
+            column.prop(bone, name)
+        if bone.breakable:
+            column.prop(bone, "break_force")
+            column.prop(bone, "break_torque")
+
+
+class MOTIONBRIDGE_PT_model(PropertiesPanel, BlenderPanel):
+    """The model that the object came from."""
+
+    bl_label = "X-Ray Model"
+    bl_context = "object"
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The object remembers a model."""
+        return context.object is not None and context.object.motionbridge_model.is_model
+
+    def draw(self, context: Any) -> None:
+        """File, references with what was found for them, user data."""
+        layout = self.layout
+        holder = context.object
+        model = holder.motionbridge_model
+        layout.prop(model, "path", text="")
+        layout.label(text="Motion References")
+        row = layout.row()
+        row.template_list(
+            "UI_UL_list", "motionbridge_references", model, "references", model, "active_reference", rows=2
+        )
+        column = row.column(align=True)
+        column.operator("motionbridge.add_reference", text="", icon="ADD")
+        column.operator("motionbridge.remove_reference", text="", icon="REMOVE")
+        if 0 <= model.active_reference < len(model.references):
+            reference = model.references[model.active_reference]
+            layout.prop(reference, "name", text="")
+            found = found_motions.paths_of(holder, reference.name)
+            for path in found:
+                layout.label(text=Path(path).name, icon="CHECKMARK", translate=False)
+            if found and holder.type == "ARMATURE":
+                button = layout.operator("motionbridge.import_referenced_motions", text="Import", icon="IMPORT")
+                button.reference = reference.name
+            if not found:
+                layout.label(text="Not found: set the game folder in the preferences", icon="INFO")
+        layout.label(text="User Data")
+        for line in model.user_data.splitlines()[:8]:
+            layout.label(text=line, translate=False)
+        row = layout.row(align=True)
+        row.operator("motionbridge.user_data_to_text", icon="TEXT")
+        row.operator("motionbridge.user_data_from_text", icon="CHECKMARK")
+
+
+class OnModel(Operation):
+    """Mixed into operators on the active model."""
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """What remembers the model."""
+        return (context.view_layer.objects.active,)
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active object remembers a model."""
+        operator: Any = cls
+        operator.poll_message_set("The active object is not part of an imported X-Ray model")
+        active = context.view_layer.objects.active
+        return active is not None and active.motionbridge_model.is_model
+
+
+class MOTIONBRIDGE_OT_add_reference(OnModel, BlenderOperator):
+    """Add a motion file to the model's references: its path below the meshes folder, without suffix"""
+
+    bl_idname = "motionbridge.add_reference"
+    bl_label = "Add Motion Reference"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Add it behind the others."""
+        model = model_to_export(context, "").motionbridge_model
+        model.references.add().name = "actors\\motions"
+        model.active_reference = len(model.references) - 1
+        return Outcome(said("Type the name of the motion file"))
+
+
+class MOTIONBRIDGE_OT_remove_reference(OnModel, BlenderOperator):
+    """Remove the active motion file from the model's references"""
+
+    bl_idname = "motionbridge.remove_reference"
+    bl_label = "Remove Motion Reference"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Remove it."""
+        model = model_to_export(context, "").motionbridge_model
+        if not 0 <= model.active_reference < len(model.references):
+            raise WriteError("no reference is chosen", remedy="Choose one in the list")
+        name = model.references[model.active_reference].name
+        model.references.remove(model.active_reference)
+        model.active_reference = max(model.active_reference - 1, 0)
+        return Outcome(said("Removed the reference {}").format(name))
+
+
+def _text_name(holder: Any) -> str:
+    return f"{holder.name} {USER_DATA}"
+
+
+class MOTIONBRIDGE_OT_user_data_to_text(OnModel, BlenderOperator):
+    """Copy the user data into a text, to edit it in the Text editor"""
+
+    bl_idname = "motionbridge.user_data_to_text"
+    bl_label = "Edit as Text"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Fill the text."""
+        holder = model_to_export(context, "")
+        name = _text_name(holder)
+        text = bpy.data.texts.get(name) or bpy.data.texts.new(name)
+        text.clear()
+        text.write(holder.motionbridge_model.user_data.replace("\r\n", "\n"))
+        return Outcome(said("The user data is in the text '{}'; edit it, then use Apply Text").format(name))
+
+
+class MOTIONBRIDGE_OT_user_data_from_text(OnModel, BlenderOperator):
+    """Use the edited text as the model's user data"""
+
+    bl_idname = "motionbridge.user_data_from_text"
+    bl_label = "Apply Text"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Take it over, with the line ends of the game."""
+        holder = model_to_export(context, "")
+        text: Any = bpy.data.texts.get(_text_name(holder))
+        if text is None:
+            raise WriteError("there is no text with the user data", remedy="Click Edit as Text first")
+        properties = holder.motionbridge_model
+        edited = text.as_string()
+        old = properties.user_data
+        ends = "\r\n" if "\r\n" in old or not old else "\n"
+        edited = edited.replace("\n", ends)
+        if edited.rstrip() == old.rstrip():
+            return Outcome(said("The user data is unchanged"), done=False)
+        properties.user_data = edited
+        return Outcome(said("Applied the text to the user data"))
+
+
+class MOTIONBRIDGE_PT_material(PropertiesPanel, BlenderPanel):
+    """The surface as the game names it."""
+
+    bl_label = "X-Ray Material"
+    bl_context = "material"
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """There is a material."""
+        return context.material is not None
+
+    def draw(self, context: Any) -> None:
+        """Texture and shader."""
+        column = self.fields()
+        column.prop(context.material.motionbridge_material, "texture")
+        column.prop(context.material.motionbridge_material, "shader")
+
+
+CLASSES = (
+    MOTIONBRIDGE_OT_add_reference,
+    MOTIONBRIDGE_OT_remove_reference,
+    MOTIONBRIDGE_OT_user_data_to_text,
+    MOTIONBRIDGE_OT_user_data_from_text,
+    MOTIONBRIDGE_PT_bone,
+    MOTIONBRIDGE_PT_bone_shape,
+    MOTIONBRIDGE_PT_bone_joint,
+    MOTIONBRIDGE_PT_model,
+    MOTIONBRIDGE_PT_material,
+)

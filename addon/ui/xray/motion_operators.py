@@ -1,0 +1,328 @@
+"""Buttons of the list of motions: play, revert, move, delete, add, compare, and import what a model refers to."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, StringProperty
+
+from ...blender import action as actions
+from ...blender import action_lists, scope
+from ...core.errors import ReadError, WriteError
+from ...core.report import Report
+from ...formats.xray import omf
+from ...games.xray.motions import edit as motion_edit
+from ...games.xray.motions import files as motion_files
+from ...games.xray.motions import importing as motion_import
+from ...games.xray.motions import length as motion_length
+from ..bases import CALL, BlenderOperator
+from ..long_work import StartsAtOnce
+from ..operation import Operation, Outcome, hand_over
+from ..scene_rate import frames_said, match_scene
+from ..target import active_action, active_rig, lacks_rig, rig_to_export
+from ..wording import said
+from . import found_motions
+from .export_motions import active_file
+
+
+def plays_action(operator: Any, context: Any) -> bool:
+    """The poll of operators on what the active armature plays, with the reason where there is none."""
+    if lacks_rig(operator, context):
+        return False
+    operator.poll_message_set("The active armature has no action: choose one in the list")
+    return active_action(context) is not None
+
+
+class OnMotion(Operation):
+    """Mixed into operators on one motion: the named action, else the active one."""
+
+    action: StringProperty(
+        name="Action",
+        description="Name of the action; empty for the active one",
+        options={"SKIP_SAVE", "HIDDEN"},
+    )
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active armature plays an action."""
+        return plays_action(cls, context)
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """The action."""
+        return (self.chosen(context)[1],)
+
+    def chosen(self, context: Any) -> tuple[Any, Any]:
+        """The armature and the action. Raises `WriteError`."""
+        rig = rig_to_export(context, "")
+        action = bpy.data.actions.get(self.action) if self.action else active_action(context)
+        if action is None:
+            raise WriteError(
+                f"there is no action {self.action!r}" if self.action else f"{rig.name!r} plays no action",
+                remedy="Choose one in the list of motions",
+            )
+        return rig, action
+
+    def chosen_of_file(self, context: Any) -> tuple[Any, Any, Any]:
+        """The armature, the action and its motion file. Raises `WriteError`."""
+        rig, action = self.chosen(context)
+        file = action_lists.file_of(rig, action, motion_files.LISTS)
+        if file is None:
+            raise WriteError(
+                f"the action {action.name!r} is not in a motion file of {rig.name!r}", remedy="Add it to a file first"
+            )
+        return rig, action, file
+
+
+class OnMotionFile(Operation):
+    """Mixed into operators on the active motion file."""
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """Nothing, unless an operator changes the file: badges may be lost."""
+        return ()
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active armature has a motion file."""
+        operator: Any = cls
+        if lacks_rig(operator, context):
+            return False
+        operator.poll_message_set("The active armature has no imported motions")
+        return active_file(active_rig(context)) is not None
+
+
+class MOTIONBRIDGE_OT_revert_motion(OnMotion, BlenderOperator):
+    """Restore keys, marks and parameters from the file"""
+
+    bl_idname = "motionbridge.revert_motion"
+    bl_label = "Restore Motion"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Revert."""
+        rig, action = self.chosen(context)
+        motion_edit.revert(rig, action, report)
+        return Outcome(said("Restored {} from the file").format(action.name))
+
+
+class MOTIONBRIDGE_OT_move_motion(OnMotion, BlenderOperator):
+    """Move the motion in the list; the order is written to the file on the next save"""
+
+    bl_idname = "motionbridge.move_motion"
+    bl_label = "Move Motion"
+    bl_options = {"REGISTER", "UNDO"}
+
+    direction: EnumProperty(
+        name="Direction",
+        items=(
+            ("UP", "Up", "Up by one"),
+            ("DOWN", "Down", "Down by one"),
+            ("TOP", "Top", "To the start of the list"),
+            ("BOTTOM", "Bottom", "To the end of the list"),
+        ),
+    )
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """The action, and the armature whose file it is of."""
+        return self.chosen(context)
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Move, unless it is at that end already."""
+        _, action, file = self.chosen_of_file(context)
+        listed = motion_edit.motions_of(file)
+        steps = {"UP": -1, "DOWN": 1, "TOP": -len(listed), "BOTTOM": len(listed)}[self.direction]
+        if listed[0 if steps < 0 else -1] == action:
+            return Outcome(said("{} is already at the end of the list").format(action.name), done=False)
+        motion_edit.move(file, action, steps)
+        return Outcome(said("Moved {}").format(action.name))
+
+
+class MOTIONBRIDGE_OT_delete_motion(OnMotion, BlenderOperator):
+    """Delete the action; its motion is removed from the file on the next save"""
+
+    bl_idname = "motionbridge.delete_motion"
+    bl_label = "Delete Motion"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """The action, and the armature whose file it is of."""
+        return self.chosen(context)
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Delete it and play the next of the list."""
+        rig, action, file = self.chosen_of_file(context)
+        name = action.name
+        listed = motion_edit.motions_of(file)
+        place = listed.index(action)
+        others = [other for other in listed if other != action]
+        was_playing = active_action(context) == action
+        motion_edit.delete(file, action)
+        if was_playing and others:
+            actions.play(context, rig, others[min(place, len(others) - 1)])
+        return Outcome(said("Deleted {}; it is removed from {} on the next save").format(name, file.name))
+
+
+class MOTIONBRIDGE_OT_add_motion(OnMotion, BlenderOperator):
+    """Add the active action to the active motion file as a new motion; written on the next save"""
+
+    bl_idname = "motionbridge.add_motion"
+    bl_label = "Add Action to File"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """The action, and the armature whose file it is of."""
+        return self.chosen(context)
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Put it at the end of the list."""
+        rig, action = self.chosen(context)
+        file = active_file(rig)
+        if file is None:
+            raise WriteError(f"{rig.name!r} has no motion file", remedy="Export to a new file instead")
+        if action in action_lists.listed(file, motion_files.LISTS):
+            return Outcome(said("{} is already in the file").format(action.name), done=False)
+        motion_edit.add(file, action)
+        return Outcome(said("Added {} to {}").format(action.name, file.name))
+
+
+class MOTIONBRIDGE_OT_update_status(StartsAtOnce, OnMotionFile, BlenderOperator):
+    """Compare every motion of the active file with the imported file"""
+
+    bl_idname = "motionbridge.update_status"
+    bl_label = "Find Edited Motions"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Compare."""
+        rig = rig_to_export(context, "")
+        listed = motion_edit.motions_of(active_file(rig))
+        if not listed:
+            return Outcome(said("The list is empty"), done=False)
+        with scope.progress(context, len(listed)) as step:
+            motion_edit.update_status(context, rig, listed, report, progress=step)
+        states = [action.motionbridge_motion.status for action in listed]
+        text = said("Edited: {}, new: {}, unchanged: {}")
+        return Outcome(text.format(*(states.count(state) for state in ("EDITED", "NEW", "UNTOUCHED"))))
+
+
+class MOTIONBRIDGE_OT_use_action_name(OnMotion, BlenderOperator):
+    """Rename the motion after its action; written to the file on the next save"""
+
+    bl_idname = "motionbridge.use_action_name"
+    bl_label = "Use as Motion Name"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Take the action's name over."""
+        _, action = self.chosen(context)
+        action.motionbridge_motion.motion_name = action.name
+        return Outcome(said("Renamed the motion to {}").format(action.name))
+
+
+class MOTIONBRIDGE_OT_match_scene(OnMotion, BlenderOperator):
+    """Set the scene to 30 frames per second, as in the game, and to the length of the motion"""
+
+    bl_idname = "motionbridge.match_scene"
+    bl_label = "Match Scene to Motion"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """Nothing but the scene."""
+        return ()
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Set rate and range."""
+        _, action = self.chosen(context)
+        match_scene(context, omf.FRAMES_PER_SECOND, motion_length.ends_of(action))
+        return frames_said(context)
+
+
+class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
+    """Import the motion files to which the model refers"""
+
+    bl_idname = "motionbridge.import_referenced_motions"
+    bl_label = "Import Referenced Motions"
+    bl_options = {"REGISTER", "UNDO"}
+
+    reference: StringProperty(
+        name="Reference",
+        description="One of the model's references; empty for all whose files are not imported yet",
+        options={"SKIP_SAVE", "HIDDEN"},
+    )
+    every: BoolProperty(
+        name="All Motions", description="Import all motions without showing the list", options={"SKIP_SAVE", "HIDDEN"}
+    )
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active armature came from a model that refers to motion files."""
+        if lacks_rig(cls, context):
+            return False
+        cls.poll_message_set("The model of the active armature has no motion references")
+        return len(active_rig(context).motionbridge_model.references) > 0
+
+    def invoke(self, context: Any, _event: Any) -> Any:
+        """Show the list of what is in the files."""
+        if bpy.app.background or self.every:
+            self.called_by_person()
+            return self.execute(context)
+
+        def show(context: Any, _report: Report) -> None:
+            first, *_ = paths = self._paths(rig_to_export(context, ""))
+            hand_over(self, CALL.import_scene.xray_omf, filepath=first, files=[{"name": path} for path in paths])
+
+        answer = self.answer(context, show)
+        return {"CANCELLED"} if answer == {"RUNNING_MODAL"} else answer
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """The armature."""
+        return (active_rig(context),)
+
+    def _paths(self, rig: Any) -> list[str]:
+        found_motions.forget()
+        names = [reference.name for reference in rig.motionbridge_model.references]
+        wanted = [name for name in names if not self.reference or name == self.reference]
+        paths = list(dict.fromkeys(path for name in wanted for path in found_motions.paths_of(rig, name)))
+        if not paths:
+            raise ReadError(
+                f"no motion file was found for {', '.join(wanted) or self.reference}",
+                file=Path(rig.motionbridge_model.path).name,
+                remedy="Set the game folder in the preferences of Motionbridge, or put the file beside the model",
+            )
+        if self.reference:
+            return paths
+        missing = found_motions.not_imported(rig, paths)
+        if not missing:
+            raise ReadError(
+                "all motion files that the model refers to are imported",
+                file=Path(rig.motionbridge_model.path).name,
+                remedy="Choose one reference to import its files again",
+            )
+        return missing
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Import them."""
+        rig = rig_to_export(context, "")
+        paths = self._paths(rig)
+        made: list[Any] = []
+        with scope.progress(context, len(paths)) as step:
+
+            def one(path: str, found: Report) -> None:
+                options = motion_import.MotionImportOptions(assign_first=not made)
+                made.extend(motion_import.import_motions(context, rig, path, options=options, report=found).actions)
+                step(len(made))
+
+            count = self.each_file(paths, one, report)
+        return Outcome(said("Imported motions: {}, files: {}").format(len(made), count))
+
+
+CLASSES = (
+    MOTIONBRIDGE_OT_revert_motion,
+    MOTIONBRIDGE_OT_move_motion,
+    MOTIONBRIDGE_OT_delete_motion,
+    MOTIONBRIDGE_OT_add_motion,
+    MOTIONBRIDGE_OT_update_status,
+    MOTIONBRIDGE_OT_use_action_name,
+    MOTIONBRIDGE_OT_match_scene,
+    MOTIONBRIDGE_OT_import_referenced_motions,
+)

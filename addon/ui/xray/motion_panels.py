@@ -1,0 +1,326 @@
+"""The Motionbridge tab beside the viewport and the action editor: motion files, motions, how one plays, partitions."""
+
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, IntProperty, StringProperty
+
+from ...blender import action as actions
+from ...blender import action_lists, compat
+from ...core import names
+from ...formats.xray import omf
+from ...games.xray.motions import edit as motion_edit
+from ...games.xray.motions import exporting as motion_export
+from ...games.xray.motions import files as motion_files
+from ...games.xray.motions import length as motion_length
+from ...games.xray.motions import skeletal_exporting as skeletal_export
+from ...games.xray.motions import skeletal_importing as skeletal_import
+from .. import listed_actions
+from ..bases import BlenderList
+from ..hidden_keys import draw_restore
+from ..layouts import STATUS_ICONS, fields
+from ..name_filter import name_filter
+from ..sidebar import MotionbridgePanel, in_both_editors, is_of_xray
+from ..target import active_action, active_rig
+from ..wording import shown
+from . import motion_references
+from .export_motions import active_file
+
+
+def _play(rig: Any, number: int) -> None:
+    motion_edit.adopt_copies(rig)
+    skeletal_export.adopt_copies(rig)
+    if 0 <= number < len(bpy.data.actions):
+        skeletal_import.play(bpy.context, rig, bpy.data.actions[number])
+
+
+class MOTIONBRIDGE_UL_motion_files(BlenderList):
+    """Motion files of an armature."""
+
+    def draw_item(
+        self, _context: Any, layout: Any, _data: Any, item: Any, _icon: int, _active: Any, _property: str
+    ) -> None:
+        """Name, and whether it lies inside the model."""
+        layout.label(text=item.name, icon="FILE_3D" if item.embedded else "FILE", translate=False)
+
+
+class MOTIONBRIDGE_UL_motions(BlenderList):
+    """Actions of one motion file, in its order."""
+
+    pattern: StringProperty(
+        name="Filter",
+        description="Show motions whose names contain this text; * and ? match any letters",
+        options={"TEXTEDIT_UPDATE"},
+    )
+    regular: BoolProperty(name="Regular Expression", description="The filter is a regular expression")
+    edited: BoolProperty(name="Edited Only", description="Show new and edited motions only")
+
+    def draw_item(
+        self, _context: Any, layout: Any, _data: Any, item: Any, _icon: int, _active: Any, _property: str
+    ) -> None:
+        """Name, then the badge."""
+        motion = item.motionbridge_motion
+        row = layout.row(align=True)
+        row.label(text=motion.motion_name or item.name, translate=False)
+        badge = row.row()
+        badge.alignment = "RIGHT"
+        if motion.status in {"EDITED", "NEW"}:
+            badge.label(text=shown(motion.bl_rna.properties["status"].enum_items[motion.status].name))
+        badge.label(icon=STATUS_ICONS[motion.status])
+
+    def draw_filter(self, _context: Any, layout: Any) -> None:
+        """Filter by name, and by badge."""
+        row = layout.row(align=True)
+        row.prop(self, "pattern", text="", icon="VIEWZOOM")
+        row.prop(self, "regular", text="", icon="SORTBYEXT")
+        row.prop(self, "edited", text="", icon="GREASEPENCIL")
+
+    def filter_items(self, context: Any, data: Any, _property: str) -> tuple[list[int], list[int]]:
+        """The motions of the active file, in the order of the file."""
+        rig = active_rig(context)
+        file = active_file(rig)
+        if file is None:
+            return [0] * len(data.actions), []
+        rows = listed_actions.rows_of(rig, [file], motion_files.LISTS, motion_edit.motions_of)
+        fits, edited = name_filter(self.pattern, self.regular), self.edited
+        return listed_actions.filtered(
+            rows,
+            lambda row: fits(row.name) and (row.edited or not edited),
+            (rig.session_uid, motion_files.LISTS.files, self.pattern, self.regular, edited),
+            self.bitflag_filter_item,
+        )
+
+
+class MotionsPanel(MotionbridgePanel):
+    """Files and motions of the active armature."""
+
+    bl_label = "Motions"
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active armature is of the game."""
+        return is_of_xray(context)
+
+    def draw(self, context: Any) -> None:
+        """What to do first, or the lists."""
+        layout = self.layout
+        rig = active_rig(context)
+        draw_restore(layout, rig)
+        if len(rig.motionbridge_motion_files):
+            _draw_files(layout, rig)
+            _draw_motions(layout, rig, context)
+        elif not len(rig.motionbridge_skeletal_files):
+            layout.label(text="No motions imported", icon="INFO")
+        motion_references.draw(layout, rig)
+        layout.operator("import_scene.xray_omf", text="Import Motions", icon="IMPORT")
+        layout.operator("motionbridge.report", icon="TEXT")
+
+
+def _draw_files(layout: Any, rig: Any) -> None:
+    if len(rig.motionbridge_motion_files) > 1:
+        layout.template_list(
+            "MOTIONBRIDGE_UL_motion_files",
+            "",
+            rig,
+            "motionbridge_motion_files",
+            rig,
+            "motionbridge_motion_file",
+            rows=2,
+            maxrows=5,
+        )
+    file = active_file(rig)
+    column = layout.column(align=True)
+    column.prop(file, "path", text="")
+    row = column.row(align=True)
+    row.scale_y = 1.3
+    row.operator("motionbridge.save_back", icon="FILE_TICK")
+    row.operator("export_scene.xray_omf", text="", icon="EXPORT")
+
+
+def _draw_motions(layout: Any, rig: Any, context: Any) -> None:
+    row = layout.row()
+    listed_actions.draw(row, "MOTIONBRIDGE_UL_motions", rig, rows=8)
+    column = row.column(align=True)
+    column.operator("motionbridge.add_motion", text="", icon="ADD")
+    column.operator("motionbridge.delete_motion", text="", icon="REMOVE")
+    column.separator()
+    column.operator("motionbridge.move_motion", text="", icon="TRIA_UP").direction = "UP"
+    column.operator("motionbridge.move_motion", text="", icon="TRIA_DOWN").direction = "DOWN"
+    column.separator()
+    column.operator("motionbridge.revert_motion", text="", icon="LOOP_BACK")
+    column.operator("motionbridge.update_status", text="", icon="FILE_REFRESH")
+    scene = context.scene
+    action = active_action(context)
+    if action is not None and not _matches(scene, action):
+        layout.operator("motionbridge.match_scene", icon="PREVIEW_RANGE")
+
+
+def _matches(scene: Any, action: Any) -> bool:
+    first, last = motion_length.drawn_ends(action)
+    same_rate = abs(actions.frames_per_second(scene) - omf.FRAMES_PER_SECOND) < 1e-3
+    return same_rate and (scene.frame_start, scene.frame_end) == (first, last)
+
+
+class OnActiveMotion(MotionbridgePanel):
+    """Panels below the list that show the active action."""
+
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active armature plays an action that is a motion."""
+        action = active_action(context)
+        return action is not None and action.motionbridge_motion.is_motion
+
+
+class PlayingPanel(OnActiveMotion):
+    """How the game plays the active motion."""
+
+    bl_label = "Motion"
+    bl_options = set()
+
+    def draw(self, context: Any) -> None:
+        """Names, flags, numbers."""
+        layout = fields(self.layout)
+        action = active_action(context)
+        motion = action.motionbridge_motion
+        layout.prop(motion, "motion_name")
+        if was_renamed(action):
+            row = layout.row()
+            text = shown("Name of the action: {}").format(action.name)
+            row.label(text=text, icon="INFO", translate=False)
+            row.operator("motionbridge.use_action_name")
+        file = active_file(active_rig(context))
+        copies = action_lists.copies([action], motion_files.LISTS) if file is not None else {}
+        if copies:
+            layout.label(text="This is a copy of another motion", icon="INFO")
+            name = motion_export.name_of_copy(action, copies[action], motion_export.imported_name)
+            text = shown("Name in the file: {}").format(name)
+            layout.label(text=text, icon="BLANK1", translate=False)
+            layout.operator("motionbridge.add_motion", icon="ADD")
+        layout.prop(motion, "target")
+        column = layout.column(align=True)
+        for name in ("speed", "power", "accrue", "falloff"):
+            column.prop(motion, name)
+        flags = layout.column(align=True)
+        flags.use_property_split = False
+        flags.label(text="Flags")
+        grid = flags.grid_flow(columns=2, align=True, even_columns=True)
+        grid.prop(motion, "flags")
+
+
+def was_renamed(action: Any) -> bool:
+    """Whether the action's name says something else than the motion's; Blender's own numbers do not count."""
+    wanted = names.shortened(action.motionbridge_motion.motion_name, compat.DATA_NAME_LIMIT)
+    stem, _, number = action.name.rpartition(".")
+    # Blender shortens a name once more where it puts a number behind it.
+    numbered = len(number) == 3 and number.isdecimal() and bool(stem) and wanted.startswith(stem)
+    return bool(wanted) and action.name != wanted and not numbered
+
+
+class MarksPanel(OnActiveMotion):
+    """Marks of the active motion."""
+
+    bl_label = "Marks"
+
+    def draw(self, context: Any) -> None:
+        """Marks, and the intervals of the active one."""
+        layout = self.layout
+        motion = active_action(context).motionbridge_motion
+        row = layout.row()
+        row.template_list("UI_UL_list", "motionbridge_marks", motion, "marks", motion, "active_mark", rows=3)
+        column = row.column(align=True)
+        column.operator("motionbridge.marks_add", text="", icon="ADD")
+        column.operator("motionbridge.marks_remove", text="", icon="REMOVE")
+        column.operator("motionbridge.marks_rename", text="", icon="GREASEPENCIL")
+        if 0 <= motion.active_mark < len(motion.marks):
+            box = layout.column(align=True)
+            for number, interval in enumerate(motion.marks[motion.active_mark].intervals):
+                line = box.row(align=True)
+                line.prop(interval, "start", text="")
+                line.prop(interval, "end", text="")
+                line.operator("motionbridge.marks_remove_interval", text="", icon="X").interval = number
+            box.operator("motionbridge.marks_add_interval", icon="ADD")
+            layout.operator("motionbridge.marks_from_markers", icon="MARKER")
+        if self.bl_space_type == "DOPESHEET_EDITOR":
+            layout.prop(context.space_data, "show_pose_markers")
+
+
+class PartitionsPanel(MotionbridgePanel):
+    """Partitions of the active motion file."""
+
+    bl_label = "Bone Parts"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active armature has a motion file."""
+        return active_file(active_rig(context)) is not None
+
+    def draw(self, context: Any) -> None:
+        """Partitions in their order, and the bones of the active one with their tracks."""
+        layout = self.layout
+        file = active_file(active_rig(context))
+        layout.template_list(
+            "UI_UL_list",
+            "motionbridge_partitions",
+            file,
+            "partitions",
+            file,
+            "active_partition",
+            rows=3,
+            sort_lock=True,
+        )
+        if 0 <= file.active_partition < len(file.partitions):
+            partition = file.partitions[file.active_partition]
+            text = shown("Index {}, bones: {}").format(file.active_partition, len(partition.bones))
+            layout.label(text=text, translate=False)
+            grid = layout.box().grid_flow(columns=2, align=True, even_columns=True)
+            grid.active = False
+            for bone in partition.bones:
+                grid.label(text=f"{bone.track}  {bone.name}", translate=False)
+        column = layout.column(align=True)
+        column.operator("motionbridge.move_to_partition", icon="BONE_DATA")
+        column.operator("motionbridge.show_partitions", icon="GROUP_BONE")
+
+
+def _panels() -> list[type]:
+    """Each panel in both editors."""
+    made = in_both_editors("motions", MotionsPanel)
+    below = {"motion": PlayingPanel, "marks": MarksPanel, "partitions": PartitionsPanel}
+    for order, (name, kind) in enumerate(below.items(), start=1):
+        made += in_both_editors(name, kind, bl_order=order, bl_parent_id="MOTIONBRIDGE_PT_motions")
+    return made
+
+
+CLASSES = (
+    MOTIONBRIDGE_UL_motion_files,
+    MOTIONBRIDGE_UL_motions,
+    *_panels(),
+)
+OBJECT: Any = bpy.types.Object
+
+
+def _playing(rig: Any) -> int:
+    return listed_actions.number_playing(rig)
+
+
+def _drawn(rig: Any) -> int:
+    return listed_actions.number_drawn(rig)
+
+
+def _number(get: Any) -> Any:
+    description = "Click a motion to let the armature play it"
+    return IntProperty(name="Playing Motion", description=description, get=get, set=_play, options={"HIDDEN"})
+
+
+def register() -> None:
+    """Add the number of the playing action, and the one which lists of motions show and set."""
+    OBJECT.motionbridge_playing = _number(_playing)
+    OBJECT.motionbridge_drawn_playing = _number(_drawn)
+
+
+def unregister() -> None:
+    """Take them away."""
+    del OBJECT.motionbridge_playing
+    del OBJECT.motionbridge_drawn_playing
