@@ -12,7 +12,7 @@ from ..games.xray.motions import skeletal_importing as skeletal_import
 from .bases import BlenderOperator
 from .operation import Operation, Outcome
 from .target import active_rig, lacks_rig
-from .wording import said
+from .translations import said
 
 CHOICES = (
     ("STOP", "Stop", "Cancel the export and ask for a choice"),

@@ -1,4 +1,7 @@
-"""What all our operators share: the place where a refusal becomes a sentence, the status line, the report."""
+"""What all our operators share: the place where a refusal becomes a sentence, the status line, the report.
+
+Also work that Esc stops.
+"""
 
 import textwrap
 import traceback
@@ -10,15 +13,105 @@ from typing import Any, NamedTuple
 import bpy
 from bpy.props import CollectionProperty, StringProperty
 
-from ..blender import failure
+from ..blender import compat, failure
 from ..blender.linked import refuse_linked
 from ..core import names, pausing
 from ..core.errors import MotionbridgeError, ReadError
 from ..core.report import Report
 from ..games import renamed_bones
 from .bases import BlenderOperator
-from .long_work import LongWork
-from .wording import said
+from .translations import said, shown
+
+AT_ONCE = 0.5
+"""Seconds that work may take before it pauses for the first time."""
+TICK = 0.2
+"""Seconds of work between two moments in which Blender draws and handles events."""
+INTERVAL = 0.01
+"""Seconds that Blender has for itself at least."""
+
+PAUSES_FROM_BROWSER = compat.BROWSER_WAITS_WITH_UNDO
+"""Otherwise the step of undo would hold what is half done: imports from the browser show their progress at the mouse
+pointer there, and Esc does not stop them.
+"""
+
+Answer = Callable[[Any, Callable[[], Any]], set[str]]
+"""What an operator says and returns, of a function that gives or raises what came of the work."""
+
+
+class LongWork:
+    """Mixed into operators; `go_on` is called where they are executed."""
+
+    invoked = False
+    """Whether a person called it at a window."""
+    _pauses = False
+    _work: Any = None
+    _answer: Answer | None = None
+    _timer: Any = None
+
+    def called_by_person(self, *, from_browser: bool = False) -> None:
+        """Called by `invoke`. ``from_browser``: the file browser will execute it, and no dialog."""
+        operator: Any = self
+        self.invoked = True
+        self._pauses = not from_browser or PAUSES_FROM_BROWSER or "UNDO" not in operator.bl_options
+
+    def pauses(self, context: Any) -> bool:
+        """Whether to work in steps, once: what is repeated with other options is done at once."""
+        pauses = self._pauses and not bpy.app.background and context.window is not None
+        self.invoked = self._pauses = False
+        return pauses
+
+    def go_on(self, context: Any, call: Callable[[], Any], answer: Answer) -> set[str]:
+        """Do it in steps, the last of which gives the ``answer``."""
+        work: pausing.Work[Any] = pausing.Work(call)
+        if work.advance(AT_ONCE):
+            return answer(context, work.result)
+        self._work, self._answer = work, answer
+        self._timer = context.window_manager.event_timer_add(INTERVAL, window=context.window)
+        self._show(context, work)
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: Any, event: Any) -> set[str]:
+        """Called by Blender for each event; other operators do not get it."""
+        work, answer = self._work, self._answer
+        if work is None or answer is None:
+            return {"CANCELLED"}
+        if event.type == "ESC" and event.value == "PRESS":
+            work.stop()
+        elif event.type == "TIMER":
+            work.advance(TICK)
+            self._show(context, work)
+        if not work.ended:
+            return {"RUNNING_MODAL"}
+        self._leave(context)
+        return answer(context, work.result)
+
+    def cancel(self, context: Any) -> None:
+        """Called by Blender when its window closes or another file is opened meanwhile."""
+        if self._work is not None:
+            self._work.stop()
+            self._leave(context)
+
+    def _show(self, context: Any, work: "pausing.Work[Any]") -> None:
+        operator: Any = self
+        text = shown("{}: {} %. Esc: stop").format(shown(operator.bl_label), round(work.fraction * 100))
+        context.workspace.status_text_set(text)
+
+    def _leave(self, context: Any) -> None:
+        self._work = self._answer = None
+        context.window_manager.event_timer_remove(self._timer)
+        context.workspace.status_text_set(None)
+
+
+class StartsAtOnce:
+    """Mixed into operators of buttons without a dialog, before `Operation`: they begin when they are invoked."""
+
+    def invoke(self, context: Any, _event: Any) -> Any:
+        """Called by Blender for a button."""
+        operator: Any = self
+        operator.called_by_person()
+        return operator.execute(context)
+
 
 REPORT = "Motionbridge Report"
 LINES_SHOWN = 24
@@ -221,7 +314,6 @@ def broken_lines(text: str, letters: int = LETTERS_SHOWN) -> list[str]:
     return [part for line in lines for part in textwrap.wrap(line, letters, subsequent_indent="    ") or [""]]
 
 
-CLASSES = (MOTIONBRIDGE_OT_report,)
 MANAGER: Any = bpy.types.WindowManager
 
 
@@ -233,3 +325,6 @@ def register() -> None:
 def unregister() -> None:
     """Take the place away."""
     del MANAGER.motionbridge_report
+
+
+CLASSES = (MOTIONBRIDGE_OT_report,)

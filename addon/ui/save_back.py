@@ -18,15 +18,15 @@ from ..games import plan as plans
 from ..games import renamed_bones
 from ..games.xray.motions import edit as motion_edit
 from .bases import BlenderOperator
-from .file_export import draw_backup
+from .files import draw_backup
 from .hidden_keys import hides_keys
 from .layouts import fields
 from .operation import Operation, Outcome, broken_lines
 from .preferences import preferences
 from .target import active_action, active_rig, rig_to_export
-from .wording import said, shown
-from .xray.export_choices import ExportChoices, rest_is_edited, worst_error_text, written_sentence
-from .xray.export_motions import active_file
+from .translations import said, shown
+from .xray.motion_choices import ExportChoices, rest_is_edited, worst_error_text, written_sentence
+from .xray.motion_files import active_file
 
 if TYPE_CHECKING:
     from ..games.plan import FilePlan

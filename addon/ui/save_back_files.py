@@ -20,9 +20,9 @@ from .curve_tolerances import Tolerances
 from .hidden_keys import HiddenKeysChoice, hides_keys
 from .save_back import IMPORTED_BASES, NAMES_SHOWN, SaveBack, SaveBackOntoEither
 from .target import active_rig, lacks_rig
-from .wording import shown
-from .xray.export_choices import RestChoice, rest_is_edited
-from .xray.export_skeletal import file_played
+from .translations import shown
+from .xray.motion_choices import RestChoice, rest_is_edited
+from .xray.skeletal import file_played
 
 if TYPE_CHECKING:
     from ..games.plan import FilePlan

@@ -8,7 +8,7 @@ from typing import Any
 from ..blender import action as blender_action
 from ..core.report import Report
 from .operation import Outcome
-from .wording import said
+from .translations import said
 
 
 def match_scene(context: Any, rate: float, frames: Any) -> None:

@@ -1,4 +1,7 @@
-"""Translations of the interface. The sources are English; `ru.json` holds the Russian."""
+"""Translations of the interface. The sources are English; `ru.json` holds the Russian.
+
+`shown` and `said` are sentences in the user's language: what is drawn, and what is reported.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+from bpy.app import translations
+
+
+def shown(english: str) -> str:
+    """A text of the interface in the user's language."""
+    return str(translations.pgettext_iface(english))
+
+
+def said(english: str) -> str:
+    """A text of a report in the user's language."""
+    return str(translations.pgettext_rpt(english))
+
 
 PACKAGE = (__package__ or "").rpartition(".")[0]
 FILES = {"ru_RU": Path(__file__).with_name("ru.json")}

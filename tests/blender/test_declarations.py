@@ -9,7 +9,7 @@ from addon.games.descent3.model_properties import DescentPartProperties, Descent
 from addon.games.xray.levels import edit as level_edit
 from addon.games.xray.levels import file as level_file
 from addon.games.xray.motions import properties as motion_properties
-from addon.ui.xray import level_panels
+from addon.ui.xray import levels
 
 
 def test_flags_of_motions_are_the_files():
@@ -29,7 +29,7 @@ def test_the_import_of_levels_offers_what_its_options_know():
 
 
 def test_kinds_of_new_level_meshes_have_defaults():
-    assert {item[0] for item in level_panels.NEW_KINDS} == set(level_edit.DEFAULTS)
+    assert {item[0] for item in levels.NEW_KINDS} == set(level_edit.DEFAULTS)
 
 
 def test_parts_and_points_that_are_in_no_file_have_the_files_number_for_it():

@@ -22,7 +22,7 @@ STASHED = "addon.blender.action.stash"
 # operator, file below the samples, options, the function that the import fails in: the last one it calls
 IMPORTERS = {
     "ogf": ("xray_ogf", "humanoid.ogf", {}, AT_THE_END),
-    "ogf and motions": ("xray_ogf", "weapon_embedded.ogf", {}, "addon.ui.xray.import_model._sentence"),
+    "ogf and motions": ("xray_ogf", "weapon_embedded.ogf", {}, "addon.ui.xray.models._sentence"),
     "omf and its model": ("xray_omf", "humanoid.omf", {"stash": True}, STASHED),
     "anm": ("xray_anm", "camera.anm", {"draw_curve": True}, "addon.games.xray.paths.path.play"),
     "cform": ("xray_level_geometry", "level/level.cform", {"split": "MATERIAL"}, AT_THE_END),
@@ -38,7 +38,7 @@ IMPORTERS = {
     "oof": ("descent3_oof", "descent3/ship.oof", {}, AT_THE_END),
     "oof on a rig": ("descent3_oof", "descent3/ship.oof", {"shown_as": "BONES"}, AT_THE_END),
     "hog": ("descent3_oof", "descent3/ship.hog", {}, AT_THE_END),
-    "texture": ("descent3_ogf", "descent3/SampleHull.ogf", {}, "addon.ui.descent3.import_texture.keep_and_show"),
+    "texture": ("descent3_ogf", "descent3/SampleHull.ogf", {}, "addon.ui.descent3.textures.keep_and_show"),
 }
 
 

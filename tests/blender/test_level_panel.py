@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from addon.ui.xray import collision_values, export_level, level_panels
+from addon.ui.xray import collision_values, levels
 from tests.blender.test_levels import SQUARE, drawn, imported
 
 
@@ -40,20 +40,20 @@ class Layout:
 def panel_says(active):
     view = SimpleNamespace(overlay=SimpleNamespace(show_face_orientation=False))
     context = SimpleNamespace(active_object=active, space_data=view)
-    assert level_panels.MOTIONBRIDGE_PT_level.poll(context)
-    panel = type("Panel", (), dict(vars(level_panels.MOTIONBRIDGE_PT_level)) | {"layout": Layout()})()
+    assert levels.MOTIONBRIDGE_PT_level.poll(context)
+    panel = type("Panel", (), dict(vars(levels.MOTIONBRIDGE_PT_level)) | {"layout": Layout()})()
     panel.draw(context)
     return [one for one in panel.layout.kept if isinstance(one, str)]
 
 
 def test_without_a_mesh_there_is_no_panel():
     for active in (None, bpy.data.objects.new("empty", None)):
-        assert not level_panels.MOTIONBRIDGE_PT_level.poll(SimpleNamespace(active_object=active))
+        assert not levels.MOTIONBRIDGE_PT_level.poll(SimpleNamespace(active_object=active))
 
 
 def test_a_mesh_that_is_of_no_level_has_no_panel():
     wall = drawn("wall", SQUARE, [(0, 1, 2, 3)], "NONE")
-    assert not level_panels.MOTIONBRIDGE_PT_level.poll(SimpleNamespace(active_object=wall))
+    assert not levels.MOTIONBRIDGE_PT_level.poll(SimpleNamespace(active_object=wall))
 
 
 def test_sound_occluders_have_a_legend_and_buttons_for_their_faces(samples):
@@ -101,9 +101,9 @@ def test_what_the_game_would_reject_is_said_before_it_is_written():
     shown = drawn("thin", [*SQUARE, (0, 0.0001, 0)], [(0, 1, 2), (0, 1, 4)], "HOM")
     bpy.context.view_layer.objects.active = shown
     operator = SimpleNamespace(filepath="", findings="", backup=True, layout=Layout())
-    export_level.EXPORT_SCENE_OT_xray_level_geometry.suggest(operator, bpy.context)
+    levels.EXPORT_SCENE_OT_xray_level_geometry.suggest(operator, bpy.context)
     assert operator.filepath == "thin.hom"
-    export_level.EXPORT_SCENE_OT_xray_level_geometry.draw(operator, bpy.context)
+    levels.EXPORT_SCENE_OT_xray_level_geometry.draw(operator, bpy.context)
     said = [one for one in operator.layout.kept if isinstance(one, str)]
     assert said[0] == "Check first:"
     assert " ".join(said[1:]) == "1 of 2 faces has an area below 0.001 m²"

@@ -11,7 +11,7 @@ from addon.games.xray.motions import edit as motion_edit
 from addon.games.xray.motions.files import LISTS
 from addon.ui import listed_actions
 from addon.ui.xray.motion_panels import MOTIONBRIDGE_UL_motions
-from addon.ui.xray.skeletal_panels import MOTIONBRIDGE_UL_editor_motions
+from addon.ui.xray.skeletal import MOTIONBRIDGE_UL_editor_motions
 
 NAMES = ["walk", "idle", "wave", "jump", "nod"]
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from addon.ui.xray import found_motions, motion_references
+from addon.ui.xray import motion_choices, motion_panels
 from tests.blender.test_level_panel import Layout
 from tests.blender.test_ui import game_folder, load, refusal
 
@@ -24,7 +24,7 @@ def hands(tmp_path, samples):
     for number in range(1, HANDS - 1):
         rig.motionbridge_model.references.add().name = own.replace("humanoid", f"weapon_{number}")
     rig.motionbridge_model.references.add().name = own.replace("humanoid", "weapon_*")
-    found_motions.forget()
+    motion_choices.forget()
     return rig
 
 
@@ -53,7 +53,7 @@ class Drawn(Layout):
 
 def drawn(rig):
     layout = Drawn()
-    motion_references.draw(layout, rig)
+    motion_panels.draw(layout, rig)
     return layout
 
 
@@ -75,9 +75,9 @@ def test_one_list_and_two_buttons_whatever_the_number(hands):
 
 def test_a_row_says_the_files_own_name_and_whether_it_is_imported(hands):
     names = [reference.name for reference in hands.motionbridge_model.references]
-    assert motion_references.own_name(names[7]) == "weapon_7"
-    assert motion_references.own_name("hud\\a\\one, hud\\b\\two_*") == "one, two_*"
-    state = motion_references.state_of
+    assert motion_panels.own_name(names[7]) == "weapon_7"
+    assert motion_panels.own_name("hud\\a\\one, hud\\b\\two_*") == "one, two_*"
+    state = motion_panels.state_of
     assert [state(hands, names[index]) for index in (0, 1, 7, -1)] == ["FOUND", "NOT FOUND", "FOUND", "FOUND"]
     assert bpy.ops.motionbridge.import_referenced_motions(reference=names[7]) == {"FINISHED"}
     assert [state(hands, names[index]) for index in (0, 7, -1)] == ["FOUND", "IMPORTED", "IMPORTED"]
@@ -97,7 +97,7 @@ def test_all_means_those_that_are_not_imported_yet(hands):
 def test_the_search_looks_at_the_whole_path(hands):
     for pattern, count in (("", HANDS), ("weapon_1", 11), ("weapon_?7", 4), ("nothing", 0)):
         listed = SimpleNamespace(filter_name=pattern, bitflag_filter_item=1)
-        flags, order = motion_references.MOTIONBRIDGE_UL_motion_references.filter_items(
+        flags, order = motion_panels.MOTIONBRIDGE_UL_motion_references.filter_items(
             listed, bpy.context, hands.motionbridge_model, "references"
         )
         assert (sum(flags), order) == (count, [])

@@ -18,7 +18,7 @@ from addon.formats.descent3.oof.pose import keyed_motions
 from addon.games.descent3 import motion, spin
 from addon.games.descent3.hierarchy import Chosen, hierarchy_of
 from addon.ui import badges
-from addon.ui.descent3 import animation_panel, export_model
+from addon.ui.descent3 import models, panels
 from tests.blender.oof_scene import chunks, imported, planned, reloaded, square, warnings
 from tests.blender.test_level_panel import Layout
 from tests.blender.test_oof import BOTH
@@ -487,9 +487,9 @@ def test_the_file_browser_says_what_is_not_shown_before_anything_is_written(vect
     for curve in rotation_curves(made, place, False):
         curve.mute = True
     bpy.context.view_layer.objects.active = made.parts[place]
-    found = export_model._unseen_of(bpy.context, made.holder)
+    found = models._unseen_of(bpy.context, made.holder)
     operator = SimpleNamespace(layout=Layout(), filepath="", backup=False, _unseen=found)
-    export_model.EXPORT_SCENE_OT_descent3_oof.draw(operator, bpy.context)
+    models.EXPORT_SCENE_OT_descent3_oof.draw(operator, bpy.context)
     assert "muted curves are not shown" in " ".join(text for text in operator.layout.kept if isinstance(text, str))
 
 
@@ -742,7 +742,7 @@ def test_a_turret_swings_within_its_field():
 
 def panel_says(active):
     context = SimpleNamespace(active_object=active, scene=bpy.context.scene)
-    kind = animation_panel.MOTIONBRIDGE_PT_descent_animation
+    kind = panels.MOTIONBRIDGE_PT_descent_animation
     assert kind.poll(context)
     panel = type("Panel", (), dict(vars(kind)) | {"layout": Layout()})()
     panel.draw(context)

@@ -15,8 +15,7 @@ from addon.games.descent3.hierarchy import Chosen
 from addon.games.descent3.model_properties import holder_of
 from addon.games.descent3.textures import open_archive
 from addon.ui import scene_command
-from addon.ui.descent3.export_model import chosen_model
-from addon.ui.descent3.import_model import IMPORT_SCENE_OT_descent3_oof
+from addon.ui.descent3.models import IMPORT_SCENE_OT_descent3_oof, chosen_model
 from tests.blender.oof_scene import SQUARE, batteries, drawn, parts, points, square, textures
 from tests.formats.descent3.test_gam import page
 from tests.formats.descent3.test_ogf_image import image, runs

@@ -12,7 +12,7 @@ from addon.blender import compat
 from addon.core.report import Report
 from addon.formats.xray import ogf, omf
 from addon.formats.xray.ogf.chunk_types import IkData, Vertices
-from addon.ui.file_export import draw_backup
+from addon.ui.files import draw_backup
 from tests.blender.test_level_panel import Layout
 from tests.blender.test_motions import needs_corpus
 from tests.scene import differences, snapshot

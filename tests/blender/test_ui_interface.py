@@ -14,10 +14,10 @@ from addon.core.report import Report
 from addon.formats.xray import omf
 from addon.games.xray.motions import marks
 from addon.ui import badges
-from addon.ui.name_filter import name_filter
+from addon.ui.lists import name_filter
 from addon.ui.operation import Operation, Outcome, broken_lines, status_line
-from addon.ui.xray import found_motions
-from addon.ui.xray.listed_motions import MotionChooser
+from addon.ui.xray import motion_choices
+from addon.ui.xray.motion_choices import MotionChooser
 from addon.ui.xray.motion_panels import MOTIONBRIDGE_UL_motions, was_renamed
 from tests.blender.test_ui import game_folder, last_report, load, refusal, turn_a_key
 
@@ -291,11 +291,11 @@ def test_references_and_user_data_are_edited(game, tmp_path):
 
 def test_references_are_looked_up_once_and_again_when_asked(game):
     rig = load(game, motions="")
-    assert found_motions.paths_of(rig, "samples\\humanoid") == [str(game / "humanoid.omf")]
+    assert motion_choices.paths_of(rig, "samples\\humanoid") == [str(game / "humanoid.omf")]
     (game / "humanoid.omf").unlink()
-    assert len(found_motions.paths_of(rig, "samples\\humanoid")) == 1
-    found_motions.forget()
-    assert found_motions.paths_of(rig, "samples\\humanoid") == []
+    assert len(motion_choices.paths_of(rig, "samples\\humanoid")) == 1
+    motion_choices.forget()
+    assert motion_choices.paths_of(rig, "samples\\humanoid") == []
 
 
 def test_the_report_is_kept_as_a_text(game):

@@ -14,7 +14,7 @@ from addon.formats.xray import anm
 from addon.formats.xray.anm import Animation, new_anm
 from addon.formats.xray.envelopes import stored
 from addon.ui import scene_command
-from addon.ui.xray import export_path, path_panels
+from addon.ui.xray import paths
 from tests.blender.test_paths import curves_of, keyed_object
 from tests.blender.test_ui import last_report, refusal
 from tests.real_files import CORPUS
@@ -301,7 +301,7 @@ class Drawn:
 
 def panel_says() -> list[str]:
     panel = type("Panel", (), {"layout": Drawn()})()
-    path_panels.PathPanel.draw(panel, bpy.context)
+    paths.PathPanel.draw(panel, bpy.context)
     return panel.layout.kept
 
 
@@ -321,7 +321,7 @@ def test_the_panel_says_which_path_the_active_object_follows():
 
 @needs_corpus
 def test_there_is_a_panel_where_there_is_a_path():
-    kind = path_panels.PathPanel
+    kind = paths.PathPanel
     assert not kind.poll(bpy.context)
     load(STRAFE)
     assert kind.poll(bpy.context)
@@ -330,7 +330,7 @@ def test_there_is_a_panel_where_there_is_a_path():
 
 def dialog_says() -> list[str]:
     layout = Drawn()
-    export_path._draw_how(layout, active())
+    paths._draw_how(layout, active())
     return layout.kept
 
 

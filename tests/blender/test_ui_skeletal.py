@@ -8,8 +8,8 @@ import pytest
 
 from addon.core.report import Report
 from addon.formats.xray import skl
-from addon.ui.xray import import_skeletal, skeletal_panels
-from addon.ui.xray.listed_motions import MotionList
+from addon.ui.xray import skeletal
+from addon.ui.xray.motion_choices import MotionList
 from tests.blender.test_skl_motions import CURVED, STEPPED, curve, curves_of, made_motion, rig_of, written
 from tests.blender.test_ui import last_report, refusal
 
@@ -75,7 +75,7 @@ def test_only_ticked_motions_are_imported(two):
 def test_the_list_before_the_import_names_motions_and_lengths(two):
     operator = SimpleNamespace(listed=Rows(), paths=lambda: [str(two)])
     operator.each_file = lambda paths, one, report: [one(path, report) for path in paths]
-    MotionList.list_files(operator, import_skeletal.skeletal_import.list_motions, Report())
+    MotionList.list_files(operator, skeletal.skeletal_import.list_motions, Report())
     assert [(row.name, row.file, row.frames) for row in operator.listed] == [
         ("walk", str(two), 31),
         ("run", str(two), 31),
@@ -201,7 +201,7 @@ def test_by_collections(walk, tmp_path):
 
 
 def test_files_are_dropped_where_armatures_and_actions_are():
-    handler = import_skeletal.IO_FH_motionbridge_xray_skl
+    handler = skeletal.IO_FH_motionbridge_xray_skl
     assert handler.bl_file_extensions == ".skl;.skls"
     assert handler.bl_import_operator == "import_scene.xray_skl"
     area = bpy.context.window_manager.windows[0].screen.areas[0] if bpy.context.window_manager.windows else None
@@ -221,9 +221,9 @@ def test_stash_and_quaternions(walk):
 
 def test_the_panel_knows_the_motion(walk):
     rig_of(BONES)
-    assert skeletal_panels.active_skeletal(bpy.context) is None
+    assert skeletal.active_skeletal(bpy.context) is None
     load(walk)
-    action = skeletal_panels.active_skeletal(bpy.context)
+    action = skeletal.active_skeletal(bpy.context)
     assert (action.motionbridge_skeletal.version, action.motionbridge_skeletal.fps) == (6, 30.0)
 
 

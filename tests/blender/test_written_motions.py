@@ -22,7 +22,7 @@ from addon.formats.xray.omf.document import Motion, MotionSet
 from addon.games.xray.motions import length as motion_length
 from addon.ui import save_back
 from addon.ui.bases import ExportHelper
-from addon.ui.xray import export_motions, export_skeletal
+from addon.ui.xray import motion_files, skeletal
 from tests.blender.test_level_panel import Layout
 from tests.blender.test_motions import needs_corpus
 from tests.blender.test_skl_motions import load as load_skeletal
@@ -471,7 +471,7 @@ def test_a_chunk_of_motions_that_is_stored_oddly_leaves_as_it_came(oddity, game,
     for _ in range(2):
         assert bpy.ops.export_scene.xray_omf(filepath=str(other), backup=False, remember=True) == {"FINISHED"}
         assert other.read_bytes() == some.read_bytes()
-        assert export_motions.active_file(rig).path == str(other)  # the panel shows the file that is remembered
+        assert motion_files.active_file(rig).path == str(other)  # the panel shows the file that is remembered
     key(bpy.data.actions["walk"], "root", 3, 0.2)
     assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
     (written,) = [chunk for chunk in read_chunks(Reader(other.read_bytes()), Report()).chunks if chunk.id == motions.id]
@@ -601,7 +601,7 @@ def test_in_a_window_motions_go_into_the_file_that_exists(game, export_in_a_wind
     walk_of(game)
     path = game / "humanoid.omf"
     names = sound_motions(path)
-    browser = export_in_a_window(export_motions.EXPORT_SCENE_OT_xray_omf)
+    browser = export_in_a_window(motion_files.EXPORT_SCENE_OT_xray_omf)
     assert (browser.filepath, browser.onto, browser.removed_motions) == (str(path), "FILE", "")
     browser.filepath = str(game / "new.omf")
     assert browser.check(bpy.context)
@@ -620,7 +620,7 @@ def test_a_choice_by_hand_stays_and_says_what_will_be_removed(game, export_in_a_
     walk_of(game)
     path = game / "humanoid.omf"
     names = sound_motions(path)
-    browser = export_in_a_window(export_motions.EXPORT_SCENE_OT_xray_omf)
+    browser = export_in_a_window(motion_files.EXPORT_SCENE_OT_xray_omf)
     browser.onto, browser.choose = "OWN_FILES", "ACTIVE"
     assert browser.check(bpy.context)
     assert browser.onto == "OWN_FILES"
@@ -642,7 +642,7 @@ def test_a_copy_in_a_new_file_does_not_stand_for_its_original(game, export_in_a_
     rig, action = walk_of(game)
     names = sound_motions(game / "humanoid.omf")
     rig.animation_data.action = action.copy()
-    browser = export_in_a_window(export_motions.EXPORT_SCENE_OT_xray_omf)
+    browser = export_in_a_window(motion_files.EXPORT_SCENE_OT_xray_omf)
     browser.onto, browser.choose = "OWN_FILES", "ACTIVE"
     browser.check(bpy.context)
     assert browser.removed_motions.split("\n") == names
@@ -650,7 +650,7 @@ def test_a_copy_in_a_new_file_does_not_stand_for_its_original(game, export_in_a_
 
 def test_what_a_script_sets_is_respected_and_its_default_is_a_new_file(game, export_in_a_window):
     walk_of(game)
-    browser = export_in_a_window(export_motions.EXPORT_SCENE_OT_xray_omf, onto="OWN_FILES")
+    browser = export_in_a_window(motion_files.EXPORT_SCENE_OT_xray_omf, onto="OWN_FILES")
     browser.check(bpy.context)
     assert browser.onto == "OWN_FILES"
     rna = bpy.ops.export_scene.xray_omf.get_rna_type().properties["onto"]
@@ -660,7 +660,7 @@ def test_what_a_script_sets_is_respected_and_its_default_is_a_new_file(game, exp
 
 def test_a_file_that_is_no_motion_file_has_no_motions_to_lose(game, export_in_a_window):
     walk_of(game)
-    browser = export_in_a_window(export_motions.EXPORT_SCENE_OT_xray_omf, onto="OWN_FILES", choose="ACTIVE")
+    browser = export_in_a_window(motion_files.EXPORT_SCENE_OT_xray_omf, onto="OWN_FILES", choose="ACTIVE")
     browser.filepath = str(game / "other.omf")
     Path(browser.filepath).write_bytes(b"something else")
     browser.check(bpy.context)
@@ -682,7 +682,7 @@ def test_motions_of_the_editor_go_into_a_file_that_exists_too(tmp_path, export_i
     path = written(tmp_path, *motions)
     rig = rig_of(["root", "arm", "hand", "Finger"])
     rig.animation_data.action = load_skeletal(rig, path).actions[1]
-    browser = export_in_a_window(export_skeletal.EXPORT_SCENE_OT_xray_skl, choose="ACTIVE")
+    browser = export_in_a_window(skeletal.EXPORT_SCENE_OT_xray_skl, choose="ACTIVE")
     assert (browser.filepath, browser.onto) == (str(path), "FILE")
     browser.onto = "OWN_FILES"
     browser.check(bpy.context)
@@ -690,7 +690,7 @@ def test_motions_of_the_editor_go_into_a_file_that_exists_too(tmp_path, export_i
     assert browser.execute(bpy.context) == {"FINISHED"}
     assert "2 motions of the replaced file are removed (a, c)" in last_report()
     single = written(tmp_path, motions[0], name="one.skl")
-    browser = export_in_a_window(export_skeletal.EXPORT_SCENE_OT_xray_skl, choose="ACTIVE")
+    browser = export_in_a_window(skeletal.EXPORT_SCENE_OT_xray_skl, choose="ACTIVE")
     browser.filepath = str(single)
     browser.check(bpy.context)
     assert browser.onto == "OWN_FILES"  # there is no room for a second one

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import bpy
 
-from addon.ui import long_work
+from addon.ui import operation
 from tests.window import exports, identity, imports, stage
 from tests.window.stage import Steps
 
@@ -13,13 +13,13 @@ def in_small_steps(scene: Callable[[], Steps], interval: float = 0.01) -> Callab
     """The scene, with work that pauses wherever it can, for so many seconds."""
 
     def played() -> Steps:
-        before = long_work.AT_ONCE, long_work.TICK, long_work.INTERVAL
-        long_work.AT_ONCE = long_work.TICK = 0.0
-        long_work.INTERVAL = interval
+        before = operation.AT_ONCE, operation.TICK, operation.INTERVAL
+        operation.AT_ONCE = operation.TICK = 0.0
+        operation.INTERVAL = interval
         try:
             yield from scene()
         finally:
-            long_work.AT_ONCE, long_work.TICK, long_work.INTERVAL = before
+            operation.AT_ONCE, operation.TICK, operation.INTERVAL = before
 
     return played
 
@@ -46,7 +46,7 @@ def dropped_and_stopped() -> Steps:
 def browsed_and_stopped() -> Steps:
     """The same of a folder's files from the file browser, where Blender can stop it."""
     before = imports.state()
-    if not long_work.PAUSES_FROM_BROWSER:
+    if not operation.PAUSES_FROM_BROWSER:
         return
     yield from stage.choose("import_scene.xray_level", stage.sample("level"))
     yield from stage.until(lambda: running() and bpy.data.objects, "the first object")

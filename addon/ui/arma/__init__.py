@@ -3,19 +3,15 @@
 from typing import Any
 
 from . import (
-    export_animation,
-    import_animation,
-    import_model,
-    model_panel,
+    animations,
+    models,
     panels,
 )
 
 _WITH_CLASSES: tuple[Any, ...] = (
-    import_model,
-    import_animation,
-    export_animation,
+    animations,
     panels,
-    model_panel,
+    models,
 )
 
 CLASSES: list[type] = [kind for part in _WITH_CLASSES for kind in part.CLASSES]

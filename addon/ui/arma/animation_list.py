@@ -14,11 +14,11 @@ from ...core.report import Report
 from ...games.arma import animation_list, timing
 from ..bases import BlenderList, BlenderOperator
 from ..layouts import STATUS_ICONS
-from ..name_filter import name_filter
+from ..lists import name_filter
 from ..operation import Operation, Outcome
 from ..scene_rate import frames_said
 from ..target import active_action, active_rig, lacks_rig
-from ..wording import said
+from ..translations import said
 from ..xray.motion_operators import OnMotion
 
 _indices: dict[int, int] = {}

@@ -17,10 +17,10 @@ from ..operation import Outcome, broken_lines
 from ..save_back import SaveBack
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_a_game, is_of_arma
 from ..target import active_action, active_rig
-from ..wording import said, shown
+from ..translations import said, shown
 from ..xray.motion_operators import OnMotion
 from . import animation_list
-from .skeleton_files import SkeletonFilesPanel
+from .animations import SkeletonFilesPanel
 
 if TYPE_CHECKING:
     from ...games.arma.animation_export import AnimationPlan

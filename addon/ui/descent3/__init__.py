@@ -3,17 +3,15 @@
 from typing import Any
 
 from . import (
-    export_model,
-    import_model,
-    import_texture,
+    models,
     operators,
     panels,
+    textures,
 )
 
 _WITH_CLASSES: tuple[Any, ...] = (
-    import_model,
-    import_texture,
-    export_model,
+    models,
+    textures,
     operators,
     panels,
 )

@@ -11,12 +11,11 @@ from ...core.errors import WriteError
 from ...core.report import Report
 from ...games.descent3 import model_edit, model_export
 from ...games.descent3.model_properties import POINT_KINDS, holder_of
-from .. import checks
+from .. import layouts
 from ..bases import BlenderOperator
-from ..long_work import StartsAtOnce
-from ..operation import Operation, Outcome
-from ..wording import said
-from .export_model import chosen_model
+from ..operation import Operation, Outcome, StartsAtOnce
+from ..translations import said
+from .models import chosen_model
 
 NEW_POINTS = POINT_KINDS[1:]
 
@@ -170,7 +169,7 @@ class MOTIONBRIDGE_OT_descent_check(StartsAtOnce, Operation, BlenderOperator):
         chosen = chosen_model(context)
         with scope.leaving_edit_mode(context):
             found = model_export.find_problems(context, chosen, report)
-        checks.remember(chosen.holder, len(found))
+        layouts.remember_check(chosen.holder, len(found))
         if not found:
             return Outcome(said("No errors or warnings found"))
         for one in found:

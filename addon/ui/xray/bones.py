@@ -1,5 +1,8 @@
-"""File > Import and Export > X-Ray Bone Properties (.bones), and the drop of such files onto an armature."""
+"""Bone properties (.bones): import and export; and the bone parts that motion files name."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -8,17 +11,20 @@ from bpy.props import StringProperty
 
 from ...blender import scope
 from ...blender.linked import refuse_linked
-from ...core.errors import ReadError
+from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...games.xray.bones import file as bones_file
+from ...games.xray.bones import properties as bone_properties
+from ...games.xray.motions import files as motion_files
 from ..bases import BlenderOperator, ExportHelper, FileHandler, ImportHelper
-from ..file_export import ArmatureExport, draw_backup
-from ..file_import import DropInScene, FileImport
+from ..files import ArmatureExport, DropInScene, FileImport, draw_backup
 from ..layouts import fields
-from ..operation import Outcome
-from ..target import likely_rig, rig_to_export
-from ..wording import said
-from .import_skeletal import draw_rig, rig_to_import_onto
+from ..operation import Operation, Outcome
+from ..target import active_rig, likely_rig, rig_to_export
+from ..translations import said
+from .motion_files import active_file
+from .motion_operators import OnMotionFile
+from .skeletal import draw_rig, rig_to_import_onto
 
 
 class IMPORT_SCENE_OT_xray_bones(FileImport, ImportHelper, BlenderOperator):
@@ -85,4 +91,75 @@ class IO_FH_motionbridge_xray_bones(DropInScene, FileHandler):
     bl_file_extensions = ".bones"
 
 
-CLASSES = (IMPORT_SCENE_OT_xray_bones, EXPORT_SCENE_OT_xray_bones, IO_FH_motionbridge_xray_bones)
+class MOTIONBRIDGE_OT_show_partitions(OnMotionFile, BlenderOperator):
+    """Create a bone collection per bone part (partition); the file does not depend on them"""
+
+    bl_idname = "motionbridge.show_partitions"
+    bl_label = "Create Bone Collections"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """The armature's data, which has the bone collections."""
+        return (rig_to_export(context, "").data,)
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Collections of the partitions' names get exactly their bones."""
+        rig = rig_to_export(context, "")
+        armature = rig.data
+        bones = {bone_properties.game_name(bone).lower(): bone for bone in armature.bones}
+        file = active_file(rig)
+        for partition in file.partitions:
+            shown = armature.collections_all.get(partition.name) or armature.collections.new(partition.name)
+            wanted = [bones[bone.name.lower()] for bone in partition.bones if bone.name.lower() in bones]
+            for bone in list(shown.bones):
+                shown.unassign(bone)
+            for bone in wanted:
+                shown.assign(bone)
+        return Outcome(said("Bone collections: {}").format(len(file.partitions)))
+
+
+class MOTIONBRIDGE_OT_move_to_partition(Operation, BlenderOperator):
+    """Move the selected bones to the bone part (partition) chosen in the list; written on the next save"""
+
+    bl_idname = "motionbridge.move_to_partition"
+    bl_label = "Assign Selected Bones"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """Bones are selected in pose mode, and a partition is chosen."""
+        cls.poll_message_set("Select bones in pose mode, and a bone part in the list")
+        file = active_file(active_rig(context))
+        chosen = file is not None and 0 <= file.active_partition < len(file.partitions)
+        return chosen and bool(context.selected_pose_bones)
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """The armature, which has the file."""
+        return (rig_to_export(context, ""),)
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Every bone that the file has a track of and that is not there yet."""
+        file = active_file(rig_to_export(context, ""))
+        bones = [bone_properties.game_name(bone.bone) for bone in context.selected_pose_bones]
+        moved = motion_files.move_to_partition(file, file.active_partition, bones)
+        partition = file.partitions[file.active_partition]
+        inside = {bone.name.lower() for bone in partition.bones}
+        outside = [bone for bone in bones if bone.lower() not in inside]
+        if not moved:
+            raise WriteError(
+                f"none of the selected bones can be moved to {partition.name!r}: they are in it, or the file has no "
+                "track of them",
+                remedy="Select bones of another bone part",
+            )
+        if outside:
+            report.warn(f"bones without a track in this file: {len(outside)}", ", ".join(outside))
+        return Outcome(said("Bones moved to {}: {}").format(partition.name, moved))
+
+
+CLASSES = (
+    IMPORT_SCENE_OT_xray_bones,
+    EXPORT_SCENE_OT_xray_bones,
+    IO_FH_motionbridge_xray_bones,
+    MOTIONBRIDGE_OT_show_partitions,
+    MOTIONBRIDGE_OT_move_to_partition,
+)

@@ -17,7 +17,7 @@ from ...games.xray.levels.properties import holder_of
 from ..bases import BlenderOperator
 from ..operation import Operation, Outcome
 from ..preferences import folders, game_materials
-from ..wording import said, shown
+from ..translations import said, shown
 
 if TYPE_CHECKING:
     from ...blender.active_face import ActiveFace

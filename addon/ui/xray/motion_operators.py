@@ -1,14 +1,16 @@
-"""Buttons of the list of motions: play, revert, move, delete, add, compare, and import what a model refers to."""
+"""Buttons of the list of motions: play, revert, move, delete, add, compare, marks, import of what a model refers to."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from ...blender import action as actions
 from ...blender import action_lists, scope
+from ...core import model as core_model
+from ...core import names
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...formats.xray import omf
@@ -16,14 +18,14 @@ from ...games.xray.motions import edit as motion_edit
 from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import importing as motion_import
 from ...games.xray.motions import length as motion_length
+from ...games.xray.motions import marks
 from ..bases import CALL, BlenderOperator
-from ..long_work import StartsAtOnce
-from ..operation import Operation, Outcome, hand_over
+from ..operation import Operation, Outcome, StartsAtOnce, hand_over
 from ..scene_rate import frames_said, match_scene
 from ..target import active_action, active_rig, lacks_rig, rig_to_export
-from ..wording import said
-from . import found_motions
-from .export_motions import active_file
+from ..translations import said
+from . import motion_choices
+from .motion_files import active_file
 
 
 def plays_action(operator: Any, context: Any) -> bool:
@@ -279,10 +281,10 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
         return (active_rig(context),)
 
     def _paths(self, rig: Any) -> list[str]:
-        found_motions.forget()
+        motion_choices.forget()
         names = [reference.name for reference in rig.motionbridge_model.references]
         wanted = [name for name in names if not self.reference or name == self.reference]
-        paths = list(dict.fromkeys(path for name in wanted for path in found_motions.paths_of(rig, name)))
+        paths = list(dict.fromkeys(path for name in wanted for path in motion_choices.paths_of(rig, name)))
         if not paths:
             raise ReadError(
                 f"no motion file was found for {', '.join(wanted) or self.reference}",
@@ -291,7 +293,7 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
             )
         if self.reference:
             return paths
-        missing = found_motions.not_imported(rig, paths)
+        missing = motion_choices.not_imported(rig, paths)
         if not missing:
             raise ReadError(
                 "all motion files that the model refers to are imported",
@@ -316,6 +318,172 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
         return Outcome(said("Imported motions: {}, files: {}").format(len(made), count))
 
 
+class OnMarks(OnMotion):
+    """Mixed into operators that change the marks of a motion."""
+
+    def changed(self, context: Any, change: "Callable[[Any, list[core_model.Marker]], str]") -> Outcome:
+        """Let ``change`` work on the marks as they stand, moved markers included, and show what came of it."""
+        _, action = self.chosen(context)
+        markers = marks.gather(action)
+        sentence = change(action, markers)
+        marks.store(action, markers)
+        motion = action.motionbridge_motion
+        motion.is_motion = True
+        motion.active_mark = min(max(motion.active_mark, 0), max(len(markers) - 1, 0))
+        return Outcome(sentence)
+
+    def changed_mark(
+        self, context: Any, change: "Callable[[Any, core_model.Marker], core_model.Marker | None]", sentence: str
+    ) -> Outcome:
+        """The same for the active mark: ``change`` says what it becomes, None where it goes.
+
+        ``sentence`` has a place for its old name. Raises `WriteError`.
+        """
+
+        def replace(action: Any, markers: "list[core_model.Marker]") -> str:
+            place = action.motionbridge_motion.active_mark
+            if not 0 <= place < len(markers):
+                raise WriteError("no such mark", remedy="Add a mark, or choose one in the list")
+            old = markers[place]
+            new = change(action, old)
+            markers[place : place + 1] = [] if new is None else [new]
+            return sentence.format(old.name)
+
+        return self.changed(context, replace)
+
+
+class MOTIONBRIDGE_OT_marks_add(OnMarks, BlenderOperator):
+    """Add a mark: a named list of time intervals"""
+
+    bl_idname = "motionbridge.marks_add"
+    bl_label = "Add Mark"
+    bl_options = {"REGISTER", "UNDO"}
+
+    name: StringProperty(name="Name", description="The mark's name in the game", default="mark")
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Add it behind the others."""
+
+        def add(action: Any, markers: "list[core_model.Marker]") -> str:
+            name = names.distinct(self.name, {marker.name for marker in markers})
+            markers.append(core_model.Marker(name))
+            action.motionbridge_motion.active_mark = len(markers) - 1
+            return said("Added the mark {}").format(name)
+
+        return self.changed(context, add)
+
+
+class MOTIONBRIDGE_OT_marks_rename(OnMarks, BlenderOperator):
+    """Rename the active mark"""
+
+    bl_idname = "motionbridge.marks_rename"
+    bl_label = "Rename Mark"
+    bl_options = {"REGISTER", "UNDO"}
+
+    name: StringProperty(name="Name", description="The mark's name in the game", options={"SKIP_SAVE"})
+
+    def invoke(self, context: Any, _event: Any) -> Any:
+        """Ask for the name."""
+        motion = active_motion(self, context)
+        if motion is not None and 0 <= motion.active_mark < len(motion.marks):
+            self.name = motion.marks[motion.active_mark].name
+        return context.window_manager.invoke_props_dialog(self)
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Rename."""
+
+        def rename(_action: Any, mark: "core_model.Marker") -> "core_model.Marker":
+            if not self.name:
+                raise WriteError("a mark needs a name", remedy="Type one")
+            return core_model.Marker(self.name, mark.intervals)
+
+        return self.changed_mark(context, rename, said("Renamed {}"))
+
+
+class MOTIONBRIDGE_OT_marks_remove(OnMarks, BlenderOperator):
+    """Remove the active mark with its intervals"""
+
+    bl_idname = "motionbridge.marks_remove"
+    bl_label = "Remove Mark"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Remove it."""
+        return self.changed_mark(context, lambda _action, _mark: None, said("Removed the mark {}"))
+
+
+class MOTIONBRIDGE_OT_marks_add_interval(OnMarks, BlenderOperator):
+    """Add a one-frame interval to the active mark at the current frame"""
+
+    bl_idname = "motionbridge.marks_add_interval"
+    bl_label = "Add Interval"
+    bl_options = {"REGISTER", "UNDO"}
+
+    start: FloatProperty(
+        name="Start", description="Time in seconds; below 0 for the current frame", default=-1.0, options={"SKIP_SAVE"}
+    )
+    end: FloatProperty(
+        name="End",
+        description="Time in seconds; below 0 for one frame after the start",
+        default=-1.0,
+        options={"SKIP_SAVE"},
+    )
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Add it behind the others."""
+
+        def add(action: Any, mark: "core_model.Marker") -> "core_model.Marker":
+            frame = context.scene.frame_current_final
+            now = max(marks.seconds_at(action, frame), 0.0)
+            start = self.start if self.start >= 0 else now
+            end = self.end if self.end >= 0 else start + 1 / omf.FRAMES_PER_SECOND
+            if end < start:
+                raise WriteError("an interval cannot end before it starts", remedy="Choose a later end")
+            return mark.with_interval(start, end)
+
+        return self.changed_mark(context, add, said("Added an interval to {}"))
+
+
+class MOTIONBRIDGE_OT_marks_remove_interval(OnMarks, BlenderOperator):
+    """Remove this interval"""
+
+    bl_idname = "motionbridge.marks_remove_interval"
+    bl_label = "Remove Interval"
+    bl_options = {"REGISTER", "UNDO"}
+
+    interval: IntProperty(name="Interval", description="Index of the interval in the active mark", default=-1)
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Remove it."""
+
+        def remove(_action: Any, mark: "core_model.Marker") -> "core_model.Marker":
+            number = self.interval if self.interval >= 0 else len(mark.intervals) - 1
+            if not 0 <= number < len(mark.intervals):
+                raise WriteError("there is no such interval", remedy="Choose one of the list")
+            return mark.without_interval(number)
+
+        return self.changed_mark(context, remove, said("Removed an interval of {}"))
+
+
+class MOTIONBRIDGE_OT_marks_from_markers(OnMarks, BlenderOperator):
+    """Update the mark times from moved pose markers; saving does this too"""
+
+    bl_idname = "motionbridge.marks_from_markers"
+    bl_label = "Update from Markers"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Take them."""
+        return self.changed(context, lambda _action, _markers: said("The marks already match their markers"))
+
+
+def active_motion(operator: OnMotion, context: Any) -> Any:
+    """The properties of the motion that an operator means, or None."""
+    if not operator.action and not type(operator).poll(context):
+        return None
+    return operator.chosen(context)[1].motionbridge_motion
+
+
 CLASSES = (
     MOTIONBRIDGE_OT_revert_motion,
     MOTIONBRIDGE_OT_move_motion,
@@ -325,4 +493,10 @@ CLASSES = (
     MOTIONBRIDGE_OT_use_action_name,
     MOTIONBRIDGE_OT_match_scene,
     MOTIONBRIDGE_OT_import_referenced_motions,
+    MOTIONBRIDGE_OT_marks_add,
+    MOTIONBRIDGE_OT_marks_rename,
+    MOTIONBRIDGE_OT_marks_remove,
+    MOTIONBRIDGE_OT_marks_add_interval,
+    MOTIONBRIDGE_OT_marks_remove_interval,
+    MOTIONBRIDGE_OT_marks_from_markers,
 )

@@ -1,4 +1,6 @@
-"""The Motionbridge tab beside the viewport and the action editor: motion files, motions, how one plays, partitions."""
+"""The Motionbridge tab beside the viewport and the action editor: motion files, motions, how one plays, bone parts."""
+
+from __future__ import annotations
 
 from typing import Any
 
@@ -19,12 +21,83 @@ from .. import listed_actions
 from ..bases import BlenderList
 from ..hidden_keys import draw_restore
 from ..layouts import STATUS_ICONS, fields
-from ..name_filter import name_filter
+from ..lists import name_filter
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_xray
 from ..target import active_action, active_rig
-from ..wording import shown
-from . import motion_references
-from .export_motions import active_file
+from ..translations import shown
+from . import motion_choices
+from .motion_files import active_file
+
+ICONS = {"IMPORTED": "CHECKMARK", "FOUND": "IMPORT", "NOT FOUND": "QUESTION"}
+
+
+def own_name(reference: str) -> str:
+    """What tells a reference from the others: the last part of its path, masks included."""
+    return ", ".join(part.strip().replace("\\", "/").rpartition("/")[2] for part in reference.split(","))
+
+
+def state_of(rig: Any, reference: str) -> str:
+    """A key of `ICONS`; of a mask that means several files, whether all of them are imported."""
+    paths = motion_choices.paths_of(rig, reference)
+    if not paths:
+        return "NOT FOUND"
+    return "FOUND" if motion_choices.not_imported(rig, paths) else "IMPORTED"
+
+
+class MOTIONBRIDGE_UL_motion_references(BlenderList):
+    """References of the active armature's model."""
+
+    def draw_item(
+        self, _context: Any, layout: Any, data: Any, item: Any, _icon: int, _active: Any, _property: str
+    ) -> None:
+        """The file's own name, and whether it is imported."""
+        row = layout.row(align=True)
+        row.label(text=own_name(item.name), translate=False)
+        row.label(icon=ICONS[state_of(data.id_data, item.name)])
+
+    def filter_items(self, _context: Any, data: Any, _property: str) -> tuple[list[int], list[int]]:
+        """Those whose whole path the filter fits, in the model's order."""
+        references = data.references
+        if not self.filter_name:
+            return [self.bitflag_filter_item] * len(references), []
+        fits = name_filter(self.filter_name, regular=False)
+        return [self.bitflag_filter_item if fits(reference.name) else 0 for reference in references], []
+
+
+def draw(layout: Any, rig: Any) -> None:
+    """The list, and buttons that import the active reference or all of them; nothing where there are none."""
+    model = rig.motionbridge_model
+    references = model.references
+    if not len(references):
+        return
+    column = layout.column(align=True)
+    column.label(text="Motion References")
+    column.template_list(
+        "MOTIONBRIDGE_UL_motion_references",
+        "",
+        model,
+        "references",
+        model,
+        "active_reference",
+        rows=min(len(references), 4),
+        maxrows=8,
+    )
+    active = references[min(max(model.active_reference, 0), len(references) - 1)]
+    state = state_of(rig, active.name)
+    row = column.row(align=True)
+    one = row.row(align=True)
+    one.enabled = state == "FOUND"
+    button = one.operator(
+        "motionbridge.import_referenced_motions",
+        text=shown("Import {}").format(own_name(active.name)),
+        icon="IMPORT",
+        translate=False,
+    )
+    button.reference = active.name
+    if len(references) > 1:
+        row.operator("motionbridge.import_referenced_motions", text="Import All")
+    if state == "NOT FOUND":
+        column.label(text="Not found: set the game folder in the preferences", icon="INFO")
 
 
 def _play(rig: Any, number: int) -> None:
@@ -111,7 +184,7 @@ class MotionsPanel(MotionbridgePanel):
             _draw_motions(layout, rig, context)
         elif not len(rig.motionbridge_skeletal_files):
             layout.label(text="No motions imported", icon="INFO")
-        motion_references.draw(layout, rig)
+        draw(layout, rig)
         layout.operator("import_scene.xray_omf", text="Import Motions", icon="IMPORT")
         layout.operator("motionbridge.report", icon="TEXT")
 
@@ -293,11 +366,6 @@ def _panels() -> list[type]:
     return made
 
 
-CLASSES = (
-    MOTIONBRIDGE_UL_motion_files,
-    MOTIONBRIDGE_UL_motions,
-    *_panels(),
-)
 OBJECT: Any = bpy.types.Object
 
 
@@ -324,3 +392,11 @@ def unregister() -> None:
     """Take them away."""
     del OBJECT.motionbridge_playing
     del OBJECT.motionbridge_drawn_playing
+
+
+CLASSES = (
+    MOTIONBRIDGE_UL_motion_references,
+    MOTIONBRIDGE_UL_motion_files,
+    MOTIONBRIDGE_UL_motions,
+    *_panels(),
+)

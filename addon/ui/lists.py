@@ -1,11 +1,32 @@
-"""The list before an import: what the chosen files hold, each with a tick, under a filter."""
+"""Lists with check boxes, and their filter: a part of a name, wildcards, or a regular expression."""
 
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
 from bpy.props import BoolProperty, EnumProperty, IntProperty
 
-from .name_filter import name_filter
+
+def name_filter(pattern: str, regular: bool) -> Callable[[str], bool]:
+    """A test for names, without case: ``pattern`` may be a part of the name, have ``*`` and ``?``, or be ``regular``.
+
+    A regular expression that is not complete yet, as while it is typed, fits what contains it.
+    """
+    if not pattern:
+        return lambda _: True
+    expression = pattern if regular else fnmatch.translate(f"*{pattern}*")
+    try:
+        compiled = re.compile(expression, re.IGNORECASE)
+    except re.error:
+        wanted = pattern.lower()
+        return lambda name: wanted in name.lower()
+    search = compiled.search if regular else compiled.match
+    return lambda name: search(name) is not None
+
 
 TICKS = (
     ("ALL", "All", "Select all listed items", 1),
@@ -68,7 +89,7 @@ class TickedRows:
         return [own.bitflag_filter_item if fits(row.name) else 0 for row in data.listed], []
 
 
-def draw(layout: Any, choice: Any, kind: str, count: str) -> None:
+def draw_ticks(layout: Any, choice: Any, kind: str, count: str) -> None:
     """Filter, buttons, the list of this class, and how many are ticked (``count`` has places for both numbers)."""
     row = layout.row(align=True)
     row.prop(choice, "name_filter", text="", icon="VIEWZOOM")

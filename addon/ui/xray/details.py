@@ -17,7 +17,7 @@ from ...games.xray.levels.properties import SHOWN_BY
 from ..bases import CALL, BlenderList, BlenderOperator
 from ..layouts import fields
 from ..operation import Operation, Outcome
-from ..wording import said, shown
+from ..translations import said, shown
 
 PLACES = tuple(
     (str(place), label, "One of the four detail models of a slot")

@@ -11,9 +11,9 @@ from ...core.report import Report
 from ...formats import HEAD_SIZE, detect
 from ...games.descent3 import textures
 from ..bases import BlenderOperator, FileHandler, ImportHelper
-from ..file_import import FileImport
+from ..files import FileImport
 from ..operation import Outcome
-from ..wording import said
+from ..translations import said
 
 
 class IMPORT_SCENE_OT_descent3_ogf(FileImport, ImportHelper, BlenderOperator):
@@ -69,4 +69,7 @@ class IO_FH_motionbridge_descent3_ogf(FileHandler):
         return context.area is not None and context.area.type == "IMAGE_EDITOR"
 
 
-CLASSES = (IMPORT_SCENE_OT_descent3_ogf, IO_FH_motionbridge_descent3_ogf)
+CLASSES = (
+    IMPORT_SCENE_OT_descent3_ogf,
+    IO_FH_motionbridge_descent3_ogf,
+)

@@ -1,4 +1,6 @@
-"""File > Import > Arma Model (.p3d) and the drop of such files: meshes for animations to be seen on."""
+"""Models (.p3d): import, and the panel about them."""
+
+from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,15 +11,16 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 from ...core.errors import ReadError
 from ...core.report import Report
 from ...games.arma import model_import
-from ..bases import BlenderOperator, FileHandler, ImportHelper
-from ..file_import import DropInScene, FileImport
+from ...games.arma.properties import is_of_model, level_of
+from ..bases import BlenderOperator, BlenderPanel, FileHandler, ImportHelper
+from ..files import DropInScene, FileImport
 from ..layouts import fields
 from ..operation import Outcome
 from ..preferences import arma_folder
+from ..sidebar import MotionbridgePanel
 from ..target import active_rig
-from ..wording import said
-from .bone_names_choice import BoneNamesChoice
-from .skeleton_files import SkeletonFilesChoice
+from ..translations import said
+from .animations import BoneNamesChoice, SkeletonFilesChoice
 
 if TYPE_CHECKING:
     from ...games.arma.model_import import ImportedModel
@@ -120,7 +123,7 @@ class IMPORT_SCENE_OT_arma_p3d(BoneNamesChoice, SkeletonFilesChoice, FileImport,
             said("Imported models: {} (meshes: {}, points and proxies: {})").format(len(made), meshes, empties)
         )
 
-    def _import(self, context: Any, rig: Any, path: str, report: Report) -> "ImportedModel":
+    def _import(self, context: Any, rig: Any, path: str, report: Report) -> ImportedModel:
         document = model_import.read_model(path, report)
         if (
             self.rig == "AUTOMATIC"
@@ -152,4 +155,44 @@ class IO_FH_motionbridge_arma_p3d(DropInScene, FileHandler):
     bl_file_extensions = ".p3d"
 
 
-CLASSES = (IMPORT_SCENE_OT_arma_p3d, IO_FH_motionbridge_arma_p3d)
+class MOTIONBRIDGE_PT_arma_model(MotionbridgePanel, BlenderPanel):
+    """What the active object is to a model of Arma."""
+
+    bl_label = "Arma Model"
+    bl_order = -1
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """Something of a model is active."""
+        return is_of_model(context.active_object)
+
+    def draw(self, context: Any) -> None:
+        """The point, the level, its properties."""
+        layout = self.layout
+        active = context.active_object
+        mark = active.motionbridge_arma_mark
+        if mark.kind != "NONE":
+            icon = "LINKED" if mark.kind == "PROXY" else "DOT"
+            layout.label(text=mark.game_name or active.name, icon=icon, translate=False)
+        level = level_of(active)
+        if level is None:
+            return
+        facts = layout.column(align=True)
+        facts.label(text=Path(level.path).name, icon="FILE_3D", translate=False)
+        text = f"{level.kind} ({level.resolution:g})" if level.kind == "visual" else level.kind
+        facts.label(text=text, icon="MESH_DATA", translate=False)
+        if not len(level.properties):
+            layout.label(text="No named properties")
+            return
+        rows = layout.box().column(align=True)
+        for entry in level.properties:
+            row = rows.row()
+            row.label(text=entry.name, translate=False)
+            row.label(text=entry.value, translate=False)
+
+
+CLASSES = (
+    IMPORT_SCENE_OT_arma_p3d,
+    IO_FH_motionbridge_arma_p3d,
+    MOTIONBRIDGE_PT_arma_model,
+)

@@ -1,0 +1,442 @@
+"""Files of levels: import, export, panels."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
+
+from ...blender import scope
+from ...core.errors import ReadError, WriteError
+from ...core.report import Report
+from ...games.xray.levels import edit as level_edit
+from ...games.xray.levels import exporting as level_export
+from ...games.xray.levels import file as level_file
+from ...games.xray.levels import folder as level_folder
+from ...games.xray.levels import importing as level
+from ...games.xray.levels import materials as level_materials
+from ...games.xray.levels import models as level_models
+from ...games.xray.levels.properties import KINDS, holder_of, meshes_of
+from .. import layouts, view_range
+from ..bases import BlenderOperator, BlenderPanel, ExportHelper, FileHandler, ImportHelper
+from ..files import DropInScene, FileExport, FileImport, draw_backup, is_collection_exporter
+from ..layouts import fields, paragraph
+from ..operation import Operation, Outcome, StartsAtOnce
+from ..preferences import folders, game_materials
+from ..sidebar import MotionbridgePanel
+from ..target import level_holder_to_export
+from ..translations import said, shown
+from .collision_values import FaceValues, draw_active_face, options_with_materials
+from .details import draw_ground
+
+if TYPE_CHECKING:
+    from ...games.xray.levels.file import ImportedLevelFile
+
+SPLIT_ITEMS = (
+    ("WHOLE", "One Mesh", "The collision as one mesh"),
+    ("SECTOR", "By Sector", "One mesh per sector; exported as one mesh"),
+    ("MATERIAL", "By Game Material", "One mesh per game material; exported as one mesh"),
+)
+
+
+class LevelChoices:
+    """The options that a file and a folder have in common."""
+
+    split: EnumProperty(name="Collision", description="How to split the collision into meshes", items=SPLIT_ITEMS)
+    weld: BoolProperty(
+        name="Weld Occluders",
+        description="Join coinciding corners of occluders; unedited faces are exported unchanged",
+        default=False,
+    )
+    weld_distance: FloatProperty(
+        name="Weld Distance",
+        description="Corners closer than this are joined; the engine joins corners within 1 cm",
+        default=0.01,
+        min=0.0,
+        max=1.0,
+        precision=3,
+        subtype="DISTANCE",
+    )
+    textures: BoolProperty(name="Textures", description="Show the textures of the detail models", default=True)
+
+    def draw(self, _context: Any) -> None:
+        """The options, in browser, dialog and presets alike."""
+        chosen: Any = self
+        layout = fields(chosen.layout)
+        layout.prop(self, "split")
+        layout.prop(self, "weld")
+        distance = layout.column()
+        distance.enabled = chosen.weld
+        distance.prop(self, "weld_distance")
+        layout.prop(self, "textures")
+
+    def level_options(self, context: Any, collection: str = "") -> "level_file.LevelOptions":
+        """What was chosen, with the user's folders."""
+        chosen: Any = self
+        game, textures = folders(context)
+        return level_file.LevelOptions(
+            split=chosen.split,
+            weld=chosen.weld_distance if chosen.weld else None,
+            textures=chosen.textures,
+            game_materials=game_materials(context),
+            game_folder=game,
+            textures_folder=textures,
+            collection=collection,
+        )
+
+
+class IMPORT_SCENE_OT_xray_level_geometry(FileImport, LevelChoices, ImportHelper, BlenderOperator):
+    """Import collision, occluders, sound occluders, detail objects, errors of a S.T.A.L.K.E.R. (X-Ray) level"""
+
+    bl_idname = "import_scene.xray_level_geometry"
+    bl_label = "Import X-Ray Level Geometry"
+
+    filename_ext = ".cform"
+    filter_glob: StringProperty(default="*.cform;*.hom;*.som;*.details;*.err;*.dm", options={"HIDDEN"})
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Import every file."""
+        paths = self.chosen_files(f"Choose at least one of {', '.join(level.SUFFIXES)}")
+        made: list[ImportedLevelFile] = []
+        with scope.progress(context, len(paths)) as step:
+
+            def one(path: str, found: Report) -> None:
+                made.append(level.import_file(context, path, self.level_options(context), found))
+                if len(paths) > 1:  # of one alone the outcome says it
+                    found.note(made[-1].counts, made[-1].name)
+                step(len(made))
+
+            self.each_file(paths, one, report)
+        level_models.lay_out([one.holder for one in made if one.kind == "DM"])
+        view_range.show_far(context, [shown for one in made for shown in one.objects], report)
+        if len(made) == 1:
+            return Outcome(f"{made[0].name}: {made[0].counts}")
+        return Outcome(said("Imported files: {}").format(len(made)))
+
+
+class IMPORT_SCENE_OT_xray_level(Operation, LevelChoices, BlenderOperator):
+    """Import every supported file of a S.T.A.L.K.E.R. (X-Ray) level folder, one collection per kind"""
+
+    bl_idname = "import_scene.xray_level"
+    bl_label = "Import X-Ray Level Folder"
+    bl_options = {"REGISTER", "UNDO", "PRESET"}
+
+    directory: StringProperty(name="Level Folder", description="Folder that contains level.cform", subtype="DIR_PATH")
+    filter_glob: StringProperty(default="*.cform;*.hom;*.som;*.details;*.err;*.dm", options={"HIDDEN"})
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """Nothing: new objects are made."""
+        return ()
+
+    def invoke(self, context: Any, _event: Any) -> Any:
+        """The file browser."""
+        self.called_by_person(from_browser=True)
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Import what the folder holds."""
+        if not self.directory:
+            raise ReadError("no folder is chosen", remedy="Choose the folder with level.cform")
+        folder = Path(bpy.path.abspath(self.directory))
+        with scope.progress(context, len(level_folder.files_in(folder))) as step:
+            made = level_folder.import_folder(context, folder, self.level_options(context), report, step)
+        view_range.show_far(context, [shown for one in made for shown in one.objects], report)
+        names = ", ".join(one.name for one in made)
+        return Outcome(said("Imported files: {}").format(f"{len(made)} ({names})"))
+
+
+class IO_FH_motionbridge_xray_level_geometry(DropInScene, FileHandler):
+    """Drop of a level's files, and their export by collections."""
+
+    bl_idname = "IO_FH_motionbridge_xray_level_geometry"
+    bl_label = "X-Ray Level Geometry"
+    bl_import_operator = "import_scene.xray_level_geometry"
+    bl_export_operator = "export_scene.xray_level_geometry"
+    bl_file_extensions = ".cform;.hom;.som;.details;.err;.dm"
+
+
+LETTERS_SHOWN = 30
+
+
+class EXPORT_SCENE_OT_xray_level_geometry(FileExport, ExportHelper, BlenderOperator):
+    """Export the active object as part of a S.T.A.L.K.E.R. (X-Ray) level: collision, occluders, detail model"""
+
+    bl_idname = "export_scene.xray_level_geometry"
+    bl_label = "Export X-Ray Level Geometry"
+
+    filename_ext = ""
+    filter_glob: StringProperty(default="*.cform;*.hom;*.som;*.details;*.dm", options={"HIDDEN"})
+    collection: StringProperty(
+        name="Source Collection", description="Export what of a level is in this collection", options={"HIDDEN"}
+    )
+    modifiers: BoolProperty(
+        name="Apply Modifiers", description="Export the mesh with its modifiers applied", default=False
+    )
+    anew: BoolProperty(
+        name="New File",
+        description="Write a new file of the newest version from the mesh, without the imported data",
+        default=False,
+    )
+    findings: StringProperty(
+        name="Findings", description="Errors and warnings for the game", options={"HIDDEN", "SKIP_SAVE"}
+    )
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """There is something of a level."""
+        cls.poll_message_set("No level objects in the scene; set a mesh's kind in the X-Ray Level panel")
+        there = any(shown.motionbridge_level.kind in level_export.SUFFIXES for shown in context.scene.objects)
+        return there or is_collection_exporter(cls)
+
+    def suggest(self, context: Any) -> None:
+        """The file it came from."""
+        holder = holder_of(context.view_layer.objects.active)
+        if holder is not None and holder.motionbridge_level.kind in level_export.SUFFIXES:
+            came_from = holder.motionbridge_level.path
+            suffix = level_export.SUFFIXES[holder.motionbridge_level.kind]
+            name = bpy.path.clean_name(holder.name)
+            self.filepath = bpy.path.abspath(came_from) if came_from else f"{name}{suffix}"
+            options = options_with_materials(context, holder, Report())
+            found = level_export.find_problems(context, holder, Report(), options)
+            self.findings = "\n".join(one.problem.sentence for one in found)
+
+    def check(self, _context: Any) -> bool:
+        """The suffix is that of the kind, and is not forced while a name is typed."""
+        return False
+
+    def draw(self, _context: Any) -> None:
+        """The options."""
+        layout = fields(self.layout)
+        for name in ("modifiers", "anew"):
+            layout.prop(self, name)
+        draw_backup(layout, self, self.filepath)
+        if self.findings:
+            column = layout.column(align=True)
+            column.label(text="Check first:", icon="ERROR")
+            for finding in self.findings.split("\n"):
+                paragraph(column, finding, LETTERS_SHOWN, "BLANK1")
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Plan and write."""
+        path = Path(self.named_file(".cform, .hom, .som, .details or .dm"))
+        holder = level_holder_to_export(context, self.collection)
+        suffix = level_export.SUFFIXES[holder.motionbridge_level.kind]
+        if not path.suffix:
+            path = path.with_suffix(suffix)
+        if path.suffix.lower() != suffix:
+            raise WriteError(
+                f"{holder.name!r} needs a file with the suffix {suffix}, not {path.suffix}", remedy="Use this suffix"
+            )
+        options = options_with_materials(
+            context, holder, report, modifiers=self.modifiers, anew=self.anew, backup=self.backup
+        )
+        plan = level_export.export_file(context, holder, path, options, report)
+        return Outcome(f"{path.name}: {plan.sentence()}")
+
+
+LEGEND_SHOWN = 24
+NEW_KINDS = tuple(item for item in KINDS if item[0] not in {"NONE", "ERR"})
+
+
+class MOTIONBRIDGE_OT_level_begin(Operation, BlenderOperator):
+    """Make the active mesh part of a level: adds missing face attributes"""
+
+    bl_idname = "motionbridge.level_begin"
+    bl_label = "Use in Level"
+    bl_options = {"REGISTER", "UNDO"}
+
+    kind: EnumProperty(
+        name="Kind",
+        description="Which part of a level this is",
+        items=NEW_KINDS,
+    )
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """A mesh is active."""
+        cls.poll_message_set("The active object is not a mesh")
+        return context.active_object is not None and context.active_object.type == "MESH"
+
+    def run(self, context: Any, _report: Report) -> Outcome:
+        """Add the attributes."""
+        level_edit.begin(context, context.active_object, self.kind)
+        return Outcome(said("{} can now be exported for a level").format(context.active_object.name))
+
+
+class MOTIONBRIDGE_OT_level_two_sided(FaceValues, BlenderOperator):
+    """Set whether the selected occluders hide from both sides or only from the front"""
+
+    bl_idname = "motionbridge.level_two_sided"
+    bl_label = "Two-Sided"
+    kinds = ("HOM", "SOM")
+
+    two_sided: BoolProperty(
+        name="Two-Sided", description="Hide what is behind from both sides, not only from the front", default=True
+    )
+
+    def run(self, context: Any, _report: Report) -> Outcome:
+        """Set it."""
+        return self.set_values(context, {"two_sided": self.two_sided})
+
+
+class MOTIONBRIDGE_OT_level_occlusion(FaceValues, BlenderOperator):
+    """Set how much sound passes through the selected faces"""
+
+    bl_idname = "motionbridge.level_occlusion"
+    bl_label = "Set Sound Occlusion"
+    kinds = ("SOM",)
+
+    occlusion: FloatProperty(
+        name="Occlusion",
+        description="Share of the sound volume that passes through; 0 for silence",
+        default=0.05,
+        min=0,
+        max=1,
+    )
+
+    def run(self, context: Any, _report: Report) -> Outcome:
+        """Set it."""
+        return self.set_values(context, {"occlusion": self.occlusion})
+
+
+class MOTIONBRIDGE_OT_level_check(StartsAtOnce, Operation, BlenderOperator):
+    """Find errors and warnings for the game, and select the first such faces or vertices"""
+
+    bl_idname = "motionbridge.level_check"
+    bl_label = "Select Invalid Faces"
+    bl_options = {"REGISTER", "UNDO"}
+
+    number: IntProperty(name="Finding", description="Index of the finding to select", default=0, min=0)
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active object is of a file that can be exported."""
+        cls.poll_message_set("The active object is not part of a level")
+        holder = holder_of(context.active_object)
+        return holder is not None and holder.motionbridge_level.kind in level_export.SUFFIXES
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """Nothing: elements are selected."""
+        return ()
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Report everything, select the elements of one finding."""
+        holder = holder_of(context.view_layer.objects.active)
+        with scope.leaving_edit_mode(context):
+            options = options_with_materials(context, holder, report)
+            found = level_export.find_problems(context, holder, report, options)
+        layouts.remember_check(holder, len(found))
+        if not found:
+            return Outcome(said("No errors or warnings found"))
+        for one in found:
+            report.warn(one.problem.line, one.shown.name)
+        selectable = [one for one in found if len(one.faces) or len(one.vertices)]
+        if not selectable:
+            return Outcome(said("Findings: {}").format(len(found)))
+        number = min(self.number, len(selectable) - 1)
+        chosen = selectable[number]
+        self._select(context, chosen)
+        words = (number + 1, len(selectable), chosen.problem.sentence)
+        return Outcome(said("Selected finding {} of {}: {}").format(*words))
+
+    def _select(self, context: Any, chosen: "level_export.Offending") -> None:
+        level_edit.select(chosen.shown, chosen.faces, chosen.vertices)
+        context.view_layer.objects.active = chosen.shown
+        chosen.shown.select_set(True)
+        context.tool_settings.mesh_select_mode = (not len(chosen.faces), False, bool(len(chosen.faces)))
+        scope.set_mode("EDIT")
+
+
+class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
+    """What the active object is to a level."""
+
+    bl_label = "X-Ray Level"
+    bl_order = 10
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active object is of a file."""
+        return holder_of(context.active_object) is not None
+
+    def draw(self, context: Any) -> None:
+        """Kind, legend, faces, problems."""
+        layout = self.layout
+        active = context.active_object
+        holder = holder_of(active)
+        properties = holder.motionbridge_level
+        layout.label(text=shown(next(label for key, label, _ in KINDS if key == properties.kind)))
+        if properties.kind == "DM":
+            column = layout.column()
+            column.use_property_split = True
+            for name in ("waving", "min_scale", "max_scale"):
+                column.prop(properties, name)
+            column.label(text="Origin at ground level", icon="INFO")
+        shown_meshes = [active] if active.type == "MESH" else meshes_of(holder)
+        if properties.kind != "DETAILS":
+            self._draw_legend(shown_meshes)
+        if properties.kind == "ERR":
+            column = layout.column(align=True)
+            column.label(text="The findings are selected:", icon="INFO")
+            column.label(text="Press Tab to edit, numpad . to zoom in")
+        if active.type == "MESH":
+            self._draw_faces(context, properties.kind)
+            if properties.kind == "DETAILS":
+                draw_ground(layout, active)
+        if properties.kind in level_export.SUFFIXES:
+            layout.operator("motionbridge.level_check", icon="VIEWZOOM")
+            layouts.draw_last_check(layout, holder)
+            layout.operator("export_scene.xray_level_geometry", text="Export", icon="EXPORT")
+            layout.operator("motionbridge.level_save_back", icon="FILE_TICK")
+        if properties.kind == "DETAILS":
+            # As long as there are models: what is worked with comes first.
+            self._draw_legend(shown_meshes)
+
+    def _draw_legend(self, meshes: list[Any]) -> None:
+        column = self.layout.column(align=True)
+        found = level_materials.legend(meshes)
+        for made, name in found[:LEGEND_SHOWN]:
+            row = column.row(align=True)
+            colour = row.row()
+            colour.ui_units_x = 1.5
+            colour.prop(made, "diffuse_color", text="")
+            row.label(text=name, translate=False)
+        if len(found) > LEGEND_SHOWN:
+            column.label(text=shown("and {} more").format(len(found) - LEGEND_SHOWN))
+
+    def _draw_faces(self, context: Any, kind: str) -> None:
+        if kind in ("HOM", "SOM"):
+            # Blender's own colours: blue is the front, the side from which a one-sided face works.
+            overlay = context.space_data.overlay
+            self.layout.prop(overlay, "show_face_orientation", text="Front Blue, Back Red")
+        column = self.layout.column(align=True)
+        if kind in ("HOM", "SOM", "CFORM"):
+            column.label(text="Selected faces:")
+        if kind in ("HOM", "SOM"):
+            row = column.row(align=True)
+            row.operator("motionbridge.level_two_sided", text="Two-Sided").two_sided = True
+            row.operator("motionbridge.level_two_sided", text="One-Sided").two_sided = False
+        if kind == "SOM":
+            column.label(text="Sound that passes through:")
+            row = column.row(align=True)
+            for share in (0.0, 0.05, 0.6, 1.0):
+                row.operator("motionbridge.level_occlusion", text=f"{share:g}").occlusion = share
+        if kind in ("HOM", "SOM"):
+            column.operator("motionbridge.level_colours", icon="FILE_REFRESH").shown_by = "SAME"
+        if kind == "CFORM":
+            column.operator("motionbridge.level_collision", icon="MATERIAL")
+            draw_active_face(self.layout, context.active_object.data)
+
+
+CLASSES = (
+    IMPORT_SCENE_OT_xray_level_geometry,
+    IMPORT_SCENE_OT_xray_level,
+    IO_FH_motionbridge_xray_level_geometry,
+    EXPORT_SCENE_OT_xray_level_geometry,
+    MOTIONBRIDGE_OT_level_begin,
+    MOTIONBRIDGE_OT_level_two_sided,
+    MOTIONBRIDGE_OT_level_occlusion,
+    MOTIONBRIDGE_OT_level_check,
+    MOTIONBRIDGE_PT_level,
+)

@@ -1,0 +1,348 @@
+"""Which motions, and how: lists to choose from, what a file has already, options of exports, files that were found."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import bpy
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
+
+from ...core.errors import ReadError
+from ...core.report import Report
+from ...formats.xray import omf
+from ...games.xray import game_tree
+from ...games.xray.motions import exporting as motion_export
+from ...games.xray.motions import files as motion_files
+from .. import lists
+from ..bases import BlenderList, ExportHelper
+from ..hidden_keys import HiddenKeysChoice
+from ..layouts import fields
+from ..lists import TickedChoice, TickedRows
+from ..operation import hand_over
+from ..preferences import folders
+from ..target import likely_rig
+from ..translations import said, shown
+
+if TYPE_CHECKING:
+    from ...games.xray.motions.exporting import Plan
+
+
+def paths_of(holder: Any, reference: str) -> list[str]:
+    """The files one reference of a model means; several where it is a mask."""
+    path = holder.motionbridge_model.path
+    return _look_up(bpy.path.abspath(path), reference, *folders(bpy.context)) if path else []
+
+
+@functools.lru_cache(maxsize=4096)  # more than the references of every model in a scene
+def _look_up(model: str, reference: str, game: Path | None, textures: Path | None) -> list[str]:
+    tree = game_tree.tree_of(Path(model), game, textures)
+    return [str(path) for part in dict.fromkeys(reference.split(",")) for path in tree.find_motions(part)]
+
+
+def not_imported(rig: Any, paths: Iterable[str]) -> list[str]:
+    """Those of ``paths`` that are not yet motion files of the armature."""
+    here = {Path(bpy.path.abspath(file.path)) for file in rig.motionbridge_motion_files}
+    return [path for path in paths if Path(path) not in here]
+
+
+def forget() -> None:
+    """Look again: files may have come since."""
+    _look_up.cache_clear()
+
+
+MOST_FRAMES = 2**31 - 1
+"""What an `IntProperty` holds; broken files announce more."""
+Names = Callable[[str], list[tuple[str, int]]]
+"""Name and frames of each motion of a file. Raises `ReadError`."""
+
+
+class ListedMotion(bpy.types.PropertyGroup):
+    """A motion that could be imported; ``name`` is its own."""
+
+    file: StringProperty()
+    frames: IntProperty()
+    ticked: BoolProperty(name="Import", description="Import this motion", default=True)
+
+
+class MOTIONBRIDGE_UL_listed_motions(TickedRows, BlenderList):
+    """Motions of the chosen files, with a tick each."""
+
+    def size(self, item: Any) -> str:
+        """Its length."""
+        return shown("1 frame") if item.frames == 1 else shown("{} frames").format(item.frames)
+
+
+class MotionList(TickedChoice):
+    """Mixed into operators that import motions, beside `Operation`, `FileChoice` and a property ``name_filter``."""
+
+    motions: StringProperty(
+        name="Motions",
+        description="Names of the motions to import, separated by semicolons; empty for all",
+        options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"},
+    )
+    listed: CollectionProperty(type=ListedMotion, options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"})
+
+    def list_files(self, names_of: Names, report: Report) -> None:
+        """A ticked row for each motion of each chosen file."""
+        operator: Any = self
+        operator.listed.clear()
+
+        def one(path: str, _found: Report) -> None:
+            for name, frames in names_of(path):
+                row = operator.listed.add()
+                row.name, row.file, row.frames = name, path, min(frames, MOST_FRAMES)
+
+        operator.each_file(operator.paths(), one, report)
+
+    def ask(self, context: Any) -> None:
+        """The dialog with the list."""
+        operator: Any = self
+        paths = operator.paths()
+        title = Path(paths[0]).name if len(paths) == 1 else shown("Import {} files").format(len(paths))
+        context.window_manager.invoke_props_dialog(
+            operator, width=460, title=title, confirm_text=shown("Import Motions")
+        )
+
+    def draw_list(self, layout: Any) -> None:
+        """The list, where there is one."""
+        operator: Any = self
+        if len(operator.listed):
+            lists.draw_ticks(layout, operator, "MOTIONBRIDGE_UL_listed_motions", shown("{} of {} motions"))
+
+    def chosen(self, paths: list[str], names_of: Names, report: Report) -> dict[str, list[str]]:
+        """Path -> names of the motions to import from it: those named, else those ticked, else all.
+
+        Raises `ReadError`.
+        """
+        operator: Any = self
+        wanted = [name.strip() for name in operator.motions.split(";") if name.strip()]
+        lowered = {name.lower() for name in wanted}
+        chosen: dict[str, list[str]] = {}
+
+        def one(path: str, _found: Report) -> None:
+            names = [name for name, _ in names_of(path)]
+            if not names:
+                raise ReadError("there are no motions in this file", file=path, remedy="Choose another file")
+            if wanted:
+                names = [name for name in names if name.lower() in lowered]
+            elif len(operator.listed):
+                ticked = {row.name for row in operator.listed if row.ticked and row.file == path}
+                names = [name for name in names if name in ticked]
+            chosen[path] = names
+
+        operator.each_file(paths, one, report)
+        there = {name.lower() for names in chosen.values() for name in names}
+        missing = [name for name in wanted if name.lower() not in there]
+        if missing:
+            raise ReadError(
+                f"there is no motion named {missing[0]!r}", file=paths[0], remedy="Choose from the list of motions"
+            )
+        chosen = {path: names for path, names in chosen.items() if names}
+        if not chosen:
+            raise ReadError("no motion is chosen", file=paths[0], remedy="Tick at least one motion in the list")
+        return chosen
+
+
+class MotionChooser:
+    """Mixed into the file browsers before the list, beside `FileChoice` and `ImportHelper`.
+
+    They are operators of their own, without UNDO: the browser would leave an undo step before the list is confirmed.
+    """
+
+    bl_label = "List Motions"
+    bl_options = {"INTERNAL"}
+
+    def draw(self, context: Any) -> None:
+        """What comes next."""
+        operator: Any = self
+        column = operator.layout.column()
+        column.label(text="Next step: the list of motions", icon="INFO")
+        rig = likely_rig(context)
+        column.label(text=rig.name if rig is not None else "No armature is active", icon="ARMATURE_DATA")
+
+    def list_with(self, importer: Any) -> Any:
+        """Let the importer list the chosen files and go on from there."""
+        operator: Any = self
+        names = [{"name": entry.name} for entry in operator.files if entry.name]
+        chosen = {"filepath": operator.filepath, "directory": operator.directory, "files": names}
+        return {"FINISHED"} if hand_over(operator, importer, **chosen) else {"CANCELLED"}
+
+
+NAMES_SHOWN = 4
+
+
+class ExistingMotions:
+    """Mixed into exports of motions, before `FileExport`; they have the option ``onto``.
+
+    Scripts get the option's default. In a window it follows the file that is named, until the user sets it.
+    """
+
+    suggested_onto: StringProperty(options={"SKIP_SAVE", "HIDDEN", "SKIP_PRESET"})
+    removed_motions: StringProperty(options={"SKIP_SAVE", "HIDDEN", "SKIP_PRESET"})
+
+    def goes_into(self, path: Path) -> bool:
+        """Whether motions are added to such a file, if it exists."""
+        return path.is_file()
+
+    @staticmethod
+    def names_in(path: Path) -> Iterable[str]:
+        """The motions of a file. Raises `ReadError`. Overridden by every export."""
+        raise NotImplementedError
+
+    def names_to_write(self, context: Any) -> Iterable[str]:
+        """The motions that would be written. Overridden by every export."""
+        raise NotImplementedError
+
+    def invoke(self, context: Any, event: Any) -> Any:
+        """The file browser, with what suits the file it begins at, unless the caller has set it."""
+        operator: Any = self
+        operator.suggested_onto = "" if operator.properties.is_property_set("onto") else operator.onto
+        parent: Any = super()
+        answer = parent.invoke(context, event)
+        self.look_at_target(context)
+        return answer
+
+    def check(self, context: Any) -> bool:
+        """Called by Blender whenever the file or an option is another one."""
+        operator: Any = self
+        before = operator.onto, operator.removed_motions
+        changed = ExportHelper.check(operator, context)
+        self.look_at_target(context)
+        return bool(changed) or before != (operator.onto, operator.removed_motions)
+
+    def look_at_target(self, context: Any) -> None:
+        """Set ``onto``, if the user has not, and find what the file would lose."""
+        operator: Any = self
+        path = Path(bpy.path.abspath(operator.filepath))
+        if operator.suggested_onto and operator.onto == operator.suggested_onto:
+            operator.suggested_onto = operator.onto = "FILE" if self.goes_into(path) else "OWN_FILES"
+        removed: list[str] = []
+        if operator.onto == "OWN_FILES" and path.is_file():
+            written = {name.lower() for name in self.names_to_write(context)}
+            removed = [name for name in self._names_in(path) if name.lower() not in written]
+        operator.removed_motions = "\n".join(removed)
+
+    def _names_in(self, path: Path) -> tuple[str, ...]:
+        found = path.stat()
+        return _names(self.names_in, path, found.st_mtime_ns, found.st_size)
+
+    def draw_removed(self, layout: Any) -> None:
+        """How many motions of the existing file are in none of the chosen actions, and the first of them."""
+        operator: Any = self
+        removed = operator.removed_motions.split("\n") if operator.removed_motions else []
+        if not removed:
+            return
+        column = layout.column(align=True)
+        column.alert = True
+        text = shown("1 motion will be removed" if len(removed) == 1 else "{} motions will be removed")
+        column.label(text=text.format(len(removed)), icon="ERROR", translate=False)
+        for name in removed[:NAMES_SHOWN]:
+            column.label(text=name, icon="BLANK1", translate=False)
+        if len(removed) > NAMES_SHOWN:
+            column.label(text=shown("and {} more").format(len(removed) - NAMES_SHOWN), icon="BLANK1", translate=False)
+
+
+@lru_cache(maxsize=4)
+def _names(read: Callable[[Path], Iterable[str]], path: Path, _changed: int, _size: int) -> tuple[str, ...]:
+    """The browser asks again after every click; a file is read once. Other files have no motions to lose."""
+    try:
+        return tuple(read(path))
+    except ReadError:
+        return ()
+
+
+WIDTHS = (
+    ("AUTOMATIC", "Automatic", "8 bits if that moves no new key by more than 0.1 mm, otherwise 16 bits"),
+    ("NARROW", "8 Bit", "Small files, low precision"),
+    ("WIDE", "16 Bit", "Twice the size, 256 times the precision"),
+)
+SMALLEST_ERROR = 5e-7
+"""Metres: what is less is 0.000 mm, the rounding of numbers and not of keys."""
+REST_CHANGES = (
+    ("REFUSE", "Stop", "Cancel the export and ask for a choice"),
+    ("GAME_POSE", "Keep Pose in Game", "The motions look the same in the game as before the edit"),
+    ("OFFSETS", "Keep Offsets", "The motions follow the new rest pose, as in Blender"),
+)
+
+
+def rest_is_edited(rig: Any, known: str) -> bool:
+    """Whether the rest pose is no longer that of an import; ``known``: what ``rig`` calls the files."""
+    return rig is not None and any(motion_files.rest_changes(file, rig) for file in getattr(rig, known))
+
+
+class RestChoice:
+    """Mixed into operators that write motions of armatures."""
+
+    rest_change: EnumProperty(
+        name="Edited Rest Pose",
+        description="How to export motions if the rest pose has changed since import",
+        items=REST_CHANGES,
+        default="REFUSE",
+        options={"SKIP_SAVE"},
+    )
+
+    def draw_rest_change(self, layout: Any, rig: Any, known: str) -> None:
+        """The choice, where the rest pose is no longer that of an import; ``known``: what ``rig`` calls the files."""
+        chosen: Any = self
+        if rest_is_edited(rig, known):
+            column = layout.column()
+            column.alert = chosen.rest_change == "REFUSE"
+            column.prop(chosen, "rest_change")
+
+
+class ExportChoices(RestChoice, HiddenKeysChoice):
+    """Mixed into operators that write motions of `.omf`."""
+
+    width: EnumProperty(
+        name="Translation Keys",
+        description="Precision of edited translation keys; the status bar shows the largest error",
+        items=WIDTHS,
+        default="AUTOMATIC",
+    )
+    rename: BoolProperty(
+        name="Rename Motions",
+        description="Write the new names of motions that were renamed in the panel",
+        default=True,
+    )
+
+    def motion_options(self, *, backup: bool = False) -> motion_export.MotionExportOptions:
+        """The options as the export takes them."""
+        return motion_export.MotionExportOptions(
+            omf.Width[self.width],
+            self.rename,
+            motion_export.RestChange[self.rest_change],
+            backup,
+            self.hidden_keys_option(),
+        )
+
+    def draw_choices(self, layout: Any, rig: Any) -> None:
+        """Options; the edited rest pose and hidden keys only where there are such."""
+        fields(layout)
+        self.draw_rest_change(layout, rig, "motionbridge_motion_files")
+        self.draw_hidden_keys(layout, rig)
+        layout.prop(self, "width")
+        layout.prop(self, "rename")
+
+
+def worst_error_text(plan: Plan) -> str:
+    """Millimetres, bone and motion where storing translation keys moves one most; empty where it moves none."""
+    error, bone, motion = plan.changes.worst_error()
+    if error < SMALLEST_ERROR:
+        return ""
+    return said("Largest rounding of a translation key: {:.3f} mm ({}, {})").format(1000 * error, bone, motion)
+
+
+def written_sentence(name: str, plan: Plan) -> str:
+    """What was written to the file ``name``, and what rounding did to it."""
+    error = worst_error_text(plan)
+    return f"{name}: {plan.sentence()}. {error}" if error else f"{name}: {plan.sentence()}"
+
+
+CLASSES = (
+    ListedMotion,
+    MOTIONBRIDGE_UL_listed_motions,
+)

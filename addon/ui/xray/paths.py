@@ -1,0 +1,270 @@
+"""Motion paths (.anm): import, export, panel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
+
+from ...blender import collection, scope
+from ...core.report import Report
+from ...games.xray.paths import path as paths
+from ...games.xray.paths.properties import VERSIONS
+from ..bases import BlenderOperator, ExportHelper, FileHandler, ImportHelper
+from ..curve_tolerances import Tolerances
+from ..files import DropOnMotion, FileExport, FileImport, draw_backup, is_collection_exporter
+from ..layouts import fields, paragraph
+from ..operation import Operation, Outcome
+from ..scene_rate import frames_said, match_scene, note_other_rates
+from ..sidebar import MotionbridgePanel, in_both_editors
+from ..target import mover_to_export
+from ..translations import said, shown
+
+TARGETS = (
+    ("EMPTY", "A New Empty", "Create an empty for each path"),
+    ("CAMERA", "A New Camera", "Create an empty for each path, with a child camera that looks as in the game"),
+    ("ACTIVE", "The Active Object", "The first path moves the active object; the others become actions"),
+)
+
+
+class IMPORT_SCENE_OT_xray_anm(FileImport, ImportHelper, BlenderOperator):
+    """Import motion paths of S.T.A.L.K.E.R. (X-Ray) for cameras and objects, with the keys of the file"""
+
+    bl_idname = "import_scene.xray_anm"
+    bl_label = "Import X-Ray Motion Path"
+
+    filename_ext = ".anm"
+    filter_glob: StringProperty(default="*.anm", options={"HIDDEN"})
+    target: EnumProperty(
+        name="Import Onto", description="Which object follows the path", items=TARGETS, default="EMPTY"
+    )
+    draw_curve: BoolProperty(
+        name="Draw as Curve",
+        description="Also create a curve object for each path, with one point per location key",
+        default=False,
+    )
+    fake_user: BoolProperty(
+        name="Fake User", description="Keep actions without users when the .blend file is saved", default=True
+    )
+    match_scene: BoolProperty(
+        name="Match Scene",
+        description="Set the scene to the frame rate and length of the first path",
+        default=False,
+    )
+
+    def draw(self, _context: Any) -> None:
+        """The options, in browser, dialog and presets alike."""
+        layout = fields(self.layout)
+        for name in ("target", "draw_curve", "fake_user", "match_scene"):
+            layout.prop(self, name)
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Import every file."""
+        chosen = self.chosen_files("Choose at least one path (.anm)")
+        made: list[paths.ImportedPath] = []
+        target = paths.Target[self.target]
+        with scope.progress(context, len(chosen)) as step:
+
+            def one(file: str, found: Report) -> None:
+                play = target is paths.Target.ACTIVE and not made
+                options = paths.PathImportOptions(target, draw=self.draw_curve, fake_user=self.fake_user, play=play)
+                made.append(paths.import_path(context, file, options, found))
+                step(len(made))
+
+            self.each_file(chosen, one, report)
+        owners = list(dict.fromkeys(path.owner for path in made))
+        if target is not paths.Target.ACTIVE:
+            paths.play(context, made, report)
+            collection.make_current(context, owners, owners[0])
+        played = [path.action for path in made]
+        if self.match_scene:
+            _match(context, played[0])
+        note_other_rates(context, played, lambda action: action.motionbridge_path.fps, "path", report)
+        return Outcome(said("Imported paths: {}; now playing on {}").format(len(made), owners[0].name))
+
+
+class MOTIONBRIDGE_OT_match_scene_to_path(Operation, BlenderOperator):
+    """Set the scene to the frame rate and length of the active object's path"""
+
+    bl_idname = "motionbridge.match_scene_to_path"
+    bl_label = "Match Scene to Path"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active object follows a path."""
+        cls.poll_message_set("The active object has no motion path")
+        return active_path(context) is not None
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """Nothing but the scene."""
+        return ()
+
+    def run(self, context: Any, _report: Report) -> Outcome:
+        """Set rate, first and last frame."""
+        _match(context, active_path(context))
+        return frames_said(context)
+
+
+def _match(context: Any, action: Any) -> None:
+    match_scene(context, action.motionbridge_path.fps, action.frame_range)
+
+
+def active_path(context: Any) -> Any:
+    """The action of the path that the active object follows, or None."""
+    return paths.followed_action(context.view_layer.objects.active)
+
+
+class IO_FH_motionbridge_xray_anm(DropOnMotion, FileHandler):
+    """Drop of motion paths, and their export by collections."""
+
+    bl_idname = "IO_FH_motionbridge_xray_anm"
+    bl_label = "X-Ray Motion Path"
+    bl_import_operator = "import_scene.xray_anm"
+    bl_export_operator = "export_scene.xray_anm"
+    bl_file_extensions = ".anm"
+
+
+LETTERS_SHOWN = 30
+
+
+class EXPORT_SCENE_OT_xray_anm(FileExport, Tolerances, ExportHelper, BlenderOperator):
+    """Export the active object, camera or curve as a motion path of S.T.A.L.K.E.R. (X-Ray) with its own keys"""
+
+    bl_idname = "export_scene.xray_anm"
+    bl_label = "Export X-Ray Motion Path"
+
+    filename_ext = ".anm"
+    filter_glob: StringProperty(default="*.anm", options={"HIDDEN"})
+    collection: StringProperty(
+        name="Source Collection", description="Export the moving object of this collection", options={"HIDDEN"}
+    )
+    version: EnumProperty(
+        name="Version", description="Version of the file to write", items=VERSIONS, default="AUTOMATIC"
+    )
+    millimetres: FloatProperty(
+        name="Tolerance (mm)",
+        description=(
+            "Largest distance between a fitted curve and the sampled object; larger rounding of stored "
+            "handles is reported as a warning"
+        ),
+        default=0.1,
+        min=0.001,
+        soft_max=10.0,
+        precision=3,
+    )
+    banked: BoolProperty(
+        name="Tilt with Curve", description="An object that follows a curve object tilts with the curve", default=True
+    )
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """There is an object."""
+        cls.poll_message_set("No object in the scene")
+        return bool(len(context.scene.objects)) or is_collection_exporter(cls)
+
+    def suggest(self, context: Any) -> None:
+        """The file the path came from."""
+        active = context.view_layer.objects.active
+        action = paths.followed_action(active)
+        if action is not None:
+            self.filepath = bpy.path.abspath(action.motionbridge_path.path)
+        elif active is not None and not self.filepath:
+            self.filepath = f"{bpy.path.clean_name(active.name)}.anm"
+
+    def draw(self, context: Any) -> None:
+        """How; what is for curves only where a curve is meant."""
+        layout = fields(self.layout)
+        active = context.view_layer.objects.active
+        if active is not None and not self.collection:
+            _draw_how(layout, active)
+        layout.prop(self, "version")
+        self.draw_tolerances(layout)
+        if self.collection or (active is not None and active.type == "CURVE"):
+            layout.prop(self, "banked")
+        draw_backup(layout, self, self.filepath)
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Plan and write."""
+        file = self.named_file(".anm")
+        options = paths.PathExportOptions(
+            version=None if self.version == "AUTOMATIC" else int(self.version),
+            tolerance=self.tolerance(),
+            banked=self.banked,
+        )
+        mover = mover_to_export(context, self.collection)
+        with scope.progress(context, context.scene.frame_end) as step:
+            plan = paths.plan_export(context, mover, file, options=options, report=report, progress=step)
+        plan.write(backup=self.backup)
+        return Outcome(f"{Path(file).name}: {plan.sentence()}")
+
+
+def _draw_how(layout: Any, active: Any) -> None:
+    """Whether keys go out as they are, before anybody wonders why there are others."""
+    reasons = paths.why_sampled(active)
+    box = layout.column(align=True)
+    if reasons is None:
+        box.label(text=shown("{} does not move").format(active.name), icon="ERROR", translate=False)
+    elif not reasons:
+        box.label(text="Exported with its own keys", icon="KEYTYPE_KEYFRAME_VEC")
+    else:
+        box.label(text="Sampled on every frame because of", icon="INFO")
+        for reason in reasons:
+            paragraph(box, reason, LETTERS_SHOWN, "BLANK1")
+
+
+LETTERS_IN_PANEL = 40
+
+
+class PathPanel(MotionbridgePanel):
+    """Name, version, frames, rate and file of the path, and what Blender does not show."""
+
+    bl_label = "X-Ray Motion Path"
+    bl_order = 10
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active object follows a path."""
+        return active_path(context) is not None
+
+    def draw(self, context: Any) -> None:
+        """The path, and the way to another."""
+        layout = self.layout
+        action = active_path(context)
+        _draw_path(layout, action)
+        layout.operator("import_scene.xray_anm", text="Import Path", icon="IMPORT")
+        layout.operator("export_scene.xray_anm", text="Export Path", icon="EXPORT")
+        layout.operator("motionbridge.path_save_back", icon="FILE_TICK")
+
+
+def _draw_path(layout: Any, action: Any) -> None:
+    path = action.motionbridge_path
+    column = fields(layout.column())
+    column.prop(path, "path_name")
+    column.prop(path, "version")
+    facts = layout.column(align=True)
+    start, end = (round(frame) for frame in action.frame_range)
+    facts.label(text=shown("Frames {} to {}, {:g} per second").format(start, end, path.fps), translate=False)
+    facts.label(text=shown("{}, version {}").format(Path(path.path).name, path.came_as), icon="FILE", translate=False)
+    if path.not_shown:
+        _draw_not_shown(layout.box(), path.not_shown.split("; "))
+    layout.operator("motionbridge.match_scene_to_path", icon="TIME")
+
+
+def _draw_not_shown(box: Any, oddities: list[str]) -> None:
+    column = box.column(align=True)
+    column.label(text="Outside the keys (not shown, kept in the file):", icon="ERROR")
+    for oddity in oddities:
+        paragraph(column, oddity, LETTERS_IN_PANEL)
+
+
+CLASSES = (
+    IMPORT_SCENE_OT_xray_anm,
+    MOTIONBRIDGE_OT_match_scene_to_path,
+    IO_FH_motionbridge_xray_anm,
+    EXPORT_SCENE_OT_xray_anm,
+    *in_both_editors("path", PathPanel),
+)

@@ -1,0 +1,416 @@
+"""Editor motions (.skl, .skls): import, export, and the panel with their list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, StringProperty
+
+from ...blender import action_lists, scope
+from ...blender.linked import refuse_linked
+from ...core.errors import ReadError, WriteError
+from ...core.report import Report
+from ...games.xray.motions import exporting as motion_export
+from ...games.xray.motions import length as motion_length
+from ...games.xray.motions import skeletal_exporting as skeletal_export
+from ...games.xray.motions import skeletal_importing as skeletal_import
+from ...games.xray.motions.skeletal_properties import ROTATIONS
+from .. import listed_actions
+from ..bases import CALL, BlenderList, BlenderOperator, ExportHelper, FileHandler, ImportHelper
+from ..curve_tolerances import Tolerances
+from ..files import ArmatureExport, DropOnMotion, FileImport, draw_backup
+from ..hidden_keys import HiddenKeysChoice
+from ..layouts import fields
+from ..lists import name_filter
+from ..operation import FileChoice, Operation, Outcome, hand_over
+from ..scene_rate import frames_said, match_scene, note_other_rates
+from ..sidebar import MotionbridgePanel, in_both_editors, is_of_xray
+from ..target import action_to_export, active_action, active_rig, lacks_rig, likely_rig, rig_to_export, some_action
+from ..translations import said, shown
+from .motion_choices import ExistingMotions, MotionChooser, MotionList, RestChoice
+from .motion_files import ONTO, actions_moving
+
+ROTATION_CHOICES = (
+    ("AUTOMATIC", "Automatic", "Quaternions if other actions of the armature use them, otherwise Euler angles"),
+    *ROTATIONS,
+)
+
+
+class IMPORT_SCENE_OT_xray_skl(FileImport, MotionList, Tolerances, BlenderOperator):
+    """Import motions of the S.T.A.L.K.E.R. (X-Ray) editor onto the active armature, one action per motion"""
+
+    bl_idname = "import_scene.xray_skl"
+    bl_label = "Import X-Ray Editor Motions"
+
+    name_filter: StringProperty(
+        name="Filter",
+        description="Show motions whose names contain this text; * and ? match any letters",
+        options={"SKIP_SAVE", "SKIP_PRESET", "TEXTEDIT_UPDATE"},
+    )
+    rotation: EnumProperty(
+        name="Rotation", description="Rotation mode of the bones", items=ROTATION_CHOICES, default="AUTOMATIC"
+    )
+    fake_user: BoolProperty(
+        name="Fake User", description="Keep actions without users when the .blend file is saved", default=True
+    )
+    stash: BoolProperty(
+        name="Stash", description="Also add each action to a muted NLA track of the armature", default=False
+    )
+    match_scene: BoolProperty(
+        name="Match Scene",
+        description="Set the scene to the frame rate and length of the first motion",
+        default=False,
+    )
+
+    def invoke(self, context: Any, _event: Any) -> Any:
+        """The file browser, or for files that are known already the list of their motions."""
+        if bpy.app.background:
+            return self.execute(context)
+        if not self.paths():
+            hand_over(self, CALL.motionbridge.choose_skeletal_files)
+            return {"CANCELLED"}
+        self.called_by_person()
+        return self.answer(context, self._list)
+
+    def _list(self, context: Any, report: Report) -> None:
+        self.list_files(skeletal_import.list_motions, report)
+        self.ask(context)
+
+    def draw(self, context: Any) -> None:
+        """Onto what, which, how."""
+        draw_rig(self.layout, context)
+        self.draw_list(self.layout)
+        layout = fields(self.layout.column())
+        layout.prop(self, "rotation")
+        self.draw_tolerances(layout)
+        for name in ("fake_user", "match_scene", "stash"):
+            layout.prop(self, name)
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Import every file."""
+        paths = self.chosen_files("Choose at least one file of motions (.skl, .skls)")
+        rig = rig_to_import_onto(context, report)
+        actions: list[Any] = []
+        chosen = self._chosen(paths, report)
+        with scope.object_mode(context), scope.progress(context, sum(map(len, chosen.values()))) as step:
+
+            def one(path: str, found: Report) -> None:
+                options = skeletal_import.SkeletalImportOptions(
+                    motions=chosen[path],
+                    rotation=skeletal_import.Rotation[self.rotation],
+                    tolerance=self.tolerance(),
+                    fake_user=self.fake_user,
+                    assign_first=not actions,
+                    stash=self.stash,
+                )
+                done = len(actions)
+                result = skeletal_import.import_skeletal(
+                    context, rig, path, options=options, report=found, progress=lambda number: step(done + number)
+                )
+                actions.extend(result.actions)
+
+            self.each_file(list(chosen), one, report)
+        self._after(context, actions, report)
+        return Outcome(
+            said("Motions imported onto {}: {}; now playing {}").format(rig.name, len(actions), actions[0].name)
+        )
+
+    def _chosen(self, paths: list[str], report: Report) -> dict[str, list[str]]:
+        """Path -> names of the motions to import from it; without a list those the filter fits."""
+        chosen = self.chosen(paths, skeletal_import.list_motions, report)
+        if self.motions or len(self.listed):
+            return chosen
+        fits = name_filter(self.name_filter, self.regular)
+        chosen = {path: found for path, names in chosen.items() if (found := [name for name in names if fits(name)])}
+        if not chosen:
+            raise ReadError(
+                "no motion matches the filter", file=paths[0], remedy="Leave the filter empty for all motions"
+            )
+        return chosen
+
+    def _after(self, context: Any, actions: list[Any], report: Report) -> None:
+        if self.match_scene:
+            match_scene(context, actions[0].motionbridge_skeletal.fps, actions[0].frame_range)
+        note_other_rates(context, actions, lambda action: action.motionbridge_skeletal.fps, "motion", report)
+
+
+def draw_rig(layout: Any, context: Any) -> None:
+    """Which armature is meant, or that there is none."""
+    rig = likely_rig(context)
+    if rig is None:
+        layout.label(text="No armature is active", icon="ERROR")
+    else:
+        layout.label(text=shown("Armature: {}").format(rig.name), icon="ARMATURE_DATA", translate=False)
+
+
+def rig_to_import_onto(context: Any, report: Report) -> Any:
+    """The active armature, or the only one there is. Raises `ReadError`."""
+    rig = likely_rig(context)
+    if rig is None:
+        raise ReadError(
+            "no armature is active", remedy="Import the model (.ogf) this belongs to, and click its armature"
+        )
+    refuse_linked((rig,))
+    if rig != active_rig(context):
+        report.note("no armature is active: the only one in the scene is used", rig.name)
+    return rig
+
+
+class MOTIONBRIDGE_OT_choose_skeletal_files(MotionChooser, FileChoice, ImportHelper, BlenderOperator):
+    """Choose motion files of the editor (.skl, .skls), and list their motions"""
+
+    bl_idname = "motionbridge.choose_skeletal_files"
+
+    filename_ext = ".skls"
+    filter_glob: StringProperty(default="*.skl;*.skls", options={"HIDDEN"})
+
+    def execute(self, _context: Any) -> Any:
+        """Hand the files to the importer, which lists their motions."""
+        return self.list_with(CALL.import_scene.xray_skl)
+
+
+class IO_FH_motionbridge_xray_skl(DropOnMotion, FileHandler):
+    """Drop of the editor's motions, and their export by collections."""
+
+    bl_idname = "IO_FH_motionbridge_xray_skl"
+    bl_label = "X-Ray Editor Motions"
+    bl_import_operator = "import_scene.xray_skl"
+    bl_export_operator = "export_scene.xray_skl"
+    bl_file_extensions = ".skl;.skls"
+
+
+CHOICES = (
+    ("FILE", "All from the Same File", "Every action from the same file as the playing action"),
+    ("ALL", "All of the Armature", "Every action that moves bones of this armature, from any file"),
+    ("ACTIVE", "Active Action", "The action that plays now"),
+)
+VERSIONS = (
+    ("AUTOMATIC", "6, with Marks 7", "Read by every editor; handles are rounded to 0.98 ms and 0.98 mm"),
+    ("5", "5", "Handles are stored exactly; four times the size, no marks"),
+)
+
+
+class EXPORT_SCENE_OT_xray_skl(
+    ExistingMotions, ArmatureExport, RestChoice, HiddenKeysChoice, Tolerances, ExportHelper, BlenderOperator
+):
+    """Export actions as motions of the S.T.A.L.K.E.R. (X-Ray) editor; unedited motions keep their bytes"""
+
+    bl_idname = "export_scene.xray_skl"
+    bl_label = "Export X-Ray Editor Motions"
+
+    filename_ext = ".skls"
+    check_extension = None
+    filter_glob: StringProperty(default="*.skl;*.skls", options={"HIDDEN"})
+    onto: EnumProperty(
+        name="Write",
+        description="Which file the export changes",
+        items=ONTO,
+        default="OWN_FILES",
+        options={"SKIP_SAVE"},
+    )
+    choose: EnumProperty(name="Motions", description="Which actions to export", items=CHOICES, default="FILE")
+    version: EnumProperty(
+        name="Version of New Motions",
+        description="Version of motions that were not imported; imported motions keep theirs",
+        items=VERSIONS,
+        default="AUTOMATIC",
+    )
+
+    def suggest(self, context: Any) -> None:
+        """The file the motions came from."""
+        rig = likely_rig(context)
+        file = file_played(rig) if rig is not None else None
+        if file is not None:
+            self.filepath = bpy.path.abspath(file.path)
+        elif rig is not None and not self.filepath:
+            self.filepath = f"{bpy.path.clean_name(rig.name)}.skls"
+
+    def goes_into(self, path: Path) -> bool:
+        """A `.skl` holds one motion: there is no room for another."""
+        return path.suffix.lower() == ".skls" and path.is_file()
+
+    @staticmethod
+    def names_in(path: Path) -> list[str]:
+        """The motions of a file of the editor. Raises `ReadError`."""
+        return [name for name, _ in skeletal_import.list_motions(str(path))]
+
+    def names_to_write(self, context: Any) -> list[str]:
+        """The names that the chosen actions have in the game."""
+        try:
+            chosen = self._chosen(rig_to_export(context, self.collection))
+        except WriteError:
+            return []  # exporting says what is wrong
+        return motion_export.written_names(chosen, skeletal_import.LISTS, skeletal_export.imported_name, Report())
+
+    def draw(self, context: Any) -> None:
+        """Which, where to, how; the edited rest pose and hidden keys only where there are such."""
+        layout = fields(self.layout)
+        layout.prop(self, "onto")
+        self.draw_removed(layout)
+        layout.prop(self, "choose")
+        self.draw_rest_change(layout, likely_rig(context), "motionbridge_skeletal_files")
+        self.draw_hidden_keys(layout, likely_rig(context))
+        layout.prop(self, "version")
+        self.draw_tolerances(layout)
+        draw_backup(layout, self, self.filepath)
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Plan and write."""
+        path = self.named_file(".skl, .skls")
+        if Path(path).suffix.lower() not in {".skl", ".skls"}:
+            path += ".skls"
+        rig = rig_to_export(context, self.collection)
+        chosen = self._chosen(rig)
+        options = skeletal_export.SkeletalExportOptions(
+            onto=skeletal_export.Onto[self.onto],
+            tolerance=self.tolerance(),
+            rest_change=motion_export.RestChange[self.rest_change],
+            hidden=self.hidden_keys_option(),
+            version=None if self.version == "AUTOMATIC" else int(self.version),
+        )
+        with scope.object_mode(context), scope.progress(context, len(chosen)) as step:
+            plan = skeletal_export.plan_export(
+                context, rig, chosen, path, options=options, report=report, progress=step
+            )
+        plan.write(backup=self.backup)
+        self.restore_hidden_keys(rig, chosen)
+        return Outcome(f"{Path(path).name}: {plan.changes.sentence()}")
+
+    def _chosen(self, rig: Any) -> list[Any]:
+        file = file_played(rig)
+        if self.choose == "FILE" and file is not None:
+            return skeletal_export.motions_of(file)
+        if self.choose == "ACTIVE":
+            return [action_to_export(rig)]
+        return some_action(rig, actions_moving(rig))
+
+
+def file_played(rig: Any) -> Any:
+    """The file of the motion that plays, else the last one of which there still are actions; None without one."""
+    data = rig.animation_data
+    files = rig.motionbridge_skeletal_files
+    if data is not None and data.action is not None and data.action.motionbridge_skeletal.is_skeletal:
+        found = action_lists.file_of(rig, data.action, skeletal_import.LISTS)
+        if found is not None:
+            return found
+    return next((file for file in reversed(files) if skeletal_export.motions_of(file)), None)
+
+
+def active_skeletal(context: Any) -> Any:
+    """The action that the active armature plays, where it is one of the editor's motions."""
+    action = active_action(context)
+    return action if action is not None and action.motionbridge_skeletal.is_skeletal else None
+
+
+class MOTIONBRIDGE_UL_editor_motions(BlenderList):
+    """Actions that came from the editor's files on the active armature."""
+
+    def draw_item(
+        self, _context: Any, layout: Any, _data: Any, item: Any, _icon: int, _active: Any, _property: str
+    ) -> None:
+        """Name, then the file's."""
+        row = layout.row()
+        row.label(text=item.motionbridge_motion.motion_name or item.name, translate=False)
+        right = row.row()
+        right.alignment = "RIGHT"
+        right.active = False
+        right.label(text=item.motionbridge_skeletal.file, translate=False)
+
+    def filter_items(self, context: Any, data: Any, _property: str) -> tuple[list[int], list[int]]:
+        """Those of the active armature's files, in their order."""
+        rig = active_rig(context)
+        if rig is None:
+            return [0] * len(data.actions), []
+        files = list(rig.motionbridge_skeletal_files)
+        rows = listed_actions.rows_of(rig, files, skeletal_import.LISTS, skeletal_export.motions_of)
+        fits = name_filter(self.filter_name, regular=False)
+        asked = rig.session_uid, skeletal_import.LISTS.files, self.filter_name
+        return listed_actions.filtered(rows, lambda row: fits(row.name), asked, self.bitflag_filter_item)
+
+
+class MOTIONBRIDGE_OT_match_scene_to_editor_motion(Operation, BlenderOperator):
+    """Set the scene to the frame rate and length of the playing editor motion"""
+
+    bl_idname = "motionbridge.match_scene_to_editor_motion"
+    bl_label = "Match Scene to Editor Motion"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """One plays."""
+        if lacks_rig(cls, context):
+            return False
+        cls.poll_message_set("The active armature plays no editor motion")
+        return active_skeletal(context) is not None
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """Nothing but the scene."""
+        return ()
+
+    def run(self, context: Any, _report: Report) -> Outcome:
+        """Set rate, first and last frame."""
+        action = active_skeletal(context)
+        match_scene(context, action.motionbridge_skeletal.fps, motion_length.ends_of(action))
+        return frames_said(context)
+
+
+class SkeletalPanel(MotionbridgePanel):
+    """What the motion's file has, and the way to get or write one; how it plays is in the panel of all motions."""
+
+    bl_label = "X-Ray Editor Motions"
+    bl_options = {"DEFAULT_CLOSED"}
+    bl_order = 9
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active armature is of the game."""
+        return is_of_xray(context)
+
+    def draw(self, context: Any) -> None:
+        """The motion, or how to get one."""
+        layout = self.layout
+        action, rig = active_skeletal(context), active_rig(context)
+        if rig is not None and len(rig.motionbridge_skeletal_files):
+            listed_actions.draw(layout, "MOTIONBRIDGE_UL_editor_motions", rig)
+        if action is None:
+            layout.label(text="The active armature plays no editor motion", icon="INFO")
+        else:
+            _draw_motion(layout, rig, action)
+        column = layout.column(align=True)
+        column.operator("import_scene.xray_skl", text="Import Editor Motions", icon="IMPORT")
+        column.operator("export_scene.xray_skl", text="Export Editor Motions", icon="EXPORT")
+        column.operator("motionbridge.skeletal_save_back", icon="FILE_TICK")
+        column = layout.column(align=True)
+        column.operator("import_scene.xray_bones", text="Import Bone Properties", icon="IMPORT")
+        column.operator("export_scene.xray_bones", text="Export Bone Properties", icon="EXPORT")
+
+
+def _draw_motion(layout: Any, rig: Any, action: Any) -> None:
+    skeletal = action.motionbridge_skeletal
+    file = rig.motionbridge_skeletal_files.get(skeletal.file)
+    facts = layout.column(align=True)
+    if file is not None:
+        text = shown("{}, version {}").format(Path(file.path).name, skeletal.version)
+        facts.label(text=text, icon="FILE", translate=False)
+    start, end = motion_length.drawn_ends(action)
+    facts.label(text=shown("Frames {} to {}, {:g} per second").format(start, end, skeletal.fps), translate=False)
+    if skeletal.fitted:
+        text = shown("Bones with curves of the file: {}, with fitted curves: {}").format(
+            skeletal.kept_exactly, skeletal.fitted
+        )
+        facts.label(text=text, translate=False)
+    layout.operator("motionbridge.match_scene_to_editor_motion", icon="TIME")
+
+
+CLASSES = (
+    IMPORT_SCENE_OT_xray_skl,
+    MOTIONBRIDGE_OT_choose_skeletal_files,
+    IO_FH_motionbridge_xray_skl,
+    EXPORT_SCENE_OT_xray_skl,
+    MOTIONBRIDGE_UL_editor_motions,
+    MOTIONBRIDGE_OT_match_scene_to_editor_motion,
+    *in_both_editors("skeletal", SkeletalPanel),
+)
