@@ -5,11 +5,15 @@ import struct
 from dataclasses import replace
 
 import fuzz
+import numpy as np
 import pytest
 from fuzzing import law, mutation, packing, structures, tally, targets
 
 from addon.core.errors import ReadError
+from addon.core.report import Report
 from addon.formats import FORMATS, format_named
+from addon.formats.descent3 import oof
+from addon.formats.descent3.oof.document import SubObject
 
 OMF = format_named("omf")
 
@@ -183,6 +187,23 @@ def test_every_kind_of_defect_is_found_and_saved(run, samples, monkeypatch, defe
     again = run("--only", str(number), *chosen, files=motions)
     assert again[0] == 1
     assert words in again[1]
+
+
+@pytest.mark.parametrize("is_used", [True, False])
+def test_nan_normals_of_a_model_must_be_announced_where_a_face_uses_them(samples, is_used):
+    part = next(section.value for section in ship(samples).sections if isinstance(section.value, SubObject))
+    vertex = part.faces.corners["vertex"][0]
+    part.normals = part.normals.copy()
+    part.normals[vertex] = np.nan
+    if not is_used:
+        part.faces.corners = part.faces.corners.copy()
+        part.faces.corners["vertex"][part.faces.corners["vertex"] == vertex] = vertex + 1
+    places = {place for place, values in law.floats_of(part) if not np.isfinite(values).all()}
+    assert places == ({"SubObject.normals"} if is_used else set())
+
+
+def ship(samples):
+    return oof.read((samples / "descent3" / "ship.oof").read_bytes(), "ship.oof", Report())
 
 
 def test_nothing_to_damage_is_trouble(tmp_path, capsys):
