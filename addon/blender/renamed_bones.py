@@ -9,7 +9,7 @@ A bone that was duplicated carries the same memory: the one that still has the n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import bpy
@@ -44,10 +44,14 @@ def renames(armature: Any) -> dict[str, str]:
     return found
 
 
-def follow(armature: Any, actions: Iterable[Any], names: Iterable[tuple[Any, str]]) -> dict[str, str]:
+def follow(
+    armature: Any, actions: Iterable[Any], played: Collection[Any], names: Iterable[tuple[Any, str]]
+) -> dict[str, str]:
     """Take ``actions`` and stored ``names`` (owner, property) along with bones that were renamed; which were.
 
-    An action that names no bone which is gone is not touched: Blender has renamed its curves, or it moves none of them.
+    ``played``: the actions that play or are in the NLA, whose curves Blender renames itself. An action that names a
+    bone which is gone was not followed; one that names a new bone was. Where bones only exchanged their names, the
+    names in an action say neither: then it was followed if it is among ``played``.
     """
     found = renames(armature)
     if not found:
@@ -55,18 +59,18 @@ def follow(armature: Any, actions: Iterable[Any], names: Iterable[tuple[Any, str
     for owner, name in names:
         if (old := getattr(owner, name)) in found:
             setattr(owner, name, found[old])
-    gone = found.keys() - set(armature.bones.keys())
+    gone, fresh = found.keys() - set(armature.bones.keys()), set(found.values()) - found.keys()
     for action in actions:
         for bag in compat.all_curve_bags(action):
-            _follow(bag, found, gone)
+            curves = [(curve, bone_of(curve.data_path)) for curve in bag.fcurves]
+            named = {bone for _, bone in curves}
+            if not named.isdisjoint(gone) or (action not in played and named.isdisjoint(fresh)):
+                _follow(bag, curves, found)
     remember(armature)
     return found
 
 
-def _follow(bag: Any, found: Mapping[str, str], gone: set[str]) -> None:
-    curves = [(curve, bone_of(curve.data_path)) for curve in bag.fcurves]
-    if not any(bone in gone for _, bone in curves):
-        return
+def _follow(bag: Any, curves: Iterable[tuple[Any, str]], found: Mapping[str, str]) -> None:
     for curve, bone in curves:
         if bone in found:
             behind = curve.data_path[len(_BEGIN) + len(bpy.utils.escape_identifier(bone)) :]

@@ -24,7 +24,8 @@ def follow_renames(report: Report) -> None:
         if not renamed_bones.renames(armature):
             continue
         rigs = [owner for owner in bpy.data.objects if owner.data == armature]
-        found = renamed_bones.follow(armature, _actions(armature, rigs), _names(armature, rigs))
+        played = {action for rig in rigs for action in action_lists.used_by(rig)}
+        found = renamed_bones.follow(armature, _actions(armature, rigs), played, _names(armature, rigs))
         for old, new in found.items():
             report.note("bones were renamed in Blender; their keys follow them", f"{old} > {new}")
 

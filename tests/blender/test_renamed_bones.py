@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 import bpy
+import numpy as np
 import pytest
 
 from addon.blender import compat, renamed_bones
@@ -74,6 +75,34 @@ def test_two_renames_in_a_row_and_a_chain(game):
     rig.data.bones["twice"].name = second
     assert save_back() == {"CANCELLED"}
     assert {first, "once", "twice"}.isdisjoint(set().union(*map(bones_named_by, bpy.data.actions)))
+
+
+def poses(rig) -> dict[str, np.ndarray]:
+    """Of each action and bone, by the place of the bone, where it is on the action's second frame."""
+    playing = rig.animation_data.action
+    found = {}
+    for action in bpy.data.actions:
+        compat.assign(rig, action, compat.suitable_slot(action, rig))
+        bpy.context.scene.frame_set(2)
+        found[action.name] = np.array([bone.matrix for bone in rig.pose.bones])
+    compat.assign(rig, playing, compat.suitable_slot(playing, rig))
+    return found
+
+
+@pytest.mark.parametrize("chained", [False, True])
+def test_two_bones_that_exchange_names_keep_their_keys_in_every_motion(game, chained):
+    rig = load(game)
+    before = (game / "humanoid.omf").read_bytes()
+    shown = poses(rig)
+    first, second = (bone.name for bone in list(rig.data.bones)[2:4])
+    rig.data.bones[first].name = "spare"
+    rig.data.bones[second].name = first
+    rig.data.bones["spare"].name = "third" if chained else second
+    follow_renames(Report())
+    now = poses(rig)
+    assert all(np.allclose(now[name], shown[name], atol=1e-5) for name in shown)
+    assert save_back() == {"CANCELLED"}
+    assert (game / "humanoid.omf").read_bytes() == before
 
 
 def test_a_duplicated_bone_takes_no_keys(game):

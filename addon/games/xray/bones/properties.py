@@ -127,7 +127,9 @@ def known(bone: Any) -> Any:
     if not properties.is_bone:
         return None
     original = properties.imported_name
-    return properties if bone.name == original or original not in bone.id_data.bones else None
+    namesake = bone.id_data.bones.get(original)
+    is_first = namesake in (None, bone) or namesake.motionbridge_xray.imported_name != original
+    return properties if is_first else None
 
 
 def game_name(bone: Any) -> str:
