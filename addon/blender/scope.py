@@ -168,15 +168,27 @@ def _channels(rig: Any) -> dict[str, NDArray[np.float32]]:
 
 @contextmanager
 def posed(rig: Any) -> Iterator[None]:
-    """The armature shows its pose inside, also where it is switched to its rest position."""
+    """The armature shows its pose inside, also where it, a driver or keys of its data switch it to its rest position."""
     armature, before = rig.data, rig.data.pose_position
+    switches = [curve for curve in _curves_of_data(armature) if curve.data_path == "pose_position" and not curve.mute]
+    for curve in switches:
+        curve.mute = True
     if before != "POSE":
         armature.pose_position = "POSE"
     try:
         yield
     finally:
+        for curve in switches:
+            curve.mute = False
         if before != "POSE":
             armature.pose_position = before
+        if switches:
+            armature.update_tag()
+
+
+def _curves_of_data(armature: Any) -> list[Any]:
+    data = armature.animation_data
+    return [*data.drivers, *compat.curves_of(data.action, armature)] if data is not None else []
 
 
 @contextmanager

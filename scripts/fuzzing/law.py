@@ -138,8 +138,9 @@ def floats_of(value: Any, place: str = "", depth: int = 0) -> Iterator[tuple[str
         yield from floats_of(list(value.values()), place, depth + 1)
     elif depth < DEEPEST and dataclasses.is_dataclass(value):
         for part in dataclasses.fields(value):
-            is_normals = isinstance(value, SubObject) and part.name == "normals"
-            held = _used_normals(value) if is_normals else getattr(value, part.name)
+            held = getattr(value, part.name)
+            if isinstance(value, SubObject) and part.name == "normals":
+                held = _used_normals(value)
             yield from floats_of(held, f"{type(value).__name__}.{part.name}", depth + 1)
 
 

@@ -385,6 +385,48 @@ def test_a_sampled_rig_in_its_rest_position_exports_its_motions(humanoid):
     assert differences(before, snapshot()) == []
 
 
+def by_driver(rig):
+    rig.data.driver_add("pose_position").driver.expression = "1"
+
+
+def by_a_driver_that_begins_later(rig):
+    rig.data.driver_add("pose_position").driver.expression = "frame > 1"
+
+
+def by_keys(rig):
+    for frame, position in ((0, "POSE"), (2, "REST")):
+        rig.data.pose_position = position
+        rig.data.keyframe_insert("pose_position", frame=frame)
+
+
+@pytest.mark.parametrize("switch", [by_driver, by_a_driver_that_begins_later, by_keys])
+def test_what_switches_a_sampled_rig_to_its_rest_position_changes_no_export(humanoid, switch):
+    rig, imported = humanoid
+    bpy.context.scene.frame_set(0)
+    untouched = export(rig, [imported.actions[0]]).data
+    rig.pose.bones["hand_l"].constraints.new("LIMIT_ROTATION")
+    switch(rig)
+    bpy.context.scene.frame_set(3)
+    assert rig.data.pose_position == "REST"
+    before = snapshot()
+    assert export(rig, [imported.actions[0]]).data == untouched
+    assert differences(before, snapshot()) == []
+    bpy.context.scene.frame_set(3)
+    assert rig.data.pose_position == "REST"
+
+
+@pytest.mark.parametrize("path", ["hide_viewport", "scale", "hide_render"])
+def test_drivers_of_the_rigs_object_change_no_export(humanoid, path):
+    rig, imported = humanoid
+    untouched = export(rig, [imported.actions[0]]).data
+    rig.pose.bones["hand_l"].constraints.new("LIMIT_ROTATION")
+    made = rig.driver_add(path)
+    for curve in made if isinstance(made, list) else [made]:
+        curve.driver.expression = "2"
+    bpy.context.scene.frame_set(3)
+    assert export(rig, [imported.actions[0]]).data == untouched
+
+
 def test_a_solo_track_stops_the_export(humanoid):
     rig, imported = humanoid
     track = rig.animation_data.nla_tracks.new()
