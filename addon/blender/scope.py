@@ -168,7 +168,7 @@ def _channels(rig: Any) -> dict[str, NDArray[np.float32]]:
 
 @contextmanager
 def posed(rig: Any) -> Iterator[None]:
-    """The armature shows its pose inside, also where it, a driver or keys of its data switch it to its rest position."""
+    """The armature shows its pose inside, also where it, a driver or keys of its data set the rest position."""
     armature, before = rig.data, rig.data.pose_position
     switches = [curve for curve in _curves_of_data(armature) if curve.data_path == "pose_position" and not curve.mute]
     for curve in switches:

@@ -61,6 +61,23 @@ def warn_of_replacing(path: Path | str, report: Report) -> None:
         report.warn("the file belongs to another user; after writing it belongs to you", str(path))
 
 
+def refuse_unwritable(path: Path | str) -> None:
+    """Raise the `WriteError` of a file that cannot be replaced, as far as that can be said without writing."""
+    target = resolved(path)
+    if target.is_symlink():
+        remedy = "Remove the link or choose another name"
+        raise WriteError("this is a link that leads back to itself", file=str(path), remedy=remedy)
+    if target.is_dir():
+        raise WriteError("this is a folder", file=str(path), remedy="Name a file in it")
+    if target.exists() and not os.access(target, os.W_OK):
+        remedy = "Remove the write protection, or export under another name"
+        raise WriteError("the file is write-protected", file=str(path), remedy=remedy)
+    # Windows says of folders only whether they are marked, which does not protect them.
+    if os.name == "posix" and target.parent.is_dir() and not os.access(target.parent, os.W_OK):
+        remedy = "Change the permissions of the folder, or export to another one"
+        raise WriteError("its folder is write-protected", file=str(path), remedy=remedy)
+
+
 def write_atomically(path: Path | str, data: bytes, *, backup: bool = False, tidy: bool = True) -> None:
     """Put ``data`` in the place of a file, or make it; where that fails the old file is as it was.
 
@@ -71,16 +88,9 @@ def write_atomically(path: Path | str, data: bytes, *, backup: bool = False, tid
     """
     path = Path(path)
     with _refusals(WriteError, path, "write"):
+        refuse_unwritable(path)
         target = resolved(path)
-        if target.is_symlink():
-            remedy = "Remove the link or choose another name"
-            raise WriteError("this is a link that leads back to itself", file=str(path), remedy=remedy)
         exists = target.exists()
-        if target.is_dir():
-            raise WriteError("this is a folder", file=str(path), remedy="Name a file in it")
-        if exists and not os.access(target, os.W_OK):
-            remedy = "Remove the write protection or choose another name"
-            raise WriteError("the file is write-protected", file=str(path), remedy=remedy)
         if tidy:
             leftovers.remove_abandoned(target.parent)
         with _beside(target) as fresh:

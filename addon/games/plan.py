@@ -44,6 +44,10 @@ class FilePlan:
         """Whether the file on disk is what would be written."""
         return digest_on_disk(self.path) == self.digest
 
+    def refuse_unwritable(self) -> None:
+        """Raises the `WriteError` that `write` would raise, as far as that can be said before."""
+        files.refuse_unwritable(self.path)
+
     def write(self, *, backup: bool = False) -> None:
         """Put the file on disk in one step. Raises `WriteError`."""
         files.write_atomically(self.path, self.data, backup=backup)

@@ -9,6 +9,8 @@ from .translations import shown
 
 STATUS_ICONS = {"UNTOUCHED": "BLANK1", "EDITED": "GREASEPENCIL", "NEW": "ADD", "UNKNOWN": "QUESTION"}
 """Whether what is listed is as in its file."""
+SIDEBAR = 34
+"""Letters that fit into one line of the sidebar as wide as Blender opens it."""
 
 
 def fields(layout: Any) -> Any:
@@ -19,9 +21,9 @@ def fields(layout: Any) -> Any:
 
 
 def paragraph(layout: Any, text: str, letters: int, icon: str = "NONE") -> None:
-    """Labels for a text, which Blender does not break by itself."""
-    for line in textwrap.wrap(text, letters):
-        layout.label(text=line, icon=icon, translate=False)
+    """Labels for a text, which Blender does not break by itself; the icon stands at the first."""
+    for number, line in enumerate(textwrap.wrap(text, letters)):
+        layout.label(text=line, icon="BLANK1" if number and icon != "NONE" else icon, translate=False)
 
 
 _findings: dict[int, int] = {}

@@ -142,6 +142,8 @@ class SaveBack(Operation):
             found.matters = self.questions(context)
             found.plan = self.planned(context, found.report)
             found.is_saved = found.plan.is_saved()
+            if not found.is_saved:
+                found.plan.refuse_unwritable()
         except MotionbridgeError as refusal:
             found.refusal = refusal
             self._asked = (*self._asked, refusal.option)

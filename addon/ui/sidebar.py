@@ -10,8 +10,10 @@ from ..games.descent3 import model_properties as descent
 from ..games.xray.levels import properties as level
 from ..games.xray.paths import path as paths
 from .bases import BlenderPanel
+from .layouts import SIDEBAR, paragraph
 from .menus import CLASSES as GAME_MENUS
 from .target import active_action, active_model, active_rig
+from .translations import shown
 
 
 class MotionbridgePanel:
@@ -86,7 +88,7 @@ class ImportPanel(MotionbridgePanel):
         """A menu for each game, the mesh, the last report."""
         layout = self.layout
         if not is_of_a_game(context) and any(_is_remembered(shown) for shown in context.scene.objects):
-            layout.label(text="Select an imported object to see its panels", icon="INFO")
+            paragraph(layout, shown("Select an imported object to see its panels"), SIDEBAR, "INFO")
         column = layout.column(align=True)
         for menu in GAME_MENUS:
             column.menu(menu.__name__, icon="IMPORT")

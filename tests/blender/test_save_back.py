@@ -8,6 +8,7 @@ import bpy
 import pytest
 
 from addon.blender import compat
+from addon.core import files
 from addon.core.errors import WriteError
 from addon.games import plan as plans
 from addon.games.xray.motions import edit as motion_edit
@@ -135,6 +136,26 @@ def test_the_dialog_says_what_changes_and_only_then_it_is_written(opened):
     opened.edit()
     assert dialog_of(opened.kind).execute(bpy.context) == {"FINISHED"}
     assert opened.path.read_bytes() != after
+
+
+def test_a_write_protected_file_or_folder_is_refused_before_save(opened, monkeypatch):
+    opened.edit()
+    for protected, what in ((opened.path, "the file is"), (opened.path.parent, "its folder is")):
+        monkeypatch.setattr(files.os, "access", lambda path, _, protected=protected: Path(path) != protected)
+        dialog = dialog_of(opened.kind)
+        assert f"{what} write-protected" in " ".join(" ".join(drawn(dialog)).split())
+        assert dialog.execute(bpy.context) == {"CANCELLED"}
+    monkeypatch.undo()
+    assert dialog_of(opened.kind).execute(bpy.context) == {"FINISHED"}
+
+
+def test_a_panel_that_saves_shows_the_last_report():
+    modules = Path(save_back.__file__).parent.rglob("*.py")
+    panels = [path for path in modules if '_save_back", icon' in path.read_text()]
+    assert len(panels) >= 4
+    assert [path.name for path in panels if '"motionbridge.report"' not in path.read_text()] == [
+        "skeletal.py"  # below the panel of motions, which has it
+    ]
 
 
 def test_what_somebody_else_changed_is_asked_about(opened):

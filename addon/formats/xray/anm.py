@@ -28,6 +28,7 @@ from .chunks import (
     ChunkRun,
     Section,
     chunk_heading,
+    listed,
     open_chunk,
     read_chunks,
     starts_like_chunks,
@@ -134,9 +135,8 @@ def read(data: bytes, file: str, report: Report) -> Anm:
             value = read_animation(open_chunk(chunk, reader), report)
         sections.append(Section(chunk, value))
     if not found:
-        there = ", ".join(f"{chunk.id:#x}" for chunk in run.chunks[:6])
         raise ReadError(
-            f"no chunk {ANIMATION:#x} (an object's animation); found: {there}",
+            f"no chunk {ANIMATION:#x} (an object's animation); found: {listed(run.chunks)}",
             file=file,
             remedy="The file is damaged or something else: copy it again from its source",
         )
@@ -248,7 +248,7 @@ class PathChanges:
         if self.channels:
             keys = sum(change.keys for change in self.channels)
             noun = "channel" if len(self.channels) == 1 else "channels"
-            which = ", ".join(change.channel for change in self.channels)
+            which = ", ".join(sorted((change.channel for change in self.channels), key=NAMES.index))
             parts.append(f"{noun} {which} changed ({keys} {'key' if keys == 1 else 'keys'})")
         if self.fields:
             parts.append(f"{', '.join(self.fields)} changed")

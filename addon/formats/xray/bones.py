@@ -20,7 +20,7 @@ from ...core.binary import Reader, Writer
 from ...core.errors import ReadError
 from ...core.finite import warn_not_finite
 from ...core.report import Report
-from .chunks import Chunk, ChunkRun, Section, chunk_heading, open_chunk, read_chunks, with_body, write_chunks
+from .chunks import Chunk, ChunkRun, Section, chunk_heading, listed, open_chunk, read_chunks, with_body, write_chunks
 from .ogf.chunk_types import IkBone, Joint, Shape
 
 PARTS = 0x923
@@ -263,8 +263,9 @@ def read(data: bytes, file: str, report: Report) -> Bones:
             value = _typed(_read_parts, body, report)
         document.sections.append(Section(chunk, value))
     if not document.bones:
-        there = ", ".join(f"{chunk.id:#x}" for chunk in run.chunks[:6])
-        raise ReadError(f"no bones; found: {there}", file=file, remedy="Check that this is a .bones of the editor")
+        raise ReadError(
+            f"no bones; found: {listed(run.chunks)}", file=file, remedy="Check that this is a .bones of the editor"
+        )
     return document
 
 

@@ -8,7 +8,7 @@ plain bodies, and declared sizes lie in broken files: both are kept as they are,
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -156,6 +156,11 @@ def chunk_heading(chunk: Chunk) -> str:
     claim = "" if chunk.declared is None else f" claims {chunk.declared} bytes"
     packed = "" if chunk.packed is None else f" packed {bytes(chunk.packed).hex()}"
     return f"chunk {chunk.id:#x}{claim}{packed}"
+
+
+def listed(chunks: Sequence[Chunk]) -> str:
+    """The ids of the first few chunks, for the refusal of a file that lacks another one."""
+    return ", ".join(f"{chunk.id:#x}" for chunk in chunks[:6]) or "none"
 
 
 def with_body(chunk: Chunk, body: bytes) -> Chunk:

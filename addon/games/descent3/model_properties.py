@@ -74,12 +74,12 @@ class DescentModelProperties(bpy.types.PropertyGroup):
     shown_points: IntProperty(options={"HIDDEN"})
     """Of how many of the file's points objects were made; exports keep them where that is 0."""
     shows_rotors: BoolProperty(
-        name="Show Rotors Rotating",
+        name="Rotate Rotors",
         description="Show rotors rotating as in the game; not exported",
         update=_show_rotors,
     )
     shows_turrets: BoolProperty(
-        name="Show Turrets Rotating",
+        name="Rotate Turrets",
         description="Show turrets rotating through their range; not exported",
         update=_show_rotors,
     )

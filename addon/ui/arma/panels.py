@@ -167,6 +167,7 @@ class AnimationPanel(MotionbridgePanel):
             _draw_animation(layout, action)
         layout.operator("import_scene.arma_rtm", text="Import Animation", icon="IMPORT")
         layout.operator("export_scene.arma_rtm", text="Export Animation", icon="EXPORT")
+        layout.operator("motionbridge.report", icon="TEXT")
 
 
 class NewAnimationPanel(AnimationPanel):
@@ -217,8 +218,9 @@ def _draw_file(layout: Any, properties: Any) -> None:
         text = shown("Keys: {}, phases {:g} to {:g}").format(len(phases), phases[0], phases[-1])
         facts.label(text=text, icon="KEYFRAME", translate=False)
     missing = sum(1 for entry in properties.bones if not entry.bone)
-    text = shown("Bones: {}, missing from the armature: {}").format(len(properties.bones), missing)
-    facts.label(text=text, icon="BONE_DATA", translate=False)
+    facts.label(text=shown("Bones: {}").format(len(properties.bones)), icon="BONE_DATA", translate=False)
+    if missing:
+        facts.label(text=shown("Missing from the armature: {}").format(missing), icon="BLANK1", translate=False)
     row = facts.row(align=True)
     row.label(text=Path(properties.path).name, icon="FILE", translate=False)
     status = properties.bl_rna.properties["status"].enum_items[properties.status]

@@ -103,7 +103,7 @@ class IMPORT_SCENE_OT_descent3_oof(TickedChoice, FileImport, ImportHelper, Blend
     )
     keys: EnumProperty(name="Keys", description="Where motions get keys", items=KEY_ITEMS, default="EVERY")
     rotors: BoolProperty(
-        name="Show Rotors Rotating",
+        name="Rotate Rotors",
         description="Show rotors rotating as in the game; not exported",
         default=True,
     )

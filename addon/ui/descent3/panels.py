@@ -164,6 +164,7 @@ class MOTIONBRIDGE_PT_descent(MotionbridgePanel, BlenderPanel):
         layouts.draw_last_check(layout, holder)
         layout.operator("export_scene.descent3_oof", text="Export", icon="EXPORT")
         layout.operator("motionbridge.descent_save_back", icon="FILE_TICK")
+        layout.operator("motionbridge.report", icon="TEXT")
 
 
 class MOTIONBRIDGE_PT_descent_batteries(MotionbridgePanel, BlenderPanel):

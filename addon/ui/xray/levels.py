@@ -389,6 +389,7 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
             layouts.draw_last_check(layout, holder)
             layout.operator("export_scene.xray_level_geometry", text="Export", icon="EXPORT")
             layout.operator("motionbridge.level_save_back", icon="FILE_TICK")
+            layout.operator("motionbridge.report", icon="TEXT")
         if properties.kind == "DETAILS":
             # As long as there are models: what is worked with comes first.
             self._draw_legend(shown_meshes)

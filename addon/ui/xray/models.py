@@ -21,7 +21,7 @@ from ...games.xray.motions import importing as motion_import
 from ..bases import BlenderOperator, BlenderPanel, ExportHelper, FileHandler, ImportHelper
 from ..descent3.textures import is_texture, keep_and_show
 from ..files import DropInScene, FileExport, FileImport, draw_backup, is_collection_exporter
-from ..layouts import fields
+from ..layouts import SIDEBAR, fields, paragraph
 from ..operation import Operation, Outcome
 from ..preferences import model_options
 from ..target import active_model, model_to_export
@@ -339,7 +339,7 @@ class MOTIONBRIDGE_PT_model(PropertiesPanel, BlenderPanel):
                 button = layout.operator("motionbridge.import_referenced_motions", text="Import", icon="IMPORT")
                 button.reference = reference.name
             if not found:
-                layout.label(text="Not found: set the game folder in the preferences", icon="INFO")
+                paragraph(layout, shown("Not found: set the game folder in the preferences"), SIDEBAR, "INFO")
         layout.label(text="User Data")
         for line in model.user_data.splitlines()[:8]:
             layout.label(text=line, translate=False)

@@ -20,7 +20,7 @@ from ...games.xray.motions import skeletal_importing as skeletal_import
 from .. import listed_actions
 from ..bases import BlenderList
 from ..hidden_keys import draw_restore
-from ..layouts import STATUS_ICONS, fields
+from ..layouts import SIDEBAR, STATUS_ICONS, fields, paragraph
 from ..lists import name_filter
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_xray
 from ..target import active_action, active_rig
@@ -97,7 +97,7 @@ def draw(layout: Any, rig: Any) -> None:
     if len(references) > 1:
         row.operator("motionbridge.import_referenced_motions", text="Import All")
     if state == "NOT FOUND":
-        column.label(text="Not found: set the game folder in the preferences", icon="INFO")
+        paragraph(column, shown("Not found: set the game folder in the preferences"), SIDEBAR, "INFO")
 
 
 def _play(rig: Any, number: int) -> None:

@@ -238,6 +238,7 @@ class PathPanel(MotionbridgePanel):
         layout.operator("import_scene.xray_anm", text="Import Path", icon="IMPORT")
         layout.operator("export_scene.xray_anm", text="Export Path", icon="EXPORT")
         layout.operator("motionbridge.path_save_back", icon="FILE_TICK")
+        layout.operator("motionbridge.report", icon="TEXT")
 
 
 def _draw_path(layout: Any, action: Any) -> None:

@@ -57,7 +57,7 @@ def read(data: bytes, file: str, report: Report) -> Rtm:
     reader.refuse_git_pointer()
     if not starts_like(data[:8]):
         raise reader.error(
-            f"the file begins with {bytes(data[:8])!r}: this is not an animation of Operation Flashpoint or Arma",
+            f"the file begins with {repr(data[:8])[1:]}: this is not an animation of Operation Flashpoint or Arma",
             "Choose an .rtm file that begins with RTM_ or BMTR",
         )
     return _read_binarised(reader, report) if data[:4] == BINARISED else _read_plain(reader, report)

@@ -152,8 +152,13 @@ class Changes:
             self.lines.append(text.counted_plural(number, noun))
 
     def sentence(self) -> str:
-        """``hull: 12 positions, gun points changed``, or ``nothing changed``."""
-        return f"{', '.join(self.lines)} changed" if self.lines else "nothing changed"
+        """``hull: 12 positions, 3 faces; gun points changed``, or ``nothing changed``."""
+        found: dict[str, list[str]] = {}
+        for line in self.lines:
+            part, colon, what = line.rpartition(": ")
+            found.setdefault(part + colon, []).append(what)
+        texts = [part + ", ".join(changes) for part, changes in found.items()]
+        return f"{'; '.join(texts)} changed" if texts else "nothing changed"
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,17 @@ from ....core.binary import Reader, Writer
 from ....core.errors import ReadError
 from ....core.finite import warn_not_finite
 from ....core.report import Report
-from ..chunks import Chunk, ChunkRun, Section, open_chunk, read_chunks, starts_like_chunks, with_body, write_chunks
+from ..chunks import (
+    Chunk,
+    ChunkRun,
+    Section,
+    listed,
+    open_chunk,
+    read_chunks,
+    starts_like_chunks,
+    with_body,
+    write_chunks,
+)
 from ..marks import read_marks, write_marks
 from .document import (
     COUNT,
@@ -78,7 +88,6 @@ def _read_value(chunk: Chunk, chunks: list[Chunk], parent: Reader, report: Repor
 
 
 def _missing(identifier: int, what: str, chunks: list[Chunk], reader: Reader) -> ReadError:
-    there = ", ".join(f"{chunk.id:#x}" for chunk in chunks[:6]) or "none"
     if any(chunk.plain_id == identifier for chunk in chunks):
         return ReadError(
             f"chunk {identifier:#x} ({what}) is empty",
@@ -88,8 +97,8 @@ def _missing(identifier: int, what: str, chunks: list[Chunk], reader: Reader) ->
     if any(chunk.plain_id & 0xFFFF == identifier for chunk in chunks):
         remedy = "A mod's own tool has encrypted it: get the unprotected file from its author"
     else:
-        remedy = "The file is damaged: copy it again from its source"
-    return ReadError(f"no chunk {identifier:#x} ({what}); found: {there}", file=reader.file, remedy=remedy)
+        remedy = "The file is damaged or something else: copy it again from its source"
+    return ReadError(f"no chunk {identifier:#x} ({what}); found: {listed(chunks)}", file=reader.file, remedy=remedy)
 
 
 def _check_agreement(document: Omf, report: Report) -> None:

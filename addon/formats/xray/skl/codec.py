@@ -14,7 +14,7 @@ from ....core.errors import ReadError, WriteError
 from ....core.finite import warn_not_finite
 from ....core.report import Report
 from ..channels import NAMES
-from ..chunks import ChunkRun, Section, open_chunk, read_chunks, starts_like_chunks, with_body, write_chunks
+from ..chunks import ChunkRun, Section, listed, open_chunk, read_chunks, starts_like_chunks, with_body, write_chunks
 from ..envelopes import are_sound, check, read_old, read_packed, write_envelope
 from ..marks import read_marks, write_marks
 from .document import (
@@ -58,9 +58,8 @@ def read(data: bytes, file: str, report: Report) -> Skl:
             motions.append(value)
         sections.append(Section(chunk, value))
     if not motions:
-        there = ", ".join(f"{chunk.id:#x}" for chunk in run.chunks[:6])
         raise ReadError(
-            f"no chunk {MOTION:#x} (a skeletal motion); found: {there}",
+            f"no chunk {MOTION:#x} (a skeletal motion); found: {listed(run.chunks)}",
             file=file,
             remedy="The file is damaged, or it is a list of motions that needs the suffix .skls",
         )
