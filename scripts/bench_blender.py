@@ -40,9 +40,11 @@ from addon.core import space
 from addon.core.report import Report
 from addon.formats.xray import omf
 from addon.formats.xray.omf.mapping import decode
-from addon.games.xray.motions import edit as motion_edit
-from addon.games.xray.motions.exporting import MotionExportOptions, Onto, plan_export
-from addon.games.xray.motions.importing import MotionImportOptions, import_motions, list_motions
+from addon.games import plan as plans
+from addon.games.xray.motions import exporting as motion_export
+from addon.games.xray.motions import library, omf_codec
+from addon.games.xray.motions.exporting import Onto
+from addon.games.xray.motions.omf_codec import MotionExportOptions, MotionImportOptions
 from addon.games.xray.paths.path import PathExportOptions, PathImportOptions, import_path, play
 from addon.games.xray.paths.path import plan_export as plan_path
 
@@ -57,7 +59,7 @@ def _rig() -> Any:
 
 def _import(motions: str) -> Any:
     rig = _rig()
-    import_motions(bpy.context, rig, motions, options=MotionImportOptions(), report=Report())
+    library.import_motions(omf_codec.OMF, bpy.context, rig, motions, options=MotionImportOptions(), report=Report())
     return rig
 
 
@@ -69,7 +71,11 @@ def _resident() -> float:
 def import_all(motions: str) -> float:
     """Every motion of a file onto a rig."""
     rig = _rig()
-    return seconds_of(lambda: import_motions(bpy.context, rig, motions, options=MotionImportOptions(), report=Report()))
+    return seconds_of(
+        lambda: library.import_motions(
+            omf_codec.OMF, bpy.context, rig, motions, options=MotionImportOptions(), report=Report()
+        )
+    )
 
 
 def hand_over(motions: str) -> float:
@@ -124,13 +130,15 @@ def _prepared(rig: Any, motions: str) -> Any:
 def export_new(motions: str) -> float:
     """Every motion from its F-curves into a new file."""
     rig = _import(motions)
-    chosen = motion_edit.motions_of(rig.motionbridge_motion_files[0])
+    chosen = library.motions_of(rig.motionbridge_motion_files[0])
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "exported.omf")
 
         def work() -> None:
             options = MotionExportOptions()
-            plan = plan_export(bpy.context, rig, chosen, path, onto=Onto.OWN_FILES, options=options, report=Report())
+            plan = motion_export.plan_export(
+                omf_codec.OMF, bpy.context, rig, chosen, path, onto=Onto.OWN_FILES, options=options, report=Report()
+            )
             plan.write()
 
         seconds = seconds_of(work)
@@ -149,12 +157,13 @@ def save_back(motions: str) -> float:
         file.path = str(copy)
 
         def work() -> None:
-            plan = motion_edit.plan_save_back(
+            plan = motion_export.plan_save_back(
+                omf_codec.OMF,
                 bpy.context,
                 rig,
                 file,
                 options=MotionExportOptions(),
-                if_changed=motion_edit.OtherBase.REFUSE,
+                if_changed=plans.OtherBase.REFUSE,
                 report=Report(),
             )
             plan.write()
@@ -165,7 +174,7 @@ def save_back(motions: str) -> float:
 def read_keys(motions: str) -> float:
     """The floor of exporting: every key of every curve read as arrays."""
     rig = _import(motions)
-    chosen = motion_edit.motions_of(rig.motionbridge_motion_files[0])
+    chosen = library.motions_of(rig.motionbridge_motion_files[0])
 
     def work() -> None:
         for action in chosen:
@@ -179,14 +188,14 @@ def read_keys(motions: str) -> float:
 
 def list_names(motions: str) -> float:
     """The names and lengths of a file's motions, nothing imported."""
-    return seconds_of(lambda: list_motions(motions))
+    return seconds_of(lambda: library.list_motions(omf_codec.OMF, motions))
 
 
 def memory_of_import(motions: str) -> float:
     """What the process grew by while importing."""
     rig = _rig()
     before = _resident()
-    import_motions(bpy.context, rig, motions, options=MotionImportOptions(), report=Report())
+    library.import_motions(omf_codec.OMF, bpy.context, rig, motions, options=MotionImportOptions(), report=Report())
     return _resident() - before
 
 

@@ -15,7 +15,8 @@ from bench_library import made_skeleton
 from addon.blender import armature
 from addon.core.report import Report
 from addon.games.xray.motions import edit as motion_edit
-from addon.games.xray.motions.importing import MotionImportOptions, import_motions
+from addon.games.xray.motions import library, omf_codec
+from addon.games.xray.motions.omf_codec import MotionImportOptions
 from addon.ui import listed_actions
 from addon.ui.xray.motion_panels import MOTIONBRIDGE_UL_motions
 
@@ -28,14 +29,14 @@ def _rig(motions: str) -> Any:
     rig, _ = armature.build(bpy.context, made_skeleton())
     bpy.context.scene.collection.objects.link(rig)
     bpy.context.view_layer.objects.active = rig
-    import_motions(bpy.context, rig, motions, options=MotionImportOptions(), report=Report())
+    library.import_motions(omf_codec.OMF, bpy.context, rig, motions, options=MotionImportOptions(), report=Report())
     return rig
 
 
 def update_status(motions: str) -> float:
     """Every motion compared with its file, none edited."""
     rig = _rig(motions)
-    listed = motion_edit.motions_of(rig.motionbridge_motion_files[0])
+    listed = library.motions_of(rig.motionbridge_motion_files[0])
     return seconds_of(lambda: motion_edit.update_status(bpy.context, rig, listed, Report()))
 
 

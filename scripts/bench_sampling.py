@@ -15,9 +15,10 @@ from bench_library import made_skeleton
 from addon.blender import action as actions
 from addon.blender import armature, compat
 from addon.core.report import Report
-from addon.games.xray.motions import edit as motion_edit
-from addon.games.xray.motions.exporting import MotionExportOptions
-from addon.games.xray.motions.importing import MotionImportOptions, import_motions
+from addon.games import plan as plans
+from addon.games.xray.motions import exporting as motion_export
+from addon.games.xray.motions import library, omf_codec
+from addon.games.xray.motions.omf_codec import MotionExportOptions, MotionImportOptions
 
 SIDE = 150
 """Vertices along a side of the mesh."""
@@ -27,7 +28,7 @@ CHAIN = 2
 def _rig(motions: str, *, mesh: bool) -> Any:
     rig, _ = armature.build(bpy.context, made_skeleton())
     bpy.context.scene.collection.objects.link(rig)
-    import_motions(bpy.context, rig, motions, options=MotionImportOptions(), report=Report())
+    library.import_motions(omf_codec.OMF, bpy.context, rig, motions, options=MotionImportOptions(), report=Report())
     tip = next(bone for bone in rig.pose.bones if not bone.children and len(bone.parent_recursive) >= CHAIN)
     goal = bpy.data.objects.new("goal", None)
     goal.location = (0.3, 0.2, 0.5)
@@ -51,12 +52,13 @@ def _skin(rig: Any) -> None:
 
 def _seconds_of_plan(rig: Any) -> float:
     def work() -> None:
-        motion_edit.plan_save_back(
+        motion_export.plan_save_back(
+            omf_codec.OMF,
             bpy.context,
             rig,
             rig.motionbridge_motion_files[0],
             options=MotionExportOptions(),
-            if_changed=motion_edit.OtherBase.REFUSE,
+            if_changed=plans.OtherBase.REFUSE,
             report=Report(),
         )
 
@@ -74,7 +76,7 @@ def plan_below_strips(motions: str) -> float:
     for bone in rig.pose.bones:
         for constraint in list(bone.constraints):
             bone.constraints.remove(constraint)
-    listed = motion_edit.motions_of(rig.motionbridge_motion_files[0])
+    listed = library.motions_of(rig.motionbridge_motion_files[0])
     rig.animation_data.nla_tracks.new().strips.new("strip", 0, listed[1])
     return _seconds_of_plan(rig)
 
@@ -83,7 +85,7 @@ def look_at_poses(motions: str) -> float:
     """The floor: every frame of every motion evaluated, on a rig without a mesh."""
     rig = _rig(motions, mesh=False)
     scene = bpy.context.scene
-    listed = motion_edit.motions_of(rig.motionbridge_motion_files[0])
+    listed = library.motions_of(rig.motionbridge_motion_files[0])
 
     def work() -> None:
         for action in listed:

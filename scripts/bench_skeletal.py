@@ -18,8 +18,9 @@ from bench_library import made_skeleton
 
 from addon.blender import armature, compat
 from addon.core.report import Report
-from addon.games.xray.motions.skeletal_exporting import SkeletalExportOptions, plan_export
-from addon.games.xray.motions.skeletal_importing import SkeletalImportOptions, import_skeletal
+from addon.games.xray.motions import exporting as motion_export
+from addon.games.xray.motions import library, skl_codec
+from addon.games.xray.motions.skl_codec import SkeletalExportOptions, SkeletalImportOptions
 
 FIELDS = ("co", "handle_left", "handle_right")
 FREE = bytes([0])
@@ -32,7 +33,9 @@ def _rig() -> Any:
 
 
 def _imported(path: str, rig: Any) -> Any:
-    return import_skeletal(bpy.context, rig, path, options=SkeletalImportOptions(), report=Report())
+    return library.import_motions(
+        skl_codec.SKL, bpy.context, rig, path, options=SkeletalImportOptions(), report=Report()
+    )
 
 
 def _curves(action: Any) -> Any:
@@ -125,7 +128,9 @@ def _exported(rig: Any, chosen: list[Any]) -> tuple[float, bytes]:
 
         def work() -> None:
             options = SkeletalExportOptions()
-            plan_export(bpy.context, rig, chosen, str(target), options=options, report=Report()).write()
+            motion_export.plan_export(
+                skl_codec.SKL, bpy.context, rig, chosen, str(target), options=options, report=Report()
+            ).write()
 
         return seconds_of(work), target.read_bytes()
 

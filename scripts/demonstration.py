@@ -26,8 +26,10 @@ from addon.formats.xray import ogf, omf
 from addon.formats.xray.ogf.skeleton import decode_skeleton
 from addon.formats.xray.omf.mapping import decode
 from addon.games.xray.models.importing import ImportOptions, import_model
-from addon.games.xray.motions.exporting import MotionExportOptions, Onto, plan_export
-from addon.games.xray.motions.importing import MotionImportOptions, import_motions
+from addon.games.xray.motions import exporting as motion_export
+from addon.games.xray.motions import library, omf_codec
+from addon.games.xray.motions.exporting import Onto
+from addon.games.xray.motions.omf_codec import MotionExportOptions, MotionImportOptions
 
 TURN = np.radians(35.0)
 BEFORE, AFTER, MOVED = (0.35, 0.37, 0.42, 1.0), (0.85, 0.62, 0.25, 1.0), (0.80, 0.12, 0.10, 1.0)
@@ -46,7 +48,9 @@ def main(model: Path, motions: Path, folder: Path) -> int:
     if imported.rig is None:
         raise SystemExit(f"{model} has no bones, so nothing can be moved: name a model with a skeleton")
     rig = imported.rig
-    made = import_motions(bpy.context, rig, str(motions), options=MotionImportOptions(), report=report)
+    made = library.import_motions(
+        omf_codec.OMF, bpy.context, rig, str(motions), options=MotionImportOptions(), report=report
+    )
     print(f"{model.name}: {len(rig.data.bones)} bones, {len(imported.meshes)} meshes.")
     print(f"{motions.name}: {len(made.actions)} motions, each an action now.")
 
@@ -59,7 +63,9 @@ def main(model: Path, motions: Path, folder: Path) -> int:
 
     shutil.copyfile(motions, edited)
     options = MotionExportOptions()
-    plan = plan_export(bpy.context, rig, made.actions, str(edited), onto=Onto.FILE, options=options, report=report)
+    plan = motion_export.plan_export(
+        omf_codec.OMF, bpy.context, rig, made.actions, str(edited), onto=Onto.FILE, options=options, report=report
+    )
     plan.write()
     print(f"Written: {plan.sentence()}.")
     for line in report.lines():

@@ -11,7 +11,6 @@ from ..blender import action_lists, renamed_bones
 from ..blender.linked import is_local
 from ..core.report import Report
 from .xray.motions import files as motion_files
-from .xray.motions import skeletal_importing as skeletal_import
 
 
 def follow_renames(report: Report) -> None:
@@ -44,7 +43,7 @@ def _actions(armature: Any, rigs: list[Any]) -> Iterator[Any]:
     ours: set[Any] = set()
     for rig in rigs:
         ours.update(action_lists.used_by(rig))
-        for kind in (motion_files.LISTS, skeletal_import.LISTS):
+        for kind in (motion_files.LISTS, motion_files.SKL_LISTS):
             ours.update(action_lists.files_of_actions(rig, kind))
     for action in bpy.data.actions:
         if is_local(action) and (action in ours or not elsewhere):

@@ -15,7 +15,7 @@ from ..games.arma import animation_edit
 from ..games.descent3 import hierarchy, model_export, motion
 from ..games.descent3.model_properties import holder_of
 from ..games.xray.motions import edit as motion_edit
-from ..games.xray.motions import skeletal_exporting as skeletal_export
+from ..games.xray.motions import library, omf_codec, skl_codec
 from .target import active_action, active_rig
 
 DELAY = 0.4
@@ -31,8 +31,8 @@ def compare(context: Any) -> None:
     if rig is None or action is None:
         return
     if action.motionbridge_motion.is_motion:
-        motion_edit.adopt_copies(rig)
-        skeletal_export.adopt_copies(rig)
+        library.adopt_copies(omf_codec.OMF, rig)
+        library.adopt_copies(skl_codec.SKL, rig)
         try:
             motion_edit.update_status(context, rig, [action], Report(), look=False)
         except MotionbridgeError:

@@ -8,7 +8,7 @@ from bpy.props import EnumProperty
 from ..blender import rotation_modes, shown
 from ..blender.rotation_modes import HiddenKeys, RotationModes, played
 from ..core.report import Report
-from ..games.xray.motions import skeletal_importing as skeletal_import
+from ..games.xray.motions import library
 from .bases import BlenderOperator
 from .operation import Operation, Outcome
 from .target import active_rig, lacks_rig
@@ -24,7 +24,7 @@ CHOICES = (
 def hidden_bones(rig: Any) -> list[str]:
     """The bones of ``rig``, if any, whose keys in the action that plays are hidden by their rotation mode."""
     action = played(rig) if rig is not None else None
-    return RotationModes(rig).hidden(action, skeletal_import.order_of(action)) if action is not None else []
+    return RotationModes(rig).hidden(action, library.order_of(action)) if action is not None else []
 
 
 def hides_keys(rig: Any) -> bool:
@@ -60,7 +60,7 @@ class HiddenKeysChoice:
         """After the file was written: set rotation modes back where that was chosen."""
         action = played(rig)
         if self.hidden_keys_option() is HiddenKeys.RESTORE and action in exported:
-            rotation_modes.restore(rig, action, skeletal_import.order_of(action))
+            rotation_modes.restore(rig, action, library.order_of(action))
 
 
 class MOTIONBRIDGE_OT_restore_rotation_modes(Operation, BlenderOperator):
@@ -87,7 +87,7 @@ class MOTIONBRIDGE_OT_restore_rotation_modes(Operation, BlenderOperator):
         """Restore."""
         rig = active_rig(context)
         action = played(rig)
-        bones = rotation_modes.restore(rig, action, skeletal_import.order_of(action))
+        bones = rotation_modes.restore(rig, action, library.order_of(action))
         if not bones:
             return Outcome(said("{} has no hidden rotation keys").format(action.name), done=False)
         return Outcome(said("Rotation modes restored: {}").format(len(bones)))

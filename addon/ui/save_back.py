@@ -16,7 +16,8 @@ from ..core.errors import MotionbridgeError, WriteError
 from ..core.report import Report
 from ..games import plan as plans
 from ..games import renamed_bones
-from ..games.xray.motions import edit as motion_edit
+from ..games.xray.motions import exporting as motion_export
+from ..games.xray.motions import library, omf_codec
 from .bases import BlenderOperator
 from .files import draw_backup
 from .hidden_keys import hides_keys
@@ -251,8 +252,9 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
     def planned(self, context: Any, report: Report) -> "Plan":
         """The motion file."""
         rig, file = self._target(context)
-        with scope.progress(context, len(motion_edit.motions_of(file))) as step:
-            plan = motion_edit.plan_save_back(
+        with scope.progress(context, len(library.motions_of(file))) as step:
+            return motion_export.plan_save_back(
+                omf_codec.OMF,
                 context,
                 rig,
                 file,
@@ -263,8 +265,6 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
                 only=self._only(context, rig),
                 samples=self._samples,
             )
-        plan.path = bpy.path.abspath(file.path)
-        return plan
 
     def _only(self, context: Any, rig: Any) -> Any:
         """The action to save alone, None for the whole list."""
@@ -276,7 +276,7 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
     def edited(self, context: Any) -> Iterable[Any]:
         """The armature and the motions: what was saved counts as unedited afterwards."""
         rig, file = self._target(context)
-        return (rig, *motion_edit.motions_of(file))
+        return (rig, *library.motions_of(file))
 
     def path(self, context: Any) -> str:
         """The motion file's, or that of the model that the motions are inside of."""
@@ -303,7 +303,7 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
 
     def draw_options(self, context: Any, layout: Any) -> None:
         """Which motions, and how they are written."""
-        if len(motion_edit.motions_of(self._target(context)[1])) > 1:
+        if len(library.motions_of(self._target(context)[1])) > 1:
             layout.prop(self, "only_active")
         layout.prop(self, "width")
         layout.prop(self, "rename")
@@ -325,8 +325,8 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
     def settle(self, context: Any, plan: Any) -> None:
         """What is on disk is what the motions came from now."""
         rig, file = self._target(context)
-        self.restore_hidden_keys(rig, motion_edit.motions_of(file))
-        motion_edit.settle(plan, rig, file, options=self.motion_options())
+        self.restore_hidden_keys(rig, library.motions_of(file))
+        omf_codec.OMF.settle(plan, rig, file, options=self.motion_options())
 
     def sentence(self, plan: Any) -> str:
         """With what rounding did."""

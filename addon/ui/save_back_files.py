@@ -13,7 +13,7 @@ from ..games.descent3.model_properties import holder_of as model_of
 from ..games.xray.levels import exporting as level_export
 from ..games.xray.levels.properties import holder_of as level_of
 from ..games.xray.motions import exporting as motion_export
-from ..games.xray.motions import skeletal_exporting as skeletal_export
+from ..games.xray.motions import library, skl_codec
 from ..games.xray.paths import path as paths
 from .bases import BlenderOperator
 from .curve_tolerances import Tolerances
@@ -50,18 +50,19 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, RestChoice, HiddenK
     def edited(self, context: Any) -> Iterable[Any]:
         """The armature and the motions: they get the names that are written."""
         rig = active_rig(context)
-        return (rig, *skeletal_export.motions_of(file_played(rig)))
+        return (rig, *library.motions_of(file_played(rig)))
 
     def planned(self, context: Any, report: Report) -> "FilePlan":
         """All motions of the file."""
         rig = active_rig(context)
-        options = skeletal_export.SkeletalExportOptions(
+        options = skl_codec.SkeletalExportOptions(
             tolerance=self.tolerance(),
             rest_change=motion_export.RestChange[self.rest_change],
             hidden=self.hidden_keys_option(),
         )
         with scope.object_mode(context):
-            return skeletal_export.plan_save_back(
+            return motion_export.plan_save_back(
+                skl_codec.SKL,
                 context,
                 rig,
                 file_played(rig),
@@ -96,8 +97,8 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, RestChoice, HiddenK
         """The file on disk is known."""
         rig = active_rig(context)
         file = file_played(rig)
-        skeletal_export.settle(plan, file)
-        self.restore_hidden_keys(rig, skeletal_export.motions_of(file))
+        skl_codec.SKL.settle(plan, rig, file)
+        self.restore_hidden_keys(rig, library.motions_of(file))
 
 
 class _OfOneObject(SaveBack):

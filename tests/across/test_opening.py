@@ -13,15 +13,8 @@ from addon.games.descent3 import model_export as descent_export
 from addon.games.descent3.hierarchy import Chosen
 from addon.games.xray.bones.properties import game_name
 from addon.games.xray.models import exporting as model_export
-from addon.games.xray.motions import (
-    edit as motion_edit,
-)
-from addon.games.xray.motions import (
-    exporting as motion_export,
-)
-from addon.games.xray.motions import (
-    skeletal_exporting as skeletal_export,
-)
+from addon.games.xray.motions import exporting as motion_export
+from addon.games.xray.motions import library, omf_codec, skl_codec
 from tests.real_files import MOTIONS_OF_MODELS, SHIPS, motions_of_model
 
 PLAYED = 6  # motions of each file, spread over it
@@ -40,12 +33,13 @@ def test_what_an_older_blender_saved_leaves_this_one_as_it_came(model, tmp_path)
     assert len(rig.motionbridge_motion_files) == len(motion_paths)
     for file, path in zip(rig.motionbridge_motion_files, motion_paths, strict=True):
         plan = motion_export.plan_export(
+            omf_codec.OMF,
             bpy.context,
             rig,
-            motion_edit.motions_of(file),
+            library.motions_of(file),
             str(tmp_path / path.name),
             onto=motion_export.Onto.OWN_FILES,
-            options=motion_export.MotionExportOptions(),
+            options=omf_codec.MotionExportOptions(),
             report=Report(),
         )
         assert plan.changes.motions == []
@@ -63,7 +57,7 @@ def test_any_motion_the_user_picks_is_shown_as_the_files_say(model) -> None:
     shown_names = {game_name(bone).lower(): bone.name for bone in rig.data.bones}
     for file, path in zip(rig.motionbridge_motion_files, motion_paths, strict=True):
         clips = decode(omf.read(path.read_bytes(), "", Report()).motion_set, Report())
-        actions = motion_edit.motions_of(file)
+        actions = library.motions_of(file)
         assert len(actions) == len(clips)
         for number in np.unique(np.linspace(0, len(clips) - 1, PLAYED).astype(int)):
             clip, action = clips[number], actions[number]
@@ -83,12 +77,13 @@ def test_any_motion_the_user_picks_is_shown_as_the_files_say(model) -> None:
 def test_editor_motions_leave_as_they_came(kind, between, tmp_path) -> None:
     bpy.ops.wm.open_mainfile(filepath=str(between / f"{kind}.blend"))
     path = between / f"{kind}.skls"
-    plan = skeletal_export.plan_export(
+    plan = motion_export.plan_export(
+        skl_codec.SKL,
         bpy.context,
         bpy.data.objects["rig"],
-        skeletal_export.motions_of(bpy.data.objects["rig"].motionbridge_skeletal_files[path.name]),
+        library.motions_of(bpy.data.objects["rig"].motionbridge_skeletal_files[path.name]),
         str(tmp_path / path.name),
-        options=skeletal_export.SkeletalExportOptions(),
+        options=skl_codec.SkeletalExportOptions(),
         report=Report(),
     )
     assert plan.changes.sentence() == "2 unchanged"

@@ -6,8 +6,9 @@ import pytest
 from addon.core.report import Report
 from addon.games.descent3 import model as descent_model
 from addon.games.xray.models.importing import ImportOptions, import_model
-from addon.games.xray.motions.importing import MotionImportOptions, import_motions
-from addon.games.xray.motions.skeletal_importing import Rotation, SkeletalImportOptions, import_skeletal
+from addon.games.xray.motions import library, omf_codec, skl_codec
+from addon.games.xray.motions.omf_codec import MotionImportOptions
+from addon.games.xray.motions.skl_codec import Rotation, SkeletalImportOptions
 from tests.blender.test_skl_motions import made_motion, rig_of, written
 from tests.real_files import MOTIONS_OF_MODELS, SHIPS, motions_of_model
 
@@ -18,7 +19,9 @@ def test_an_untouched_import_is_saved(between, model) -> None:
     model_path, motion_paths = motions_of_model(model)
     rig = import_model(bpy.context, model_path, ImportOptions(textures=False), Report()).rig
     for path in motion_paths:
-        import_motions(bpy.context, rig, str(path), options=MotionImportOptions(), report=Report())
+        library.import_motions(
+            omf_codec.OMF, bpy.context, rig, str(path), options=MotionImportOptions(), report=Report()
+        )
     rig.name = "rig"
     bpy.ops.wm.save_as_mainfile(filepath=str(between / f"{model}.blend"))
 
@@ -29,7 +32,7 @@ def test_editor_motions_are_saved(between, kind) -> None:
     rig = rig_of(["root", "arm", "hand", "Finger"])
     path = written(between, made_motion([0, 1, 3]), made_motion([4], seed=5, apart=True), name=f"{kind.value}.skls")
     options = SkeletalImportOptions(rotation=kind)
-    import_skeletal(bpy.context, rig, str(path), options=options, report=Report())
+    library.import_motions(skl_codec.SKL, bpy.context, rig, str(path), options=options, report=Report())
     bpy.ops.wm.save_as_mainfile(filepath=str(between / f"{kind.value}.blend"))
 
 

@@ -9,16 +9,9 @@ import pytest
 from addon.blender import action_lists
 from addon.core.report import Report
 from addon.formats.xray import omf, skl
-from addon.games.xray.motions import (
-    edit as motion_edit,
-)
-from addon.games.xray.motions import (
-    files as motion_files,
-)
-from addon.games.xray.motions import (
-    skeletal_exporting as skeletal_export,
-)
-from addon.games.xray.motions.edit import motions_of
+from addon.games.xray.motions import edit as motion_edit
+from addon.games.xray.motions import files as motion_files
+from addon.games.xray.motions import library
 
 SAVED = Path(__file__).resolve().parents[1] / "saved" / "0.1.0" / "4.2"
 NAMES = ["walk", "idle", "wave", "jump", "nod"]
@@ -110,8 +103,11 @@ def test_an_action_two_armatures_list_is_deleted_from_one_alone(game):
     rig = load(game)
     twin = duplicated(rig)
     bpy.ops.motionbridge.delete_motion(action="idle")
-    assert [action.name for action in motions_of(twin.motionbridge_motion_files[0])] == ["walk.001", *NAMES[2:]]
-    assert [action.name for action in motions_of(rig.motionbridge_motion_files[0])] == NAMES
+    assert [action.name for action in library.motions_of(twin.motionbridge_motion_files[0])] == [
+        "walk.001",
+        *NAMES[2:],
+    ]
+    assert [action.name for action in library.motions_of(rig.motionbridge_motion_files[0])] == NAMES
     assert save_back() == {"FINISHED"}
     assert names_in(game / "humanoid.omf") == ["walk", *NAMES[2:]]
 
@@ -136,10 +132,13 @@ def test_appended_armatures_with_files_of_one_name_keep_apart(game, tmp_path):
         appended = bpy.data.objects[f"humanoid.{number + 1:03}"]
         activate(appended)
         file = appended.motionbridge_motion_files[0]
-        assert [action.motionbridge_motion.motion_name for action in motions_of(file)] == ["walk", "idle"]
+        assert [action.motionbridge_motion.motion_name for action in library.motions_of(file)] == [
+            "walk",
+            "idle",
+        ]
         assert save_back() == {"CANCELLED"}
     activate(rig)
-    assert [action.name for action in motions_of(rig.motionbridge_motion_files[0])] == NAMES
+    assert [action.name for action in library.motions_of(rig.motionbridge_motion_files[0])] == NAMES
     assert save_back() == {"CANCELLED"}
     turn(bpy.data.actions["jump"])
     assert save_back() == {"FINISHED"}
@@ -214,7 +213,7 @@ def test_a_copy_that_was_added_stays_when_other_motions_play(game):
     rig.animation_data.action = copy
     bpy.ops.motionbridge.add_motion()
     rig.animation_data.action = bpy.data.actions["jump"]
-    assert motions_of(rig.motionbridge_motion_files[0])[-1] == copy
+    assert library.motions_of(rig.motionbridge_motion_files[0])[-1] == copy
     bpy.ops.wm.save_as_mainfile(filepath=str(game / "scene.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(game / "scene.blend"))
     assert save_back() == {"FINISHED"}
@@ -228,7 +227,10 @@ def test_a_click_on_another_motion_adds_the_copy_that_played(game):
     rig.animation_data.action = copy
     rig.motionbridge_playing = bpy.data.actions.find("jump")
     assert rig.animation_data.action.name == "jump"
-    assert [action.name for action in motions_of(rig.motionbridge_motion_files[0])] == [*NAMES, "stride"]
+    assert [action.name for action in library.motions_of(rig.motionbridge_motion_files[0])] == [
+        *NAMES,
+        "stride",
+    ]
     assert copy.motionbridge_motion.motion_name == "stride"
     assert save_back() == {"FINISHED"}
     assert names_in(game / "humanoid.omf") == [*NAMES, "stride"]
@@ -251,9 +253,9 @@ def test_undo_takes_an_added_motion_out_of_the_list(game):
     bpy.ops.ed.undo_push(message="before")
     bpy.ops.motionbridge.add_motion()
     bpy.ops.ed.undo_push(message="added")
-    assert len(motions_of(bpy.data.objects["humanoid"].motionbridge_motion_files[0])) == 6
+    assert len(library.motions_of(bpy.data.objects["humanoid"].motionbridge_motion_files[0])) == 6
     bpy.ops.ed.undo()
-    assert len(motions_of(bpy.data.objects["humanoid"].motionbridge_motion_files[0])) == 5
+    assert len(library.motions_of(bpy.data.objects["humanoid"].motionbridge_motion_files[0])) == 5
 
 
 def test_lists_are_made_of_what_the_first_version_saved(tmp_path, samples):
@@ -261,11 +263,11 @@ def test_lists_are_made_of_what_the_first_version_saved(tmp_path, samples):
     rig = bpy.data.objects["humanoid"]
     file = rig.motionbridge_motion_files[0]
     assert not file.lists_actions
-    assert [action.name for action in motions_of(file)] == NAMES
+    assert [action.name for action in library.motions_of(file)] == NAMES
     twin = duplicated(rig)
     file = rig.motionbridge_motion_files[0]
-    assert [action.name for action in motions_of(file)] == NAMES
-    assert [action.name for action in motions_of(twin.motionbridge_motion_files[0])][:1] == ["walk.001"]
+    assert [action.name for action in library.motions_of(file)] == NAMES
+    assert [action.name for action in library.motions_of(twin.motionbridge_motion_files[0])][:1] == ["walk.001"]
     action_lists.store(file, motion_files.LISTS)
     assert [entry.action.name for entry in file.actions] == NAMES
     path = tmp_path / "humanoid.omf"
@@ -281,12 +283,12 @@ def test_lists_are_made_of_what_the_first_version_saved(tmp_path, samples):
 def test_deleted_motions_of_one_name_leave_by_their_index(game):
     path = game / "humanoid.omf"
     document = omf.read(path.read_bytes(), "", Report())
-    library, parameters = document.motion_set
-    for there in (library.motions[2], parameters.definitions[2]):
+    found, parameters = document.motion_set
+    for there in (found.motions[2], parameters.definitions[2]):
         there.name = b"walk"
-    path.write_bytes(omf.write(document.with_motion_set(type(document.motion_set)(library, parameters))))
+    path.write_bytes(omf.write(document.with_motion_set(type(document.motion_set)(found, parameters))))
     rig = load(game)
-    second = motions_of(rig.motionbridge_motion_files[0])[2]
+    second = library.motions_of(rig.motionbridge_motion_files[0])[2]
     assert second.name == "walk.001"
     kept = bodies_in(path)["walk"]
     motion_edit.delete(rig.motionbridge_motion_files[0], bpy.data.actions["walk"])
@@ -333,8 +335,8 @@ def test_a_copy_of_an_editor_motion_that_was_played_is_a_new_one(editor_rig, tmp
 
 def test_a_duplicated_armature_has_its_own_editor_motions(editor_rig, tmp_path):
     twin = duplicated(editor_rig)
-    ours = skeletal_export.motions_of(editor_rig.motionbridge_skeletal_files[0])
-    theirs = skeletal_export.motions_of(twin.motionbridge_skeletal_files[0])
+    ours = library.motions_of(editor_rig.motionbridge_skeletal_files[0])
+    theirs = library.motions_of(twin.motionbridge_skeletal_files[0])
     assert [action.name for action in ours] == NAMES
     assert [action.name for action in theirs] == ["walk.001", *NAMES[1:]]
     activate(editor_rig)

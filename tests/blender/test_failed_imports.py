@@ -192,7 +192,7 @@ def test_one_bad_file_of_several_removes_only_its_own(error, samples, tmp_path, 
 
 
 def test_a_model_whose_motions_are_refused_is_imported_without_them(samples, tmp_path, monkeypatch):
-    failing(monkeypatch, "addon.games.xray.motions.importing.describe", ReadError("odd motions"))
+    failing(monkeypatch, "addon.games.xray.motions.omf_codec.describe", ReadError("odd motions"))
     assert bpy.ops.import_scene.xray_ogf(filepath=str(samples / "weapon_embedded.ogf")) == {"FINISHED"}
     rig = bpy.context.view_layer.objects.active
     assert rig.type == "ARMATURE"

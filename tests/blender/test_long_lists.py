@@ -7,7 +7,7 @@ import bpy
 import pytest
 
 from addon.blender import action_lists
-from addon.games.xray.motions import edit as motion_edit
+from addon.games.xray.motions import library
 from addon.games.xray.motions.files import LISTS
 from addon.ui import listed_actions
 from addon.ui.xray.motion_panels import MOTIONBRIDGE_UL_motions
@@ -41,7 +41,7 @@ def shown(kind=MOTIONBRIDGE_UL_motions, **filters) -> list[str]:
 
 def test_redraws_of_an_unchanged_list_read_no_motion(rig, monkeypatch):
     read = []
-    monkeypatch.setattr(motion_edit, "motions_of", lambda file: read.append(file) or [])
+    monkeypatch.setattr(library, "motions_of", lambda file: read.append(file) or [])
     for _ in range(3):
         assert shown() == NAMES
     assert shown(pattern="w*") == ["walk", "wave"]

@@ -18,13 +18,14 @@ from addon.formats.xray import ogf, omf
 from addon.formats.xray.ogf.skeleton import decode_skeleton
 from addon.formats.xray.omf.document import Motion
 from addon.formats.xray.omf.mapping import decode
+from addon.games.plan import OtherBase
 from addon.games.xray.models.importing import ImportOptions, import_model
 from addon.games.xray.motions import edit as motion_edit
+from addon.games.xray.motions import exporting as motion_export
 from addon.games.xray.motions import files as motion_files
-from addon.games.xray.motions import marks
-from addon.games.xray.motions.edit import OtherBase, motions_of
-from addon.games.xray.motions.exporting import MotionExportOptions, Onto, RestChange, plan_export
-from addon.games.xray.motions.importing import MotionImportOptions, import_motions, list_motions
+from addon.games.xray.motions import library, marks, omf_codec
+from addon.games.xray.motions.exporting import Onto, RestChange
+from addon.games.xray.motions.omf_codec import MotionExportOptions, MotionImportOptions
 from tests.real_files import CORPUS, REAL_MOTIONS_OF_MODELS
 from tests.scene import differences, snapshot
 
@@ -38,7 +39,7 @@ def load_model(path: Path):
 
 
 def load_motions(rig, path: Path, options: MotionImportOptions = OPTIONS):
-    return import_motions(bpy.context, rig, str(path), options=options, report=Report())
+    return library.import_motions(omf_codec.OMF, bpy.context, rig, str(path), options=options, report=Report())
 
 
 def load_pair(corpus: Path, model: str, motions: str):
@@ -47,7 +48,8 @@ def load_pair(corpus: Path, model: str, motions: str):
 
 
 def exported(rig, actions, **options) -> bytes:
-    plan = plan_export(
+    plan = motion_export.plan_export(
+        omf_codec.OMF,
         bpy.context,
         rig,
         actions,
@@ -78,7 +80,7 @@ def test_untouched_motions_leave_as_they_came_through_a_saved_file(corpus, tmp_p
     rig, _ = load_pair(corpus, model, motions)
     rig = saved_and_reloaded(tmp_path, rig)
     (file,) = rig.motionbridge_motion_files
-    assert exported(rig, motions_of(file)) == (corpus / "omf" / f"{motions}.omf").read_bytes()
+    assert exported(rig, library.motions_of(file)) == (corpus / "omf" / f"{motions}.omf").read_bytes()
 
 
 @needs_corpus
@@ -140,7 +142,7 @@ def test_one_key_touched_changes_its_bytes_and_its_checksum(corpus, tmp_path) ->
     rig, _ = load_pair(corpus, "human_stalker_hero_1", "human_smart_cover")
     rig = saved_and_reloaded(tmp_path, rig)
     (file,) = rig.motionbridge_motion_files
-    actions = motions_of(file)
+    actions = library.motions_of(file)
     action = next(action for action in actions if action.frame_end > 5)
     curves = [c for c in compat.curve_bag(action).fcurves if c.data_path.endswith("rotation_quaternion")]
     touched = next(c for c in curves if len(c.keyframe_points) > 4)
@@ -256,7 +258,7 @@ def test_motions_spread_over_the_scenes_rate_last_as_long_and_leave_as_they_came
 
 def test_only_chosen_motions_are_imported(humanoid, samples) -> None:
     rig, _ = humanoid
-    names = [name for name, _ in list_motions(str(samples / "humanoid.omf"))]
+    names = [name for name, _ in library.list_motions(omf_codec.OMF, str(samples / "humanoid.omf"))]
     result = load_motions(rig, samples / "humanoid.omf", MotionImportOptions(motions={names[1].upper()}))
     assert [action.motionbridge_motion.motion_name for action in result.actions] == [names[1]]
     with pytest.raises(ReadError, match="no motion named 'nobody'"):
@@ -286,8 +288,10 @@ def test_five_files_on_one_rig_are_told_apart(humanoid, samples) -> None:
     rig, first = humanoid
     second = load_motions(rig, samples / "humanoid.omf")
     assert first.file.name != second.file.name
-    assert len(motions_of(rig.motionbridge_motion_files[0])) == len(first.actions)
-    assert exported(rig, motions_of(rig.motionbridge_motion_files[1])) == (samples / "humanoid.omf").read_bytes()
+    assert len(library.motions_of(rig.motionbridge_motion_files[0])) == len(first.actions)
+    assert (
+        exported(rig, library.motions_of(rig.motionbridge_motion_files[1])) == (samples / "humanoid.omf").read_bytes()
+    )
 
 
 def test_bones_the_armature_lacks_are_listed_once_and_written_back(humanoid, samples) -> None:
@@ -299,7 +303,9 @@ def test_bones_the_armature_lacks_are_listed_once_and_written_back(humanoid, sam
     rig.data.edit_bones.remove(leaf)
     bpy.ops.object.mode_set(mode="OBJECT")
     report = Report()
-    result = import_motions(bpy.context, rig, str(samples / "humanoid.omf"), options=OPTIONS, report=report)
+    result = library.import_motions(
+        omf_codec.OMF, bpy.context, rig, str(samples / "humanoid.omf"), options=OPTIONS, report=report
+    )
     assert result.missing == [gone]
     assert sum(gone in line for line in report.lines()) == 1
     assert exported(rig, result.actions) == (samples / "humanoid.omf").read_bytes()
@@ -340,7 +346,8 @@ def test_constraints_are_sampled_and_the_rest_counts_as_untouched(humanoid, samp
     rig, result = humanoid
     constraint = rig.pose.bones[-1].constraints.new("LIMIT_LOCATION")  # limits nothing
     report = Report()
-    plan = plan_export(
+    plan = motion_export.plan_export(
+        omf_codec.OMF,
         bpy.context,
         rig,
         result.actions,
@@ -425,7 +432,8 @@ def test_an_export_with_nla_active_leaves_the_scene_as_it_was(humanoid) -> None:
     bpy.context.scene.frame_set(3)
     before = snapshot()
     report = Report()
-    plan_export(
+    motion_export.plan_export(
+        omf_codec.OMF,
         bpy.context,
         rig,
         result.actions[:2],
@@ -441,17 +449,17 @@ def test_an_export_with_nla_active_leaves_the_scene_as_it_was(humanoid) -> None:
 def test_a_linked_armature_is_exported_and_left_alone(humanoid, samples, tmp_path) -> None:
     rig, _ = humanoid
     name = rig.name
-    library = tmp_path / "library.blend"
-    bpy.ops.wm.save_as_mainfile(filepath=str(library))
+    stored = tmp_path / "library.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(stored))
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    with bpy.data.libraries.load(str(library), link=True) as (there, wanted):
+    with bpy.data.libraries.load(str(stored), link=True) as (there, wanted):
         wanted.objects, wanted.actions = [name], list(there.actions)
     linked = bpy.data.objects[name]
     bpy.context.scene.collection.objects.link(linked)
     assert linked.library is not None
     before = snapshot()
     (file,) = linked.motionbridge_motion_files
-    assert exported(linked, motions_of(file)) == (samples / "humanoid.omf").read_bytes()
+    assert exported(linked, library.motions_of(file)) == (samples / "humanoid.omf").read_bytes()
     assert differences(before, snapshot()) == []
 
 
@@ -469,7 +477,9 @@ def on_disk(samples: Path, tmp_path: Path):
 
 def save_back(rig, file, if_changed=OtherBase.REFUSE, **options):
     chosen = MotionExportOptions(**options)
-    return motion_edit.plan_save_back(bpy.context, rig, file, options=chosen, if_changed=if_changed, report=Report())
+    return motion_export.plan_save_back(
+        omf_codec.OMF, bpy.context, rig, file, options=chosen, if_changed=if_changed, report=Report()
+    )
 
 
 def turn(action, frame: int = 0) -> None:
@@ -514,7 +524,7 @@ def test_saving_back_says_first_what_will_change(on_disk) -> None:
     assert path.read_bytes() == before
     plan.write(backup=True)
     assert path.with_name("humanoid.omf.bak").read_bytes() == before
-    motion_edit.settle(plan, rig, result.file)
+    omf_codec.OMF.settle(plan, rig, result.file)
     again = save_back(rig, result.file)
     assert again.sentence() == f"{len(result.actions)} unchanged"
     assert again.data == path.read_bytes()
@@ -530,11 +540,11 @@ def test_renames_deletions_and_order_are_saved_back(on_disk) -> None:
     assert "1 renamed" in plan.sentence()
     assert "1 deleted" in plan.sentence()
     plan.write()
-    motion_edit.settle(plan, rig, result.file)
+    omf_codec.OMF.settle(plan, rig, result.file)
     document = omf.read(path.read_bytes(), "", Report())
     there = [d.label for d in document.motion_set.parameters.definitions]
     assert there == [names[2], "renamed", *names[3:]]
-    assert [a.motionbridge_motion.motion_name for a in motions_of(result.file)] == there
+    assert [a.motionbridge_motion.motion_name for a in library.motions_of(result.file)] == there
     assert save_back(rig, result.file).data == path.read_bytes()
 
 
@@ -564,7 +574,8 @@ def test_motions_go_into_an_existing_file_by_name(on_disk, samples, tmp_path) ->
     fresh = result.actions[2].copy()
     motion = fresh.motionbridge_motion
     motion.file, motion.imported_name, motion.motion_name = "", "", "brand_new"
-    plan = plan_export(
+    plan = motion_export.plan_export(
+        omf_codec.OMF,
         bpy.context,
         rig,
         [result.actions[1], fresh],
@@ -602,12 +613,19 @@ def test_new_actions_become_a_file_that_can_be_saved_back(humanoid, tmp_path) ->
     rig.pose.bones[0].location = (0, 0.5, 0)
     rig.pose.bones[0].keyframe_insert("location", frame=11)
     path = tmp_path / "fresh.omf"
-    plan = plan_export(
-        bpy.context, rig, [fresh], str(path), onto=Onto.OWN_FILES, options=MotionExportOptions(), report=Report()
+    plan = motion_export.plan_export(
+        omf_codec.OMF,
+        bpy.context,
+        rig,
+        [fresh],
+        str(path),
+        onto=Onto.OWN_FILES,
+        options=MotionExportOptions(),
+        report=Report(),
     )
     plan.write()
-    file = motion_edit.settle(plan, rig)
-    assert motions_of(file) == [fresh]
+    file = omf_codec.OMF.settle(plan, rig)
+    assert library.motions_of(file) == [fresh]
     document = omf.read(path.read_bytes(), "", Report())
     assert [(m.label, m.frames) for m in document.motion_set.library.motions] == [("Fresh", 11)]
     assert save_back(rig, file).data == path.read_bytes()
@@ -625,13 +643,13 @@ def test_a_copy_made_in_blender_is_a_new_motion(on_disk) -> None:
     copy.name = "second_walk"
     rig.animation_data.action = copy  # as the action editor's button does
     turn(copy)
-    motion_edit.update_status(bpy.context, rig, motions_of(result.file), Report())
+    motion_edit.update_status(bpy.context, rig, library.motions_of(result.file), Report())
     assert copy.motionbridge_motion.status == "NEW"
     assert result.actions[1].motionbridge_motion.status == "UNTOUCHED"
     plan = save_back(rig, result.file)
     assert plan.sentence() == f"1 motion added, {len(result.actions)} unchanged"
     plan.write()
-    motion_edit.settle(plan, rig, result.file)
+    omf_codec.OMF.settle(plan, rig, result.file)
     assert copy.motionbridge_motion.motion_name == "second_walk"
     assert save_back(rig, result.file).data == path.read_bytes()
 

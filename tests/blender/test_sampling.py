@@ -15,9 +15,12 @@ from addon.blender.sampling import Reach
 from addon.core import space
 from addon.core.report import Report
 from addon.formats.xray import omf
+from addon.games import plan as plans
 from addon.games.arma import animation_edit, animation_export
 from addon.games.xray.motions import edit as motion_edit
-from addon.games.xray.motions.exporting import MotionExportOptions
+from addon.games.xray.motions import exporting as motion_export
+from addon.games.xray.motions import library, omf_codec
+from addon.games.xray.motions.omf_codec import MotionExportOptions
 from addon.ui import badges
 from tests.blender.rtm_scene import load as load_animation
 from tests.blender.rtm_scene import planned as planned_animation
@@ -53,12 +56,13 @@ def looked_at(monkeypatch):
 def planned(rig, **options):
     report = Report()
     file = rig.motionbridge_motion_files[0]
-    return motion_edit.plan_save_back(
+    return motion_export.plan_save_back(
+        omf_codec.OMF,
         bpy.context,
         rig,
         file,
         options=MotionExportOptions(),
-        if_changed=motion_edit.OtherBase.REFUSE,
+        if_changed=plans.OtherBase.REFUSE,
         report=report,
         **options,
     )
@@ -154,7 +158,7 @@ def test_strips_below_an_action_that_has_all_their_keys_show_nothing(humanoid, s
 def test_one_motion_alone_is_saved(game, looked_at):
     rig = load(game)
     file = rig.motionbridge_motion_files[0]
-    listed = motion_edit.motions_of(file)
+    listed = library.motions_of(file)
     reach_toward(rig)
     for action in listed[:2]:
         turn_a_key(action)
@@ -170,7 +174,7 @@ def test_one_motion_alone_is_saved(game, looked_at):
 def test_saving_one_motion_keeps_what_was_deleted_for_later(game):
     rig = load(game)
     file = rig.motionbridge_motion_files[0]
-    listed = motion_edit.motions_of(file)
+    listed = library.motions_of(file)
     last = listed[-1].motionbridge_motion.motion_name
     motion_edit.delete(file, listed[-1])
     turn_a_key(listed[0])
@@ -297,7 +301,7 @@ def test_the_frame_is_restored_once_for_many_motions(game, monkeypatch):
     monkeypatch.setattr(scope, "kept_frame", kept_frame)
     planned(rig)
     assert left.count(True) == 1
-    assert len(left) == 1 + len(motion_edit.motions_of(rig.motionbridge_motion_files[0]))
+    assert len(left) == 1 + len(library.motions_of(rig.motionbridge_motion_files[0]))
     assert scene.frame_current == 3
 
 

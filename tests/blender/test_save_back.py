@@ -11,8 +11,7 @@ from addon.blender import compat
 from addon.core import files
 from addon.core.errors import WriteError
 from addon.games import plan as plans
-from addon.games.xray.motions import edit as motion_edit
-from addon.games.xray.motions import skeletal_exporting as skeletal_export
+from addon.games.xray.motions import library, skl_codec
 from addon.ui import save_back, save_back_files
 from addon.ui.arma import panels
 from tests.blender.rtm_scene import curve_of
@@ -218,7 +217,7 @@ def test_changing_an_option_samples_nothing_again(game, looked_at):
     dialog._samples = {}  # as `invoke` leaves it
     dialog.check(bpy.context)
     seen = len(looked_at)
-    assert seen == len(motion_edit.motions_of(rig.motionbridge_motion_files[0]))
+    assert seen == len(library.motions_of(rig.motionbridge_motion_files[0]))
     planned = dialog._shown.plan
     for name, value in (("backup", False), ("width", "WIDE"), ("rename", False), ("only_active", True)):
         setattr(dialog, name, value)
@@ -235,7 +234,7 @@ def test_editor_motions_that_are_renamed_and_saved_twice_stay_one(tmp_path):
     assert bpy.ops.motionbridge.skeletal_save_back() == {"FINISHED"}
     opened.edit()
     assert bpy.ops.motionbridge.skeletal_save_back() == {"FINISHED"}
-    assert skeletal_export._names_in(str(opened.path)) == ["renamed"]
+    assert [name for name, _ in library.list_motions(skl_codec.SKL, str(opened.path))] == ["renamed"]
     opened.path.write_bytes(opened.path.read_bytes())
     assert bpy.ops.motionbridge.skeletal_save_back() == {"CANCELLED"}
 

@@ -18,9 +18,11 @@ from addon.core.errors import WriteError
 from addon.core.report import Report
 from addon.formats.xray import omf
 from addon.formats.xray.omf.mapping import decode
-from addon.games.xray.motions import skeletal_importing as skeletal_import
-from addon.games.xray.motions.exporting import MotionExportOptions, Onto, plan_export
-from addon.games.xray.motions.skeletal_importing import Rotation
+from addon.games.xray.motions import exporting as motion_export
+from addon.games.xray.motions import library, omf_codec
+from addon.games.xray.motions.exporting import Onto
+from addon.games.xray.motions.omf_codec import MotionExportOptions
+from addon.games.xray.motions.skl_codec import Rotation
 from addon.ui import hidden_keys
 from tests.blender.test_motions import OPTIONS, humanoid, load_model, load_motions
 from tests.blender.test_skl_motions import CURVED, STEPPED, made_motion, planned, rig_of, written
@@ -41,7 +43,8 @@ def curves(action, bone="thigh_l", channel="rotation"):
 
 
 def export(rig, chosen, report=None, **options):
-    return plan_export(
+    return motion_export.plan_export(
+        omf_codec.OMF,
         bpy.context,
         rig,
         chosen,
@@ -193,7 +196,7 @@ def test_editor_motions_stop_too(tmp_path, turning, mode):
     plan.write()
     expected = shown(rig, action)
     assert difference(_reimported(plan.path), expected) < NEAR
-    skeletal_import.play(bpy.context, rig, action)
+    library.play(bpy.context, rig, action)
     assert planned(rig, [action], path).data == path.read_bytes()
 
 
@@ -510,7 +513,7 @@ def test_motions_by_angles_and_by_quaternions_live_on_one_rig(samples, tmp_path)
     for _ in range(2):
         assert planned(rig, editor, path).data == path.read_bytes()
         assert export(rig, motions).data == (samples / "humanoid.omf").read_bytes()
-        skeletal_import.play(bpy.context, rig, motions[0])
+        library.play(bpy.context, rig, motions[0])
 
 
 def test_the_choice_is_drawn_where_it_matters(humanoid):

@@ -25,11 +25,10 @@ from addon.formats.xray.marks import Mark
 from addon.formats.xray.skl.document import BoneTrack, SkeletalMotion
 from addon.games.xray.models.importing import ImportOptions, import_model
 from addon.games.xray.motions import exporting as motion_export
-from addon.games.xray.motions import skeletal_exporting as skeletal_export
-from addon.games.xray.motions.exporting import RestChange
-from addon.games.xray.motions.importing import MotionImportOptions, import_motions
-from addon.games.xray.motions.skeletal_exporting import Onto, SkeletalExportOptions, motions_of, plan_export
-from addon.games.xray.motions.skeletal_importing import Rotation, SkeletalImportOptions, import_skeletal
+from addon.games.xray.motions import library, omf_codec, skl_codec
+from addon.games.xray.motions.exporting import Onto, RestChange
+from addon.games.xray.motions.omf_codec import MotionImportOptions
+from addon.games.xray.motions.skl_codec import Rotation, SkeletalExportOptions, SkeletalImportOptions
 from tests.real_files import CORPUS
 from tests.scene import differences, snapshot
 
@@ -124,7 +123,8 @@ def written(tmp_path, *motions, name="made.skls"):
 
 def load(rig, path, report=None, **options):
     options.setdefault("rotation", Rotation.EULER)
-    return import_skeletal(
+    return library.import_motions(
+        skl_codec.SKL,
         bpy.context,
         rig,
         str(path),
@@ -133,10 +133,17 @@ def load(rig, path, report=None, **options):
     )
 
 
-def planned(rig, actions, path, report=None, **options):
+def planned(rig, actions, path, report=None, onto=Onto.OWN_FILES, **options):
     options = SkeletalExportOptions(**options)
-    return plan_export(
-        bpy.context, rig, actions, str(path), options=options, report=Report() if report is None else report
+    return motion_export.plan_export(
+        skl_codec.SKL,
+        bpy.context,
+        rig,
+        actions,
+        str(path),
+        onto=onto,
+        options=options,
+        report=Report() if report is None else report,
     )
 
 
@@ -256,7 +263,7 @@ def saved_and_reloaded(tmp_path, rig, key):
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
     rig = bpy.data.objects[name]
-    return rig, motions_of(rig.motionbridge_skeletal_files[key])
+    return rig, library.motions_of(rig.motionbridge_skeletal_files[key])
 
 
 @pytest.mark.parametrize("told", [True, False], ids=["by digest", "by comparison"])
@@ -283,13 +290,13 @@ def test_untouched_curves_leave_as_they_came_also_after_saving(shapes, version, 
 
 def bones_compared(monkeypatch):
     """The bones that are looked at key by key from now on."""
-    compared, show = [], skeletal_export.show
+    compared, show = [], skl_codec.show
 
     def watched(tracks, *arguments, **options):
         compared.extend(tracks)
         return show(tracks, *arguments, **options)
 
-    monkeypatch.setattr(skeletal_export, "show", watched)
+    monkeypatch.setattr(skl_codec, "show", watched)
     return compared
 
 
@@ -618,7 +625,9 @@ def test_other_motions_of_the_armature_play_and_leave_as_they_came():
     (editors,) = load(rig, CORPUS / "skls" / "unarmed.skls", rotation=Rotation.EULER).actions
     alone = exported_omf(rig, [editors])
     omf = CORPUS / "omf" / "coc_hand_bolt_marks.omf"
-    made = import_motions(bpy.context, rig, str(omf), options=MotionImportOptions(), report=Report())
+    made = library.import_motions(
+        omf_codec.OMF, bpy.context, rig, str(omf), options=MotionImportOptions(), report=Report()
+    )
     assert {bone.rotation_mode for bone in rig.pose.bones} == {"QUATERNION"}  # it plays
     load(rig, CORPUS / "skls" / "unarmed.skls", rotation=Rotation.EULER)
     assert {bone.rotation_mode for bone in rig.pose.bones} == {"ZXY"}
@@ -628,6 +637,8 @@ def test_other_motions_of_the_armature_play_and_leave_as_they_came():
 
 
 def exported_omf(rig, actions):
-    options, onto = motion_export.MotionExportOptions(), motion_export.Onto.OWN_FILES
-    plan = motion_export.plan_export(bpy.context, rig, actions, "new.omf", onto=onto, options=options, report=Report())
+    options, onto = omf_codec.MotionExportOptions(), motion_export.Onto.OWN_FILES
+    plan = motion_export.plan_export(
+        omf_codec.OMF, bpy.context, rig, actions, "new.omf", onto=onto, options=options, report=Report()
+    )
     return plan.data

@@ -8,6 +8,7 @@ import pytest
 
 from addon.core.report import Report
 from addon.formats.xray import skl
+from addon.games.xray.motions import skl_codec
 from addon.ui.xray import skeletal
 from addon.ui.xray.motion_choices import MotionList
 from tests.blender.test_skl_motions import CURVED, STEPPED, curve, curves_of, made_motion, rig_of, written
@@ -75,7 +76,7 @@ def test_only_ticked_motions_are_imported(two):
 def test_the_list_before_the_import_names_motions_and_lengths(two):
     operator = SimpleNamespace(listed=Rows(), paths=lambda: [str(two)])
     operator.each_file = lambda paths, one, report: [one(path, report) for path in paths]
-    MotionList.list_files(operator, skeletal.skeletal_import.list_motions, Report())
+    MotionList.list_files(operator, skl_codec.SKL, Report())
     assert [(row.name, row.file, row.frames) for row in operator.listed] == [
         ("walk", str(two), 31),
         ("run", str(two), 31),

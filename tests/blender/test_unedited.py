@@ -8,7 +8,8 @@ from addon.blender.bone_curves import digest_of
 from addon.core.errors import ReadError
 from addon.core.report import Report
 from addon.games.xray.motions import edit as motion_edit
-from addon.games.xray.motions.unedited import Unedited
+from addon.games.xray.motions import library
+from addon.games.xray.motions.omf_codec import Unedited
 from tests.blender.test_motions import ALL_PAIRS, load_pair, needs_corpus, saved_and_reloaded
 from tests.blender.test_sampling import reach_toward
 from tests.blender.test_ui import game, load, turn_a_key
@@ -21,12 +22,12 @@ def compared(monkeypatch):
     """The actions that were compared key by key."""
     found = []
     plan_onto = motion_edit.plan_onto
-    monkeypatch.setattr(motion_edit, "plan_onto", lambda *a, **k: found.extend(a[2]) or plan_onto(*a, **k))
+    monkeypatch.setattr(motion_edit, "plan_onto", lambda *a, **k: found.extend(a[3]) or plan_onto(*a, **k))
     return found
 
 
 def listed(rig):
-    return motion_edit.motions_of(rig.motionbridge_motion_files[0])
+    return library.motions_of(rig.motionbridge_motion_files[0])
 
 
 def statuses(rig, *, looks: bool = True) -> dict[str, str]:

@@ -17,7 +17,7 @@ from ...games.descent3 import textures
 from ...games.xray.bones import properties as bone_properties
 from ...games.xray.models import exporting as model_export
 from ...games.xray.models import importing as model
-from ...games.xray.motions import importing as motion_import
+from ...games.xray.motions import library, omf_codec
 from ..bases import BlenderOperator, BlenderPanel, ExportHelper, FileHandler, ImportHelper
 from ..descent3.textures import is_texture, keep_and_show
 from ..files import DropInScene, FileExport, FileImport, draw_backup, is_collection_exporter
@@ -103,10 +103,12 @@ def _import_motions(context: Any, imported: "model.ImportedModel", path: str, re
         sources += [str(file) for reference in imported.references for file in reference.files]
     plays = False
     for source in dict.fromkeys(sources):
-        options = motion_import.MotionImportOptions(assign_first=not plays)
+        options = omf_codec.MotionImportOptions(assign_first=not plays)
         try:
             with failure.undone_on_failure(context):
-                result = motion_import.import_motions(context, imported.rig, source, options=options, report=report)
+                result = library.import_motions(
+                    omf_codec.OMF, context, imported.rig, source, options=options, report=report
+                )
         except ReadError as refusal:  # the model can be used without them
             report.warn(f"motions left out: {str(refusal).rstrip('.')}")
         else:

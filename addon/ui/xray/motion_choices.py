@@ -17,6 +17,7 @@ from ...formats.xray import omf
 from ...games.xray import game_tree
 from ...games.xray.motions import exporting as motion_export
 from ...games.xray.motions import files as motion_files
+from ...games.xray.motions import library, omf_codec
 from .. import lists
 from ..bases import BlenderList, ExportHelper
 from ..hidden_keys import HiddenKeysChoice
@@ -28,7 +29,8 @@ from ..target import likely_rig
 from ..translations import said, shown
 
 if TYPE_CHECKING:
-    from ...games.xray.motions.exporting import Plan
+    from ...games.xray.motions.library import Codec
+    from ...games.xray.motions.omf_host import MotionPlan
 
 
 def paths_of(holder: Any, reference: str) -> list[str]:
@@ -56,8 +58,6 @@ def forget() -> None:
 
 MOST_FRAMES = 2**31 - 1
 """What an `IntProperty` holds; broken files announce more."""
-Names = Callable[[str], list[tuple[str, int]]]
-"""Name and frames of each motion of a file. Raises `ReadError`."""
 
 
 class ListedMotion(bpy.types.PropertyGroup):
@@ -86,13 +86,13 @@ class MotionList(TickedChoice):
     )
     listed: CollectionProperty(type=ListedMotion, options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"})
 
-    def list_files(self, names_of: Names, report: Report) -> None:
+    def list_files(self, codec: Codec, report: Report) -> None:
         """A ticked row for each motion of each chosen file."""
         operator: Any = self
         operator.listed.clear()
 
         def one(path: str, _found: Report) -> None:
-            for name, frames in names_of(path):
+            for name, frames in library.list_motions(codec, path):
                 row = operator.listed.add()
                 row.name, row.file, row.frames = name, path, min(frames, MOST_FRAMES)
 
@@ -113,7 +113,7 @@ class MotionList(TickedChoice):
         if len(operator.listed):
             lists.draw_ticks(layout, operator, "MOTIONBRIDGE_UL_listed_motions", shown("{} of {} motions"))
 
-    def chosen(self, paths: list[str], names_of: Names, report: Report) -> dict[str, list[str]]:
+    def chosen(self, paths: list[str], codec: Codec, report: Report) -> dict[str, list[str]]:
         """Path -> names of the motions to import from it: those named, else those ticked, else all.
 
         Raises `ReadError`.
@@ -124,7 +124,7 @@ class MotionList(TickedChoice):
         chosen: dict[str, list[str]] = {}
 
         def one(path: str, _found: Report) -> None:
-            names = [name for name, _ in names_of(path)]
+            names = [name for name, _ in library.list_motions(codec, path)]
             if not names:
                 raise ReadError("there are no motions in this file", file=path, remedy="Choose another file")
             if wanted:
@@ -309,14 +309,13 @@ class ExportChoices(RestChoice, HiddenKeysChoice):
         default=True,
     )
 
-    def motion_options(self, *, backup: bool = False) -> motion_export.MotionExportOptions:
+    def motion_options(self) -> omf_codec.MotionExportOptions:
         """The options as the export takes them."""
-        return motion_export.MotionExportOptions(
-            omf.Width[self.width],
-            self.rename,
+        return omf_codec.MotionExportOptions(
             motion_export.RestChange[self.rest_change],
-            backup,
             self.hidden_keys_option(),
+            self.rename,
+            omf.Width[self.width],
         )
 
     def draw_choices(self, layout: Any, rig: Any) -> None:
@@ -328,7 +327,7 @@ class ExportChoices(RestChoice, HiddenKeysChoice):
         layout.prop(self, "rename")
 
 
-def worst_error_text(plan: Plan) -> str:
+def worst_error_text(plan: MotionPlan) -> str:
     """Millimetres, bone and motion where storing translation keys moves one most; empty where it moves none."""
     error, bone, motion = plan.changes.worst_error()
     if error < SMALLEST_ERROR:
@@ -336,7 +335,7 @@ def worst_error_text(plan: Plan) -> str:
     return said("Largest rounding of a translation key: {:.3f} mm ({}, {})").format(1000 * error, bone, motion)
 
 
-def written_sentence(name: str, plan: Plan) -> str:
+def written_sentence(name: str, plan: MotionPlan) -> str:
     """What was written to the file ``name``, and what rounding did to it."""
     error = worst_error_text(plan)
     return f"{name}: {plan.sentence()}. {error}" if error else f"{name}: {plan.sentence()}"

@@ -14,11 +14,9 @@ from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...formats.xray import omf
 from ...games.xray.models import importing as model
-from ...games.xray.motions import edit as motion_edit
 from ...games.xray.motions import exporting as motion_export
 from ...games.xray.motions import files as motion_files
-from ...games.xray.motions import importing as motion_import
-from ...games.xray.motions import skeletal_exporting as skeletal_export
+from ...games.xray.motions import library, omf_codec, omf_host
 from ..bases import CALL, BlenderOperator, ExportHelper, FileHandler, ImportHelper
 from ..files import ArmatureExport, DropOnMotion, FileImport, draw_backup
 from ..layouts import fields
@@ -86,7 +84,7 @@ class IMPORT_SCENE_OT_xray_omf(FileImport, MotionList, BlenderOperator):
         return () if self.model else (likely_rig(context),)
 
     def _list(self, context: Any, report: Report) -> None:
-        self.list_files(motion_import.list_motions, report)
+        self.list_files(omf_codec.OMF, report)
         paths = self.paths()
         if likely_rig(context) is None and not self.model:
             found = model.models_playing(paths[0], model_options(context))
@@ -126,13 +124,13 @@ class IMPORT_SCENE_OT_xray_omf(FileImport, MotionList, BlenderOperator):
     def run(self, context: Any, report: Report) -> Outcome:
         """Import every file."""
         paths = self.chosen_files("Choose at least one file of motions (.omf)")
-        chosen = self.chosen(paths, motion_import.list_motions, report)
+        chosen = self.chosen(paths, omf_codec.OMF, report)
         rig = self._target(context, next(iter(chosen)), report)
         actions: list[Any] = []
         with scope.progress(context, sum(len(names) for names in chosen.values())) as step:
 
             def one(path: str, found: Report) -> None:
-                options = motion_import.MotionImportOptions(
+                options = omf_codec.MotionImportOptions(
                     motions=chosen[path],
                     first_frame=self.first_frame,
                     fake_user=self.fake_user,
@@ -141,8 +139,14 @@ class IMPORT_SCENE_OT_xray_omf(FileImport, MotionList, BlenderOperator):
                     resample=self.resample,
                 )
                 done = len(actions)
-                result = motion_import.import_motions(
-                    context, rig, path, options=options, report=found, progress=lambda one: step(done + one)
+                result = library.import_motions(
+                    omf_codec.OMF,
+                    context,
+                    rig,
+                    path,
+                    options=options,
+                    report=found,
+                    progress=lambda one: step(done + one),
                 )
                 actions.extend(result.actions)
 
@@ -262,7 +266,7 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
     @staticmethod
     def names_in(path: Path) -> list[str]:
         """The motions of a motion file or inside a model. Raises `ReadError`."""
-        return [name for name, _ in motion_import.list_motions(str(path))]
+        return [name for name, _ in library.list_motions(omf_codec.OMF, str(path))]
 
     def names_to_write(self, context: Any) -> list[str]:
         """The names that the chosen actions have in the game."""
@@ -270,9 +274,7 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
             chosen = self._chosen(rig_to_export(context, self.collection))
         except WriteError:
             return []  # exporting says what is wrong
-        return motion_export.written_names(
-            chosen, motion_files.LISTS, motion_export.imported_name, Report(), rename=self.rename
-        )
+        return library.written_names(chosen, motion_files.LISTS, Report(), rename=self.rename)
 
     def draw(self, context: Any) -> None:
         """Which, where to, how."""
@@ -295,9 +297,10 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
         path = self.named_file(".omf")
         rig = rig_to_export(context, self.collection)
         chosen = self._chosen(rig)
-        options = self.motion_options(backup=self.backup)
+        options = self.motion_options()
         with scope.progress(context, len(chosen)) as step:
             plan = motion_export.plan_export(
+                omf_codec.OMF,
                 context,
                 rig,
                 chosen,
@@ -310,7 +313,7 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
         plan.write(backup=self.backup)
         self.restore_hidden_keys(rig, chosen)
         if self.remember:
-            file = motion_edit.settle(plan, rig, motion_export.file_at(rig, path), options=options)
+            file = omf_codec.OMF.settle(plan, rig, omf_host.file_at(rig, path), options=options)
             if file is not None:
                 rig.motionbridge_motion_file = rig.motionbridge_motion_files.find(file.name)
         return Outcome(written_sentence(Path(path).name, plan))
@@ -323,7 +326,7 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
             return [action_to_export(rig)]
         file = active_file(rig)
         if self.choose == "FILE" and file is not None:
-            return motion_edit.motions_of(file)
+            return library.motions_of(file)
         return some_action(rig, actions_moving(rig))
 
 
@@ -335,8 +338,8 @@ def active_file(rig: Any) -> Any:
 
 def actions_moving(rig: Any) -> list[Any]:
     """The actions of the files of ``rig`` in their order, then those of no file that move bones it has."""
-    ordered = [action for file in rig.motionbridge_motion_files for action in motion_edit.motions_of(file)]
-    ordered += [action for file in rig.motionbridge_skeletal_files for action in skeletal_export.motions_of(file)]
+    ordered = [action for file in rig.motionbridge_motion_files for action in library.motions_of(file)]
+    ordered += [action for file in rig.motionbridge_skeletal_files for action in library.motions_of(file)]
     known = dict.fromkeys(ordered)
     return [*known, *(action for action in _actions() if action not in known and _moves(action, rig))]
 

@@ -16,9 +16,8 @@ from ...core.report import Report
 from ...formats.xray import omf
 from ...games.xray.motions import edit as motion_edit
 from ...games.xray.motions import files as motion_files
-from ...games.xray.motions import importing as motion_import
 from ...games.xray.motions import length as motion_length
-from ...games.xray.motions import marks
+from ...games.xray.motions import library, marks, omf_codec
 from ..bases import CALL, BlenderOperator
 from ..operation import Operation, Outcome, StartsAtOnce, hand_over
 from ..scene_rate import frames_said, match_scene
@@ -131,7 +130,7 @@ class MOTIONBRIDGE_OT_move_motion(OnMotion, BlenderOperator):
     def run(self, context: Any, report: Report) -> Outcome:
         """Move, unless it is at that end already."""
         _, action, file = self.chosen_of_file(context)
-        listed = motion_edit.motions_of(file)
+        listed = library.motions_of(file)
         steps = {"UP": -1, "DOWN": 1, "TOP": -len(listed), "BOTTOM": len(listed)}[self.direction]
         if listed[0 if steps < 0 else -1] == action:
             return Outcome(said("{} is already at the end of the list").format(action.name), done=False)
@@ -154,7 +153,7 @@ class MOTIONBRIDGE_OT_delete_motion(OnMotion, BlenderOperator):
         """Delete it and play the next of the list."""
         rig, action, file = self.chosen_of_file(context)
         name = action.name
-        listed = motion_edit.motions_of(file)
+        listed = library.motions_of(file)
         place = listed.index(action)
         others = [other for other in listed if other != action]
         was_playing = active_action(context) == action
@@ -183,7 +182,7 @@ class MOTIONBRIDGE_OT_add_motion(OnMotion, BlenderOperator):
             raise WriteError(f"{rig.name!r} has no motion file", remedy="Export to a new file instead")
         if action in action_lists.listed(file, motion_files.LISTS):
             return Outcome(said("{} is already in the file").format(action.name), done=False)
-        motion_edit.add(file, action)
+        library.add(omf_codec.OMF, file, action)
         return Outcome(said("Added {} to {}").format(action.name, file.name))
 
 
@@ -197,7 +196,7 @@ class MOTIONBRIDGE_OT_update_status(StartsAtOnce, OnMotionFile, BlenderOperator)
     def run(self, context: Any, report: Report) -> Outcome:
         """Compare."""
         rig = rig_to_export(context, "")
-        listed = motion_edit.motions_of(active_file(rig))
+        listed = library.motions_of(active_file(rig))
         if not listed:
             return Outcome(said("The list is empty"), done=False)
         with scope.progress(context, len(listed)) as step:
@@ -310,8 +309,10 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
         with scope.progress(context, len(paths)) as step:
 
             def one(path: str, found: Report) -> None:
-                options = motion_import.MotionImportOptions(assign_first=not made)
-                made.extend(motion_import.import_motions(context, rig, path, options=options, report=found).actions)
+                options = omf_codec.MotionImportOptions(assign_first=not made)
+                made.extend(
+                    library.import_motions(omf_codec.OMF, context, rig, path, options=options, report=found).actions
+                )
                 step(len(made))
 
             count = self.each_file(paths, one, report)

@@ -11,12 +11,9 @@ from ...blender import action as actions
 from ...blender import action_lists, compat
 from ...core import names
 from ...formats.xray import omf
-from ...games.xray.motions import edit as motion_edit
-from ...games.xray.motions import exporting as motion_export
 from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import length as motion_length
-from ...games.xray.motions import skeletal_exporting as skeletal_export
-from ...games.xray.motions import skeletal_importing as skeletal_import
+from ...games.xray.motions import library, omf_codec, skl_codec
 from .. import listed_actions
 from ..bases import BlenderList
 from ..hidden_keys import draw_restore
@@ -101,10 +98,10 @@ def draw(layout: Any, rig: Any) -> None:
 
 
 def _play(rig: Any, number: int) -> None:
-    motion_edit.adopt_copies(rig)
-    skeletal_export.adopt_copies(rig)
+    library.adopt_copies(omf_codec.OMF, rig)
+    library.adopt_copies(skl_codec.SKL, rig)
     if 0 <= number < len(bpy.data.actions):
-        skeletal_import.play(bpy.context, rig, bpy.data.actions[number])
+        library.play(bpy.context, rig, bpy.data.actions[number])
 
 
 class MOTIONBRIDGE_UL_motion_files(BlenderList):
@@ -154,7 +151,7 @@ class MOTIONBRIDGE_UL_motions(BlenderList):
         file = active_file(rig)
         if file is None:
             return [0] * len(data.actions), []
-        rows = listed_actions.rows_of(rig, [file], motion_files.LISTS, motion_edit.motions_of)
+        rows = listed_actions.rows_of(rig, [file], motion_files.LISTS, library.motions_of)
         fits, edited = name_filter(self.pattern, self.regular), self.edited
         return listed_actions.filtered(
             rows,
@@ -267,7 +264,7 @@ class PlayingPanel(OnActiveMotion):
         copies = action_lists.copies([action], motion_files.LISTS) if file is not None else {}
         if copies:
             layout.label(text="This is a copy of another motion", icon="INFO")
-            name = motion_export.name_of_copy(action, copies[action], motion_export.imported_name)
+            name = library.name_of_copy(action, copies[action], motion_files.LISTS)
             text = shown("Name in the file: {}").format(name)
             layout.label(text=text, icon="BLANK1", translate=False)
             layout.operator("motionbridge.add_motion", icon="ADD")

@@ -14,9 +14,9 @@ from ...blender.linked import refuse_linked
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...games.xray.motions import exporting as motion_export
+from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import length as motion_length
-from ...games.xray.motions import skeletal_exporting as skeletal_export
-from ...games.xray.motions import skeletal_importing as skeletal_import
+from ...games.xray.motions import library, skl_codec
 from ...games.xray.motions.skeletal_properties import ROTATIONS
 from .. import listed_actions
 from ..bases import CALL, BlenderList, BlenderOperator, ExportHelper, FileHandler, ImportHelper
@@ -76,7 +76,7 @@ class IMPORT_SCENE_OT_xray_skl(FileImport, MotionList, Tolerances, BlenderOperat
         return self.answer(context, self._list)
 
     def _list(self, context: Any, report: Report) -> None:
-        self.list_files(skeletal_import.list_motions, report)
+        self.list_files(skl_codec.SKL, report)
         self.ask(context)
 
     def draw(self, context: Any) -> None:
@@ -98,17 +98,23 @@ class IMPORT_SCENE_OT_xray_skl(FileImport, MotionList, Tolerances, BlenderOperat
         with scope.object_mode(context), scope.progress(context, sum(map(len, chosen.values()))) as step:
 
             def one(path: str, found: Report) -> None:
-                options = skeletal_import.SkeletalImportOptions(
+                options = skl_codec.SkeletalImportOptions(
                     motions=chosen[path],
-                    rotation=skeletal_import.Rotation[self.rotation],
+                    rotation=skl_codec.Rotation[self.rotation],
                     tolerance=self.tolerance(),
                     fake_user=self.fake_user,
                     assign_first=not actions,
                     stash=self.stash,
                 )
                 done = len(actions)
-                result = skeletal_import.import_skeletal(
-                    context, rig, path, options=options, report=found, progress=lambda number: step(done + number)
+                result = library.import_motions(
+                    skl_codec.SKL,
+                    context,
+                    rig,
+                    path,
+                    options=options,
+                    report=found,
+                    progress=lambda number: step(done + number),
                 )
                 actions.extend(result.actions)
 
@@ -120,7 +126,7 @@ class IMPORT_SCENE_OT_xray_skl(FileImport, MotionList, Tolerances, BlenderOperat
 
     def _chosen(self, paths: list[str], report: Report) -> dict[str, list[str]]:
         """Path -> names of the motions to import from it; without a list those the filter fits."""
-        chosen = self.chosen(paths, skeletal_import.list_motions, report)
+        chosen = self.chosen(paths, skl_codec.SKL, report)
         if self.motions or len(self.listed):
             return chosen
         fits = name_filter(self.name_filter, self.regular)
@@ -235,7 +241,7 @@ class EXPORT_SCENE_OT_xray_skl(
     @staticmethod
     def names_in(path: Path) -> list[str]:
         """The motions of a file of the editor. Raises `ReadError`."""
-        return [name for name, _ in skeletal_import.list_motions(str(path))]
+        return [name for name, _ in library.list_motions(skl_codec.SKL, str(path))]
 
     def names_to_write(self, context: Any) -> list[str]:
         """The names that the chosen actions have in the game."""
@@ -243,7 +249,7 @@ class EXPORT_SCENE_OT_xray_skl(
             chosen = self._chosen(rig_to_export(context, self.collection))
         except WriteError:
             return []  # exporting says what is wrong
-        return motion_export.written_names(chosen, skeletal_import.LISTS, skeletal_export.imported_name, Report())
+        return library.written_names(chosen, motion_files.SKL_LISTS, Report())
 
     def draw(self, context: Any) -> None:
         """Which, where to, how; the edited rest pose and hidden keys only where there are such."""
@@ -264,16 +270,23 @@ class EXPORT_SCENE_OT_xray_skl(
             path += ".skls"
         rig = rig_to_export(context, self.collection)
         chosen = self._chosen(rig)
-        options = skeletal_export.SkeletalExportOptions(
-            onto=skeletal_export.Onto[self.onto],
+        options = skl_codec.SkeletalExportOptions(
             tolerance=self.tolerance(),
             rest_change=motion_export.RestChange[self.rest_change],
             hidden=self.hidden_keys_option(),
             version=None if self.version == "AUTOMATIC" else int(self.version),
         )
         with scope.object_mode(context), scope.progress(context, len(chosen)) as step:
-            plan = skeletal_export.plan_export(
-                context, rig, chosen, path, options=options, report=report, progress=step
+            plan = motion_export.plan_export(
+                skl_codec.SKL,
+                context,
+                rig,
+                chosen,
+                path,
+                onto=motion_export.Onto[self.onto],
+                options=options,
+                report=report,
+                progress=step,
             )
         plan.write(backup=self.backup)
         self.restore_hidden_keys(rig, chosen)
@@ -282,7 +295,7 @@ class EXPORT_SCENE_OT_xray_skl(
     def _chosen(self, rig: Any) -> list[Any]:
         file = file_played(rig)
         if self.choose == "FILE" and file is not None:
-            return skeletal_export.motions_of(file)
+            return library.motions_of(file)
         if self.choose == "ACTIVE":
             return [action_to_export(rig)]
         return some_action(rig, actions_moving(rig))
@@ -293,10 +306,10 @@ def file_played(rig: Any) -> Any:
     data = rig.animation_data
     files = rig.motionbridge_skeletal_files
     if data is not None and data.action is not None and data.action.motionbridge_skeletal.is_skeletal:
-        found = action_lists.file_of(rig, data.action, skeletal_import.LISTS)
+        found = action_lists.file_of(rig, data.action, motion_files.SKL_LISTS)
         if found is not None:
             return found
-    return next((file for file in reversed(files) if skeletal_export.motions_of(file)), None)
+    return next((file for file in reversed(files) if library.motions_of(file)), None)
 
 
 def active_skeletal(context: Any) -> Any:
@@ -325,9 +338,9 @@ class MOTIONBRIDGE_UL_editor_motions(BlenderList):
         if rig is None:
             return [0] * len(data.actions), []
         files = list(rig.motionbridge_skeletal_files)
-        rows = listed_actions.rows_of(rig, files, skeletal_import.LISTS, skeletal_export.motions_of)
+        rows = listed_actions.rows_of(rig, files, motion_files.SKL_LISTS, library.motions_of)
         fits = name_filter(self.filter_name, regular=False)
-        asked = rig.session_uid, skeletal_import.LISTS.files, self.filter_name
+        asked = rig.session_uid, motion_files.SKL_LISTS.files, self.filter_name
         return listed_actions.filtered(rows, lambda row: fits(row.name), asked, self.bitflag_filter_item)
 
 

@@ -1,6 +1,7 @@
-"""Motion files as a rig keeps them: partitions, and the file without its motions' keys, to be put together again.
+"""Motion files as an armature keeps them: everything but the keys, which go with the actions; rest pose, partitions.
 
-Five files on one rig are normal. An action knows its file by the file's key.
+Five files on one armature are normal. An action knows its file by the file's key. `LISTS` are the game's files
+(`.omf`), `SKL_LISTS` those of the editor (`.skl`, `.skls`).
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ import numpy as np
 
 from ....blender import action_lists
 from ....blender.action_lists import Kind
-from ....blender.armature import Rest, matrices_of
+from ....blender.armature import Rest, matrices_of, parent_local
 from ....blender.record import drop, is_sealed, keep, kept
-from ....core import names
+from ....core import names, rotation
 from ....core.binary import Reader
 from ....core.errors import ReadError
 from ....core.report import Report
-from ....formats.xray import omf
+from ....formats.xray import omf, skl
 from ....formats.xray.chunks import ChunkRun, read_chunks, write_chunks
 from ....formats.xray.omf import edit
 from ....formats.xray.omf.codec import read_motion, with_motions
@@ -37,6 +38,9 @@ from ....formats.xray.omf.document import (
     Partition,
     PartitionBone,
 )
+from ....formats.xray.skl.codec import read_motion as read_skl_motion
+from ....formats.xray.skl.document import SkeletalMotion, Skl
+from .skeletal_properties import SkeletalFile
 
 ALL = "all"
 """What the panel calls a motion that plays on every partition."""
@@ -46,58 +50,62 @@ UNKNOWN_REST = 1e-6
 """How far a rest matrix may stray from the one kept and still be the same."""
 
 
+def objects() -> Iterable[Any]:
+    """All objects of the file, with the properties that are added to them."""
+    return bpy.data.objects
+
+
 def _fits(action: Any, file: Any, place: int) -> bool:
-    """Whether an action can be what a file had at an index: its name and number of frames."""
+    """Whether an action can be what an `.omf` had at an index: its name and number of frames."""
     there = document_of(file).motion_set.library.motions
     motion = motion_of(action)
-    return (
-        motion is not None
-        and place < len(there)
-        and (motion.name, motion.frames)
-        == (
-            there[place].name,
-            there[place].frames,
-        )
-    )
+    if motion is None or place >= len(there):
+        return False
+    return (motion.name, motion.frames) == (there[place].name, there[place].frames)
 
 
 LISTS = Kind("motionbridge_motion_files", "motionbridge_motion", _fits)
-"""The motion files of an armature and the actions they list."""
+"""The game's motion files of an armature and the actions they list."""
 
 
-def attach(rig: Any, document: Omf, path: str, digest: str, *, embedded: bool = False) -> Any:
-    """Keep a file on ``rig``: everything but the motions' keys, which go with their actions."""
-    taken = {file.name for other in objects() for file in other.motionbridge_motion_files}
-    file = rig.motionbridge_motion_files.add()
-    file.name = names.distinct(Path(path).name, taken)
-    file.embedded = embedded
+def _fits_skl(action: Any, file: Any, place: int) -> bool:
+    """Whether an action can be what a file of the editor had at an index, by its name."""
+    motions = skl_document_of(file).motions
+    return place < len(motions) and action.motionbridge_skeletal.imported_name == motions[place].label
+
+
+SKL_LISTS = Kind("motionbridge_skeletal_files", "motionbridge_skeletal", _fits_skl)
+"""The editor's files of an armature and the actions they list."""
+
+
+def lists_of(file: Any) -> Kind:
+    """Which of the two a file on an armature is of."""
+    return SKL_LISTS if isinstance(file, SkeletalFile) else LISTS
+
+
+def attach(rig: Any, path: str, lists: Kind) -> Any:
+    """A new file on ``rig``, with a key that no other has, an empty list of actions and the rest pose."""
+    taken = {file.name for other in objects() for file in lists.files_of(other)}
+    file = lists.files_of(rig).add()
+    file.name, file.path = names.distinct(Path(path).name, taken), path
     action_lists.start_list(file)
-    refresh(file, document, path, digest)
     keep_rest(file, rig)
     return file
 
 
-def refresh(file: Any, document: Omf, path: str, digest: str) -> None:
-    """Let a kept file be ``document``, with the digest of its bytes at ``path``."""
+# ---- the game's files
+
+
+def keep_document(file: Any, document: Omf, path: str, digest: str) -> None:
+    """Let a kept file be ``document`` without its keys, with the digest of its bytes at ``path``."""
     file.path, file.sha256 = path, digest
-    file.partitions.clear()
-    parameters = document.motion_set.parameters
-    file.version = parameters.version
-    for partition in parameters.partitions:
-        kept_partition = file.partitions.add()
-        kept_partition.name = partition.label
-        for bone in partition.bones:
-            _add_bone(kept_partition, names.decode(bone.name or b""), _shown_track(bone))
+    show_partitions(file, document.motion_set.parameters.partitions)
+    file.version = document.motion_set.parameters.version
     keep(file, "document", omf.write(_without_keys(document)))
     chunk = document.motions_section.chunk
     drop(file, "motions_chunk")
     if chunk.packed is not None or chunk.declared is not None:
         keep(file, "motions_chunk", write_chunks(ChunkRun([chunk])))
-
-
-def objects() -> Iterable[Any]:
-    """All objects of the file, with the properties that are added to them."""
-    return bpy.data.objects
 
 
 def _without_keys(document: Omf) -> Omf:
@@ -146,6 +154,37 @@ def joined(file: Any, motions: dict[int, Motion]) -> Omf:
     return document.with_motion_set(edit.only(MotionSet(with_motions(library, found), parameters), motions))
 
 
+# ---- the editor's files
+
+
+def keep_skl_document(file: Any, document: Skl) -> None:
+    """Let a kept file be ``document`` without its tracks."""
+    keep(file, "document", skl.write(document.with_motions([replace(one, tracks=[]) for one in document.motions])))
+
+
+def skl_document_of(file: Any) -> Skl:
+    """The file of the editor as it was read, its motions without tracks."""
+    return skl.read(kept(file, "document"), file.path, Report())
+
+
+def skl_motion_of(action: Any) -> SkeletalMotion | None:
+    """The motion as its file of the editor had it, or None for an action that came from no such file.
+
+    Raises `ReadError` where the stored bytes are damaged.
+    """
+    body = kept(action.motionbridge_skeletal, "body")
+    if not body:
+        return None
+    reader = Reader(body, action.name)
+    motion = read_skl_motion(reader, Report())
+    if reader.remaining:
+        raise reader.error("the data kept from its file goes on after its end", "Import the file again")
+    return motion
+
+
+# ---- the rest pose that keys are relative to
+
+
 def keep_rest(file: Any, rig: Any) -> None:
     """Remember the rest pose that the imported keys are relative to."""
     file.rest.clear()
@@ -167,10 +206,31 @@ def rest_changes(file: Any, rig: Any) -> list[str]:
     return changed
 
 
-def kept_rest_matrices(file: Any, rest: Rest) -> Any:
-    """(bones, 4, 4) the rest pose kept with the file, in the order of ``rest``; NaN for bones it did not have."""
-    known = {entry.name: np.array(entry.matrix[:]).reshape(4, 4) for entry in file.rest}
-    return np.stack([known.get(bone, np.full((4, 4), np.nan)) for bone in rest.bones])
+def rest_then(file: Any, now: Rest) -> Rest:
+    """The rest pose of the import; bones that were not there yet stand as they stand now."""
+    known_matrices = {entry.name: np.array(entry.matrix[:]).reshape(4, 4) for entry in file.rest}
+    kept_matrices = np.stack([known_matrices.get(bone, np.full((4, 4), np.nan)) for bone in now.bones])
+    local = parent_local(kept_matrices, now.parents, now.root_frame)
+    known = np.logical_and.reduce(np.isfinite(local), axis=(1, 2))
+    turns = np.where(known[:, None, None], local[:, :3, :3], np.eye(3))
+    return replace(
+        now,
+        rotations=np.where(known[:, None], rotation.from_matrices(turns), now.rotations),
+        translations=np.where(known[:, None], local[:, :3, 3], now.translations),
+    )
+
+
+# ---- what motions play on: partitions, targets by name, flags
+
+
+def show_partitions(file: Any, partitions: list[Partition]) -> None:
+    """Let the panel show these partitions for a file."""
+    file.partitions.clear()
+    for partition in partitions:
+        kept_partition = file.partitions.add()
+        kept_partition.name = partition.label
+        for bone in partition.bones:
+            _add_bone(kept_partition, names.decode(bone.name or b""), _shown_track(bone))
 
 
 def partitions_of(file: Any) -> list[Partition]:

@@ -15,7 +15,7 @@ from ....core.binary import Reader
 from ....core.errors import MotionbridgeError
 from ....core.report import Report
 from ....formats.xray.skl.document import SkeletalMotion
-from .skeletal_importing import motion_of
+from .files import skl_motion_of
 
 OUTSIDE = "keys are {} and are left out; widen the action's frame range to export them"
 
@@ -101,7 +101,7 @@ def frames_of_skeletal(action: Any, base: SkeletalMotion | None = None) -> tuple
         return start, start + count - 1
     if action.curve_frame_range[1] <= skeletal.shown_last + actions.NEAR:
         return first, last
-    base = base if base is not None else motion_of(action)
+    base = base if base is not None else skl_motion_of(action)
     known = max(skeletal.shown_last, _key_ends(base)[1] if base is not None else 0.0)
     end = actions.key_ends(action, skeletal.shown_first, known)[1]
     behind = end - skeletal.shown_last if end > known + actions.NEAR else 0.0

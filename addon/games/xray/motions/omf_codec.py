@@ -1,0 +1,475 @@
+"""The game's motions (`.omf`, or inside a model) as a kind of motion file: read and build, gather and encode."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Self
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ....blender import action as actions
+from ....blender import compat, rotation_modes
+from ....blender.armature import Rest, rest_of
+from ....blender.bone_curves import digest_of
+from ....blender.record import keep, kept
+from ....blender.rotation_modes import played
+from ....blender.sampling import Sampler
+from ....blender.shown import shortened, warn_of_muted
+from ....core import files, space
+from ....core.errors import ReadError
+from ....core.model import Clip
+from ....core.report import Report
+from ....formats.xray import ogf, omf
+from ....formats.xray.ogf.document import motion_set_of
+from ....formats.xray.omf.codec import write_motion
+from ....formats.xray.omf.document import (
+    FRAMES_PER_SECOND,
+    TIMING,
+    Definition,
+    Motion,
+    MotionFlag,
+    Omf,
+    Parameters,
+    track_bones,
+)
+from ....formats.xray.omf.mapping import decode_motion, encode, new_definition
+from ....formats.xray.omf.tracks import Width, refuse_overlong
+from ..bones.properties import bones_in_order, game_name
+from . import files as motion_files
+from . import length as motion_length
+from . import marks
+from .exporting import ExportOptions, Gatherer
+from .files import LISTS
+from .library import MotionImport, Opened, bone_places, order_of, refuse_strangers
+from .omf_host import MotionPlan, OmfHost, host_as_imported, host_of_list, host_on_disk, settle
+
+DIGEST_SIZE = 16
+"""Bytes of what `Unedited` keeps."""
+
+
+@dataclass(frozen=True)
+class MotionImportOptions:
+    """``motions`` by name, None for all; where the first key goes; whether saving keeps actions nobody plays."""
+
+    motions: Collection[str] | None = None
+    first_frame: int = 0
+    fake_user: bool = True
+    assign_first: bool = True
+    stash: bool = False
+    resample: bool = False
+    """Spread the keys over the scene's frame rate, so that motions last as long as in the game without changing it."""
+
+
+@dataclass(frozen=True)
+class MotionExportOptions(ExportOptions):
+    """How to write: translation width, and whether a motion that was renamed in the panel gets its new name.
+
+    Without ``look`` nothing is sampled: bones that keys do not tell everything of count as untouched, and the plan says
+    of which actions.
+    """
+
+    width: Width = Width.AUTOMATIC
+    rename: bool = True
+    look: bool = True
+
+
+class OmfCodec:
+    """Motion files of the game, and models with motions inside."""
+
+    lists = LISTS
+
+    def read(self, path: str, report: Report) -> Opened:
+        """A motion file or the motions inside a model. Raises `ReadError`."""
+        data = files.read_file(path)
+        digest = hashlib.sha256(data).hexdigest()
+        if not path.lower().endswith(".ogf"):
+            return Opened(path, omf.read(data, path, report), digest)
+        inside = motion_set_of(ogf.read(data, path, report))
+        if inside is None:
+            raise ReadError(
+                "this model has no motions inside",
+                file=path,
+                remedy="Import the motion files (.omf) its references name",
+            )
+        return Opened(path, omf.new_omf(inside), digest, embedded=True)
+
+    def motions(self, document: Omf) -> list[tuple[str, int]]:
+        """Name and frames of every motion."""
+        library, parameters = document.motion_set
+        return [
+            (_label(motion, parameters.definitions, place), motion.frames)
+            for place, motion in enumerate(library.motions)
+        ]
+
+    def builder(
+        self, rig: Any, opened: Opened, chosen: list[int], options: MotionImportOptions, report: Report
+    ) -> OmfBuilder:
+        """A maker of actions. Raises `ReadError` where motions claim more frames than they have, or have no tracks."""
+        motions = opened.document.motion_set.library.motions
+        chosen = _with_tracks(opened, chosen, report)
+        refuse_overlong([motions[place] for place in chosen], opened.path)
+        return OmfBuilder(rig, opened, chosen, options, report)
+
+    def attach(self, rig: Any, opened: Opened) -> Any:
+        """Keep a file on ``rig``, with its motion_files."""
+        file = motion_files.attach(rig, opened.path, LISTS)
+        file.embedded = opened.embedded
+        motion_files.keep_document(file, opened.document, opened.path, opened.digest)
+        return file
+
+    def mark_new(self, action: Any, order: int) -> None:
+        """A new motion has the badge of one."""
+        action.motionbridge_motion.status, action.motionbridge_motion.order = "NEW", order
+
+    def host(self, rig: Any, chosen: Sequence[Any], *, disk: str = "", file: Any = None) -> OmfHost:
+        """The file on disk, in which motions of the same names are replaced; or the motions with their bytes alone."""
+        if not disk:
+            return host_as_imported(rig, chosen, file)
+        host = host_on_disk(disk, rig)
+        host.replaces = True
+        return host
+
+    def host_of_list(self, rig: Any, file: Any, listed: Sequence[Any], report: Report, *, disk: str) -> OmfHost:
+        """The file with the partitions of the panel. Raises `WriteError`."""
+        return host_of_list(rig, file, listed, report, disk=disk)
+
+    def gatherer(
+        self, rig: Any, options: MotionExportOptions, report: Report, sampler: Sampler, host: OmfHost
+    ) -> OmfGatherer:
+        """A reader of actions as clips."""
+        return OmfGatherer(rig, options, report, sampler, host)
+
+    def encode(
+        self, gatherer: OmfGatherer, gathered: list[Clip], host: OmfHost, path: str, options: MotionExportOptions
+    ) -> MotionPlan:
+        """The file with these clips in it."""
+        chosen, labels = gatherer.gathered, [clip.name for clip in gathered]
+        identities = [host.identity(action, label) for action, label in zip(chosen, labels, strict=True)]
+        encoded, changes = encode(
+            gathered,
+            host.motions,
+            skeleton=gatherer.skeleton,
+            definitions=[definition_of(action, label) for action, label in zip(chosen, labels, strict=True)],
+            identities=identities,
+            width=options.width,
+            sampled=gatherer.sampled,
+        )
+        added = itertools.count(len(host.motions.library.motions) if host.motions is not None else 0)
+        indices = dict(host.indices)
+        for action, identity in zip(chosen, identities, strict=True):
+            indices[action] = next(added) if identity.index is None else identity.index
+        data, document = host.written(encoded)
+        plan = MotionPlan(path, data, changes, document, list(zip(chosen, labels, strict=True)), indices=indices)
+        if not options.look:
+            plan.unseen = [action for action, bones in zip(chosen, gatherer.sampled, strict=True) if bones]
+        return plan
+
+    def settle(self, plan: MotionPlan, rig: Any, file: Any = None, options: MotionExportOptions | None = None) -> Any:
+        """What is on disk is now what counts as untouched; without ``file`` the rig gets a new one."""
+        return settle(plan, rig, file, options)
+
+
+OMF = OmfCodec()
+
+
+def _label(motion: Motion, definitions: list[Definition], place: int) -> str:
+    return definitions[place].label if place < len(definitions) else motion.label
+
+
+def _with_tracks(opened: Opened, chosen: list[int], report: Report) -> list[int]:
+    """Those of the motions that move something. Raises `ReadError` where none does."""
+    motions, definitions = opened.document.motion_set.library.motions, opened.document.motion_set.parameters.definitions
+    empty = [place for place in chosen if not motions[place].track_count]
+    if empty and len(empty) == len(chosen):
+        label = _label(motions[empty[0]], definitions, empty[0])
+        problem = f"the motion {label!r} has no tracks: it moves no bone"
+        raise ReadError(problem, file=opened.path, remedy="Choose other motions, or another file")
+    for place in empty:
+        report.warn("a motion without tracks moves nothing; left out", _label(motions[place], definitions, place))
+    return [place for place in chosen if motions[place].track_count]
+
+
+class Builders:
+    """Makers of actions by number of tracks: one for a healthy file, more where motions disagree about the bones."""
+
+    def __init__(self, rig: Any, rest: Rest, parameters: Parameters, path: str, report: Report) -> None:
+        self._rest = rest
+        self._places = bone_places(rig, self._rest)
+        self._rig, self._parameters, self._path, self._report = rig, parameters, path, report
+        self._slot_name = compat.slot_name(rig)
+        self._step = actions.frames_per_second(bpy.context.scene) / FRAMES_PER_SECOND
+        self._made: dict[int, tuple[actions.ClipWriter, list[str], list[int]]] = {}
+        self.digest = b""
+        """`bone_curves.digest_of` the action that was built last."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for made in self._made.values():
+            made[0].close()
+
+    def for_motion(self, motion: Motion) -> tuple[actions.ClipWriter, list[str], list[int]]:
+        count = motion.track_count
+        if count not in self._made:
+            bones = track_bones(self._parameters, count, self._report, bones_in_order(self._rig))
+            tracks = [track for track, bone in enumerate(bones) if bone.lower() in self._places]
+            refuse_strangers(bones, self._places, self._rig, self._path)
+            places = [self._places[bones[track].lower()] for track in tracks]
+            self._made[count] = (actions.ClipWriter(self._rest, places, self._slot_name), bones, tracks)
+        return self._made[count]
+
+    def make(self, motion: Motion, definition: Definition | None, options: MotionImportOptions) -> Any:
+        writer, bones, tracks = self.for_motion(motion)
+        clip = decode_motion(motion, bones, definition)
+        step = self._step if options.resample else 1.0
+        action = writer.build(clip, tracks, options.first_frame, step)
+        self.digest = writer.digest
+        action.motionbridge_motion.frame_step = step
+        marks.store(action, clip.markers)
+        return action
+
+    def rebuild(self, action: Any, motion: Motion, definition: Definition | None) -> None:
+        """The keys and marks of ``motion`` on an action that has others."""
+        writer, bones, tracks = self.for_motion(motion)
+        clip = decode_motion(motion, bones, definition)
+        step = action.motionbridge_motion.frame_step
+        writer.rebuild(action, clip, tracks, actions.frame_range(action, step)[0], step)
+        marks.store(action, clip.markers)
+
+    def missing(self) -> list[str]:
+        named = dict.fromkeys(bone for _, bones, _ in self._made.values() for bone in bones)
+        return [bone for bone in named if bone.lower() not in self._places]
+
+
+class Unedited:
+    """Digests of the actions of one motion file on one rig, which tell motions that nothing has happened to.
+
+    Comparing a motion with its file costs ten times as much as reading its keys. What the comparison depends on is put
+    into a digest, which stays with the action while it says what its file has. Whoever finds the same digest again
+    knows the answer; any other digest, or none, means that the motion has to be compared.
+    """
+
+    def __init__(self, rig: Any, file: Any) -> None:
+        """Learn what all motions of the file depend on: the rest pose, then and now, names, bone parts, the file."""
+        self._rig = rig
+        rest = rest_of(rig, space.XRAY_ROOT_FRAME)
+        labels = [game_name(rig.data.bones[bone]) for bone in rest.bones]
+        parts = [(part.name, [(bone.name, bone.track) for bone in part.bones]) for part in file.partitions]
+        then = [(entry.name, tuple(entry.matrix)) for entry in file.rest]
+        of_file = (rest.bones, labels, bones_in_order(rig), parts, then, file.document_seal)
+        found = blake2b(repr(of_file).encode(), digest_size=DIGEST_SIZE)
+        for array in (rest.parents, rest.rotations, rest.translations):
+            found.update(np.ascontiguousarray(array).data)
+        self._of_file = found.digest()
+
+    def digest(self, action: Any, place: int, keys: bytes | None = None) -> bytes:
+        """What the motion at index ``place`` of the file depends on; empty where keys do not tell what they show.
+
+        ``keys`` as `digest_of` gives it, where it is known. Raises `ReadError` where the stored bytes are damaged.
+        """
+        keys = digest_of(action, self._rig) if keys is None else keys
+        motion = action.motionbridge_motion
+        if not keys or place < 0 or not kept(motion, "body"):
+            return b""
+        marks = [(mark.name, [(one.start, one.end) for one in mark.intervals]) for mark in motion.marks]
+        of_action = (
+            (place, motion.motion_name, motion.imported_name, motion.body_seal),
+            (action.use_frame_range, action.frame_start, action.frame_end, motion.frame_step),
+            (motion_files.flags_of(motion), motion.bone_or_part, [getattr(motion, name) for name in TIMING]),
+            (marks, [(marker.name, marker.frame) for marker in action.pose_markers]),
+        )
+        return blake2b(self._of_file + keys + repr(of_action).encode(), digest_size=DIGEST_SIZE).digest()
+
+    @staticmethod
+    def is_known(action: Any, digest: bytes) -> bool:
+        """Whether an action with this digest was found to say what its file has."""
+        return bool(digest) and action.motionbridge_motion.unedited == digest.hex()
+
+    @staticmethod
+    def remember(action: Any, digest: bytes) -> None:
+        """An action with this digest says what its file has."""
+        if action.motionbridge_motion.unedited != digest.hex():
+            action.motionbridge_motion.unedited = digest.hex()
+
+
+class OmfBuilder(Builders):
+    """Makes the actions of an import."""
+
+    def __init__(
+        self, rig: Any, opened: Opened, chosen: list[int], options: MotionImportOptions, report: Report
+    ) -> None:
+        """Refuses, before anything is made, motions of none of which a bone is in the armature."""
+        motion_set = opened.document.motion_set
+        super().__init__(rig, rest_of(rig, space.XRAY_ROOT_FRAME), motion_set.parameters, opened.path, report)
+        self._motions, self._chosen, self._options = motion_set.library.motions, chosen, options
+        for place in chosen:
+            self.for_motion(self._motions[place])
+
+    def build(self, file: Any) -> Iterator[tuple[int, Any]]:
+        """Each action, with a digest that tells that nothing happened to it."""
+        unedited = Unedited(self._rig, file)
+        definitions = self._parameters.definitions
+        for place in self._chosen:
+            definition = definitions[place] if place < len(definitions) else None
+            action = self.make(self._motions[place], definition, self._options)
+            describe(action, self._motions[place], definition, place, file)
+            unedited.remember(action, unedited.digest(action, place, self.digest))
+            yield place, action
+
+    def tell(self, _result: MotionImport) -> None:
+        """Say which of the user's actions quaternions stop."""
+        if self._options.assign_first:
+            _warn_of_stopped(self._rig, self._report)
+
+    def finish(self) -> None:
+        """Show the file in the panel."""
+        self._rig.motionbridge_motion_file = len(self._rig.motionbridge_motion_files) - 1
+
+
+def _warn_of_stopped(rig: Any, report: Report) -> None:
+    """Say which of the user's actions do not play while bones rotate by quaternions, as the motions need."""
+    stopped = [
+        action
+        for action in rotation_modes.actions_stopped(rig, list(rig.pose.bones.keys()), "quaternion")
+        if not action.motionbridge_skeletal.is_skeletal
+    ]
+    if stopped:
+        report.warn(
+            "bones rotate by quaternions from now on, so actions with keys of Euler angles or axis-angle do not play; "
+            "assign such an action and choose Restore Rotation Modes",
+            shortened([action.name for action in stopped]),
+        )
+
+
+def describe(action: Any, motion: Motion, definition: Definition | None, place: int, file: Any) -> None:
+    """Show on the action how the game plays it, and keep its bytes."""
+    properties = action.motionbridge_motion
+    properties.is_motion = True
+    properties.file, properties.place, properties.order = file.name, place, place
+    properties.status = "UNTOUCHED"
+    properties.motion_name = properties.imported_name = definition.label if definition else motion.label
+    keep(properties, "body", write_motion(motion))
+    if definition is None:
+        return
+    motion_files.set_flags(properties, definition.flags)
+    properties.bone_or_part = definition.bone_or_part
+    for name, value in zip(TIMING, definition.timing.tolist(), strict=True):
+        setattr(properties, name, value)
+    action.use_cyclic = not definition.flags & MotionFlag.STOP_AT_END
+
+
+# ---- export
+
+
+class OmfGatherer(Gatherer):
+    """Reads actions as clips.
+
+    ``sampled``: for each action that was read (``gathered``) the game's names of the bones that were, or would be,
+    looked at.
+    """
+
+    def __init__(self, rig: Any, options: MotionExportOptions, report: Report, sampler: Sampler, host: OmfHost) -> None:
+        """Reads the bones that ``host`` has tracks for."""
+        super().__init__(rig, options, report, sampler, LISTS)
+        self.gathered, self.sampled = list[Any](), list[set[str]]()
+        self._labels = [game_name(rig.data.bones[bone]) for bone in self._now.bones]
+        self._readers: dict[str, actions.ClipReader] = {}
+        named, bones = zip(self._now.bones, self._labels, strict=True), host.bones
+        self._written = [bone for bone, label in named if bones is None or label.lower() in bones]
+        self._parameters: dict[str, Parameters] = {}
+
+    def motion(self, action: Any, label: str) -> Clip:
+        """The action as a clip with the game's names for motion and bones, marks included."""
+        step, frames = action.motionbridge_motion.frame_step, motion_length.frames_of(action)
+        modes = self._shown.modes(action, order_of(action))
+        rest = self._rest_for(action)[0]
+        gathered = self._reader_for(action, rest).gather(action, modes, step, frames)
+        clip = gathered.clip
+        reached, reasons = self._reached(action, self._written)
+        self._warn_of_left_out(action, gathered.left_out, gathered.other_kinds, reached)
+        if action == played(self._rig):
+            tracked = self._tracked(action)
+            if reached:
+                tracked = [bone for bone in tracked or self._now.bones if bone not in reached]
+            self._shown.warn_of_pose(action, modes, tracked)
+        self._take_muted(clip, gathered.muted, action, reached)
+        motion_length.warn(action, self.report)
+        clip.bones = list(self._labels)
+        clip.markers = marks.gather(action)
+        self.gathered.append(action)
+        self.sampled.append({self._labels[row] for row, bone in enumerate(rest.bones) if bone in reached})
+        if reached and self._options.look:
+            self._note(reasons)
+            sampled = self._sampler.clip(
+                action, rest, FRAMES_PER_SECOND, reached, modes=modes, step=step, frames=frames
+            )
+            clip.put(*sampled)
+        elif reached:
+            clip = clip.of_tracks([row for row, bone in enumerate(rest.bones) if bone not in reached])
+        clip.name = label
+        return clip
+
+    def _take_muted(self, clip: Clip, muted: NDArray[np.bool_], action: Any, reached: set[str]) -> None:
+        """Give bones with muted curves what the file has, in ``clip`` whose bones are Blender's; warn of them.
+
+        Those that are ``reached`` are sampled.
+        """
+        rows = np.flatnonzero(muted.any(axis=1) & np.array([bone not in reached for bone in clip.bones]))
+        if not len(rows):
+            return
+        stored = motion_files.motion_of(action)
+        warn_of_muted([clip.bones[row] for row in rows.tolist()], action, self.report, in_file=stored is not None)
+        if stored is None:
+            return
+        then = decode_motion(stored, self._bones_in_file(action, stored.track_count))
+        tracks = {bone.lower(): track for track, bone in enumerate(then.bones)}
+        frames = np.minimum(np.arange(clip.frames), then.frames - 1)
+        for row in rows.tolist():
+            track = tracks.get(self._labels[row].lower())
+            if track is not None and muted[row, 0]:
+                clip.rotations[row] = then.rotations[track, frames]
+                clip.rotation_keyed[row] = then.rotation_keyed[track]
+            if track is not None and muted[row, 1]:
+                clip.translations[row] = then.translations[track, frames]
+                clip.translation_keyed[row] = then.translation_keyed[track]
+
+    def _tracked(self, action: Any) -> list[str] | None:
+        """Blender's names of the bones that the file of an action has tracks of; None for a new motion."""
+        stored = motion_files.motion_of(action)
+        if stored is None:
+            return None
+        tracked = {bone.lower() for bone in self._bones_in_file(action, stored.track_count)}
+        return [bone for bone, label in zip(self._now.bones, self._labels, strict=True) if label.lower() in tracked]
+
+    def _bones_in_file(self, action: Any, tracks: int) -> list[str]:
+        key = action.motionbridge_motion.file
+        file = self._rig.motionbridge_motion_files.get(key)
+        if file is None:
+            return []
+        if key not in self._parameters:
+            self._parameters[key] = motion_files.document_of(file).motion_set.parameters
+        return track_bones(self._parameters[key], tracks, Report(), bones_in_order(self._rig))
+
+    def _reader_for(self, action: Any, rest: Rest) -> actions.ClipReader:
+        key = action.motionbridge_motion.file
+        if key not in self._readers:
+            self._readers[key] = actions.ClipReader(self._rig, rest, FRAMES_PER_SECOND)
+        return self._readers[key]
+
+
+def definition_of(action: Any, name: str) -> Definition:
+    """How the game plays an action, from its properties; the editor's defaults for an action that has none."""
+    motion = action.motionbridge_motion
+    definition = new_definition(name)
+    if motion.is_motion:
+        definition.flags = motion_files.flags_of(motion)
+        definition.bone_or_part = motion.bone_or_part
+        definition.timing = np.array([getattr(motion, field_name) for field_name in TIMING], "<f4")
+    return definition

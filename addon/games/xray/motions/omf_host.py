@@ -1,0 +1,308 @@
+"""What the motions of an export go into: an `.omf`, a model with motions, or the file as it was imported."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ....blender import action_lists
+from ....blender.record import keep
+from ....core import files, names
+from ....core.errors import WriteError
+from ....core.report import Report
+from ....formats.xray import ogf, omf
+from ....formats.xray.ogf.document import motion_set_of, with_motion_set
+from ....formats.xray.omf import edit
+from ....formats.xray.omf.codec import write_motion
+from ....formats.xray.omf.document import Motion, MotionSet, Omf
+from ....formats.xray.omf.mapping import Identity
+from . import files as motion_files
+from . import length as motion_length
+from .exporting import Plan, RestChange
+from .files import LISTS
+
+
+@dataclass
+class MotionPlan(Plan):
+    """A file of motions that could be written, and which motion in it each action is."""
+
+    deleted: list[str] = field(default_factory=list)
+    reordered: bool = False
+    indices: dict[Any, int] = field(default_factory=dict)
+    """Index in the written file of each action's motion, also of actions of the file that were not chosen."""
+    kept_deleted: list[tuple[str, int]] = field(default_factory=list)
+    """Motions that were deleted in the panel and stay in this file: name and index."""
+    unseen: list[Any] = field(default_factory=list)
+    """Actions with bones that had to be sampled and were not."""
+
+    @property
+    def renamed(self) -> list[tuple[str, str]]:
+        """Old and new names of motions that were renamed in the panel."""
+        return list(self.changes.renamed)
+
+    def sentence(self) -> str:
+        """What will change, in one sentence."""
+        parts = [self.changes.sentence()]
+        if self.renamed:
+            parts.append(f"{len(self.renamed)} renamed")
+        if self.deleted:
+            parts.append(f"{len(self.deleted)} deleted")
+        if self.reordered:
+            parts.append("in another order")
+        return ", ".join(parts)
+
+
+@dataclass
+class OmfHost:
+    """What the motions go into: a file of their own, or a model that carries them.
+
+    ``file``: the one kept on the rig that this is. ``moved``: index of a motion when it was imported -> index here.
+    ``indices``: action -> index of its motion here. ``replaces``: other actions replace motions of their names.
+    """
+
+    motions: MotionSet | None
+    document: Omf | None = None
+    model: Any = None
+    file: Any = None
+    moved: dict[int, int] = field(default_factory=dict)
+    indices: dict[Any, int] = field(default_factory=dict)
+    replaces: bool = False
+    as_imported: bool = False
+    """Whether it was put together from the bytes that actions keep, instead of read from disk."""
+    listed: Any = None
+    """The file kept on the rig whose list is to be saved."""
+    deleted: list[str] = field(default_factory=list)
+    """The motions that were deleted in the panel and are taken out."""
+
+    @property
+    def bones(self) -> set[str] | None:
+        """The game's names, in lower case, of the bones that have tracks here; None where that is open."""
+        if self.motions is None:
+            return None
+        listed = [bone.name for part in self.motions.parameters.partitions for bone in part.bones]
+        tracks = max((motion.track_count for motion in self.motions.library.motions), default=0)
+        named = {names.decode(name).lower() for name in listed if name}
+        return named if len(named) == len(listed) >= tracks else None
+
+    def index(self, action: Any) -> int | None:
+        """The index here of the motion that an action is, None for a new one."""
+        return self.indices.get(action)
+
+    def keep(self, indices: Sequence[int]) -> None:
+        """Have the motions at these indices alone."""
+        if self.motions is not None:
+            self.motions = edit.arranged(self.motions, indices)
+        rank = {index: place for place, index in enumerate(indices)}
+        self.moved = {before: rank[index] for before, index in self.moved.items() if index in rank}
+        self.indices = {action: rank[index] for action, index in self.indices.items() if index in rank}
+
+    def identity(self, action: Any, label: str) -> Identity:
+        """Which motion here an action is that gets the name ``label``."""
+        index = self.index(action)
+        if index is None and self.replaces and self.motions is not None:
+            labels = [definition.label.lower() for definition in self.motions.parameters.definitions]
+            taken = set(self.indices.values())
+            index = next((i for i, one in enumerate(labels) if one == label.lower() and i not in taken), None)
+        if index is not None:
+            return Identity(index)
+        of_file = self.file is not None and action.motionbridge_motion.file == self.file.name
+        return Identity(None, motion_files.motion_of(action) if of_file else None)
+
+    def had_one_name(self, twins: list[Any], label: str) -> bool:
+        """Whether the motions of these actions had the name ``label`` (in lower case) before."""
+        if self.motions is None:
+            return False
+        labels = [definition.label.lower() for definition in self.motions.parameters.definitions]
+        indices = map(self.index, twins)
+        return all(index is not None and labels[index : index + 1] == [label] for index in indices)
+
+    def take_out_deleted(self, *, whole: bool) -> None:
+        """Take out the motions that were deleted in the panel, before others take their names.
+
+        What is put together from the actions has none of them in the first place.
+        """
+        if not (whole or self.as_imported) or self.motions is None or not len(self.listed.deleted):
+            return
+        labels = [definition.label for definition in self.motions.parameters.definitions]
+        lowered = [label.lower() for label in labels]
+        gone = set()
+        for entry in self.listed.deleted:
+            index = self.moved.get(entry.place)
+            if entry.place < 0 and entry.name.lower() in lowered:  # stored by version 0.1.0
+                index = lowered.index(entry.name.lower())
+            if index is not None:
+                gone.add(index)
+        if gone:
+            self.keep([index for index in range(len(labels)) if index not in gone])
+        names_gone = [labels[index] for index in sorted(gone)]
+        self.deleted = [entry.name for entry in self.listed.deleted] if self.as_imported else names_gone
+
+    def arrange(self, plan: MotionPlan, chosen: Sequence[Any], *, whole: bool) -> None:
+        """Let the motions of ``plan`` be in the order of the list, and say what was deleted."""
+        plan.deleted = self.deleted
+        if not whole:
+            if not self.as_imported:
+                plan.kept_deleted = [(entry.name, self.moved.get(entry.place, -1)) for entry in self.listed.deleted]
+            return
+        motions = plan.document.motion_set
+        indices = [self.index(action) for action in chosen]
+        known = [index for index in indices if index is not None]
+        if known != sorted(known) or None in indices[: len(known)]:
+            count = len(motions.library.motions)
+            order = _in_list_order(indices, len(self.motions.library.motions) if self.motions else 0, count)
+            plan.reordered = order != list(range(count))
+            plan.data, plan.document = self.written(edit.arranged(motions, order))
+            rank = {index: place for place, index in enumerate(order)}
+            plan.indices = {action: rank[index] for action, index in plan.indices.items()}
+
+    def written(self, motions: MotionSet) -> tuple[bytes, Omf]:
+        """The whole file's bytes with these motions, and the motions as a document."""
+        if self.model is not None:
+            return ogf.write(with_motion_set(self.model, motions)), omf.new_omf(motions)
+        document = self.document.with_motion_set(motions) if self.document is not None else omf.new_omf(motions)
+        return omf.write(document), document
+
+
+def host_on_disk(path: str, rig: Any) -> OmfHost:
+    """The file at ``path``, a motion file or a model with motions inside; its motions are known if ``rig`` has it."""
+    data = files.read_file(path)
+    file = file_at(rig, path)
+    if path.lower().endswith(".ogf"):
+        model = ogf.read(data, path, Report())
+        inside = motion_set_of(model)
+        if inside is None:
+            raise WriteError(
+                "this model has no motions inside", file=path, remedy="Export to a motion file (.omf) that it refers to"
+            )
+        host = OmfHost(inside, model=model, file=file)
+    else:
+        document = omf.read(data, path, Report())
+        host = OmfHost(document.motion_set, document, file=file)
+    if file is not None:
+        moved = host.moved = _moved_indices(file, host.motions, hashlib.sha256(data).hexdigest())
+        placed = action_lists.members(file, LISTS)
+        host.indices = {action: moved[place] for action, place in placed.items() if place in moved}
+    return host
+
+
+def file_at(rig: Any, path: str) -> Any:
+    """The motion file of ``rig`` that lies at ``path``, or None."""
+    target = Path(path).resolve()
+    return next(
+        (file for file in rig.motionbridge_motion_files if Path(bpy.path.abspath(file.path)).resolve() == target), None
+    )
+
+
+def _moved_indices(file: Any, there: MotionSet | None, digest: str) -> dict[int, int]:
+    """Index of a motion when it was imported -> its index in the file on disk.
+
+    Where that is another file by now, motions of one name are the same ones, in their order.
+    """
+    before = [one.label.lower() for one in motion_files.document_of(file).motion_set.parameters.definitions]
+    if digest == file.sha256 or there is None:
+        return {index: index for index in range(len(before))}
+    now: dict[str, list[int]] = {}
+    for index, one in enumerate(there.parameters.definitions):
+        now.setdefault(one.label.lower(), []).append(index)
+    return {index: now[label].pop(0) for index, label in enumerate(before) if now.get(label)}
+
+
+def host_as_imported(rig: Any, chosen: Sequence[Any], file: Any = None) -> OmfHost:
+    """The motions of ``chosen`` as their file had them; of ``file``, or of the file most of them came from."""
+    file = file if file is not None else _common_file(rig, chosen)
+    if file is None:
+        return OmfHost(None)
+    places = action_lists.members(file, LISTS)
+    originals: dict[int, Motion] = {}
+    placed: dict[Any, int] = {}
+    for action in chosen:
+        motion = motion_files.motion_of(action)
+        if motion is not None and places.get(action, -1) >= 0:
+            placed[action] = places[action]
+            originals[places[action]] = motion
+    document = motion_files.joined(file, originals)
+    library, parameters = document.motion_set
+    rank = {place: index for index, place in enumerate(sorted(originals))}
+    indices = {action: rank[place] for action, place in placed.items()}
+    motions = MotionSet(library, motion_files.with_partitions(parameters, file))
+    return OmfHost(motions, document, file=file, moved=rank, indices=indices, as_imported=True)
+
+
+def _common_file(rig: Any, chosen: Sequence[Any]) -> Any:
+    """The file most of the chosen motions came from; its bone parts are used."""
+    files_of = action_lists.files_of_actions(rig, LISTS)
+    named = Counter(files_of[action].name for action in chosen if action in files_of)
+    return rig.motionbridge_motion_files[named.most_common(1)[0][0]] if named else None
+
+
+def host_of_list(rig: Any, file: Any, listed: Sequence[Any], report: Report, *, disk: str) -> OmfHost:
+    """What saving the list of ``file`` starts from: ``disk``, else the file as imported; with the panel's partitions.
+
+    Raises `WriteError` where the model that had the motions is gone.
+    """
+    if disk:
+        host = host_on_disk(disk, rig)
+        if host.motions is not None:
+            host.motions = host.motions._replace(parameters=motion_files.with_partitions(host.motions.parameters, file))
+        host.listed = file
+        return host
+    there = Path(bpy.path.abspath(file.path))
+    if file.embedded:
+        raise WriteError(
+            "the model these motions lie in is gone", file=str(there), remedy="Put it back, or export to a motion file"
+        )
+    host = host_as_imported(rig, listed, file)
+    host.listed = file
+    imported = sum(host.index(action) is not None for action in listed)
+    lost = len(motion_files.document_of(file).motion_set.library.motions) - len(file.deleted) - imported
+    if lost > 0:
+        report.warn(f"motions of the file that were not imported and cannot be written: {lost}", there.name)
+    return host
+
+
+def _in_list_order(listed: Sequence[int | None], known: int, count: int) -> list[int]:
+    """Indices of a file's motions in the order of the list; None: added, behind the ``known``. Others come last."""
+    added = iter(range(known, count))
+    front = [next(added) if index is None else index for index in listed]
+    taken = set(front)
+    return front + [index for index in range(count) if index not in taken]
+
+
+def settle(plan: MotionPlan, rig: Any, file: Any, options: Any) -> Any:
+    """After ``plan`` was written: what is on disk is now what counts as untouched. Gives back the motion file.
+
+    Without ``file`` the rig gets a new one, so that new motions can be saved back from now on.
+    """
+    digest = plan.digest
+    before = action_lists.members(file, LISTS) if file is not None else {}
+    files_of = {action: one.name for action, one in action_lists.files_of_actions(rig, LISTS).items()}
+    for action, _ in plan.written:
+        other = rig.motionbridge_motion_files.get(files_of.get(action, ""))
+        if other is not None and other != file:
+            action_lists.remove(other, action, LISTS)
+    if file is None:
+        file = motion_files.attach(rig, plan.path, LISTS)
+    elif options is not None and options.rest_change is RestChange.OFFSETS:
+        motion_files.keep_rest(file, rig)
+    motion_files.keep_document(file, plan.document, plan.path, digest)
+    file.deleted.clear()
+    for name, place in plan.kept_deleted:
+        entry = file.deleted.add()
+        entry.name, entry.place = name, place
+    stored = plan.document.motion_set.library.motions
+    for action, _ in plan.written:
+        motion, index = action.motionbridge_motion, plan.indices[action]
+        motion.is_motion = True
+        motion.file, motion.place, motion.order, motion.status = file.name, index, index, "UNTOUCHED"
+        motion.motion_name = motion.imported_name = names.decode(stored[index].name)
+        keep(motion, "body", write_motion(stored[index]))
+        motion_length.set_length(action, stored[index].frames)
+    kept = dict.fromkeys([action for action, _ in plan.written]) | dict.fromkeys(before)
+    action_lists.replace(file, [(action, plan.indices.get(action, -1)) for action in kept])
+    return file

@@ -1,0 +1,637 @@
+"""The editor's motions (`.skl`, `.skls`) as a kind of motion file: tracks shown on their bones, and back."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from pathlib import Path
+from typing import Any, Self
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ....blender import action as actions
+from ....blender import action_lists, compat, pose
+from ....blender.armature import Rest, rest_of
+from ....blender.record import keep, kept
+from ....blender.rotation_modes import set_mode
+from ....blender.sampling import Sampler
+from ....blender.shown import warn_of_muted
+from ....core import files, rotation, space
+from ....core.binary import Writer
+from ....core.envelope.curve import fitted
+from ....core.errors import WriteError
+from ....core.model import Channels, Clip, CurveClip
+from ....core.pose_curves import straightened
+from ....core.report import Report
+from ....formats.xray import skl
+from ....formats.xray.channels import lost_slopes
+from ....formats.xray.marks import decode_marks
+from ....formats.xray.omf.document import FRAMES_PER_SECOND
+from ....formats.xray.skl.codec import write_motion
+from ....formats.xray.skl.document import ALL_PARTS, MARKS_SINCE, PACKED_SINCE, TIMING, SkeletalMotion, Skl
+from ....formats.xray.skl.mapping import Changes, MotionChange, Playing, bone_names, edited, new_motion, with_playing
+from ..bones.properties import bones_in_order
+from . import files as motion_files
+from . import length as motion_length
+from . import marks
+from .exporting import ExportOptions, Gatherer, Plan
+from .files import SKL_LISTS, skl_document_of, skl_motion_of
+from .library import ORDER, MotionImport, Opened, bone_places, imported_name, order_of, refuse_strangers
+from .skl_pose import Showing, Shown, ShownTracks, odd_behaviours, same, show, show_all, to_file
+
+FARTHEST = 1_048_574
+"""The last frame that Blender has."""
+KEYS_TOGETHER = 30_000
+"""Keys of motions that are looked at in one go; it takes a hundredth of a second and 10 MB."""
+
+Floats = NDArray[np.float64]
+
+
+class Rotation(Enum):
+    """What imported bones are turned by."""
+
+    AUTOMATIC = "automatic"
+    """Quaternions where other actions turn the armature by them, else angles."""
+    EULER = "euler"
+    QUATERNION = "quaternion"
+
+
+@dataclass(frozen=True)
+class SkeletalImportOptions:
+    """``motions`` by name, None for all; ``tolerance`` (metres, radians) of what has to be fitted."""
+
+    motions: Collection[str] | None = None
+    rotation: Rotation = Rotation.AUTOMATIC
+    tolerance: tuple[float, float] = (1e-4, float(np.radians(0.01)))
+    fake_user: bool = True
+    assign_first: bool = True
+    stash: bool = False
+
+
+@dataclass(frozen=True)
+class SkeletalExportOptions(ExportOptions):
+    """``tolerance`` (metres, radians) of what has to be fitted.
+
+    ``version`` of motions that are in no file yet: 6 or with marks 7 where it is None, or 5.
+    """
+
+    tolerance: tuple[float, float] = (1e-4, float(np.radians(0.01)))
+    version: int | None = None
+
+
+class SklCodec:
+    """Files of the game's editor."""
+
+    lists = SKL_LISTS
+
+    def read(self, path: str, report: Report) -> Opened:
+        """One motion or several. Raises `ReadError`."""
+        data = files.read_file(path)
+        return Opened(path, skl.read(data, path, report), hashlib.sha256(data).hexdigest())
+
+    def motions(self, document: Skl) -> list[tuple[str, int]]:
+        """Name and frames of every motion."""
+        return [(motion.label, max(motion.last - motion.first, 0) + 1) for motion in document.motions]
+
+    def builder(
+        self, rig: Any, opened: Opened, chosen: list[int], options: SkeletalImportOptions, report: Report
+    ) -> SklBuilder:
+        """A maker of actions. Raises `ReadError` where no bone of them is in the armature."""
+        return SklBuilder(rig, opened, chosen, options, report)
+
+    def attach(self, rig: Any, opened: Opened) -> Any:
+        """Keep a file on ``rig``."""
+        file = motion_files.attach(rig, opened.path, SKL_LISTS)
+        file.sha256 = opened.digest
+        motion_files.keep_skl_document(file, opened.document)
+        return file
+
+    def mark_new(self, action: Any, order: int) -> None:
+        """The editor's motions have neither badge nor order."""
+
+    def host(self, rig: Any, chosen: Sequence[Any], *, disk: str = "", file: Any = None) -> SklHost:
+        """The file on disk, or the one most of the motions came from."""
+        if disk:
+            return SklHost(rig, self.read(disk, Report()).document, on_disk=True)
+        files_of = action_lists.files_of_actions(rig, SKL_LISTS)
+        known = Counter(files_of[action].name for action in chosen if action in files_of)
+        file = rig.motionbridge_skeletal_files[known.most_common(1)[0][0]] if known else file
+        return SklHost(rig, skl_document_of(file) if file is not None else None, file)
+
+    def host_of_list(self, rig: Any, file: Any, listed: Sequence[Any], _report: Report, *, disk: str) -> SklHost:
+        """As `host`: the list says nothing else."""
+        return self.host(rig, listed, disk=disk, file=file)
+
+    def gatherer(
+        self, rig: Any, options: SkeletalExportOptions, report: Report, sampler: Sampler, _host: SklHost
+    ) -> SklGatherer:
+        """A reader of actions as motions."""
+        return SklGatherer(rig, options, report, sampler)
+
+    def encode(
+        self,
+        gatherer: SklGatherer,
+        gathered: list[MadeMotion],
+        host: SklHost,
+        path: str,
+        options: SkeletalExportOptions,
+    ) -> Plan:
+        """The file with these motions in it."""
+        document, changes = host.joined(gathered, path)
+        metres, radians = changes.worst_errors()
+        if metres > options.tolerance[0] or radians > options.tolerance[1]:
+            gatherer.report.warn(
+                "versions 6 and 7 store handles in steps of 0.98 ms and 0.98 mm, which moves channels by up to "
+                f"{1000 * metres:.3g} mm and {np.degrees(radians):.3g}°; keys lie where they are"
+            )
+        if slopes := lost_slopes(channel for motion in changes.motions for channel in motion.channels):
+            gatherer.report.warn(slopes)
+        return Plan(path, skl.write(document), changes, document, [(one.action, one.motion.label) for one in gathered])
+
+    def settle(self, plan: Plan, _rig: Any, file: Any, _options: SkeletalExportOptions | None = None) -> Any:
+        """The file on disk is known, and its motions by their new names.
+
+        What an edit is compared with stays what was imported: the same keys give the same bytes when saved again.
+        """
+        file.sha256 = plan.digest
+        for action, label in plan.written:
+            action.motionbridge_skeletal.imported_name = label
+        return file
+
+
+SKL = SklCodec()
+
+
+# ---- import
+
+
+class SklBuilder:
+    """Makes the actions of an import."""
+
+    def __init__(
+        self, rig: Any, opened: Opened, chosen: list[int], options: SkeletalImportOptions, report: Report
+    ) -> None:
+        """Refuses, before anything is made, motions of none of which a bone is in the armature."""
+        self._rig, self._document, self._chosen, self._options = rig, opened.document, chosen, options
+        self._path, self._report = opened.path, report
+        self._bones = bones_of(rig, rest_of(rig, space.XRAY_ROOT_FRAME))
+        named = [bone for place in chosen for bone in bone_names(self._document.motions[place], self._bones.order)]
+        self._named = dict.fromkeys(named)
+        refuse_strangers({bone.lower() for bone in named}, self._bones.places, rig, opened.path)
+        self._showing = _showing(rig, options, report)
+        if reasons := actions.why_sampled(rig):
+            report.warn(f"the armature has {', '.join(reasons)}: the game plays more than is shown", rig.name)
+        self._writer = pose.PoseWriter(compat.slot_name(rig))
+
+    def __enter__(self) -> Self:
+        self._writer.__enter__()
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self._writer.__exit__(*failure)
+
+    def build(self, file: Any) -> Iterator[tuple[int, Any]]:
+        """Each action; its bones get the rotation mode that plays it."""
+        bones = self._bones.rest.bones
+        for place, shown, numbers in _shown(self._document, self._chosen, self._bones, self._showing, self._report):
+            motion = self._document.motions[place]
+            action = _build(self._writer, motion, shown, numbers, bones=bones, showing=self._showing)
+            describe(action, motion, place, file)
+            marks.store(action, decode_marks(motion.marks))
+            _set_modes(self._rig, [bones[bone] for bone in shown], self._showing)
+            yield place, action
+
+    def missing(self) -> list[str]:
+        """The file's names of bones that are not in the armature."""
+        return [bone for bone in self._named if bone.lower() not in self._bones.places]
+
+    def tell(self, result: MotionImport) -> None:
+        """Say how many tracks are not the file's curves."""
+        result.kept_exactly = sum(action.motionbridge_skeletal.kept_exactly for action in result.actions)
+        result.fitted = sum(action.motionbridge_skeletal.fitted for action in result.actions)
+        if result.fitted:
+            metres, radians = self._options.tolerance
+            self._report.note(
+                f"{result.kept_exactly} tracks have the file's curves, {result.fitted} are fitted within "
+                f"{1000 * metres:g} mm and {np.degrees(radians):.3g}° for the bones' rest pose",
+                Path(self._path).name,
+            )
+
+    def finish(self) -> None:
+        """The panel shows all files of the editor together."""
+
+
+def _showing(rig: Any, options: SkeletalImportOptions, report: Report) -> Showing:
+    others = pose.actions_turning(rig, pose.QUATERNION)
+    quaternions = options.rotation is Rotation.QUATERNION or (options.rotation is Rotation.AUTOMATIC and bool(others))
+    if quaternions and options.rotation is Rotation.AUTOMATIC:
+        report.note("bones use quaternions, as in the other actions of this armature", rig.name)
+    elif not quaternions and others:
+        report.warn(
+            f"bones now use Euler angles; {len(others)} actions with quaternion keys no longer play "
+            "(import with quaternions to keep both)",
+            rig.name,
+        )
+    # The numbers as a property holds them, for the same fits when the action is compared.
+    metres, radians = (float(np.float32(value)) for value in options.tolerance)
+    return Showing(quaternions, (metres, radians))
+
+
+@dataclass(frozen=True)
+class Bones:
+    """The bones of a rig: their ``rest`` pose, the ``places`` in it by the game's names in lower case, and the game's
+    names in the game's ``order``, for motions that name no bones.
+    """
+
+    rest: Rest
+    places: dict[str, int]
+    order: list[str]
+
+
+def bones_of(rig: Any, rest: Rest) -> Bones:
+    """The bones of ``rig``, standing as ``rest`` says."""
+    return Bones(rest, bone_places(rig, rest), bones_in_order(rig))
+
+
+def tracks_on(motion: SkeletalMotion, bones: Bones, report: Report) -> dict[int, int]:
+    """Which track of a motion moves which bone of a rig, by place in ``rest``; of two for a bone the first."""
+    result: dict[int, int] = {}
+    odd = []
+    for number, (label, track) in enumerate(zip(bone_names(motion, bones.order), motion.tracks, strict=True)):
+        place = bones.places.get(label.lower())
+        if place is None:
+            continue
+        if place in result:
+            report.warn("a bone occurs twice: the first is shown, the second is kept", f"{motion.label} {label}")
+            continue
+        if track.flags & 1:
+            report.warn("a bone is rotated in world space, but shown relative to its parent; kept", label)
+        if odd_behaviours(track):
+            odd.append(label)
+        result[place] = number
+    if odd:
+        report.warn(
+            f"{len(odd)} bones repeat or go on outside their keys, which is shown only where channels carry over as "
+            "they are; kept unless edited",
+            motion.label,
+        )
+    return result
+
+
+def _shown(
+    document: Skl, chosen: Sequence[int], bones: Bones, showing: Showing, report: Report
+) -> Iterator[tuple[int, ShownTracks, dict[int, int]]]:
+    """The chosen motions, what is shown of each, and which of its tracks moves which bone.
+
+    Short ones, frames of one length, are looked at together: what is done to arrays costs little more then.
+    """
+    block: list[tuple[int, dict[int, int]]] = []
+    keys = 0
+    for number, place in enumerate(chosen, 1):
+        motion = document.motions[place]
+        block.append((place, tracks_on(motion, bones, report)))
+        keys += sum(len(one.keys) for track in motion.tracks for one in track.envelopes)
+        last = number == len(chosen)
+        if not last and keys < KEYS_TOGETHER and document.motions[chosen[number]].frame == motion.frame:
+            continue
+        motions = [
+            (document.motions[index], {bone: document.motions[index].tracks[track] for bone, track in numbers.items()})
+            for index, numbers in block
+        ]
+        shown = show_all(motions, bones.rest, showing=showing, report=report)
+        for (index, numbers), one in zip(block, shown, strict=True):
+            yield index, one, numbers
+        block, keys = [], 0
+
+
+def _build(
+    writer: pose.PoseWriter,
+    motion: SkeletalMotion,
+    shown: ShownTracks,
+    numbers: dict[int, int],
+    *,
+    bones: Sequence[str],
+    showing: Showing,
+) -> Any:
+    """The action of a motion; ``numbers``: the track of each place, ``bones``: Blender's names by places."""
+    first, last = (min(max(frame, -FARTHEST), FARTHEST) for frame in (motion.first, motion.last))
+    action, digests = writer.build(motion.label or "motion", shown.on_bones(bones), 1.0 / motion.frame, (first, last))
+    properties = action.motionbridge_skeletal
+    properties.rotation = "QUATERNION" if showing.quaternions else "EULER"
+    properties.metres, properties.radians = showing.tolerance
+    properties.kept_exactly = sum(map(shown.is_exact, shown))
+    properties.fitted = len(shown) - properties.kept_exactly
+    by_track = {number: digests[bones[place]] for place, number in numbers.items()}
+    keep(properties, "drawn", b"".join(by_track.get(number, pose.NOTHING) for number in range(len(motion.tracks))))
+    return action
+
+
+def describe(action: Any, motion: SkeletalMotion, place: int, file: Any) -> None:
+    """Show on the action how the game plays it, and keep its bytes."""
+    skeletal = action.motionbridge_skeletal
+    skeletal.is_skeletal = True
+    skeletal.file, skeletal.place, skeletal.version = file.name, place, motion.version
+    skeletal.fps, skeletal.imported_name = 1.0 / motion.frame, motion.label
+    skeletal.shown_first, skeletal.shown_last = action.frame_start, action.frame_end
+    writer = Writer()
+    write_motion(writer, replace(motion, tail=b""))
+    keep(skeletal, "body", writer.getvalue())
+    played = action.motionbridge_motion
+    played.is_motion = True
+    played.motion_name = motion.label
+    played.frame_step = 1.0 / (motion.frame * FRAMES_PER_SECOND)
+    motion_files.set_flags(played, motion.flags)
+    played.bone_or_part = min(motion.bone_or_part, ALL_PARTS)
+    for name, value in zip(TIMING, motion.timing.tolist(), strict=True):
+        setattr(played, name, value)
+
+
+def _set_modes(rig: Any, names_of_bones: list[str], showing: Showing) -> None:
+    mode = "QUATERNION" if showing.quaternions else ORDER
+    for bone in map(rig.pose.bones.get, names_of_bones):
+        if bone.rotation_mode != mode:
+            set_mode(bone, mode)
+
+
+# ---- export
+
+
+@dataclass
+class MadeMotion:
+    """A motion to write, the one of a file it replaces (by name), and what differs from it."""
+
+    action: Any
+    motion: SkeletalMotion
+    replaces: str
+    change: MotionChange | None
+
+
+@dataclass
+class SklHost:
+    """What motions go into: a ``document``, from disk or as it was imported (without keys); None for a new file."""
+
+    rig: Any
+    document: Skl | None
+    file: Any = None
+    on_disk: bool = False
+
+    def had_one_name(self, twins: list[Any], label: str) -> bool:
+        """Whether the motions of these actions had the name ``label`` (in lower case) before."""
+        known = action_lists.copies(twins, SKL_LISTS)
+        return all(twin not in known and imported_name(twin, SKL_LISTS).lower() == label for twin in twins)
+
+    def take_out_deleted(self, *, whole: bool) -> None:
+        """The panel deletes none of the editor's motions."""
+
+    def arrange(self, plan: Plan, chosen: Sequence[Any], *, whole: bool) -> None:
+        """They have the order of the file."""
+
+    def joined(self, made: list[MadeMotion], path: str) -> tuple[Skl, Changes]:
+        """The motions in the file at ``path``. Raises `WriteError`."""
+        changes = Changes([one.change for one in made if one.change is not None])
+        if self.document is not None and self.on_disk:
+            document, motions = self.document, self._replaced(made, changes)
+        else:
+            document, motions = self._as_imported(made, path), [one.motion for one in made]
+        single = Path(path).suffix.lower() == ".skl"
+        if single and len(motions) != 1:
+            raise WriteError(
+                f"a .skl file stores one motion, not {len(motions)}",
+                file=path,
+                remedy="Choose one action, or name a file that ends in .skls",
+            )
+        changes.untouched = len(motions) - len(changes.motions)
+        if single and document.sections is None:
+            return skl.new_skl(motions[0]), changes
+        if not single and document.sections is not None:
+            return skl.new_skls(motions), changes
+        return document.with_motions(motions), changes
+
+    def _replaced(self, made: list[MadeMotion], changes: Changes) -> list[SkeletalMotion]:
+        """The motions on disk, each of a name that is written replaced, the others added."""
+        motions = list(self.document.motions) if self.document is not None else []
+        labels = [motion.label.lower() for motion in motions]
+        for one in made:
+            name = one.replaces.lower()
+            if name in labels:
+                place = labels.index(name)
+                motions[place] = replace(one.motion, tail=motions[place].tail)
+                labels[place] = "\0"  # of two motions of one name each replaces one
+            else:
+                motions.append(one.motion)
+                if one.change is None:
+                    changes.motions.append(MotionChange(one.motion.label, new=True))
+        return motions
+
+    def _as_imported(self, made: list[MadeMotion], path: str) -> Skl:
+        """The imported file, which may end in bytes nobody knows; a new one without any."""
+        if self.document is None:
+            return skl.new_skl(made[0].motion) if path.lower().endswith(".skl") else skl.new_skls([])
+        places = action_lists.members(self.file, SKL_LISTS)
+        for one in made:
+            place = places.get(one.action, -1)
+            if 0 <= place < len(self.document.motions):
+                one.motion = replace(one.motion, tail=self.document.motions[place].tail)
+        return self.document
+
+
+@dataclass
+class _Kept:
+    """A motion as its file has it and how it was shown; ``numbers``: its track for each place of a bone."""
+
+    motion: SkeletalMotion
+    bones: Bones
+    showing: Showing
+    numbers: dict[int, int]
+    drawn: bytes
+
+    @classmethod
+    def of(cls, action: Any, motion: SkeletalMotion, bones: Bones) -> _Kept:
+        """What travels with an action."""
+        skeletal = action.motionbridge_skeletal
+        showing = Showing(skeletal.rotation == "QUATERNION", (skeletal.metres, skeletal.radians))
+        return cls(motion, bones, showing, tracks_on(motion, bones, Report()), kept(skeletal, "drawn"))
+
+    def shown(self, places: Iterable[int]) -> Mapping[int, Shown]:
+        """Tracks as they were shown when they were imported, by places of bones."""
+        tracks = {place: self.motion.tracks[self.numbers[place]] for place in places}
+        return show(tracks, self.motion, self.bones.rest, showing=self.showing, report=Report())
+
+    def digest(self, place: int) -> bytes:
+        """What tells a bone's untouched F-curves; empty in files of versions that kept none."""
+        begin = self.numbers[place] * pose.DIGEST_SIZE
+        return self.drawn[begin : begin + pose.DIGEST_SIZE]
+
+
+class SklGatherer(Gatherer):
+    """Reads actions and says of each what differs from the motion it came from."""
+
+    def __init__(self, rig: Any, options: SkeletalExportOptions, report: Report, sampler: Sampler) -> None:
+        """Reads all bones of ``rig``."""
+        super().__init__(rig, options, report, sampler, SKL_LISTS)
+        self._reader = pose.PoseReader(rig)
+        self._then: dict[str, Bones] = {}
+        self._labels = {place: label for label, place in bones_of(rig, self._now).places.items()}
+
+    def motion(self, action: Any, label: str) -> MadeMotion:
+        """The motion to write for an action under a name."""
+        skeletal = action.motionbridge_skeletal
+        is_new = skeletal.is_skeletal and skeletal.place < 0
+        copied = is_new or bool(action_lists.copies([action], SKL_LISTS))
+        base = skl_motion_of(action)
+        playing = self._playing(action, label)
+        clip = CurveClip(playing.name, [], [], self._rate(action, base), *self._frames(action, base))
+        clip.markers = marks.gather(action)
+        if base is None:
+            self._fill(clip, action, None)
+            made, new = new_motion(clip, self.skeleton, self._options.version)
+            return MadeMotion(action, with_playing(made, playing)[0], playing.name, new)
+        if clip.markers and base.version == PACKED_SINCE:
+            self.report.note(f"written as version {MARKS_SINCE}, for its marks", action.name)
+            base = replace(base, version=MARKS_SINCE)
+        self._fill(clip, action, base)
+        made, change = edited(clip, base, self.skeleton)
+        made, fields = with_playing(made, playing)
+        if fields or (copied and change is None):
+            change = replace(change or MotionChange(playing.name), fields=(*(change.fields if change else ()), *fields))
+        if copied and change is not None:
+            change = replace(change, new=True)
+        replaces = (not copied and imported_name(action, SKL_LISTS)) or playing.name
+        return MadeMotion(action, made, replaces, change)
+
+    def _playing(self, action: Any, name: str) -> Playing:
+        played = action.motionbridge_motion
+        timing = np.array([getattr(played, field_name) for field_name in TIMING], np.float32)
+        return Playing(name, motion_files.flags_of(played), played.bone_or_part, timing)
+
+    def _rate(self, action: Any, base: SkeletalMotion | None) -> float:
+        if base is not None:
+            return 1.0 / base.frame
+        if action.motionbridge_motion.is_motion:
+            return float(FRAMES_PER_SECOND * action.motionbridge_motion.frame_step)
+        return actions.frames_per_second(bpy.context.scene)
+
+    def _frames(self, action: Any, base: SkeletalMotion | None) -> tuple[int, int]:
+        if base is None:
+            return motion_length.ends_of(action)
+        first, last = motion_length.frames_of_skeletal(action, base)
+        motion_length.warn_of_skeletal(action, base, (first, last), self.report)
+        return first, last
+
+    def _bones_then(self, action: Any) -> Bones:
+        file = self._files.get(action)
+        key = file.name if file is not None else ""
+        if key not in self._then:
+            self._then[key] = bones_of(
+                self._rig, motion_files.rest_then(file, self._now) if file is not None else self._now
+            )
+        return self._then[key]
+
+    def _fill(self, clip: CurveClip, action: Any, base: SkeletalMotion | None) -> None:
+        """Give ``clip`` the tracks that are not what ``base`` says."""
+        rest, moved = self._rest_for(action)
+        frame = base.frame if base is not None else 1.0 / clip.fps
+        known = _Kept.of(action, base, self._bones_then(action)) if base is not None else None
+        modes = self._shown.modes(action, order_of(action))
+        tracked = [rest.bones[place] for place in known.numbers] if known is not None else None
+        reached, reasons = self._reached(action, tracked)
+        keys = self._reader.read(action, modes)
+        self._warn(action, keys, tracked, reached)
+        tracks = self._keyed_tracks(keys, rest, moved, frame, known, reached=reached)
+        if reached:
+            self._note(reasons)
+            frames = clip.first, max(clip.last - clip.first, 0) + 1
+            rows, sampled = self._sampler.clip(action, rest, 1.0 / frame, reached, modes=modes, frames=frames)
+            shown = known.shown([row for row in rows if row in known.numbers]) if known is not None else {}
+            tracks |= self._sampled_tracks(sampled, rows, clip.first, frame, shown)
+        for place, channels in sorted(tracks.items(), key=lambda track: track[0]):
+            clip.bones.append(self._labels[place])
+            clip.tracks.append(channels)
+
+    def _warn(self, action: Any, found: pose.PoseKeys, tracked: list[str] | None, reached: set[str]) -> None:
+        """``tracked``: the bones that the file has tracks of, None for a new motion; ``reached``: those sampled."""
+        self._warn_of_left_out(action, found.left_out, found.other_kinds, reached)
+        muted = [bone for bone in found.muted if bone not in reached]
+        if muted:
+            warn_of_muted(muted, action, self.report, in_file=tracked is not None)
+        if reached:
+            tracked = [bone for bone in tracked or self._now.bones if bone not in reached]
+        self._shown.warn_of_pose(action, found.modes, tracked)
+
+    def _keyed_tracks(
+        self, found: pose.PoseKeys, rest: Rest, moved: set[str], frame: float, kept: _Kept | None, *, reached: set[str]
+    ) -> dict[int, Channels]:
+        known = kept.numbers if kept is not None else {}
+        there = set(found.bones)
+        touched = [
+            place
+            for place, bone in enumerate(rest.bones)
+            if bone not in reached
+            and (place in known or bone in there)
+            and not (kept is not None and self._is_as_built(place, bone, found, kept, moved))
+        ]
+        shown = kept.shown([place for place in touched if place in known]) if kept is not None else {}
+        tracks: dict[int, Channels] = {}
+        for place in touched:
+            bone, then = rest.bones[place], shown.get(place)
+            now = found.curves(bone, 1.0 / frame, self._options.tolerance)
+            mode, muted = found.modes[bone], found.muted.get(bone, ())
+            base = then if bone not in moved else None
+            same_turn = base is not None and self._same_turn(base, now, mode, frame)
+            same_place = base is not None and same(now.location, base.pose.location, frame)
+            if then is not None:
+                same_turn, same_place = same_turn or "rotation" in muted, same_place or "location" in muted
+            if same_turn and same_place:
+                continue
+            channels = to_file(now, mode, rest, place, frame=frame, tolerance=self._options.tolerance, base=then)
+            if then is not None:
+                channels = Channels(
+                    then.channels.location if same_place else channels.location,
+                    then.channels.rotation if same_turn else channels.rotation,
+                )
+            tracks[place] = channels
+        return tracks
+
+    def _is_as_built(self, place: int, bone: str, found: pose.PoseKeys, kept: _Kept, moved: set[str]) -> bool:
+        """Whether a bone's F-curves are to the bit those it was given, and still turn it in the same way."""
+        if bone in moved or place not in kept.numbers or found.digest(bone) != kept.digest(place):
+            return False
+        return not found.rotates(bone) or found.modes[bone] == kept.showing.mode
+
+    def _same_turn(self, then: Shown, now: pose.BoneCurves, mode: str, frame: float) -> bool:
+        if now.rotation is not None and mode != Showing(then.pose.channel == pose.QUATERNION, (0.0, 0.0)).mode:
+            return False
+        return same(now.rotation, then.pose.rotation, frame)
+
+    def _sampled_tracks(
+        self, clip: Clip, rows: Sequence[int], first: int, frame: float, shown: Mapping[int, Shown]
+    ) -> dict[int, Channels]:
+        """Curves through evaluated poses, of bones that are elsewhere than the file has them on any frame.
+
+        ``rows``: which bone each track of ``clip`` is.
+        """
+        times = np.arange(first, first + clip.frames, dtype=np.float64) * frame
+        metres, radians = self._options.tolerance
+        tracks = {}
+        for place, turns, places in zip(rows, clip.rotations, clip.translations, strict=True):
+            then = shown.get(place)
+            if then is not None and _stands_as(then, times, turns, places, (metres, radians)):
+                continue
+            angles = rotation.euler_zxy(rotation.matrices(turns))
+            tracks[place] = Channels(
+                [straightened(fitted(times, places[:, axis], metres), metres) for axis in range(3)],
+                [straightened(fitted(times, angles[:, axis], radians), radians) for axis in range(3)],
+            )
+        return tracks
+
+
+def _stands_as(then: Shown, times: Floats, turns: Floats, places: Floats, tolerance: tuple[float, float]) -> bool:
+    """Whether a bone is where the file's channels have it, at all ``times``."""
+    location, angles = then.values_at(times)
+    turned = rotation.angles_between(rotation.of_mode(angles, "ZXY"), turns)
+    return bool(np.abs(location - places).max() <= tolerance[0] and turned.max() <= tolerance[1])
