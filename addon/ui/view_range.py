@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,19 +16,25 @@ DEPTHS = 1e5
 
 
 def show_far(context: Any, objects: Sequence[Any], report: Report) -> None:
-    """Let the 3D views of the window show the objects as a whole, where they are too large for that.
+    """Let the 3D views of the open workspaces show the objects as a whole, where they are too large for that.
 
     Views are never made to show less, and cameras stay as they are.
     """
     needed = FAR * _size(objects)
-    screen = context.screen
-    views = [area.spaces.active for area in screen.areas if area.type == "VIEW_3D"] if screen is not None else []
-    near = [view for view in views if view.clip_end < needed]
+    near = [view for view in _views(context) if view.clip_end < needed]
     for view in near:
         view.clip_end = needed
         view.clip_start = max(view.clip_start, needed / DEPTHS)
     if near:
         report.note(f"3D views show up to {needed:.0f} m now (View > Clip End), to show the whole level")
+
+
+def _views(context: Any) -> Iterator[Any]:
+    # Not the screen of the context: while a file browser fills the window, the view lies behind it, in the same area.
+    for window in context.window_manager.windows:
+        for screen in {window.screen, *window.workspace.screens}:
+            for area in screen.areas:
+                yield from (space for space in area.spaces if space.type == "VIEW_3D")
 
 
 def _size(objects: Sequence[Any]) -> float:

@@ -37,6 +37,14 @@ def test_a_large_level_is_within_the_view(view):
     assert (view.clip_end > 5000, again.lines()) == (True, []), "a view is never made to show less"
 
 
+def test_a_view_behind_a_file_browser_shows_the_level_too(view):
+    area = bpy.context.screen.areas[0]
+    area.type = "FILE_BROWSER"
+    show_far(bpy.context, [square(900)], Report())
+    area.type = "VIEW_3D"
+    assert area.spaces.active.clip_end > 5000
+
+
 @pytest.mark.parametrize("size", [10, 100, float("inf")])
 def test_views_stay_as_they_are_where_all_is_seen(view, size):
     show_far(bpy.context, [square(size)], Report())

@@ -15,6 +15,7 @@ from ...core.report import Report
 from ...formats.arma import bone_table
 from ...games.arma import animation_export, animation_import, export_base, skeletons, timing
 from ...games.arma.properties import STEP_ITEMS
+from .. import nearby_paths
 from ..bases import BlenderOperator, ExportHelper, FileHandler, ImportHelper
 from ..files import ArmatureExport, DropOnMotion, FileImport, draw_backup
 from ..hidden_keys import HiddenKeysChoice
@@ -55,7 +56,8 @@ class BoneNamesChoice:
     bone_table: StringProperty(
         name="Table",
         description='A JSON file: {"bones": {"name in the file": "name in the armature"}}',
-        default="",
+        search=nearby_paths.offered(".json"),
+        search_options={"SUGGESTION"},
     )
 
     def draw_bone_names(self, layout: Any) -> None:
@@ -176,7 +178,8 @@ class IMPORT_SCENE_OT_arma_rtm(BoneNamesChoice, SkeletonFilesChoice, FileImport,
     config: StringProperty(
         name="model.cfg",
         description="The model.cfg of the skeleton; if empty, the one in the file's folder",
-        default="",
+        search=nearby_paths.offered(".cfg"),
+        search_options={"SUGGESTION"},
     )
     pivots: EnumProperty(
         name="Joints",
@@ -184,7 +187,12 @@ class IMPORT_SCENE_OT_arma_rtm(BoneNamesChoice, SkeletonFilesChoice, FileImport,
         items=PIVOTS,
         default="AUTOMATIC",
     )
-    pivots_model: StringProperty(name="Pivots Model", description="A .p3d model with one point per bone", default="")
+    pivots_model: StringProperty(
+        name="Pivots Model",
+        description="A .p3d model with one point per bone",
+        search=nearby_paths.offered(".p3d"),
+        search_options={"SUGGESTION"},
+    )
     whole_skeleton: BoolProperty(
         name="Whole Skeleton",
         description="Also add the bones of the hierarchy that the animation does not move to a new armature",
@@ -379,7 +387,8 @@ class EXPORT_SCENE_OT_arma_rtm(
     config: StringProperty(
         name="model.cfg",
         description="The model.cfg of the skeleton, for names, order and the hierarchy of binarised files",
-        default="",
+        search=nearby_paths.offered(".cfg"),
+        search_options={"SUGGESTION"},
     )
     prefix: StringProperty(
         name="Prefix", description="Prefix of the armature's bone names before the names of the game", default=""

@@ -12,6 +12,7 @@ from ...core.errors import ReadError
 from ...core.report import Report
 from ...games.arma import model_import
 from ...games.arma.properties import is_of_model, level_of
+from .. import nearby_paths
 from ..bases import BlenderOperator, BlenderPanel, FileHandler, ImportHelper
 from ..files import DropInScene, FileImport
 from ..layouts import fields
@@ -67,7 +68,8 @@ class IMPORT_SCENE_OT_arma_p3d(BoneNamesChoice, SkeletonFilesChoice, FileImport,
     config: StringProperty(
         name="model.cfg",
         description="The model.cfg of the skeleton; if empty, the one in the file's folder",
-        default="",
+        search=nearby_paths.offered(".cfg"),
+        search_options={"SUGGESTION"},
     )
     pivots_model: StringProperty(
         name="Pivots Model",
@@ -75,7 +77,8 @@ class IMPORT_SCENE_OT_arma_p3d(BoneNamesChoice, SkeletonFilesChoice, FileImport,
             "A .p3d model with one point per bone; if empty, the one that the model.cfg names in the folder "
             "of the file, or the points of the model itself"
         ),
-        default="",
+        search=nearby_paths.offered(".p3d"),
+        search_options={"SUGGESTION"},
     )
     prefix: StringProperty(
         name="Prefix", description="Prefix of the armature's bone names before the names of the game", default=""

@@ -10,7 +10,7 @@ from ...core.errors import MotionbridgeError, ReadError, WriteError
 from ...core.report import Report
 from ...games.descent3 import hierarchy, model, model_export, motion, spin, textures
 from ...games.descent3.model_properties import holder_of
-from .. import lists
+from .. import lists, nearby_paths
 from ..bases import CALL, BlenderList, BlenderOperator, ExportHelper, FileHandler, ImportHelper
 from ..files import DropInScene, FileExport, FileImport, draw_backup, is_collection_exporter
 from ..layouts import fields
@@ -88,13 +88,14 @@ class IMPORT_SCENE_OT_descent3_oof(TickedChoice, FileImport, ImportHelper, Blend
         ),
         default=True,
     )
-    # No DIR_PATH: its button opens a file browser, which closes a pop-up, and which a file browser refuses.
     animated_textures: StringProperty(
         name="Animation Folder",
         description=(
             "Folder for the frames of animated textures, written as numbered files to play them at one per "
             "frame; if empty, one frame of each is shown"
         ),
+        search=nearby_paths.offered(),
+        search_options={"SUGGESTION"},
     )
     animation: BoolProperty(
         name="Animation",

@@ -17,6 +17,7 @@ from ...games.xray.models import importing as model
 from ...games.xray.motions import exporting as motion_export
 from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library, omf_codec, omf_host
+from .. import nearby_paths
 from ..bases import CALL, BlenderOperator, ExportHelper, FileHandler, ImportHelper
 from ..files import ArmatureExport, DropOnMotion, FileImport, draw_backup
 from ..layouts import fields
@@ -39,8 +40,10 @@ class IMPORT_SCENE_OT_xray_omf(FileImport, MotionList, BlenderOperator):
         description=(
             "Model (.ogf) to import first for the motions; if empty, the active armature, or a model in the "
             "same folder that refers to the file"
-        ),  # no FILE_PATH: its button opens a file browser, which closes a pop-up
+        ),
         options={"SKIP_SAVE", "SKIP_PRESET"},
+        search=nearby_paths.offered(".ogf"),
+        search_options={"SUGGESTION"},
     )
     first_frame: IntProperty(name="First Frame", description="Frame of the first key", default=0)
     fake_user: BoolProperty(
