@@ -7,6 +7,9 @@ lazy.attach(__name__)
 from ..blender import action_lists, freshness, material, rotation_modes
 from ..blender import renamed_bones as known_bones
 from . import arma, descent3, xray
+from .arma.kinds import KINDS as _ARMA
+from .descent3.kinds import KINDS as _DESCENT3
+from .xray.kinds import KINDS as _XRAY
 
 ADDED = (
     material.ADDED,
@@ -17,6 +20,9 @@ ADDED = (
     *arma.ADDED,
     *descent3.ADDED,
 )
+
+KINDS = (_XRAY, _ARMA, _DESCENT3)
+"""The kinds of files of each game, in the order of menus."""
 
 
 def register() -> None:

@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 
 import bpy
 from bpy.props import BoolProperty, StringProperty
-from bpy_extras.io_utils import poll_file_object_drop
 
 from ..blender import scope
 from ..core import files
 from ..core.errors import ReadError, WriteError
 from ..core.report import Report
+from ..games.kinds import FileKind
 from .bases import ExportHelper
 from .operation import FileChoice, Operation
 from .preferences import preferences
@@ -58,25 +58,6 @@ class FileImport(Operation, FileChoice):
 
             self.each_file(files, one, report)
         return made
-
-
-class DropInScene:
-    """Mixed into file handlers, before `bpy.types.FileHandler`."""
-
-    @classmethod
-    def poll_drop(cls, context: Any) -> bool:
-        """Dropped into the viewport or the outliner."""
-        return bool(poll_file_object_drop(context))
-
-
-class DropOnMotion(DropInScene):
-    """The same of files that become actions."""
-
-    @classmethod
-    def poll_drop(cls, context: Any) -> bool:
-        """Dropped into the viewport or the outliner, or where actions are edited."""
-        area = context.area
-        return super().poll_drop(context) or (area is not None and area.type == "DOPESHEET_EDITOR")
 
 
 def draw_backup(layout: Any, operator: Any, path: str) -> None:
@@ -124,17 +105,18 @@ class FileExport(Operation):
         operator.backup = preferences(context).backup
         return ExportHelper.invoke(operator, context, event)
 
-    def named_file(self, suffixes: str) -> str:
-        """Absolute path of the file to write, which may have one of ``suffixes``. Raises `WriteError`.
+    def named_file(self, kind: FileKind) -> str:
+        """Absolute path of the file to write. Raises `WriteError`.
 
-        A name without any gets the suffix where there is but one.
+        A name without a suffix gets that of the kind of file, where there is but one.
         """
         operator: Any = self
+        suffixes = kind.exported_suffixes
         if not operator.filepath:
-            raise WriteError("no file is named", remedy=f"Name the file to write ({suffixes})")
+            raise WriteError("no file is named", remedy=f"Name the file to write ({', '.join(suffixes)})")
         path = Path(bpy.path.abspath(operator.filepath))
-        keeps = path.suffix or "," in suffixes or not path.name or path.is_dir()  # which is refused later
-        return str(path if keeps else path.with_suffix(suffixes))
+        keeps = path.suffix or len(suffixes) > 1 or not path.name or path.is_dir()  # which is refused later
+        return str(path if keeps else path.with_suffix(suffixes[0]))
 
 
 class ArmatureExport(FileExport):

@@ -1,71 +1,45 @@
 """File > Import and File > Export: the files of each game together, also as a menu of its own."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import bpy
 
+from ..games import KINDS
+from ..games.kinds import exporters, importers
 from .bases import BlenderMenu
 
-
-class Entry(NamedTuple):
-    """An operator of ``import_scene`` and of ``export_scene``, or of one of the two."""
-
-    operator: str
-    text: str
-    imports: bool = True
-    exports: bool = True
+IMPORTS = tuple(map(importers, KINDS))
+"""For each game: operator of ``import_scene`` -> its text."""
+EXPORTS = tuple(map(exporters, KINDS))
+XRAY, ARMA, DESCENT3 = IMPORTS
 
 
-XRAY = (
-    Entry("xray_ogf", text="X-Ray Model (.ogf)"),
-    Entry("xray_omf", text="X-Ray Motions (.omf)"),
-    Entry("xray_skl", text="X-Ray Editor Motions (.skl, .skls)"),
-    Entry("xray_bones", text="X-Ray Bone Properties (.bones)"),
-    Entry("xray_anm", text="X-Ray Motion Path (.anm)"),
-    Entry("xray_level_geometry", text="X-Ray Level Geometry (.cform, .hom, .som …)"),
-    Entry("xray_level", text="X-Ray Level Folder", exports=False),
-)
-ARMA = (
-    Entry("arma_p3d", text="Arma Model (.p3d)", exports=False),
-    Entry("arma_rtm", text="Arma Animation (.rtm)"),
-)
-DESCENT3 = (
-    Entry("descent3_oof", text="Descent 3 Model (.oof, .hog, .mn3)", exports=False),
-    Entry("descent3_oof", text="Descent 3 Model (.oof)", imports=False),
-    Entry("descent3_ogf", text="Descent 3 Texture (.ogf, .oaf)", exports=False),
-)
-GAMES = (XRAY, ARMA, DESCENT3)
-
-
-def _draw_imports(layout: Any, entries: tuple[Entry, ...]) -> None:
-    for entry in entries:
-        if entry.imports:
-            layout.operator(f"import_scene.{entry.operator}", text=entry.text)
+def _draw_operators(layout: Any, room: str, entries: dict[str, str]) -> None:
+    for operator, text in entries.items():
+        layout.operator(f"{room}.{operator}", text=text)
 
 
 def _draw_import(menu: Any, _context: Any) -> None:
-    for entries in GAMES:
+    for entries in IMPORTS:
         menu.layout.separator()
-        _draw_imports(menu.layout, entries)
+        _draw_operators(menu.layout, "import_scene", entries)
 
 
 def _draw_export(menu: Any, _context: Any) -> None:
-    for entries in GAMES:
+    for entries in EXPORTS:
         menu.layout.separator()
-        for entry in entries:
-            if entry.exports:
-                menu.layout.operator(f"export_scene.{entry.operator}", text=entry.text)
+        _draw_operators(menu.layout, "export_scene", entries)
 
 
 class GameImports:
     """Mixed into menus of what is imported of one game."""
 
-    entries: tuple[Entry, ...]
+    entries: dict[str, str]
     layout: Any
 
     def draw(self, _context: Any) -> None:
         """The game's files."""
-        _draw_imports(self.layout, self.entries)
+        _draw_operators(self.layout, "import_scene", self.entries)
 
 
 class MOTIONBRIDGE_MT_import_xray(GameImports, BlenderMenu):

@@ -12,26 +12,19 @@ from typing import Any
 
 import bpy
 
+from .. import games
+from ..games.xray import kinds
+
 NAME = "scene"
 _REFUSED = re.compile(r"^(Error: |Operator bpy\.ops\.[a-z0-9_.]+\.poll\(\) )")
 """What Blender puts before the sentences of operators that refuse, or that cannot run."""
 GAMES = ("xray_", "arma_", "descent3_")
-_LEVEL = "xray_level_geometry"
-_DESCENT_MODEL = "descent3_oof"
-_BOTH_WAYS = (
-    {".ogf": "xray_ogf", ".omf": "xray_omf", ".skl": "xray_skl", ".skls": "xray_skl", ".bones": "xray_bones"}
-    | {".anm": "xray_anm", ".rtm": "arma_rtm", ".oof": _DESCENT_MODEL}
-    | dict.fromkeys((".cform", ".hom", ".som", ".details", ".dm"), _LEVEL)
-)
-IMPORTERS = _BOTH_WAYS | {
-    ".err": _LEVEL,
-    ".p3d": "arma_p3d",
-    ".hog": _DESCENT_MODEL,
-    ".mn3": _DESCENT_MODEL,
-    ".oaf": "descent3_ogf",
-}
-EXPORTERS = _BOTH_WAYS
-MOTIONS_CHOSEN_ON_IMPORT = (".omf", ".skl", ".skls")
+_KINDS = tuple(kind for kinds in games.KINDS for kind in kinds)
+# Of kinds that have a suffix in common the first counts: its importer knows the others by their content.
+IMPORTERS = {suffix: kind.operator for kind in reversed(_KINDS) for suffix in kind.suffixes}
+EXPORTERS = {suffix: kind.operator for kind in reversed(_KINDS) for suffix in kind.exported_suffixes}
+MOTIONS_CHOSEN_ON_IMPORT = (*kinds.MOTIONS.suffixes, *kinds.EDITOR_MOTIONS.suffixes)
+MOTIONS_CHOSEN_ON_EXPORT = kinds.MOTIONS.suffixes
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -94,7 +87,7 @@ def _run(chosen: argparse.Namespace) -> None:
         _say()
     if chosen.export is not None:
         operator = _operator(bpy.ops.export_scene, EXPORTERS, chosen.export)
-        options = {"motions": chosen.motions} if chosen.export.suffix.lower() == ".omf" else {}
+        options = {"motions": chosen.motions} if chosen.export.suffix.lower() in MOTIONS_CHOSEN_ON_EXPORT else {}
         if chosen.motions and not options and not chosen.imports:
             raise RuntimeError(f"--motions chooses what to import, and what to export as .omf, not as {chosen.export}")
         if chosen.into:

@@ -202,7 +202,7 @@ def test_by_collections(walk, tmp_path):
 
 
 def test_files_are_dropped_where_armatures_and_actions_are():
-    handler = skeletal.IO_FH_motionbridge_xray_skl
+    handler = bpy.types.IO_FH_motionbridge_xray_skl
     assert handler.bl_file_extensions == ".skl;.skls"
     assert handler.bl_import_operator == "import_scene.xray_skl"
     area = bpy.context.window_manager.windows[0].screen.areas[0] if bpy.context.window_manager.windows else None

@@ -13,11 +13,11 @@ from ...blender.rotation_modes import played
 from ...core.errors import ReadError
 from ...core.report import Report
 from ...formats.arma import bone_table
-from ...games.arma import animation_export, animation_import, export_base, skeletons, timing
+from ...games.arma import animation_export, animation_import, export_base, kinds, skeletons, timing
 from ...games.arma.properties import STEP_ITEMS
 from .. import nearby_paths
-from ..bases import BlenderOperator, ExportHelper, FileHandler, ImportHelper
-from ..files import ArmatureExport, DropOnMotion, FileImport, draw_backup
+from ..bases import BlenderOperator, ExportHelper, ImportHelper
+from ..files import ArmatureExport, FileImport, draw_backup
 from ..hidden_keys import HiddenKeysChoice
 from ..layouts import fields
 from ..operation import Outcome
@@ -162,7 +162,7 @@ class IMPORT_SCENE_OT_arma_rtm(BoneNamesChoice, SkeletonFilesChoice, FileImport,
     bl_label = "Import Arma Animation"
 
     filename_ext = ".rtm"
-    filter_glob: StringProperty(default="*.rtm", options={"HIDDEN"})
+    filter_glob: StringProperty(default=kinds.ANIMATIONS.glob, options={"HIDDEN"})
     target: EnumProperty(
         name="Import Onto", description="Which armature plays the animation", items=TARGETS, default="AUTOMATIC"
     )
@@ -295,16 +295,6 @@ class IMPORT_SCENE_OT_arma_rtm(BoneNamesChoice, SkeletonFilesChoice, FileImport,
         return animation_import.import_animation(context, fitting, animation, options=options, report=report)
 
 
-class IO_FH_motionbridge_arma_rtm(DropOnMotion, FileHandler):
-    """Drop of animations, and their export by collections."""
-
-    bl_idname = "IO_FH_motionbridge_arma_rtm"
-    bl_label = "Arma Animation"
-    bl_import_operator = "import_scene.arma_rtm"
-    bl_export_operator = "export_scene.arma_rtm"
-    bl_file_extensions = ".rtm"
-
-
 KINDS = (
     ("AS_IT_CAME", "Same as Imported", "The encoding of the imported file; plain for new animations"),
     ("PLAIN", "Plain", "The encoding that tools read (RTM_0101)"),
@@ -352,7 +342,7 @@ class EXPORT_SCENE_OT_arma_rtm(
     bl_label = "Export Arma Animation"
 
     filename_ext = ".rtm"
-    filter_glob: StringProperty(default="*.rtm", options={"HIDDEN"})
+    filter_glob: StringProperty(default=kinds.ANIMATIONS.exported_glob, options={"HIDDEN"})
     kind: EnumProperty(name="File", description="Encoding of the written file", items=KINDS, default="AS_IT_CAME")
     frames: EnumProperty(name="Frames", description="Which frames become keys", items=FRAMES, default="KEYS")
     every: IntProperty(name="Every Nth", description="Number of frames from one key to the next", default=1, min=1)
@@ -441,7 +431,7 @@ class EXPORT_SCENE_OT_arma_rtm(
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan and write."""
-        path = self.named_file(".rtm")
+        path = self.named_file(kinds.ANIMATIONS)
         options = animation_export.AnimationExportOptions(
             kind=animation_export.FileKind[self.kind],
             frames=timing.FramesFrom[self.frames],
@@ -471,6 +461,5 @@ class EXPORT_SCENE_OT_arma_rtm(
 
 CLASSES = (
     IMPORT_SCENE_OT_arma_rtm,
-    IO_FH_motionbridge_arma_rtm,
     EXPORT_SCENE_OT_arma_rtm,
 )

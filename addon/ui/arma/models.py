@@ -10,11 +10,11 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ...core.errors import ReadError
 from ...core.report import Report
-from ...games.arma import model_import
+from ...games.arma import kinds, model_import
 from ...games.arma.properties import is_of_model, level_of
 from .. import nearby_paths
-from ..bases import BlenderOperator, BlenderPanel, FileHandler, ImportHelper
-from ..files import DropInScene, FileImport
+from ..bases import BlenderOperator, BlenderPanel, ImportHelper
+from ..files import FileImport
 from ..layouts import fields
 from ..operation import Outcome
 from ..preferences import arma_folder
@@ -54,7 +54,7 @@ class IMPORT_SCENE_OT_arma_p3d(BoneNamesChoice, SkeletonFilesChoice, FileImport,
     bl_label = "Import Arma Model"
 
     filename_ext = ".p3d"
-    filter_glob: StringProperty(default="*.p3d", options={"HIDDEN"})
+    filter_glob: StringProperty(default=kinds.MODELS.glob, options={"HIDDEN"})
     levels: EnumProperty(
         name="LODs",
         description="Which levels of detail (LODs) to import",
@@ -149,15 +149,6 @@ class IMPORT_SCENE_OT_arma_p3d(BoneNamesChoice, SkeletonFilesChoice, FileImport,
         return model_import.import_model(context, rig, path, options, report, document=document)
 
 
-class IO_FH_motionbridge_arma_p3d(DropInScene, FileHandler):
-    """Drop of models."""
-
-    bl_idname = "IO_FH_motionbridge_arma_p3d"
-    bl_label = "Arma Model"
-    bl_import_operator = "import_scene.arma_p3d"
-    bl_file_extensions = ".p3d"
-
-
 class MOTIONBRIDGE_PT_arma_model(MotionbridgePanel, BlenderPanel):
     """What the active object is to a model of Arma."""
 
@@ -196,6 +187,5 @@ class MOTIONBRIDGE_PT_arma_model(MotionbridgePanel, BlenderPanel):
 
 CLASSES = (
     IMPORT_SCENE_OT_arma_p3d,
-    IO_FH_motionbridge_arma_p3d,
     MOTIONBRIDGE_PT_arma_model,
 )

@@ -8,11 +8,11 @@ from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntPropert
 
 from ...core.errors import MotionbridgeError, ReadError, WriteError
 from ...core.report import Report
-from ...games.descent3 import hierarchy, model, model_export, motion, spin, textures
+from ...games.descent3 import hierarchy, kinds, model, model_export, motion, spin, textures
 from ...games.descent3.model_properties import holder_of
 from .. import lists, nearby_paths
-from ..bases import CALL, BlenderList, BlenderOperator, ExportHelper, FileHandler, ImportHelper
-from ..files import DropInScene, FileExport, FileImport, draw_backup, is_collection_exporter
+from ..bases import CALL, BlenderList, BlenderOperator, ExportHelper, ImportHelper
+from ..files import FileExport, FileImport, draw_backup, is_collection_exporter
 from ..layouts import fields
 from ..lists import TickedChoice, TickedRows, name_filter
 from ..operation import Outcome, broken_lines, hand_over
@@ -69,7 +69,7 @@ class IMPORT_SCENE_OT_descent3_oof(TickedChoice, FileImport, ImportHelper, Blend
     bl_label = "Import Descent 3 Model"
 
     filename_ext = ".oof"
-    filter_glob: StringProperty(default="*.oof;*.hog;*.mn3", options={"HIDDEN"})
+    filter_glob: StringProperty(default=f"{kinds.MODELS.glob};{kinds.ARCHIVES.glob}", options={"HIDDEN"})
     models: StringProperty(
         name="Models",
         description="Names of the models to import from archives, separated by semicolons; * for all",
@@ -284,25 +284,6 @@ def is_archive(path: str) -> bool:
     return Path(path).suffix.lower() in textures.ARCHIVES
 
 
-class IO_FH_motionbridge_descent3_oof(DropInScene, FileHandler):
-    """Drop of models, and their export by collections."""
-
-    bl_idname = "IO_FH_motionbridge_descent3_oof"
-    bl_label = "Descent 3 Model"
-    bl_import_operator = "import_scene.descent3_oof"
-    bl_export_operator = "export_scene.descent3_oof"
-    bl_file_extensions = ".oof"
-
-
-class IO_FH_motionbridge_descent3_hog(DropInScene, FileHandler):
-    """Drop of archives."""
-
-    bl_idname = "IO_FH_motionbridge_descent3_hog"
-    bl_label = "Descent 3 Archive"
-    bl_import_operator = "import_scene.descent3_oof"
-    bl_file_extensions = ".hog;.mn3"
-
-
 NORMAL_ITEMS = (
     ("GAME", "Game's Normals", "Unedited normals remain unchanged; others are smoothed as by the game's own tools"),
     ("SHOWN", "Blender's Normals", "The normals that Blender shows; vertices are split at sharp edges"),
@@ -316,7 +297,7 @@ class EXPORT_SCENE_OT_descent3_oof(FileExport, ExportHelper, BlenderOperator):
     bl_label = "Export Descent 3 Model"
 
     filename_ext = ".oof"
-    filter_glob: StringProperty(default="*.oof", options={"HIDDEN"})
+    filter_glob: StringProperty(default=kinds.MODELS.exported_glob, options={"HIDDEN"})
     collection: StringProperty(
         name="Source Collection",
         description="Export the model of this collection, such as one level of detail",
@@ -365,7 +346,7 @@ class EXPORT_SCENE_OT_descent3_oof(FileExport, ExportHelper, BlenderOperator):
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan and write."""
-        path = Path(self.named_file(".oof"))
+        path = Path(self.named_file(kinds.MODELS))
         if path.suffix.lower() != model_export.SUFFIX:
             suffix = path.suffix or "a file without suffix"
             raise WriteError(f"the game reads models of .oof, not {suffix}", remedy="Use this suffix")
@@ -417,7 +398,5 @@ CLASSES = (
     ListedModel,
     MOTIONBRIDGE_UL_listed_models,
     IMPORT_SCENE_OT_descent3_oof,
-    IO_FH_motionbridge_descent3_oof,
-    IO_FH_motionbridge_descent3_hog,
     EXPORT_SCENE_OT_descent3_oof,
 )

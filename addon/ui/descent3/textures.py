@@ -9,8 +9,8 @@ from bpy.props import BoolProperty, StringProperty
 from ...core import files
 from ...core.report import Report
 from ...formats import HEAD_SIZE, detect
-from ...games.descent3 import textures
-from ..bases import BlenderOperator, FileHandler, ImportHelper
+from ...games.descent3 import kinds, textures
+from ..bases import BlenderOperator, ImportHelper
 from ..files import FileImport
 from ..operation import Outcome
 from ..translations import said
@@ -23,7 +23,7 @@ class IMPORT_SCENE_OT_descent3_ogf(FileImport, ImportHelper, BlenderOperator):
     bl_label = "Import Descent 3 Texture"
 
     filename_ext = ".ogf"
-    filter_glob: StringProperty(default="*.ogf;*.oaf", options={"HIDDEN"})
+    filter_glob: StringProperty(default=kinds.TEXTURES.glob, options={"HIDDEN"})
     fake_user: BoolProperty(
         name="Fake User", description="Keep images without users when the .blend file is saved", default=True
     )
@@ -55,21 +55,4 @@ def keep_and_show(context: Any, images: Sequence[Any], fake_user: bool = True) -
     return said("Images: {}, first: {}").format(len(images), images[0].name)
 
 
-class IO_FH_motionbridge_descent3_ogf(FileHandler):
-    """Drop of textures. In the viewport they go to the import of X-Ray's models, which knows them by their content."""
-
-    bl_idname = "IO_FH_motionbridge_descent3_ogf"
-    bl_label = "Descent 3 Texture"
-    bl_import_operator = "import_scene.descent3_ogf"
-    bl_file_extensions = ".ogf;.oaf"
-
-    @classmethod
-    def poll_drop(cls, context: Any) -> bool:
-        """Dropped into an image editor."""
-        return context.area is not None and context.area.type == "IMAGE_EDITOR"
-
-
-CLASSES = (
-    IMPORT_SCENE_OT_descent3_ogf,
-    IO_FH_motionbridge_descent3_ogf,
-)
+CLASSES = (IMPORT_SCENE_OT_descent3_ogf,)

@@ -13,11 +13,12 @@ from ...blender import scope
 from ...blender.linked import refuse_linked
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
+from ...games.xray import kinds
 from ...games.xray.bones import file as bones_file
 from ...games.xray.bones import properties as bone_properties
 from ...games.xray.motions import files as motion_files
-from ..bases import BlenderOperator, ExportHelper, FileHandler, ImportHelper
-from ..files import ArmatureExport, DropInScene, FileImport, draw_backup
+from ..bases import BlenderOperator, ExportHelper, ImportHelper
+from ..files import ArmatureExport, FileImport, draw_backup
 from ..layouts import fields
 from ..operation import Operation, Outcome
 from ..target import active_rig, likely_rig, rig_to_export
@@ -34,7 +35,7 @@ class IMPORT_SCENE_OT_xray_bones(FileImport, ImportHelper, BlenderOperator):
     bl_label = "Import X-Ray Bone Properties"
 
     filename_ext = ".bones"
-    filter_glob: StringProperty(default="*.bones", options={"HIDDEN"})
+    filter_glob: StringProperty(default=kinds.BONES.glob, options={"HIDDEN"})
 
     def draw(self, context: Any) -> None:
         """Onto what."""
@@ -59,7 +60,7 @@ class EXPORT_SCENE_OT_xray_bones(ArmatureExport, ExportHelper, BlenderOperator):
     bl_label = "Export X-Ray Bone Properties"
 
     filename_ext = ".bones"
-    filter_glob: StringProperty(default="*.bones", options={"HIDDEN"})
+    filter_glob: StringProperty(default=kinds.BONES.exported_glob, options={"HIDDEN"})
 
     def suggest(self, context: Any) -> None:
         """The file the properties came from."""
@@ -73,22 +74,12 @@ class EXPORT_SCENE_OT_xray_bones(ArmatureExport, ExportHelper, BlenderOperator):
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan and write."""
-        path = self.named_file(".bones")
+        path = self.named_file(kinds.BONES)
         rig = rig_to_export(context, self.collection)
         with scope.object_mode(context):
             plan = bones_file.plan_export(rig, path, report)
         plan.write(backup=self.backup)
         return Outcome(f"{Path(path).name}: {plan.sentence()}")
-
-
-class IO_FH_motionbridge_xray_bones(DropInScene, FileHandler):
-    """Drop of bone properties, and their export by collections."""
-
-    bl_idname = "IO_FH_motionbridge_xray_bones"
-    bl_label = "X-Ray Bone Properties"
-    bl_import_operator = "import_scene.xray_bones"
-    bl_export_operator = "export_scene.xray_bones"
-    bl_file_extensions = ".bones"
 
 
 class MOTIONBRIDGE_OT_show_partitions(OnMotionFile, BlenderOperator):
@@ -159,7 +150,6 @@ class MOTIONBRIDGE_OT_move_to_partition(Operation, BlenderOperator):
 CLASSES = (
     IMPORT_SCENE_OT_xray_bones,
     EXPORT_SCENE_OT_xray_bones,
-    IO_FH_motionbridge_xray_bones,
     MOTIONBRIDGE_OT_show_partitions,
     MOTIONBRIDGE_OT_move_to_partition,
 )

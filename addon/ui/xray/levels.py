@@ -10,6 +10,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, St
 from ...blender import scope
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
+from ...games.xray import kinds
 from ...games.xray.levels import edit as level_edit
 from ...games.xray.levels import exporting as level_export
 from ...games.xray.levels import file as level_file
@@ -19,8 +20,8 @@ from ...games.xray.levels import materials as level_materials
 from ...games.xray.levels import models as level_models
 from ...games.xray.levels.properties import KINDS, holder_of, meshes_of
 from .. import layouts, view_range
-from ..bases import BlenderOperator, BlenderPanel, ExportHelper, FileHandler, ImportHelper
-from ..files import DropInScene, FileExport, FileImport, draw_backup, is_collection_exporter
+from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper
+from ..files import FileExport, FileImport, draw_backup, is_collection_exporter
 from ..layouts import fields, paragraph
 from ..operation import Operation, Outcome, StartsAtOnce
 from ..preferences import folders, game_materials
@@ -93,7 +94,7 @@ class IMPORT_SCENE_OT_xray_level_geometry(FileImport, LevelChoices, ImportHelper
     bl_label = "Import X-Ray Level Geometry"
 
     filename_ext = ".cform"
-    filter_glob: StringProperty(default="*.cform;*.hom;*.som;*.details;*.err;*.dm", options={"HIDDEN"})
+    filter_glob: StringProperty(default=kinds.LEVELS.glob, options={"HIDDEN"})
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Import every file."""
@@ -123,7 +124,7 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelChoices, BlenderOperator):
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     directory: StringProperty(name="Level Folder", description="Folder that contains level.cform", subtype="DIR_PATH")
-    filter_glob: StringProperty(default="*.cform;*.hom;*.som;*.details;*.err;*.dm", options={"HIDDEN"})
+    filter_glob: StringProperty(default=kinds.LEVELS.glob, options={"HIDDEN"})
 
     def edited(self, context: Any) -> Iterable[Any]:
         """Nothing: new objects are made."""
@@ -147,16 +148,6 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelChoices, BlenderOperator):
         return Outcome(said("Imported files: {}").format(f"{len(made)} ({names})"))
 
 
-class IO_FH_motionbridge_xray_level_geometry(DropInScene, FileHandler):
-    """Drop of a level's files, and their export by collections."""
-
-    bl_idname = "IO_FH_motionbridge_xray_level_geometry"
-    bl_label = "X-Ray Level Geometry"
-    bl_import_operator = "import_scene.xray_level_geometry"
-    bl_export_operator = "export_scene.xray_level_geometry"
-    bl_file_extensions = ".cform;.hom;.som;.details;.err;.dm"
-
-
 LETTERS_SHOWN = 30
 
 
@@ -167,7 +158,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(FileExport, ExportHelper, BlenderOpera
     bl_label = "Export X-Ray Level Geometry"
 
     filename_ext = ""
-    filter_glob: StringProperty(default="*.cform;*.hom;*.som;*.details;*.dm", options={"HIDDEN"})
+    filter_glob: StringProperty(default=kinds.LEVELS.exported_glob, options={"HIDDEN"})
     collection: StringProperty(
         name="Source Collection", description="Export what of a level is in this collection", options={"HIDDEN"}
     )
@@ -220,7 +211,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(FileExport, ExportHelper, BlenderOpera
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan and write."""
-        path = Path(self.named_file(".cform, .hom, .som, .details or .dm"))
+        path = Path(self.named_file(kinds.LEVELS))
         holder = level_holder_to_export(context, self.collection)
         suffix = level_export.SUFFIXES[holder.motionbridge_level.kind]
         if not path.suffix:
@@ -433,7 +424,6 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
 CLASSES = (
     IMPORT_SCENE_OT_xray_level_geometry,
     IMPORT_SCENE_OT_xray_level,
-    IO_FH_motionbridge_xray_level_geometry,
     EXPORT_SCENE_OT_xray_level_geometry,
     MOTIONBRIDGE_OT_level_begin,
     MOTIONBRIDGE_OT_level_two_sided,

@@ -14,13 +14,14 @@ from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...formats.xray import ogf
 from ...games.descent3 import textures
+from ...games.xray import kinds
 from ...games.xray.bones import properties as bone_properties
 from ...games.xray.models import exporting as model_export
 from ...games.xray.models import importing as model
 from ...games.xray.motions import library, omf_codec
-from ..bases import BlenderOperator, BlenderPanel, ExportHelper, FileHandler, ImportHelper
+from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper
 from ..descent3.textures import is_texture, keep_and_show
-from ..files import DropInScene, FileExport, FileImport, draw_backup, is_collection_exporter
+from ..files import FileExport, FileImport, draw_backup, is_collection_exporter
 from ..layouts import SIDEBAR, fields, paragraph
 from ..operation import Operation, Outcome
 from ..preferences import model_options
@@ -42,7 +43,7 @@ class IMPORT_SCENE_OT_xray_ogf(FileImport, ImportHelper, BlenderOperator):
     bl_label = "Import X-Ray Model"
 
     filename_ext = ".ogf"
-    filter_glob: StringProperty(default="*.ogf", options={"HIDDEN"})
+    filter_glob: StringProperty(default=kinds.MODELS.glob, options={"HIDDEN"})
     meshes: BoolProperty(name="Meshes", description="Import the meshes too, not only the armature", default=True)
     textures: BoolProperty(
         name="Textures",
@@ -134,16 +135,6 @@ def _sentence(made: "list[model.ImportedModel]") -> str:
     return text
 
 
-class IO_FH_motionbridge_xray_ogf(DropInScene, FileHandler):
-    """Drop of models, and their export by collections."""
-
-    bl_idname = "IO_FH_motionbridge_xray_ogf"
-    bl_label = "X-Ray Model"
-    bl_import_operator = "import_scene.xray_ogf"
-    bl_export_operator = "export_scene.xray_ogf"
-    bl_file_extensions = ".ogf"
-
-
 LINKS = (
     ("4", "Four", "Clear Sky and Call of Pripyat: up to four bones move a vertex"),
     ("2", "Two", "Shadow of Chernobyl: up to two bones move a vertex"),
@@ -157,7 +148,7 @@ class EXPORT_SCENE_OT_xray_ogf(FileExport, ExportHelper, BlenderOperator):
     bl_label = "Export X-Ray Model"
 
     filename_ext = ".ogf"
-    filter_glob: StringProperty(default="*.ogf", options={"HIDDEN"})
+    filter_glob: StringProperty(default=kinds.MODELS.exported_glob, options={"HIDDEN"})
     collection: StringProperty(
         name="Source Collection", description="Export the model of this collection", options={"HIDDEN"}
     )
@@ -189,7 +180,7 @@ class EXPORT_SCENE_OT_xray_ogf(FileExport, ExportHelper, BlenderOperator):
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan and write."""
-        path = self.named_file(".ogf")
+        path = self.named_file(kinds.MODELS)
         holder = model_to_export(context, self.collection)
         options = model_export.ExportOptions(
             skeleton=self.skeleton, meshes=self.meshes, most_links=int(self.most_links), backup=self.backup
@@ -464,7 +455,6 @@ class MOTIONBRIDGE_PT_material(PropertiesPanel, BlenderPanel):
 
 CLASSES = (
     IMPORT_SCENE_OT_xray_ogf,
-    IO_FH_motionbridge_xray_ogf,
     EXPORT_SCENE_OT_xray_ogf,
     MOTIONBRIDGE_OT_add_reference,
     MOTIONBRIDGE_OT_remove_reference,

@@ -13,13 +13,14 @@ from ...blender.renamed_bones import bone_of
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...formats.xray import omf
+from ...games.xray import kinds
 from ...games.xray.models import importing as model
 from ...games.xray.motions import exporting as motion_export
 from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library, omf_codec, omf_host
 from .. import nearby_paths
-from ..bases import CALL, BlenderOperator, ExportHelper, FileHandler, ImportHelper
-from ..files import ArmatureExport, DropOnMotion, FileImport, draw_backup
+from ..bases import CALL, BlenderOperator, ExportHelper, ImportHelper
+from ..files import ArmatureExport, FileImport, draw_backup
 from ..layouts import fields
 from ..operation import FileChoice, Outcome, hand_over
 from ..preferences import model_options
@@ -196,21 +197,11 @@ class MOTIONBRIDGE_OT_choose_motion_files(MotionChooser, FileChoice, ImportHelpe
 
     bl_idname = "motionbridge.choose_motion_files"
     filename_ext = ".omf"
-    filter_glob: StringProperty(default="*.omf;*.ogf", options={"HIDDEN"})
+    filter_glob: StringProperty(default=kinds.MOTIONS.glob, options={"HIDDEN"})
 
     def execute(self, _context: Any) -> Any:
         """Hand the files to the importer, which lists their motions."""
         return self.list_with(CALL.import_scene.xray_omf)
-
-
-class IO_FH_motionbridge_xray_omf(DropOnMotion, FileHandler):
-    """Drop of motion files, and their export by collections."""
-
-    bl_idname = "IO_FH_motionbridge_xray_omf"
-    bl_label = "X-Ray Motions"
-    bl_import_operator = "import_scene.xray_omf"
-    bl_export_operator = "export_scene.xray_omf"
-    bl_file_extensions = ".omf"
 
 
 ONTO = (
@@ -236,7 +227,7 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
 
     filename_ext = ".omf"
     check_extension = None
-    filter_glob: StringProperty(default="*.omf;*.ogf", options={"HIDDEN"})
+    filter_glob: StringProperty(default=kinds.MOTIONS.exported_glob, options={"HIDDEN"})
     onto: EnumProperty(
         name="Write",
         description="Which file the export changes",
@@ -297,7 +288,7 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan and write."""
-        path = self.named_file(".omf")
+        path = self.named_file(kinds.MOTIONS)
         rig = rig_to_export(context, self.collection)
         chosen = self._chosen(rig)
         options = self.motion_options()
@@ -374,6 +365,5 @@ def _named(rig: Any, wanted: list[str]) -> list[Any]:
 CLASSES = (
     IMPORT_SCENE_OT_xray_omf,
     MOTIONBRIDGE_OT_choose_motion_files,
-    IO_FH_motionbridge_xray_omf,
     EXPORT_SCENE_OT_xray_omf,
 )

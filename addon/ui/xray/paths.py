@@ -11,11 +11,12 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 
 from ...blender import collection, scope
 from ...core.report import Report
+from ...games.xray import kinds
 from ...games.xray.paths import path as paths
 from ...games.xray.paths.properties import VERSIONS
-from ..bases import BlenderOperator, ExportHelper, FileHandler, ImportHelper
+from ..bases import BlenderOperator, ExportHelper, ImportHelper
 from ..curve_tolerances import Tolerances
-from ..files import DropOnMotion, FileExport, FileImport, draw_backup, is_collection_exporter
+from ..files import FileExport, FileImport, draw_backup, is_collection_exporter
 from ..layouts import fields, paragraph
 from ..operation import Operation, Outcome
 from ..scene_rate import frames_said, match_scene, note_other_rates
@@ -37,7 +38,7 @@ class IMPORT_SCENE_OT_xray_anm(FileImport, ImportHelper, BlenderOperator):
     bl_label = "Import X-Ray Motion Path"
 
     filename_ext = ".anm"
-    filter_glob: StringProperty(default="*.anm", options={"HIDDEN"})
+    filter_glob: StringProperty(default=kinds.PATHS.glob, options={"HIDDEN"})
     target: EnumProperty(
         name="Import Onto", description="Which object follows the path", items=TARGETS, default="EMPTY"
     )
@@ -118,16 +119,6 @@ def active_path(context: Any) -> Any:
     return paths.followed_action(context.view_layer.objects.active)
 
 
-class IO_FH_motionbridge_xray_anm(DropOnMotion, FileHandler):
-    """Drop of motion paths, and their export by collections."""
-
-    bl_idname = "IO_FH_motionbridge_xray_anm"
-    bl_label = "X-Ray Motion Path"
-    bl_import_operator = "import_scene.xray_anm"
-    bl_export_operator = "export_scene.xray_anm"
-    bl_file_extensions = ".anm"
-
-
 LETTERS_SHOWN = 30
 
 
@@ -138,7 +129,7 @@ class EXPORT_SCENE_OT_xray_anm(FileExport, Tolerances, ExportHelper, BlenderOper
     bl_label = "Export X-Ray Motion Path"
 
     filename_ext = ".anm"
-    filter_glob: StringProperty(default="*.anm", options={"HIDDEN"})
+    filter_glob: StringProperty(default=kinds.PATHS.exported_glob, options={"HIDDEN"})
     collection: StringProperty(
         name="Source Collection", description="Export the moving object of this collection", options={"HIDDEN"}
     )
@@ -189,7 +180,7 @@ class EXPORT_SCENE_OT_xray_anm(FileExport, Tolerances, ExportHelper, BlenderOper
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan and write."""
-        file = self.named_file(".anm")
+        file = self.named_file(kinds.PATHS)
         options = paths.PathExportOptions(
             version=None if self.version == "AUTOMATIC" else int(self.version),
             tolerance=self.tolerance(),
@@ -265,7 +256,6 @@ def _draw_not_shown(box: Any, oddities: list[str]) -> None:
 CLASSES = (
     IMPORT_SCENE_OT_xray_anm,
     MOTIONBRIDGE_OT_match_scene_to_path,
-    IO_FH_motionbridge_xray_anm,
     EXPORT_SCENE_OT_xray_anm,
     *in_both_editors("path", PathPanel),
 )

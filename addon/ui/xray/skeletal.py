@@ -13,15 +13,16 @@ from ...blender import action_lists, scope
 from ...blender.linked import refuse_linked
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
+from ...games.xray import kinds
 from ...games.xray.motions import exporting as motion_export
 from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import length as motion_length
 from ...games.xray.motions import library, skl_codec
 from ...games.xray.motions.skeletal_properties import ROTATIONS
 from .. import listed_actions
-from ..bases import CALL, BlenderList, BlenderOperator, ExportHelper, FileHandler, ImportHelper
+from ..bases import CALL, BlenderList, BlenderOperator, ExportHelper, ImportHelper
 from ..curve_tolerances import Tolerances
-from ..files import ArmatureExport, DropOnMotion, FileImport, draw_backup
+from ..files import ArmatureExport, FileImport, draw_backup
 from ..hidden_keys import HiddenKeysChoice
 from ..layouts import fields
 from ..lists import name_filter
@@ -171,21 +172,11 @@ class MOTIONBRIDGE_OT_choose_skeletal_files(MotionChooser, FileChoice, ImportHel
     bl_idname = "motionbridge.choose_skeletal_files"
 
     filename_ext = ".skls"
-    filter_glob: StringProperty(default="*.skl;*.skls", options={"HIDDEN"})
+    filter_glob: StringProperty(default=kinds.EDITOR_MOTIONS.glob, options={"HIDDEN"})
 
     def execute(self, _context: Any) -> Any:
         """Hand the files to the importer, which lists their motions."""
         return self.list_with(CALL.import_scene.xray_skl)
-
-
-class IO_FH_motionbridge_xray_skl(DropOnMotion, FileHandler):
-    """Drop of the editor's motions, and their export by collections."""
-
-    bl_idname = "IO_FH_motionbridge_xray_skl"
-    bl_label = "X-Ray Editor Motions"
-    bl_import_operator = "import_scene.xray_skl"
-    bl_export_operator = "export_scene.xray_skl"
-    bl_file_extensions = ".skl;.skls"
 
 
 CHOICES = (
@@ -209,7 +200,7 @@ class EXPORT_SCENE_OT_xray_skl(
 
     filename_ext = ".skls"
     check_extension = None
-    filter_glob: StringProperty(default="*.skl;*.skls", options={"HIDDEN"})
+    filter_glob: StringProperty(default=kinds.EDITOR_MOTIONS.exported_glob, options={"HIDDEN"})
     onto: EnumProperty(
         name="Write",
         description="Which file the export changes",
@@ -265,7 +256,7 @@ class EXPORT_SCENE_OT_xray_skl(
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan and write."""
-        path = self.named_file(".skl, .skls")
+        path = self.named_file(kinds.EDITOR_MOTIONS)
         if Path(path).suffix.lower() not in {".skl", ".skls"}:
             path += ".skls"
         rig = rig_to_export(context, self.collection)
@@ -421,7 +412,6 @@ def _draw_motion(layout: Any, rig: Any, action: Any) -> None:
 CLASSES = (
     IMPORT_SCENE_OT_xray_skl,
     MOTIONBRIDGE_OT_choose_skeletal_files,
-    IO_FH_motionbridge_xray_skl,
     EXPORT_SCENE_OT_xray_skl,
     MOTIONBRIDGE_UL_editor_motions,
     MOTIONBRIDGE_OT_match_scene_to_editor_motion,

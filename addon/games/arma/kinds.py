@@ -1,0 +1,8 @@
+"""The files of Operation Flashpoint and Arma as the interface offers them."""
+
+from ..kinds import Drop, FileKind
+
+MODELS = FileKind("arma_p3d", "Arma Model", ("p3d",), exported=())
+ANIMATIONS = FileKind("arma_rtm", "Arma Animation", ("rtm",), drop=Drop.MOTION)
+
+KINDS = (MODELS, ANIMATIONS)

@@ -1,0 +1,18 @@
+"""The files of S.T.A.L.K.E.R. as the interface offers them."""
+
+from ..kinds import Drop, FileKind
+
+MODELS = FileKind("xray_ogf", "X-Ray Model", ("ogf",))
+MOTIONS = FileKind("xray_omf", "X-Ray Motions", ("omf",), inside=("ogf",), drop=Drop.MOTION)
+EDITOR_MOTIONS = FileKind("xray_skl", "X-Ray Editor Motions", ("skl",), drop=Drop.MOTION)
+BONES = FileKind("xray_bones", "X-Ray Bone Properties", ("bones",))
+PATHS = FileKind("xray_anm", "X-Ray Motion Path", ("anm",), drop=Drop.MOTION)
+LEVELS = FileKind(
+    "xray_level_geometry",
+    "X-Ray Level Geometry",
+    ("cform", "hom", "som", "details", "err", "dm"),
+    exported=("cform", "hom", "som", "details", "dm"),
+)
+LEVEL_FOLDER = FileKind("xray_level", "X-Ray Level Folder", ())
+
+KINDS = (MODELS, MOTIONS, EDITOR_MOTIONS, BONES, PATHS, LEVELS, LEVEL_FOLDER)

@@ -1,0 +1,63 @@
+"""Names that scripts, presets and .blend files hold: they are never renamed or removed, and keep type and default.
+
+`public_names.txt` lists them. A new name is a new line there; a change of an existing line breaks somebody's script.
+"""
+
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+
+import bpy
+
+import addon.ui
+from addon import games
+
+LISTED = Path(__file__).with_name("public_names.txt")
+
+
+def declared_by_us(kind: type) -> set[str]:
+    """The properties that a class of ours and its mixins declare; not those of Blender's own helpers."""
+    ours = [base for base in kind.__mro__ if not base.__module__.startswith(("bpy", "_bpy"))]
+    return {name for base in ours for name in inspect.get_annotations(base)}
+
+
+def rna_of(kind: type) -> bpy.types.Struct:
+    if issubclass(kind, bpy.types.Operator):
+        group, name = kind.bl_idname.split(".")
+        return getattr(getattr(bpy.ops, group), name).get_rna_type()
+    return kind.bl_rna
+
+
+def default_of(prop: bpy.types.Property) -> str:
+    if prop.type == "ENUM":
+        value = ",".join(sorted(prop.default_flag)) if prop.is_enum_flag else prop.default
+        return f"{value!r} of {' '.join(item.identifier for item in prop.enum_items)}"
+    if prop.type in {"POINTER", "COLLECTION"}:
+        return prop.fixed_type.identifier
+    if getattr(prop, "is_array", False):
+        return " ".join(f"{one:g}" for one in prop.default_array)
+    return f"{prop.default:g}" if prop.type == "FLOAT" else repr(prop.default)
+
+
+def public_names() -> Iterator[str]:
+    groups = [kind for added in games.ADDED for kind in added.classes]
+    for kind in (*addon.ui.CLASSES, *groups):
+        name = getattr(kind, "bl_idname", kind.__name__)
+        yield f"{name} {kind.__bases__[-1].__name__}"
+        if issubclass(kind, bpy.types.FileHandler):
+            exporter = getattr(kind, "bl_export_operator", "")
+            yield f"{name} {kind.bl_import_operator} {exporter} {kind.bl_file_extensions}".replace("  ", " - ")
+        if issubclass(kind, bpy.types.Operator | bpy.types.PropertyGroup | bpy.types.AddonPreferences):
+            own = declared_by_us(kind)
+            for prop in rna_of(kind).properties:
+                if prop.identifier in own:
+                    yield f"{name}.{prop.identifier} {prop.type} {default_of(prop)}"
+
+
+def test_public_names_stay():
+    listed = LISTED.read_text(encoding="utf-8").splitlines()
+    found = sorted(public_names())
+    assert len(found) > 400
+    assert sorted(set(listed) - set(found)) == [], "these are gone or changed"
+    assert sorted(set(found) - set(listed)) == [], "these are new: add their lines"
+    assert listed == sorted(listed)
