@@ -13,34 +13,62 @@ and 5.0):
 So a listed action is what its file had at that index, and one that is in no list is new: it belongs to the file of an
 armature that uses it (its own copy), and is never written to the file of another.
 
+Blender copies every action that a property of an object points at when it evaluates the object, which would double the
+memory of all keys. It does not follow properties of texts. So the list is kept in a hidden text, to which the file on
+the armature points; the armature itself points only at the listed actions that it uses (plays, or has in the NLA),
+which are copied in any case. Those are what Blender exchanges when it duplicates the armature with its actions, and
+they count in place of the text's entries. A duplicate has the text in common with the original until its own list
+changes.
+
 Version 0.1.0 kept no lists: actions named their file and their index in it. What it saved is understood by `_claims`,
-and listed as soon as something else is stored.
+and listed as soon as something else is stored. A list whose entries are all on the armature, as earlier builds kept it,
+is moved into a text likewise.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import bpy
-from bpy.props import IntProperty, PointerProperty
+from bpy.props import CollectionProperty, IntProperty, PointerProperty
 
+from ..core import names
 from .freshness import changed
 from .linked import is_local
 from .property_groups import AddedProperties
 
+_ACTION, _PLACE = attrgetter("action"), attrgetter("place")
+
 
 class ListedAction(bpy.types.PropertyGroup):
-    """An action of a file; ``place`` is the index of its motion in the file, -1 where it is not in it yet."""
+    """An action of a file; ``place`` is the index of its motion in the file, -1 where it is not in it yet.
+
+    ``row`` is the index in the list of an action that the armature uses.
+    """
 
     action: PointerProperty(type=bpy.types.Action, options={"HIDDEN"}, update=changed)
     place: IntProperty(default=-1, options={"HIDDEN"}, update=changed)
+    row: IntProperty(default=-1, options={"HIDDEN"}, update=changed)
+
+
+class ActionList(bpy.types.PropertyGroup):
+    """The actions of a file, on a text."""
+
+    entries: CollectionProperty(type=ListedAction)
+
+
+def list_property() -> Any:
+    """The text that has the list of a file; without one its ``actions`` are the list."""
+    return PointerProperty(type=bpy.types.Text, options={"HIDDEN"}, update=changed)
 
 
 class Kind(NamedTuple):
     """A kind of file: the collection of files on an armature, the properties of an action.
 
-    A file has ``name``, the collection ``actions`` of `ListedAction` and the flag ``lists_actions``; an action has
-    ``file`` (a file's name) and ``place``. ``fits`` (action, file, index) tells whether the action can be what the file
-    had there; it is asked where several armatures have files of one name, all of version 0.1.0.
+    A file has ``name``, the collection ``actions`` of `ListedAction`, ``action_list`` (a `list_property`) and the flag
+    ``lists_actions``; an action has ``file`` (a file's name) and ``place``. ``fits`` (action, file, index) tells
+    whether the action can be what the file had there; it is asked where several armatures have files of one name, all
+    of version 0.1.0.
     """
 
     files: str
@@ -75,8 +103,31 @@ def _copies_in_use(file: Any, kind: Kind) -> list[Any]:
 def listed(file: Any, kind: Kind) -> dict[Any, int]:
     """The actions that a file lists, each with its index in the file. Nothing is stored."""
     if file.lists_actions:
-        return {entry.action: entry.place for entry in file.actions if entry.action is not None}
+        return {action: place for action, place in _entries(file) if action is not None}
     return _claims(kind, file.name).get(file.id_data, {})
+
+
+def pointers(file: Any) -> list[Any]:
+    """The actions that a file lists in their order, None where one was deleted."""
+    found = list(map(_ACTION, _rows(file)))
+    for used in file.actions if file.action_list is not None else ():
+        if 0 <= used.row < len(found):
+            found[used.row] = used.action
+    return found
+
+
+def length(file: Any) -> int:
+    """How many entries the list of a file has."""
+    return len(_rows(file))
+
+
+def _rows(file: Any) -> Any:
+    return file.actions if file.action_list is None else file.action_list.motionbridge_actions.entries
+
+
+def _entries(file: Any) -> list[tuple[Any, int]]:
+    """The actions that a file lists with their indices in the file, None where one was deleted."""
+    return list(zip(pointers(file), map(_PLACE, _rows(file)), strict=True))
 
 
 def files_of_actions(rig: Any, kind: Kind) -> dict[Any, Any]:
@@ -108,10 +159,14 @@ def _lists(file: Any, action: Any, kind: Kind) -> bool:
     """Whether a file lists an action. Panels ask at every redraw: most lists are in the order of their files."""
     if not file.lists_actions:
         return action in listed(file, kind)
-    place = kind.properties(action).place
-    if 0 <= place < len(file.actions) and file.actions[place].action == action:
+    used = {entry.row: entry.action for entry in file.actions} if file.action_list is not None else {}
+    if action in used.values():
         return True
-    return any(entry.action == action for entry in file.actions)
+    rows = _rows(file)
+    place = kind.properties(action).place
+    if 0 <= place < len(rows) and place not in used and rows[place].action == action:
+        return True
+    return action in pointers(file)
 
 
 def copies(actions: Sequence[Any], kind: Kind) -> dict[Any, Any]:
@@ -154,36 +209,96 @@ def used_by(owner: Any) -> list[Any]:
 
 def start_list(file: Any) -> None:
     """Let a new file list its actions; it has none yet."""
-    file.lists_actions = True
-    file.actions.clear()
+    replace(file, ())
 
 
 def add(file: Any, action: Any, place: int, kind: Kind) -> None:
     """List an action at the end, with its index in the file (-1: it is not in it yet)."""
     store(file, kind)
-    entry = file.actions.add()
-    entry.action, entry.place = action, place
+    if not _owns_list(file):
+        replace(file, _entries(file))
+    rows = file.action_list.motionbridge_actions.entries
+    _put(rows, action, place)
+    if action in used_by(file.id_data):
+        _put(file.actions, action, place, len(rows) - 1)
 
 
 def remove(file: Any, action: Any, kind: Kind) -> None:
     """Take an action out of a file's list; its motion in the file is somebody else's business."""
     store(file, kind)
-    for number in reversed(range(len(file.actions))):
-        if file.actions[number].action in {action, None}:
-            file.actions.remove(number)
+    replace(file, [entry for entry in _entries(file) if entry[0] not in {action, None}])
 
 
 def replace(file: Any, chosen: Iterable[tuple[Any, int]]) -> None:
     """List these actions with their indices, and no others."""
-    start_list(file)
+    chosen = list(chosen)
+    if not _owns_list(file):
+        file.action_list = _new_text(file.name)
+    file.lists_actions = True
+    rows = file.action_list.motionbridge_actions.entries
+    rows.clear()
+    file.actions.clear()
     for action, place in chosen:
-        entry = file.actions.add()
-        entry.action, entry.place = action, place
+        _put(rows, action, place)
+    _hold(file, _used_rows(file))
+
+
+def _new_text(name: str) -> Any:
+    """A text whose name begins with a dot, which Blender's lists do not show."""
+    text: Any = bpy.data.texts.new(f".{names.shortened(name)}")
+    # A new text counts as used once by itself; now it is saved as long as an armature has it.
+    text.user_clear()
+    # 5.0 forgets texts without properties of this kind when an action is removed or replaced by another.
+    text["motionbridge"] = 1
+    return text
+
+
+def _put(rows: Any, action: Any, place: int, row: int = -1) -> None:
+    entry = rows.add()
+    entry.action, entry.place, entry.row = action, place, row
+
+
+def _owns_list(file: Any) -> bool:
+    """Whether a file has a list in a text that no other file has: that of a duplicated armature has the original's."""
+    text = file.action_list
+    return text is not None and is_local(text) and text.users == 1
+
+
+def hold_used(rig: Any, kind: Kind) -> None:
+    """Let an armature point at the listed actions that it uses, so that a duplicate lists its own copies of them.
+
+    To be called after it was given actions to play.
+    """
+    for file in kind.files_of(rig) if is_local(rig) else ():
+        if file.action_list is None:
+            continue
+        used = _used_rows(file)
+        if used == [(entry.row, entry.action, entry.place) for entry in file.actions]:
+            continue
+        rows = file.action_list.motionbridge_actions.entries
+        if all(entry.row < len(rows) and entry.action == rows[entry.row].action for entry in file.actions):
+            _hold(file, used)
+        else:
+            replace(file, _entries(file))
+
+
+def _used_rows(file: Any) -> list[tuple[int, Any, int]]:
+    """The row, the action and its index in the file, of listed actions that the armature of a file uses."""
+    used = set(used_by(file.id_data))
+    return [(row, action, place) for row, (action, place) in enumerate(_entries(file)) if action in used]
+
+
+def _hold(file: Any, used: Sequence[tuple[int, Any, int]]) -> None:
+    file.actions.clear()
+    for row, action, place in used:
+        _put(file.actions, action, place, row)
 
 
 def store(file: Any, kind: Kind) -> None:
     """Make the list of a file that version 0.1.0 stored, and those of other armatures' files of its name."""
     if file.lists_actions:
+        if file.action_list is None:
+            replace(file, _entries(file))
         return
     claims = _claims(kind, file.name)
     for rig in _rigs():
@@ -206,11 +321,11 @@ def _claims(kind: Kind, key: str) -> dict[Any, dict[Any, int]]:
     if not owners:
         return {}
     taken = {
-        entry.action
+        action
         for rig in _rigs()
         for file in kind.files_of(rig)
         if file.name == key and file.lists_actions
-        for entry in file.actions
+        for action in pointers(file)
     }
     pools: dict[int, list[Any]] = {}
     for action in sorted(bpy.data.actions, key=lambda action: (len(action.name), action.name)):
@@ -238,4 +353,7 @@ def _claims(kind: Kind, key: str) -> dict[Any, dict[Any, int]]:
     return claims
 
 
-ADDED = AddedProperties((ListedAction,), {})
+ADDED = AddedProperties(
+    (ListedAction, ActionList),
+    {(bpy.types.Text, "motionbridge_actions"): PointerProperty(type=ActionList)},
+)

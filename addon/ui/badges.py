@@ -85,7 +85,32 @@ def _follow_later() -> float | None:
     return None
 
 
+def _hold_later() -> float | None:
+    if pausing.unfinished():
+        return DELAY
+    rig = active_rig(bpy.context)
+    if rig is not None:
+        library.hold_used(rig)
+    return None
+
+
+_playing = (0, 0)
+
+
+def _is_switched(rig: Any) -> bool:
+    """Whether the active armature plays another action than when this was asked last."""
+    global _playing  # noqa: PLW0603 (one active object for the whole of Blender)
+    data = rig.animation_data if rig is not None else None
+    playing = (rig.session_uid, data.action.session_uid) if data is not None and data.action is not None else (0, 0)
+    switched = playing != _playing
+    _playing = playing
+    return switched
+
+
 def _edited(scene: Any, depsgraph: Any) -> None:
+    switched = depsgraph.id_type_updated("OBJECT") and _is_switched(active_rig(bpy.context))
+    if switched and not bpy.app.timers.is_registered(_hold_later):
+        bpy.app.timers.register(_hold_later, first_interval=0.0)
     if depsgraph.id_type_updated("ARMATURE") and not bpy.app.timers.is_registered(_follow_later):
         bpy.app.timers.register(_follow_later, first_interval=DELAY)
     if bpy.context.scene != scene or not depsgraph.id_type_updated("ACTION"):
@@ -112,6 +137,6 @@ def unregister() -> None:
     """Watch no more."""
     if _edited in bpy.app.handlers.depsgraph_update_post:
         bpy.app.handlers.depsgraph_update_post.remove(_edited)
-    for later in (_compare_later, _follow_later):
+    for later in (_compare_later, _follow_later, _hold_later):
         if bpy.app.timers.is_registered(later):
             bpy.app.timers.unregister(later)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 import bpy
@@ -61,13 +60,13 @@ def rows_of(rig: Any, files: Sequence[Any], kind: Kind, in_order: Callable[[Any]
     names_of_files = [file.name for file in files]
 
     def pointers() -> list[list[int]]:
-        return [list(map(hash, map(attrgetter("action"), file.actions))) for file in files]
+        return [list(map(hash, action_lists.pointers(file))) for file in files]
 
     names = actions.keys()
     identities = np.zeros(len(names), np.int32)
     actions.foreach_get("session_uid", identities)
     there = names, identities.tobytes()
-    pointing = freshness.pointers_stamp(), names_of_files, [len(file.actions) for file in files], there
+    pointing = freshness.pointers_stamp(), names_of_files, [action_lists.length(file) for file in files], there
     entries = _remembered(_entries, key, pointing, pointers)
     used = [(action.session_uid, kind.properties(action).file) for action in action_lists.used_by(rig)]
     state = freshness.stamp(), names_of_files, entries, used, there

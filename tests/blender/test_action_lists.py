@@ -99,6 +99,63 @@ def test_a_duplicated_armature_saves_its_own_copy_as_the_motion_it_is(game):
     assert bodies_in(path) == before
 
 
+def listed_names(rig):
+    return [action.name for action in library.motions_of(rig.motionbridge_motion_files[0])]
+
+
+def test_a_duplicate_lists_its_copy_of_what_was_clicked_last(game):
+    rig = load(game)
+    rig.motionbridge_playing = bpy.data.actions.find("jump")
+    twin = duplicated(rig)
+    assert twin.animation_data.action.name == "jump.001"
+    assert (listed_names(rig), listed_names(twin)) == (NAMES, [*NAMES[:3], "jump.001", "nod"])
+    twin.motionbridge_playing = bpy.data.actions.find("idle")  # its list is its own from now on
+    assert listed_names(twin) == [*NAMES[:3], "jump.001", "nod"]
+    third = duplicated(twin)
+    assert listed_names(third) == ["walk", "idle.001", "wave", "jump.001", "nod"]
+    assert listed_names(rig) == NAMES
+
+
+def test_only_the_actions_in_use_are_evaluated_with_the_armature(game):
+    rig = load(game)
+    bpy.context.view_layer.update()
+    evaluated = [one.name for one in bpy.context.evaluated_depsgraph_get().ids if one.id_type == "ACTION"]
+    assert evaluated == ["walk"]
+    assert [action.name for action in library.motions_of(rig.motionbridge_motion_files[0])] == NAMES
+
+
+def test_a_removed_armature_leaves_no_text_in_the_file(game):
+    rig = load(game)
+    assert len(bpy.data.texts) == 1
+    bpy.data.objects.remove(rig)
+    bpy.ops.wm.save_as_mainfile(filepath=str(game / "scene.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(game / "scene.blend"))
+    assert not len(bpy.data.texts)
+
+
+def test_a_list_on_the_armature_is_moved_where_blender_copies_nothing(game):
+    rig = load(game)
+    file = rig.motionbridge_motion_files[0]
+    listed = action_lists.listed(file, motion_files.LISTS)
+    # What earlier builds stored.
+    bpy.data.texts.remove(file.action_list)
+    file.actions.clear()
+    for action, place in listed.items():
+        entry = file.actions.add()
+        entry.action, entry.place = action, place
+    assert [action.name for action in library.motions_of(file)] == NAMES
+    twin = duplicated(rig)
+    assert [action.name for action in library.motions_of(twin.motionbridge_motion_files[0])] == ["walk.001", *NAMES[1:]]
+    copy = bpy.data.actions["idle"].copy()
+    rig.animation_data.action = copy
+    activate(rig)
+    assert bpy.ops.motionbridge.add_motion() == {"FINISHED"}
+    assert [action.name for action in library.motions_of(rig.motionbridge_motion_files[0])] == [*NAMES, "idle.001"]
+    assert [entry.action.name for entry in rig.motionbridge_motion_files[0].actions] == ["idle.001"]
+    assert save_back() == {"FINISHED"}
+    assert names_in(game / "humanoid.omf") == [*NAMES, "idle.001"]
+
+
 def test_an_action_two_armatures_list_is_deleted_from_one_alone(game):
     rig = load(game)
     twin = duplicated(rig)
@@ -269,7 +326,8 @@ def test_lists_are_made_of_what_the_first_version_saved(tmp_path, samples):
     assert [action.name for action in library.motions_of(file)] == NAMES
     assert [action.name for action in library.motions_of(twin.motionbridge_motion_files[0])][:1] == ["walk.001"]
     action_lists.store(file, motion_files.LISTS)
-    assert [entry.action.name for entry in file.actions] == NAMES
+    assert [action.name for action in action_lists.listed(file, motion_files.LISTS)] == NAMES
+    assert file.lists_actions
     path = tmp_path / "humanoid.omf"
     path.write_bytes((samples / "humanoid.omf").read_bytes())
     file.path = str(path)

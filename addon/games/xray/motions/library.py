@@ -23,7 +23,7 @@ from ....core.report import Report
 from ....core.text import of_file_are
 from ....formats.xray.omf.edit import LONGEST_NAME
 from ..bones.properties import game_name
-from .files import lists_of
+from .files import LISTS, SKL_LISTS, lists_of
 
 if TYPE_CHECKING:
     from ....blender.armature import Rest
@@ -156,6 +156,7 @@ def import_motions(
             play(context, rig, result.actions[0])
         if options.stash:
             actions.stash(rig, result.actions)
+        hold_used(rig)
         builder.finish()
         return result
 
@@ -203,6 +204,13 @@ def order_of(action: Any) -> str:
 def play(context: Any, rig: Any, action: Any) -> None:
     """Make ``rig`` play an action, its bones turned by what the action turns them by."""
     actions.play(context, rig, action, order_of(action))
+    hold_used(rig)
+
+
+def hold_used(rig: Any) -> None:
+    """Let the lists of an armature's files know which of their actions it uses; see `action_lists`."""
+    for lists in (LISTS, SKL_LISTS):
+        action_lists.hold_used(rig, lists)
 
 
 # ---- the list of a file

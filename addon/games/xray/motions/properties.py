@@ -18,7 +18,7 @@ from bpy.props import (
     StringProperty,
 )
 
-from ....blender.action_lists import ListedAction
+from ....blender.action_lists import ListedAction, list_property
 from ....blender.freshness import changed
 from ....blender.property_groups import AddedProperties
 from ....blender.record import bytes_property, seal_property, status_property
@@ -174,6 +174,7 @@ class MotionFile(bpy.types.PropertyGroup):
     rest: CollectionProperty(type=RestBone)
     deleted: CollectionProperty(type=DeletedMotion)
     actions: CollectionProperty(type=ListedAction)
+    action_list: list_property()
     lists_actions: BoolProperty(name="Lists Its Actions", options={"HIDDEN"})  # version 0.1.0 kept no list
 
 

@@ -15,7 +15,7 @@ from bpy.props import (
     StringProperty,
 )
 
-from ....blender.action_lists import ListedAction
+from ....blender.action_lists import ListedAction, list_property
 from ....blender.property_groups import AddedProperties
 from ....blender.record import bytes_property, seal_property
 from .properties import RestBone
@@ -65,6 +65,7 @@ class SkeletalFile(bpy.types.PropertyGroup):
     document_seal: seal_property()
     rest: CollectionProperty(type=RestBone)
     actions: CollectionProperty(type=ListedAction)
+    action_list: list_property()
     lists_actions: BoolProperty(name="Lists Its Actions", options={"HIDDEN"})  # version 0.1.0 kept no list
 
 
