@@ -47,8 +47,8 @@ def _entries(folder: Path, begun: str, suffixes: Iterable[str]) -> Iterator[str]
 def _beside(operator: Any, context: Any) -> Path:
     """The folder that a file browser shows, or that of the files of a dialog."""
     browser = getattr(getattr(context, "space_data", None), "params", None)
-    if browser is not None and hasattr(browser, "directory"):
-        return Path(os.fsdecode(browser.directory))
+    if shown := getattr(browser, "directory", b""):
+        return Path(os.fsdecode(shown))
     if folder := getattr(operator, "directory", ""):
         return Path(bpy.path.abspath(folder))
     return Path(bpy.path.abspath(operator.filepath)).parent if operator.filepath else Path.home()

@@ -3,7 +3,7 @@
 An operator names the file, plans it, and says which options a refusal may ask for; everything else is here.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +18,11 @@ from ..games import plan as plans
 from ..games import renamed_bones
 from ..games.xray.motions import exporting as motion_export
 from ..games.xray.motions import library, omf_codec
-from .bases import BlenderOperator
+from .bases import CALL, BlenderOperator
 from .files import draw_backup
 from .hidden_keys import hides_keys
 from .layouts import fields
-from .operation import Operation, Outcome, broken_lines
+from .operation import Operation, Outcome, broken_lines, hand_over
 from .preferences import preferences
 from .target import active_action, active_rig, rig_to_export
 from .translations import said, shown
@@ -45,6 +45,8 @@ NAMES_SHOWN = WARNINGS_SHOWN = 6
 PREVIEWS_KEPT = BONES_SHOWN = 4
 _VALUES = (str, bool, int, float)
 LETTERS_SHOWN = 70
+_ready: dict[str, Any] = {}
+"""Name of an operator -> the plans of one that hands over to the next."""
 
 
 class Preview:
@@ -119,10 +121,43 @@ class SaveBack(Operation):
         if bpy.app.background:
             return self.execute(context)
         self._previews, self._samples, self._asked = {}, {}, ()
-        self.check(context)
+        if not self._take_over(context):
+            return self.go_on(context, lambda: self.check(context), self._planned)
+        return self._ask(context)
+
+    def _ask(self, context: Any) -> Any:
         return context.window_manager.invoke_props_dialog(
             self, width=480, title=self.title(), confirm_text=shown("Save")
         )
+
+    def _planned(self, context: Any, result: Callable[[], Any]) -> Any:
+        """Open the dialog once there is a plan, or say that planning was stopped."""
+
+        def planned() -> None:
+            result()
+
+        if self._tell(Report(), context, planned) == {"CANCELLED"}:
+            return {"CANCELLED"}
+        if self._timer is None:
+            return self._ask(context)
+        # This one has the window's events, and ends with them: the dialog belongs to another one, with the same plans.
+        operator: Any = self
+        group, name = type(operator).bl_idname.split(".")
+        _ready[name] = self._previews, self._samples, self._asked
+        try:
+            hand_over(self, getattr(getattr(CALL, group), name), **operator.as_keywords(ignore=("backup",)))
+        finally:
+            _ready.clear()
+        return {"CANCELLED"}
+
+    def _take_over(self, context: Any) -> bool:
+        """Continue with what another one has planned in steps; whether there is such a plan."""
+        operator: Any = self
+        name = type(operator).bl_idname.partition(".")[2]
+        if name not in _ready:
+            return False
+        self._previews, self._samples, self._asked = _ready.pop(name)
+        return self.check(context)
 
     def check(self, context: Any) -> bool:
         """Called by Blender whenever an option is another one: plan with the options as they are now, once for each."""

@@ -73,6 +73,40 @@ def export_stopped() -> Steps:
     assert stage.sentence() == "Stopped: no changes were made", stage.sentence()
 
 
+def save_back_planned(*, stops: bool) -> Steps:
+    """Save Back looks at every frame of a rig with inverse kinematics before its dialog opens; Esc, or the dialog."""
+    path = identity.import_humanoid()
+    before = path.read_bytes()
+    exports.key_bone()
+    rig = identity.rig()
+    rig.pose.bones["hand_l"].constraints.new("IK").chain_count = 2
+    identity.settle("Edit")
+    playing, frame = rig.animation_data.action.name, bpy.context.scene.frame_current
+    stage.invoke("motionbridge.save_back")
+    yield from stage.until(running, "the plan to begin")
+    assert path.read_bytes() == before
+    if stops:
+        stage.press("ESC")
+        yield from stage.until(lambda: not running(), "the plan to stop")
+        assert stage.sentence() == "Stopped: no changes were made", stage.sentence()
+    else:
+        yield from stage.until(lambda: not running(), "the dialog")
+        yield from stage.confirm()
+        yield from stage.until(stage.sentence, "a report")
+        assert path.name in stage.sentence(), stage.sentence()
+    assert (path.read_bytes() == before) == stops
+    rig = identity.rig()
+    assert (rig.animation_data.action.name, bpy.context.scene.frame_current) == (playing, frame)
+
+
+def save_back_plan_stopped() -> Steps:
+    yield from save_back_planned(stops=True)
+
+
+def save_back_plan_awaited() -> Steps:
+    yield from save_back_planned(stops=False)
+
+
 def repeated() -> Steps:
     """With other options, from the panel of the last operation: done at once, in place of what was done."""
     yield from stage.drop(stage.sample("camera.anm"))
@@ -100,9 +134,12 @@ STOPPED = 0.5  # seconds of each pause: time to press a key
 SCENES = [
     *(
         (f"long work: {scene.__name__.replace('_', ' ')}", in_small_steps(scene, STOPPED))
-        for scene in (dropped_and_stopped, browsed_and_stopped, export_stopped)
+        for scene in (dropped_and_stopped, browsed_and_stopped, export_stopped, save_back_plan_stopped)
     ),
-    *((f"long work: {scene.__name__.replace('_', ' ')}", in_small_steps(scene)) for scene in (repeated, status_found)),
+    *(
+        (f"long work: {scene.__name__.replace('_', ' ')}", in_small_steps(scene))
+        for scene in (repeated, status_found, save_back_plan_awaited)
+    ),
     *(
         (f"in small steps: {name}", in_small_steps(scene))
         for name, scene in [*imports.SCENES, *exports.SCENES]
