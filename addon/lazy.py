@@ -52,9 +52,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "animation_import",
         "animation_list",
         "events",
-        "export_base",
         "model_import",
-        "skeletons",
         "timing",
     ),
     "games.descent3": (

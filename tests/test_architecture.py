@@ -130,7 +130,7 @@ def runs_downwards(module: Module) -> Iterator[str]:
             yield f"{module.path}:{line} {module.room} imports {place[0]}"
 
 
-SHARED_BY_GAMES = {"kinds", "plan"}
+SHARED_BY_GAMES = {"kinds", "options", "plan"}
 """Modules of `games` that are of no game."""
 
 
@@ -259,7 +259,8 @@ LOADED_AT_START = {
     "formats", "formats.arma", "formats.descent3", "formats.xray",
     "blender", "blender.action_lists", "blender.compat", "blender.freshness", "blender.linked", "blender.material",
     "blender.property_groups", "blender.record", "blender.renamed_bones", "blender.rotation_modes",
-    "games", "games.kinds", "games.arma", "games.arma.kinds", "games.arma.properties",
+    "games", "games.kinds", "games.options",
+    "games.arma", "games.arma.kinds", "games.arma.options", "games.arma.properties",
     "games.descent3", "games.descent3.kinds", "games.descent3.model_properties", "games.descent3.part_kinds",
     "games.xray", "games.xray.kinds", "games.xray.bones", "games.xray.bones.properties",
     "games.xray.levels", "games.xray.levels.properties", "games.xray.models", "games.xray.models.properties",

@@ -5,8 +5,9 @@ import numpy as np
 
 from addon.blender import compat
 from addon.core.report import Report
-from addon.games.arma.animation_export import AnimationExportOptions, plan_export
-from addon.games.arma.animation_import import AnimationImportOptions, import_animation
+from addon.games.arma.animation_export import plan_export
+from addon.games.arma.animation_import import import_animation
+from addon.games.arma.options import AnimationExportOptions, AnimationImportOptions
 from tests.real_files import corpus_files
 
 PLAIN = corpus_files("rtm/*.rtm")

@@ -12,7 +12,7 @@ from addon.core.report import Report
 from addon.formats.arma import bone_table, rtm
 from addon.formats.arma.bone_table import BoneTable
 from addon.formats.arma.hierarchy import Hierarchy
-from addon.games.arma.animation_export import FileKind
+from addon.games.arma.options import Encoding
 from tests.blender.rtm_scene import load, planned, raw_matrices, shown_matrices
 
 SAMPLES = Path(__file__).parents[1] / "samples" / "arma"
@@ -101,7 +101,7 @@ def test_export_by_the_same_table_goes_the_other_way(own_table):
 
 def test_binarised_files_get_the_hierarchy_under_the_new_names(own_table):
     done = load(WALK, config=str(SAMPLES / "model.cfg"))
-    plan = planned(done, from_file=False, kind=FileKind.BINARISED, table=bone_table.read_file(str(own_table)))
+    plan = planned(done, from_file=False, kind=Encoding.BINARISED, table=bone_table.read_file(str(own_table)))
     document = rtm.read(plan.data, "x.rtm", Report())
     assert list(document.bones) == list(CZECH.values())
     above = {"Spine": "Pelvis", "head": "Spine", "LeftUpLeg": "Pelvis", "LeftFoot": "LeftUpLeg"}

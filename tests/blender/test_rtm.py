@@ -14,11 +14,7 @@ from addon.core.joints import skeleton_of_joints
 from addon.core.report import Report
 from addon.formats.arma import rtm
 from addon.games.arma import animation_edit, timing
-from addon.games.arma.animation_export import FileKind, PhasesFrom, StepFrom
-from addon.games.arma.animation_import import StepMode
-from addon.games.arma.export_base import NamesFrom
-from addon.games.arma.skeletons import HierarchyFrom
-from addon.games.arma.timing import FramesFrom
+from addon.games.arma.options import Encoding, FramesFrom, HierarchyFrom, NamesFrom, PhasesFrom, StepFrom, StepMode
 from tests.blender.rtm_scene import curve_of, exported, load, planned, raw_matrices, shown_matrices
 from tests.scene import differences, snapshot
 
@@ -487,13 +483,13 @@ def test_connected_bones_are_disconnected_and_said(walk):
 
 def test_plain_and_binarised_say_the_same(walk, tmp_path):
     done = load(walk)
-    data = exported(done, kind=FileKind.BINARISED)
+    data = exported(done, kind=Encoding.BINARISED)
     assert data[:8] == b"BMTR" + struct.pack("<I", 5)
     file = tmp_path / "walk_bmtr.rtm"
     file.write_bytes(data)
     again = load(file, hierarchy=HierarchyFrom.ARMA3)
     assert exported(again) == data
-    back = raw_matrices(exported(again, kind=FileKind.PLAIN))
+    back = raw_matrices(exported(again, kind=Encoding.PLAIN))
     wanted = raw_matrices(walk.read_bytes())
     assert back[0] == ["pelvis", "spine"]
     assert back[1].tobytes() == wanted[1].tobytes()
@@ -505,8 +501,8 @@ def test_a_binarised_file_needs_the_games_hierarchy(walk, tmp_path):
     file.write_bytes(walk.read_bytes().replace(b"Pelvis", b"Quelle").replace(b"Spine", b"Stamm"))
     done = load(file)
     with pytest.raises(WriteError, match="hierarchy"):
-        planned(done, kind=FileKind.BINARISED)
-    data = exported(load(walk), kind=FileKind.BINARISED)
+        planned(done, kind=Encoding.BINARISED)
+    data = exported(load(walk), kind=Encoding.BINARISED)
     file.write_bytes(data)
     with pytest.raises(MotionbridgeError, match="parent"):
         load(file, hierarchy=HierarchyFrom.FLAT)

@@ -12,9 +12,7 @@ from addon.core.errors import WriteError
 from addon.core.report import Report
 from addon.formats.arma import rtm
 from addon.games.arma import animation_edit
-from addon.games.arma.animation_export import FileKind
-from addon.games.arma.animation_import import StepMode
-from addon.games.arma.timing import FramesFrom
+from addon.games.arma.options import Encoding, FramesFrom, StepMode
 from addon.ui.arma import panels
 from tests.blender.rtm_scene import curve_of, exported, load, planned, raw_matrices
 from tests.blender.test_rtm import drawn_animation, moved, plain, walk
@@ -179,7 +177,7 @@ def test_keys_behind_the_end_make_it_longer(walk):
 
 def test_binarised_ones_become_longer_too(walk, tmp_path):
     file = tmp_path / "long.rtm"
-    file.write_bytes(exported(load(walk), kind=FileKind.BINARISED))
+    file.write_bytes(exported(load(walk), kind=Encoding.BINARISED))
     done = load(file)
     curve_of(done.action, "spine", "location", 0).keyframe_points.insert(6, 1.0)
     document = rtm.read(exported(done), "long", Report())

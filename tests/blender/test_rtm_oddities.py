@@ -9,7 +9,7 @@ from addon.core.errors import ReadError
 from addon.core.finite import NOT_FINITE
 from addon.core.report import Report
 from addon.games.arma import animation_edit, events, timing
-from addon.games.arma.animation_import import StepMode
+from addon.games.arma.options import StepMode
 from tests.blender.rtm_scene import curve_of, exported, load, planned
 from tests.blender.test_rtm import moved, plain, walk
 from tests.formats.arma.rtm.small_files import events as event_block

@@ -11,8 +11,7 @@ from addon.core.report import Report
 from addon.formats.arma import rtm
 from addon.formats.arma.hierarchy import Hierarchy
 from addon.games.arma import timing
-from addon.games.arma.animation_import import StepMode
-from addon.games.arma.skeletons import HierarchyFrom, PivotsFrom
+from addon.games.arma.options import HierarchyFrom, PivotsFrom, StepMode
 from tests.blender.rtm_scene import (
     BINARISED,
     PLAIN,

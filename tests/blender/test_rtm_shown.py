@@ -10,7 +10,7 @@ from addon.blender.rotation_modes import HiddenKeys
 from addon.core.errors import WriteError
 from addon.core.report import Report
 from addon.games.arma import animation_edit, timing
-from addon.games.arma.animation_import import StepMode
+from addon.games.arma.options import StepMode
 from tests.blender.rtm_scene import curve_of, exported, load, planned, raw_matrices, shown_matrices
 from tests.blender.test_rtm import walk
 from tests.real_files import corpus_files

@@ -15,7 +15,8 @@ from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.arma import rtm
 from . import events, step, timing
-from .animation_export import AnimationExportOptions, AnimationPlan, plan_export, why_sampled
+from .animation_export import AnimationPlan, plan_export, why_sampled
+from .options import AnimationExportOptions
 from .properties import WITH_SCALES
 from .timing import SAME_FRAME
 

@@ -7,8 +7,7 @@ keeps its bytes, shear and scale and the garbage behind names included.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from enum import Enum
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from numpy.typing import NDArray
 
 from ...blender import armature, delta_action
 from ...blender.delta_action import DeltaReader, RestPose
-from ...blender.rotation_modes import HiddenKeys
 from ...blender.sampling import Reach, is_of_a_rig
 from ...blender.shown import ShownActions, posed_without_keys, warn_of_muted, warn_of_other_kinds
 from ...core import files
@@ -27,12 +25,12 @@ from ...core.report import Report
 from ...core.text import counted
 from ...core.thinning import needed_keys
 from ...formats.arma import rtm
-from ...formats.arma.bone_table import BoneTable
 from ...formats.arma.hierarchy import Hierarchy
 from ..plan import FilePlan
 from . import events, export_base, skeletons, step, timing
-from .export_base import Base, NamesFrom, WrittenBones
-from .timing import FramesFrom, Phases
+from .export_base import Base, WrittenBones
+from .options import AnimationExportOptions, Encoding, FramesFrom, NamesFrom, PhasesFrom, StepFrom
+from .timing import Phases
 
 Floats = NDArray[np.float64]
 
@@ -43,64 +41,6 @@ MOST_LOOKED_AT = 20_000
 """Frames of which a new animation's keys are chosen."""
 STEP_ROUNDING = 1e-5
 """Metres that an object's keys may be off and still say the step."""
-
-
-class FileKind(Enum):
-    """What is written."""
-
-    AS_IT_CAME = "as it came"
-    """Binarised where the action comes from such a file, else plain."""
-    PLAIN = "plain"
-    BINARISED = "binarised"
-
-
-class PhasesFrom(Enum):
-    """What phases frames get."""
-
-    KEPT = "kept"
-    """The file's own where its keys lie, in between in proportion; new animations from 0 to 1."""
-    EVEN = "even"
-
-
-class StepFrom(Enum):
-    """What becomes the file's step."""
-
-    AUTOMATIC = "automatic"
-    """The number on the action; where the object carries the step and its keys were edited, what these say."""
-    TYPED = "typed"
-    BONE = "bone"
-    """How far a bone goes in one cycle, which is taken out of all bones."""
-
-
-@dataclass(frozen=True)
-class AnimationExportOptions:
-    """``every``, ``first``, ``last`` frames for `FramesFrom`; ``step_bone`` Blender's name; ``config`` a path or "";
-    ``prefix`` what Blender's bones have before the game's names, ``table`` what the file is to call them otherwise.
-
-    ``own_markers``: the user's own pose markers become events too. ``from_file`` False: nothing is taken from the file
-    the action came from. ``pairs``: a pose of one frame is written as two, as the game's own tools do. ``hidden``: what
-    becomes of keys that a bone's rotation mode hides. ``tolerance`` metres that what the game blends between the keys
-    of a new animation may be off; 0 for the keys alone.
-    """
-
-    kind: FileKind = FileKind.AS_IT_CAME
-    frames: FramesFrom = FramesFrom.KEYS
-    every: int = 1
-    first: int = 0
-    last: int = 1
-    phases: PhasesFrom = PhasesFrom.KEPT
-    step: StepFrom = StepFrom.AUTOMATIC
-    step_bone: str = ""
-    vertical: bool = False
-    names: NamesFrom = NamesFrom.FILE
-    config: str = ""
-    prefix: str = ""
-    table: BoneTable = field(default_factory=BoneTable)
-    own_markers: bool = False
-    from_file: bool = True
-    pairs: bool = True
-    hidden: HiddenKeys = HiddenKeys.STOP
-    tolerance: float = 1e-3
 
 
 @dataclass
@@ -460,9 +400,9 @@ class _Exporter:
             )
 
     def _is_binarised(self) -> bool:
-        if self._options.kind is FileKind.AS_IT_CAME:
+        if self._options.kind is Encoding.AS_IT_CAME:
             return self._base is not None and isinstance(self._base.document, rtm.Binarised)
-        return self._options.kind is FileKind.BINARISED
+        return self._options.kind is Encoding.BINARISED
 
     def _encoded(
         self, clip: DeltaClip, hierarchy: Hierarchy | None, bones: WrittenBones

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +24,9 @@ from ...formats.arma import rtm
 from ...formats.arma.bone_table import BoneTable
 from ...formats.arma.hierarchy import Hierarchy
 from . import animation_list, events, skeletons, step, timing
+from .options import AnimationImportOptions, HierarchyFrom, StepMode
 from .properties import WITH_SCALES
-from .skeletons import HierarchyFrom, PivotsFrom, skeleton_for
+from .skeletons import skeleton_for
 
 Floats = NDArray[np.float64]
 NAMES_SHOWN = 8
@@ -36,38 +36,6 @@ OPTION_THAT_HELPS = (
 )
 LARGEST_SHEAR = 1e-3
 """What of a matrix cannot be shown and is not worth a word."""
-
-
-class StepMode(Enum):
-    """What becomes of the step in Blender; all can be exported again as they came."""
-
-    LEFT_OUT = "LEFT_OUT"
-    OBJECT = "OBJECT"
-    BONES = "BONES"
-
-
-@dataclass(frozen=True)
-class AnimationImportOptions:
-    """``seconds`` how long a cycle lasts, None for one frame a key; ``prefix`` what Blender's bones have before the
-    game's names; ``table`` what an armature that is there calls the file's bones otherwise; ``config`` and
-    ``pivots_model`` paths, "" for none.
-
-    ``whole_skeleton``: a new armature also gets the bones of the hierarchy that the animation does not move.
-    """
-
-    hierarchy: HierarchyFrom = HierarchyFrom.AUTOMATIC
-    config: str = ""
-    pivots: PivotsFrom = PivotsFrom.AUTOMATIC
-    pivots_model: str = ""
-    whole_skeleton: bool = False
-    prefix: str = ""
-    table: BoneTable = field(default_factory=BoneTable)
-    first_frame: int = 0
-    seconds: float | None = None
-    step: StepMode = StepMode.LEFT_OUT
-    fake_user: bool = True
-    assign: bool = True
-    stash: bool = False
 
 
 @dataclass

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -155,15 +154,6 @@ class Base:
 
 
 # The bones of the file ----------------------------------------------------------------------------------------------
-
-
-class NamesFrom(Enum):
-    """What decides the order of bones and their upper and lower case."""
-
-    FILE = "file"
-    """The file the action came from; where there is none the skeleton that the armature knows."""
-    CONFIG = "model.cfg"
-    ARMATURE = "armature"
 
 
 @dataclass

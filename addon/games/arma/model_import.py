@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from ...core.report import Report
 from ...formats.arma import p3d
 from ...formats.arma.bone_table import BoneTable
 from .animation_import import bone_names
+from .options import Levels, ModelImportOptions
 from .skeletons import build_rig, selections_of
 from .surfaces import Surfaces
 
@@ -30,19 +30,6 @@ POINT_SIZE, PROXY_SIZE = 0.02, 0.1
 """Metres that empties are shown with."""
 MOST_POINTS = 4096
 """Of one memory level that become empties; more are vertices of a mesh."""
-
-
-class Levels(Enum):
-    """Groups of levels, by what they are for."""
-
-    FIRST = "first visual"
-    """The first one that is looked at."""
-    VISUAL = "visual"
-    VIEWS = "views"
-    SHADOW = "shadow"
-    GEOMETRY = "geometry"
-    MEMORY = "memory"
-    OTHER = "other"
 
 
 KINDS: dict[Levels, tuple[str, ...]] = {
@@ -58,25 +45,6 @@ KINDS: dict[Levels, tuple[str, ...]] = {
     Levels.MEMORY: ("memory",),
     Levels.OTHER: ("land contact", "roadway", "paths", "hit points", "edit", "subparts", "wreck", "special"),
 }
-
-
-@dataclass(frozen=True)
-class ModelImportOptions:
-    """``new_rig`` makes an armature from a model.cfg, ``config`` or the one beside the file; ``pivots_model`` the P3D
-    of its joints, "" for the model's own. ``work_folder`` what the tools' work drive holds, for textures. ``prefix``
-    and ``table`` as in animations. ``collection`` names a new one; "" for none.
-    """
-
-    levels: frozenset[Levels] = frozenset({Levels.FIRST})
-    textures: bool = True
-    proxies: bool = True
-    new_rig: bool = False
-    config: str = ""
-    pivots_model: str = ""
-    prefix: str = ""
-    table: BoneTable = field(default_factory=BoneTable)
-    collection: str = ""
-    work_folder: Path | None = None
 
 
 @dataclass

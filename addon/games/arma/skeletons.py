@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from ...core.text import counted
 from ...formats.arma import model_cfg, p3d
 from ...formats.arma.hierarchy import Hierarchy
 from ...formats.arma.skeletons import BUILT_IN
+from .options import HierarchyFrom, PivotsFrom
 
 Floats = NDArray[np.float64]
 CONFIG_NAME = "model.cfg"
@@ -34,19 +34,6 @@ FARTHEST = 5.0
 
 
 # Hierarchies --------------------------------------------------------------------------------------------------------
-
-
-class HierarchyFrom(Enum):
-    """Where the hierarchy of bones comes from."""
-
-    AUTOMATIC = "automatic"
-    """The model.cfg that is named or lies beside the file, else a man that has the bones, else none."""
-    CONFIG = "model.cfg"
-    ARMA3 = "arma3"
-    ARMA2 = "arma2"
-    FLASHPOINT = "flashpoint"
-    FLAT = "flat"
-    """No bone hangs on another: always the same pose, but no chain to animate."""
 
 
 FLAT = Hierarchy("flat", {}, for_display=True)
@@ -143,16 +130,6 @@ def spelled_as(hierarchy: Hierarchy, bones: Sequence[str]) -> list[str]:
 
 
 # Joints of an animation ---------------------------------------------------------------------------------------------
-
-
-class PivotsFrom(Enum):
-    """Where the joints of a new armature come from; any choice shows the same posed mesh."""
-
-    AUTOMATIC = "automatic"
-    """Of the model that is named, else of the animation, else of the built-in man."""
-    MODEL = "model"
-    ANIMATION = "animation"
-    BUILT_IN = "built-in"
 
 
 @dataclass(frozen=True)

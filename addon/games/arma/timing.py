@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -200,16 +199,6 @@ def _is_even(frames: NDArray[np.float32]) -> bool:
 
 
 # Frames that become keys of a file ----------------------------------------------------------------------------------
-
-
-class FramesFrom(Enum):
-    """Which frames become keys of the file."""
-
-    KEYS = "keys"
-    """In new animations also frames between keys, where what the game blends would leave the tolerance."""
-    EVERY = "every"
-    """Every so many frames of the action's range, and its last one."""
-    RANGE = "range"
 
 
 @dataclass(frozen=True)

@@ -6,21 +6,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
+from bpy.props import EnumProperty, FloatProperty, StringProperty
 
 from ...blender import collection, scope
 from ...blender.rotation_modes import played
 from ...core.errors import ReadError
 from ...core.report import Report
 from ...formats.arma import bone_table
-from ...games.arma import animation_export, animation_import, export_base, kinds, skeletons, timing
-from ...games.arma.properties import STEP_ITEMS
+from ...games.arma import animation_export, animation_import, kinds
+from ...games.arma.options import AnimationExportOptions, AnimationImportOptions
 from .. import nearby_paths
 from ..bases import BlenderOperator, ExportHelper, ImportHelper
 from ..files import ArmatureExport, FileImport, draw_backup
 from ..hidden_keys import HiddenKeysChoice
 from ..layouts import fields
 from ..operation import Outcome
+from ..options import options_from, properties_from
 from ..sidebar import MotionbridgePanel
 from ..target import active_rig, rig_to_export
 from ..translations import said
@@ -110,6 +111,9 @@ class SkeletonFilesPanel(MotionbridgePanel):
             column.prop(context.scene.motionbridge_skeleton_files, name)
 
 
+AnimationImportProperties: Any = properties_from(AnimationImportOptions)
+AnimationExportProperties: Any = properties_from(AnimationExportOptions)
+
 TARGETS = (
     ("AUTOMATIC", "Automatic", "The active armature if it has bones of the animation, otherwise a new armature"),
     ("ACTIVE", "Active Armature", "Bones are matched by name; upper and lower case are the same"),
@@ -118,32 +122,6 @@ TARGETS = (
         "New Armature",
         "Create an armature for the animation; further files with matching bones are imported onto it",
     ),
-)
-HIERARCHIES = (
-    (
-        "AUTOMATIC",
-        "Automatic",
-        "The model.cfg in the file's folder, otherwise the known man with these bones, otherwise none",
-    ),
-    ("CONFIG", "model.cfg", "The skeleton of the model.cfg set below or found in the file's folder"),
-    ("ARMA3", "Arma 3 Man", "OFP2_ManSkeleton of Arma 3"),
-    ("ARMA2", "Arma 2 Man", "OFP2_ManSkeleton of Arma 2"),
-    (
-        "FLASHPOINT",
-        "Flashpoint Man",
-        "The Operation Flashpoint man; the game has no hierarchy, this one is for display",
-    ),
-    ("FLAT", "None", "No bone has a parent"),
-)
-PIVOTS = (
-    (
-        "AUTOMATIC",
-        "Automatic",
-        "From the pivots model if one is set, otherwise from the animation, otherwise from the known man",
-    ),
-    ("MODEL", "Pivots Model", "Points of a .p3d model with the names of the bones"),
-    ("ANIMATION", "Animation", "Joints are the points around which bones rotate in the animation"),
-    ("BUILT_IN", "Known Man", "Joints of the Arma 3 man, accurate to 1 cm"),
 )
 TIMINGS = (
     ("KEYS", "One Frame per Key", "One frame per key of the file"),
@@ -155,7 +133,9 @@ TIMINGS = (
 )
 
 
-class IMPORT_SCENE_OT_arma_rtm(BoneNamesChoice, SkeletonFilesChoice, FileImport, ImportHelper, BlenderOperator):
+class IMPORT_SCENE_OT_arma_rtm(
+    AnimationImportProperties, BoneNamesChoice, SkeletonFilesChoice, FileImport, ImportHelper, BlenderOperator
+):
     """Import animations of Arma and Operation Flashpoint (.rtm, plain or binarised) as actions"""
 
     bl_idname = "import_scene.arma_rtm"
@@ -166,42 +146,6 @@ class IMPORT_SCENE_OT_arma_rtm(BoneNamesChoice, SkeletonFilesChoice, FileImport,
     target: EnumProperty(
         name="Import Onto", description="Which armature plays the animation", items=TARGETS, default="AUTOMATIC"
     )
-    hierarchy: EnumProperty(
-        name="Hierarchy",
-        description=(
-            "Parents of the bones; the pose is the same with every choice, but binarised files need the "
-            "game's hierarchy"
-        ),
-        items=HIERARCHIES,
-        default="AUTOMATIC",
-    )
-    config: StringProperty(
-        name="model.cfg",
-        description="The model.cfg of the skeleton; if empty, the one in the file's folder",
-        search=nearby_paths.offered(".cfg"),
-        search_options={"SUGGESTION"},
-    )
-    pivots: EnumProperty(
-        name="Joints",
-        description="Head positions of the new armature's bones; the pose is the same with every choice",
-        items=PIVOTS,
-        default="AUTOMATIC",
-    )
-    pivots_model: StringProperty(
-        name="Pivots Model",
-        description="A .p3d model with one point per bone",
-        search=nearby_paths.offered(".p3d"),
-        search_options={"SUGGESTION"},
-    )
-    whole_skeleton: BoolProperty(
-        name="Whole Skeleton",
-        description="Also add the bones of the hierarchy that the animation does not move to a new armature",
-        default=False,
-    )
-    prefix: StringProperty(
-        name="Prefix", description="Prefix of the armature's bone names before the names of the game", default=""
-    )
-    first_frame: IntProperty(name="First Frame", description="Frame of phase 0, or of the first key", default=0)
     timing: EnumProperty(
         name="Timing", description="Which frames the keys are placed on", items=TIMINGS, default="KEYS"
     )
@@ -212,16 +156,6 @@ class IMPORT_SCENE_OT_arma_rtm(BoneNamesChoice, SkeletonFilesChoice, FileImport,
         min=0.01,
         soft_max=20.0,
     )
-    step: EnumProperty(
-        name="Step",
-        description="How the travel of one cycle (step) is shown; every choice exports the same file",
-        items=STEP_ITEMS,
-        default="LEFT_OUT",
-    )
-    fake_user: BoolProperty(
-        name="Fake User", description="Keep actions without users when the .blend file is saved", default=True
-    )
-    stash: BoolProperty(name="Stash", description="Add each action to its own muted NLA track", default=False)
 
     def draw(self, context: Any) -> None:
         """The options, those that nothing is asked of left out."""
@@ -246,22 +180,9 @@ class IMPORT_SCENE_OT_arma_rtm(BoneNamesChoice, SkeletonFilesChoice, FileImport,
         layout.prop(self, "fake_user")
         layout.prop(self, "stash")
 
-    def _options(self, *, assign: bool) -> animation_import.AnimationImportOptions:
-        return animation_import.AnimationImportOptions(
-            hierarchy=skeletons.HierarchyFrom[self.hierarchy],
-            config=bpy.path.abspath(self.config),
-            pivots=skeletons.PivotsFrom[self.pivots],
-            pivots_model=bpy.path.abspath(self.pivots_model),
-            whole_skeleton=self.whole_skeleton,
-            prefix=self.prefix,
-            table=self.table(),
-            first_frame=self.first_frame,
-            seconds=self.seconds if self.timing == "SECONDS" else None,
-            step=animation_import.StepMode[self.step],
-            fake_user=self.fake_user,
-            assign=assign,
-            stash=self.stash,
-        )
+    def _options(self, *, assign: bool) -> AnimationImportOptions:
+        seconds = self.seconds if self.timing == "SECONDS" else None
+        return options_from(self, AnimationImportOptions, table=self.table(), seconds=seconds, assign=assign)
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Import every file; the first plays at once on each armature."""
@@ -295,46 +216,14 @@ class IMPORT_SCENE_OT_arma_rtm(BoneNamesChoice, SkeletonFilesChoice, FileImport,
         return animation_import.import_animation(context, fitting, animation, options=options, report=report)
 
 
-KINDS = (
-    ("AS_IT_CAME", "Same as Imported", "The encoding of the imported file; plain for new animations"),
-    ("PLAIN", "Plain", "The encoding that tools read (RTM_0101)"),
-    (
-        "BINARISED",
-        "Binarised",
-        "The game's own encoding (BMTR 5): half precision, one scale for all axes, needs a hierarchy",
-    ),
-)
-FRAMES = (
-    ("KEYS", "Keys", "Every frame where a bone has a key, and in new animations the frames needed for Tolerance"),
-    ("EVERY", "Every Nth Frame", "Every Nth frame of the action's range, and the last frame"),
-    ("RANGE", "Range", "Every Nth frame of a range"),
-)
-PHASES = (
-    ("KEPT", "From the File", "Phases of the file's keys, interpolated between them; new animations go from 0 to 1"),
-    ("EVEN", "Evenly Spaced", "Evenly spaced from 0 to 1"),
-)
-STEPS = (
-    (
-        "AUTOMATIC",
-        "Automatic",
-        "The step of the action's panel, or the travel of the object's keys if they were edited",
-    ),
-    ("TYPED", "Step of the Action", "The step typed into the action's panel"),
-    (
-        "BONE",
-        "Travel of a Bone",
-        "The distance a bone travels in one cycle is removed from the animation and becomes the step",
-    ),
-)
-NAMES = (
-    ("FILE", "The File", "Names and order of the source file, or of the armature's skeleton"),
-    ("CONFIG", "model.cfg", "Names and order of the model.cfg set below or found in the file's folder"),
-    ("ARMATURE", "The Armature", "Names and order of the armature's bones"),
-)
-
-
 class EXPORT_SCENE_OT_arma_rtm(
-    BoneNamesChoice, HiddenKeysChoice, SkeletonFilesChoice, ArmatureExport, ExportHelper, BlenderOperator
+    AnimationExportProperties,
+    BoneNamesChoice,
+    HiddenKeysChoice,
+    SkeletonFilesChoice,
+    ArmatureExport,
+    ExportHelper,
+    BlenderOperator,
 ):
     """Export the active armature's animation for Arma and Operation Flashpoint (.rtm)"""
 
@@ -343,56 +232,6 @@ class EXPORT_SCENE_OT_arma_rtm(
 
     filename_ext = ".rtm"
     filter_glob: StringProperty(default=kinds.ANIMATIONS.exported_glob, options={"HIDDEN"})
-    kind: EnumProperty(name="File", description="Encoding of the written file", items=KINDS, default="AS_IT_CAME")
-    frames: EnumProperty(name="Frames", description="Which frames become keys", items=FRAMES, default="KEYS")
-    every: IntProperty(name="Every Nth", description="Number of frames from one key to the next", default=1, min=1)
-    tolerance: FloatProperty(
-        name="Tolerance",
-        description=(
-            "Largest error of the game's blend between keys before new animations get another key; 0 for "
-            "Blender's keys only"
-        ),
-        default=0.001,
-        min=0.0,
-        soft_max=0.1,
-        precision=4,
-        subtype="DISTANCE",
-    )
-    first: IntProperty(name="First", description="First frame of the range", default=0)
-    last: IntProperty(name="Last", description="Last frame of the range", default=20)
-    phases: EnumProperty(name="Phases", description="Phase of each key in the cycle", items=PHASES, default="KEPT")
-    step: EnumProperty(
-        name="Step", description="Distance the model moves in one cycle", items=STEPS, default="AUTOMATIC"
-    )
-    step_bone: StringProperty(name="Bone", description="The bone whose travel becomes the step", default="")
-    vertical: BoolProperty(
-        name="Include Vertical", description="Include the vertical travel of the bone in the step", default=False
-    )
-    names: EnumProperty(
-        name="Names and Order",
-        description="Where the names and the order of the bones come from",
-        items=NAMES,
-        default="FILE",
-    )
-    config: StringProperty(
-        name="model.cfg",
-        description="The model.cfg of the skeleton, for names, order and the hierarchy of binarised files",
-        search=nearby_paths.offered(".cfg"),
-        search_options={"SUGGESTION"},
-    )
-    prefix: StringProperty(
-        name="Prefix", description="Prefix of the armature's bone names before the names of the game", default=""
-    )
-    own_markers: BoolProperty(
-        name="Markers as Events",
-        description="Export new pose markers of the action as events with the markers' names",
-        default=False,
-    )
-    from_file: BoolProperty(
-        name="Edit Source File",
-        description="Unedited values keep the numbers of the source file",
-        default=True,
-    )
 
     def suggest(self, context: Any) -> None:
         """The file the animation came from."""
@@ -432,25 +271,7 @@ class EXPORT_SCENE_OT_arma_rtm(
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan and write."""
         path = self.named_file(kinds.ANIMATIONS)
-        options = animation_export.AnimationExportOptions(
-            kind=animation_export.FileKind[self.kind],
-            frames=timing.FramesFrom[self.frames],
-            every=self.every,
-            first=self.first,
-            last=self.last,
-            phases=animation_export.PhasesFrom[self.phases],
-            step=animation_export.StepFrom[self.step],
-            step_bone=self.step_bone,
-            vertical=self.vertical,
-            names=export_base.NamesFrom[self.names],
-            config=bpy.path.abspath(self.config),
-            prefix=self.prefix,
-            table=self.table(),
-            own_markers=self.own_markers,
-            from_file=self.from_file,
-            hidden=self.hidden_keys_option(),
-            tolerance=self.tolerance,
-        )
+        options = options_from(self, AnimationExportOptions, table=self.table(), hidden=self.hidden_keys_option())
         rig = rig_to_export(context, self.collection)
         with scope.progress(context, context.scene.frame_end) as step:
             plan = animation_export.plan_export(context, rig, path, options=options, report=report, progress=step)

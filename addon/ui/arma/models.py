@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ...core.errors import ReadError
 from ...core.report import Report
 from ...games.arma import kinds, model_import
+from ...games.arma.options import ModelImportOptions
 from ...games.arma.properties import is_of_model, level_of
-from .. import nearby_paths
 from ..bases import BlenderOperator, BlenderPanel, ImportHelper
 from ..files import FileImport
 from ..layouts import fields
 from ..operation import Outcome
+from ..options import options_from, properties_from
 from ..preferences import arma_folder
 from ..sidebar import MotionbridgePanel
 from ..target import active_rig
@@ -26,15 +26,6 @@ from .animations import BoneNamesChoice, SkeletonFilesChoice
 if TYPE_CHECKING:
     from ...games.arma.model_import import ImportedModel
 
-LEVELS = (
-    ("FIRST", "First Visual", "The LOD shown at close range"),
-    ("VISUAL", "All Visual", "All LODs that show the model from outside"),
-    ("VIEWS", "Views", "Inside views of gunner, pilot and cargo"),
-    ("SHADOW", "Shadow", "LODs that cast shadows"),
-    ("GEOMETRY", "Geometry", "LODs for collision, view and fire geometry, also for the inside; buoyancy, PhysX"),
-    ("MEMORY", "Memory", "Import named points as empties in their own collection"),
-    ("OTHER", "Others", "Land contact, roadway, paths, hit points, edit, subparts, wreck"),
-)
 RIGS = (
     ("AUTOMATIC", "Automatic", "The active armature if its bones are selections of the model, otherwise none"),
     ("ACTIVE", "Active Armature", "Selections follow the bones of the same name; upper and lower case are the same"),
@@ -47,7 +38,12 @@ RIGS = (
 )
 
 
-class IMPORT_SCENE_OT_arma_p3d(BoneNamesChoice, SkeletonFilesChoice, FileImport, ImportHelper, BlenderOperator):
+ModelImportProperties: Any = properties_from(ModelImportOptions)
+
+
+class IMPORT_SCENE_OT_arma_p3d(
+    ModelImportProperties, BoneNamesChoice, SkeletonFilesChoice, FileImport, ImportHelper, BlenderOperator
+):
     """Import editable models of Arma and Operation Flashpoint (.p3d, MLOD), to show animations on them"""
 
     bl_idname = "import_scene.arma_p3d"
@@ -55,44 +51,8 @@ class IMPORT_SCENE_OT_arma_p3d(BoneNamesChoice, SkeletonFilesChoice, FileImport,
 
     filename_ext = ".p3d"
     filter_glob: StringProperty(default=kinds.MODELS.glob, options={"HIDDEN"})
-    levels: EnumProperty(
-        name="LODs",
-        description="Which levels of detail (LODs) to import",
-        items=LEVELS,
-        default={"FIRST"},
-        options={"ENUM_FLAG"},
-    )
     rig: EnumProperty(
         name="Armature", description="Which armature the meshes are parented to", items=RIGS, default="AUTOMATIC"
-    )
-    config: StringProperty(
-        name="model.cfg",
-        description="The model.cfg of the skeleton; if empty, the one in the file's folder",
-        search=nearby_paths.offered(".cfg"),
-        search_options={"SUGGESTION"},
-    )
-    pivots_model: StringProperty(
-        name="Pivots Model",
-        description=(
-            "A .p3d model with one point per bone; if empty, the one that the model.cfg names in the folder "
-            "of the file, or the points of the model itself"
-        ),
-        search=nearby_paths.offered(".p3d"),
-        search_options={"SUGGESTION"},
-    )
-    prefix: StringProperty(
-        name="Prefix", description="Prefix of the armature's bone names before the names of the game", default=""
-    )
-    proxies: BoolProperty(
-        name="Proxies", description="Import models attached to this one (proxies) as empties", default=True
-    )
-    textures: BoolProperty(
-        name="Textures",
-        description=(
-            "Show .png and .tga files with the names of the game's textures: next to the model, in its data "
-            "folder, or by the texture path in the project or the Arma folder of the preferences"
-        ),
-        default=True,
     )
     new_collection: BoolProperty(
         name="New Collection", description="Import each model into its own collection", default=False
@@ -134,14 +94,10 @@ class IMPORT_SCENE_OT_arma_p3d(BoneNamesChoice, SkeletonFilesChoice, FileImport,
             and not model_import.fits(rig, document, self.prefix, self.table())
         ):
             rig = None
-        options = model_import.ModelImportOptions(
-            levels=frozenset(model_import.Levels[name] for name in self.levels),
-            textures=self.textures,
-            proxies=self.proxies,
+        options = options_from(
+            self,
+            ModelImportOptions,
             new_rig=self.rig == "NEW",
-            config=bpy.path.abspath(self.config),
-            pivots_model=bpy.path.abspath(self.pivots_model),
-            prefix=self.prefix,
             table=self.table(),
             collection=Path(path).stem if self.new_collection else "",
             work_folder=arma_folder(context),

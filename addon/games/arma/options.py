@@ -1,0 +1,334 @@
+"""Options of Arma's imports and exports, as the interface shows them and as recipes take them.
+
+They are needed when the extension is enabled, so no format and no recipe is loaded here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from ...blender.rotation_modes import HiddenKeys
+from ...formats.arma import bone_table
+from ..options import choice, option, path
+from .properties import STEP_ITEMS
+
+
+def _prefix() -> Any:
+    return option("", "Prefix", "Prefix of the armature's bone names before the names of the game")
+
+
+def _config() -> Any:
+    return path("model.cfg", "The model.cfg of the skeleton; if empty, the one in the file's folder", ".cfg")
+
+
+def _table() -> Any:
+    return field(default_factory=lambda: bone_table.BoneTable())  # noqa: PLW0108 - of a module that is loaded late
+
+
+# Import of animations -------------------------------------------------------------------------------------------------
+
+
+class HierarchyFrom(Enum):
+    """Where the hierarchy of bones comes from."""
+
+    AUTOMATIC = "automatic"
+    """The model.cfg that is named or lies beside the file, else a man that has the bones, else none."""
+    CONFIG = "model.cfg"
+    ARMA3 = "arma3"
+    ARMA2 = "arma2"
+    FLASHPOINT = "flashpoint"
+    FLAT = "flat"
+    """No bone hangs on another: always the same pose, but no chain to animate."""
+
+
+HIERARCHIES = (
+    (
+        "AUTOMATIC",
+        "Automatic",
+        "The model.cfg in the file's folder, otherwise the known man with these bones, otherwise none",
+    ),
+    ("CONFIG", "model.cfg", "The skeleton of the model.cfg set below or found in the file's folder"),
+    ("ARMA3", "Arma 3 Man", "OFP2_ManSkeleton of Arma 3"),
+    ("ARMA2", "Arma 2 Man", "OFP2_ManSkeleton of Arma 2"),
+    (
+        "FLASHPOINT",
+        "Flashpoint Man",
+        "The Operation Flashpoint man; the game has no hierarchy, this one is for display",
+    ),
+    ("FLAT", "None", "No bone has a parent"),
+)
+
+
+class PivotsFrom(Enum):
+    """Where the joints of a new armature come from; any choice shows the same posed mesh."""
+
+    AUTOMATIC = "automatic"
+    """Of the model that is named, else of the animation, else of the built-in man."""
+    MODEL = "model"
+    ANIMATION = "animation"
+    BUILT_IN = "built-in"
+
+
+PIVOTS = (
+    (
+        "AUTOMATIC",
+        "Automatic",
+        "From the pivots model if one is set, otherwise from the animation, otherwise from the known man",
+    ),
+    ("MODEL", "Pivots Model", "Points of a .p3d model with the names of the bones"),
+    ("ANIMATION", "Animation", "Joints are the points around which bones rotate in the animation"),
+    ("BUILT_IN", "Known Man", "Joints of the Arma 3 man, accurate to 1 cm"),
+)
+
+
+class StepMode(Enum):
+    """What becomes of the step in Blender; all can be exported again as they came."""
+
+    LEFT_OUT = "LEFT_OUT"
+    OBJECT = "OBJECT"
+    BONES = "BONES"
+
+
+@dataclass(frozen=True)
+class AnimationImportOptions:
+    """``seconds`` how long a cycle lasts, None for one frame a key; ``prefix`` what Blender's bones have before the
+    game's names; ``table`` what an armature that is there calls the file's bones otherwise; ``config`` and
+    ``pivots_model`` paths, "" for none.
+
+    ``whole_skeleton``: a new armature also gets the bones of the hierarchy that the animation does not move.
+    """
+
+    hierarchy: HierarchyFrom = choice(
+        HierarchyFrom.AUTOMATIC,
+        "Hierarchy",
+        "Parents of the bones; the pose is the same with every choice, but binarised files need the game's hierarchy",
+        HIERARCHIES,
+    )
+    config: str = _config()
+    pivots: PivotsFrom = choice(
+        PivotsFrom.AUTOMATIC,
+        "Joints",
+        "Head positions of the new armature's bones; the pose is the same with every choice",
+        PIVOTS,
+    )
+    pivots_model: str = path("Pivots Model", "A .p3d model with one point per bone", ".p3d")
+    whole_skeleton: bool = option(
+        False,
+        "Whole Skeleton",
+        "Also add the bones of the hierarchy that the animation does not move to a new armature",
+    )
+    prefix: str = _prefix()
+    table: bone_table.BoneTable = _table()
+    first_frame: int = option(0, "First Frame", "Frame of phase 0, or of the first key")
+    seconds: float | None = None
+    step: StepMode = choice(
+        StepMode.LEFT_OUT,
+        "Step",
+        "How the travel of one cycle (step) is shown; every choice exports the same file",
+        STEP_ITEMS,
+    )
+    fake_user: bool = option(True, "Fake User", "Keep actions without users when the .blend file is saved")
+    assign: bool = True
+    stash: bool = option(False, "Stash", "Add each action to its own muted NLA track")
+
+
+# Export of animations -------------------------------------------------------------------------------------------------
+
+
+class Encoding(Enum):
+    """What is written."""
+
+    AS_IT_CAME = "as it came"
+    """Binarised where the action comes from such a file, else plain."""
+    PLAIN = "plain"
+    BINARISED = "binarised"
+
+
+ENCODINGS = (
+    ("AS_IT_CAME", "Same as Imported", "The encoding of the imported file; plain for new animations"),
+    ("PLAIN", "Plain", "The encoding that tools read (RTM_0101)"),
+    (
+        "BINARISED",
+        "Binarised",
+        "The game's own encoding (BMTR 5): half precision, one scale for all axes, needs a hierarchy",
+    ),
+)
+
+
+class FramesFrom(Enum):
+    """Which frames become keys of the file."""
+
+    KEYS = "keys"
+    """In new animations also frames between keys, where what the game blends would leave the tolerance."""
+    EVERY = "every"
+    """Every so many frames of the action's range, and its last one."""
+    RANGE = "range"
+
+
+FRAMES = (
+    ("KEYS", "Keys", "Every frame where a bone has a key, and in new animations the frames needed for Tolerance"),
+    ("EVERY", "Every Nth Frame", "Every Nth frame of the action's range, and the last frame"),
+    ("RANGE", "Range", "Every Nth frame of a range"),
+)
+
+
+class PhasesFrom(Enum):
+    """What phases frames get."""
+
+    KEPT = "kept"
+    """The file's own where its keys lie, in between in proportion; new animations from 0 to 1."""
+    EVEN = "even"
+
+
+PHASES = (
+    ("KEPT", "From the File", "Phases of the file's keys, interpolated between them; new animations go from 0 to 1"),
+    ("EVEN", "Evenly Spaced", "Evenly spaced from 0 to 1"),
+)
+
+
+class StepFrom(Enum):
+    """What becomes the file's step."""
+
+    AUTOMATIC = "automatic"
+    """The number on the action; where the object carries the step and its keys were edited, what these say."""
+    TYPED = "typed"
+    BONE = "bone"
+    """How far a bone goes in one cycle, which is taken out of all bones."""
+
+
+STEPS = (
+    (
+        "AUTOMATIC",
+        "Automatic",
+        "The step of the action's panel, or the travel of the object's keys if they were edited",
+    ),
+    ("TYPED", "Step of the Action", "The step typed into the action's panel"),
+    (
+        "BONE",
+        "Travel of a Bone",
+        "The distance a bone travels in one cycle is removed from the animation and becomes the step",
+    ),
+)
+
+
+class NamesFrom(Enum):
+    """What decides the order of bones and their upper and lower case."""
+
+    FILE = "file"
+    """The file the action came from; where there is none the skeleton that the armature knows."""
+    CONFIG = "model.cfg"
+    ARMATURE = "armature"
+
+
+NAMES = (
+    ("FILE", "The File", "Names and order of the source file, or of the armature's skeleton"),
+    ("CONFIG", "model.cfg", "Names and order of the model.cfg set below or found in the file's folder"),
+    ("ARMATURE", "The Armature", "Names and order of the armature's bones"),
+)
+
+
+@dataclass(frozen=True)
+class AnimationExportOptions:
+    """``every``, ``first``, ``last`` frames for `FramesFrom`; ``step_bone`` Blender's name; ``config`` a path or "";
+    ``prefix`` what Blender's bones have before the game's names, ``table`` what the file is to call them otherwise.
+
+    ``own_markers``: the user's own pose markers become events too. ``from_file`` False: nothing is taken from the file
+    the action came from. ``pairs``: a pose of one frame is written as two, as the game's own tools do. ``hidden``: what
+    becomes of keys that a bone's rotation mode hides. ``tolerance`` metres that what the game blends between the keys
+    of a new animation may be off; 0 for the keys alone.
+    """
+
+    kind: Encoding = choice(Encoding.AS_IT_CAME, "File", "Encoding of the written file", ENCODINGS)
+    frames: FramesFrom = choice(FramesFrom.KEYS, "Frames", "Which frames become keys", FRAMES)
+    every: int = option(1, "Every Nth", "Number of frames from one key to the next", min=1)
+    first: int = option(0, "First", "First frame of the range")
+    last: int = option(20, "Last", "Last frame of the range")
+    phases: PhasesFrom = choice(PhasesFrom.KEPT, "Phases", "Phase of each key in the cycle", PHASES)
+    step: StepFrom = choice(StepFrom.AUTOMATIC, "Step", "Distance the model moves in one cycle", STEPS)
+    step_bone: str = option("", "Bone", "The bone whose travel becomes the step")
+    vertical: bool = option(False, "Include Vertical", "Include the vertical travel of the bone in the step")
+    names: NamesFrom = choice(
+        NamesFrom.FILE, "Names and Order", "Where the names and the order of the bones come from", NAMES
+    )
+    config: str = path(
+        "model.cfg", "The model.cfg of the skeleton, for names, order and the hierarchy of binarised files", ".cfg"
+    )
+    prefix: str = _prefix()
+    table: bone_table.BoneTable = _table()
+    own_markers: bool = option(
+        False, "Markers as Events", "Export new pose markers of the action as events with the markers' names"
+    )
+    from_file: bool = option(True, "Edit Source File", "Unedited values keep the numbers of the source file")
+    pairs: bool = True
+    hidden: HiddenKeys = HiddenKeys.STOP
+    tolerance: float = option(
+        0.001,
+        "Tolerance",
+        "Largest error of the game's blend between keys before new animations get another key; 0 for Blender's "
+        "keys only",
+        min=0.0,
+        soft_max=0.1,
+        precision=4,
+        subtype="DISTANCE",
+    )
+
+
+# Import of models -----------------------------------------------------------------------------------------------------
+
+
+class Levels(Enum):
+    """Groups of levels, by what they are for."""
+
+    FIRST = "first visual"
+    """The first one that is looked at."""
+    VISUAL = "visual"
+    VIEWS = "views"
+    SHADOW = "shadow"
+    GEOMETRY = "geometry"
+    MEMORY = "memory"
+    OTHER = "other"
+
+
+LEVELS = (
+    ("FIRST", "First Visual", "The LOD shown at close range"),
+    ("VISUAL", "All Visual", "All LODs that show the model from outside"),
+    ("VIEWS", "Views", "Inside views of gunner, pilot and cargo"),
+    ("SHADOW", "Shadow", "LODs that cast shadows"),
+    ("GEOMETRY", "Geometry", "LODs for collision, view and fire geometry, also for the inside; buoyancy, PhysX"),
+    ("MEMORY", "Memory", "Import named points as empties in their own collection"),
+    ("OTHER", "Others", "Land contact, roadway, paths, hit points, edit, subparts, wreck"),
+)
+
+
+@dataclass(frozen=True)
+class ModelImportOptions:
+    """``new_rig`` makes an armature from a model.cfg, ``config`` or the one beside the file; ``pivots_model`` the P3D
+    of its joints, "" for the model's own. ``work_folder`` what the tools' work drive holds, for textures. ``prefix``
+    and ``table`` as in animations. ``collection`` names a new one; "" for none.
+    """
+
+    levels: frozenset[Levels] = choice(
+        frozenset({Levels.FIRST}), "LODs", "Which levels of detail (LODs) to import", LEVELS
+    )
+    textures: bool = option(
+        True,
+        "Textures",
+        "Show .png and .tga files with the names of the game's textures: next to the model, in its data folder, or "
+        "by the texture path in the project or the Arma folder of the preferences",
+    )
+    proxies: bool = option(True, "Proxies", "Import models attached to this one (proxies) as empties")
+    new_rig: bool = False
+    config: str = _config()
+    pivots_model: str = path(
+        "Pivots Model",
+        "A .p3d model with one point per bone; if empty, the one that the model.cfg names in the folder of the file, "
+        "or the points of the model itself",
+        ".p3d",
+    )
+    prefix: str = _prefix()
+    table: bone_table.BoneTable = _table()
+    collection: str = ""
+    work_folder: Path | None = None
