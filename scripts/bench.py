@@ -30,11 +30,11 @@ if str(ROOT) not in sys.path:
 if str(ROOT / "scripts") not in sys.path:
     sys.path.insert(0, str(ROOT / "scripts"))
 
-from bench_editor_motions import made_editor_motions
-from bench_library import (
+from bench_files import (
     made_animation,
     made_collision,
     made_details,
+    made_editor_motions,
     made_hierarchy,
     made_library,
     made_model,
@@ -54,8 +54,6 @@ from addon.formats.xray.omf.document import MotionSet, new_omf
 
 SAMPLES = ROOT / "tests" / "samples"
 MOTIONS_OF_A_MADE_FILE = (300, 3000)
-MOTIONS_OF_A_LIBRARY = (10, 300, 1000)
-MOTIONS_OF_A_LIST = 3060
 LIMIT = 600
 """Seconds for one process."""
 
@@ -182,32 +180,54 @@ class Row:
     floor_times: float = 1.0
     unit: str = "ms"
 
-    def programs(self, _blender: Sequence[str]) -> tuple[list[str], list[str]]:
+    def programs(self, _blender: Sequence[str], _folder: Path) -> tuple[list[str], list[str]]:
         """The commands that measure ours and the floor."""
         return command(self.ours, self.files), command(self.floor, self.floor_files or self.files)
+
+
+@dataclass(frozen=True)
+class MadeFile:
+    """A file made by rule, when it is first needed; ``beside`` are others that its import reads."""
+
+    name: str
+    make: Callable[[], bytes]
+    beside: tuple[MadeFile, ...] = ()
+
+    def put_into(self, folder: Path) -> Path:
+        """Where it lies now."""
+        path = folder / self.name
+        if not path.exists():
+            path.write_bytes(self.make())
+        for other in self.beside:
+            other.put_into(folder)
+        return path
 
 
 @dataclass(frozen=True)
 class BlenderRow:
     """A line measured inside a Blender, by the names of functions in scripts/bench_blender.py or another ``script``.
 
-    ``prepare`` is called once, before everything else.
+    ``prepare`` is called once, before everything else. Without a file the folder is what is measured.
     """
 
     title: str
     ours: str
     floor: str
-    files: list[Path]
-    floor_files: list[Path] | None = None
+    file: MadeFile | None = None
+    floor_file: MadeFile | None = None
     floor_times: float = 1.0
     unit: str = "ms"
     script: str = "bench_blender.py"
     prepare: str = ""
 
-    def programs(self, blender: Sequence[str]) -> tuple[list[str], list[str]]:
+    def programs(self, blender: Sequence[str], folder: Path) -> tuple[list[str], list[str]]:
         """The commands that measure ours and the floor."""
-        ours = command_in_blender(blender, self.script, self.ours, self.files)
-        return ours, command_in_blender(blender, self.script, self.floor, self.floor_files or self.files)
+        own = self.file.put_into(folder) if self.file else folder
+        other = self.floor_file.put_into(folder) if self.floor_file else own
+        if self.prepare:
+            measured_once(command_in_blender(blender, self.script, self.prepare, own))
+        ours = command_in_blender(blender, self.script, self.ours, own)
+        return ours, command_in_blender(blender, self.script, self.floor, other)
 
 
 UNITS = {"ms": 1e3, "MB": 1e-6}
@@ -272,133 +292,83 @@ def rows(folder: Path) -> list[Row]:
     return made
 
 
-def rows_in_blender(folder: Path) -> list[BlenderRow]:
-    """The lines that need a Blender: 300 motions of 47 bones and 60 frames, other numbers of them, a path, a level."""
-    made = {count: folder / f"library_{count}.omf" for count in MOTIONS_OF_A_LIBRARY}
-    for count, path in made.items():
-        path.write_bytes(made_library(count))
-    few, library, many = made.values()
-    path = folder / "path.anm"
-    path.write_bytes(made_path())
-    return [
-        BlenderRow("import 300 motions", "import_all", "hand_over", [library]),
-        BlenderRow("export them to a new file", "export_new", "read_keys", [library]),
-        BlenderRow("save them back", "save_back", "read_keys", [library]),
-        BlenderRow("list them, nothing imported", "list_names", "list_names", [library]),
-        BlenderRow("memory of importing them", "memory_of_import", "memory_of_keys", [library], unit="MB"),
-        BlenderRow("import 1000 motions / 100 x 10", "import_all", "import_all", [many], [few], 100.0),
-        BlenderRow("import a path of 6 x 200 TCB keys", "import_a_path", "hand_over_path", [path]),
-        BlenderRow("import 400 such paths / one x 400", "import_many_paths", "import_a_path", [path], [path], 400.0),
-        BlenderRow("export the path to a new file", "export_a_path", "read_path_keys", [path]),
-        BlenderRow("export the path, all channels edited", "export_an_edited_path", "read_path_keys", [path]),
-        *rows_of_a_level(folder),
-        *rows_of_an_animation(folder),
-        *rows_of_editor_motions(folder),
-        *rows_of_sampling(folder),
-        *rows_of_lists(folder),
-        *rows_of_a_model(folder),
-        row_of_the_start(folder),
-    ]
+# Words behind a file's name in a title -> ours, floor, unit.
+OF_EACH_KIND = {
+    "import": ("import_file", "hand_over", "ms"),
+    "memory": ("memory_of_import", "memory_allowed", "MB"),
+    "export": ("export_file", "read_back", "ms"),
+    "export, edited": ("export_edited", "read_back", "ms"),
+    "export as a new file": ("export_as_new", "read_back", "ms"),
+    "save back": ("save_back", "read_back", "ms"),
+    "list, nothing imported": ("list_names", "list_names", "ms"),
+}
+BOTH_WAYS = ("import", "export", "export, edited")
+MOTION_FILE = (*BOTH_WAYS, "memory")
+LEVEL_FILE = (*MOTION_FILE, "export as a new file")
+PATH = MadeFile("path.anm", made_path)
+MEASURED_OF = {
+    MadeFile("motions_300.omf", lambda: made_library(300)): (*MOTION_FILE, "save back", "list, nothing imported"),
+    PATH: BOTH_WAYS,
+    MadeFile("key_each_frame.skls", lambda: made_editor_motions(per_frame=True)): MOTION_FILE,
+    MadeFile("few_keys.skls", lambda: made_editor_motions(per_frame=False)): MOTION_FILE,
+    MadeFile("animation.rtm", made_animation, (MadeFile("model.cfg", made_hierarchy),)): (
+        "import",
+        "export",
+        "export, edited",
+    ),
+    MadeFile("triangles.oof", made_model): ("import", "export"),
+    MadeFile("squares.oof", lambda: made_model(corners=4)): ("export, edited",),
+    MadeFile("level.cform", made_collision): LEVEL_FILE,
+    MadeFile("level.hom", made_occluders): LEVEL_FILE,
+    MadeFile("level.som", lambda: made_occluders(of_sound=True)): LEVEL_FILE,
+    MadeFile("level.details", made_details): MOTION_FILE,
+}
+"""300 motions of 47 bones and 60 frames; 100 of the editor's; a path of 6 x 200 TCB keys; 600 frames of 90 bones;
+models of Descent 3 as large as the engine takes; a cform of 1 000 000 faces, a hom and a som of 200 000; 321 x 321
+slots."""
 
 
-def row_of_the_start(folder: Path) -> BlenderRow:
-    """CPU time of enabling the extension, and of enabling one with the same classes and properties and nothing else."""
-    place = folder / "start"
-    place.mkdir()
-    title = "enable the extension: CPU"
-    return BlenderRow(title, "enable", "enable_floor", [place], script="bench_start.py", prepare="prepare")
-
-
-def rows_of_sampling(folder: Path) -> list[BlenderRow]:
-    """Save Back of motions on a rig with inverse kinematics and a mesh of 23 000 vertices, and below an NLA track."""
-    few, many = folder / "sampled_50.omf", folder / "below_strips_230.omf"
-    few.write_bytes(made_library(50))
-    many.write_bytes(made_library(230))
-    return [
-        BlenderRow("plan save back of 50 motions, IK, mesh", "plan_with_kinematics", "look_at_poses", [few]),
-        BlenderRow("plan save back of 230 motions, NLA track", "plan_below_strips", "read_keys", [many]),
-    ]
-
-
-def rows_of_lists(folder: Path) -> list[BlenderRow]:
-    """A list of as many motions as the game's own people have, of 47 bones and few frames."""
-    path = folder / f"list_{MOTIONS_OF_A_LIST}.omf"
-    path.write_bytes(made_library(MOTIONS_OF_A_LIST, frames=10))
-    return [
-        BlenderRow(f"Update Status of {MOTIONS_OF_A_LIST} motions", "update_status", "read_keys", [path]),
-        BlenderRow(f"redraw of {MOTIONS_OF_A_LIST} motions", "redraw_list", "redraw_stock_list", [path]),
-    ]
-
-
-def rows_of_an_animation(folder: Path) -> list[BlenderRow]:
-    """An animation of Arma of 600 frames of 90 bones, and its skeleton beside it."""
-    path = folder / "animation.rtm"
-    path.write_bytes(made_animation())
-    (folder / "model.cfg").write_text(made_hierarchy(), encoding="ascii")
-    return [
-        BlenderRow(f"import {path.name}", "import_animation_once", "hand_over_animation", [path]),
-        BlenderRow(f"export {path.name}", "export_animation", "read_animation", [path]),
-        BlenderRow(f"export {path.name}, edited", "export_edited_animation", "read_animation", [path]),
-    ]
-
-
-def rows_of_a_model(folder: Path) -> list[BlenderRow]:
-    """Models of Descent 3 as large as the engine takes: 141 000 triangles, and as many in squares to be edited."""
-    path, squares = folder / "triangles.oof", folder / "squares.oof"
-    path.write_bytes(made_model())
-    squares.write_bytes(made_model(corners=4))
-    return [
-        BlenderRow(f"import {path.name}", "import_oof", "hand_over_oof", [path]),
-        BlenderRow(f"export {path.name}", "export_oof", "read_oof", [path]),
-        BlenderRow(f"export {squares.name}, edited", "export_edited_oof", "read_oof", [squares]),
-    ]
-
-
-def rows_of_editor_motions(folder: Path) -> list[BlenderRow]:
-    """Two lists of 100 motions of 47 bones of the X-Ray editor: as editors export them, and with few keys."""
+def rows_in_blender() -> list[BlenderRow]:
+    """The lines that need a Blender."""
     listed = []
-    for title, per_frame in (("keys in every frame", True), ("few keys", False)):
-        path = folder / f"{title.replace(' ', '_')}.skls"
-        path.write_bytes(made_editor_motions(per_frame=per_frame))
-        read = "read_editor_motions"
-        listed += [
-            BlenderRow(
-                f"import 100 editor motions, {title}", "import_editor_motions", "hand_over_editor_motions", [path]
-            ),
-            BlenderRow(f"export editor motions, {title}", "export_editor_motions", read, [path]),
-            BlenderRow(f"export editor motions, {title}, edited", "export_edited_editor_motions", read, [path]),
-        ]
-    return listed
+    for file, measured in MEASURED_OF.items():
+        for words in measured:
+            ours, floor, unit = OF_EACH_KIND[words]
+            prepare = "prepare_floor" if floor in ("hand_over", "memory_allowed") else ""
+            listed.append(BlenderRow(f"{file.name}: {words}", ours, floor, file, unit=unit, prepare=prepare))
+    return [*listed, *rows_of_scale(), *rows_of_rigs(), ROW_OF_THE_START]
 
 
-def rows_of_a_level(folder: Path) -> list[BlenderRow]:
-    """A cform of 1 000 000 faces, a hom and a som of 200 000."""
-    files = {"cform": made_collision(), "hom": made_occluders(), "som": made_occluders(of_sound=True)}
-    listed = []
-    for suffix, data in files.items():
-        path = folder / f"level.{suffix}"
-        path.write_bytes(data)
-        listed += [
-            BlenderRow(f"import {path.name}", "import_level", "hand_over_level", [path]),
-            BlenderRow(f"import {path.name}: memory", "memory_of_level", "memory_allowed", [path], unit="MB"),
-            BlenderRow(f"export {path.name}", "export_level", "read_level", [path]),
-            BlenderRow(f"export {path.name}, edited", "export_edited_level", "read_level", [path]),
-            BlenderRow(f"export {path.name} as a new file", "export_drawn_level", "read_level", [path]),
-        ]
-    return [*listed, *rows_of_details(folder)]
-
-
-def rows_of_details(folder: Path) -> list[BlenderRow]:
-    """Detail objects of 321 x 321 slots and 37 models."""
-    path = folder / "level.details"
-    path.write_bytes(made_details())
-    allowed = "memory_allowed_of_details"
+def rows_of_scale() -> list[BlenderRow]:
+    """A hundred times the motions and four hundred times the paths, beside as many times the cost of few."""
+    few = MadeFile("motions_10.omf", lambda: made_library(10))
+    many = MadeFile("motions_1000.omf", lambda: made_library(1000))
     return [
-        BlenderRow("import level.details", "import_details", "hand_over_details", [path]),
-        BlenderRow("import level.details: memory", "memory_of_details", allowed, [path], unit="MB"),
-        BlenderRow("export level.details", "export_details", "read_details", [path]),
-        BlenderRow("export level.details, edited", "export_edited_details", "read_details", [path]),
+        BlenderRow("import 1000 motions / 100 x 10", "import_file", "import_file", many, few, 100.0),
+        BlenderRow("import 400 paths / 400 x one", "import_many_paths", "import_file", PATH, PATH, 400.0),
     ]
+
+
+def rows_of_rigs() -> list[BlenderRow]:
+    """Save Back on a rig with inverse kinematics and a mesh of 23 000 vertices, and below an NLA track; a long list.
+
+    The list has as many motions as the game's own people, of 47 bones and few frames.
+    """
+    sampled = MadeFile("sampled.omf", lambda: made_library(50))
+    below = MadeFile("below_strips.omf", lambda: made_library(230))
+    listed = MadeFile("list.omf", lambda: made_library(3060, frames=10))
+    return [
+        BlenderRow("plan save back of 50 motions, IK, mesh", "plan_with_kinematics", "look_at_poses", sampled),
+        BlenderRow("plan save back of 230 motions, NLA track", "plan_below_strips", "read_back", below),
+        BlenderRow("Update Status of 3060 motions", "update_status", "read_back", listed),
+        BlenderRow("redraw of 3060 motions", "redraw_list", "redraw_stock_list", listed),
+    ]
+
+
+ROW_OF_THE_START = BlenderRow(
+    "enable the extension: CPU", "enable", "enable_floor", script="bench_start.py", prepare="prepare"
+)
+"""CPU time of enabling the extension, and of enabling one with the same classes and properties and nothing else."""
 
 
 # ---- measuring
@@ -409,11 +379,11 @@ def command(measurement: Measurement, files: Sequence[Path]) -> list[str]:
     return [sys.executable, os.fspath(Path(__file__).resolve()), "--measure", measurement.__name__, *map(str, files)]
 
 
-def command_in_blender(start: Sequence[str], script: str, measurement: str, files: Sequence[Path]) -> list[str]:
+def command_in_blender(start: Sequence[str], script: str, measurement: str, file: Path) -> list[str]:
     """The same inside the Blender that ``start`` starts, by a ``script`` beside this one."""
     path = os.fspath(ROOT / "scripts" / script)
     options = ["--background", "--factory-startup", "--python-exit-code", "1", "--python", path]
-    return [*start, *options, "--", measurement, *map(str, files)]
+    return [*start, *options, "--", measurement, str(file)]
 
 
 def measured_once(program: Sequence[str]) -> float:
@@ -422,11 +392,9 @@ def measured_once(program: Sequence[str]) -> float:
     return float(done.stdout.splitlines()[-1])
 
 
-def measure(row: Row | BlenderRow, times: int, blender: Sequence[str]) -> tuple[float, float]:
-    """The least of ours and of the floor, measured in turns."""
-    if isinstance(row, BlenderRow) and row.prepare:
-        measured_once(command_in_blender(blender, row.script, row.prepare, row.files))
-    our_program, floor_program = row.programs(blender)
+def measure(row: Row | BlenderRow, times: int, blender: Sequence[str], folder: Path) -> tuple[float, float]:
+    """The least of ours and of the floor, measured in turns; made files are put into ``folder``."""
+    our_program, floor_program = row.programs(blender, folder)
     ours, floor = [], []
     for _ in range(times):
         floor.append(measured_once(floor_program))
@@ -450,13 +418,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(MEASUREMENTS[chosen.measure](chosen.files))
         return 0
     with tempfile.TemporaryDirectory(prefix="motionbridge-bench-") as folder:
-        listed: Sequence[Row | BlenderRow] = rows_in_blender(Path(folder)) if chosen.blender else rows(Path(folder))
+        listed: Sequence[Row | BlenderRow] = rows_in_blender() if chosen.blender else rows(Path(folder))
         blender = blenders.find(chosen.blender).started_from() if chosen.blender else []
         wanted = [row for row in listed if chosen.only in row.title]
         if not wanted:
             parser.error(f"no row holds {chosen.only!r}; there are: {', '.join(row.title for row in listed)}")
         for row in wanted:
-            ours, floor = measure(row, chosen.times, blender)
+            ours, floor = measure(row, chosen.times, blender, Path(folder))
             scale = UNITS[row.unit]
             if chosen.json:
                 figures = {"ours": ours * scale, "floor": floor * scale, "ratio": ours / floor, "unit": row.unit}

@@ -1,219 +1,322 @@
 """The part of scripts/bench.py that runs inside a Blender: one measurement, in a process of its own.
 
-    blender --background --factory-startup --python scripts/bench_blender.py -- NAME MOTIONS.omf
+    blender --background --factory-startup --python scripts/bench_blender.py -- NAME FILE
 
-The motions are those of scripts/bench_library.py, whose skeleton they go onto, or its path; what is measured of levels
-is in scripts/bench_level.py and bench_details.py, of animations in bench_animation.py, of the X-Ray editor's motions in
-bench_skeletal.py, of sampled rigs in bench_sampling.py, of long lists in bench_lists.py. The last line printed is the
-figure: seconds, or bytes.
+What a file is imported and exported by stands in `KINDS`, by its suffix; floors are those of scripts/bench_floors.py,
+rigs that something else moves and long lists are in scripts/bench_rigs.py. The last line printed is the figure:
+seconds, or bytes.
 """
 
 from __future__ import annotations
 
 import os
+import pickle
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
 
-import bench_animation
-import bench_descent
-import bench_details
-import bench_level
-import bench_lists
-import bench_sampling
-import bench_skeletal
+import bench_rigs
 import bpy
 import numpy as np
-from bench_level import seconds_of
-from bench_library import made_skeleton
+from bench_floors import Arrays, peak_growth, reading_all, seconds_of
+from bench_rigs import import_library, new_rig
 
 from addon import games
-from addon.blender import action as actions
-from addon.blender import armature, compat
-from addon.blender.armature import rest_of
-from addon.core import space
+from addon.blender import compat
 from addon.core.report import Report
-from addon.formats.xray import omf
-from addon.formats.xray.omf.mapping import decode
-from addon.games import plan as plans
-from addon.games.xray.motions import exporting as motion_export
-from addon.games.xray.motions import library, omf_codec
+from addon.formats.xray import cform, details, occluders
+from addon.games.arma.animation_export import AnimationExportOptions
+from addon.games.arma.animation_export import plan_export as plan_animation
+from addon.games.arma.animation_import import AnimationImportOptions, import_animation
+from addon.games.descent3 import model, model_export
+from addon.games.descent3.hierarchy import Chosen
+from addon.games.xray.levels import exporting as level_exporting
+from addon.games.xray.levels import importing as level_importing
+from addon.games.xray.levels.file import LevelOptions
+from addon.games.xray.levels.gather import ExportOptions
+from addon.games.xray.motions import exporting as motion_exporting
+from addon.games.xray.motions import library
 from addon.games.xray.motions.exporting import Onto
-from addon.games.xray.motions.omf_codec import MotionExportOptions, MotionImportOptions
+from addon.games.xray.motions.omf_codec import OMF, MotionExportOptions
+from addon.games.xray.motions.skl_codec import SKL, SkeletalExportOptions, SkeletalImportOptions
 from addon.games.xray.paths.path import PathExportOptions, PathImportOptions, import_path, play
 from addon.games.xray.paths.path import plan_export as plan_path
 
-CONSTANT_KEY = bytes([1])
+MANY_PATHS = 400
 
 
-def _rig() -> Any:
-    rig, _ = armature.build(bpy.context, made_skeleton())
-    bpy.context.scene.collection.objects.link(rig)
-    return rig
+@dataclass(frozen=True)
+class Kind:
+    """How files of a suffix come in and go out; what ``load`` returns is what the others are given.
+
+    ``onto`` makes what a file is imported onto, before the clock starts. ``allowed``: how many times the file's size an
+    import may hold besides what Blender needs for the same arrays.
+    """
+
+    load: Callable[[str, Any], Any]
+    save: Callable[[Any, str, bool], None]
+    edit: Callable[[Any], None]
+    onto: Callable[[str], Any] = lambda _path: None
+    allowed: int = 0
 
 
-def _import(motions: str) -> Any:
-    rig = _rig()
-    library.import_motions(omf_codec.OMF, bpy.context, rig, motions, options=MotionImportOptions(), report=Report())
-    return rig
+def _raise_keys(curve: Any, first: int, step: int, by: float) -> None:
+    points = curve.keyframe_points
+    keys = np.empty(2 * len(points), np.float32)
+    points.foreach_get("co", keys)
+    keys[2 * first + 1 :: 2 * step] += by
+    points.foreach_set("co", keys)
 
 
-def _resident() -> float:
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    return float(pages * os.sysconf("SC_PAGE_SIZE"))
+def _change(attribute: Any, dtype: Any, change: Callable[[Any], Any]) -> None:
+    """Every tenth value of an attribute."""
+    values = np.empty(len(attribute.data), dtype)
+    attribute.data.foreach_get("value", values)
+    values[::10] = change(values[::10])
+    attribute.data.foreach_set("value", values)
 
 
-def import_all(motions: str) -> float:
-    """Every motion of a file onto a rig."""
-    rig = _rig()
-    return seconds_of(
-        lambda: library.import_motions(
-            omf_codec.OMF, bpy.context, rig, motions, options=MotionImportOptions(), report=Report()
-        )
-    )
+# ---- motions of X-Ray: every key of every motion is edited
 
 
-def hand_over(motions: str) -> float:
-    """The floor of importing: the same keys, arrays ready, by the fastest calls known: copies of a key-less action."""
-    rig = _rig()
-    return seconds_of(_handing_over(rig, list(_prepared(rig, motions))))
-
-
-def _handing_over(rig: Any, prepared: list[tuple[str, list[Any]]]) -> Callable[[], None]:
-    bones = rest_of(rig, space.XRAY_ROOT_FRAME).bones
-
-    def work() -> None:
-        template, _, bag = compat.new_action("template", "OBJECT", rig.name)
-        make = compat.curve_maker(template, bag)
-        for bone in bones:
-            for channel, size in (("rotation_quaternion", 4), ("location", 3)):
-                for index in range(size):
-                    make(actions.channel_path(bone, channel), index, bone)
-        for name, rows in prepared:
-            action = template.copy()
-            action.name = name
-            action.use_fake_user = True
-            for curve, (count, keys, linear) in zip(compat.curve_bag(action).fcurves, rows, strict=True):
-                points = curve.keyframe_points
-                points.add(count)
-                points.foreach_set("co", keys)
-                points.foreach_set("interpolation", linear)
-
-    return work
-
-
-def _prepared(rig: Any, motions: str) -> Any:
-    """For every motion its name and, for every curve, the number of keys, the keys and their interpolation."""
-    rest = rest_of(rig, space.XRAY_ROOT_FRAME)
-    document = omf.read(Path(motions).read_bytes(), motions, Report())
-    for clip in decode(document.motion_set, Report()):
-        tracks = [clip.bones.index(bone) for bone in rest.bones]
-        turned, moved = actions.to_basis(rest, clip.rotations[tracks], clip.translations[tracks])
-        keys = np.empty((len(tracks), 7, clip.frames, 2), np.float32)
-        keys[..., 0] = np.arange(clip.frames)
-        keys[:, :4, :, 1] = turned.transpose(0, 2, 1)
-        keys[:, 4:, :, 1] = moved.transpose(0, 2, 1)
-        rows = []
-        for place, track in enumerate(tracks):
-            for channel in range(7):
-                keyed = clip.rotation_keyed[track] if channel < 4 else clip.translation_keyed[track]
-                count = clip.frames if keyed else 1
-                rows.append((count, keys[place, channel, :count].ravel(), CONSTANT_KEY * count))
-        yield clip.name, rows
-
-
-def export_new(motions: str) -> float:
-    """Every motion from its F-curves into a new file."""
-    rig = _import(motions)
+def _save_library(rig: Any, path: str, _new: bool) -> None:
     chosen = library.motions_of(rig.motionbridge_motion_files[0])
-    with tempfile.TemporaryDirectory() as folder:
-        path = str(Path(folder) / "exported.omf")
+    own, options = Onto.OWN_FILES, MotionExportOptions()
+    motion_exporting.plan_export(
+        OMF, bpy.context, rig, chosen, path, onto=own, options=options, report=Report()
+    ).write()
 
-        def work() -> None:
-            options = MotionExportOptions()
-            plan = motion_export.plan_export(
-                omf_codec.OMF, bpy.context, rig, chosen, path, onto=Onto.OWN_FILES, options=options, report=Report()
-            )
-            plan.write()
 
-        seconds = seconds_of(work)
-        if Path(path).read_bytes() != Path(motions).read_bytes():
-            raise ValueError("the exported file is not the imported one")
+def _edit_library(_rig: Any) -> None:
+    for action in bpy.data.actions:
+        for curve in compat.curve_bag(action).fcurves:
+            _raise_keys(curve, 0, 2, 0.01)
+
+
+# ---- motions of the X-Ray editor: one bone of each is turned at one key
+
+
+def _load_editor_motions(path: str, rig: Any) -> Any:
+    options = SkeletalImportOptions()
+    return rig, library.import_motions(SKL, bpy.context, rig, path, options=options, report=Report()).actions
+
+
+def _save_editor_motions(loaded: Any, path: str, _new: bool) -> None:
+    rig, chosen = loaded
+    options = SkeletalExportOptions()
+    motion_exporting.plan_export(SKL, bpy.context, rig, chosen, path, options=options, report=Report()).write()
+
+
+def _edit_editor_motions(loaded: Any) -> None:
+    for number, action in enumerate(loaded[1]):
+        curves = [one for one in compat.curve_bag(action).fcurves if one.data_path.endswith("rotation_euler")]
+        curve = curves[7 * number % len(curves)]
+        curve.keyframe_points[len(curve.keyframe_points) // 2].co[1] += 0.1
+
+
+# ---- paths of X-Ray: a key of every channel is moved
+
+
+def _load_path(path: str, _onto: Any) -> Any:
+    return import_path(bpy.context, path, PathImportOptions(), Report()).owner
+
+
+def _save_path(owner: Any, path: str, _new: bool) -> None:
+    plan_path(bpy.context, owner, path, options=PathExportOptions(), report=Report()).write()
+
+
+def _edit_path(owner: Any) -> None:
+    for curve in compat.curve_bag(owner.animation_data.action).fcurves:
+        curve.keyframe_points[len(curve.keyframe_points) // 2].co[1] += 0.1
+
+
+# ---- animations of Arma: every bone is moved in every other frame
+
+
+def _load_animation(path: str, rig: Any) -> Any:
+    return import_animation(bpy.context, rig, path, options=AnimationImportOptions(), report=Report())
+
+
+def _save_animation(loaded: Any, path: str, _new: bool) -> None:
+    plan_animation(bpy.context, loaded.rig, path, options=AnimationExportOptions(), report=Report()).write()
+
+
+def _edit_animation(loaded: Any) -> None:
+    for curve in compat.curve_bag(loaded.action).fcurves:
+        _raise_keys(curve, 0, 2, 0.01)
+
+
+# ---- models of Descent 3: every tenth vertex of every sub-object is moved
+
+
+def _load_model(path: str, _onto: Any) -> Any:
+    return model.import_model(bpy.context, model.Source(Path(path)), model.ImportOptions(), Report())
+
+
+def _save_model(loaded: Any, path: str, _new: bool) -> None:
+    options = model_export.ExportOptions()
+    model_export.export_model(bpy.context, Chosen(loaded.holder), Path(path), options, Report())
+
+
+def _edit_model(loaded: Any) -> None:
+    for part in loaded.parts:
+        stored = part.data.attributes["position"].data
+        values = np.empty(3 * len(stored), np.float32)
+        stored.foreach_get("vector", values)
+        values[2::30] += 0.25
+        stored.foreach_set("vector", values)
+        part.data.update()
+
+
+# ---- levels of X-Ray: a vertex is moved, a tenth of the faces get another value
+
+
+def _load_level(path: str, _onto: Any) -> Any:
+    return level_importing.import_file(bpy.context, path, LevelOptions(), Report()).holder
+
+
+def _save_level(holder: Any, path: str, new: bool) -> None:
+    level_exporting.export_file(bpy.context, holder, Path(path), ExportOptions(anew=new), Report())
+
+
+def _edit_collision(holder: Any) -> None:
+    holder.data.vertices[0].co[2] += 0.25
+    _change(holder.data.attributes[cform.SECTOR], np.int32, lambda values: values + 1)
+
+
+def _edit_occluders(holder: Any) -> None:
+    holder.data.vertices[0].co[2] += 0.25
+    _change(holder.data.attributes[occluders.TWO_SIDED], np.bool_, lambda values: ~values)
+
+
+def _edit_details(ground: Any) -> None:
+    _change(ground.data.attributes[details.MODEL[0]], np.int32, lambda values: (values + 1) % 7)
+    ground.motionbridge_level.models.objects[0].data.vertices[0].co[2] += 0.25
+
+
+KINDS = {
+    ".omf": Kind(import_library, _save_library, _edit_library, onto=lambda _path: new_rig()),
+    ".skls": Kind(_load_editor_motions, _save_editor_motions, _edit_editor_motions, onto=lambda _path: new_rig()),
+    ".anm": Kind(_load_path, _save_path, _edit_path),
+    ".rtm": Kind(_load_animation, _save_animation, _edit_animation, onto=lambda path: _load_animation(path, None).rig),
+    ".oof": Kind(_load_model, _save_model, _edit_model),
+    ".cform": Kind(_load_level, _save_level, _edit_collision, allowed=3),
+    ".hom": Kind(_load_level, _save_level, _edit_occluders, allowed=3),
+    ".som": Kind(_load_level, _save_level, _edit_occluders, allowed=3),
+    ".details": Kind(_load_level, _save_level, _edit_details, allowed=3),
+}
+
+
+# ---- what is measured of every kind
+
+
+def _kind(path: str) -> Kind:
+    return KINDS[Path(path).suffix]
+
+
+def _loaded(path: str) -> Any:
+    return _kind(path).load(path, _kind(path).onto(path))
+
+
+def prepare_floor(path: str) -> float:
+    """Keeps the arrays of what the import makes beside the file, for floors in processes that import nothing."""
+    onto = _kind(path).onto(path)
+    for action in list(bpy.data.actions):
+        bpy.data.actions.remove(action)
+    _kind(path).load(path, onto)
+    data = pickle.dumps(Arrays.of_all())
+    Path(f"{path}.floor").write_bytes(data)
+    return float(len(data))
+
+
+def _prepared(path: str) -> Arrays:
+    arrays: Arrays = pickle.loads(Path(f"{path}.floor").read_bytes())  # noqa: S301 - written by `prepare_floor`
+    return arrays
+
+
+def import_file(path: str) -> float:
+    """From the disk to what plays or is shown."""
+    onto = _kind(path).onto(path)
+    return seconds_of(lambda: _kind(path).load(path, onto))
+
+
+def hand_over(path: str) -> float:
+    """The floor of importing."""
+    return seconds_of(_prepared(path).hand_over)
+
+
+def memory_of_import(path: str) -> float:
+    """The most that the process grew by while importing."""
+    onto = _kind(path).onto(path)
+    return peak_growth(lambda: _kind(path).load(path, onto))
+
+
+def memory_allowed(path: str) -> float:
+    """The floor of that: what it grew by when the same arrays were handed over, and what the kind allows."""
+    return peak_growth(_prepared(path).hand_over) + _kind(path).allowed * Path(path).stat().st_size
+
+
+def export_file(path: str) -> float:
+    """What was imported into a new file, nothing edited."""
+    seconds, data = _exported(path, _loaded(path))
+    if data != Path(path).read_bytes():
+        raise ValueError("the exported file is not the imported one")
     return seconds
+
+
+def export_edited(path: str) -> float:
+    """The same, edited as the kind says."""
+    loaded = _loaded(path)
+    _kind(path).edit(loaded)
+    seconds, data = _exported(path, loaded)
+    if data == Path(path).read_bytes():
+        raise ValueError("the exported file is still the imported one")
+    return seconds
+
+
+def export_as_new(path: str) -> float:
+    """The same as if nothing had been imported: a file of what is in Blender alone."""
+    return _exported(path, _loaded(path), new=True)[0]
+
+
+def _exported(path: str, loaded: Any, *, new: bool = False) -> tuple[float, bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / f"exported{Path(path).suffix}"
+        return seconds_of(lambda: _kind(path).save(loaded, str(target), new)), target.read_bytes()
+
+
+def read_back(path: str) -> float:
+    """The floor of exporting."""
+    kept = _loaded(path)
+    image, read = Path(path).read_bytes(), reading_all()
+    with tempfile.TemporaryDirectory() as folder:
+        seconds = seconds_of(lambda: (read(), (Path(folder) / "floor").write_bytes(image)))
+    del kept
+    return seconds
+
+
+# ---- what is measured of one kind
 
 
 def save_back(motions: str) -> float:
     """Every motion compared with its file, and that written again."""
-    rig = _import(motions)
-    file = rig.motionbridge_motion_files[0]
+    rig = _loaded(motions)
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "motions.omf"
         copy.write_bytes(Path(motions).read_bytes())
-        file.path = str(copy)
-
-        def work() -> None:
-            plan = motion_export.plan_save_back(
-                omf_codec.OMF,
-                bpy.context,
-                rig,
-                file,
-                options=MotionExportOptions(),
-                if_changed=plans.OtherBase.REFUSE,
-                report=Report(),
-            )
-            plan.write()
-
-        return seconds_of(work)
-
-
-def read_keys(motions: str) -> float:
-    """The floor of exporting: every key of every curve read as arrays."""
-    rig = _import(motions)
-    chosen = library.motions_of(rig.motionbridge_motion_files[0])
-
-    def work() -> None:
-        for action in chosen:
-            for curve in compat.curve_bag(action).fcurves:
-                points = curve.keyframe_points
-                keys = np.empty(2 * len(points), np.float32)
-                points.foreach_get("co", keys)
-
-    return seconds_of(work)
+        rig.motionbridge_motion_files[0].path = str(copy)
+        return seconds_of(lambda: bench_rigs.planned_save_back(rig).write())
 
 
 def list_names(motions: str) -> float:
     """The names and lengths of a file's motions, nothing imported."""
-    return seconds_of(lambda: library.list_motions(omf_codec.OMF, motions))
-
-
-def memory_of_import(motions: str) -> float:
-    """What the process grew by while importing."""
-    rig = _rig()
-    before = _resident()
-    library.import_motions(omf_codec.OMF, bpy.context, rig, motions, options=MotionImportOptions(), report=Report())
-    return _resident() - before
-
-
-def memory_of_keys(motions: str) -> float:
-    """The floor of that: what it grew by when the same keys were handed over (arrays made before)."""
-    rig = _rig()
-    work = _handing_over(rig, list(_prepared(rig, motions)))
-    before = _resident()
-    work()
-    return _resident() - before
-
-
-def import_a_path(path: str) -> float:
-    """A path from its file onto a new empty."""
-    return seconds_of(lambda: import_path(bpy.context, path, PathImportOptions(), Report()))
-
-
-MANY_PATHS = 400
+    return seconds_of(lambda: library.list_motions(OMF, motions))
 
 
 def import_many_paths(path: str) -> float:
@@ -226,99 +329,22 @@ def import_many_paths(path: str) -> float:
     return seconds_of(work)
 
 
-def _curves_of_path(path: str) -> tuple[Any, list[Any]]:
-    owner = import_path(bpy.context, path, PathImportOptions(), Report()).owner
-    return owner, list(compat.curve_bag(owner.animation_data.action).fcurves)
-
-
-CURVE_FIELDS = ("co", "handle_left", "handle_right")
-
-
-def hand_over_path(path: str) -> float:
-    """The floor of importing it: the same keys and handles, arrays ready, onto a new empty."""
-    prepared = []
-    for curve in _curves_of_path(path)[1]:
-        arrays = [np.empty(2 * len(curve.keyframe_points), np.float32) for _ in CURVE_FIELDS]
-        for name, array in zip(CURVE_FIELDS, arrays, strict=True):
-            curve.keyframe_points.foreach_get(name, array)
-        prepared.append((curve.data_path, curve.array_index, arrays))
-
-    def work() -> None:
-        owner = bpy.data.objects.new("floor", None)
-        bpy.context.scene.collection.objects.link(owner)
-        bpy.context.view_layer.update()
-        action, slot, bag = compat.new_action("floor", "OBJECT", compat.slot_name(owner))
-        make = compat.curve_maker(action, bag)
-        for channel, index, arrays in prepared:
-            points = make(channel, index, "Object Transforms").keyframe_points
-            points.add(len(arrays[0]) // 2)
-            for name, array in zip(CURVE_FIELDS, arrays, strict=True):
-                points.foreach_set(name, array)
-        compat.assign(owner, action, slot)
-
-    return seconds_of(work)
-
-
-def export_a_path(path: str) -> float:
-    """The path into a new file, nothing edited."""
-    return _exporting(_curves_of_path(path)[0])
-
-
-def export_an_edited_path(path: str) -> float:
-    """The same, a key of every channel moved."""
-    owner, curves = _curves_of_path(path)
-    for curve in curves:
-        curve.keyframe_points[len(curve.keyframe_points) // 2].co[1] += 0.1
-    return _exporting(owner)
-
-
-def _exporting(owner: Any) -> float:
-    with tempfile.TemporaryDirectory() as folder:
-        target = str(Path(folder) / "exported.anm")
-
-        def work() -> None:
-            plan_path(bpy.context, owner, target, options=PathExportOptions(), report=Report()).write()
-
-        return seconds_of(work)
-
-
-def read_path_keys(path: str) -> float:
-    """The floor of exporting it: its keys and handles read as arrays."""
-    _, curves = _curves_of_path(path)
-
-    def work() -> None:
-        for curve in curves:
-            array = np.empty(2 * len(curve.keyframe_points), np.float32)
-            for name in CURVE_FIELDS:
-                curve.keyframe_points.foreach_get(name, array)
-
-    return seconds_of(work)
-
-
 MEASUREMENTS: dict[str, Callable[[str], float]] = {
     measurement.__name__: measurement
     for measurement in (
-        import_all,
+        prepare_floor,
+        import_file,
         hand_over,
-        export_new,
-        save_back,
-        read_keys,
-        list_names,
         memory_of_import,
-        memory_of_keys,
-        import_a_path,
+        memory_allowed,
+        export_file,
+        export_edited,
+        export_as_new,
+        read_back,
+        save_back,
+        list_names,
         import_many_paths,
-        hand_over_path,
-        export_a_path,
-        export_an_edited_path,
-        read_path_keys,
-        *bench_level.MEASUREMENTS,
-        *bench_animation.MEASUREMENTS,
-        *bench_skeletal.MEASUREMENTS,
-        *bench_sampling.MEASUREMENTS,
-        *bench_lists.MEASUREMENTS,
-        *bench_details.MEASUREMENTS,
-        *bench_descent.MEASUREMENTS,
+        *bench_rigs.MEASUREMENTS,
     )
 }
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import bench
-import bench_library
+import bench_files
 import pytest
 
 from addon.formats.verification import Status, verify
@@ -25,9 +25,9 @@ def test_a_made_file_is_a_true_file_of_so_many_motions(count):
 @pytest.mark.parametrize(
     ("suffix", "make"),
     [
-        ("cform", bench_library.made_collision),
-        ("hom", bench_library.made_occluders),
-        ("som", lambda faces: bench_library.made_occluders(faces, of_sound=True)),
+        ("cform", bench_files.made_collision),
+        ("hom", bench_files.made_occluders),
+        ("som", lambda faces: bench_files.made_occluders(faces, of_sound=True)),
     ],
 )
 def test_made_files_of_a_level_are_true_and_have_so_many_faces(suffix, make):
@@ -42,7 +42,7 @@ def test_made_files_of_a_level_are_true_and_have_so_many_faces(suffix, make):
 
 @pytest.mark.parametrize("corners", [3, 4])
 def test_a_made_model_is_a_true_one(corners):
-    data = bench_library.made_model(3, corners)
+    data = bench_files.made_model(3, corners)
     verdict = verify(data, "model.oof")
     assert (verdict.status, verdict.warnings) == (Status.IDENTICAL, ())
     assert data.count(b"SOBJ") == 3
@@ -70,7 +70,7 @@ def test_a_figure_and_its_floor_as_json():
     assert figures["read humanoid.ogf: memory"]["ratio"] > 1
 
 
-def test_the_least_counts_and_both_are_measured_in_turns(monkeypatch):
+def test_the_least_counts_and_both_are_measured_in_turns(monkeypatch, tmp_path):
     numbers = iter([10.0, 5.0, 8.0, 3.0, 9.0, 4.0])  # floor, ours, floor, ours …
     asked = []
 
@@ -80,7 +80,7 @@ def test_the_least_counts_and_both_are_measured_in_turns(monkeypatch):
 
     monkeypatch.setattr(bench, "measured_once", measured_once)
     row = bench.Row("x", bench.read, bench.check_bytes, [], floor_times=2.0)
-    assert bench.measure(row, 3, []) == (3.0, 16.0)
+    assert bench.measure(row, 3, [], tmp_path) == (3.0, 16.0)
     assert asked == ["check_bytes", "read"] * 3
 
 
@@ -92,15 +92,14 @@ def test_every_measurement_can_be_asked_of_a_fresh_process(samples, tmp_path):
         assert bench.measured_once(bench.command(measurement, files)) > 0
 
 
-def test_rows_inside_a_blender_name_measurements_that_are_there(tmp_path, monkeypatch):
-    for made in [name for name in vars(bench) if name.startswith("made_")]:
-        text = made == "made_hierarchy"
-        monkeypatch.setattr(bench, made, lambda *_, text=text, **__: "" if text else b"")
+def test_rows_inside_a_blender_name_measurements_that_are_there():
     scripts = "".join(path.read_text(encoding="utf-8") for path in bench.ROOT.glob("scripts/bench_*.py"))
     known = set(re.findall(r"^def ([a-z]\w+)\(\w+: str\) -> float:", scripts, re.MULTILINE))
-    rows = bench.rows_in_blender(tmp_path)
-    assert {row.ours for row in rows} | {row.floor for row in rows} <= known
-    assert {"import level.cform", "export level.hom, edited", "import level.som: memory"} <= {row.title for row in rows}
+    rows = bench.rows_in_blender()
+    assert {row.ours for row in rows} | {row.floor for row in rows} | {row.prepare for row in rows} <= {*known, ""}
+    assert {"level.cform: import", "level.hom: export, edited", "level.som: memory"} <= {row.title for row in rows}
+    kinds = set(re.findall(r'^    "(\.\w+)": Kind\(', scripts, re.MULTILINE))
+    assert {file.name[file.name.index(".") :] for file in bench.MEASURED_OF} == kinds
 
 
 def test_a_word_that_no_row_holds_is_refused(capsys):

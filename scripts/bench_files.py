@@ -1,4 +1,4 @@
-"""What the benchmarks work on, made by rule: motions, a path, levels and an animation, the same bytes every time."""
+"""The files that the benchmarks work on, made by rule: the same bytes every time."""
 
 from __future__ import annotations
 
@@ -13,19 +13,21 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 from addon.core import rotation, space
-from addon.core.envelope import Envelope, Shape
+from addon.core.envelope import Behaviour, Envelope, Shape
 from addon.core.model import Clip, Skeleton, Space
-from addon.formats.xray import anm, cform, details, dm, hom, occluders, omf, som
+from addon.formats.xray import anm, cform, details, dm, hom, occluders, omf, skl, som
 from addon.formats.xray.anm import Animation, new_anm
 from addon.formats.xray.cform import FACE, Cform, material_bits
-from addon.formats.xray.envelopes import stored
+from addon.formats.xray.envelopes import PACKED, StoredEnvelope, packed, stored
 from addon.formats.xray.omf.document import new_omf
 from addon.formats.xray.omf.mapping import encode
+from addon.formats.xray.skl.document import BoneTrack, SkeletalMotion
 
 BONES, FRAMES = 47, 60
 ANIMATION_BONES, ANIMATION_FRAMES = 90, 600
 ANIMATION_ROW = np.dtype([("name", "S32"), ("rows", "<f4", (4, 3))])
 PATH_KEYS = 200
+EDITOR_MOTIONS, EDITOR_KEYS = 100, 60
 COLLISION_FACES, OCCLUDERS = 1_000_000, 200_000
 SLOTS_ALONG, DETAIL_MODELS = 321, 37
 """As many as the largest level of the games has."""
@@ -63,6 +65,44 @@ def made_library(motions: int, bones: int = BONES, frames: int = FRAMES) -> byte
         name = f"motion_{number:04}"
         clips.append(Clip(name, skeleton.bones, rotations, translations, turns, moves, 30.0, Space.PARENT_LOCAL))
     return omf.write(new_omf(encode(clips, skeleton=skeleton)[0]))
+
+
+def made_editor_motions(motions: int = EDITOR_MOTIONS, *, per_frame: bool) -> bytes:
+    """A skls onto the skeleton of `made_skeleton`, six channels a bone.
+
+    ``per_frame``: 60 keys on 60 frames each, linear or TCB by turns, as editors export them. Else a bone in three holds
+    its values from key to key, one is linear, one TCB of any tension, with 4 to 20 keys on frames of its own.
+    """
+    random = np.random.default_rng(11)
+    skeleton = made_skeleton()
+    made = []
+    for number in range(motions):
+        tracks = []
+        for bone, name in enumerate(skeleton.bones):
+            shape = (Shape.LINEAR, Shape.TCB)[number % 2] if per_frame else (4, 3, 0)[bone % 3]
+            frames = np.arange(EDITOR_KEYS)
+            if not per_frame:
+                inner = random.choice(np.arange(1, EDITOR_KEYS - 1), int(random.integers(2, 19)), replace=False)
+                frames = np.sort(np.append([0, EDITOR_KEYS - 1], inner))
+            wander = np.cumsum(random.normal(size=(EDITOR_KEYS, 4)) * 0.01, axis=0)[frames]
+            rotations = rotation.normalised(skeleton.rest_rotation[bone] + wander)
+            angles = rotation.euler_zxy(rotation.matrices(rotations)) * [-1.0, -1.0, 1.0]  # P, H, B
+            places = (
+                skeleton.rest_translation[bone]
+                + np.cumsum(random.normal(size=(EDITOR_KEYS, 3)) * 0.002, axis=0)[frames]
+            )
+            columns = [*(places * [1.0, 1.0, -1.0]).T, angles[:, 1], angles[:, 0], angles[:, 2]]
+            keys = np.zeros((6, len(frames)), PACKED)
+            keys["time"], keys["value"], keys["shape"] = frames / np.float32(30), np.stack(columns), shape
+            if shape != Shape.STEPPED:
+                tensions = np.zeros(3) if per_frame else random.uniform(-0.5, 0.5, (6, len(frames), 3))
+                keys["tcb"], keys["parameters"] = packed(tensions), packed(np.zeros(4))
+            envelopes = [StoredEnvelope(Behaviour.CONSTANT, Behaviour.CONSTANT, row) for row in keys]
+            tracks.append(BoneTrack(name.encode(), 0, envelopes))
+        timing = np.array([1.0, 2.0, 2.0, 1.0], "<f4")
+        label = f"motion_{number:04}".encode()
+        made.append(SkeletalMotion(label, 0, EDITOR_KEYS - 1, np.float32(30), 6, 0, 0xFFFF, timing, tracks))
+    return skl.write(skl.new_skls(made))
 
 
 def made_path(keys: int = PATH_KEYS) -> bytes:
@@ -204,9 +244,9 @@ def made_animation() -> bytes:
     )
 
 
-def made_hierarchy() -> str:
+def made_hierarchy() -> bytes:
     """The model.cfg of that tree."""
     pairs = ", ".join(
         f'"bone_{bone:02}", "{f"bone_{(bone - 1) // 2:02}" if bone else ""}"' for bone in range(ANIMATION_BONES)
     )
-    return f"class CfgSkeletons {{ class Tree {{ skeletonBones[] = {{{pairs}}}; }}; }};"
+    return f"class CfgSkeletons {{ class Tree {{ skeletonBones[] = {{{pairs}}}; }}; }};".encode()

@@ -1,0 +1,257 @@
+"""The floors of imports and exports inside a Blender, the same for every format.
+
+The floor of importing hands the keys and meshes that an import made to Blender again, arrays ready, by the fastest
+calls known. The floor of exporting reads them, and writes as many bytes as the file has.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+
+from addon.blender import compat
+
+HANDLES = ("handle_left", "handle_right")
+BEZIER = 2
+FREE = bytes([0])
+# The type of an attribute -> numbers of an element, their type, and the field that reads and writes them.
+ATTRIBUTES = {
+    "BOOLEAN": (1, np.bool_, "value"),
+    "INT": (1, np.int32, "value"),
+    "FLOAT": (1, np.float32, "value"),
+    "FLOAT_COLOR": (4, np.float32, "color"),
+    "FLOAT_VECTOR": (3, np.float32, "vector"),
+}
+BUILT_IN = {"position", "custom_normal"}
+
+
+# ---- measuring
+
+
+def seconds_of(work: Callable[[], object]) -> float:
+    """How long it takes; what it made is not freed before the clock stops."""
+    start = time.perf_counter()
+    kept = work()
+    seconds = time.perf_counter() - start
+    del kept
+    return seconds
+
+
+def peak_growth(work: Callable[[], object]) -> float:
+    """Bytes by which the most memory ever held grew, with nothing left over from what was prepared before."""
+    ctypes.CDLL(None).malloc_trim(0)
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the highest mark becomes what is held now
+    before = _highest()
+    kept = work()
+    grown = _highest() - before
+    del kept
+    return grown
+
+
+def _highest() -> float:
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
+
+
+# ---- F-curves
+
+
+@dataclass
+class CurveArrays:
+    """An F-curve: ``keys`` are its fields as `foreach_set` takes them, handles only where some key is Bézier."""
+
+    path: str
+    index: int
+    group: str
+    count: int
+    keys: dict[str, Any]
+
+    @property
+    def channel(self) -> tuple[str, int, str]:
+        """What actions that may be copies of one another share."""
+        return self.path, self.index, self.group
+
+
+@dataclass
+class ActionArrays:
+    """An action and whether an empty plays it."""
+
+    name: str
+    on_empty: bool
+    curves: list[CurveArrays]
+
+
+def key_fields(curve: Any) -> tuple[str, ...]:
+    """The fields of numbers that decide what a curve plays."""
+    interpolation = np.empty(len(curve.keyframe_points), np.uint8)
+    curve.keyframe_points.foreach_get("interpolation", interpolation)
+    return ("co", *HANDLES) if (interpolation == BEZIER).any() else ("co",)
+
+
+def read_keys(curve: Any, fields: Sequence[str]) -> dict[str, Any]:
+    """Some fields of all keys of a curve, as `foreach_set` takes them."""
+    points = curve.keyframe_points
+    keys: dict[str, Any] = {name: np.empty(2 * len(points), np.float32) for name in fields}
+    for name, array in keys.items():
+        points.foreach_get(name, array)
+    return keys
+
+
+def _action_arrays() -> list[ActionArrays]:
+    animated = [one for one in bpy.data.objects if one.type == "EMPTY" and one.animation_data]
+    on_empties = {one.animation_data.action for one in animated}
+    found = []
+    for action in bpy.data.actions:
+        curves = []
+        for curve in compat.curve_bag(action).fcurves:
+            group = curve.group.name if curve.group else ""
+            interpolation = np.empty(len(curve.keyframe_points), np.uint8)
+            curve.keyframe_points.foreach_get("interpolation", interpolation)
+            keys = read_keys(curve, key_fields(curve)) | {"interpolation": interpolation.tobytes()}
+            curves.append(CurveArrays(curve.data_path, curve.array_index, group, len(interpolation), keys))
+        found.append(ActionArrays(action.name, action in on_empties, curves))
+    return found
+
+
+def _make_actions(arrays: list[ActionArrays]) -> None:
+    for _, alike in groupby(arrays, lambda one: [curve.channel for curve in one.curves]):
+        template = None
+        for one in alike:
+            template = template or _without_keys(one)
+            # A copy of an action without keys costs less than its curves one by one.
+            action = template.copy()
+            action.name = one.name
+            for curve, ready in zip(compat.curve_bag(action).fcurves, one.curves, strict=True):
+                points = curve.keyframe_points
+                points.add(ready.count)
+                if HANDLES[0] in ready.keys:
+                    points.foreach_set("handle_left_type", FREE * ready.count)
+                    points.foreach_set("handle_right_type", FREE * ready.count)
+                for name, values in ready.keys.items():
+                    points.foreach_set(name, values)
+            if one.on_empty:
+                owner = bpy.data.objects.new("floor", None)
+                bpy.context.scene.collection.objects.link(owner)
+                compat.assign(owner, action)
+
+
+def _without_keys(arrays: ActionArrays) -> Any:
+    action, _, bag = compat.new_action("template", "OBJECT", "floor")
+    make = compat.curve_maker(action, bag)
+    for curve in arrays.curves:
+        make(*curve.channel)
+    return action
+
+
+# ---- meshes
+
+
+@dataclass
+class MeshArrays:
+    """A mesh as Blender takes it; ``edges`` and ``normals`` (by corner) or None."""
+
+    positions: Any
+    corners: Any
+    starts: Any
+    edges: Any
+    normals: Any
+    uvs: list[tuple[str, Any]]
+    attributes: list[tuple[str, str, str, Any]]
+
+
+def _got(collection: Any, field: str, width: int, dtype: Any) -> Any:
+    values = np.empty(width * len(collection), dtype)
+    collection.foreach_get(field, values)
+    return values
+
+
+def read_mesh(mesh: Any) -> MeshArrays:
+    """All arrays of a mesh that an import may have made."""
+    layers = [layer.name for layer in mesh.uv_layers]
+    attributes = []
+    for one in mesh.attributes:
+        if one.data_type in ATTRIBUTES and not one.name.startswith(".") and one.name not in {*BUILT_IN, *layers}:
+            width, dtype, field = ATTRIBUTES[one.data_type]
+            attributes.append((one.name, one.data_type, one.domain, _got(one.data, field, width, dtype)))
+    # Faces that share no edge: whoever imports them knows the edges, and Blender need not look for them.
+    apart = len(mesh.edges) == len(mesh.loops)
+    return MeshArrays(
+        _got(mesh.attributes["position"].data, "vector", 3, np.float32),
+        _got(mesh.attributes[".corner_vert"].data, "value", 1, np.int32),
+        _got(mesh.polygons, "loop_start", 1, np.int32),
+        _got(mesh.attributes[".edge_verts"].data, "value", 2, np.int32) if apart else None,
+        _got(mesh.corner_normals, "vector", 3, np.float32) if mesh.has_custom_normals else None,
+        [(layer.name, _got(layer.uv, "vector", 2, np.float32)) for layer in mesh.uv_layers],
+        attributes,
+    )
+
+
+def _make_mesh(arrays: MeshArrays) -> None:
+    mesh: Any = bpy.data.meshes.new("floor")
+    mesh.vertices.add(len(arrays.positions) // 3)
+    mesh.attributes["position"].data.foreach_set("vector", arrays.positions)
+    mesh.loops.add(len(arrays.corners))
+    mesh.attributes[".corner_vert"].data.foreach_set("value", arrays.corners)
+    mesh.polygons.add(len(arrays.starts))
+    mesh.polygons.foreach_set("loop_start", arrays.starts)
+    if arrays.edges is not None:
+        mesh.edges.add(len(arrays.edges) // 2)
+        mesh.attributes[".edge_verts"].data.foreach_set("value", arrays.edges)
+        mesh.attributes[".corner_edge"].data.foreach_set("value", np.arange(len(arrays.corners), dtype=np.int32))
+    for name, kind, domain, values in arrays.attributes:
+        attribute = mesh.attributes.get(name) or mesh.attributes.new(name, kind, domain)
+        attribute.data.foreach_set(ATTRIBUTES[kind][2], values)
+    for name, values in arrays.uvs:
+        mesh.uv_layers.new(name=name, do_init=False).uv.foreach_set("vector", values)
+    mesh.update(calc_edges=arrays.edges is None)
+    if arrays.normals is not None:
+        mesh.shade_smooth()
+        compat.set_corner_normals(mesh, arrays.normals.reshape(-1, 3))
+    made: Any = bpy.data.objects.new("floor", mesh)
+    bpy.context.scene.collection.objects.link(made)
+
+
+# ---- both
+
+
+@dataclass
+class Arrays:
+    """What an import made: every action of the .blend file and every mesh of an object."""
+
+    actions: list[ActionArrays]
+    meshes: list[MeshArrays]
+
+    @classmethod
+    def of_all(cls) -> Arrays:
+        """The arrays of what is there now."""
+        return cls(_action_arrays(), [read_mesh(mesh) for mesh in meshes()])
+
+    def hand_over(self) -> None:
+        """The floor of importing."""
+        for mesh in self.meshes:
+            _make_mesh(mesh)
+        _make_actions(self.actions)
+        bpy.context.view_layer.update()
+
+
+def meshes() -> Iterator[Any]:
+    """The meshes of objects, each once."""
+    yield from {one.data.name: one.data for one in bpy.data.objects if one.type == "MESH"}.values()
+
+
+def reading_all() -> Callable[[], object]:
+    """The floor of exporting, but for the bytes: reads every array once."""
+    curves = [(one, key_fields(one)) for action in bpy.data.actions for one in compat.curve_bag(action).fcurves]
+
+    def work() -> object:
+        return [read_keys(*one) for one in curves], [read_mesh(mesh) for mesh in meshes()]
+
+    return work
