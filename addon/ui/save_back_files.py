@@ -14,6 +14,7 @@ from ..games.xray.levels import exporting as level_export
 from ..games.xray.levels.properties import holder_of as level_of
 from ..games.xray.motions import exporting as motion_export
 from ..games.xray.motions import library, skl_codec
+from ..games.xray.options import PathExportOptions
 from ..games.xray.paths import path as paths
 from .bases import BlenderOperator
 from .curve_tolerances import Tolerances
@@ -150,7 +151,7 @@ class MOTIONBRIDGE_OT_path_save_back(_OfOneObject, Tolerances, BlenderOperator):
     def planned(self, context: Any, report: Report) -> "FilePlan":
         """The path."""
         active = context.view_layer.objects.active
-        options = paths.PathExportOptions(tolerance=self.tolerance())
+        options = PathExportOptions(tolerance=self.tolerance())
         return paths.plan_save_back(
             context, active, options=options, if_changed=plans.OtherBase[self.if_changed], report=report
         )

@@ -1,6 +1,6 @@
 """Options are declared once: properties of operators come from the dataclasses that imports and exports take."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from types import SimpleNamespace
 
@@ -9,9 +9,10 @@ import pytest
 
 from addon.games.arma import options as arma
 from addon.games.options import OPTION, choice, option, path
+from addon.games.xray import options as xray
 from addon.ui.options import options_from, properties_from
 
-DECLARED = [arma.AnimationImportOptions, arma.AnimationExportOptions, arma.ModelImportOptions]
+DECLARED = [kind for game in (arma, xray) for kind in vars(game).values() if is_dataclass(kind)]
 
 
 class Taste(Enum):

@@ -74,7 +74,7 @@ def exported(owner) -> bytes:
 @pytest.mark.parametrize("oddity", ODD)
 @pytest.mark.parametrize("draw", [False, True])
 def test_odd_paths_leave_as_they_came_through_a_saved_file(oddity, draw, tmp_path) -> None:
-    owner, report = imported(ODD[oddity], tmp_path, draw=draw)
+    owner, report = imported(ODD[oddity], tmp_path, draw_curve=draw)
     name = owner.name
     bpy.context.scene.frame_set(20)
     assert np.isfinite(np.array(owner.matrix_world)).all()

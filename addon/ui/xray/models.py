@@ -19,6 +19,7 @@ from ...games.xray.bones import properties as bone_properties
 from ...games.xray.models import exporting as model_export
 from ...games.xray.models import importing as model
 from ...games.xray.motions import library, omf_codec
+from ...games.xray.options import MotionImportOptions
 from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper
 from ..descent3.textures import is_texture, keep_and_show
 from ..files import FileExport, FileImport, draw_backup, is_collection_exporter
@@ -104,7 +105,7 @@ def _import_motions(context: Any, imported: "model.ImportedModel", path: str, re
         sources += [str(file) for reference in imported.references for file in reference.files]
     plays = False
     for source in dict.fromkeys(sources):
-        options = omf_codec.MotionImportOptions(assign_first=not plays)
+        options = MotionImportOptions(assign_first=not plays)
         try:
             with failure.undone_on_failure(context):
                 result = library.import_motions(

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ...blender import action as blender_action
 from ...blender import compat, scope
@@ -18,19 +18,23 @@ from ...games.xray.models import importing as model
 from ...games.xray.motions import exporting as motion_export
 from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library, omf_codec, omf_host
+from ...games.xray.options import MotionImportOptions
 from .. import nearby_paths
 from ..bases import CALL, BlenderOperator, ExportHelper, ImportHelper
 from ..files import ArmatureExport, FileImport, draw_backup
 from ..layouts import fields
 from ..operation import FileChoice, Outcome, hand_over
+from ..options import options_from, properties_from
 from ..preferences import model_options
 from ..scene_rate import match_scene
 from ..target import action_to_export, active_rig, likely_rig, rig_to_export, some_action
 from ..translations import said, shown
 from .motion_choices import ExistingMotions, ExportChoices, MotionChooser, MotionList, written_sentence
 
+MotionImportProperties: Any = properties_from(MotionImportOptions)
 
-class IMPORT_SCENE_OT_xray_omf(FileImport, MotionList, BlenderOperator):
+
+class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, BlenderOperator):
     """Import motions of S.T.A.L.K.E.R. (X-Ray) onto the active armature, one action per motion"""
 
     bl_idname = "import_scene.xray_omf"
@@ -46,24 +50,9 @@ class IMPORT_SCENE_OT_xray_omf(FileImport, MotionList, BlenderOperator):
         search=nearby_paths.offered(".ogf"),
         search_options={"SUGGESTION"},
     )
-    first_frame: IntProperty(name="First Frame", description="Frame of the first key", default=0)
-    fake_user: BoolProperty(
-        name="Fake User", description="Keep actions without users when the .blend file is saved", default=True
-    )
-    stash: BoolProperty(
-        name="Stash", description="Also add each action to a muted NLA track of the armature", default=False
-    )
     match_scene: BoolProperty(
         name="Match Scene",
         description="Set the scene to 30 frames per second, as in the game, and to the length of the first motion",
-        default=False,
-    )
-    resample: BoolProperty(
-        name="Match Scene Frame Rate",
-        description=(
-            "Space the keys for the scene's frame rate, so that motions last as long as in the game; "
-            "otherwise each key is one frame"
-        ),
         default=False,
     )
     show_options: BoolProperty(name="Options", description="Show the options", options={"SKIP_PRESET", "HIDDEN"})
@@ -134,14 +123,7 @@ class IMPORT_SCENE_OT_xray_omf(FileImport, MotionList, BlenderOperator):
         with scope.progress(context, sum(len(names) for names in chosen.values())) as step:
 
             def one(path: str, found: Report) -> None:
-                options = omf_codec.MotionImportOptions(
-                    motions=chosen[path],
-                    first_frame=self.first_frame,
-                    fake_user=self.fake_user,
-                    assign_first=not actions,
-                    stash=self.stash,
-                    resample=self.resample,
-                )
+                options = options_from(self, MotionImportOptions, motions=chosen[path], assign_first=not actions)
                 done = len(actions)
                 result = library.import_motions(
                     omf_codec.OMF,

@@ -18,6 +18,7 @@ from ...games.xray.motions import edit as motion_edit
 from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import length as motion_length
 from ...games.xray.motions import library, marks, omf_codec
+from ...games.xray.options import MotionImportOptions
 from ..bases import CALL, BlenderOperator
 from ..operation import Operation, Outcome, StartsAtOnce, hand_over
 from ..scene_rate import frames_said, match_scene
@@ -309,7 +310,7 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
         with scope.progress(context, len(paths)) as step:
 
             def one(path: str, found: Report) -> None:
-                options = omf_codec.MotionImportOptions(assign_first=not made)
+                options = MotionImportOptions(assign_first=not made)
                 made.extend(
                     library.import_motions(omf_codec.OMF, context, rig, path, options=options, report=found).actions
                 )

@@ -12,6 +12,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 from ...blender import collection, scope
 from ...core.report import Report
 from ...games.xray import kinds
+from ...games.xray.options import PathExportOptions, PathImportOptions, Target
 from ...games.xray.paths import path as paths
 from ...games.xray.paths.properties import VERSIONS
 from ..bases import BlenderOperator, ExportHelper, ImportHelper
@@ -19,19 +20,17 @@ from ..curve_tolerances import Tolerances
 from ..files import FileExport, FileImport, draw_backup, is_collection_exporter
 from ..layouts import fields, paragraph
 from ..operation import Operation, Outcome
+from ..options import options_from, properties_from
 from ..scene_rate import frames_said, match_scene, note_other_rates
 from ..sidebar import MotionbridgePanel, in_both_editors
 from ..target import mover_to_export
 from ..translations import said, shown
 
-TARGETS = (
-    ("EMPTY", "A New Empty", "Create an empty for each path"),
-    ("CAMERA", "A New Camera", "Create an empty for each path, with a child camera that looks as in the game"),
-    ("ACTIVE", "The Active Object", "The first path moves the active object; the others become actions"),
-)
+PathImportProperties: Any = properties_from(PathImportOptions)
+PathExportProperties: Any = properties_from(PathExportOptions)
 
 
-class IMPORT_SCENE_OT_xray_anm(FileImport, ImportHelper, BlenderOperator):
+class IMPORT_SCENE_OT_xray_anm(PathImportProperties, FileImport, ImportHelper, BlenderOperator):
     """Import motion paths of S.T.A.L.K.E.R. (X-Ray) for cameras and objects, with the keys of the file"""
 
     bl_idname = "import_scene.xray_anm"
@@ -39,17 +38,6 @@ class IMPORT_SCENE_OT_xray_anm(FileImport, ImportHelper, BlenderOperator):
 
     filename_ext = ".anm"
     filter_glob: StringProperty(default=kinds.PATHS.glob, options={"HIDDEN"})
-    target: EnumProperty(
-        name="Import Onto", description="Which object follows the path", items=TARGETS, default="EMPTY"
-    )
-    draw_curve: BoolProperty(
-        name="Draw as Curve",
-        description="Also create a curve object for each path, with one point per location key",
-        default=False,
-    )
-    fake_user: BoolProperty(
-        name="Fake User", description="Keep actions without users when the .blend file is saved", default=True
-    )
     match_scene: BoolProperty(
         name="Match Scene",
         description="Set the scene to the frame rate and length of the first path",
@@ -66,18 +54,18 @@ class IMPORT_SCENE_OT_xray_anm(FileImport, ImportHelper, BlenderOperator):
         """Import every file."""
         chosen = self.chosen_files("Choose at least one path (.anm)")
         made: list[paths.ImportedPath] = []
-        target = paths.Target[self.target]
+        target = Target[self.target]
         with scope.progress(context, len(chosen)) as step:
 
             def one(file: str, found: Report) -> None:
-                play = target is paths.Target.ACTIVE and not made
-                options = paths.PathImportOptions(target, draw=self.draw_curve, fake_user=self.fake_user, play=play)
+                play = target is Target.ACTIVE and not made
+                options = options_from(self, PathImportOptions, play=play)
                 made.append(paths.import_path(context, file, options, found))
                 step(len(made))
 
             self.each_file(chosen, one, report)
         owners = list(dict.fromkeys(path.owner for path in made))
-        if target is not paths.Target.ACTIVE:
+        if target is not Target.ACTIVE:
             paths.play(context, made, report)
             collection.make_current(context, owners, owners[0])
         played = [path.action for path in made]
@@ -122,7 +110,7 @@ def active_path(context: Any) -> Any:
 LETTERS_SHOWN = 30
 
 
-class EXPORT_SCENE_OT_xray_anm(FileExport, Tolerances, ExportHelper, BlenderOperator):
+class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, Tolerances, ExportHelper, BlenderOperator):
     """Export the active object, camera or curve as a motion path of S.T.A.L.K.E.R. (X-Ray) with its own keys"""
 
     bl_idname = "export_scene.xray_anm"
@@ -146,9 +134,6 @@ class EXPORT_SCENE_OT_xray_anm(FileExport, Tolerances, ExportHelper, BlenderOper
         min=0.001,
         soft_max=10.0,
         precision=3,
-    )
-    banked: BoolProperty(
-        name="Tilt with Curve", description="An object that follows a curve object tilts with the curve", default=True
     )
 
     @classmethod
@@ -181,11 +166,8 @@ class EXPORT_SCENE_OT_xray_anm(FileExport, Tolerances, ExportHelper, BlenderOper
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan and write."""
         file = self.named_file(kinds.PATHS)
-        options = paths.PathExportOptions(
-            version=None if self.version == "AUTOMATIC" else int(self.version),
-            tolerance=self.tolerance(),
-            banked=self.banked,
-        )
+        version = None if self.version == "AUTOMATIC" else int(self.version)
+        options = options_from(self, PathExportOptions, version=version, tolerance=self.tolerance())
         mover = mover_to_export(context, self.collection)
         with scope.progress(context, context.scene.frame_end) as step:
             plan = paths.plan_export(context, mover, file, options=options, report=report, progress=step)

@@ -18,7 +18,7 @@ from ...games.xray.motions import exporting as motion_export
 from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import length as motion_length
 from ...games.xray.motions import library, skl_codec
-from ...games.xray.motions.skeletal_properties import ROTATIONS
+from ...games.xray.options import SkeletalImportOptions
 from .. import listed_actions
 from ..bases import CALL, BlenderList, BlenderOperator, ExportHelper, ImportHelper
 from ..curve_tolerances import Tolerances
@@ -27,6 +27,7 @@ from ..hidden_keys import HiddenKeysChoice
 from ..layouts import fields
 from ..lists import name_filter
 from ..operation import FileChoice, Operation, Outcome, hand_over
+from ..options import options_from, properties_from
 from ..scene_rate import frames_said, match_scene, note_other_rates
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_xray
 from ..target import action_to_export, active_action, active_rig, lacks_rig, likely_rig, rig_to_export, some_action
@@ -34,13 +35,10 @@ from ..translations import said, shown
 from .motion_choices import ExistingMotions, MotionChooser, MotionList, RestChoice
 from .motion_files import ONTO, actions_moving
 
-ROTATION_CHOICES = (
-    ("AUTOMATIC", "Automatic", "Quaternions if other actions of the armature use them, otherwise Euler angles"),
-    *ROTATIONS,
-)
+SkeletalImportProperties: Any = properties_from(SkeletalImportOptions)
 
 
-class IMPORT_SCENE_OT_xray_skl(FileImport, MotionList, Tolerances, BlenderOperator):
+class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, FileImport, MotionList, Tolerances, BlenderOperator):
     """Import motions of the S.T.A.L.K.E.R. (X-Ray) editor onto the active armature, one action per motion"""
 
     bl_idname = "import_scene.xray_skl"
@@ -50,15 +48,6 @@ class IMPORT_SCENE_OT_xray_skl(FileImport, MotionList, Tolerances, BlenderOperat
         name="Filter",
         description="Show motions whose names contain this text; * and ? match any letters",
         options={"SKIP_SAVE", "SKIP_PRESET", "TEXTEDIT_UPDATE"},
-    )
-    rotation: EnumProperty(
-        name="Rotation", description="Rotation mode of the bones", items=ROTATION_CHOICES, default="AUTOMATIC"
-    )
-    fake_user: BoolProperty(
-        name="Fake User", description="Keep actions without users when the .blend file is saved", default=True
-    )
-    stash: BoolProperty(
-        name="Stash", description="Also add each action to a muted NLA track of the armature", default=False
     )
     match_scene: BoolProperty(
         name="Match Scene",
@@ -99,13 +88,12 @@ class IMPORT_SCENE_OT_xray_skl(FileImport, MotionList, Tolerances, BlenderOperat
         with scope.object_mode(context), scope.progress(context, sum(map(len, chosen.values()))) as step:
 
             def one(path: str, found: Report) -> None:
-                options = skl_codec.SkeletalImportOptions(
+                options = options_from(
+                    self,
+                    SkeletalImportOptions,
                     motions=chosen[path],
-                    rotation=skl_codec.Rotation[self.rotation],
                     tolerance=self.tolerance(),
-                    fake_user=self.fake_user,
                     assign_first=not actions,
-                    stash=self.stash,
                 )
                 done = len(actions)
                 result = library.import_motions(

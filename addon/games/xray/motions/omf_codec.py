@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Self
@@ -41,6 +41,7 @@ from ....formats.xray.omf.document import (
 from ....formats.xray.omf.mapping import decode_motion, encode, new_definition
 from ....formats.xray.omf.tracks import Width, refuse_overlong
 from ..bones.properties import bones_in_order, game_name
+from ..options import MotionImportOptions
 from . import files as motion_files
 from . import length as motion_length
 from . import marks
@@ -51,19 +52,6 @@ from .omf_host import MotionPlan, OmfHost, host_as_imported, host_of_list, host_
 
 DIGEST_SIZE = 16
 """Bytes of what `Unedited` keeps."""
-
-
-@dataclass(frozen=True)
-class MotionImportOptions:
-    """``motions`` by name, None for all; where the first key goes; whether saving keeps actions nobody plays."""
-
-    motions: Collection[str] | None = None
-    first_frame: int = 0
-    fake_user: bool = True
-    assign_first: bool = True
-    stash: bool = False
-    resample: bool = False
-    """Spread the keys over the scene's frame rate, so that motions last as long as in the game without changing it."""
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 from pathlib import Path
 from typing import Any, Self
 
@@ -36,6 +35,7 @@ from ....formats.xray.skl.codec import write_motion
 from ....formats.xray.skl.document import ALL_PARTS, MARKS_SINCE, PACKED_SINCE, TIMING, SkeletalMotion, Skl
 from ....formats.xray.skl.mapping import Changes, MotionChange, Playing, bone_names, edited, new_motion, with_playing
 from ..bones.properties import bones_in_order
+from ..options import TOLERANCE, Rotation, SkeletalImportOptions
 from . import files as motion_files
 from . import length as motion_length
 from . import marks
@@ -52,27 +52,6 @@ KEYS_TOGETHER = 30_000
 Floats = NDArray[np.float64]
 
 
-class Rotation(Enum):
-    """What imported bones are turned by."""
-
-    AUTOMATIC = "automatic"
-    """Quaternions where other actions turn the armature by them, else angles."""
-    EULER = "euler"
-    QUATERNION = "quaternion"
-
-
-@dataclass(frozen=True)
-class SkeletalImportOptions:
-    """``motions`` by name, None for all; ``tolerance`` (metres, radians) of what has to be fitted."""
-
-    motions: Collection[str] | None = None
-    rotation: Rotation = Rotation.AUTOMATIC
-    tolerance: tuple[float, float] = (1e-4, float(np.radians(0.01)))
-    fake_user: bool = True
-    assign_first: bool = True
-    stash: bool = False
-
-
 @dataclass(frozen=True)
 class SkeletalExportOptions(ExportOptions):
     """``tolerance`` (metres, radians) of what has to be fitted.
@@ -80,7 +59,7 @@ class SkeletalExportOptions(ExportOptions):
     ``version`` of motions that are in no file yet: 6 or with marks 7 where it is None, or 5.
     """
 
-    tolerance: tuple[float, float] = (1e-4, float(np.radians(0.01)))
+    tolerance: tuple[float, float] = TOLERANCE
     version: int | None = None
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -24,34 +23,12 @@ from ....core.report import Report
 from ....formats.xray import anm
 from ....formats.xray.channels import lost_slopes
 from ...plan import FilePlan, OtherBase, starts_from_disk
+from ..options import PathExportOptions, PathImportOptions, Target
 
 CAMERA_TURN = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 """Rx(90°): a Blender camera looks along its -Z, an object of the game along what becomes Blender's +Y."""
 ALONG_A_CURVE = "the curve's shape"
 """Why the way along a curve object is sampled."""
-
-
-class Target(Enum):
-    """What an imported path moves."""
-
-    EMPTY = "empty"
-    CAMERA = "camera"
-    """A new empty with a camera below it that looks where the game's camera looks."""
-    ACTIVE = "active"
-    """The active object; an active camera gets the empty that moves it."""
-
-
-@dataclass(frozen=True)
-class PathImportOptions:
-    """What moves; whether the path is drawn as a curve object too.
-
-    ``play`` False: the action is made, but what moves does not `play` it yet, and is not made active.
-    """
-
-    target: Target = Target.EMPTY
-    draw: bool = False
-    fake_user: bool = True
-    play: bool = True
 
 
 ADDED_BESIDE = 0.1
@@ -64,18 +41,6 @@ class ImportedPath:
 
     owner: Any
     action: Any
-
-
-@dataclass(frozen=True)
-class PathExportOptions:
-    """``version`` 3, 4, 5 or None for the one it came in; tolerances (metres, radians) of what has to be sampled.
-
-    ``banked``: what moves along a curve object tilts as the curve does.
-    """
-
-    version: int | None = None
-    tolerance: tuple[float, float] = (1e-4, np.radians(0.01))
-    banked: bool = True
 
 
 @dataclass
@@ -112,7 +77,7 @@ def import_path(context: Any, file: str, options: PathImportOptions, report: Rep
     made = ImportedPath(owner, action)
     if options.play:
         play(context, [made], report)
-    if options.draw:
+    if options.draw_curve:
         drawn = path_curve.draw(path, name)
         for line in drawn:
             collection.target(context, report).objects.link(line)
