@@ -351,7 +351,7 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
         """The motions with their bones and fields, new names, motions that leave."""
         renamed = [f"{old} > {new}" for old, new in plan.renamed]
         gone = [shown("{} will be removed").format(name) for name in plan.deleted]
-        return [*map(_change_text, plan.changes.motions), *renamed, *gone]
+        return [*map(_change_text, plan.changes.parts), *renamed, *gone]
 
     def notes(self, plan: Any) -> list[str]:
         """What rounding does."""
@@ -372,8 +372,8 @@ def _change_text(change: Any) -> str:
     """``walk_0: bip01_head, bip01_spine; marks``."""
     if change.new:
         return shown("{}: new").format(change.name)
-    bones = ", ".join(track.bone for track in change.tracks[:BONES_SHOWN])
-    more = f" +{len(change.tracks) - BONES_SHOWN}" if len(change.tracks) > BONES_SHOWN else ""
+    bones = ", ".join(track.name for track in change.items[:BONES_SHOWN])
+    more = f" +{len(change.items) - BONES_SHOWN}" if len(change.items) > BONES_SHOWN else ""
     parts = [bones + more] if bones else []
     return f"{change.name}: {'; '.join([*parts, *change.fields])}"
 

@@ -89,8 +89,8 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, RestChoice, HiddenK
     def details(self, plan: Any) -> list[str]:
         """The motions with their channels and fields."""
         found = []
-        for change in plan.changes.motions:
-            channels = ", ".join([*(one.channel for one in change.channels[:NAMES_SHOWN]), *change.fields])
+        for change in plan.changes.parts:
+            channels = ", ".join([*(one.name for one in change.items[:NAMES_SHOWN]), *change.fields])
             found.append(shown("{}: new").format(change.name) if change.new else f"{change.name}: {channels}")
         return found
 

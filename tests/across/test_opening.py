@@ -86,7 +86,7 @@ def test_editor_motions_leave_as_they_came(kind, between, tmp_path) -> None:
         options=skl_codec.SkeletalExportOptions(),
         report=Report(),
     )
-    assert plan.changes.sentence() == "2 unchanged"
+    assert plan.changes.sentence() == "2 motions unchanged"
     assert plan.data == path.read_bytes()
 
 

@@ -186,4 +186,4 @@ def test_one_edited_frame_is_one_frame_whatever_hangs_on_the_bone(rig):
     curve.keyframe_points[2].co[1] += 0.25
     curve.update()
     sentence = planned(SimpleNamespace(rig=rig, action=action)).changes.sentence()
-    assert sentence == "1 frame changed (2 bones); 0 bones unchanged"
+    assert sentence == "2 bones, 1 frame changed, 0 unchanged"

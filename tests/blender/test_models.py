@@ -209,7 +209,7 @@ def test_bones_are_exported_as_they_are_being_edited(samples, tmp_path):
     bone.head, bone.tail = bone.head + up, bone.tail + up
     plan, _ = exported(found.rig, tmp_path / "out.ogf")
     assert found.rig.mode == "EDIT"
-    assert any(line.startswith(f"{name}: ") for line in plan.changes.bones)
+    assert any(line.startswith(f"{name}: ") for line in plan.changes.lines_of("bone"))
 
 
 @pytest.mark.parametrize("path", corpus_files("ogf/human_stalker_hero_1.ogf"))
@@ -228,8 +228,8 @@ def test_one_vertex_of_the_head_moved_leaves_every_byte_of_the_body_alone(path, 
     old, _ = raw_ogf.vertices(head)
     assert rows["p"][10, 0] == np.float32(old["p"][10, 0] + np.float32(0.25))
     np.testing.assert_array_equal(np.delete(rows["p"], 10, 0), np.delete(old["p"], 10, 0))
-    assert len(plan.changes.children) > 0
-    assert not plan.changes.bones
+    assert len(plan.changes.lines_of("mesh")) > 0
+    assert not plan.changes.lines_of("bone")
     assert plan.sentence().endswith("changed")
 
 
@@ -242,7 +242,7 @@ def test_mass_limits_and_shape_edited_in_the_panel_are_what_is_written(path, tmp
     plan, _ = exported(found.rig, tmp_path / "out.ogf")
     out = (tmp_path / "out.ogf").read_bytes()
     label = bone_properties.game_name(bone)
-    assert plan.changes.bones == [f"{label}: mass"]
+    assert plan.changes.lines_of("bone") == [f"{label}: mass"]
     changed = np.flatnonzero(np.frombuffer(out, np.uint8) != np.frombuffer(data, np.uint8))
     at = int(changed[0])
     assert changed[-1] - changed[0] < 4
@@ -269,7 +269,7 @@ def test_a_bone_moved_at_rest_is_written_and_the_others_keep_their_bytes(path, t
     children = {child.name for child in found.rig.data.bones["bip01_head"].children}
     wanted = np.array(found.rig.data.bones["bip01_head"].matrix_local)
     plan, _ = exported(found.rig, tmp_path / "out.ogf")
-    assert {line.split(":")[0] for line in plan.changes.bones} == {"bip01_head"} | children
+    assert {line.split(":")[0] for line in plan.changes.lines_of("bone")} == {"bip01_head"} | children
     again, _ = imported(tmp_path / "out.ogf")
     np.testing.assert_allclose(np.array(again.rig.data.bones["bip01_head"].matrix_local), wanted, atol=2e-5)
 
@@ -283,7 +283,7 @@ def test_motion_references_and_texture_names_are_written_as_edited(path, tmp_pat
     found.meshes[0].data.materials[0].motionbridge_material.texture = "act\\my_face"
     plan, _ = exported(found.rig, tmp_path / "out.ogf")
     assert plan.words == ("motion references",)
-    assert plan.changes.children == ["human_stalker_hero_1_00: texture or shader"]
+    assert plan.changes.lines_of("mesh") == ["human_stalker_hero_1_00: texture or shader"]
     out, data = (tmp_path / "out.ogf").read_bytes(), path.read_bytes()
     assert b"actors\\my_animation\0" in out
     assert b"act\\my_face\0models\\model_pn\0" in out

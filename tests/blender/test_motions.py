@@ -526,7 +526,7 @@ def test_saving_back_says_first_what_will_change(on_disk) -> None:
     assert path.with_name("humanoid.omf.bak").read_bytes() == before
     omf_codec.OMF.settle(plan, rig, result.file)
     again = save_back(rig, result.file)
-    assert again.sentence() == f"{len(result.actions)} unchanged"
+    assert again.sentence() == f"{len(result.actions)} motions unchanged"
     assert again.data == path.read_bytes()
 
 

@@ -69,7 +69,7 @@ def test_a_touched_key_changes_its_bones_matrix_in_its_frame_alone(corpus):
     assert changed.tolist() == [[7, names.index(leaf)]]
     moved_by = np.linalg.norm(after[7, names.index(leaf), :3, 3] - before[7, names.index(leaf), :3, 3])
     assert abs(moved_by - 0.25) < 2e-3  # what it hangs on is not quite rigid
-    assert [(change.bone, change.frames) for change in plan.changes.bones] == [(leaf, 1)]
+    assert [(change.name, change.items[0].keys) for change in plan.changes.parts] == [(leaf, 1)]
     data, original = np.frombuffer(plan.data, np.uint8), np.frombuffer(file.read_bytes(), np.uint8)
     assert len(data) == len(original)
     assert np.count_nonzero(data != original) <= 48

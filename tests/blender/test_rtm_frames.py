@@ -170,7 +170,7 @@ def test_keys_behind_the_end_make_it_longer(walk):
     after = raw_matrices(plan.data)[2]
     assert np.array_equal(after[:4], before), "the file's frames keep their matrices"
     assert after[4, 1, 0, 3] != before[3, 1, 0, 3]
-    assert set(plan.changes.fields) == {"frames", "phases"}
+    assert set(plan.changes.lines) == {"frames", "phases"}
     assert any("the length changed" in line and "3 -> 6 frames" in line for line in report.lines())
     assert done.action.frame_end == 3, "planning changes nothing"
 

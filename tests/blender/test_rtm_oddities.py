@@ -38,7 +38,7 @@ def test_untouched_animations_with_such_numbers_leave_as_they_came(tmp_path, pla
         assert animation_edit.update_status(bpy.context, done.rig, done.action, Report()) == "UNTOUCHED"
         curve_of(done.action, "b", "location", 0).keyframe_points[0].co[1] += 0.1
         if place != "matrix":
-            assert [change.bone for change in planned(done).changes.bones] == ["b"]
+            assert [change.name for change in planned(done).changes.parts] == ["b"]
 
 
 def test_phases_too_far_apart_for_frames_are_one_frame_a_key(tmp_path):

@@ -161,6 +161,6 @@ def test_binarised_files_imported_without_scales_leave_as_they_came(corpus):
     assert not report.warnings
     curve_of(done.action, "neck1", "location", 0).keyframe_points[0].co[1] += 0.1
     plan = planned(done, report=report)
-    assert [change.bone for change in plan.changes.bones] == ["neck1"]
+    assert [change.name for change in plan.changes.parts] == ["neck1"]
     assert "by Motionbridge 0.1.0 without the scale" in report.lines()[0]
     assert scaled[0] in report.lines()[0]

@@ -144,11 +144,11 @@ def test_bones_keep_the_angles_that_other_actions_turn_them_by(file, order):
     rotation_modes.restore(rig, done.action)
     bone = done.action.motionbridge_animation.bones[-1]
     curve_of(done.action, bone.bone, "location", 0).keyframe_points[0].co[1] += 0.1
-    changes = planned(done).changes.bones
+    changes = planned(done).changes.parts
     below = {child.name for child in rig.data.bones[bone.bone].children_recursive}
     named = {entry.name: entry.bone for entry in done.action.motionbridge_animation.bones}
-    assert {named[change.bone] for change in changes} <= {bone.bone} | below
-    assert {change.frames for change in changes} == {1}
+    assert {named[change.name] for change in changes} <= {bone.bone} | below
+    assert {change.items[0].keys for change in changes} == {1}
     compat.assign(rig, mine)
     assert rotation_modes.RotationModes(rig).hidden(mine) == []
 
@@ -159,7 +159,7 @@ def test_a_step_on_the_root_bones_is_kept_with_angles(walk):
     done = load(walk, first.rig, step=StepMode.BONES)
     assert exported(done) == walk.read_bytes()
     curve_of(done.action, "Spine", "rotation_euler", 1).keyframe_points[2].co[1] += 0.2
-    assert [(change.bone, change.frames) for change in planned(done).changes.bones] == [("Spine", 1)]
+    assert [(change.name, change.items[0].keys) for change in planned(done).changes.parts] == [("Spine", 1)]
 
 
 def test_bones_without_other_actions_rotate_by_quaternions(walk):

@@ -82,7 +82,7 @@ def chain(rig, bone, count):
 
 
 def changed_tracks(plan):
-    return {track.bone for change in plan.changes.motions for track in change.tracks}
+    return {track.name for change in plan.changes.parts for track in change.items}
 
 
 def raw_tracks(data):
@@ -165,7 +165,7 @@ def test_one_motion_alone_is_saved(game, looked_at):
     before = raw_tracks((game / "humanoid.omf").read_bytes())
     plan = planned(rig, only=listed[0])
     assert looked_at == [listed[0]]
-    assert [change.name for change in plan.changes.motions] == [listed[0].motionbridge_motion.motion_name]
+    assert [change.name for change in plan.changes.parts] == [listed[0].motionbridge_motion.motion_name]
     after = raw_tracks(plan.data)
     assert after.keys() == before.keys()
     assert {name for name in before if after[name] != before[name]} == {listed[0].motionbridge_motion.motion_name}
@@ -196,7 +196,7 @@ def test_planning_again_looks_at_nothing_again(humanoid, looked_at):
     assert planned(rig, samples=samples).data == first.data
     assert len(looked_at) == seen
     rig.pose.bones["hand_l"].constraints[0].mute = True
-    assert planned(rig, samples=samples).changes.motions == []
+    assert planned(rig, samples=samples).changes.parts == []
 
 
 # The badge ------------------------------------------------------------------------------------------------------------
@@ -338,6 +338,6 @@ def test_bones_of_an_animation_that_nothing_reaches_are_read_by_their_keys(sampl
     curve.update()
     after = planned_animation(done)
     assert before.sampled == after.sampled == ["constraints"]
-    changed = [{change.bone for change in plan.changes.bones} for plan in (before, after)]
+    changed = [{change.name for change in plan.changes.parts} for plan in (before, after)]
     assert [other in bones for bones in changed] == [False, True]
     assert all(reached.name in bones for bones in changed)

@@ -50,7 +50,7 @@ def a_path(folder, samples):
 
     kind = save_back_files.MOTIONBRIDGE_OT_path_save_back
     return SimpleNamespace(
-        path=path, edit=edit, kind=kind, says="channel X changed", option="if_changed", decided="IMPORTED"
+        path=path, edit=edit, kind=kind, says="1 channel, 2 keys (X) changed", option="if_changed", decided="IMPORTED"
     )
 
 
@@ -66,7 +66,7 @@ def editor_motions(folder, _samples):
         curve.keyframe_points[0].co[1] += 0.5
 
     kind = save_back_files.MOTIONBRIDGE_OT_skeletal_save_back
-    says = "1 motion changed"
+    says = "1 motion, 1 channel changed"
     return SimpleNamespace(path=Path(path), edit=edit, kind=kind, says=says, option="if_changed", decided="IMPORTED")
 
 
@@ -223,7 +223,7 @@ def test_changing_an_option_samples_nothing_again(game, looked_at):
         setattr(dialog, name, value)
         dialog.check(bpy.context)
         assert (dialog._shown.plan is planned) == (name == "backup")
-    assert [change.name for change in dialog._shown.plan.changes.motions] == ["walk"]
+    assert [change.name for change in dialog._shown.plan.changes.parts] == ["walk"]
     assert len(looked_at) == seen
 
 

@@ -253,7 +253,7 @@ def test_untouched_real_files_leave_as_they_came_also_after_saving(file, kind, t
     plan = planned(rig, actions, tmp_path / path.name)
     assert differences(before, snapshot()) == []
     assert plan.data == path.read_bytes()
-    assert plan.changes.sentence() == "1 unchanged"
+    assert plan.changes.sentence() == "1 motion unchanged"
     rig, actions = saved_and_reloaded(tmp_path, rig, path.name)
     assert planned(rig, actions, tmp_path / path.name).data == path.read_bytes()
 
@@ -333,7 +333,7 @@ def test_a_bone_that_turns_by_another_order_now_is_looked_at(tmp_path, monkeypat
         planned(rig, [action], tmp_path / "new.skls")
     plan = planned(rig, [action], tmp_path / "new.skls", hidden=HiddenKeys.SHOWN)
     assert compared == [2]
-    assert {one.channel.split()[0] for one in plan.changes.motions[0].channels} == {"hand"}
+    assert {one.name.split()[0] for one in plan.changes.parts[0].items} == {"hand"}
 
 
 def test_motions_of_other_bones_share_no_curves(tmp_path):
@@ -364,9 +364,9 @@ def test_one_touched_bone_changes_only_its_channels(shapes, bone, tmp_path):
     moved.keyframe_points[3].handle_right[1] += 0.2
     moved.update()
     plan = planned(rig, [action], tmp_path / "new.skls")
-    (change,) = plan.changes.motions
-    assert {one.channel.split()[0] for one in change.channels} == {bone}
-    assert {one.channel.split()[1] for one in change.channels} <= {"H", "P", "B"}
+    (change,) = plan.changes.parts
+    assert {one.name.split()[0] for one in change.items} == {bone}
+    assert {one.name.split()[1] for one in change.items} <= {"H", "P", "B"}
     (tmp_path / "new.skls").write_bytes(plan.data)
     (now,) = read(tmp_path / "new.skls").motions
     for old, new in zip(motion.tracks, now.tracks, strict=True):
@@ -387,8 +387,8 @@ def test_one_touched_stepped_key_is_one_key_of_each_angle(tmp_path):
     rig = rig_of(["root", "arm", "hand", "Finger"])
     (action,) = load(rig, path).actions
     curve(action, "Finger", "rotation_euler", 0).keyframe_points[3].co[1] += 0.05
-    (change,) = planned(rig, [action], tmp_path / "new.skls").changes.motions
-    assert [(one.channel, one.keys) for one in change.channels] == [("Finger P", 1), ("Finger H", 1), ("Finger B", 1)]
+    (change,) = planned(rig, [action], tmp_path / "new.skls").changes.parts
+    assert [(one.name, one.keys) for one in change.items] == [("Finger P", 1), ("Finger H", 1), ("Finger B", 1)]
 
 
 def test_a_touched_curve_key_is_that_key(tmp_path):
@@ -396,8 +396,8 @@ def test_a_touched_curve_key_is_that_key(tmp_path):
     rig = rig_of(["root", "arm", "hand", "Finger"])
     (action,) = load(rig, path).actions
     curve(action, "arm", "rotation_euler", 1).keyframe_points[3].co[1] += 0.05
-    (change,) = planned(rig, [action], tmp_path / "new.skls").changes.motions
-    assert [(one.channel, one.keys) for one in change.channels] == [("arm H", 1)]
+    (change,) = planned(rig, [action], tmp_path / "new.skls").changes.parts
+    assert [(one.name, one.keys) for one in change.items] == [("arm H", 1)]
 
 
 def test_how_it_is_played_is_shown_and_can_be_edited(tmp_path):
@@ -415,8 +415,8 @@ def test_how_it_is_played_is_shown_and_can_be_edited(tmp_path):
     played.marks[0].intervals[0].end = 0.5
     action.frame_end = 25
     plan = planned(rig, [action], tmp_path / "new.skls")
-    (change,) = plan.changes.motions
-    assert change.channels == ()
+    (change,) = plan.changes.parts
+    assert change.items == ()
     assert set(change.fields) == {"marks", "frames", "name", "flags", "timing"}
     now = skl.read(plan.data, "new.skls", Report()).motions[0]
     assert (now.label, now.flags, now.first, now.last) == ("stroll", 0x42, 0, 25)
@@ -436,7 +436,7 @@ def test_marks_make_a_motion_of_version_7(tmp_path):
     now = skl.read(plan.data, "new.skls", Report()).motions[0]
     assert (now.version, [mark.label for mark in now.marks]) == (7, ["Left"])
     assert "written as version 7, for its marks (walk)" in report.lines()
-    assert plan.changes.motions[0].channels == ()
+    assert plan.changes.parts[0].items == ()
 
 
 def test_missing_bones_are_counted_and_kept(tmp_path):
@@ -464,7 +464,7 @@ def test_a_new_action_is_fitted_and_of_version_6(tmp_path):
     action = rig.animation_data.action
     action.name = "wave"
     plan = planned(rig, [action], tmp_path / "new.skl")
-    assert plan.changes.sentence() == "1 added, 0 unchanged"
+    assert plan.changes.sentence() == "1 motion added, 0 unchanged"
     (tmp_path / "new.skl").write_bytes(plan.data)
     (motion,) = read(tmp_path / "new.skl").motions
     assert (motion.label, motion.version, motion.first, motion.last, motion.fps) == ("wave", 6, 1, 25, 24.0)
@@ -487,8 +487,8 @@ def test_constraints_are_sampled_and_leave_other_bones_alone(tmp_path):
     report = Report()
     plan = planned(rig, [action], tmp_path / "new.skls", report)
     assert "sampled frame by frame because of constraints (rig)" in report.lines()
-    (change,) = plan.changes.motions
-    assert {one.channel.split()[0] for one in change.channels} == {"Finger"}
+    (change,) = plan.changes.parts
+    assert {one.name.split()[0] for one in change.items} == {"Finger"}
 
 
 def test_what_keeps_an_armature_from_playing_is_told(tmp_path):
@@ -518,7 +518,7 @@ def test_an_edited_rest_pose_is_asked_about(tmp_path):
     kept = planned(rig, [action], tmp_path / "new.skls", rest_change=RestChange.GAME_POSE)
     assert kept.data == path.read_bytes()
     plan = planned(rig, [action], tmp_path / "new.skls", rest_change=RestChange.OFFSETS)
-    assert {one.channel.split()[0] for one in plan.changes.motions[0].channels} == {"Finger"}
+    assert {one.name.split()[0] for one in plan.changes.parts[0].items} == {"Finger"}
 
 
 def test_into_a_file_on_disk(tmp_path):

@@ -193,7 +193,7 @@ def test_the_report_says_what_changed_and_the_old_file_is_kept(tmp_path):
     load(TCB)
     curves_of(active())["location", 0].keyframe_points[0].co[1] += 0.25
     export(target)
-    assert last_report()[0] == "new.anm: channel X changed (1 key); 5 channels unchanged"
+    assert last_report()[0] == "new.anm: 1 channel, 1 key (X) changed, 5 unchanged"
     assert (tmp_path / "new.anm.bak").read_bytes() == (PATHS / TCB).read_bytes()
 
 
@@ -359,7 +359,7 @@ def test_a_new_name_in_the_panel_goes_into_the_file(tmp_path):
     load(TCB)
     active().animation_data.action.motionbridge_path.path_name = "renamed"
     assert animation_of(export(tmp_path / "a.anm")).label == "renamed"
-    assert last_report()[0] == "a.anm: name changed; 6 channels unchanged"
+    assert last_report()[0] == "a.anm: name changed, 6 unchanged"
 
 
 @needs_corpus
@@ -430,7 +430,7 @@ def test_a_channel_without_keys_can_be_given_some(tmp_path):
     changed = animation_of(export(tmp_path / "new.anm")).envelopes[0].decoded()
     np.testing.assert_allclose(changed.times, [0.5, 1.0], atol=1e-6)
     np.testing.assert_allclose(changed.values, [1.0, 2.0], atol=1e-6)
-    assert last_report()[0] == "new.anm: channel X changed (2 keys); 5 channels unchanged"
+    assert last_report()[0] == "new.anm: 1 channel, 2 keys (X) changed, 5 unchanged"
 
 
 def check_outside(curve, data: bytes) -> None:

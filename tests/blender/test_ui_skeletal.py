@@ -49,7 +49,7 @@ def test_import_change_nothing_export_and_it_is_the_same(two, tmp_path):
     assert rig.animation_data.action.name == "walk"
     assert rig.animation_data.action.use_fake_user
     assert export(tmp_path / "new.skls") == two.read_bytes()
-    assert last_report()[0] == "new.skls: 2 unchanged"
+    assert last_report()[0] == "new.skls: 2 motions unchanged"
 
 
 def test_which_are_imported(two):

@@ -280,7 +280,7 @@ def test_a_motion_spread_over_another_rate_is_lengthened_in_its_own_steps(game, 
     bpy.context.scene.render.fps = 24
     rig, action = walk_of(game, resample=True)
     assert action.frame_end == pytest.approx(24 * 0.8)
-    assert exported(rig, action, tmp_path / "one.omf")[1][0] == "one.omf: 1 unchanged"
+    assert exported(rig, action, tmp_path / "one.omf")[1][0] == "one.omf: 1 motion unchanged"
     key(action, "root", 40)
     assert exported(rig, action, tmp_path / "one.omf")[0].library.motions[0].frames == 51
 
@@ -571,7 +571,7 @@ def test_deleted_motions_are_counted_once_and_give_their_names_free(game):
     delete_in_panel(bpy.data.actions["walk"])
     dialog = as_in_a_window(save_back.MOTIONBRIDGE_OT_save_back)
     dialog.check(bpy.context)
-    assert f"{len(names) - 1} unchanged, 1 deleted" in drawn(dialog)
+    assert f"{len(names) - 1} motions unchanged, 1 deleted" in drawn(dialog)
     rig = bpy.context.view_layer.objects.active
     new_action(rig, "walk", 0.3)
     assert bpy.ops.motionbridge.add_motion() == {"FINISHED"}

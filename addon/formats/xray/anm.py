@@ -10,7 +10,7 @@ So every channel is one of the file's, at most with another sign, and nothing is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -18,11 +18,12 @@ import numpy as np
 
 from ...core import names
 from ...core.binary import Bytes, Reader, Writer
+from ...core.changes import Changes, Item, Part
 from ...core.errors import ReadError, WriteError
 from ...core.model import Channels, Path
 from ...core.report import Report
 from ...core.text import counted
-from .channels import NAMES, OBJECT, ChannelChange, decode_channels, encode_channels
+from .channels import NAMES, OBJECT, decode_channels, encode_channels
 from .chunks import (
     Chunk,
     ChunkRun,
@@ -221,40 +222,6 @@ def raw_size(document: Anm) -> int:
 # Document <-> model ---------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class PathChanges:
-    """What of a file an encoding changed: ``channels``, ``fields`` (name, frames, fps, version), or all of it."""
-
-    new: bool
-    channels: tuple[ChannelChange, ...]
-    fields: tuple[str, ...]
-
-    @property
-    def any(self) -> bool:
-        """Whether anything changed."""
-        return bool(self.new or self.channels or self.fields)
-
-    def worst_errors(self) -> tuple[float, float]:
-        """How far, at most, the stored motion lies from the one asked for: metres and radians."""
-        metres = [change.error for change in self.channels if change.channel in "XYZ"]
-        radians = [change.error for change in self.channels if change.channel not in "XYZ"]
-        return max(metres, default=0.0), max(radians, default=0.0)
-
-    def sentence(self) -> str:
-        """``channels X, H changed (3 keys); name changed; 4 channels untouched``."""
-        if self.new:
-            return "a new path"
-        parts = []
-        if self.channels:
-            keys = sum(change.keys for change in self.channels)
-            noun = "channel" if len(self.channels) == 1 else "channels"
-            which = ", ".join(sorted((change.channel for change in self.channels), key=NAMES.index))
-            parts.append(f"{noun} {which} changed ({keys} {'key' if keys == 1 else 'keys'})")
-        if self.fields:
-            parts.append(f"{', '.join(self.fields)} changed")
-        return "; ".join([*parts, f"{counted(6 - len(self.channels), 'channel')} unchanged"])
-
-
 def decode(document: Anm, report: Report) -> Path:
     """The animation as curves in Blender's axes."""
     animation = document.animation
@@ -268,7 +235,7 @@ def decode(document: Anm, report: Report) -> Path:
     )
 
 
-def encode(path: Path, base: Anm | None = None, *, version: int | None = None) -> tuple[Anm, PathChanges]:
+def encode(path: Path, base: Anm | None = None, *, version: int | None = None) -> tuple[Anm, Changes]:
     """``base`` with this path in it, or a new file; and what is no longer the base's.
 
     ``version`` 3, 4 or 5; default the base's, for a new file 3, which stores handles exactly. Raises `WriteError`.
@@ -292,17 +259,30 @@ def encode(path: Path, base: Anm | None = None, *, version: int | None = None) -
     result = Animation(names.encode(path.name), path.first, path.last, np.float32(path.fps), version, envelopes)
     if old is None or base is None:
         _checked_rate(path.fps)
-        return new_anm(result), PathChanges(True, tuple(changes), ())
+        return new_anm(result), _changes(changes, [], new="path")
     fields = _settle_fields(result, path, old)
     if not fields and not changes:
-        return base, PathChanges(False, (), ())
-    return base.with_animation(result), PathChanges(False, tuple(changes), tuple(fields))
+        return base, _changes([], [])
+    return base.with_animation(result), _changes(changes, fields)
 
 
 def _checked_rate(fps: float) -> float:
     if not (np.isfinite(fps) and fps >= 1e-3):
         raise WriteError(f"{fps} frames per second cannot be written", remedy="Give the path a frame rate")
     return fps
+
+
+def _changes(channels: Sequence[Item], fields: Sequence[str], new: str = "") -> Changes:
+    """What of a file an encoding changed: channels, fields (name, frames, fps, version), or all of it."""
+    keys = counted(sum(one.keys for one in channels), "key")
+    return Changes(
+        list(fields),
+        parts=[Part(one.name, "channel", items=(one,)) for one in channels],
+        unchanged=6 - len(channels),
+        new=new,
+        noun="channel",
+        extent=f"{keys} ({', '.join(one.name for one in channels)})",
+    )
 
 
 def _settle_fields(result: Animation, path: Path, old: Animation) -> list[str]:

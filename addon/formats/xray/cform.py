@@ -27,12 +27,12 @@ from numpy.typing import NDArray
 
 from ...core import problems, quantum, space, text, triangles
 from ...core.binary import Reader, Writer
+from ...core.changes import Changes
 from ...core.errors import WriteError
 from ...core.finite import warn_not_finite
 from ...core.model import Attribute, Domain, Mesh
 from ...core.problems import Problem
 from ...core.report import Report
-from .changes import Changes
 from .chunks import ChunkRun, chunk_heading, open_chunk, read_chunks, stored_size, with_bodies, write_chunks
 
 HEADER_SIZE = 36

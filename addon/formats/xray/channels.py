@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.changes import Item
 from ...core.envelope import (
     Curve,
     Curves,
@@ -58,26 +59,12 @@ BONE = Mapping((0, 1, 2, 4, 3, 5), (1.0, 1.0, -1.0, -1.0, -1.0, 1.0))
 """Bones: location (x, y, -z), Euler ZXY of x = -P, y = -H, z = B."""
 
 
-@dataclass(frozen=True)
-class ChannelChange:
-    """A channel that is not the base's: its name in the file, how many of its keys are new or differ.
-
-    ``error``: how far what is stored lies from what was asked for between the keys, at most, metres or radians;
-    ``slope_error`` the same of the slopes with which a linear behaviour goes on, a second.
-    """
-
-    channel: str
-    keys: int
-    error: float = 0.0
-    slope_error: float = 0.0
-
-
-def lost_slopes(changes: Iterable[ChannelChange]) -> str:
+def lost_slopes(changes: Iterable[Item]) -> str:
     """A sentence about channels that the game continues otherwise than asked for; empty where there are none."""
     lost = [change for change in changes if change.slope_error > SLOPE_WORTH_TELLING]
     if not lost:
         return ""
-    which = ", ".join(change.channel for change in lost[:MOST_TOLD]) + (", ..." if len(lost) > MOST_TOLD else "")
+    which = ", ".join(change.name for change in lost[:MOST_TOLD]) + (", ..." if len(lost) > MOST_TOLD else "")
     return (
         f"outside the keys of {which} the game continues with another slope than Blender; "
         "align the outer handle with its segment"
@@ -260,7 +247,7 @@ def encode_channels(
     place: str,
     *,
     to_packed: bool,
-) -> tuple[list[StoredEnvelope], list[ChannelChange]]:
+) -> tuple[list[StoredEnvelope], list[Item]]:
     """Blender's six channels as the file's, and those that changed."""
     known: list[_Base] = []
     if base is not None:
@@ -280,11 +267,11 @@ def encode_channels(
     return [in_file[channel] for channel in range(len(NAMES))], _changes(encoded, frame)
 
 
-def _changes(encoded: Sequence[_Encoded], frame: float) -> list[ChannelChange]:
+def _changes(encoded: Sequence[_Encoded], frame: float) -> list[Item]:
     lost = iter(losses([one.asked for one in encoded if one.asked is not None], frame))
     changes = []
     for one in encoded:
         error, slope = next(lost) if one.asked is not None else (0.0, 0.0)
         if one.differing is not None and not (one.converted and not error and not slope):
-            changes.append(ChannelChange(one.channel, one.differing, error, slope))
+            changes.append(Item(one.channel, one.differing, error, slope))
     return changes

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from ...core import names, problems, quantum, space, text, triangles
 from ...core.binary import Bytes, Reader, Writer
+from ...core.changes import Changes
 from ...core.errors import WriteError
 from ...core.finite import warn_not_finite
 from ...core.model import FILE_VERTEX, Domain, Material, Mesh
 from ...core.problems import Problem
 from ...core.report import Report
-from .changes import Changes
 
 VERTEX = np.dtype([("position", "<f4", 3), ("uv", "<f4", 2)])
 NO_WAVING = 1

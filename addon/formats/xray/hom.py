@@ -11,11 +11,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...core import problems
+from ...core.changes import Changes
 from ...core.model import Mesh
 from ...core.problems import Problem
 from ...core.report import Report
 from . import occluders
-from .changes import Changes
 from .occluders import Occluders, describe, differences, dump, raw_size, write
 
 __all__ = [

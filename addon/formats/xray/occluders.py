@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from ...core import problems, quantum, space, text, triangles
 from ...core.binary import Bytes, Reader
+from ...core.changes import Changes
 from ...core.errors import WriteError
 from ...core.finite import warn_not_finite
 from ...core.model import FILE_FACE, Attribute, Domain, Mesh
 from ...core.report import Report
-from .changes import Changes
 from .chunks import Chunk, ChunkRun, chunk_heading, open_chunk, read_chunks, stored_size, with_bodies, write_chunks
 
 VERSION, TRIANGLES = 0, 1

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from ...core import problems, quantum, text
+from ...core.changes import Changes
 from ...core.errors import WriteError
 from ...core.model import Attribute, Domain, Mesh
 from ...core.problems import Problem
 from ...core.report import Report
 from . import occluders
-from .changes import Changes
 from .occluders import Occluders, differences, dump, raw_size, write
 
 __all__ = [

@@ -30,7 +30,7 @@ def update_status(context: Any, rig: Any, action: Any, report: Report, *, look: 
     if look or not why_sampled(rig, action):
         options = AnimationExportOptions(hidden=HiddenKeys.RESTORE)
         plan = plan_export(context, rig, "", options=options, report=report, action=action)
-        status = "NEW" if plan.changes.new else ("EDITED" if plan.changes.any else "UNTOUCHED")
+        status = "NEW" if plan.changes.new else ("EDITED" if plan.changes else "UNTOUCHED")
     else:
         status = "UNKNOWN"
     if properties.status != status:

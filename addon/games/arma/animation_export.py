@@ -19,6 +19,7 @@ from ...blender.delta_action import DeltaReader, RestPose
 from ...blender.sampling import Reach, is_of_a_rig
 from ...blender.shown import ShownActions, posed_without_keys, warn_of_muted, warn_of_other_kinds
 from ...core import files
+from ...core.changes import Changes
 from ...core.errors import WriteError
 from ...core.model import DeltaClip, Event
 from ...core.report import Report
@@ -51,7 +52,7 @@ class AnimationPlan(FilePlan):
     for bones it lacks; ``parents`` what a binarised file holds bones relative to. ``phases`` written.
     """
 
-    changes: rtm.ClipChanges
+    changes: Changes
     clip: DeltaClip
     key_frames: NDArray[np.float32]
     places: NDArray[np.intp]
@@ -389,8 +390,8 @@ class _Exporter:
             clip.deltas = step.moved(clip.deltas, left, clip.phases, -1.0)
         return found
 
-    def _warn_of_unshown_scales(self, changes: rtm.ClipChanges) -> None:
-        lost = self._base.unshown_scales() if self._base is not None and changes.any else []
+    def _warn_of_unshown_scales(self, changes: Changes) -> None:
+        lost = self._base.unshown_scales() if self._base is not None and changes else []
         if lost:
             more = f" and {len(lost) - NAMES_SHOWN} more" if len(lost) > NAMES_SHOWN else ""
             self._report.warn(
@@ -404,9 +405,7 @@ class _Exporter:
             return self._base is not None and isinstance(self._base.document, rtm.Binarised)
         return self._options.kind is Encoding.BINARISED
 
-    def _encoded(
-        self, clip: DeltaClip, hierarchy: Hierarchy | None, bones: WrittenBones
-    ) -> tuple[rtm.Rtm, rtm.ClipChanges]:
+    def _encoded(self, clip: DeltaClip, hierarchy: Hierarchy | None, bones: WrittenBones) -> tuple[rtm.Rtm, Changes]:
         """The file's document; of the file it came from only where that is of the same kind."""
         base = self._base.document if self._base is not None else None
         reference = self._base.reference(bones, clip, self._untouched, self._modes) if self._base is not None else None

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core.binary import Bytes
+from ....core.changes import Changes, Item, Part
 from ....core.errors import WriteError
 from ....core.text import counted
 from .. import names
@@ -169,61 +170,25 @@ def _compared(fields: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return result
 
 
-@dataclass(frozen=True)
-class BoneChange:
-    """A bone of which ``frames`` are no longer the base's."""
+def changes_of(
+    bones: list[str], changed: NDArray[np.bool_], fields: list[str], left_out: tuple[str, ...] = ()
+) -> Changes:
+    """The changes of a clip of these bones; ``changed`` (bones, frames) which poses are no longer the base's.
 
-    bone: str
-    frames: int
-
-
-@dataclass(frozen=True)
-class ClipChanges:
-    """What an encoding changed: ``bones``, and ``fields`` (bones, frames, phases, step, events, version).
-
-    ``new``: there was no base. ``left_out``: what this kind of file cannot hold. ``untouched``: how many bones did not
-    change. ``frames``: in how many frames one did; in a plain file the bones below an edited one change with it.
+    In a plain file the bones below an edited one change with it.
     """
-
-    new: bool = False
-    bones: tuple[BoneChange, ...] = ()
-    fields: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
-    untouched: int = 0
-    frames: int = 0
-
-    @classmethod
-    def of(
-        cls, bones: list[str], changed: NDArray[np.bool_], fields: list[str], left_out: tuple[str, ...] = ()
-    ) -> ClipChanges:
-        """The changes of a clip of these bones; ``changed`` (bones, frames) which poses are no longer the base's."""
-        counts = changed.sum(axis=1)
-        edited = tuple(BoneChange(bones[bone], int(counts[bone])) for bone in np.flatnonzero(counts))
-        frames = int(changed.any(axis=0).sum())
-        return cls(False, edited, tuple(fields), left_out, len(bones) - len(edited), frames)
-
-    @property
-    def any(self) -> bool:
-        """Whether anything changed."""
-        return bool(self.new or self.bones or self.fields)
-
-    def sentence(self) -> str:
-        """``31 frames changed (2 bones); step changed; 48 bones untouched``."""
-        if self.new:
-            return "a new animation"
-        parts = []
-        if self.bones:
-            parts.append(f"{counted(self.frames, 'frame')} changed ({counted(len(self.bones), 'bone')})")
-        if self.fields:
-            parts.append(f"{', '.join(self.fields)} changed")
-        return "; ".join([*parts, f"{counted(self.untouched, 'bone')} unchanged"])
+    counts = changed.sum(axis=1)
+    items = [Item(bones[bone], int(counts[bone])) for bone in np.flatnonzero(counts)]
+    edited = [Part(item.name, "bone", items=(item,)) for item in items]
+    frames = counted(int(changed.any(axis=0).sum()), "frame")
+    return Changes(list(fields), list(left_out), edited, unchanged=len(bones) - len(edited), extent=frames, noun="bone")
 
 
-def with_phases(document: Rtm, phases: NDArray[np.float32], changes: ClipChanges) -> tuple[Rtm, ClipChanges]:
+def with_phases(document: Rtm, phases: NDArray[np.float32], changes: Changes) -> tuple[Rtm, Changes]:
     """The document with other phases (frames,) for its frames, and the changes with that."""
     stored = phases.astype("<f4")
-    fields = changes.fields if "phases" in changes.fields else (*changes.fields, "phases")
-    changed = replace(changes, fields=fields)
+    lines = changes.lines if "phases" in changes.lines else [*changes.lines, "phases"]
+    changed = replace(changes, lines=lines)
     if isinstance(document, Binarised):
         return replace(document, phases=stored, phases_block=b""), changed
     return replace(document, phases=stored), changed

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import deltas, quantum, rotation, space
+from ....core.changes import Changes
 from ....core.errors import ReadError, WriteError
 from ....core.finite import as_in_file
 from ....core.model import DeltaClip, Event
@@ -47,10 +48,10 @@ from .document import (
     TRANSFORM,
     WITH_EVENTS,
     Binarised,
-    ClipChanges,
     Plain,
     Rtm,
     StoredEvent,
+    changes_of,
     name_field,
     texts_of,
     too_long,
@@ -140,7 +141,7 @@ def _frame_order(document: Plain, frame: int) -> NDArray[np.intp]:
 
 def encode_plain(
     clip: DeltaClip, base: Plain | None = None, *, unedited: Floats | None = None, tolerance: float | Floats = TOLERANCE
-) -> tuple[Plain, ClipChanges]:
+) -> tuple[Plain, Changes]:
     """``base`` with this clip in it, or a new file; and what is no longer the base's.
 
     ``unedited`` (bones, frames, 4, 4) as the clip's deltas: what an untouched base would have come back as, where that
@@ -150,7 +151,7 @@ def encode_plain(
     _check(clip, base)
     if base is None:
         document = _new_plain(clip, _new_names(clip.bones), stored_events(clip.events, (), kinds=False))
-        return document, ClipChanges(new=True)
+        return document, Changes(new="animation")
     rows = space.arma_deltas_back(clip.deltas)
     sources = Sources.of(clip, base)
     matrices, changed = _plain_matrices(rows, base, sources, unedited, tolerance)
@@ -159,8 +160,8 @@ def encode_plain(
     if changed.any() or not sources.complete(len(base.bone_fields), len(base.phases)) or clip.bones != base.bones:
         _replace(result, base, clip, sources, matrices)
     fields_changed = _settle_plain(result, base, clip)
-    changes = ClipChanges.of(clip.bones, np.array(changed.any(axis=(2, 3))), fields_changed)
-    return (result if changes.any else base), changes
+    changes = changes_of(clip.bones, np.array(changed.any(axis=(2, 3))), fields_changed)
+    return (result if changes else base), changes
 
 
 def _new_plain(clip: DeltaClip, bone_names: list[bytes], events: list[StoredEvent]) -> Plain:
@@ -293,7 +294,7 @@ def encode_binarised(
     *,
     unedited: Floats | None = None,
     tolerance: float | Floats = TOLERANCE,
-) -> tuple[Binarised, ClipChanges]:
+) -> tuple[Binarised, Changes]:
     """``base`` with this clip in it, or a new file of version 5; and what is no longer the base's.
 
     ``unedited`` and ``tolerance`` as in `encode_plain`. What cannot be held (shear, scale that differs by axis, large
@@ -323,8 +324,8 @@ def encode_binarised(
     left_out = _left_out(relative, transforms_of(transforms, turned=turned), clip.bones, rewritten)
     result.transforms = np.swapaxes(transforms, 0, 1)
     result, fields = _settle_binarised(result, base, clip, sources, changed)
-    changes = ClipChanges.of(clip.bones, changed, fields, left_out)
-    return (result if changes.any else base), changes
+    changes = changes_of(clip.bones, changed, fields, left_out)
+    return (result if changes else base), changes
 
 
 def _onto(
@@ -345,7 +346,7 @@ def _onto(
 
 def _new_binarised(
     clip: DeltaClip, parents: NDArray[np.int32], bone_names: list[bytes], events: list[StoredEvent]
-) -> tuple[Binarised, ClipChanges]:
+) -> tuple[Binarised, Changes]:
     """A file of version 5 of its own. Raises `WriteError`."""
     relative = deltas.relative(clip.deltas, parents)
     _refuse_not_finite(relative, np.ones(relative.shape, np.bool_), clip.bones)
@@ -363,7 +364,7 @@ def _new_binarised(
         events=events,
         blocks=[b""] * clip.frames,
     )
-    return document, ClipChanges(new=True, left_out=left_out)
+    return document, Changes(left_out=list(left_out), new="animation")
 
 
 def _with_fields_of(base: Binarised, clip: DeltaClip, sources: Sources) -> Binarised:

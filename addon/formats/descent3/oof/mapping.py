@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import space, text
+from ....core.changes import Changes
 from ....core.errors import ReadError, WriteError
 from ....core.model import parents_first
 from ....core.report import Report
@@ -31,7 +32,7 @@ from .document import (
     Value,
 )
 from .mesh import TextureTable, decode_mesh, encode_mesh, face_sizes, radius
-from .model import Changes, Floats, Match, Model, Part, check_hierarchy, refuse
+from .model import Floats, Match, Model, Part, check_hierarchy, refuse
 from .points import EncodedChunks, decode_batteries, decode_points, encode_points
 from .pose import played_tracks
 from .tracks import Precision, decode_motions, encode_tracks, spin_axis
@@ -124,7 +125,7 @@ def encode(model: Model, base: Oof | None = None, settings: Settings | None = No
     """
     settings = settings or Settings()
     check_hierarchy(model)
-    changes = Changes() if base is not None else Changes(["a new model"])
+    changes = Changes() if base is not None else Changes(new="model")
     base = base or _empty()
     match = _match(model, base)
     parts = _encode_parts(model, base, match, settings)

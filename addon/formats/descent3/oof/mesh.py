@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import polygons, quantum, space
+from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.mesh_parts import first_of_each
 from ....core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Material, PolygonMesh
 from ....core.report import Report
 from .. import strings
 from .document import CORNER, FACE, Faces, SubObject
-from .model import Changes, Singles
+from .model import Singles
 
 Flags = NDArray[np.bool_]
 

@@ -10,12 +10,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import polygons, text
+from ....core import polygons
 from ....core.errors import WriteError
 from ....core.model import Domain, PolygonMesh, parents_first
 from ....core.problems import Problem, some, whole
@@ -124,41 +123,6 @@ class Model:
 
 
 # A model and its file -----------------------------------------------------------------------------------------------
-
-
-@dataclass
-class Changes:
-    """What an encoding changed: ``lines`` such as ``hull: 12 positions``; ``left_out`` what the file cannot hold.
-
-    Without lines every byte of the file is unchanged.
-    """
-
-    lines: list[str] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)
-
-    def __bool__(self) -> bool:
-        return bool(self.lines)
-
-    def include(self, other: Changes, part: str | None = None) -> None:
-        """Append the changes of another step, those of a part with its name."""
-        prefix = f"{part}: " if part is not None else ""
-        self.lines += [f"{prefix}{line}" for line in other.lines]
-        self.left_out += [f"{prefix}{line}" for line in other.left_out]
-
-    def count(self, changed: NDArray[Any], noun: str) -> None:
-        """Append a line with the number of rows where ``changed`` (n,) is set, if any."""
-        number = int(np.count_nonzero(changed))
-        if number:
-            self.lines.append(text.counted_plural(number, noun))
-
-    def sentence(self) -> str:
-        """``hull: 12 positions, 3 faces; gun points changed``, or ``nothing changed``."""
-        found: dict[str, list[str]] = {}
-        for line in self.lines:
-            part, colon, what = line.rpartition(": ")
-            found.setdefault(part + colon, []).append(what)
-        texts = [part + ", ".join(changes) for part, changes in found.items()]
-        return f"{'; '.join(texts)} changed" if texts else "nothing changed"
 
 
 @dataclass(frozen=True, eq=False)

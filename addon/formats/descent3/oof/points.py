@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import quantum, space
+from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.report import Report
 from .. import strings
@@ -31,7 +32,7 @@ from .document import (
     SpecialPoints,
     Value,
 )
-from .model import Changes, Match, Model, Point, PointKind, WeaponBattery
+from .model import Match, Model, Point, PointKind, WeaponBattery
 
 _CHUNKS: dict[PointKind, tuple[bytes, type[GunPoints | GroundPoints | AttachPoints]]] = {
     PointKind.GUN: (b"GPNT", GunPoints),

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import rotation, space, text
+from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.finite import as_in_file
 from ....core.report import Report
@@ -30,7 +31,7 @@ from .document import (
     RotationTracks,
     Tracks,
 )
-from .model import Changes, Floats, Match, Model, Motion, Part
+from .model import Floats, Match, Model, Motion, Part
 from .points import EncodedChunks
 from .pose import Track, aimed_parts, between_keys, by_angles, chosen_ticks, play, played_tracks
 

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import problems, quantum, text
+from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.model import FILE_FACE, Attribute, Domain, Mesh
 from ....core.problems import Problem
 from ....core.report import Report
 from ....core.scratch import scratch
 from .. import dm
-from ..changes import Changes
 from ..chunks import Chunk, ChunkRun
 from ..dm import Dm
 from .document import (

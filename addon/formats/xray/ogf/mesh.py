@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import names, quantum, space, text
+from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.model import Material, Mesh, VertexWeights
 from ....core.report import Report
@@ -41,7 +42,7 @@ from .chunk_types import (
     VertexContainer,
     Vertices,
 )
-from .document import Changes, Children, Ogf, OldVisualType, Part, VisualType, parts, with_parts
+from .document import Children, Ogf, OldVisualType, Part, VisualType, parts, with_parts
 from .skeleton import decode_skeleton
 
 Floats = NDArray[np.float64]
@@ -125,8 +126,7 @@ def encode_meshes(meshes: Sequence[Mesh], base: Ogf, settings: Settings | None =
     changed: dict[tuple[int, ...], Ogf] = {}
     for part, mesh in zip(held, meshes, strict=True):
         visual, difference = encode_mesh(mesh, part.visual, bones, rest=rest, settings=settings)
-        difference.children = [f"{part_name(base, part)}: {line}" for line in difference.children]
-        changes.include(difference)
+        changes.include(difference, part_name(base, part), "mesh")
         if visual is not part.visual:
             changed[part.path] = visual
     document = with_parts(base, changed)
@@ -208,7 +208,7 @@ def encode_mesh(
     detailed = base.first(SlidingWindows) is not None
     if (recount and detailed) or not np.array_equal(mesh.triangles, old.triangles):
         document = _encode_triangles(mesh, document, indices)
-        changes.children.append(text.changed_count("triangles", len(old.triangles), len(mesh.triangles)))
+        changes.lines.append(text.changed_count("triangles", len(old.triangles), len(mesh.triangles)))
         if detailed:
             changes.left_out.append(f"the levels of detail of {mesh.name!r}: they belong to the old triangles")
     if touched.positions.any():
@@ -381,7 +381,7 @@ def _encode_material(mesh: Mesh, base: Ogf, changes: Changes) -> Ogf:
     )
     if now == texture:
         return base
-    changes.children.append("texture or shader")
+    changes.lines.append("texture or shader")
     return base.replaced(texture, now)
 
 
@@ -399,7 +399,7 @@ class _Edit:
 
 def _encode_vertices(edit: _Edit, base: Vertices, changes: Changes) -> Vertices:
     mesh, touched, recount = edit.mesh, edit.touched, edit.recount
-    changes.children += [f"vertices {len(base.rows)} -> {len(mesh.positions)}"] if recount else touched.lines()
+    changes.lines += [f"vertices {len(base.rows)} -> {len(mesh.positions)}"] if recount else touched.lines()
     found = _encode_links(edit, base, changes) if base.links and touched.weights.any() else None
     number = _format_for(base, found, touched, recount)
     layout = (OLD_VERTEX_FORMATS if edit.rest is not None else VERTEX_FORMATS)[number]

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import names, quantum, rotation, space
+from ....core.changes import Changes
 from ....core.errors import ReadError, WriteError
 from ....core.model import Skeleton, parents_first
 from ....core.report import Report
 from ..omf.document import MotionLibrary
 from .chunk_types import MOST_BONES, BoneName, BoneNames, IkBone, IkData, IkLayout, Joint, Shape, Vertices
-from .document import Changes, Ogf, parts, with_parts
+from .document import Ogf, parts, with_parts
 
 Floats = NDArray[np.float64]
 
@@ -219,19 +220,20 @@ def _encode_names(skeleton: Skeleton, bone_names: BoneNames, origin: list[int], 
             zero = np.zeros(3, np.float32)
             box = np.eye(3, dtype=np.float32)
             bones.append(BoneName(_stored_name(bone), _stored_name(parent_name), box, zero, zero))
-            changes.bones.append(f"{bone}: new")
+            changes.change("bone", bone, "new")
             continue
         old = bone_names.bones[source]
         if names.same(names.decode(old.parent), parent_name):
             bones.append(old)
         else:
             bones.append(replace(old, parent=_stored_name(parent_name)))
-            changes.bones.append(f"{bone}: parent")
+            changes.change("bone", bone, "parent")
     gone = [bone.label for number, bone in enumerate(bone_names.bones) if number not in origin]
-    changes.bones += [f"{bone}: removed" for bone in gone]
+    for bone in gone:
+        changes.change("bone", bone, "removed")
     kept = [number for number in origin if number >= 0]
     if kept != sorted(kept):
-        changes.bones.append("the order of the bones")
+        changes.lines.append("order of the bones")
     return BoneNames(bones)
 
 
@@ -261,7 +263,7 @@ def _renumbered(document: Ogf, bone_names: BoneNames, origin: list[int], changes
         rows = vertices.rows.copy()
         rows["bones"] = _new_numbers(rows["bones"], new_number, bone_names.bones, part.path)
         changed[part.path] = part.visual.replaced(vertices, Vertices(vertices.format, rows))
-        changes.children.append(f"{'.'.join(map(str, part.path))}: bone numbers")
+        changes.change("mesh", ".".join(map(str, part.path)), "bone numbers")
     return with_parts(document, changed)
 
 
@@ -301,10 +303,10 @@ def _encode_physics(skeleton: Skeleton, physics: IkData, origin: list[int], chan
         entry = physics.bones[source]
         if not same_rotation[number]:
             entry = replace(entry, rotation=angles[number])
-            changes.bones.append(f"{bone}: rest rotation")
+            changes.change("bone", bone, "rest rotation")
         if not same_offset[number]:
             entry = replace(entry, offset=metres[number])
-            changes.bones.append(f"{bone}: rest position")
+            changes.change("bone", bone, "rest position")
         bones.append(entry)
     same = len(bones) == len(physics.bones) and all(a is b for a, b in zip(bones, physics.bones, strict=True))
     return physics if same else IkData(bones, physics.layout)

@@ -8,18 +8,18 @@ tracks that were not edited keep their bytes, and `Changes` says what became of 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....core import names, quantum, rotation, space
+from ....core.changes import Changes, Item, Part
 from ....core.errors import WriteError
 from ....core.finite import as_in_file
 from ....core.model import Clip, Skeleton, Space
 from ....core.report import Report
-from ....core.text import counted
 from ..marks import decode_marks, encode_marks
 from .codec import numbered
 from .document import (
@@ -56,63 +56,6 @@ from .tracks import (
 
 LARGEST = 1e38
 """What a 32-bit number holds, with room for the sum of three."""
-
-
-# ---- what an encoding changed, in the format's own words: the report, the badge and the sentence before saving
-
-
-@dataclass(frozen=True)
-class TrackChange:
-    """A bone whose keys changed: how many rotation and translation keys are no longer the base's.
-
-    ``error`` metres between a translation as it was asked for and as it is stored, at most, over the axes.
-    """
-
-    bone: str
-    rotation_keys: int
-    translation_keys: int
-    error: float = 0.0
-
-
-@dataclass(frozen=True)
-class MotionChange:
-    """A motion that is ``new``, or differs in ``tracks`` and in ``fields`` (length, marks, parameters).
-
-    ``clip`` is the number of the clip it was encoded from.
-    """
-
-    name: str
-    clip: int
-    new: bool = False
-    tracks: tuple[TrackChange, ...] = ()
-    fields: tuple[str, ...] = ()
-
-
-@dataclass
-class Changes:
-    """The motions that changed, those ``renamed`` (old name, new name), and how many did not change in either way."""
-
-    motions: list[MotionChange] = field(default_factory=list)
-    renamed: list[tuple[str, str]] = field(default_factory=list)
-    untouched: int = 0
-
-    def worst_error(self) -> tuple[float, str, str]:
-        """Metres, bone and motion where storing moved a translation most; 0 and empty names where it moved none."""
-        errors = [(track.error, track.bone, motion.name) for motion in self.motions for track in motion.tracks]
-        return max(errors, default=(0.0, "", ""))
-
-    def sentence(self) -> str:
-        """``1 motion, 1 track changed, 2 motions added, 230 untouched``."""
-        changed = [motion for motion in self.motions if not motion.new]
-        added = len(self.motions) - len(changed)
-        tracks = sum(len(motion.tracks) for motion in changed)
-        parts = []
-        if changed:
-            parts.append(f"{counted(len(changed), 'motion')}, {counted(tracks, 'track')} changed")
-        if added:
-            parts.append(f"{counted(added, 'motion')} added")
-        parts.append(f"{self.untouched} unchanged")
-        return ", ".join(parts)
 
 
 Floats = NDArray[np.float64]
@@ -193,7 +136,7 @@ def encode(
         identities = _by_name(clips, start)
     listed = sum(len(partition.bones) for partition in start.parameters.partitions)
     model_bones = skeleton.bones if skeleton is not None else []
-    changes, only_renamed = Changes(), 0
+    changes, only_renamed = Changes(noun="motion", items="track"), 0
     for number, (clip, identity) in enumerate(zip(clips, identities, strict=True)):
         index = identity.index
         old = motions[index] if index is not None else identity.source
@@ -207,7 +150,7 @@ def encode(
         if index is None or before is None:
             motions.append(motion)
             definitions_out.append(definition)
-            changes.motions.append(MotionChange(clip.name, number, new=True, tracks=tuple(track_changes)))
+            changes.parts.append(Part(clip.name, "motion", new=True, items=tuple(track_changes), number=number))
             continue
         if definition.name != before.name:
             changes.renamed.append((before.label, definition.label))
@@ -215,13 +158,13 @@ def encode(
             motion.name = old.name
         fields = _changed_fields(old, motion, before, definition)
         if track_changes or fields:
-            changes.motions.append(MotionChange(clip.name, number, tracks=tuple(track_changes), fields=tuple(fields)))
+            changes.parts.append(Part(clip.name, "motion", False, tuple(track_changes), tuple(fields), number))
         elif definition.name != before.name:
             only_renamed += 1
         if track_changes or fields or definition.name != before.name:
             motions[index], definitions_out[index] = motion, definition
-    changes.untouched = len(motions) - len(changes.motions) - only_renamed
-    if not changes.motions and not changes.renamed:
+    changes.unchanged = len(motions) - len(changes.parts) - only_renamed
+    if not changes:
         return start, changes
     result = rearranged(start, motions, definitions_out)
     refuse_new_problems(base, result)
@@ -322,10 +265,11 @@ def compare(
     if sampled:
         old_rotations = np.where(looked_at, rotation.normalised(old_rotations), old_rotations)
     rotations = quantum.untouched_rotations(clip.rotations, old_rotations, rotation_steps, steps=1.0)
-    if not rotations.all():
+    differing = np.flatnonzero(~rotations.all(axis=1))
+    if len(differing):
         # Between two keys of Blender quaternions are shorter than 1; written they are not.
-        written = rotation.normalised(clip.rotations)
-        rotations |= quantum.untouched_rotations(written, old_rotations, rotation_steps, steps=1.0)
+        written, steps_of = rotation.normalised(clip.rotations[differing]), rotation_steps[differing]
+        rotations[differing] |= quantum.untouched_rotations(written, old_rotations[differing], steps_of, steps=1.0)
     translations = quantum.untouched(
         clip.translations,
         old_translations,
@@ -372,7 +316,7 @@ def encode_motion(
     rest: Skeleton | None = None,
     width: Width = Width.AUTOMATIC,
     sampled: Collection[str] = frozenset(),
-) -> tuple[Motion, list[TrackChange]]:
+) -> tuple[Motion, list[Item]]:
     """A motion whose track i moves ``bones[i]``, and what in it differs from ``base``; ``sampled`` as in `compare`.
 
     Untouched tracks keep the base's bytes. Bones the clip lacks keep the base's track, else stand still in ``rest``.
@@ -392,7 +336,7 @@ def encode_motion(
     if known is None or kept is None or not known.frames:
         tracks = _new_tracks(ordered, width)
         return Motion.of(name, ordered.frames, tracks), [
-            TrackChange(bone, ordered.frames, ordered.frames, _error(ordered, number, track))
+            Item(bone, 2 * ordered.frames, _error(ordered, number, track))
             for number, (bone, track) in enumerate(zip(bones, tracks, strict=True))
         ]
     pieces: list[Any] = [known.track_bytes(track) for track in range(len(bones))]
@@ -407,7 +351,7 @@ def encode_motion(
         pieces[track] = edited
         if not untouched[track]:
             off = error if moved[track] else 0.0
-            changes.append(TrackChange(bones[track], turned[track], moved[track], off))
+            changes.append(Item(bones[track], turned[track] + moved[track], off))
     return Motion.of(name, ordered.frames, pieces), changes
 
 

@@ -10,20 +10,20 @@ that about y into P there, which turns such bones round; here each goes where it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....core import names, space
+from ....core.changes import Changes, Item, Part
 from ....core.envelope import Envelope, Shape
 from ....core.errors import WriteError
 from ....core.finite import as_in_file
 from ....core.model import Channels, CurveClip, Skeleton
 from ....core.report import Report
-from ....core.text import counted
-from ..channels import BONE, NAMES, ChannelChange, decode_channels, encode_channels
+from ..channels import BONE, NAMES, decode_channels, encode_channels
 from ..envelopes import StoredEnvelope, stored
 from ..marks import decode_marks, encode_marks
 from .document import (
@@ -39,42 +39,6 @@ from .document import (
     Skl,
     new_skls,
 )
-
-
-@dataclass(frozen=True)
-class MotionChange:
-    """A motion that is ``new``, or differs in ``channels`` (named ``bone X``) and in ``fields``."""
-
-    name: str
-    new: bool = False
-    channels: tuple[ChannelChange, ...] = ()
-    fields: tuple[str, ...] = ()
-
-
-@dataclass
-class Changes:
-    """The motions that changed, and how many did not."""
-
-    motions: list[MotionChange] = field(default_factory=list)
-    untouched: int = 0
-
-    def worst_errors(self) -> tuple[float, float]:
-        """Metres and radians by which what is stored differs from what was asked for, at most."""
-        places, angles = [0.0], [0.0]
-        for change in (channel for motion in self.motions for channel in motion.channels):
-            (places if change.channel[-1] in NAMES[:3] else angles).append(change.error)
-        return max(places), max(angles)
-
-    def sentence(self) -> str:
-        """``1 motion changed (3 channels), 1 added, 2 untouched``."""
-        changed = [motion for motion in self.motions if not motion.new]
-        parts = []
-        if changed:
-            channels = sum(len(motion.channels) for motion in changed)
-            parts.append(f"{counted(len(changed), 'motion')} changed ({counted(channels, 'channel')})")
-        if added := len(self.motions) - len(changed):
-            parts.append(f"{added} added")
-        return ", ".join([*parts, f"{self.untouched} unchanged"])
 
 
 def bone_names(motion: SkeletalMotion, bones: Sequence[str] = ()) -> list[str]:
@@ -132,34 +96,32 @@ def encode(
     places: dict[str, list[int]] = {}
     for place, motion in enumerate(motions):
         places.setdefault(motion.label.lower(), []).append(place)
-    changes = Changes()
+    changes = Changes(noun="motion", items="channel")
     for clip in clips:
         free = places.get(clip.name.lower())
         if free:
             place = free.pop(0)
             motions[place], change = edited(clip, motions[place], skeleton)
             if change is not None:
-                changes.motions.append(change)
+                changes.parts.append(change)
             continue
         made, change = new_motion(clip, skeleton, version)
         motions.append(made)
-        changes.motions.append(change)
+        changes.parts.append(change)
     if base is not None and base.sections is not None and len(motions) != 1:
         raise WriteError(f"a .skl file stores one motion, not {len(motions)}", remedy="Write a .skls")
-    changes.untouched = len(motions) - len(changes.motions)
+    changes.unchanged = len(motions) - len(changes.parts)
     if base is None:
         return new_skls(motions), changes
-    return (base.with_motions(motions) if changes.motions else base), changes
+    return (base.with_motions(motions) if changes.parts else base), changes
 
 
-def edited(
-    clip: CurveClip, base: SkeletalMotion, skeleton: Skeleton | None
-) -> tuple[SkeletalMotion, MotionChange | None]:
+def edited(clip: CurveClip, base: SkeletalMotion, skeleton: Skeleton | None) -> tuple[SkeletalMotion, Part | None]:
     """A motion of the file with a clip in it; the very same object where nothing changed. Raises `WriteError`."""
     labels = bone_names(base, skeleton.bones if skeleton is not None else ())
     given = {bone.lower(): track for bone, track in zip(clip.bones, clip.tracks, strict=True)}
     tracks = []
-    changed: list[ChannelChange] = []
+    changed: list[Item] = []
     for label, old in zip(labels, base.tracks, strict=True):
         curves = given.pop(label.lower(), None)
         if curves is None:
@@ -195,7 +157,7 @@ def edited(
     if not changed and not fields:
         return base, None
     result = replace(base, first=clip.first, last=clip.last, fps=fps, tracks=tracks, marks=marks)
-    return result, MotionChange(clip.name, channels=tuple(changed), fields=tuple(fields))
+    return result, Part(clip.name, "motion", items=tuple(changed), fields=tuple(fields))
 
 
 @dataclass(frozen=True)
@@ -238,7 +200,7 @@ def _rate(clip: CurveClip) -> np.float32:
 
 def new_motion(
     clip: CurveClip, skeleton: Skeleton | None = None, version: int | None = None
-) -> tuple[SkeletalMotion, MotionChange]:
+) -> tuple[SkeletalMotion, Part]:
     """A motion that is in no file yet, and what storing it costs; ``version`` 6, or 7 with marks, where None is asked.
 
     Raises `WriteError`.
@@ -251,7 +213,7 @@ def new_motion(
     fps = _rate(clip)
     given = {bone.lower(): track for bone, track in zip(clip.bones, clip.tracks, strict=True)}
     tracks: list[BoneTrack] = []
-    channels: list[ChannelChange] = []
+    channels: list[Item] = []
 
     def add(bone: str, curves: Channels) -> None:
         track, changed = _new_track(bone, curves, 1.0 / float(fps), version)
@@ -279,10 +241,10 @@ def new_motion(
         tracks,
         encode_marks(clip.markers, []),
     )
-    return made, MotionChange(clip.name, new=True, channels=tuple(channels))
+    return made, Part(clip.name, "motion", new=True, items=tuple(channels))
 
 
-def _new_track(bone: str, curves: Channels, frame: float, version: int) -> tuple[BoneTrack, list[ChannelChange]]:
+def _new_track(bone: str, curves: Channels, frame: float, version: int) -> tuple[BoneTrack, list[Item]]:
     packed = version >= PACKED_SINCE
     envelopes, changed = encode_channels(list(curves), None, BONE, frame, f"{bone} ", to_packed=packed)
     return BoneTrack(names.encode(bone.lower()), 0, envelopes), changed

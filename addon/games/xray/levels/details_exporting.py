@@ -11,12 +11,12 @@ import numpy as np
 from ....blender import attributes, modifiers, tiles
 from ....blender.record import kept
 from ....core import problems
+from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.model import FILE_FACE, Attribute, Domain, Mesh
 from ....core.problems import Problem
 from ....core.report import Report
 from ....formats.xray import details, dm
-from ....formats.xray.changes import Changes
 from ....formats.xray.details import Details
 from ....formats.xray.dm import Dm
 from .details import COLOURS, WANTED

@@ -15,12 +15,12 @@ from ....blender import attributes, modifiers
 from ....blender.attributes import Wanted
 from ....blender.shape import Shape, gather_shape
 from ....core import text
+from ....core.changes import Changes
 from ....core.mesh_transform import transformed
 from ....core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Mesh
 from ....core.problems import Problem
 from ....core.report import Report
 from ....formats.xray import cform, dm, occluders, som
-from ....formats.xray.changes import Changes
 from . import materials as level_materials
 
 WANTED: dict[str, Wanted] = {

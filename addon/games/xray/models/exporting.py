@@ -18,13 +18,14 @@ from ....blender import armature
 from ....blender import mesh as meshes
 from ....blender.record import kept
 from ....core import files, names, space
+from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.mesh_transform import transformed
 from ....core.model import Mesh, Skeleton
 from ....core.report import Report
 from ....formats.xray import ogf
 from ....formats.xray.ogf.chunk_types import BoneNames, IkData, MotionReferences, MotionReferences2, UserData
-from ....formats.xray.ogf.document import Changes, Ogf
+from ....formats.xray.ogf.document import Ogf
 from ....formats.xray.ogf.mesh import (
     Settings,
     bone_labels,
@@ -250,7 +251,7 @@ def _with_physics(rig: Any, document: Ogf, changes: Changes) -> tuple[Ogf, Chang
         if bone is not None and bone_properties.known(bone) is not None:
             entries[number], changed = bone_values.gather(bone, entries[number])
             if changed:
-                changes.bones.append(f"{label}: {', '.join(changed)}")
+                changes.change("bone", label, *changed)
     same = all(new is old for new, old in zip(entries, physics.bones, strict=True))
     return (document if same else document.replaced(physics, IkData(entries, physics.layout))), changes
 

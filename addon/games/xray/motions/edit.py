@@ -88,7 +88,7 @@ def _compared(
     host = OMF.host(rig, chosen, file=file)
     options = MotionExportOptions(RestChange.GAME_POSE, HiddenKeys.RESTORE, rename=False, look=look)
     plan = plan_onto(OMF, context, rig, chosen, file.name, host=host, options=options, report=report, progress=progress)
-    changed = {change.clip: change for change in plan.changes.motions}
+    changed = {change.number: change for change in plan.changes.parts}
     found = {}
     for number, action in enumerate(chosen):
         motion, change = action.motionbridge_motion, changed.get(number)

@@ -49,8 +49,6 @@ class MotionPlan(Plan):
     def sentence(self) -> str:
         """What will change, in one sentence."""
         parts = [self.changes.sentence()]
-        if self.renamed:
-            parts.append(f"{len(self.renamed)} renamed")
         if self.deleted:
             parts.append(f"{len(self.deleted)} deleted")
         if self.reordered:

@@ -22,6 +22,7 @@ from ....blender.sampling import Sampler
 from ....blender.shown import warn_of_muted
 from ....core import files, rotation, space
 from ....core.binary import Writer
+from ....core.changes import Changes, Part
 from ....core.envelope.curve import fitted
 from ....core.errors import WriteError
 from ....core.model import Channels, Clip, CurveClip
@@ -33,7 +34,7 @@ from ....formats.xray.marks import decode_marks
 from ....formats.xray.omf.document import FRAMES_PER_SECOND
 from ....formats.xray.skl.codec import write_motion
 from ....formats.xray.skl.document import ALL_PARTS, MARKS_SINCE, PACKED_SINCE, TIMING, SkeletalMotion, Skl
-from ....formats.xray.skl.mapping import Changes, MotionChange, Playing, bone_names, edited, new_motion, with_playing
+from ....formats.xray.skl.mapping import Playing, bone_names, edited, new_motion, with_playing
 from ..bones.properties import bones_in_order
 from ..options import TOLERANCE, Rotation, SkeletalImportOptions
 from . import files as motion_files
@@ -128,7 +129,7 @@ class SklCodec:
                 "versions 6 and 7 store handles in steps of 0.98 ms and 0.98 mm, which moves channels by up to "
                 f"{1000 * metres:.3g} mm and {np.degrees(radians):.3g}°; keys lie where they are"
             )
-        if slopes := lost_slopes(channel for motion in changes.motions for channel in motion.channels):
+        if slopes := lost_slopes(changes.all_items()):
             gatherer.report.warn(slopes)
         return Plan(path, skl.write(document), changes, document, [(one.action, one.motion.label) for one in gathered])
 
@@ -347,7 +348,7 @@ class MadeMotion:
     action: Any
     motion: SkeletalMotion
     replaces: str
-    change: MotionChange | None
+    change: Part | None
 
 
 @dataclass
@@ -372,7 +373,7 @@ class SklHost:
 
     def joined(self, made: list[MadeMotion], path: str) -> tuple[Skl, Changes]:
         """The motions in the file at ``path``. Raises `WriteError`."""
-        changes = Changes([one.change for one in made if one.change is not None])
+        changes = Changes(parts=[one.change for one in made if one.change is not None], noun="motion", items="channel")
         if self.document is not None and self.on_disk:
             document, motions = self.document, self._replaced(made, changes)
         else:
@@ -384,7 +385,7 @@ class SklHost:
                 file=path,
                 remedy="Choose one action, or name a file that ends in .skls",
             )
-        changes.untouched = len(motions) - len(changes.motions)
+        changes.unchanged = len(motions) - len(changes.parts)
         if single and document.sections is None:
             return skl.new_skl(motions[0]), changes
         if not single and document.sections is not None:
@@ -404,7 +405,7 @@ class SklHost:
             else:
                 motions.append(one.motion)
                 if one.change is None:
-                    changes.motions.append(MotionChange(one.motion.label, new=True))
+                    changes.parts.append(Part(one.motion.label, "motion", new=True))
         return motions
 
     def _as_imported(self, made: list[MadeMotion], path: str) -> Skl:
@@ -477,7 +478,9 @@ class SklGatherer(Gatherer):
         made, change = edited(clip, base, self.skeleton)
         made, fields = with_playing(made, playing)
         if fields or (copied and change is None):
-            change = replace(change or MotionChange(playing.name), fields=(*(change.fields if change else ()), *fields))
+            change = replace(
+                change or Part(playing.name, "motion"), fields=(*(change.fields if change else ()), *fields)
+            )
         if copied and change is not None:
             change = replace(change, new=True)
         replaces = (not copied and imported_name(action, SKL_LISTS)) or playing.name

@@ -313,5 +313,5 @@ def _warn_of_cost(changes: Any, options: PathExportOptions, report: Report) -> N
             "this version stores handles in steps of 0.98 ms, which moves the path by up to "
             f"{1000 * metres:.3g} mm and {np.degrees(radians):.3g}°; version 3 stores them exactly"
         )
-    if slopes := lost_slopes(changes.channels):
+    if slopes := lost_slopes(changes.all_items()):
         report.warn(slopes)

@@ -87,7 +87,7 @@ def test_a_real_path_through_blenders_numbers_is_untouched(file):
     for way in (path, through_blender(path)):
         again, changes = anm.encode(way, document)
         assert again is document
-        assert not changes.any
+        assert not changes
     assert changes.sentence() == "6 channels unchanged"
 
 
@@ -126,7 +126,7 @@ def test_an_edit_leaves_the_other_five_channels_byte_for_byte(file, edited):
     curve = list(path.channels)[edited]
     lifted(curve, curve.count // 2, 0.125)
     again, changes = anm.encode(path, document)
-    (change,) = changes.channels
+    (change,) = changes.all_items()
     for channel, (old, new) in enumerate(zip(document.animation.envelopes, again.animation.envelopes, strict=True)):
         assert (stored_as(new) == stored_as(old)) == (channel != OBJECT.channels[edited])
     data = anm.write(again)
@@ -146,7 +146,7 @@ def test_an_edited_tcb_channel_changes_the_shapes_of_three_keys():
     lifted(path.channels.location[0], 4, 0.5)
     again, changes = anm.encode(path, document)
     assert again.animation.envelopes[0].shapes.tolist() == [0, 0, 0, 5, 5, 5, 0, 0, 0]
-    assert changes.sentence() == "channel X changed (4 keys); 5 channels unchanged"
+    assert changes.sentence() == "1 channel, 4 keys (X) changed, 5 unchanged"
     untouched = [0, 1, 6, 7, 8]
     np.testing.assert_array_equal(
         again.animation.envelopes[0].keys[untouched], document.animation.envelopes[0].keys[untouched]
@@ -164,7 +164,7 @@ def test_edits_of_linear_and_stepped_keys_change_their_values_alone():
         assert new["value"][2] == pytest.approx(old["value"][2] - 1.0)
         new["value"][2] = old["value"][2]
         assert new.tobytes() == old.tobytes()
-        assert changes.channels[0].keys == 1
+        assert changes.parts[0].items[0].keys == 1
 
 
 def test_fields_are_taken_one_by_one():
@@ -172,13 +172,13 @@ def test_fields_are_taken_one_by_one():
     path = anm.decode(document, Report())
     path.name, path.last = "Имя", 70
     again, changes = anm.encode(path, document)
-    assert changes.fields == ("name", "frames")
-    assert changes.channels == ()
+    assert changes.lines == ["name", "frames"]
+    assert changes.parts == []
     assert again.animation.name == "Имя".encode("cp1251")
     assert (again.animation.first, again.animation.last) == (0, 70)
     assert again.animation.envelopes == document.animation.envelopes
     path.fps = 25.0
-    assert anm.encode(path, document)[1].fields == ("name", "frames", "fps")
+    assert anm.encode(path, document)[1].lines == ["name", "frames", "fps"]
     path.fps = float("nan")
     with pytest.raises(WriteError, match="frames per second"):
         anm.encode(path, document)
@@ -203,7 +203,7 @@ def test_what_16_bit_handles_cost_is_told():
     metres, radians = changes.worst_errors()
     assert STEP / 100 < metres < 6 * STEP
     assert STEP / 100 < radians < 6 * STEP
-    assert {change.channel for change in changes.channels} == set("XYZHPB")
+    assert {change.name for change in changes.all_items()} == set("XYZHPB")
 
 
 def test_a_linear_behaviour_that_cannot_be_kept_is_told():
@@ -212,10 +212,10 @@ def test_a_linear_behaviour_that_cannot_be_kept_is_told():
     curve = path.channels.location[0]
     curve.after = Behaviour.LINEAR
     _, changes = anm.encode(path, document)
-    assert changes.channels[0].slope_error == pytest.approx(0, abs=1e-3)
+    assert changes.parts[0].items[0].slope_error == pytest.approx(0, abs=1e-3)
     curve.right[-1, 1] += 1
     _, changes = anm.encode(path, document)
-    assert changes.channels[0].slope_error > 1
+    assert changes.parts[0].items[0].slope_error > 1
 
 
 @pytest.mark.parametrize("file", corpus_files("anm/[!o]*"))
@@ -285,7 +285,7 @@ def test_a_channel_of_nan_is_shown_empty_and_kept_beside_edits():
     assert anm.encode(path, document)[0] is document
     lifted(path.channels.location[1], 0, 1.0)
     again, changes = anm.encode(path, document)
-    assert [change.channel for change in changes.channels] == ["Z"]
+    assert [change.name for change in changes.all_items()] == ["Z"]
     assert again.animation.envelopes[0] is document.animation.envelopes[0]
 
 
@@ -307,13 +307,13 @@ def test_channels_without_keys_take_some_and_give_them_up():
     path = through_blender(anm.decode(full, Report()))
     filled, changes = anm.encode(path, empty)
     assert [len(envelope.keys) for envelope in filled.animation.envelopes] == [6] * 6
-    assert {change.keys for change in changes.channels} == {6}
+    assert {change.keys for change in changes.all_items()} == {6}
     assert next(anm.differences(empty, filled)) == "channel X: 0 / 6 keys"
     path = anm.decode(empty, Report())
     path.name = full.animation.label
     emptied, changes = anm.encode(path, full)
     assert [len(envelope.keys) for envelope in emptied.animation.envelopes] == [0] * 6
-    assert {change.keys for change in changes.channels} == {6}
+    assert {change.keys for change in changes.all_items()} == {6}
     assert list(anm.differences(empty, empty)) == []
 
 

@@ -156,7 +156,7 @@ def test_a_rest_pose_that_is_no_number_is_zero_and_told():
     skeleton = decode_skeleton(read(data), report)
     assert np.isfinite(skeleton.rest_matrices()).all()
     assert report.lines() == ["the rest pose has NaN, infinite or huge values; shown as zero, kept in the file (a)"]
-    assert encode_skeleton(skeleton, read(data))[1].bones == []
+    assert encode_skeleton(skeleton, read(data))[1].parts == []
 
 
 def test_names_without_physics_are_refused_with_the_reason():
@@ -224,7 +224,7 @@ def test_an_untouched_tree_leaves_as_it_came_though_the_game_refuses_it(pairs):
     assert encode_skeleton(skeleton, document)[0] is document
     skeleton.rest_translation[0] += 1
     _, changes = encode_skeleton(skeleton, document)
-    assert changes.bones == [f"{pairs[0][0]}: rest position"]
+    assert changes.lines_of("bone") == [f"{pairs[0][0]}: rest position"]
 
 
 def test_a_moved_bone_changes_its_own_twelve_bytes_and_no_other():
@@ -232,7 +232,7 @@ def test_a_moved_bone_changes_its_own_twelve_bytes_and_no_other():
     skeleton = skeleton_of(document)
     skeleton.rest_translation[1] = [0.5, -0.25, 8]
     edited, changes = encode_skeleton(skeleton, document)
-    assert changes.bones == ["hand: rest position"]
+    assert changes.lines_of("bone") == ["hand: rest position"]
     expected = small.MODEL.replace(small.HAND_REST, small.HAND_REST[:12] + small.floats(0.5, -0.25, -8))
     assert ogf.write(edited) == expected
     assert ogf.write(document) == small.MODEL  # the base is not touched
@@ -246,7 +246,7 @@ def test_a_turned_bone_gets_the_angles_of_its_rotation():
     )
     skeleton.rest_rotation[1] = turned.rest_rotation[1]
     edited, changes = encode_skeleton(skeleton, document)
-    assert changes.bones == ["hand: rest rotation"]
+    assert changes.lines_of("bone") == ["hand: rest rotation"]
     entry = edited.first(IkData).bones[1]
     assert np.allclose(entry.rotation, [-1.25, 2.5, 0.75], atol=1e-6)
     assert entry.offset.tobytes() == small.HAND_REST[12:]
@@ -258,7 +258,7 @@ def test_a_bone_moved_in_an_absolute_layout_moves_its_children_too():
     assert not encode_skeleton(skeleton, document)[1]
     skeleton.rest_translation[0] += [0, 0, 1]
     edited, changes = encode_skeleton(skeleton, document)
-    assert changes.bones == ["root: rest position", "hand: rest position"]
+    assert changes.lines_of("bone") == ["root: rest position", "hand: rest position"]
     assert np.allclose(skeleton_of(edited).rest_matrices(), skeleton.rest_matrices(), atol=1e-6)
 
 
@@ -270,7 +270,7 @@ def test_a_new_bone_is_appended_with_a_shape_that_collides_with_nothing():
     skeleton.rest_rotation = np.vstack([skeleton.rest_rotation, [1, 0, 0, 0]])
     skeleton.rest_translation = np.vstack([skeleton.rest_translation, [0, 0.5, 0]])
     edited, changes = encode_skeleton(skeleton, document)
-    assert changes.bones == ["Finger: new"]
+    assert changes.lines_of("bone") == ["Finger: new"]
     again = ogf.read(ogf.write(edited), "again.ogf", report := Report())
     assert not report
     listed, entry = again.first(BoneNames).bones[2], again.first(IkData).bones[2]
@@ -291,8 +291,8 @@ def test_vertices_follow_their_bones_into_a_new_order():
         old.root_frame,
     )
     edited, changes = encode_skeleton(swapped, document)
-    assert changes.bones == ["the order of the bones"]
-    assert changes.children == ["0: bone numbers"]
+    assert changes.lines == ["order of the bones"]
+    assert changes.lines_of("mesh") == ["0: bone numbers"]
     rows = edited.children[0].first(Vertices).rows
     assert rows["bones"].tolist() == [[1, 0], [0, 0], [0, 1]]
     assert [bone.name for bone in edited.first(BoneNames).bones] == [b"hand", b"root"]
@@ -315,7 +315,7 @@ def test_a_bone_that_vertices_follow_cannot_be_removed():
 def test_a_bone_that_nothing_follows_can_be_removed():
     document = read(skeleton_file(("root", ""), ("hand", "root")))
     edited, changes = encode_skeleton(without_hand(skeleton_of(document)), document)
-    assert changes.bones == ["hand: removed"]
+    assert changes.lines_of("bone") == ["hand: removed"]
     assert len(edited.first(IkData).bones) == len(edited.first(BoneNames).bones) == 1
 
 
@@ -333,7 +333,7 @@ def test_another_parent_is_written_and_the_rest_kept():
     skeleton = skeleton_of(document)
     skeleton.parents = np.array([-1, 0, 0], np.int32)
     edited, changes = encode_skeleton(skeleton, document)
-    assert changes.bones == ["hand: parent"]
+    assert changes.lines_of("bone") == ["hand: parent"]
     assert [bone.parent for bone in edited.first(BoneNames).bones] == [b"", b"root", b"root"]
 
 

@@ -213,8 +213,8 @@ def test_real_motions_through_blenders_numbers_are_untouched(file):
     assert not report
     again, changes = skl.encode([through_blender(clip) for clip in clips], document)
     assert again is document
-    assert changes.untouched == len(clips)
-    assert not changes.motions
+    assert changes.unchanged == len(clips)
+    assert not changes.parts
 
 
 @pytest.mark.parametrize("file", corpus_files("skls/unarmed.skls"))
@@ -229,8 +229,8 @@ def test_one_edited_key_changes_its_own_bytes_alone(file):
     written = skl.write(again)
     assert len(written) == len(data)
     assert 1 <= sum(a != b for a, b in zip(data, written, strict=True)) <= 4
-    (change,) = changes.motions
-    assert [channel.channel for channel in change.channels] == [f"{clips[0].bones[5]} P"]
+    (change,) = changes.parts
+    assert [channel.name for channel in change.items] == [f"{clips[0].bones[5]} P"]
     assert changes.sentence() == "1 motion changed (1 channel), 0 unchanged"
 
 
@@ -253,7 +253,7 @@ def test_bones_a_new_motion_lacks_stand_at_rest_with_x_in_p_and_y_in_h():
     assert {int(envelope.keys["shape"][0]) for envelope in track.envelopes} == {Shape.STEPPED}
     clip = skl.decode(skl.new_skls([motion_of(np.zeros((2, 6)))]), Report())[0]
     document, changes = skl.encode([clip], skeleton=skeleton())
-    assert changes.motions[0].new
+    assert changes.parts[0].new
     (motion,) = document.motions
     assert [track.name for track in motion.tracks] == [b"root", b"arm"]
     assert motion.timing.tolist() == [1, 2, 2, 1]
@@ -286,7 +286,7 @@ def test_fields_and_added_bones_are_told():
     clip.bones = ["ARM", "Hand"]
     clip.tracks = [clip.tracks[0], clip.tracks[0]]
     again, changes = skl.encode([clip], document)
-    assert changes.motions[0].fields == ("bone Hand", "frames")
+    assert changes.parts[0].fields == ("bone Hand", "frames")
     assert [track.name for track in again.motions[0].tracks] == [b"arm", b"hand"]
     assert again.motions[0].tracks[0] is document.motions[0].tracks[0]
 

@@ -1,0 +1,163 @@
+"""What an encoding changed in a file: in the file, its parts (motions, bones, meshes), and their items; one sentence.
+
+Every format tells its changes in this way, so that reports, badges and the dialog before saving are made in one place.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import text
+
+_PLURALS = {"mesh": "meshes"}
+
+
+@dataclass(frozen=True)
+class Item:
+    """A channel, track or bone that is not the base's; ``keys``: how many of its keys or frames are not.
+
+    ``error``: by how much what is stored differs from what was asked for, at most, metres or radians; ``slope_error``
+    the same of the slopes with which a linear behaviour goes on, a second.
+    """
+
+    name: str
+    keys: int = 0
+    error: float = 0.0
+    slope_error: float = 0.0
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a file that is ``new``, or differs in ``items`` and, in words, in ``fields`` (``marks``).
+
+    ``noun`` is what the file has several of: ``motion``. ``number``: of what was encoded, the one that this is.
+    """
+
+    name: str
+    noun: str
+    new: bool = False
+    items: tuple[Item, ...] = ()
+    fields: tuple[str, ...] = ()
+    number: int = -1
+
+    def lines(self) -> list[str]:
+        """``hand: rest position`` for each field."""
+        return [f"{self.name}: {line}" for line in self.fields]
+
+
+@dataclass
+class Changes:
+    """What is no longer the base's. False where nothing is: then every byte of the file is the old one.
+
+    ``lines``: of the file itself, in words (``12 positions``). ``left_out``: what this kind of file cannot hold.
+    ``renamed`` parts: old name, new name. ``unchanged``: how many parts did not change; None where they are not
+    counted. ``new``: what the file is (``path``), where there was no base. ``extent``: how much of the parts is changed
+    (``31 frames``); without it their items are counted, which are ``items`` (``track``). ``noun``: what the parts are.
+    """
+
+    lines: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
+    renamed: list[tuple[str, str]] = field(default_factory=list)
+    unchanged: int | None = None
+    new: str = ""
+    extent: str = ""
+    noun: str = ""
+    items: str = ""
+
+    def __bool__(self) -> bool:
+        """Whether anything changed."""
+        return bool(self.new or self.lines or self.parts or self.renamed)
+
+    def include(self, other: Changes, name: str = "", noun: str = "") -> None:
+        """Add what the encoding of a part changed: as a part with a ``noun``, else as lines that name it."""
+        if noun and other.lines:
+            self.change(noun, name, *other.lines)
+        prefix = f"{name}: " if name and not noun else ""
+        if not noun:
+            self.lines += [f"{prefix}{line}" for line in other.lines]
+        self.left_out += [f"{prefix}{line}" for line in other.left_out]
+        self.parts += other.parts
+
+    def change(self, noun: str, name: str, *fields: str) -> None:
+        """Add fields that differ to the part of that name."""
+        known = {(part.noun, part.name): index for index, part in enumerate(self.parts)}
+        index = known.get((noun, name))
+        if index is None:
+            self.parts.append(Part(name, noun, fields=fields))
+        else:
+            self.parts[index] = Part(name, noun, fields=(*self.parts[index].fields, *fields))
+
+    def lines_of(self, noun: str) -> list[str]:
+        """``hand: rest position`` for each field of each part with this noun."""
+        return [line for part in self.parts if part.noun == noun for line in part.lines()]
+
+    def count(self, changed: NDArray[Any], noun: str) -> None:
+        """Add a line for the rows where ``changed`` (n,) is set, if there are any."""
+        number = int(np.count_nonzero(changed))
+        if number:
+            self.lines.append(text.counted_plural(number, noun))
+
+    def fields(self, rows: NDArray[Any], base: NDArray[Any], words: dict[str, str]) -> None:
+        """Add a line for every field (of ``words``) in which structured rows differ from the base's, as bits."""
+        for name, word in words.items() if len(rows) else ():
+            mine, theirs = (np.ascontiguousarray(side[name]).reshape(len(side), -1) for side in (rows, base))
+            self.count((mine.view(np.uint8) != theirs.view(np.uint8)).any(axis=1), word)
+
+    def all_items(self) -> Iterable[Item]:
+        """The items of all parts."""
+        return (item for part in self.parts for item in part.items)
+
+    def worst_error(self) -> tuple[float, str, str]:
+        """Error, item and part where storing differs most from what was asked for; 0 and no names if exact."""
+        errors = [(item.error, item.name, part.name) for part in self.parts for item in part.items]
+        return max(errors, default=(0.0, "", ""))
+
+    def worst_errors(self, places: str = "XYZ") -> tuple[float, float]:
+        """Metres and radians as `worst_error`: items whose names end in one of ``places`` are in metres."""
+        found: dict[bool, float] = {True: 0.0, False: 0.0}
+        for item in self.all_items():
+            kind = item.name[-1:] in places
+            found[kind] = max(found[kind], item.error)
+        return found[True], found[False]
+
+    def sentence(self) -> str:
+        """``1 motion, 3 channels changed, 1 motion added, 2 unchanged``; ``hull: 12 positions changed``; and so on."""
+        if self.new:
+            return f"a new {self.new}"
+        edited = [part for part in self.parts if not part.new]
+        said = []
+        if edited:
+            found = ", ".join(_counted(number, noun) for noun, number in Counter(one.noun for one in edited).items())
+            number = sum(len(part.items) for part in edited)
+            extent = self.extent or (_counted(number, self.items) if self.items else "")
+            said.append(f"{found}, {extent} changed" if extent else f"{found} changed")
+        if self.lines:
+            said.append(f"{_grouped(self.lines)} changed")
+        for noun, number in Counter(part.noun for part in self.parts if part.new).items():
+            said.append(f"{_counted(number, noun)} added")
+        if self.unchanged is not None:
+            rest = _counted(self.unchanged, self.noun) if self.noun and not said else str(self.unchanged)
+            said.append(f"{rest} unchanged")
+        if self.renamed:
+            said.append(f"{len(self.renamed)} renamed")
+        return ", ".join(said) or "nothing changed"
+
+
+def _grouped(lines: Iterable[str]) -> str:
+    """``hull: 12 positions, 3 faces; gun points`` of ``hull: 12 positions``, ``hull: 3 faces`` and ``gun points``."""
+    found: dict[str, list[str]] = {}
+    for line in lines:
+        part, colon, what = line.rpartition(": ")
+        found.setdefault(part + colon, []).append(what)
+    return "; ".join(part + ", ".join(changes) for part, changes in found.items())
+
+
+def _counted(number: int, noun: str) -> str:
+    return text.counted(number, noun, _PLURALS.get(noun, ""))
