@@ -227,7 +227,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--tally", type=Path, metavar="FILE", help="add what was counted to this file")
     parser.add_argument("--label", default="", help="a word that goes into the tally, such as a commit")
-    parser.add_argument("--sum", nargs="+", type=Path, metavar="FILE", help="add up tallies, and run nothing")
+    parser.add_argument(
+        "--sum",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="add up tallies (files, or folders of them), and run nothing",
+    )
     return parser
 
 

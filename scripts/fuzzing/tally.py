@@ -70,9 +70,9 @@ def append(tallies: Iterable[Tally], path: Path) -> None:
 
 
 def read(paths: Iterable[Path]) -> dict[str, Tally]:
-    """The sums of all lines of these files, by target."""
+    """The sums of all lines of these files, and of the tallies (`.jsonl`) in these folders, by target."""
     sums: dict[str, Tally] = {}
-    for path in paths:
+    for path in (file for given in paths for file in (sorted(given.glob("*.jsonl")) if given.is_dir() else [given])):
         for line in path.read_text(encoding="utf-8").splitlines():
             fields = json.loads(line)
             fields["outcomes"] = Counter(fields["outcomes"])

@@ -78,6 +78,7 @@ def test_tallies_are_added_up(run, samples, tmp_path, capsys):
     assert list(sums) == ["omf", "lzo", "mask"]
     assert sums["omf"].cases == 40
     assert all(0.05 <= sums[name].cpu < 5 for name in ("lzo", "mask"))
+    assert tally.read([lines.parent]) == sums
     assert fuzz.main(["--sum", str(lines), str(lines)]) == 0
     assert [line.split()[:2] for line in capsys.readouterr().out.splitlines() if line.startswith("omf  ")] == [
         ["omf", "80"]
