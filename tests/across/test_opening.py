@@ -42,7 +42,7 @@ def test_what_an_older_blender_saved_leaves_this_one_as_it_came(model, tmp_path)
             options=omf_codec.MotionExportOptions(),
             report=Report(),
         )
-        assert plan.changes.motions == []
+        assert plan.changes.parts == []
         assert plan.data == path.read_bytes()
     plan = model_export.plan_export(bpy.context, rig, model_export.ExportOptions(), Report())
     assert not plan.changes
