@@ -4,7 +4,7 @@ import subprocess
 
 import bpy
 from mathutils import Quaternion
-from picture_studio import HERE, SAMPLES, Steps, area, drop, key, load, sidebar, there
+from picture_studio import HERE, SAMPLES, Steps, area, drop, key, load, sidebar, there, window
 
 MOTIONS = 231
 FRAMES = HERE / "film"
@@ -46,10 +46,12 @@ def film() -> Steps:
     yield from _frame(120)
     with there():
         bpy.ops.motionbridge.save_back("INVOKE_DEFAULT")
+    while window().modal_operators:  # until its dialog opens
+        yield 0.5
     yield 1.5
     yield from _frame(300)
     yield from key("RET")
-    yield 0.3
+    yield 1.0
     yield from _frame(250)
 
 

@@ -4,6 +4,7 @@ import ast
 import json
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -82,3 +83,70 @@ def test_no_translated_text_has_a_banned_idiom():
 @pytest.mark.parametrize("text", ["The bone hangs on its parent", "out.omf: 5 untouched", "NUMBERED ANEW"])
 def test_an_idiom_is_seen(text):
     assert len(idioms(text)) >= 1
+
+
+COUNTING = ("core", "blender", "games", "ui")
+"""Folders below addon/ in which no number stands before a plural; `formats` for what is left over in a file alone."""
+VERBS = frozenset(
+    [
+        "has",
+        "is",
+        "holds",
+        "does",
+        "moves",
+        "plays",
+        "comes",
+        "needs",
+        "belongs",
+        "lacks",
+        "was",
+        "exists",
+        "as",
+        "this",
+    ]
+)
+SMALL_WORDS = frozenset(["if", "of", "in", "to", "for", "and", "with", "that", "not", "the", "on", "would"]) | VERBS
+SEVERAL = {
+    "MOST_SAMPLED", "TAG_FIELD", "len(data.splines) or 'no'", "len(others) or 'no'", "len(order)", "len(pictures)",
+    "len(there) + len(new)", "len(frames)", "len(looked_at)", "end - begin + 1", "last - first + 1", "depth", "found",
+    "height", "channels", "size", "len(window)", "name", "base.last - base.first + 1", "old.st_nlink - 1", "len(data)",
+}  # fmt: skip
+"""What is never 1 where it is said, or is no number."""
+
+
+def bare_plurals(source: str) -> Iterator[tuple[int, str]]:
+    """Line and words of every number in an f-string that is followed by a plural, such as ``{len(bones)} bones``."""
+    for node in ast.walk(ast.parse(source)):
+        for value, after in pairwise(node.values) if isinstance(node, ast.JoinedStr) else ():
+            if not isinstance(value, ast.FormattedValue) or value.conversion != -1 or value.format_spec is not None:
+                continue
+            words = re.match(r" ((?:[a-z-]+ ){0,2}?)([a-z]{3,}s)\b", str(getattr(after, "value", "")))
+            number = ast.unparse(value.value)
+            if words and number not in SEVERAL and SMALL_WORDS.isdisjoint([*words[1].split(), words[2]]):
+                yield node.lineno, f"{{{number}}}{words[0]}"
+
+
+def test_no_number_stands_before_a_plural():
+    found = []
+    for path in sorted(ADDON.rglob("*.py")):
+        folder = path.relative_to(ADDON).parts[0]
+        for line, words in bare_plurals(path.read_text(encoding="utf-8")):
+            if folder in COUNTING or (folder == "formats" and "extra bytes" in words):
+                found.append(f"{path.relative_to(ADDON)}:{line}: {words}: use core.text.counted_plural")
+    assert found == []
+
+
+def test_labels_with_a_number_have_a_singular_or_none_is_needed():
+    texts = json.loads((ADDON / "ui" / "ru.json").read_text(encoding="utf-8"))["*"]
+    plural = [text for text in texts if re.search(r"^(?:Import )?\{\} [a-z]+s\b", text)]
+    plural = [text for text in plural if VERBS.isdisjoint(text.split())]
+    lacking = [text for text in plural if re.sub(r"s\b", "", text.replace("{}", "1"), count=1) not in texts]
+    assert lacking == ["Import {} files", "{} warnings, see Motionbridge > Report"], "one file or warning is named"
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [('f"{len(b)} bones"', 1), ('f"{n} extra bytes"', 1), ('f"{name} has 1"', 0), ('f"{n:g} frames"', 0)],
+)
+def test_bare_plurals_are_seen(source, count):
+    assert len(list(bare_plurals(source))) == count

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from ..core.model import Attribute, Domain, Mesh
 from ..core.report import Report
+from ..core.text import counted_plural, said_of
 from . import attributes, compat, material, vertex_groups
 from .mesh_arrays import (
     LOOSE_UV,
@@ -93,7 +94,8 @@ def _without_faces_to_nowhere(mesh: Mesh, report: Report) -> Mesh:
     if not len(triangles) or (int(triangles.min()) >= 0 and int(triangles.max()) < len(mesh.positions)):
         return mesh
     valid = np.logical_and(triangles >= 0, triangles < len(mesh.positions)).all(axis=1)
-    report.warn(f"{int((~valid).sum())} triangles point to vertices that do not exist; left out", mesh.name)
+    problem = said_of(int((~valid).sum()), "triangles", "point to vertices that do not exist")
+    report.warn(f"{problem}; left out", mesh.name)
     index = None if mesh.material_index is None else mesh.material_index[valid]
     kept = {
         name: replace(found, values=found.values[valid]) if found.domain is Domain.FACE else found
@@ -141,7 +143,8 @@ def _build_normals(data: Any, given: NDArray[np.float32], name: str, report: Rep
         unit = np.divide(given, length, out=shown.copy(), where=length > 0)
         far = int((np.abs(unit - shown).max(axis=1) > FAR_OFF).sum())
     if far:
-        report.note(f"this Blender cannot show {far} normals exactly (4.5 and later can); they are kept", name)
+        normals = counted_plural(far, "normals")
+        report.note(f"this Blender cannot show {normals} exactly (4.5 and later can); kept unchanged", name)
 
 
 def select_loose_edges(data: Any) -> None:

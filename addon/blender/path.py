@@ -18,6 +18,7 @@ from ..core.envelope import Behaviour, Curve, Interpolation
 from ..core.envelope.curve import empty_curve, fitted
 from ..core.errors import WriteError
 from ..core.model import Channels, Path
+from ..core.text import counted_plural
 from . import compat, scope
 
 Floats = NDArray[np.float64]
@@ -258,7 +259,7 @@ def sample(
     first, last = frames
     if last - first >= MOST_SAMPLED:
         raise WriteError(
-            f"{owner.name!r} moves over {last - first + 1} frames, each of which would be sampled",
+            f"{owner.name!r} moves over {counted_plural(last - first + 1, 'frames')}, each of which would be sampled",
             remedy=f"Set a manual frame range of at most {MOST_SAMPLED} frames on its action",
         )
     places = np.empty((last - first + 1, 4, 4))

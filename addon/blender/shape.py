@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..core.model import Attribute, Domain, Mesh
 from ..core.report import Report
+from ..core.text import said_of
 from . import attributes, material
 from .mesh_arrays import (
     FOLDED,
@@ -56,7 +57,8 @@ def gather_shape(
         folded = folded_rows(data, len(faces))
         lost = (len(data.get(FOLDED, (0, 0))) - 2) // 5 - len(folded)
         if lost:
-            report.warn(f"{lost} triangles without area are left out because the mesh has changed", shown.name)
+            problem = said_of(lost, "triangles without area", "are left out because the mesh has changed")
+            report.warn(problem, shown.name)
         places = folded[:, 0]
         index = attributes.gather(data, "material_index", Domain.FACE, np.int32)
         if index is None:

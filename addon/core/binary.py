@@ -127,7 +127,7 @@ class Reader:
     def expect_end(self, what: str) -> None:
         """Refuse bytes left over behind ``what``."""
         if self.remaining:
-            raise self.error(f"{self.remaining} extra bytes after {what}")
+            raise self.error(f"{self.remaining} extra byte{'s' if self.remaining > 1 else ''} after {what}")
 
 
 def _find_byte(window: memoryview, value: int) -> int:

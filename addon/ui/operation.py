@@ -294,7 +294,7 @@ class MOTIONBRIDGE_OT_report(BlenderOperator):
         for line in lines[:LINES_SHOWN]:
             column.label(text=line, translate=False)
         if len(lines) > LINES_SHOWN:
-            column.label(text=said("{} more lines in the text").format(len(lines) - LINES_SHOWN))
+            column.label(text=said("Lines left, in the text: {}").format(len(lines) - LINES_SHOWN))
 
     def execute(self, context: Any) -> set[str]:
         """Put it into a text."""

@@ -179,7 +179,7 @@ def test_of_many_models_those_that_are_named_are_imported(tmp_path):
     archive = tmp_path / "many.mn3"
     files = {name: SHIP.read_bytes() for name in ("a.oof", "B.OOF", "c.oof")}
     archive.write_bytes(hog2.write(hog2.new_hog2({**files, "readme.txt": b"x"})))
-    assert "3 models are in it" in refused(bpy.ops.import_scene.descent3_oof, filepath=str(archive))
+    assert "models in it: 3" in refused(bpy.ops.import_scene.descent3_oof, filepath=str(archive))
     said = refused(bpy.ops.import_scene.descent3_oof, filepath=str(archive), models="zzz")
     assert "there is no model named 'zzz'" in said
     load(archive, models="b;C.oof")

@@ -18,6 +18,7 @@ from ...core.binary import Bytes, Reader, Writer
 from ...core.errors import ReadError
 from ...core.finite import warn_not_finite
 from ...core.report import Report
+from ...core.text import counted_plural
 from . import strings
 
 TEXTURE_PAGE = 1
@@ -115,7 +116,7 @@ def read(data: bytes, file: str, report: Report) -> Gam:
         pages.append(_read_page(kind, body, report))
     document = Gam(pages, reader.rest(), file)
     if len(document.tail):
-        report.warn(f"{len(document.tail)} extra bytes after the last page; kept")
+        report.warn(f"{counted_plural(len(document.tail), 'extra bytes')} after the last page; kept")
     return document
 
 

@@ -21,6 +21,7 @@ from ...core.binary import Bytes, Reader, Writer
 from ...core.errors import ReadError, WriteError
 from ...core.files import write_atomically
 from ...core.report import Report
+from ...core.text import counted_plural
 from . import strings
 
 MAGIC = b"HOG2"
@@ -96,7 +97,7 @@ def read(data: bytes, file: str, report: Report) -> Hog2:
 
 def _report_oddities(document: Hog2, report: Report) -> None:
     if len(document.tail):
-        report.warn(f"{len(document.tail)} extra bytes after the files; kept")
+        report.warn(f"{counted_plural(len(document.tail), 'extra bytes')} after the files; kept")
     if len(document.gap):
         report.note(f"{len(document.gap)} bytes lie between table and files; kept")
     lowered = [name.lower() for name in document.names]

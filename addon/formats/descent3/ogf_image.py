@@ -23,6 +23,7 @@ from ...core.binary import Bytes, Reader, Writer
 from ...core.errors import ReadError
 from ...core.finite import warn_not_finite
 from ...core.report import Report
+from ...core.text import counted_plural
 from . import strings
 
 RUN = np.dtype([("count", "u1"), ("pixel", "<u2")])
@@ -146,7 +147,7 @@ def read(data: bytes, file: str, report: Report) -> OgfImage:
     if head is not None:
         warn_not_finite(report, "the time of a frame", head.frame_time)
     if len(document.tail):
-        report.warn(f"{len(document.tail)} extra bytes after the image; kept")
+        report.warn(f"{counted_plural(len(document.tail), 'extra bytes')} after the image; kept")
     for image in document.frames:
         if image.type not in ImageType.__members__.values() or image.type in (ImageType.EIGHT_BITS, ImageType.RAW):
             report.warn(f"an image of type {image.type} is not readable by the game; its pixels are kept", image.label)

@@ -22,7 +22,7 @@ from ...core.changes import Changes, Item, Part
 from ...core.errors import ReadError, WriteError
 from ...core.model import Channels, Path
 from ...core.report import Report
-from ...core.text import counted
+from ...core.text import counted, counted_plural
 from .channels import NAMES, OBJECT, decode_channels, encode_channels
 from .chunks import (
     Chunk,
@@ -177,7 +177,7 @@ def read_animation(reader: Reader, report: Report) -> Animation:
     animation.envelopes = [envelopes[channel] for channel in range(len(NAMES))]
     animation.tail = reader.rest()
     if len(animation.tail):
-        report.warn(f"{len(animation.tail)} extra bytes after the channels; kept", reader.chunk)
+        report.warn(f"{counted_plural(len(animation.tail), 'extra bytes')} after the channels; kept", reader.chunk)
     if not (np.isfinite(fps) and fps >= 1e-3):
         report.warn(f"{fps} frames per second are invalid; 30 are used, the value is kept", reader.chunk)
     return animation

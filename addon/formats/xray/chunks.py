@@ -15,6 +15,7 @@ from typing import Generic, TypeVar
 from ...core.binary import Bytes, Reader
 from ...core.errors import ReadError
 from ...core.report import Report
+from ...core.text import counted_plural
 from .lzhuf import unpack
 
 COMPRESSED = 0x8000_0000
@@ -111,7 +112,7 @@ def read_chunks(reader: Reader, report: Report) -> ChunkRun:
         chunks.append(chunk)
     tail = reader.rest()
     if len(tail):
-        report.warn(f"{len(tail)} extra bytes after the last chunk; kept", reader.chunk or "file")
+        report.warn(f"{counted_plural(len(tail), 'extra bytes')} after the last chunk; kept", reader.chunk or "file")
     return ChunkRun(chunks, tail)
 
 

@@ -23,6 +23,7 @@ from ...core.finite import warn_not_finite
 from ...core.model import FILE_VERTEX, Domain, Material, Mesh
 from ...core.problems import Problem
 from ...core.report import Report
+from ...core.text import counted_plural
 
 VERTEX = np.dtype([("position", "<f4", 3), ("uv", "<f4", 2)])
 NO_WAVING = 1
@@ -105,7 +106,7 @@ def read_model(reader: Reader, report: Report) -> Dm:
     for what, values in (("scales", scale), ("vertices", document.vertices)):
         warn_not_finite(report, f"{what}{inside}", values)
     if len(document.tail):
-        report.warn(f"{len(document.tail)} extra bytes after the model; kept", place)
+        report.warn(f"{counted_plural(len(document.tail), 'extra bytes')} after the model; kept", place)
     if corners % 3:
         report.warn(f"{corners} indices do not make whole triangles", place)
     if corners and int(document.corners.max()) >= vertices:

@@ -19,6 +19,7 @@ from ...core.binary import Bytes, Reader
 from ...core.finite import warn_not_finite
 from ...core.model import Attribute, Domain, Mesh
 from ...core.report import Report
+from ...core.text import counted_plural
 from .chunks import ChunkRun, chunk_heading, open_chunk, read_chunks, stored_size, with_bodies, write_chunks
 
 POINT = np.dtype([("positions", "<f4", (1, 3))])
@@ -90,7 +91,8 @@ def read(data: bytes, file: str, report: Report) -> Err:
         document.rests[number] = inside.rest()
         warn_not_finite(report, what, document.found[number])
         if len(document.rests[number]):
-            report.warn(f"{len(document.rests[number])} extra bytes after the {what}; kept", inside.chunk)
+            extra = counted_plural(len(document.rests[number]), "extra bytes")
+            report.warn(f"{extra} after the {what}; kept", inside.chunk)
     if not document.found:
         raise reader.error("there are no errors of a level in it", "Check that this is an .err of a level compiler")
     for chunk in run.others(document.found):

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...core.binary import Reader
 from ...core.errors import ReadError
+from ...core.text import counted_plural
 
 LARGEST = 64 << 20
 """Bytes a body may unpack to. The largest file of the games is far smaller."""
@@ -139,7 +140,8 @@ def unpack(reader: Reader) -> bytes:
     if len(plain) != size:
         raise _mismatch(reader, f"the compressed stream gives more than its {size} bytes")
     if (used + 7) // 8 != len(packed):
-        raise _mismatch(reader, f"{len(packed) - (used + 7) // 8} extra bytes after the compressed stream")
+        extra = counted_plural(len(packed) - (used + 7) // 8, "extra bytes")
+        raise _mismatch(reader, f"{extra} after the compressed stream")
     return plain
 
 

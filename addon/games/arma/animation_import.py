@@ -19,7 +19,7 @@ from ...core.errors import ReadError, WriteError
 from ...core.model import DeltaClip
 from ...core.pivots import NOISE
 from ...core.report import Report
-from ...core.text import of_file_are
+from ...core.text import counted_plural, of_file_are
 from ...formats.arma import rtm
 from ...formats.arma.bone_table import BoneTable
 from ...formats.arma.hierarchy import Hierarchy
@@ -167,7 +167,7 @@ class _Importer:
         missing = [bone for bone, name in zip(bones, named, strict=True) if not name]
         if len(missing) == len(bones):
             raise ReadError(
-                f"none of the {len(missing)} bones of the file is in the armature {rig.name!r}",
+                f"none of the {counted_plural(len(missing), 'bones')} of the file is in the armature {rig.name!r}",
                 file=self.file,
                 remedy="Select the armature it belongs to, name the prefix of its bones or a table of their names, or "
                 "import onto a new armature",

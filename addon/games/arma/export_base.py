@@ -57,9 +57,9 @@ class Base:
         document = rtm.read(data, action.name, Report())
         frames, _ = timing.kept_keys(properties)
         if len(frames) != len(document.phases) or len(properties.bones) != len(document.bones):
+            counts = [len(document.phases), len(frames), len(document.bones), len(properties.bones)]
             raise ReadError(
-                f"of its file {len(document.phases)} frames of {len(document.bones)} bones are kept, but keys of "
-                f"{len(frames)} frames and {len(properties.bones)} bones",
+                "the data kept of its file does not agree: frames {} and {}, bones {} and {}".format(*counts),
                 file=action.name,
                 remedy="Import the file again",
             )

@@ -55,7 +55,7 @@ def kept_keys(properties: Any) -> tuple[NDArray[np.float32], NDArray[np.float32]
     """(keys,) the frames and the phases that `keep_keys` stored. Raises `ReadError` where they are damaged."""
     frames, phases = kept_frames(properties), kept_phases(properties)
     if len(frames) != len(phases):
-        problem = f"of its file {len(frames)} frames and {len(phases)} phases are kept, not as many of both"
+        problem = f"the data kept of its file does not agree: frames {len(frames)}, phases {len(phases)}"
         raise ReadError(problem, file=properties.id_data.name, remedy="Import the file again")
     return frames, phases
 

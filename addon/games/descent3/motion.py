@@ -29,6 +29,7 @@ from ...blender.record import drop, keep, kept
 from ...core import names, rotation
 from ...core.errors import WriteError
 from ...core.report import Report
+from ...core.text import counted_plural
 from ...formats.descent3.oof.document import Oof
 from ...formats.descent3.oof.model import Floats, Model, Motion, Part
 from ...formats.descent3.oof.pose import KeyedMotion, between_keys, chosen_ticks, keyed_motions
@@ -419,8 +420,8 @@ def _range(
     if last - first >= most:
         because = f" ({part.sampled[0]}: each would be looked at)" if part.sampled else ""
         raise WriteError(
-            f"{part.object.name!r} moves over {last - first + 1} frames{because}",
-            remedy=f"Keep it within {most} frames",
+            f"{part.object.name!r} moves over {counted_plural(last - first + 1, 'frames')}{because}",
+            remedy=f"Keep it within {counted_plural(most, 'frames')}",
         )
     return first, max(last, first + 1)
 
@@ -554,10 +555,11 @@ def _report_left_out(part: _Moving, report: Report) -> None:
     if rotates_itself(found) is not None:
         rotations = [key for key in transforms.channels_of(curves, bone) if key[0].startswith("rotation")]
         if rotations:
-            report.warn(f"the game rotates it by itself: {len(rotations)} curves of its rotation left out", found.name)
+            left_out = counted_plural(len(rotations), "curves")
+            report.warn(f"the game rotates it by itself: {left_out} of its rotation left out", found.name)
     others = {curve.data_path for curve in transforms.playing_curves(found)} - transforms.WIDTHS.keys()
     if others:
-        report.warn(f"{len(others)} animated properties left out ({min(others)})", found.name)
+        report.warn(f"{counted_plural(len(others), 'animated properties')} left out ({min(others)})", found.name)
     if found.type == "MESH" and found.data.shape_keys is not None and found.data.shape_keys.animation_data is not None:
         report.warn("animated shape keys left out: the game's parts are rigid", found.name)
 

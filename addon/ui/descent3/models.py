@@ -190,7 +190,7 @@ class IMPORT_SCENE_OT_descent3_oof(TickedChoice, FileImport, ImportHelper, Blend
         """Which, and how."""
         layout = self.layout
         if len(self.listed):
-            lists.draw_ticks(layout, self, "MOTIONBRIDGE_UL_listed_models", shown("{} of {} models"))
+            lists.draw_ticks(layout, self, "MOTIONBRIDGE_UL_listed_models", shown("Models: {} of {}"))
         column = fields(layout.column())
         for name in OPTIONS:
             row = column.row()
@@ -252,7 +252,7 @@ class IMPORT_SCENE_OT_descent3_oof(TickedChoice, FileImport, ImportHelper, Blend
         lowered = {name.lower() for name in names}
         missing = [name for name in sorted(wanted) if name not in lowered and f"{name}{model.SUFFIX}" not in lowered]
         if missing or not wanted:
-            problem = f"there is no model named {missing[0]!r}" if missing else f"{len(names)} models are in it"
+            problem = f"there is no model named {missing[0]!r}" if missing else f"models in it: {len(names)}"
             raise ReadError(problem, file=path, remedy=f"Name the models to import, such as {names[0]}")
         return [name for name in names if {name.lower(), Path(name).stem.lower()} & wanted]
 

@@ -111,7 +111,7 @@ class MotionList(TickedChoice):
         """The list, where there is one."""
         operator: Any = self
         if len(operator.listed):
-            lists.draw_ticks(layout, operator, "MOTIONBRIDGE_UL_listed_motions", shown("{} of {} motions"))
+            lists.draw_ticks(layout, operator, "MOTIONBRIDGE_UL_listed_motions", shown("Motions: {} of {}"))
 
     def chosen(self, paths: list[str], codec: Codec, report: Report) -> dict[str, list[str]]:
         """Path -> names of the motions to import from it: those named, else those ticked, else all.

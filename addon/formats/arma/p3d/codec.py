@@ -9,6 +9,7 @@ from ....core.binary import Reader, Writer
 from ....core.errors import WriteError
 from ....core.finite import warn_not_finite
 from ....core.report import Report
+from ....core.text import counted_plural
 from .document import (
     ARMA,
     BINARISED_MARK,
@@ -56,7 +57,7 @@ def read(data: bytes, file: str, report: Report) -> P3d:
     reader.chunk = ""
     result = P3d(version, lods, reader.rest())
     if len(result.tail):
-        report.warn(f"{len(result.tail)} extra bytes after the last level; kept")
+        report.warn(f"{counted_plural(len(result.tail), 'extra bytes')} after the last level; kept")
     return result
 
 

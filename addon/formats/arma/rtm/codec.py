@@ -16,6 +16,7 @@ from ....core.binary import Bytes, Reader, Writer
 from ....core.errors import ReadError, WriteError
 from ....core.finite import warn_not_finite
 from ....core.report import Report
+from ....core.text import counted_plural
 from .. import lzo, lzss
 from .document import (
     BINARISED,
@@ -343,7 +344,7 @@ def _report(document: Rtm, report: Report) -> None:
         warn_not_finite(report, what, values)
     if len(document.tail):
         last = "matrix" if isinstance(document, Plain) else "frame"
-        report.warn(f"{len(document.tail)} extra bytes after the last {last}; kept")
+        report.warn(f"{counted_plural(len(document.tail), 'extra bytes')} after the last {last}; kept")
     if not frames:
         report.warn("the animation has no frames")
     if frames > MOST_FRAMES or bones > MOST_BONES:

@@ -18,6 +18,7 @@ from ....core.binary import Reader, Writer
 from ....core.errors import ReadError
 from ....core.finite import warn_not_finite
 from ....core.report import Report
+from ....core.text import counted_plural
 from ..strings import read_counted, write_counted
 from .document import (
     ALPHA_SINCE,
@@ -102,7 +103,7 @@ def read(data: bytes, file: str, report: Report) -> Oof:
     sections = [_read_section(identifier, body, context, report) for identifier, body in spans]
     document = Oof(version, sections, reader.rest(), file)
     if len(document.tail):
-        report.warn(f"{len(document.tail)} extra bytes at the end, which can crash the game; kept")
+        report.warn(f"{counted_plural(len(document.tail), 'extra bytes')} at the end, which can crash the game; kept")
     parts = [section for section in sections if section.id == b"SOBJ"]
     if parts and all(section.value is None for section in parts):
         raise ReadError("no sub-object is one of Descent 3", file=file, chunk="SOBJ", remedy=_ANOTHER_GAME)
@@ -174,7 +175,7 @@ def _read_section(identifier: bytes, body: Reader, context: _Context, report: Re
     else:
         warn_not_finite(report, chunk, value)
     if len(section.tail):
-        finding = f"{len(section.tail)} extra bytes, which the game would read as a chunk; kept"
+        finding = f"{counted_plural(len(section.tail), 'extra bytes')}, which the game would read as a chunk; kept"
         report.warn(finding, f"{chunk} at {body.start}")
     return section
 

@@ -25,6 +25,7 @@ from ....core import names, text
 from ....core.binary import Bytes, Reader, Writer
 from ....core.finite import warn_not_finite
 from ....core.report import Report
+from ....core.text import counted_plural
 from .. import dm
 from ..chunks import Chunk, ChunkRun, chunk_heading, open_chunk, read_chunks, stored_size, with_bodies, write_chunks
 from ..dm import Dm
@@ -166,7 +167,7 @@ def read(data: bytes, file: str, report: Report) -> Details:
             warn_not_finite(report, "heights of slots", height_of(slots).astype(np.float32))
     for rest, what in ((document.header_rest, "header"), (document.slots_rest, "slots")):
         if len(rest):
-            report.warn(f"{len(rest)} extra bytes after the {what}; kept")
+            report.warn(f"{counted_plural(len(rest), 'extra bytes')} after the {what}; kept")
     for chunk in run.others((HEADER, MODEL_LIST, SLOT_LIST)):
         report.note(f"a chunk of unknown meaning ({chunk.id:#x}), kept unchanged")
     return document

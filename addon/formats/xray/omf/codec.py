@@ -19,6 +19,7 @@ from ....core.binary import Reader, Writer
 from ....core.errors import ReadError
 from ....core.finite import warn_not_finite
 from ....core.report import Report
+from ....core.text import counted_plural
 from ..chunks import (
     Chunk,
     ChunkRun,
@@ -346,7 +347,8 @@ def read_parameters(reader: Reader, report: Report) -> Parameters:
     parameters, noticed = found
     report.include(noticed)
     if len(parameters.tail):
-        report.warn(f"{len(parameters.tail)} extra bytes after the motion parameters; kept", reader.chunk)
+        extra = counted_plural(len(parameters.tail), "extra bytes")
+        report.warn(f"{extra} after the motion parameters; kept", reader.chunk)
     return parameters
 
 

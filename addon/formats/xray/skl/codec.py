@@ -13,6 +13,7 @@ from ....core.binary import Reader, Writer
 from ....core.errors import ReadError, WriteError
 from ....core.finite import warn_not_finite
 from ....core.report import Report
+from ....core.text import counted_plural
 from ..channels import NAMES
 from ..chunks import ChunkRun, Section, listed, open_chunk, read_chunks, starts_like_chunks, with_body, write_chunks
 from ..envelopes import are_sound, check, read_old, read_packed, write_envelope
@@ -54,7 +55,7 @@ def read(data: bytes, file: str, report: Report) -> Skl:
             value = read_motion(body, report)
             value.tail = body.rest()
             if len(value.tail):
-                report.warn(f"{len(value.tail)} extra bytes after the motion; kept", value.label)
+                report.warn(f"{counted_plural(len(value.tail), 'extra bytes')} after the motion; kept", value.label)
             motions.append(value)
         sections.append(Section(chunk, value))
     if not motions:
@@ -76,7 +77,7 @@ def _read_list(reader: Reader, report: Report) -> Skl:
     motions = [read_motion(reader, report) for _ in range(count)]
     tail = reader.rest()
     if len(tail):
-        report.warn(f"{len(tail)} extra bytes after the motions; kept")
+        report.warn(f"{counted_plural(len(tail), 'extra bytes')} after the motions; kept")
     return Skl(motions, None, tail)
 
 

@@ -12,7 +12,7 @@ from ....blender.record import keep, kept
 from ....core import files, names
 from ....core.errors import ReadError, WriteError
 from ....core.report import Report
-from ....core.text import of_file_are
+from ....core.text import counted_plural, of_file_are
 from ....formats.xray import bones
 from ....formats.xray.bones import (
     Bones,
@@ -88,7 +88,7 @@ def import_bones(rig: Any, path: str, report: Report) -> int:
     found = [(bone, by_name.get(bone.name.lower())) for bone in document.bones]
     if not any(ours is not None for _, ours in found):
         raise ReadError(
-            f"none of the {len(found)} bones of the file is in the armature {rig.name!r}",
+            f"none of the {counted_plural(len(found), 'bones')} of the file is in the armature {rig.name!r}",
             file=path,
             remedy="Select the armature these properties belong to",
         )

@@ -16,6 +16,7 @@ from ....core.errors import WriteError
 from ....core.model import FILE_FACE, Attribute, Domain, Mesh
 from ....core.problems import Problem
 from ....core.report import Report
+from ....core.text import counted_plural
 from ....formats.xray import details, dm
 from ....formats.xray.details import Details
 from ....formats.xray.dm import Dm
@@ -115,7 +116,7 @@ def plan(context: Any, ground: Any, data: bytes, report: Report) -> Plan:
     if base is None:
         points.attributes.pop(FILE_FACE, None)
         base = details.new_grid(points, {} if models is None else models.documents)
-        changes.lines.append(f"{len(base.slots)} slots, new")
+        changes.lines.append(f"{counted_plural(len(base.slots), 'slots')}, new")
     gone = set() if models is None else models.gone
     points = details.arrange(points, base, report)
     problems.refuse(details.find_orphans(points, gone), ground.name)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ....blender import instances
 from ....core.errors import WriteError
 from ....core.report import Report
+from ....core.text import counted_plural
 from ....formats.xray import details
 from .details_exporting import gather_ground, models_of, numbers_of
 
@@ -46,7 +47,7 @@ def scatter(
     plants = details.scatter(points, faces[np.isfinite(points.positions[faces]).all(axis=1)], scales, options.spacing)
     if not len(plants):
         raise WriteError(
-            f"no detail models on the {len(faces)} chosen slots",
+            f"no detail models on the {counted_plural(len(faces), 'chosen slots')}",
             remedy="Select slots with detail models, and check that the models exist",
         )
     found = len(plants)

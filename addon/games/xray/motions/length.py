@@ -14,6 +14,7 @@ from ....blender.record import kept
 from ....core.binary import Reader
 from ....core.errors import MotionbridgeError
 from ....core.report import Report
+from ....core.text import counted_plural
 from ....formats.xray.skl.document import SkeletalMotion
 from .files import skl_motion_of
 
@@ -78,7 +79,7 @@ def warn(action: Any, report: Report) -> None:
     if shortened:
         report.warn(
             "shortened by the action's frame range; keys after it are left out",
-            f"{action.name}: {before} -> {count} frames",
+            f"{action.name}: {before} -> {counted_plural(count, 'frames')}",
         )
     last = first + action.motionbridge_motion.frame_step * (count - 1)
     start, end = actions.key_ends(action, first, last)
@@ -120,7 +121,7 @@ def warn_of_skeletal(action: Any, base: SkeletalMotion, frames: tuple[int, int],
     """Say which motion of the editor becomes shorter, and which of its new keys are not played."""
     first, last = frames
     if last - first < base.last - base.first:
-        text = f"{action.name}: {base.last - base.first + 1} -> {last - first + 1} frames"
+        text = f"{action.name}: {base.last - base.first + 1} -> {counted_plural(last - first + 1, 'frames')}"
         report.warn("shortened by the action's frame range; keys after it are kept but not played", text)
     start = actions.key_ends(action, first, np.inf)[0]
     if start < first - actions.NEAR and start < _key_ends(base)[0] - actions.NEAR:

@@ -20,7 +20,7 @@ from ....blender.sampling import Sampler
 from ....core import names
 from ....core.errors import ReadError, WriteError
 from ....core.report import Report
-from ....core.text import of_file_are
+from ....core.text import counted_plural, of_file_are
 from ....formats.xray.omf.edit import LONGEST_NAME
 from ..bones.properties import game_name
 from .files import LISTS, SKL_LISTS, lists_of
@@ -178,7 +178,7 @@ def refuse_strangers(bones: Collection[str], places: dict[str, int], rig: Any, p
     """Raise `ReadError` where none of the ``bones`` of a file is in an armature with ``places`` as `bone_places`."""
     if bones and not {bone.lower() for bone in bones} & places.keys():
         raise ReadError(
-            f"none of the {len(bones)} bones of the file is in the armature {rig.name!r}",
+            f"none of the {counted_plural(len(bones), 'bones')} of the file is in the armature {rig.name!r}",
             file=path,
             remedy="Select the armature these motions belong to",
         )

@@ -28,6 +28,7 @@ from ....core.errors import WriteError
 from ....core.model import Channels, Clip, CurveClip
 from ....core.pose_curves import straightened
 from ....core.report import Report
+from ....core.text import counted_plural, said_of
 from ....formats.xray import skl
 from ....formats.xray.channels import lost_slopes
 from ....formats.xray.marks import decode_marks
@@ -197,7 +198,7 @@ class SklBuilder:
         if result.fitted:
             metres, radians = self._options.tolerance
             self._report.note(
-                f"{result.kept_exactly} tracks have the file's curves, {result.fitted} are fitted within "
+                f"{said_of(result.kept_exactly, 'tracks', 'have')} the file's curves, fitted: {result.fitted}, within "
                 f"{1000 * metres:g} mm and {np.degrees(radians):.3g}° for the bones' rest pose",
                 Path(self._path).name,
             )
@@ -213,7 +214,7 @@ def _showing(rig: Any, options: SkeletalImportOptions, report: Report) -> Showin
         report.note("bones use quaternions, as in the other actions of this armature", rig.name)
     elif not quaternions and others:
         report.warn(
-            f"bones now use Euler angles; {len(others)} actions with quaternion keys no longer play "
+            f"bones now use Euler angles; actions with quaternion keys that no longer play: {len(others)} "
             "(import with quaternions to keep both)",
             rig.name,
         )
@@ -256,8 +257,8 @@ def tracks_on(motion: SkeletalMotion, bones: Bones, report: Report) -> dict[int,
         result[place] = number
     if odd:
         report.warn(
-            f"{len(odd)} bones repeat or go on outside their keys, which is shown only where channels carry over as "
-            "they are; kept unless edited",
+            f"keys of {counted_plural(len(odd), 'bones')} repeat or continue outside their range, which is shown only "
+            "where channels carry over as they are; kept unless edited",
             motion.label,
         )
     return result

@@ -188,7 +188,7 @@ def count_at(name, offset, value, version=2300):
 
 ODD = {
     "a body too short": (model(replaced={b"GPNT": body(CHUNKS[b"GPNT"], 2300)[:-1]}), "not readable, kept unchanged"),
-    "a body too long": (model(replaced={b"WBAT": body(CHUNKS[b"WBAT"], 2300) + b"x"}), "1 extra bytes"),
+    "a body too long": (model(replaced={b"WBAT": body(CHUNKS[b"WBAT"], 2300) + b"x"}), "1 extra byte, which"),
     "stray bytes": (model() + bytes(7), "7 extra bytes at the end"),
     "31 sub-objects": (count_at(b"OHDR", 0, 31, 2000), "31 sub-objects; the game supports 30"),
     "two billion sub-objects": (count_at(b"OHDR", 0, 2**31 - 1), "2147483647 sub-objects are declared, 2 exist"),
