@@ -46,7 +46,7 @@ def test_every_version_is_known_to_the_last_byte(version):
     assert oof.write(document) == oof.recompose(document) == data
     assert oof.raw_size(document) == 3  # IDTA alone is not understood
     assert report.warnings == NAN_NORMAL
-    assert detect("nameless", data[:64]).module is oof
+    assert detect("nameless", data[:64]).name == "oof"
     part, rotor = document.sub_objects
     assert (part.label, rotor.label, rotor.property_text, rotor.parent) == ("body", "rotor", "$rotate=2.", 0)
     assert part.positions[3].tolist() == [0, 1, 2]
