@@ -28,7 +28,7 @@ def pointers_stamp() -> tuple[int, int]:
     return _stamp, _evaluations
 
 
-def changed(_owner: Any = None, _context: Any = None) -> None:
+def changed(_owner: Any = None, _context: bpy.types.Context | None = None) -> None:
     """Forget what was remembered; the ``update`` of properties that lists show."""
     global _stamp  # noqa: PLW0603 (one number for the whole of Blender)
     _stamp += 1

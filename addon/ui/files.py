@@ -28,7 +28,7 @@ class FileImport(Operation, FileChoice):
 
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
-    def invoke(self, context: Any, _event: Any) -> Any:
+    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
         """A dialog with the options for dropped files, else the file browser."""
         operator: Any = self
         self.called_by_person(from_browser=not operator.properties.is_property_set("filepath"))
@@ -60,7 +60,7 @@ class FileImport(Operation, FileChoice):
         return made
 
 
-def draw_backup(layout: Any, operator: Any, path: str) -> None:
+def draw_backup(layout: bpy.types.UILayout, operator: Any, path: str) -> None:
     """The operator's option to keep a backup, and below it that an existing one of the file at ``path`` stays."""
     layout.prop(operator, "backup")
     backup = files.backup_of(bpy.path.abspath(path)) if path else None
@@ -97,7 +97,7 @@ class FileExport(Operation):
     def suggest(self, context: Any) -> None:
         """Set ``filepath``, and options that follow from what is active, before the browser opens."""
 
-    def invoke(self, context: Any, event: Any) -> Any:
+    def invoke(self, context: Any, event: bpy.types.Event) -> Any:
         """The file browser, at the file it came from."""
         operator: Any = self
         self.called_by_person(from_browser=True)

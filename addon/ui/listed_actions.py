@@ -111,7 +111,7 @@ def number_playing(rig: Any) -> int:
     return bpy.data.actions.find(data.action.name) if data is not None and data.action is not None else -1
 
 
-def draw(layout: Any, kind: str, rig: Any, **options: Any) -> None:
+def draw(layout: bpy.types.UILayout, kind: str, rig: Any, **options: Any) -> None:
     """The list of this class, of all actions. It asks 34 times which one plays, which is looked up once."""
     if len(_playing) > REMEMBERED:
         _playing.clear()

@@ -14,18 +14,18 @@ EXPORTS = tuple(map(exporters, KINDS))
 XRAY, ARMA, DESCENT3 = IMPORTS
 
 
-def _draw_operators(layout: Any, room: str, entries: dict[str, str]) -> None:
+def _draw_operators(layout: bpy.types.UILayout, room: str, entries: dict[str, str]) -> None:
     for operator, text in entries.items():
         layout.operator(f"{room}.{operator}", text=text)
 
 
-def _draw_import(menu: Any, _context: Any) -> None:
+def _draw_import(menu: Any, _context: bpy.types.Context) -> None:
     for entries in IMPORTS:
         menu.layout.separator()
         _draw_operators(menu.layout, "import_scene", entries)
 
 
-def _draw_export(menu: Any, _context: Any) -> None:
+def _draw_export(menu: Any, _context: bpy.types.Context) -> None:
     for entries in EXPORTS:
         menu.layout.separator()
         _draw_operators(menu.layout, "export_scene", entries)
@@ -37,7 +37,7 @@ class GameImports:
     entries: dict[str, str]
     layout: Any
 
-    def draw(self, _context: Any) -> None:
+    def draw(self, _context: bpy.types.Context) -> None:
         """The game's files."""
         _draw_operators(self.layout, "import_scene", self.entries)
 

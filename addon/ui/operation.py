@@ -71,7 +71,7 @@ class LongWork:
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
 
-    def modal(self, context: Any, event: Any) -> set[str]:
+    def modal(self, context: Any, event: bpy.types.Event) -> set[str]:
         """Called by Blender for each event; other operators do not get it."""
         work, answer = self._work, self._answer
         if work is None or answer is None:
@@ -106,7 +106,7 @@ class LongWork:
 class StartsAtOnce:
     """Mixed into operators of buttons without a dialog, before `Operation`: they begin when they are invoked."""
 
-    def invoke(self, context: Any, _event: Any) -> Any:
+    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
         """Called by Blender for a button."""
         operator: Any = self
         operator.called_by_person()
@@ -281,7 +281,7 @@ class MOTIONBRIDGE_OT_report(BlenderOperator):
         cls.poll_message_set("No report: no import or export was run")
         return bool(context.window_manager.motionbridge_report)
 
-    def invoke(self, context: Any, _event: Any) -> set[str]:
+    def invoke(self, context: Any, _event: bpy.types.Event) -> set[str]:
         """Show it in a dialog."""
         return context.window_manager.invoke_props_dialog(
             self, width=720, title="Motionbridge Report", confirm_text="Keep as Text"

@@ -52,7 +52,7 @@ class MotionbridgePreferences(bpy.types.AddonPreferences):
         default=True,
     )
 
-    def draw(self, _context: Any) -> None:
+    def draw(self, _context: bpy.types.Context) -> None:
         """Folders, then habits."""
         layout = self.layout
         layout.use_property_split = True

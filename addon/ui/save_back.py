@@ -90,11 +90,11 @@ class SaveBack(Operation):
     def settle(self, context: Any, plan: "FilePlan") -> None:
         """Remember that a plan was written."""
 
-    def questions(self, _context: Any) -> dict[str, bool]:
+    def questions(self, _context: bpy.types.Context) -> dict[str, bool]:
         """The options that a refusal may ask for, and whether they matter as things are."""
         return {"if_changed": False}
 
-    def draw_options(self, context: Any, layout: Any) -> None:
+    def draw_options(self, context: Any, layout: bpy.types.UILayout) -> None:
         """Options of one operator."""
 
     def title(self) -> str:
@@ -114,7 +114,7 @@ class SaveBack(Operation):
         """What is worth knowing about a plan, below its changes."""
         return []
 
-    def invoke(self, context: Any, _event: Any) -> Any:
+    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
         """Say what would change."""
         operator: Any = self
         operator.backup = preferences(context).backup
@@ -213,7 +213,7 @@ class SaveBack(Operation):
         self.draw_options(context, options)
         draw_backup(options, self, path)
 
-    def _draw_plan(self, column: Any, plan: "FilePlan", *, is_saved: bool) -> None:
+    def _draw_plan(self, column: bpy.types.UILayout, plan: "FilePlan", *, is_saved: bool) -> None:
         if is_saved:
             column.label(text="No changes to save", icon="INFO")
             return
@@ -336,7 +336,7 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
             "hidden_keys": hides_keys(rig),
         }
 
-    def draw_options(self, context: Any, layout: Any) -> None:
+    def draw_options(self, context: Any, layout: bpy.types.UILayout) -> None:
         """Which motions, and how they are written."""
         if len(library.motions_of(self._target(context)[1])) > 1:
             layout.prop(self, "only_active")
@@ -378,7 +378,7 @@ def _change_text(change: Any) -> str:
     return f"{change.name}: {'; '.join([*parts, *change.fields])}"
 
 
-def draw_warnings(layout: Any, report: Report) -> None:
+def draw_warnings(layout: bpy.types.UILayout, report: Report) -> None:
     """What will be lost: each warning once, broken into lines; the rest of many is counted."""
     lines = report.lines()[: len(report.warnings)]
     for warning in lines[:WARNINGS_SHOWN]:

@@ -53,7 +53,14 @@ class MOTIONBRIDGE_UL_arma_animations(BlenderList):
     """Animations of an armature."""
 
     def draw_item(
-        self, _context: Any, layout: Any, _data: Any, item: Any, _icon: int, _active: Any, _property: str
+        self,
+        _context: bpy.types.Context,
+        layout: Any,
+        _data: Any,
+        item: Any,
+        _icon: int,
+        _active: Any,
+        _property: str,
     ) -> None:
         """Name, then the badge."""
         if item.action is None:  # it was deleted after the list was filtered
@@ -63,7 +70,7 @@ class MOTIONBRIDGE_UL_arma_animations(BlenderList):
         row.prop(item.action, "name", text="", emboss=False, icon="ACTION")
         row.label(icon=STATUS_ICONS[animation.status if animation.is_animation else "NEW"])
 
-    def filter_items(self, _context: Any, data: Any, _property: str) -> tuple[list[int], list[int]]:
+    def filter_items(self, _context: bpy.types.Context, data: Any, _property: str) -> tuple[list[int], list[int]]:
         """Those whose names the filter fits, in the order of the list or of their names."""
         listed, shown = [row.action for row in data.motionbridge_animations], self.bitflag_filter_item
         if not self.filter_name and not self.use_filter_sort_alpha:
@@ -124,7 +131,7 @@ class MOTIONBRIDGE_OT_match_scene_to_animation(OnMotion, BlenderOperator):
         return frames_said(context)
 
 
-def draw(layout: Any, rig: Any, context: Any) -> None:
+def draw(layout: bpy.types.UILayout, rig: Any, context: Any) -> None:
     """The list with its buttons."""
     row = layout.row()
     row.template_list(

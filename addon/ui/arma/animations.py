@@ -61,7 +61,7 @@ class BoneNamesChoice:
         search_options={"SUGGESTION"},
     )
 
-    def draw_bone_names(self, layout: Any) -> None:
+    def draw_bone_names(self, layout: bpy.types.UILayout) -> None:
         """The choice, and the file where one is asked for."""
         layout.prop(self, "bone_names")
         if self.bone_names == "TABLE":
@@ -88,7 +88,7 @@ SKELETON_FILES = ("config", "pivots_model")
 class SkeletonFilesChoice:
     """Mixed into operators with `config` and maybe `pivots_model`, before those that open a dialog."""
 
-    def invoke(self, context: Any, event: Any) -> Any:
+    def invoke(self, context: Any, event: bpy.types.Event) -> Any:
         """Suggest the scene's files, then open the dialog."""
         dialog: Any = super()
         chosen = context.scene.motionbridge_skeleton_files

@@ -123,7 +123,7 @@ class IMPORT_SCENE_OT_descent3_oof(TickedChoice, FileImport, ImportHelper, Blend
         options={"SKIP_SAVE", "SKIP_PRESET", "TEXTEDIT_UPDATE"},
     )
 
-    def invoke(self, context: Any, _event: Any) -> Any:
+    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
         """The file browser; for dropped files a dialog with the options, and of archives the list of their models."""
         self.called_by_person(from_browser=not self.paths())
         if self._archives() and not bpy.app.background:
@@ -186,7 +186,7 @@ class IMPORT_SCENE_OT_descent3_oof(TickedChoice, FileImport, ImportHelper, Blend
             raise ReadError("there are no models in this archive", file=path, remedy="Choose another archive")
         return found
 
-    def draw(self, _context: Any) -> None:
+    def draw(self, _context: bpy.types.Context) -> None:
         """Which, and how."""
         layout = self.layout
         if len(self.listed):
@@ -334,7 +334,7 @@ class EXPORT_SCENE_OT_descent3_oof(FileExport, ExportHelper, BlenderOperator):
             name = came_from.member or Path(folder).name or f"{bpy.path.clean_name(holder.name)}.oof"
             self.filepath = str(Path(folder).parent / name) if folder else name
 
-    def draw(self, _context: Any) -> None:
+    def draw(self, _context: bpy.types.Context) -> None:
         """The options."""
         layout = fields(self.layout)
         for name in ("modifiers", "normals", "anew"):

@@ -84,7 +84,7 @@ class MOTIONBRIDGE_PT_descent_animation(MotionbridgePanel, BlenderPanel):
         column.prop(model, "shows_turrets")
 
 
-def _draw_ticks(layout: Any, active: Any, moving: list[tuple[Any, list[Any]]]) -> None:
+def _draw_ticks(layout: bpy.types.UILayout, active: Any, moving: list[tuple[Any, list[Any]]]) -> None:
     curves = [curve for _, own in moving for curve in own]
     ends = transforms.key_range(curves)
     if ends is None:
@@ -119,8 +119,8 @@ class MOTIONBRIDGE_UL_descent_batteries(BlenderList):
 
     def draw_item(
         self,
-        _context: Any,
-        layout: Any,
+        _context: bpy.types.Context,
+        layout: bpy.types.UILayout,
         _data: Any,
         item: Any,
         _icon: int,
@@ -198,7 +198,7 @@ class MOTIONBRIDGE_PT_descent_batteries(MotionbridgePanel, BlenderPanel):
         layout.operator("motionbridge.descent_battery_set", icon="RESTRICT_SELECT_OFF")
 
 
-def _draw_file(layout: Any, holder: Any) -> None:
+def _draw_file(layout: bpy.types.UILayout, holder: Any) -> None:
     model = holder.motionbridge_descent_model
     if model.path:
         name = f"{Path(model.path).name}: {model.member}" if model.member else Path(model.path).name
@@ -207,7 +207,7 @@ def _draw_file(layout: Any, holder: Any) -> None:
         layout.label(text="A new model, not from a file", icon="FILE_NEW")
 
 
-def _draw_part(layout: Any, active: Any) -> None:
+def _draw_part(layout: bpy.types.UILayout, active: Any) -> None:
     part = active.motionbridge_descent_part
     column = fields(layout.column())
     column.label(text=active.name, icon="OBJECT_DATA", translate=False)
@@ -220,7 +220,7 @@ def _draw_part(layout: Any, active: Any) -> None:
         column.label(text=found.problem, icon="ERROR", translate=False)
 
 
-def _draw_point(layout: Any, active: Any) -> None:
+def _draw_point(layout: bpy.types.UILayout, active: Any) -> None:
     point = active.motionbridge_descent_point
     column = fields(layout.column())
     column.prop(point, "kind")

@@ -68,7 +68,7 @@ class EXPORT_SCENE_OT_xray_bones(ArmatureExport, ExportHelper, BlenderOperator):
         if rig is not None:
             self.filepath = bpy.path.abspath(bones_file.suggested_name(rig))
 
-    def draw(self, _context: Any) -> None:
+    def draw(self, _context: bpy.types.Context) -> None:
         """Whether to keep a backup."""
         draw_backup(fields(self.layout), self, self.filepath)
 

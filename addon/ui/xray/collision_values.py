@@ -79,13 +79,13 @@ class ListedGameMaterial(bpy.types.PropertyGroup):
     number: IntProperty(options={"HIDDEN"})
 
 
-def _name_picked(operator: Any, _context: Any) -> None:
+def _name_picked(operator: Any, _context: bpy.types.Context) -> None:
     row = operator.listed.get(operator.material_name)
     if row is not None and row.number != operator.material:
         operator.material = row.number
 
 
-def _number_typed(operator: Any, _context: Any) -> None:
+def _number_typed(operator: Any, _context: bpy.types.Context | None) -> None:
     name = next((row.name for row in operator.listed if row.number == operator.material), "")
     if len(operator.listed) and operator.material_name != name:
         operator.material_name = name
@@ -120,7 +120,7 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
     listed: CollectionProperty(type=ListedGameMaterial, options={"SKIP_SAVE", "HIDDEN"})
     is_list_of_game: BoolProperty(name="", options={"SKIP_SAVE", "HIDDEN"})
 
-    def invoke(self, context: Any, _event: Any) -> Any:
+    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
         """A dialog with the values of the active face."""
         names = game_names(context, holder_of(context.active_object), Report())
         self.is_list_of_game = bool(names)
@@ -143,7 +143,7 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
                     setattr(self, name, values[name])
             _number_typed(self, None)
 
-    def draw(self, _context: Any) -> None:
+    def draw(self, _context: bpy.types.Context) -> None:
         """What is not ticked cannot be set."""
         layout = self.layout
         layout.use_property_split = True
@@ -208,7 +208,7 @@ def face_values(face: "ActiveFace") -> dict[str, Any]:
     return face.values | ({cform.MATERIAL: number} if number is not None else {})
 
 
-def draw_active_face(layout: Any, data: Any) -> None:
+def draw_active_face(layout: bpy.types.UILayout, data: Any) -> None:
     """Game material, sector and flags of the active face."""
     face = active_face.read(data, value_names())
     column = layout.column(align=True)

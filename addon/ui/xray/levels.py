@@ -61,7 +61,7 @@ class LevelChoices:
     )
     textures: BoolProperty(name="Textures", description="Show the textures of the detail models", default=True)
 
-    def draw(self, _context: Any) -> None:
+    def draw(self, _context: bpy.types.Context) -> None:
         """The options, in browser, dialog and presets alike."""
         chosen: Any = self
         layout = fields(chosen.layout)
@@ -130,7 +130,7 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelChoices, BlenderOperator):
         """Nothing: new objects are made."""
         return ()
 
-    def invoke(self, context: Any, _event: Any) -> Any:
+    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
         """The file browser."""
         self.called_by_person(from_browser=True)
         context.window_manager.fileselect_add(self)
@@ -193,11 +193,11 @@ class EXPORT_SCENE_OT_xray_level_geometry(FileExport, ExportHelper, BlenderOpera
             found = level_export.find_problems(context, holder, Report(), options)
             self.findings = "\n".join(one.problem.sentence for one in found)
 
-    def check(self, _context: Any) -> bool:
+    def check(self, _context: bpy.types.Context) -> bool:
         """The suffix is that of the kind, and is not forced while a name is typed."""
         return False
 
-    def draw(self, _context: Any) -> None:
+    def draw(self, _context: bpy.types.Context) -> None:
         """The options."""
         layout = fields(self.layout)
         for name in ("modifiers", "anew"):

@@ -60,7 +60,7 @@ class IMPORT_SCENE_OT_xray_ogf(FileImport, ImportHelper, BlenderOperator):
         name="New Collection", description="Import each model into its own collection", default=False
     )
 
-    def draw(self, _context: Any) -> None:
+    def draw(self, _context: bpy.types.Context) -> None:
         """The options, in browser, dialog and presets alike."""
         layout = fields(self.layout)
         layout.prop(self, "meshes")
@@ -172,7 +172,7 @@ class EXPORT_SCENE_OT_xray_ogf(FileExport, ExportHelper, BlenderOperator):
         if holder is not None:
             self.filepath = bpy.path.abspath(holder.motionbridge_model.path)
 
-    def draw(self, _context: Any) -> None:
+    def draw(self, _context: bpy.types.Context) -> None:
         """The options."""
         layout = fields(self.layout)
         for name in ("skeleton", "meshes", "most_links"):

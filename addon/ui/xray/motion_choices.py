@@ -107,7 +107,7 @@ class MotionList(TickedChoice):
             operator, width=460, title=title, confirm_text=shown("Import Motions")
         )
 
-    def draw_list(self, layout: Any) -> None:
+    def draw_list(self, layout: bpy.types.UILayout) -> None:
         """The list, where there is one."""
         operator: Any = self
         if len(operator.listed):
@@ -197,7 +197,7 @@ class ExistingMotions:
         """The motions that would be written. Overridden by every export."""
         raise NotImplementedError
 
-    def invoke(self, context: Any, event: Any) -> Any:
+    def invoke(self, context: Any, event: bpy.types.Event) -> Any:
         """The file browser, with what suits the file it begins at, unless the caller has set it."""
         operator: Any = self
         operator.suggested_onto = "" if operator.properties.is_property_set("onto") else operator.onto
@@ -230,7 +230,7 @@ class ExistingMotions:
         found = path.stat()
         return _names(self.names_in, path, found.st_mtime_ns, found.st_size)
 
-    def draw_removed(self, layout: Any) -> None:
+    def draw_removed(self, layout: bpy.types.UILayout) -> None:
         """How many motions of the existing file are in none of the chosen actions, and the first of them."""
         operator: Any = self
         removed = operator.removed_motions.split("\n") if operator.removed_motions else []
@@ -285,7 +285,7 @@ class RestChoice:
         options={"SKIP_SAVE"},
     )
 
-    def draw_rest_change(self, layout: Any, rig: Any, known: str) -> None:
+    def draw_rest_change(self, layout: bpy.types.UILayout, rig: Any, known: str) -> None:
         """The choice, where the rest pose is no longer that of an import; ``known``: what ``rig`` calls the files."""
         chosen: Any = self
         if rest_is_edited(rig, known):
@@ -318,7 +318,7 @@ class ExportChoices(RestChoice, HiddenKeysChoice):
             omf.Width[self.width],
         )
 
-    def draw_choices(self, layout: Any, rig: Any) -> None:
+    def draw_choices(self, layout: bpy.types.UILayout, rig: Any) -> None:
         """Options; the edited rest pose and hidden keys only where there are such."""
         fields(layout)
         self.draw_rest_change(layout, rig, "motionbridge_motion_files")

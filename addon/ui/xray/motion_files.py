@@ -62,7 +62,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
         options={"SKIP_SAVE", "SKIP_PRESET", "TEXTEDIT_UPDATE"},
     )
 
-    def invoke(self, context: Any, _event: Any) -> Any:
+    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
         """The file browser, or for files that are known already the list of their motions."""
         if bpy.app.background:
             return self.execute(context)
@@ -181,7 +181,7 @@ class MOTIONBRIDGE_OT_choose_motion_files(MotionChooser, FileChoice, ImportHelpe
     filename_ext = ".omf"
     filter_glob: StringProperty(default=kinds.MOTIONS.glob, options={"HIDDEN"})
 
-    def execute(self, _context: Any) -> Any:
+    def execute(self, _context: bpy.types.Context) -> Any:
         """Hand the files to the importer, which lists their motions."""
         return self.list_with(CALL.import_scene.xray_omf)
 

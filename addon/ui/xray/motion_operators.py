@@ -263,7 +263,7 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
         cls.poll_message_set("The model of the active armature has no motion references")
         return len(active_rig(context).motionbridge_model.references) > 0
 
-    def invoke(self, context: Any, _event: Any) -> Any:
+    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
         """Show the list of what is in the files."""
         if bpy.app.background or self.every:
             self.called_by_person()
@@ -384,7 +384,7 @@ class MOTIONBRIDGE_OT_marks_rename(OnMarks, BlenderOperator):
 
     name: StringProperty(name="Name", description="The mark's name in the game", options={"SKIP_SAVE"})
 
-    def invoke(self, context: Any, _event: Any) -> Any:
+    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
         """Ask for the name."""
         motion = active_motion(self, context)
         if motion is not None and 0 <= motion.active_mark < len(motion.marks):

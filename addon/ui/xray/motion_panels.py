@@ -45,14 +45,21 @@ class MOTIONBRIDGE_UL_motion_references(BlenderList):
     """References of the active armature's model."""
 
     def draw_item(
-        self, _context: Any, layout: Any, data: Any, item: Any, _icon: int, _active: Any, _property: str
+        self,
+        _context: bpy.types.Context,
+        layout: Any,
+        data: Any,
+        item: Any,
+        _icon: int,
+        _active: Any,
+        _property: str,
     ) -> None:
         """The file's own name, and whether it is imported."""
         row = layout.row(align=True)
         row.label(text=own_name(item.name), translate=False)
         row.label(icon=ICONS[state_of(data.id_data, item.name)])
 
-    def filter_items(self, _context: Any, data: Any, _property: str) -> tuple[list[int], list[int]]:
+    def filter_items(self, _context: bpy.types.Context, data: Any, _property: str) -> tuple[list[int], list[int]]:
         """Those whose whole path the filter fits, in the model's order."""
         references = data.references
         if not self.filter_name:
@@ -61,7 +68,7 @@ class MOTIONBRIDGE_UL_motion_references(BlenderList):
         return [self.bitflag_filter_item if fits(reference.name) else 0 for reference in references], []
 
 
-def draw(layout: Any, rig: Any) -> None:
+def draw(layout: bpy.types.UILayout, rig: Any) -> None:
     """The list, and buttons that import the active reference or all of them; nothing where there are none."""
     model = rig.motionbridge_model
     references = model.references
@@ -108,7 +115,14 @@ class MOTIONBRIDGE_UL_motion_files(BlenderList):
     """Motion files of an armature."""
 
     def draw_item(
-        self, _context: Any, layout: Any, _data: Any, item: Any, _icon: int, _active: Any, _property: str
+        self,
+        _context: bpy.types.Context,
+        layout: bpy.types.UILayout,
+        _data: Any,
+        item: Any,
+        _icon: int,
+        _active: Any,
+        _property: str,
     ) -> None:
         """Name, and whether it lies inside the model."""
         layout.label(text=item.name, icon="FILE_3D" if item.embedded else "FILE", translate=False)
@@ -126,7 +140,14 @@ class MOTIONBRIDGE_UL_motions(BlenderList):
     edited: BoolProperty(name="Edited Only", description="Show new and edited motions only")
 
     def draw_item(
-        self, _context: Any, layout: Any, _data: Any, item: Any, _icon: int, _active: Any, _property: str
+        self,
+        _context: bpy.types.Context,
+        layout: Any,
+        _data: Any,
+        item: Any,
+        _icon: int,
+        _active: Any,
+        _property: str,
     ) -> None:
         """Name, then the badge."""
         motion = item.motionbridge_motion
@@ -138,7 +159,7 @@ class MOTIONBRIDGE_UL_motions(BlenderList):
             badge.label(text=shown(motion.bl_rna.properties["status"].enum_items[motion.status].name))
         badge.label(icon=STATUS_ICONS[motion.status])
 
-    def draw_filter(self, _context: Any, layout: Any) -> None:
+    def draw_filter(self, _context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
         """Filter by name, and by badge."""
         row = layout.row(align=True)
         row.prop(self, "pattern", text="", icon="VIEWZOOM")
@@ -186,7 +207,7 @@ class MotionsPanel(MotionbridgePanel):
         layout.operator("motionbridge.report", icon="TEXT")
 
 
-def _draw_files(layout: Any, rig: Any) -> None:
+def _draw_files(layout: bpy.types.UILayout, rig: Any) -> None:
     if len(rig.motionbridge_motion_files) > 1:
         layout.template_list(
             "MOTIONBRIDGE_UL_motion_files",
@@ -207,7 +228,7 @@ def _draw_files(layout: Any, rig: Any) -> None:
     row.operator("export_scene.xray_omf", text="", icon="EXPORT")
 
 
-def _draw_motions(layout: Any, rig: Any, context: Any) -> None:
+def _draw_motions(layout: bpy.types.UILayout, rig: Any, context: Any) -> None:
     row = layout.row()
     listed_actions.draw(row, "MOTIONBRIDGE_UL_motions", rig, rows=8)
     column = row.column(align=True)

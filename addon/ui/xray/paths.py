@@ -44,7 +44,7 @@ class IMPORT_SCENE_OT_xray_anm(PathImportProperties, FileImport, ImportHelper, B
         default=False,
     )
 
-    def draw(self, _context: Any) -> None:
+    def draw(self, _context: bpy.types.Context) -> None:
         """The options, in browser, dialog and presets alike."""
         layout = fields(self.layout)
         for name in ("target", "draw_curve", "fake_user", "match_scene"):
@@ -175,7 +175,7 @@ class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, Tolerances, Exp
         return Outcome(f"{Path(file).name}: {plan.sentence()}")
 
 
-def _draw_how(layout: Any, active: Any) -> None:
+def _draw_how(layout: bpy.types.UILayout, active: Any) -> None:
     """Whether keys go out as they are, before anybody wonders why there are others."""
     reasons = paths.why_sampled(active)
     box = layout.column(align=True)
@@ -214,7 +214,7 @@ class PathPanel(MotionbridgePanel):
         layout.operator("motionbridge.report", icon="TEXT")
 
 
-def _draw_path(layout: Any, action: Any) -> None:
+def _draw_path(layout: bpy.types.UILayout, action: Any) -> None:
     path = action.motionbridge_path
     column = fields(layout.column())
     column.prop(path, "path_name")

@@ -55,7 +55,7 @@ class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, FileImport, MotionList,
         default=False,
     )
 
-    def invoke(self, context: Any, _event: Any) -> Any:
+    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
         """The file browser, or for files that are known already the list of their motions."""
         if bpy.app.background:
             return self.execute(context)
@@ -132,7 +132,7 @@ class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, FileImport, MotionList,
         note_other_rates(context, actions, lambda action: action.motionbridge_skeletal.fps, "motion", report)
 
 
-def draw_rig(layout: Any, context: Any) -> None:
+def draw_rig(layout: bpy.types.UILayout, context: Any) -> None:
     """Which armature is meant, or that there is none."""
     rig = likely_rig(context)
     if rig is None:
@@ -162,7 +162,7 @@ class MOTIONBRIDGE_OT_choose_skeletal_files(MotionChooser, FileChoice, ImportHel
     filename_ext = ".skls"
     filter_glob: StringProperty(default=kinds.EDITOR_MOTIONS.glob, options={"HIDDEN"})
 
-    def execute(self, _context: Any) -> Any:
+    def execute(self, _context: bpy.types.Context) -> Any:
         """Hand the files to the importer, which lists their motions."""
         return self.list_with(CALL.import_scene.xray_skl)
 
@@ -301,7 +301,14 @@ class MOTIONBRIDGE_UL_editor_motions(BlenderList):
     """Actions that came from the editor's files on the active armature."""
 
     def draw_item(
-        self, _context: Any, layout: Any, _data: Any, item: Any, _icon: int, _active: Any, _property: str
+        self,
+        _context: bpy.types.Context,
+        layout: bpy.types.UILayout,
+        _data: Any,
+        item: Any,
+        _icon: int,
+        _active: Any,
+        _property: str,
     ) -> None:
         """Name, then the file's."""
         row = layout.row()
@@ -380,7 +387,7 @@ class SkeletalPanel(MotionbridgePanel):
         column.operator("export_scene.xray_bones", text="Export Bone Properties", icon="EXPORT")
 
 
-def _draw_motion(layout: Any, rig: Any, action: Any) -> None:
+def _draw_motion(layout: bpy.types.UILayout, rig: Any, action: Any) -> None:
     skeletal = action.motionbridge_skeletal
     file = rig.motionbridge_skeletal_files.get(skeletal.file)
     facts = layout.column(align=True)
