@@ -109,7 +109,9 @@ class LazyModule(ModuleType):
     """Stands for a module in whoever imported it before it was loaded; each attribute is the module's own."""
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(import_module(self.__name__), name)
+        # The import system takes a microsecond or ten to find what it has: loops ask for each key of an action.
+        found = sys.modules.get(self.__name__)
+        return getattr(found or import_module(self.__name__), name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(import_module(self.__name__), name, value)

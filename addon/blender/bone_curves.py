@@ -147,17 +147,18 @@ def _sampled(
     keys = np.zeros((len(curves), 2 * frames), np.float32)
     complete, constant, others = [], [], []
     lone: list[float] = []
-    for number, curve in enumerate(curves):
-        points = curve.keyframe_points
-        count = len(points)
-        if not played[number] or curve.modifiers:
+    all_points = list(map(attrgetter("keyframe_points"), curves))
+    modified = map(len, map(attrgetter("modifiers"), curves))
+    known = zip(curves, all_points, map(len, all_points), modified, keys, strict=True)
+    for number, (curve, points, count, modifiers, row) in enumerate(known):
+        if not played[number] or modifiers:
             others.append(number)
         elif count == 1 and held[number]:
             # The key's own value, wherever it lies, and the cheapest call that gives it.
             lone.append(curve.evaluate(0.0))
             constant.append(number)
         elif count == frames:
-            points.foreach_get("co", keys[number])
+            points.foreach_get("co", row)
             complete.append(number)
         else:
             others.append(number)

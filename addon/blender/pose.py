@@ -56,17 +56,18 @@ class SeveralBones:
 class _Keys:
     """Keys of F-curves, one behind the other, as Blender has them: frames and values, `Interpolation`.
 
-    ``bounds``: where the keys of each curve begin, and the last one's end.
+    ``bounds``: where the keys of each curve begin, and the last one's end; ``counts`` of each curve.
     """
 
     columns: list[NDArray[np.float32]]
     interpolation: NDArray[np.uint8]
     bounds: list[int]
+    counts: list[int]
 
     def digest(self, first: int, channels: Sequence[tuple[str, int, str]]) -> bytes:
         """What tells whether anything of the curves from ``first`` on was changed: channel, index, extrapolation."""
         part = slice(self.bounds[first], self.bounds[first + len(channels)])
-        counts = np.diff(self.bounds[first : first + len(channels) + 1]).tolist()
+        counts = self.counts[first : first + len(channels)]
         found = hashlib.blake2b(repr((channels, counts)).encode(), digest_size=DIGEST_SIZE)
         for column in self.columns:
             found.update(column[part].data)
@@ -145,7 +146,7 @@ def _fill(made: Sequence[Any], curves: Curves, fps: float) -> _Keys:
     odd = (curves.before != Behaviour.CONSTANT) | (curves.after != Behaviour.CONSTANT)
     for number in np.flatnonzero(odd & (curves.counts > 0)).tolist():
         tell_ends(made[number], curves[number])
-    return _Keys([column.reshape(-1, 2) for column in (keys, left, right)], interpolation, bounds)
+    return _Keys([column.reshape(-1, 2) for column in (keys, left, right)], interpolation, bounds, counts)
 
 
 def _extrapolated(curves: Curves) -> NDArray[np.bool_]:
@@ -284,7 +285,7 @@ def _read(curves: Sequence[Any]) -> _Keys:
         points.foreach_get("handle_left", left[part])
         points.foreach_get("handle_right", right[part])
         points.foreach_get("interpolation", interpolation[begin:end])
-    return _Keys([column.reshape(-1, 2) for column in columns], interpolation, bounds)
+    return _Keys([column.reshape(-1, 2) for column in columns], interpolation, bounds, counts)
 
 
 class PoseReader:

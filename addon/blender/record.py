@@ -43,7 +43,7 @@ def status_property(description: str) -> Any:
     return EnumProperty(name="Status", items=STATUS_ITEMS, description=description, update=changed)
 
 
-def keep(owner: Any, name: str, data: bytes | memoryview) -> None:
+def keep(owner: Any, name: str, data: bytes | bytearray | memoryview) -> None:
     """Store ``data`` in a property made by `bytes_property`, and its version and digest beside it."""
     data = bytes(data)
     setattr(owner, name, data)

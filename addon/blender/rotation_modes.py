@@ -15,7 +15,7 @@ The rule for what an action shows, and so for what an export writes:
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from typing import Any
@@ -66,18 +66,23 @@ class RotationModes:
                 found.setdefault(bone, set()).add(kind)
         return found
 
-    def needed(self, action: Any, order: str = "") -> dict[str, str]:
+    def _now(self) -> dict[str, str]:
+        """The rotation mode of each bone."""
+        return {bone.name: bone.rotation_mode for bone in self._rig.pose.bones}
+
+    def needed(self, action: Any, order: str = "", now: Mapping[str, str] | None = None) -> dict[str, str]:
         """The modes that play an action's keys, of bones whose mode now plays none of them.
 
         ``order`` of the angles of this action; without one the order that a bone has or had before quaternions were
-        played on it. With one, angles under another order count as not played.
+        played on it. With one, angles under another order count as not played. ``now`` the bones' modes.
         """
         needed = {}
+        modes = now if now is not None else self._now()
         for name, kinds in self.kinds(action).items():
-            bone = self._rig.pose.bones[name]
-            kind = bone_curves.rotation_kind(bone.rotation_mode)
-            if kind in kinds and not (kind == "euler" and order and bone.rotation_mode != order):
+            kind = bone_curves.rotation_kind(modes[name])
+            if kind in kinds and not (kind == "euler" and order and modes[name] != order):
                 continue
+            bone = self._rig.pose.bones[name]
             chosen = kind if kind in kinds else next(known for known in KINDS if known in kinds)
             needed[name] = MODES.get(chosen) or order or bone.motionbridge_euler_order or UNKNOWN_ORDER
         return needed
@@ -91,13 +96,14 @@ class RotationModes:
 
         Raises `WriteError` for hidden keys that nothing was decided about.
         """
-        modes = {bone.name: bone.rotation_mode for bone in self._rig.pose.bones}
-        bones = self.hidden(action, order)
+        modes = self._now()
+        needed = self.needed(action, order, modes)
+        bones = list(needed) if action == played(self._rig) else []
         if bones and hidden is HiddenKeys.STOP:
             raise refusal(action, bones)
         if hidden is HiddenKeys.SHOWN and action == played(self._rig):
             return modes
-        return modes | self.needed(action, order)
+        return modes | needed
 
     def guessed(self, action: Any, modes: dict[str, str]) -> list[str]:
         """Bones with angles in ``action`` whose order in ``modes`` nothing tells."""

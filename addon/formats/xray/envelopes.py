@@ -121,7 +121,10 @@ def read_old(reader: Reader, what: str) -> StoredEnvelope:
 
 def read_packed(reader: Reader, what: str) -> StoredEnvelope:
     """An envelope of the packed layout. Raises `ReadError`."""
-    before, after, count = _PACKED_HEAD.unpack(reader.take(_PACKED_HEAD.size, what))
+    if reader.remaining < _PACKED_HEAD.size:
+        reader.take(_PACKED_HEAD.size, what)
+    before, after, count = _PACKED_HEAD.unpack_from(reader.data, reader.position)
+    reader.position += _PACKED_HEAD.size
     return StoredEnvelope(before, after, _read_packed_keys(reader, count, what))
 
 

@@ -7,6 +7,7 @@ tracks that were not edited keep their bytes, and `Changes` says what became of 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -124,8 +125,7 @@ def encode(
     ``identities``, one for each clip, say which motion that is; without them it is the one of the clip's name. A motion
     gets its clip's name. Without ``base`` a new set for ``skeleton`` (one partition ``default``). ``definitions``, one
     for each clip, say how motions play; marks come from the clips. ``sampled``, for each clip the bones that were read
-    from evaluated poses. Raises `WriteError` for what the game cannot take,
-    unless the base has it already.
+    from evaluated poses. Raises `WriteError` for what the game cannot take, unless the base has it already.
     """
     start = base if base is not None else _empty_set(skeleton, clips)
     pairs(start)  # refuses a base of which nobody knows what belongs together
@@ -137,10 +137,11 @@ def encode(
     listed = sum(len(partition.bones) for partition in start.parameters.partitions)
     model_bones = skeleton.bones if skeleton is not None else []
     changes, only_renamed = Changes(noun="motion", items="track"), 0
+    bones_of = functools.cache(lambda count: track_bones(start.parameters, count, Report(), model_bones))
     for number, (clip, identity) in enumerate(zip(clips, identities, strict=True)):
         index = identity.index
         old = motions[index] if index is not None else identity.source
-        bones = track_bones(start.parameters, old.track_count if old is not None else listed, Report(), model_bones)
+        bones = bones_of(old.track_count if old is not None else listed)
         looked_at = sampled[number] if sampled is not None else ()
         motion, track_changes = encode_motion(clip, bones, old, rest=skeleton, width=width, sampled=looked_at)
         given = definitions[number] if definitions is not None else None

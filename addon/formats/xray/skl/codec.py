@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 import numpy as np
 
-from ....core.binary import Reader, Writer
+from ....core.binary import Bytes, Reader, Writer
 from ....core.errors import ReadError, WriteError
 from ....core.finite import warn_not_finite
 from ....core.report import Report
@@ -48,11 +48,13 @@ def read(data: bytes, file: str, report: Report) -> Skl:
     run = read_chunks(reader, report)
     sections: list[Section[SkeletalMotion]] = []
     motions: list[SkeletalMotion] = []
+    bodies: list[Bytes] = []
     for chunk in run.chunks:
         value = None
         if chunk.plain_id == MOTION and len(chunk.body) and not motions:
             body = open_chunk(chunk, reader)
             value = read_motion(body, report)
+            bodies.append(body.data[: body.position])
             value.tail = body.rest()
             if len(value.tail):
                 report.warn(f"{counted_plural(len(value.tail), 'extra bytes')} after the motion; kept", value.label)
@@ -64,7 +66,7 @@ def read(data: bytes, file: str, report: Report) -> Skl:
             file=file,
             remedy="The file is damaged, or it is a list of motions that needs the suffix .skls",
         )
-    return Skl(motions, sections, run.tail)
+    return Skl(motions, sections, run.tail, bodies)
 
 
 def _read_list(reader: Reader, report: Report) -> Skl:
@@ -74,11 +76,16 @@ def _read_list(reader: Reader, report: Report) -> Skl:
             f"{count} motions are declared, {reader.remaining} bytes are left",
             "The file is damaged, or a single motion that needs the suffix .skl",
         )
-    motions = [read_motion(reader, report) for _ in range(count)]
+    motions: list[SkeletalMotion] = []
+    bodies: list[Bytes] = []
+    for _ in range(count):
+        start = reader.position
+        motions.append(read_motion(reader, report))
+        bodies.append(reader.data[start : reader.position])
     tail = reader.rest()
     if len(tail):
         report.warn(f"{counted_plural(len(tail), 'extra bytes')} after the motions; kept")
-    return Skl(motions, None, tail)
+    return Skl(motions, None, tail, bodies)
 
 
 def read_motion(reader: Reader, report: Report) -> SkeletalMotion:

@@ -76,11 +76,15 @@ class SkeletalMotion:
 
 @dataclass(slots=True)
 class Skl:
-    """A file: ``sections`` of a `.skl`, of which the first `MOTION` is typed; None for a `.skls`, a bare list."""
+    """A file: ``sections`` of a `.skl`, of which the first `MOTION` is typed; None for a `.skls`, a bare list.
+
+    ``bodies``: the bytes of each motion as they were read, without its tail; none of a file that was not read.
+    """
 
     motions: list[SkeletalMotion]
     sections: list[Section[SkeletalMotion]] | None = None
     tail: Bytes = b""
+    bodies: list[Bytes] = field(default_factory=list, compare=False)
 
     def with_motions(self, changed: list[SkeletalMotion]) -> Skl:
         """The same file with other motions. A `.skl` holds one: the first."""

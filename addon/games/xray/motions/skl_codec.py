@@ -21,7 +21,7 @@ from ....blender.rotation_modes import set_mode
 from ....blender.sampling import Sampler
 from ....blender.shown import warn_of_muted
 from ....core import files, rotation, space
-from ....core.binary import Writer
+from ....core.binary import Bytes
 from ....core.changes import Changes, Part
 from ....core.envelope.curve import fitted
 from ....core.errors import WriteError
@@ -33,7 +33,6 @@ from ....formats.xray import skl
 from ....formats.xray.channels import lost_slopes
 from ....formats.xray.marks import decode_marks
 from ....formats.xray.omf.document import FRAMES_PER_SECOND
-from ....formats.xray.skl.codec import write_motion
 from ....formats.xray.skl.document import ALL_PARTS, MARKS_SINCE, PACKED_SINCE, TIMING, SkeletalMotion, Skl
 from ....formats.xray.skl.mapping import Playing, bone_names, edited, new_motion, with_playing
 from ..bones.properties import bones_in_order
@@ -182,7 +181,7 @@ class SklBuilder:
         for place, shown, numbers in _shown(self._document, self._chosen, self._bones, self._showing, self._report):
             motion = self._document.motions[place]
             action = _build(self._writer, motion, shown, numbers, bones=bones, showing=self._showing)
-            describe(action, motion, place, file)
+            describe(action, motion, self._document.bodies[place], place, file)
             marks.store(action, decode_marks(motion.marks))
             _set_modes(self._rig, [bones[bone] for bone in shown], self._showing)
             yield place, action
@@ -312,16 +311,14 @@ def _build(
     return action
 
 
-def describe(action: Any, motion: SkeletalMotion, place: int, file: Any) -> None:
-    """Show on the action how the game plays it, and keep its bytes."""
+def describe(action: Any, motion: SkeletalMotion, body: Bytes, place: int, file: Any) -> None:
+    """Show on the action how the game plays it, and keep its bytes, ``body``."""
     skeletal = action.motionbridge_skeletal
     skeletal.is_skeletal = True
     skeletal.file, skeletal.place, skeletal.version = file.name, place, motion.version
     skeletal.fps, skeletal.imported_name = 1.0 / motion.frame, motion.label
     skeletal.shown_first, skeletal.shown_last = action.frame_start, action.frame_end
-    writer = Writer()
-    write_motion(writer, replace(motion, tail=b""))
-    keep(skeletal, "body", writer.getvalue())
+    keep(skeletal, "body", body)
     played = action.motionbridge_motion
     played.is_motion = True
     played.motion_name = motion.label
