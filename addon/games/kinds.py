@@ -6,8 +6,8 @@ Each game lists its own in ``kinds.py``. They are needed when the extension is e
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from ..formats import format_named
 
@@ -23,8 +23,7 @@ class Drop(Enum):
     IMAGE = "image editors"
 
 
-@dataclass(frozen=True)
-class FileKind:
+class FileKind(NamedTuple):
     """What ``import_scene.<operator>`` reads, and what ``export_scene.<operator>`` writes, if there is one.
 
     ``formats`` are names of `formats.FORMATS`. ``exported`` are those that are written; None for all. ``inside`` names

@@ -92,7 +92,7 @@ class StepMode(Enum):
     BONES = "BONES"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)  # comparisons and texts would cost time at the start
 class AnimationImportOptions:
     """``seconds`` how long a cycle lasts, None for one frame a key; ``prefix`` what Blender's bones have before the
     game's names; ``table`` what an armature that is there calls the file's bones otherwise; ``config`` and
@@ -230,7 +230,7 @@ NAMES = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)  # comparisons and texts would cost time at the start
 class AnimationExportOptions:
     """``every``, ``first``, ``last`` frames for `FramesFrom`; ``step_bone`` Blender's name; ``config`` a path or "";
     ``prefix`` what Blender's bones have before the game's names, ``table`` what the file is to call them otherwise.
@@ -303,7 +303,7 @@ LEVELS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)  # comparisons and texts would cost time at the start
 class ModelImportOptions:
     """``new_rig`` makes an armature from a model.cfg, ``config`` or the one beside the file; ``pivots_model`` the P3D
     of its joints, "" for the model's own. ``work_folder`` what the tools' work drive holds, for textures. ``prefix``

@@ -29,7 +29,7 @@ def _stash() -> Any:
 # Motions --------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)  # comparisons and texts would cost time at the start
 class MotionImportOptions:
     """``motions`` by name, None for all; where the first key goes; whether saving keeps actions nobody plays."""
 
@@ -61,7 +61,7 @@ ROTATION_CHOICES = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)  # comparisons and texts would cost time at the start
 class SkeletalImportOptions:
     """``motions`` by name, None for all; ``tolerance`` (metres, radians) of what has to be fitted."""
 
@@ -93,7 +93,7 @@ TARGETS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)  # comparisons and texts would cost time at the start
 class PathImportOptions:
     """What moves; whether the path is drawn as a curve object too.
 
@@ -108,7 +108,7 @@ class PathImportOptions:
     play: bool = True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)  # comparisons and texts would cost time at the start
 class PathExportOptions:
     """``version`` 3, 4, 5 or None for the one it came in; tolerances (metres, radians) of what has to be sampled.
 
