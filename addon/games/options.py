@@ -1,22 +1,31 @@
-"""Options of imports and exports, each declared once: a field of a dataclass with what the interface says about it.
+"""Options of imports and exports, each declared once: a field of a class with what the interface says about it.
 
-`ui.options` makes an operator's properties from such a class, and the dataclass from what is set on the operator.
+`ui.options` makes an operator's properties from such a class, and the options from what is set on the operator.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import field
+from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import Any
+from typing import Any, ClassVar, NamedTuple, dataclass_transform
 
-OPTION, PATH = "option", "path"
-"""Keys of a field's metadata: what a property of Blender is declared with; suffixes of the files it may name."""
+
+class Option(NamedTuple):
+    """A field of `Options`: its default, or the function that makes it.
+
+    ``declared`` is what a property of Blender is declared with, None for what users do not set; ``suffixes`` those of
+    the files that a path may name, None for what is no path.
+    """
+
+    default: Any = None
+    declared: dict[str, Any] | None = None
+    suffixes: tuple[str, ...] | None = None
+    make: Callable[[], Any] | None = None
 
 
 def option(default: Any, name: str, description: str, **declared: Any) -> Any:
     """A field that users set. ``declared`` are limits, units and what else a property of Blender takes."""
-    return field(default=default, metadata={OPTION: {"name": name, "description": description, **declared}})
+    return Option(default, {"name": name, "description": description, **declared})
 
 
 def choice(
@@ -28,4 +37,40 @@ def choice(
 
 def path(name: str, description: str, *suffixes: str) -> Any:
     """The path of a file, "" for none; folders where there are no ``suffixes``."""
-    return field(default="", metadata={OPTION: {"name": name, "description": description}, PATH: suffixes})
+    return Option("", {"name": name, "description": description}, suffixes)
+
+
+def made(make: Callable[[], Any]) -> Any:
+    """A field that users do not set, made for each import or export."""
+    return Option(make=make)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option, choice, path, made))
+class Options:
+    """What an import or export is told. Fields are given by name and do not change afterwards.
+
+    The extension needs all options when it is enabled, and the code that `dataclass` compiles for each class would be a
+    tenth of the time that this takes.
+    """
+
+    FIELDS: ClassVar[dict[str, Option]] = {}
+
+    def __init_subclass__(cls) -> None:
+        """Turns the class's annotated values into fields; their defaults are what the class has."""
+        found = {name: vars(cls)[name] for name in cls.__annotations__}
+        own = {name: value if isinstance(value, Option) else Option(value) for name, value in found.items()}
+        for name, field in own.items():
+            setattr(cls, name, field.default)
+        cls.FIELDS = cls.FIELDS | own
+
+    def __init__(self, **given: Any) -> None:
+        """Raises `TypeError` if a name is not a field's."""
+        unknown = given.keys() - self.FIELDS.keys()
+        if unknown:
+            raise TypeError(f"{type(self).__name__} has no field {', '.join(sorted(unknown))}")
+        made_now = {name: field.make() for name, field in self.FIELDS.items() if field.make is not None}
+        vars(self).update(made_now | given)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Raises `AttributeError`: options do not change."""
+        raise AttributeError(f"{type(self).__name__}.{name} cannot be set")

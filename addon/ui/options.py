@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import Field, fields
 from enum import Enum
 from typing import Any, TypeVar
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
-from ..games.options import OPTION, PATH
+from ..games.options import Option, Options
 from . import nearby_paths
 
-Options = TypeVar("Options")
+Chosen = TypeVar("Chosen", bound=Options)
 PROPERTIES: Mapping[type, Any] = {bool: BoolProperty, int: IntProperty, float: FloatProperty, str: StringProperty}
 
 
-def properties_from(options: type) -> Any:
-    """A class to mix into operators, with a property for each option of the dataclass, named as its field."""
-    declared = {one.name: _property(one) for one in fields(options) if OPTION in one.metadata}
+def properties_from(options: type[Options]) -> Any:
+    """A class to mix into operators, with a property for each option that users set, named as its field."""
+    declared = {name: _property(one) for name, one in options.FIELDS.items() if one.declared is not None}
     return type(f"{options.__name__}Properties", (), {"__annotations__": declared})
 
 
-def _property(one: Field[Any]) -> Any:
-    declared: dict[str, Any] = dict(one.metadata[OPTION])
-    if PATH in one.metadata:
+def _property(one: Option) -> Any:
+    declared = dict(one.declared or {})
+    if one.suffixes is not None:
         # No FILE_PATH: its button opens a file browser, which closes a pop-up.
-        declared |= {"search": nearby_paths.offered(*one.metadata[PATH]), "search_options": {"SUGGESTION"}}
+        declared |= {"search": nearby_paths.offered(*one.suffixes), "search_options": {"SUGGESTION"}}
     if isinstance(one.default, Enum):
         return EnumProperty(default=one.default.name, **declared)
     if isinstance(one.default, frozenset):
@@ -36,15 +35,14 @@ def _property(one: Field[Any]) -> Any:
     return PROPERTIES[type(one.default)](default=one.default, **declared)
 
 
-def options_from(operator: Any, options: type[Options], **others: Any) -> Options:
-    """The dataclass with what is set on the operator; ``others`` are fields that it says otherwise."""
-    chosen = {one.name: _value(operator, one) for one in fields(options) if OPTION in one.metadata}  # type: ignore[arg-type]
+def options_from(operator: Any, options: type[Chosen], **others: Any) -> Chosen:
+    """The options with what is set on the operator; ``others`` are fields that it says otherwise."""
+    chosen = {name: _value(getattr(operator, name), one) for name, one in options.FIELDS.items() if one.declared}
     return options(**(chosen | others))
 
 
-def _value(operator: Any, one: Field[Any]) -> Any:
-    value = getattr(operator, one.name)
-    if PATH in one.metadata:
+def _value(value: Any, one: Option) -> Any:
+    if one.suffixes is not None:
         return bpy.path.abspath(value)
     if isinstance(one.default, Enum):
         return type(one.default)[value]

@@ -1,6 +1,5 @@
-"""Options are declared once: properties of operators come from the dataclasses that imports and exports take."""
+"""Options are declared once: properties of operators come from the classes that imports and exports take."""
 
-from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from types import SimpleNamespace
 
@@ -8,11 +7,12 @@ import bpy
 import pytest
 
 from addon.games.arma import options as arma
-from addon.games.options import OPTION, choice, option, path
+from addon.games.options import Options, choice, made, option, path
 from addon.games.xray import options as xray
 from addon.ui.options import options_from, properties_from
 
-DECLARED = [kind for game in (arma, xray) for kind in vars(game).values() if is_dataclass(kind)]
+VALUES = [*vars(arma).values(), *vars(xray).values()]
+DECLARED = [value for value in VALUES if isinstance(value, type) and issubclass(value, Options) and value.FIELDS]
 
 
 class Taste(Enum):
@@ -23,13 +23,13 @@ class Taste(Enum):
 ITEMS = (("SWEET", "Sweet", "As honey"), ("SALTY", "Salty", "As the sea"))
 
 
-@dataclass(frozen=True)
-class ToyOptions:
+class ToyOptions(Options):
     count: int = option(3, "Count", "How many", min=1)
-    taste: Taste = choice(Taste.SALTY, "Taste", "Which taste", ITEMS)  # noqa: RUF009 - as in options.py
+    taste: Taste = choice(Taste.SALTY, "Taste", "Which taste", ITEMS)
     tastes: frozenset[Taste] = choice(frozenset({Taste.SWEET}), "Tastes", "Which tastes", ITEMS)
     table: str = path("Table", "A file", ".json")
     hidden: bool = False
+    names: list = made(list)
 
 
 def test_an_operator_has_a_property_for_each_option_that_is_shown():
@@ -44,13 +44,33 @@ def test_an_operator_has_a_property_for_each_option_that_is_shown():
 def test_the_options_are_what_is_set_on_the_operator():
     operator = SimpleNamespace(count=5, taste="SWEET", tastes={"SALTY", "SWEET"}, table="//names.json")
     found = options_from(operator, ToyOptions, hidden=True)
-    assert found == ToyOptions(5, Taste.SWEET, frozenset(Taste), bpy.path.abspath("//names.json"), hidden=True)
+    assert (found.count, found.taste, found.tastes) == (5, Taste.SWEET, frozenset(Taste))
+    assert (found.table, found.hidden, found.names) == (bpy.path.abspath("//names.json"), True, [])
     assert options_from(operator, ToyOptions, count=7).count == 7
+
+
+def test_options_have_their_defaults_and_do_not_change():
+    plain = ToyOptions()
+    assert (plain.count, plain.taste, plain.tastes, plain.table) == (3, Taste.SALTY, frozenset({Taste.SWEET}), "")
+    assert plain.names is not ToyOptions().names
+    with pytest.raises(AttributeError):
+        plain.count = 4
+    with pytest.raises(TypeError, match="ToyOptions has no field cuont"):
+        ToyOptions(cuont=4)
+
+
+def test_a_class_of_options_has_those_of_its_base_too():
+    class More(ToyOptions):
+        count: int = option(9, "Count", "How many")
+        more: int = 1
+
+    assert list(More.FIELDS) == [*ToyOptions.FIELDS, "more"]
+    assert (More().count, ToyOptions().count, More(more=2).more) == (9, 3, 2)
 
 
 @pytest.mark.parametrize("kind", DECLARED, ids=lambda kind: kind.__name__)
 def test_every_choice_is_a_member(kind):
-    chosen = [one for one in fields(kind) if "items" in one.metadata.get(OPTION, ())]
+    chosen = [one for one in kind.FIELDS.values() if one.declared and "items" in one.declared]
     for one in chosen:
         default = next(iter(one.default)) if isinstance(one.default, frozenset) else one.default
-        assert [item[0] for item in one.metadata[OPTION]["items"]] == [member.name for member in type(default)]
+        assert [item[0] for item in one.declared["items"]] == [member.name for member in type(default)]

@@ -35,7 +35,7 @@ CHANNELS = {
 
 
 def load(file, target: Target = Target.EMPTY, *, draw: bool = False):
-    return import_path(bpy.context, str(file), PathImportOptions(target, draw_curve=draw), Report()).owner
+    return import_path(bpy.context, str(file), PathImportOptions(target=target, draw_curve=draw), Report()).owner
 
 
 def exported(owner, options: PathExportOptions = OPTIONS) -> bytes:

@@ -5,14 +5,13 @@ They are needed when the extension is enabled, so no format and no recipe is loa
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
 from ...blender.rotation_modes import HiddenKeys
 from ...formats.arma import bone_table
-from ..options import choice, option, path
+from ..options import Options, choice, made, option, path
 from .properties import STEP_ITEMS
 
 
@@ -25,7 +24,7 @@ def _config() -> Any:
 
 
 def _table() -> Any:
-    return field(default_factory=lambda: bone_table.BoneTable())  # noqa: PLW0108 - of a module that is loaded late
+    return made(lambda: bone_table.BoneTable())  # noqa: PLW0108 - of a module that is loaded late
 
 
 # Import of animations -------------------------------------------------------------------------------------------------
@@ -92,8 +91,7 @@ class StepMode(Enum):
     BONES = "BONES"
 
 
-@dataclass(frozen=True, eq=False, repr=False)  # comparisons and texts would cost time at the start
-class AnimationImportOptions:
+class AnimationImportOptions(Options):
     """``seconds`` how long a cycle lasts, None for one frame a key; ``prefix`` what Blender's bones have before the
     game's names; ``table`` what an armature that is there calls the file's bones otherwise; ``config`` and
     ``pivots_model`` paths, "" for none.
@@ -230,8 +228,7 @@ NAMES = (
 )
 
 
-@dataclass(frozen=True, eq=False, repr=False)  # comparisons and texts would cost time at the start
-class AnimationExportOptions:
+class AnimationExportOptions(Options):
     """``every``, ``first``, ``last`` frames for `FramesFrom`; ``step_bone`` Blender's name; ``config`` a path or "";
     ``prefix`` what Blender's bones have before the game's names, ``table`` what the file is to call them otherwise.
 
@@ -303,8 +300,7 @@ LEVELS = (
 )
 
 
-@dataclass(frozen=True, eq=False, repr=False)  # comparisons and texts would cost time at the start
-class ModelImportOptions:
+class ModelImportOptions(Options):
     """``new_rig`` makes an armature from a model.cfg, ``config`` or the one beside the file; ``pivots_model`` the P3D
     of its joints, "" for the model's own. ``work_folder`` what the tools' work drive holds, for textures. ``prefix``
     and ``table`` as in animations. ``collection`` names a new one; "" for none.

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from ..options import choice, option
+from ..options import Options, choice, option
 from .motions.skeletal_properties import ROTATIONS
 
 TOLERANCE = (1e-4, math.radians(0.01))
@@ -29,8 +28,7 @@ def _stash() -> Any:
 # Motions --------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False, repr=False)  # comparisons and texts would cost time at the start
-class MotionImportOptions:
+class MotionImportOptions(Options):
     """``motions`` by name, None for all; where the first key goes; whether saving keeps actions nobody plays."""
 
     motions: Collection[str] | None = None
@@ -61,8 +59,7 @@ ROTATION_CHOICES = (
 )
 
 
-@dataclass(frozen=True, eq=False, repr=False)  # comparisons and texts would cost time at the start
-class SkeletalImportOptions:
+class SkeletalImportOptions(Options):
     """``motions`` by name, None for all; ``tolerance`` (metres, radians) of what has to be fitted."""
 
     motions: Collection[str] | None = None
@@ -93,8 +90,7 @@ TARGETS = (
 )
 
 
-@dataclass(frozen=True, eq=False, repr=False)  # comparisons and texts would cost time at the start
-class PathImportOptions:
+class PathImportOptions(Options):
     """What moves; whether the path is drawn as a curve object too.
 
     ``play`` False: the action is made, but what moves does not `play` it yet, and is not made active.
@@ -108,8 +104,7 @@ class PathImportOptions:
     play: bool = True
 
 
-@dataclass(frozen=True, eq=False, repr=False)  # comparisons and texts would cost time at the start
-class PathExportOptions:
+class PathExportOptions(Options):
     """``version`` 3, 4, 5 or None for the one it came in; tolerances (metres, radians) of what has to be sampled.
 
     ``banked``: what moves along a curve object tilts as the curve does.
