@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from bench_files import made_path
 
 from addon import cli
 from addon.cli import verification
@@ -407,8 +408,10 @@ def test_it_runs_without_blender_from_any_start(samples):
 
 @pure
 @pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
-def test_a_reader_who_leaves_early_is_no_trouble(samples):
-    with start("dump", samples / "humanoid.ogf", stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+def test_a_reader_who_leaves_early_is_no_trouble(tmp_path):
+    path = tmp_path / "long.anm"
+    path.write_bytes(made_path(1000))  # listed it is longer than the 64 KB that a pipe holds
+    with start("dump", path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.readline()
         process.stdout.close()
         assert process.stderr.read() == ""

@@ -110,7 +110,8 @@ def test_bytes_too_few_for_a_header_are_the_tail(size):
     data = chunk(1, b"abc") + bytes(size)
     run, report = run_of(data)
     assert bytes(run.tail) == bytes(size)
-    assert report.lines() == [f"{size} extra bytes after the last chunk; kept (file)"]
+    noun = "byte" if size == 1 else "bytes"
+    assert report.lines() == [f"{size} extra {noun} after the last chunk; kept (file)"]
     assert write_chunks(run) == data
 
 

@@ -231,7 +231,7 @@ def test_one_edited_key_changes_its_own_bytes_alone(file):
     assert 1 <= sum(a != b for a, b in zip(data, written, strict=True)) <= 4
     (change,) = changes.parts
     assert [channel.name for channel in change.items] == [f"{clips[0].bones[5]} P"]
-    assert changes.sentence() == "1 motion changed (1 channel), 0 unchanged"
+    assert changes.sentence() == "1 motion, 1 channel changed, 0 unchanged"
 
 
 def skeleton():
