@@ -45,7 +45,7 @@ def made(make: Callable[[], Any]) -> Any:
     return Option(make=make)
 
 
-@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option, choice, path, made))
+@dataclass_transform(frozen_default=True, kw_only_default=True)
 class Options:
     """What an import or export is told. Fields are given by name and do not change afterwards.
 
