@@ -33,7 +33,7 @@ def counted(count: int, noun: str, nouns: str = "") -> str:
     return f"{count} {noun if count == 1 else nouns or f'{noun}s'}"
 
 
-IRREGULAR = {"vertices": "vertex", "indices": "index", "meshes": "mesh", "densities": "density"}
+IRREGULAR = {"vertices": "vertex", "indices": "index", "meshes": "mesh"}
 
 
 def counted_plural(count: int, nouns: str) -> str:
@@ -45,7 +45,9 @@ def counted_plural(count: int, nouns: str) -> str:
         return f"{count} {nouns}"
     words = nouns.split(" ")
     place = next((place for place, word in enumerate(words) if word.endswith("s")), 0)
-    words[place] = IRREGULAR.get(words[place], words[place].removesuffix("s"))
+    word = words[place]
+    singular = f"{word.removesuffix('ies')}y" if word.endswith("ies") else word.removesuffix("s")
+    words[place] = IRREGULAR.get(word, singular)
     return f"{count} {' '.join(words)}"
 
 

@@ -293,7 +293,7 @@ def test_an_edited_model_changes_alone(path):
     assert different == [3]
     assert len(plan.data) == len(old)
     assert sum(a != b for a, b in zip(plan.data, old, strict=True)) <= 4
-    assert plan.sentence() == "detail_03: 1 position, 1 model changed"
+    assert plan.sentence() == "detail_03: 1 position; 1 model changed"
 
 
 @pytest.mark.parametrize("path", BIG)

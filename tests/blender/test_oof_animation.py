@@ -570,7 +570,7 @@ def test_what_a_motion_cannot_hold_is_said(vectors):
     shown.keyframe_insert("hide_render", frame=0)
     _, report = planned(made.holder)
     assert "scale is animated" in warnings(report)
-    assert "1 animated properties left out (hide_render)" in warnings(report)
+    assert "1 animated property left out (hide_render)" in warnings(report)
 
 
 def test_untimed_keys_cannot_change(vectors):

@@ -14,6 +14,7 @@ from addon.core import text
         ("slots with other densities", "slot with other densities"),
         ("vertices", "vertex"),
         ("faces redrawn", "face redrawn"),
+        ("animated properties", "animated property"),
     ],
 )
 def test_one_is_singular(nouns, one):

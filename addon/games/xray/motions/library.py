@@ -153,11 +153,11 @@ def import_motions(
             )
         builder.tell(result)
         if options.assign_first:
-            play(context, rig, result.actions[0])
+            actions.play(context, rig, result.actions[0], order_of(result.actions[0]))
         if options.stash:
             actions.stash(rig, result.actions)
-        hold_used(rig)
         builder.finish()
+        hold_used(rig)  # last: an import that fails leaves the lists as they were
         return result
 
 
