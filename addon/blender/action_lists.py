@@ -213,14 +213,14 @@ def start_list(file: Any) -> None:
 
 
 def add(file: Any, action: Any, place: int, kind: Kind) -> None:
-    """List an action at the end, with its index in the file (-1: it is not in it yet)."""
+    """List an action at the end, with its index in the file (-1: it is not in it yet).
+
+    If the armature uses it already, `hold_used` is to follow.
+    """
     store(file, kind)
     if not _owns_list(file):
         replace(file, _entries(file))
-    rows = file.action_list.motionbridge_actions.entries
-    _put(rows, action, place)
-    if action in used_by(file.id_data):
-        _put(file.actions, action, place, len(rows) - 1)
+    _put(file.action_list.motionbridge_actions.entries, action, place)
 
 
 def remove(file: Any, action: Any, kind: Kind) -> None:
@@ -267,7 +267,7 @@ def _owns_list(file: Any) -> bool:
 def hold_used(rig: Any, kind: Kind) -> None:
     """Let an armature point at the listed actions that it uses, so that a duplicate lists its own copies of them.
 
-    To be called after it was given actions to play.
+    To be called after it was given actions to play, or actions that it uses were listed.
     """
     for file in kind.files_of(rig) if is_local(rig) else ():
         if file.action_list is None:

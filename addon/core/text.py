@@ -75,11 +75,6 @@ def said_of(count: int, nouns: str, words: str) -> str:
     return f"{counted_plural(count, nouns)} {agreeing(count, words)}"
 
 
-def of_file_are(count: int, noun: str) -> str:
-    """``1 bone of the file is``, ``2 bones of the file are``."""
-    return f"{counted(count, noun)} of the file {'is' if count == 1 else 'are'}"
-
-
 def changed_count(nouns: str, before: int, after: int) -> str:
     """``faces 12 -> 14``; of as many others the noun alone."""
     return f"{nouns} {before} -> {after}" if before != after else nouns

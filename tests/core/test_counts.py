@@ -28,5 +28,5 @@ def test_as_many_others_are_no_change_of_the_count():
 
 
 def test_bones_of_a_file():
-    assert text.of_file_are(1, "bone") == "1 bone of the file is"
-    assert text.of_file_are(3, "bone") == "3 bones of the file are"
+    assert text.said_of(1, "bones of the file", "are") == "1 bone of the file is"
+    assert text.said_of(3, "bones of the file", "are") == "3 bones of the file are"

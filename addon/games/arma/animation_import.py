@@ -19,7 +19,7 @@ from ...core.errors import ReadError, WriteError
 from ...core.model import DeltaClip
 from ...core.pivots import NOISE
 from ...core.report import Report
-from ...core.text import counted_plural, of_file_are
+from ...core.text import counted_plural, said_of
 from ...formats.arma import rtm
 from ...formats.arma.bone_table import BoneTable
 from ...formats.arma.hierarchy import Hierarchy
@@ -174,7 +174,8 @@ class _Importer:
             )
         if missing:
             self.report.warn(
-                f"{of_file_are(len(missing), 'bone')} not in the armature; their keys are kept and written back",
+                f"{said_of(len(missing), 'bones of the file', 'are')} not in the armature; "
+                "their keys are kept and written back",
                 f"{Path(self.file).name}: {_shortened(missing)}",
             )
         return missing

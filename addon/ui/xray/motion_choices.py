@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
@@ -39,7 +38,7 @@ def paths_of(holder: Any, reference: str) -> list[str]:
     return _look_up(bpy.path.abspath(path), reference, *folders(bpy.context)) if path else []
 
 
-@functools.lru_cache(maxsize=4096)  # more than the references of every model in a scene
+@lru_cache(maxsize=4096)  # more than the references of every model in a scene
 def _look_up(model: str, reference: str, game: Path | None, textures: Path | None) -> list[str]:
     tree = game_tree.tree_of(Path(model), game, textures)
     return [str(path) for part in dict.fromkeys(reference.split(",")) for path in tree.find_motions(part)]
@@ -173,14 +172,29 @@ class MotionChooser:
 
 
 NAMES_SHOWN = 4
+ONTO = (
+    ("OWN_FILES", "New File", "Write the chosen motions only; unedited motions keep their bytes"),
+    (
+        "FILE",
+        "Existing File",
+        "Replace motions of the same name and add the others; everything else keeps its bytes",
+    ),
+)
 
 
 class ExistingMotions:
-    """Mixed into exports of motions, before `FileExport`; they have the option ``onto``.
+    """Mixed into exports of motions, before `FileExport`: a new file, or motions into an existing one.
 
     Scripts get the option's default. In a window it follows the file that is named, until the user sets it.
     """
 
+    onto: EnumProperty(
+        name="Write",
+        description="Which file the export changes",
+        items=ONTO,
+        default="OWN_FILES",
+        options={"SKIP_SAVE"},
+    )
     suggested_onto: StringProperty(options={"SKIP_SAVE", "HIDDEN", "SKIP_PRESET"})
     removed_motions: StringProperty(options={"SKIP_SAVE", "HIDDEN", "SKIP_PRESET"})
 

@@ -186,14 +186,6 @@ class MOTIONBRIDGE_OT_choose_motion_files(MotionChooser, FileChoice, ImportHelpe
         return self.list_with(CALL.import_scene.xray_omf)
 
 
-ONTO = (
-    ("OWN_FILES", "New File", "Write the chosen motions only; unedited motions keep their bytes"),
-    (
-        "FILE",
-        "Existing File",
-        "Replace motions of the same name and add the others; everything else keeps its bytes",
-    ),
-)
 CHOICES = (
     ("FILE", "Active Motion File", "Every action of the motion file chosen in the Motionbridge tab"),
     ("ALL", "All of the Armature", "Every action that moves bones of this armature, from any file"),
@@ -210,13 +202,6 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
     filename_ext = ".omf"
     check_extension = None
     filter_glob: StringProperty(default=kinds.MOTIONS.exported_glob, options={"HIDDEN"})
-    onto: EnumProperty(
-        name="Write",
-        description="Which file the export changes",
-        items=ONTO,
-        default="OWN_FILES",
-        options={"SKIP_SAVE"},
-    )
     choose: EnumProperty(name="Motions", description="Which actions to export", items=CHOICES, default="FILE")
     motions: StringProperty(
         name="Names",

@@ -33,7 +33,7 @@ from ..sidebar import MotionbridgePanel, in_both_editors, is_of_xray
 from ..target import action_to_export, active_action, active_rig, lacks_rig, likely_rig, rig_to_export, some_action
 from ..translations import said, shown
 from .motion_choices import ExistingMotions, MotionChooser, MotionList, RestChoice
-from .motion_files import ONTO, actions_moving
+from .motion_files import actions_moving
 
 SkeletalImportProperties: Any = properties_from(SkeletalImportOptions)
 
@@ -189,13 +189,6 @@ class EXPORT_SCENE_OT_xray_skl(
     filename_ext = ".skls"
     check_extension = None
     filter_glob: StringProperty(default=kinds.EDITOR_MOTIONS.exported_glob, options={"HIDDEN"})
-    onto: EnumProperty(
-        name="Write",
-        description="Which file the export changes",
-        items=ONTO,
-        default="OWN_FILES",
-        options={"SKIP_SAVE"},
-    )
     choose: EnumProperty(name="Motions", description="Which actions to export", items=CHOICES, default="FILE")
     version: EnumProperty(
         name="Version of New Motions",

@@ -12,7 +12,7 @@ from ....blender.record import keep, kept
 from ....core import files, names
 from ....core.errors import ReadError, WriteError
 from ....core.report import Report
-from ....core.text import counted_plural, of_file_are
+from ....core.text import counted_plural, said_of
 from ....formats.xray import bones
 from ....formats.xray.bones import (
     Bones,
@@ -106,7 +106,8 @@ def import_bones(rig: Any, path: str, report: Report) -> int:
         given += 1
     if missing:
         report.warn(
-            f"{of_file_are(len(missing), 'bone')} not in the armature; their properties are kept and written back",
+            f"{said_of(len(missing), 'bones of the file', 'are')} not in the armature; "
+            "their properties are kept and written back",
             ", ".join(missing),
         )
     rig.motionbridge_bones.path = path

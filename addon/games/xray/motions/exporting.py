@@ -24,7 +24,7 @@ from ....core import files, space
 from ....core.errors import ReadError, WriteError
 from ....core.model import Skeleton
 from ....core.report import Report
-from ....core.text import counted
+from ....core.text import said_of
 from ...plan import FilePlan, OtherBase, starts_from_disk
 from ..bones.properties import bones_in_order, game_name
 from . import files as motion_files
@@ -204,8 +204,7 @@ def _warn_of_removed(codec: Codec, plan: Plan, report: Report) -> None:
     kept = {name.lower() for name, _ in codec.motions(plan.document)}
     removed = [name for name, _ in there if name.lower() not in kept]
     if removed:
-        are = "is" if len(removed) == 1 else "are"
-        report.warn(f"{counted(len(removed), 'motion')} of the replaced file {are} removed", shortened(removed))
+        report.warn(said_of(len(removed), "motions of the replaced file", "are removed"), shortened(removed))
 
 
 def _warn_of_other_rigs(lists: Kind, rig: Any, file: Any, report: Report) -> None:

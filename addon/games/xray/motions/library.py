@@ -20,7 +20,7 @@ from ....blender.sampling import Sampler
 from ....core import names
 from ....core.errors import ReadError, WriteError
 from ....core.report import Report
-from ....core.text import counted_plural, of_file_are
+from ....core.text import counted_plural, said_of
 from ....formats.xray.omf.edit import LONGEST_NAME
 from ..bones.properties import game_name
 from .files import LISTS, SKL_LISTS, lists_of
@@ -148,7 +148,8 @@ def import_motions(
             result.missing = builder.missing()
         if result.missing:
             report.warn(
-                f"{of_file_are(len(result.missing), 'bone')} not in the armature; their keys are kept and written back",
+                f"{said_of(len(result.missing), 'bones of the file', 'are')} not in the armature; their keys are kept and "
+                "written back",
                 ", ".join(result.missing),
             )
         builder.tell(result)
@@ -245,6 +246,7 @@ def add(codec: Codec, file: Any, action: Any) -> None:
     motion.is_motion, known.file, known.place, known.imported_name = True, file.name, -1, ""
     codec.mark_new(action, max(orders, default=-1) + 1)
     action_lists.add(file, action, -1, lists)
+    hold_used(file.id_data)
     action.use_fake_user = True
 
 
