@@ -38,7 +38,9 @@ from fuzzing.blender_targets import BLENDER_TARGETS, BlenderTarget
 from fuzzing.law import ANNOUNCED, Broken, floats_of
 from fuzzing.targets import TARGETS
 
-from addon.blender import compat, record
+from addon.blender import compat
+from addon.blender.properties import is_sealed
+from addon.blender.properties import kept as kept_bytes
 from addon.core import names
 from addon.core.errors import ReadError
 from addon.core.report import Report
@@ -260,7 +262,7 @@ def _damage_hidden(save: Any, target: BlenderTarget, data: bytes, out: Path, ran
     if not kept:
         return
     owner, name = random.choice(kept)
-    stored = record.kept(owner, name)
+    stored = kept_bytes(owner, name)
     at = random.randrange(len(stored))
     damaged = random.choice((
         stored[:at],
@@ -295,7 +297,7 @@ def _sealed_in(owner: Any, depth: int) -> Iterator[tuple[Any, str]]:
         if name == "rna_type" or (depth == 0 and not name.startswith("motionbridge")):
             continue
         if name + SEAL in properties:
-            if record.is_sealed(owner, name) and len(record.kept(owner, name)):
+            if is_sealed(owner, name) and len(kept_bytes(owner, name)):
                 yield owner, name
         elif depth > 4:
             continue

@@ -33,9 +33,7 @@ import bpy
 from bpy.props import CollectionProperty, IntProperty, PointerProperty
 
 from ..core import names
-from .freshness import changed
-from .linked import is_local
-from .property_groups import AddedProperties
+from .properties import AddedProperties, changed, is_local
 
 _ACTION, _PLACE = attrgetter("action"), attrgetter("place")
 

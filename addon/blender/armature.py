@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from ..core import names, rotation
 from ..core.model import Skeleton
-from . import renamed_bones, scope
+from . import scope
+from .properties import is_local
 
 Floats = NDArray[np.float64]
 
@@ -48,8 +49,17 @@ def build(context: Any, skeleton: Skeleton) -> tuple[Any, list[str]]:
                 made[bone].parent = made[parent]
     for pose_bone in rig.pose.bones:
         pose_bone.rotation_mode = "QUATERNION"
-    renamed_bones.remember(armature)
+    remember_names(armature)
     return rig, given
+
+
+def remember_names(armature: Any) -> None:
+    """Let the bones of an armature (data) be known by the names they have now. Of a linked one nothing is stored."""
+    if not is_local(armature):
+        return
+    for bone in armature.bones:
+        if bone.motionbridge_known_as != bone.name:
+            bone.motionbridge_known_as = bone.name
 
 
 def _lengths(skeleton: Skeleton, rest: Floats) -> list[float]:

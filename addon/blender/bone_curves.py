@@ -23,11 +23,25 @@ ROTATION_KINDS = {"QUATERNION": "quaternion", "AXIS_ANGLE": "axis_angle"}
 _LINEAR = 1
 _DIGEST_SIZE = 16
 _OTHER_ROTATIONS = (".rotation_euler", ".rotation_axis_angle")
+_PATH_BEGIN, _PATH_END = 'pose.bones["', '"]'
 
 
 def channel_path(bone: str, channel: str) -> str:
     """The data path of a pose bone's channel."""
     return f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{channel}'
+
+
+def bone_path(bone: str) -> str:
+    """The data path of a pose bone."""
+    return f"{_PATH_BEGIN}{bpy.utils.escape_identifier(bone)}{_PATH_END}"
+
+
+def bone_of(path: str) -> str:
+    """The bone that a data path of a pose leads to, "" for other paths."""
+    if not path.startswith(_PATH_BEGIN):
+        return ""
+    name, end, _ = path[len(_PATH_BEGIN) :].rpartition(_PATH_END)
+    return bpy.utils.unescape_identifier(name) if end else ""
 
 
 def rotation_kind(mode: str) -> str:

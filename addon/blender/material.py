@@ -1,44 +1,33 @@
 """`Material` -> Blender material, and back: the game's names are kept, the image is a preview.
 
-The nodes are a plain surface with the texture on it; games shade in ways that nodes would only pretend to.
+The nodes are a plain surface with the texture on it; games shade in ways that nodes would only pretend to. Images made
+from arrays keep what they show when the Blender file is saved.
 """
 
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import bpy
-from bpy.props import IntProperty, PointerProperty, StringProperty
+import numpy as np
+from numpy.typing import NDArray
 
+from ..core import files, png
 from ..core import model as core_model
-from .property_groups import AddedProperties
+from ..core.errors import WriteError
 
-MATERIAL: Any = bpy.types.Material
 NEUTRAL = (0.5, 0.5, 0.5, 1.0)
 ROUGHNESS = 0.8
 TITLE = "motionbridge_title"
 """Property of a coloured material: the name it was made under."""
 
 
-class MaterialProperties(bpy.types.PropertyGroup):
-    """What the game calls the surface."""
-
-    texture: StringProperty(name="Texture", description="Path of the texture below the textures folder, without suffix")
-    shader: StringProperty(name="Shader", description="Name of the shader in the game")
-    number: IntProperty(
-        name="Game Material Number",
-        description="Index of the game material of the faces, -1 for none",
-        default=-1,
-        min=-1,
-    )
-
-
-ADDED = AddedProperties(
-    (MaterialProperties,), {(MATERIAL, "motionbridge_material"): PointerProperty(type=MaterialProperties)}
-)
-
-
 def build(
-    material: "core_model.Material",
+    material: core_model.Material,
     image: Any = None,
     *,
     see_through: bool = False,
@@ -98,7 +87,7 @@ def build_coloured(
     return made
 
 
-def _existing(material: "core_model.Material", image: Any) -> Any:
+def _existing(material: core_model.Material, image: Any) -> Any:
     """One of the same names that shows the same image, if any: whatever the user made of it is his."""
     materials: Any = bpy.data.materials
     for there in materials:
@@ -148,9 +137,54 @@ def load_image(path: Path) -> Any:
     return None
 
 
-def gather(made: Any) -> "core_model.Material":
+def gather(made: Any) -> core_model.Material:
     """The game's names of a material; an empty slot or one without them has only its name."""
     if made is None:
         return core_model.Material("")
     names = made.motionbridge_material
     return core_model.Material(made.name, names.texture, names.shader)
+
+
+CONTENT = "motionbridge_content"
+"""Property of an image: the hash of what it was made from."""
+
+
+def build_image(name: str, pixels: NDArray[np.uint8]) -> Any:
+    """An image of (height, width, 4) red, green, blue, alpha, top row first; the existing one if it is the same.
+
+    Raises `ValueError` for an empty one.
+    """
+    content = hashlib.sha256(repr(pixels.shape).encode() + np.ascontiguousarray(pixels).tobytes()).hexdigest()
+    images: Any = bpy.data.images
+    for there in images:
+        if there.get(CONTENT) == content and there.library is None:
+            return there
+    packed = png.encode(pixels)
+    height, width, _ = pixels.shape
+    made = images.new(name, width, height, alpha=True)
+    # A packed file loses nothing, and Blender makes pixels of it when they are wanted.
+    made.pack(data=packed, data_len=len(packed))
+    made.source = "FILE"
+    made[CONTENT] = content
+    return made
+
+
+def build_image_sequence(folder: Path, name: str, pictures: Sequence[NDArray[np.uint8]]) -> Any:
+    """An image that plays ``pictures`` (each as for `build`), one a frame; they are files ``NAME_0001.png`` … there.
+
+    Blender packs no sequences, so it needs the files as long as the image is shown. The folder is made where it is
+    missing. Raises `WriteError`.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as wrong:
+        raise WriteError(f"cannot make the folder: {wrong.strerror or wrong}", file=str(folder)) from wrong
+    # A name out of a game's file is no path.
+    stem = re.sub(r"[^\w-]+", "_", name) or "texture"
+    paths = [folder / f"{stem}_{number:04d}.png" for number in range(1, len(pictures) + 1)]
+    for path, pixels in zip(paths, pictures, strict=True):
+        files.write_atomically(path, png.encode(pixels), tidy=path == paths[0])
+    images: Any = bpy.data.images
+    made = images.load(str(paths[0]), check_existing=True)
+    made.source = "SEQUENCE"
+    return made

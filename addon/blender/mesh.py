@@ -1,7 +1,7 @@
-"""The one door to meshes: `Mesh` -> mesh object, and back.
+"""The only place where meshes are built and read: `Mesh` or `PolygonMesh` -> Blender's mesh, and back.
 
 Every vertex of the model becomes one vertex, so that unedited vertices keep their index. Blender keeps
-texture coordinates and normals at the corners of faces; a vertex whose corners came to disagree is taken apart on the
+texture coordinates and normals at the corners of faces; a vertex whose corners came to disagree is split on the
 way out, the first corner's values staying under the old number. Vertices without faces have no corners; what they
 carry lies in two attributes of their own.
 
@@ -11,11 +11,18 @@ in a list on the mesh, with their attributes, and are put back where they were.
 Before 4.5 Blender holds custom normals as two angles of 16 bits, mostly good to 0.01 degrees, but off by up to 60
 where the surface around a vertex folds up. There the normals that were given are kept beside the ones that Blender
 made of them, and count for every corner that still shows the latter.
+
+`gather_shape` reads geometry and attributes alone: nothing is split or worked out, a million faces take no time.
+
+Polygons (`build_polygons`, `gather_polygons`) keep their corners and their order; every vertex and face of the model
+becomes one of Blender's, under the same number. Their normals are for display only: they are read back only where they
+are asked for, as Blender shows them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,22 +30,11 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.model import Attribute, Domain, Mesh
+from ..core import polygons, text
+from ..core.model import Attribute, Domain, Mesh, PolygonMesh
 from ..core.report import Report
 from ..core.text import counted_plural, said_of
-from . import attributes, compat, material, vertex_groups
-from .mesh_arrays import (
-    LOOSE_UV,
-    column,
-    corner_uvs,
-    folded_faces,
-    folded_rows,
-    keep_folded,
-    outside_edit_mode,
-    positions_of,
-    put_back,
-    triangles_of,
-)
+from . import attributes, compat, material
 
 UV_LAYER = "UVMap"
 LOOSE_NORMAL = "loose_normal"
@@ -84,7 +80,7 @@ def build(mesh: Mesh, materials: Sequence[Any], report: Report, *, flat: bool = 
         # After everything that could throw them away: edges, smoothness.
         _build_normals(data, mesh.normals[corners], mesh.name, report)
     shown: Any = bpy.data.objects.new(mesh.name, data)
-    vertex_groups.build(shown, mesh)
+    attributes.build_vertex_groups(shown, mesh)
     return shown
 
 
@@ -188,7 +184,7 @@ def gather(shown: Any) -> Gathered:
             _of_vertices(data, normals, split, LOOSE_NORMAL),
             None if uvs is None else _of_vertices(data, uvs, split, LOOSE_UV),
             [group.name for group in shown.vertex_groups],
-            vertex_groups.gather(data, split.source[len(positions) :]) if len(shown.vertex_groups) else None,
+            attributes.gather_vertex_groups(data, split.source[len(positions) :]) if len(shown.vertex_groups) else None,
             [material.gather(used) for used in data.materials],
             cut_index if len(data.materials) else None,
         )
@@ -268,3 +264,356 @@ def _of_vertices(data: Any, values: NDArray[np.float32], split: _Split, loose_na
         given = column(kept.data, "vector", len(data.vertices), values.shape[1])
         result[loose] = given[split.source[loose]]
     return result
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Geometry and attributes alone. ``faces`` (triangles,) the polygon each was cut from, -1 for one kept back.
+
+    ``corner_uvs`` (triangles, 3, 2) where texture coordinates were asked for and are there.
+    """
+
+    mesh: Mesh
+    faces: NDArray[np.int32]
+    corner_uvs: NDArray[np.float32] | None = None
+
+
+def gather_shape(
+    shown: Any, wanted: attributes.Wanted, report: Report, evaluated: Any = None, *, textured: bool = False
+) -> Shape:
+    """Vertices, triangles, Blender's material slots and existing ``wanted`` attributes; nothing is split.
+
+    ``evaluated`` is the mesh to read instead, such as the one modifiers make; ``textured`` asks for materials and
+    texture coordinates, too.
+    """
+    with outside_edit_mode(shown) as own:
+        data = own if evaluated is None else evaluated
+        positions = positions_of(data)
+        corners = np.empty(len(data.loops), np.int32)
+        if len(corners):
+            data.attributes[".corner_vert"].data.foreach_get("value", corners)
+        cut, faces = triangles_of(data)
+        all_triangles = len(faces) == len(data.polygons)
+        folded = folded_rows(data, len(faces))
+        lost = (len(data.get(FOLDED, (0, 0))) - 2) // 5 - len(folded)
+        if lost:
+            problem = said_of(lost, "triangles without area", "are left out because the mesh has changed")
+            report.warn(problem, shown.name)
+        places = folded[:, 0]
+        index = attributes.gather(data, "material_index", Domain.FACE, np.int32)
+        if index is None:
+            index = np.zeros(len(data.polygons), np.int32)
+        mesh = Mesh(
+            shown.name,
+            positions,
+            put_back(corners.reshape(-1, 3) if all_triangles else corners[cut], places, folded[:, 1:4]),
+            material_index=put_back(index if all_triangles else index[faces], places, folded[:, 4]),
+        )
+        for name, (domain, kind) in wanted.items():
+            values = attributes.gather(data, name, domain, kind)
+            if values is not None and domain is Domain.FACE:
+                kept = np.array(data.get(FOLDED_VALUES, {}).get(name, ()), np.uint8).view(values.dtype)
+                values = put_back(values if all_triangles else values[faces], places, kept)
+            if values is not None:
+                mesh.attributes[name] = Attribute(domain, values)
+        by_corner = None
+        if textured:
+            mesh.materials = [material.gather(used) for used in data.materials]
+            mesh.material_index = mesh.material_index if mesh.materials else None
+            uvs = corner_uvs(data)
+            if uvs is not None:
+                mesh.uvs = _uvs_of_vertices(data, uvs, corners)
+                by_corner = put_back(uvs[cut], places, mesh.uvs[folded[:, 1:4]])
+        return Shape(mesh, put_back(faces, places, -1), by_corner)
+
+
+def _uvs_of_vertices(data: Any, uvs: NDArray[np.float32], corners: NDArray[np.int32]) -> NDArray[np.float32]:
+    """(vertices, 2) those of the first corner; of vertices without corners as they were given, else 0."""
+    loose = data.attributes.get(LOOSE_UV)
+    if loose is None or loose.domain != "POINT":
+        result = np.zeros((len(data.vertices), 2), np.float32)
+    else:
+        result = column(loose.data, "vector", len(data.vertices), 2)
+    # Of several written to one place the last stays: backwards, that is the first corner.
+    result[corners[::-1]] = uvs[::-1]
+    return result
+
+
+def build_polygons(mesh: PolygonMesh, materials: Sequence[Any]) -> Any:
+    """A mesh, no object yet; ``materials`` are Blender's, one for each of ``mesh.materials``.
+
+    Raises `ValueError` where a face has fewer than three corners or points behind the last vertex: that would end
+    the whole process.
+    """
+    corners = np.ascontiguousarray(mesh.corners, np.int32)
+    outside = len(corners) and not (corners.min() >= 0 and corners.max() < len(mesh.positions))
+    if outside or (len(mesh.counts) and mesh.counts.min() < 3):
+        raise ValueError(f"{mesh.name}: faces that Blender meshes cannot store")
+    data: Any = bpy.data.meshes.new(mesh.name)
+    if len(mesh.positions):
+        data.vertices.add(len(mesh.positions))
+        data.attributes["position"].data.foreach_set("vector", np.ascontiguousarray(mesh.positions, np.float32).ravel())
+    if len(mesh.counts):
+        data.loops.add(len(corners))
+        data.attributes[".corner_vert"].data.foreach_set("value", corners)
+        data.polygons.add(len(mesh.counts))
+        data.polygons.foreach_set("loop_start", polygons.starts(mesh.counts).astype(np.int32))
+    for made in materials:
+        data.materials.append(made)
+    given = dict(mesh.attributes)
+    if mesh.material_index is not None and mesh.material_index.any():
+        given["material_index"] = Attribute(Domain.FACE, mesh.material_index.astype(np.int32, copy=False))
+    attributes.build(data, given)
+    if mesh.uvs is not None:
+        layer = data.uv_layers.new(name=UV_LAYER, do_init=False)
+        layer.uv.foreach_set("vector", np.ascontiguousarray(mesh.uvs, np.float32).ravel())
+    data.update(calc_edges=True)
+    data.shade_smooth()
+    if mesh.sharp_edges is not None and len(mesh.sharp_edges):
+        _sharpen(data, mesh.sharp_edges)
+    if mesh.corner_normals is not None and len(corners):
+        compat.set_corner_normals(data, _directions(mesh.corner_normals))
+    elif mesh.normals is not None and len(corners):
+        compat.set_corner_normals(data, _directions(mesh.normals)[corners])
+    return data
+
+
+def _directions(normals: NDArray[np.float32]) -> NDArray[np.float32]:
+    """What is no direction as 0, which leaves it to Blender."""
+    return np.where(np.isfinite(normals).all(axis=1, keepdims=True), normals, np.float32(0))
+
+
+def _sharpen(data: Any, pairs: NDArray[np.int32]) -> None:
+    """Mark the edges between these vertices; pairs without an edge mark nothing."""
+    if not len(data.edges):
+        return
+    count = np.int64(len(data.vertices))
+    stored = np.empty(2 * len(data.edges), np.int32)
+    data.attributes[".edge_verts"].data.foreach_get("value", stored)
+    edges = np.sort(stored.reshape(-1, 2), axis=1).astype(np.int64)
+    wanted = np.sort(pairs, axis=1).astype(np.int64)
+    sharp = np.isin(edges[:, 0] * count + edges[:, 1], wanted[:, 0] * count + wanted[:, 1])
+    if sharp.any():
+        made = data.attributes.new("sharp_edge", "BOOLEAN", "EDGE")
+        made.data.foreach_set("value", sharp)
+
+
+def gather_polygons(
+    shown: Any, wanted: attributes.Wanted, evaluated: Any = None, *, normals: bool = False
+) -> PolygonMesh:
+    """What an object's mesh says, in its own space; Blender's material slots, existing ``wanted`` attributes.
+
+    ``evaluated`` is the mesh to read instead, such as the one modifiers make. With ``normals`` vertices are taken apart
+    where Blender shows them with several: at sharp edges, beside flat faces.
+    """
+    with outside_edit_mode(shown) as own:
+        data = own if evaluated is None else evaluated
+        corners = np.empty(len(data.loops), np.int32)
+        if len(corners):
+            data.attributes[".corner_vert"].data.foreach_get("value", corners)
+        counts = np.empty(len(data.polygons), np.int32)
+        data.polygons.foreach_get("loop_total", counts)
+        mesh = PolygonMesh(shown.name, positions_of(data), counts, corners, corner_uvs(data))
+        index = attributes.gather(data, "material_index", Domain.FACE, np.int32)
+        mesh.material_index = np.zeros(len(counts), np.int32) if index is None else index
+        for name, (domain, kind) in wanted.items():
+            values = attributes.gather(data, name, domain, kind)
+            if values is not None:
+                mesh.attributes[name] = Attribute(domain, values)
+        return _with_normals(mesh, column(data.corner_normals, "vector", len(corners), 3)) if normals else mesh
+
+
+_NORMAL_STEP = 1e-3
+"""Normals of one vertex that differ by less (0.06 degrees) are one."""
+
+
+def _with_normals(mesh: PolygonMesh, by_corner: NDArray[np.float32]) -> PolygonMesh:
+    """The mesh with a normal for each vertex; where corners disagree further vertices are added at its end."""
+    count = len(mesh.positions)
+    first = np.full(count, -1, np.int64)
+    # Of several written to one place the last stays: backwards, that is the first corner.
+    first[mesh.corners[::-1]] = np.arange(len(mesh.corners))[::-1]
+    own = first[mesh.corners]
+    other = np.flatnonzero((np.abs(by_corner - by_corner[own]) > _NORMAL_STEP).any(axis=1))
+    mesh.normals = np.zeros((count, 3), np.float32)
+    mesh.normals[first >= 0] = by_corner[first[first >= 0]]
+    if not len(other):
+        return mesh
+    steps = np.rint(by_corner[other] / _NORMAL_STEP).astype(np.int64)
+    keys = np.concatenate([mesh.corners[other, None], steps], axis=1)
+    _, speaker, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    source = mesh.corners[other[speaker]]
+    mesh.corners = mesh.corners.copy()
+    mesh.corners[other] = count + place.ravel()
+    mesh.positions = np.concatenate([mesh.positions, mesh.positions[source]])
+    mesh.normals = np.concatenate([mesh.normals, by_corner[other[speaker]]])
+    for name, attribute in mesh.attributes.items():
+        if attribute.domain is Domain.VERTEX:
+            values = np.concatenate([attribute.values, attribute.values[source]])
+            mesh.attributes[name] = Attribute(Domain.VERTEX, values)
+    return mesh
+
+
+LOOSE_UV = "loose_uv"
+"""Attribute: texture coordinates of vertices without corners."""
+FOLDED = "folded_faces"
+"""Property of a mesh: vertices and faces it had in all, then place, corners and material of each folded face."""
+FOLDED_VALUES = "folded_values"
+"""Property of a mesh: name of an attribute -> its values on the folded faces, as bits."""
+
+
+def folded_faces(triangles: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """(faces,) which have two corners on one vertex."""
+    a, b, c = triangles[:, 0], triangles[:, 1], triangles[:, 2]
+    result: NDArray[np.bool_] = (a == b) | (b == c) | (c == a)
+    return result
+
+
+def keep_folded(data: Any, mesh: Mesh, folded: NDArray[np.bool_], report: Report) -> None:
+    """Remember the folded faces on the mesh that is built without them."""
+    found = text.counted(int(folded.sum()), "triangle")
+    report.warn(f"{found} without area; not shown, but kept", mesh.name)
+    places = np.flatnonzero(folded)
+    index = np.zeros(len(places), np.int64) if mesh.material_index is None else mesh.material_index[folded]
+    rows = np.concatenate([places[:, None], mesh.triangles[folded], index[:, None]], axis=1)
+    data[FOLDED] = [len(mesh.positions), len(mesh.triangles), *rows.ravel().tolist()]
+    data[FOLDED_VALUES] = {
+        name: np.ascontiguousarray(found.values[folded]).view(np.uint8).astype(np.int32).ravel().tolist()
+        for name, found in mesh.attributes.items()
+        if found.domain is Domain.FACE
+    }
+
+
+def folded_rows(data: Any, faces: int) -> NDArray[np.int32]:
+    """(faces kept back, 5), while the mesh still has as many vertices and faces (``faces``) as it had with them."""
+    kept = np.array(data.get(FOLDED, (0, 0)), np.int32)
+    rows = kept[2:].reshape(-1, 5)
+    same = len(data.vertices) == kept[0] and faces + len(rows) == kept[1]
+    return rows if same else rows[:0]
+
+
+def put_back(values: NDArray[Any], places: NDArray[np.int32], kept: Any) -> NDArray[Any]:
+    """Values of faces with those of the faces that were kept back at their places."""
+    if not len(places):
+        return values
+    result = np.empty((len(values) + len(places), *values.shape[1:]), values.dtype)
+    there = np.ones(len(result), np.bool_)
+    there[places] = False
+    result[there] = values
+    result[places] = kept
+    return result
+
+
+@contextmanager
+def outside_edit_mode(shown: Any) -> Iterator[Any]:
+    """The mesh, or while it is being edited a copy of what it is at this moment: edited meshes hide their arrays."""
+    if shown.mode != "EDIT":
+        yield shown.data
+        return
+    shown.update_from_editmode()
+    copy = shown.data.copy()
+    try:
+        yield copy
+    finally:
+        bpy.data.meshes.remove(copy)
+
+
+def column(values: Any, name: str, count: int, width: int) -> NDArray[np.float32]:
+    """(count, width) a field of Blender's elements, read at once."""
+    flat = np.empty(count * width, np.float32)
+    if count:
+        values.foreach_get(name, flat)
+    return flat.reshape(count, width)
+
+
+def positions_of(data: Any) -> NDArray[np.float32]:
+    """(vertices, 3). A mesh without vertices may lack the attribute."""
+    count = len(data.vertices)
+    return column(data.attributes["position"].data, "vector", count, 3) if count else np.zeros((0, 3), np.float32)
+
+
+def triangles_of(data: Any) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """(triangles, 3) corner numbers and (triangles,) the polygon each is of."""
+    count = len(data.polygons)
+    sizes = np.empty(count, np.int32)
+    data.polygons.foreach_get("loop_total", sizes)
+    if (sizes == 3).all():
+        return np.arange(3 * count, dtype=np.int32).reshape(-1, 3), np.arange(count, dtype=np.int32)
+    data.calc_loop_triangles()
+    cut = len(data.loop_triangles)
+    corners, faces = np.empty(3 * cut, np.int32), np.empty(cut, np.int32)
+    data.loop_triangles.foreach_get("loops", corners)
+    data.loop_triangles.foreach_get("polygon_index", faces)
+    return corners.reshape(-1, 3), faces
+
+
+def corner_uvs(data: Any) -> NDArray[np.float32] | None:
+    """(corners, 2) of the layer that is rendered; None where there is none."""
+    layer = next((layer for layer in data.uv_layers if layer.active_render), None)
+    return None if layer is None else column(layer.uv, "vector", len(data.loops), 2)
+
+
+@contextmanager
+def evaluated_mesh(
+    context: Any, shown: Any, report: Report, *, modifiers: bool, without: Container[str] = ()
+) -> Iterator[Any]:
+    """The mesh that modifiers make of an object, or None for its own: ``modifiers`` False, or there are none.
+
+    Modifiers of the types ``without`` are not what anybody means: where there are no others, the mesh is its own.
+    """
+    if not modifiers:
+        warn_of_modifiers(shown, report, without)
+    if not modifiers or not _active_modifiers(shown, without):
+        yield None
+        return
+    if shown.mode == "EDIT":
+        shown.update_from_editmode()
+    result = shown.evaluated_get(context.evaluated_depsgraph_get())
+    try:
+        yield result.to_mesh()
+    finally:
+        result.to_mesh_clear()
+
+
+def warn_of_modifiers(shown: Any, report: Report, without: Container[str] = ()) -> None:
+    """Say which modifiers do not count."""
+    if active := _active_modifiers(shown, without):
+        report.warn(f"modifiers are not applied ({', '.join(active)})", shown.name)
+
+
+def _active_modifiers(shown: Any, without: Container[str]) -> list[str]:
+    return [change.name for change in shown.modifiers if change.show_viewport and change.type not in without]
+
+
+def select_elements(shown: Any, faces: NDArray[np.int64], vertices: NDArray[np.int64]) -> None:
+    """Select these faces or vertices of a mesh alone, outside edit mode."""
+    data = shown.data
+    of_vertices = np.zeros(len(data.vertices), np.bool_)
+    of_vertices[vertices] = True
+    of_faces = np.zeros(len(data.polygons), np.bool_)
+    of_faces[faces] = True
+    if len(faces):
+        corners, starts, totals = (np.empty(count, np.int32) for count in (len(data.loops), *[len(of_faces)] * 2))
+        data.attributes[".corner_vert"].data.foreach_get("value", corners)
+        data.polygons.foreach_get("loop_start", starts)
+        data.polygons.foreach_get("loop_total", totals)
+        of_vertices[corners[np.repeat(of_faces, totals)]] = True
+    data.vertices.foreach_set("select", of_vertices)
+    if len(of_faces):
+        data.polygons.foreach_set("select", of_faces)
+    _select_edges(data, of_vertices)
+    data.update()
+
+
+def _select_edges(data: Any, of_vertices: NDArray[np.bool_]) -> None:
+    """Select the edges between selected vertices: in edit mode one more would bring its faces along."""
+    if not len(data.edges):
+        return
+    ends = np.empty(2 * len(data.edges), np.int32)
+    data.edges.foreach_get("vertices", ends)
+    # Made anew: since 5.0 there may be one value for all edges, which cannot be written at once.
+    there = data.attributes.get(".select_edge")
+    if there is not None:
+        data.attributes.remove(there)
+    made = data.attributes.new(".select_edge", "BOOLEAN", "EDGE")
+    made.data.foreach_set("value", of_vertices[ends.reshape(-1, 2)].all(axis=1))

@@ -25,7 +25,7 @@ from bpy.props import StringProperty
 
 from ..core.errors import WriteError
 from . import bone_curves, scope
-from .property_groups import AddedProperties
+from .properties import AddedProperties
 
 KINDS = ("quaternion", "euler", "axis_angle")
 MODES = {"quaternion": "QUATERNION", "axis_angle": "AXIS_ANGLE"}

@@ -1,4 +1,9 @@
-"""Borrowing the user's scene: what is changed inside a ``with`` is put back, whatever happens inside."""
+"""The user's scene: what an import or export borrows, undoes and selects.
+
+What is changed inside a ``with`` is put back, whatever happens inside. Work that fails leaves nothing behind
+(`undone_on_failure`): data-blocks made meanwhile are removed, and what was there plays as before. New objects go into
+the active collection (`target_collection`) and are selected (`make_current`), whatever state the scene is in.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..core import pausing
 from ..core.errors import WriteError
+from ..core.report import Report
 from . import compat
 
 _POSE_CHANNELS = {"location": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4, "scale": 3}
@@ -252,3 +258,199 @@ def progress(context: Any, steps: int) -> Iterator[Callable[[int], None]]:
         yield manager.progress_update
     finally:
         manager.progress_end()
+
+
+_NOT_MADE = {"libraries", "scenes", "screens", "shape_keys", "window_managers", "workspaces"}
+"""Kinds of data-blocks that no import makes; shape keys go with the meshes they belong to."""
+
+
+_CHANNELS: dict[str, tuple[type, int]] = {
+    "rotation_mode": (np.int32, 1),
+    "location": (np.float32, 3),
+    "rotation_quaternion": (np.float32, 4),
+    "rotation_axis_angle": (np.float32, 4),
+    "rotation_euler": (np.float32, 3),
+    "scale": (np.float32, 3),
+}
+"""What poses an object or a bone, and how its values come as an array. The mode first: setting it converts angles."""
+
+
+@contextmanager
+def undone_on_failure(context: Any) -> Iterator[None]:
+    """If the work inside raises anything, the file is as before and the exception goes on.
+
+    New data-blocks of every kind are removed. Of objects that are animated, armatures or active, what they play, their
+    NLA tracks, their transforms and those of their bones are restored; so is the selection. Other values set on
+    existing data are the work's own to restore. Work that does not fail costs one pass over the identities of all
+    data-blocks and one over the objects.
+    """
+    before = _File(context)
+    with ExitStack() as failure:
+        failure.callback(before.restore, context)
+        yield
+        failure.pop_all()
+
+
+@contextmanager
+def rows_removed_on_failure(owner: Any, name: str) -> Iterator[None]:
+    """If the work inside raises anything, rows that it added at the end of a collection property are removed."""
+    with ExitStack() as failure:
+        failure.callback(_shorten, owner, name, len(getattr(owner, name)))
+        yield
+        failure.pop_all()
+
+
+def _shorten(owner: Any, name: str, count: int) -> None:
+    rows = getattr(owner, name)
+    while len(rows) > count:
+        rows.remove(len(rows) - 1)
+    if not count:
+        owner.property_unset(name)
+
+
+class _File:
+    """What is in the file, what moves, and what is selected. All by identity: work may remove some of it."""
+
+    def __init__(self, context: Any) -> None:
+        """Take down what is so now."""
+        layer = context.view_layer
+        self._known = {kind: _identities(blocks) for kind, blocks in _kinds()}
+        self._active = _identity(layer.objects.active)
+        self._selected = {shown.session_uid for shown in objects_of(layer) if shown.select_get()}
+        self._playing = [
+            _Playing(owner)
+            for owner in bpy.data.objects
+            if owner.animation_data or owner.type == "ARMATURE" or owner == layer.objects.active
+        ]
+
+    def restore(self, context: Any) -> None:
+        """Let it be so again."""
+        objects: dict[int, Any] = {owner.session_uid: owner for owner in bpy.data.objects}
+        for before in self._playing:
+            before.restore(objects)
+        bpy.data.batch_remove([block for kind, blocks in _kinds() for block in _new(blocks, self._known[kind])])
+        layer = context.view_layer
+        for shown in objects_of(layer):
+            shown.select_set(shown.session_uid in self._selected)
+        layer.objects.active = objects.get(self._active)
+
+
+def _kinds() -> Iterator[tuple[str, Any]]:
+    for kind in bpy.data.bl_rna.properties:
+        if kind.type == "COLLECTION" and kind.identifier not in _NOT_MADE:
+            yield kind.identifier, getattr(bpy.data, kind.identifier)
+
+
+def _identities(blocks: Any) -> NDArray[np.uint32]:
+    """(data-blocks,) a number for each that no other of this session has."""
+    found = np.empty(len(blocks), np.uint32)
+    blocks.foreach_get("session_uid", found)
+    return found
+
+
+def _new(blocks: Any, known: NDArray[np.uint32]) -> list[Any]:
+    new = np.flatnonzero(~np.isin(_identities(blocks), known))
+    everything = list(blocks) if len(new) else []
+    return [everything[place] for place in new]
+
+
+def _identity(block: Any) -> int:
+    return 0 if block is None else int(block.session_uid)
+
+
+class _Playing:
+    """What one object plays, and how it and its bones are posed."""
+
+    def __init__(self, owner: Any) -> None:
+        """Take down what is so now."""
+        data = owner.animation_data
+        self._owner = owner.session_uid
+        self._animated = data is not None
+        self._action = _identity(data.action) if data is not None else 0
+        self._slot = data.action_slot_handle if data is not None and compat.SLOTTED else 0
+        self._tracks = len(data.nla_tracks) if data is not None else 0
+        self._own = {name: _plain(getattr(owner, name)) for name in _CHANNELS}
+        self._pose = _pose(owner)
+
+    def restore(self, objects: dict[int, Any]) -> None:
+        """Let it be so again; ``objects`` by identity."""
+        owner = objects.get(self._owner)
+        if owner is None:
+            return
+        data = owner.animation_data
+        if data is not None and not self._animated:
+            owner.animation_data_clear()
+        elif data is not None:
+            for track in list(data.nla_tracks)[self._tracks :]:
+                data.nla_tracks.remove(track)
+            if _identity(data.action) != self._action:
+                action: Any = next((one for one in bpy.data.actions if one.session_uid == self._action), None)
+                slots = action.slots if action is not None and compat.SLOTTED else ()
+                compat.assign(owner, action, next((slot for slot in slots if slot.handle == self._slot), None))
+        for name, value in self._own.items():
+            if _plain(getattr(owner, name)) != value:
+                setattr(owner, name, value)
+        for name, values in _pose(owner).items():
+            if len(values) == len(self._pose[name]) and values.tobytes() != self._pose[name].tobytes():
+                owner.pose.bones.foreach_set(name, self._pose[name])
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, str) else tuple(value)
+
+
+def _pose(owner: Any) -> dict[str, NDArray[Any]]:
+    """The channels of an object's bones, flat."""
+    bones: Any = owner.pose.bones if owner.pose is not None else ()
+    found: dict[str, NDArray[Any]] = {}
+    for name, (kind, width) in _CHANNELS.items():
+        found[name] = np.empty(width * len(bones), kind)
+        if len(bones):
+            bones.foreach_get(name, found[name])
+    return found
+
+
+def target_collection(context: Any, report: Report, name: str = "") -> Any:
+    """The collection to link new objects to: the active one, or a new one called ``name`` inside it.
+
+    Blender itself keeps hidden and excluded collections from being active; one of another file cannot take objects:
+    then it is the nearest one around it, which is said.
+    """
+    layer = context.view_layer
+    chain = list(_layers_to(layer.layer_collection, layer.active_layer_collection))
+    usable = layer.layer_collection
+    for inner in chain:
+        if inner.collection.library is not None or inner.collection.override_library is not None:
+            report.note(f"the active collection is of another file; new objects are in {usable.name!r}", chain[-1].name)
+            break
+        usable = inner
+    if not name:
+        return usable.collection
+    made = bpy.data.collections.new(name)
+    usable.collection.children.link(made)
+    return made
+
+
+def _layers_to(root: Any, wanted: Any) -> Iterator[Any]:
+    """The layer collections that lead from ``root``, which is not among them, to ``wanted``."""
+    for child in root.children:
+        if child == wanted:
+            yield child
+            return
+        below = list(_layers_to(child, wanted))
+        if below:
+            yield child
+            yield from below
+            return
+
+
+def make_current(context: Any, objects: Sequence[Any], active: Any) -> None:
+    """Select these objects alone and make one active, in object mode, as importers do."""
+    layer = context.view_layer
+    if layer.objects.active is not None and layer.objects.active.mode != "OBJECT":
+        set_mode("OBJECT")
+    for shown in objects_of(layer):
+        shown.select_set(False)
+    for shown in objects:
+        shown.select_set(True)
+    layer.objects.active = active

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..core.model import Attribute, Domain
 from ..core.scratch import scratch
 from . import attributes
-from .mesh_arrays import outside_edit_mode, positions_of
+from .mesh import outside_edit_mode, positions_of
 
 CORNERS = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]], np.float32)
 """Of a square of 2 x 2 around the origin, counter-clockwise seen from above."""

@@ -4,17 +4,15 @@ from .. import lazy
 
 lazy.attach(__name__)
 
-from ..blender import action_lists, freshness, material, rotation_modes
-from ..blender import renamed_bones as known_bones
+from ..blender import action_lists, properties, rotation_modes
 from . import arma, descent3, xray
 from .arma.kinds import KINDS as _ARMA
 from .descent3.kinds import KINDS as _DESCENT3
 from .xray.kinds import KINDS as _XRAY
 
 ADDED = (
-    material.ADDED,
+    properties.ADDED,
     action_lists.ADDED,
-    known_bones.ADDED,
     rotation_modes.ADDED,
     *xray.ADDED,
     *arma.ADDED,
@@ -29,11 +27,11 @@ def register() -> None:
     """Add every game's properties to Blender."""
     for one in ADDED:
         one.register()
-    freshness.register()
+    properties.watch_changes()
 
 
 def unregister() -> None:
     """Take them away."""
-    freshness.unregister()
+    properties.stop_watching()
     for one in reversed(ADDED):
         one.unregister()

@@ -1,14 +1,24 @@
-"""What every game stores of bones, and the actions that name them, follow bones that were renamed in Blender."""
+"""Bones that were renamed in Blender keep their keys and what is stored of them.
+
+Blender follows a rename in the action that plays and in the NLA, and nowhere else: actions that do not play still name
+the old bone and move nothing. So every bone remembers the name under which actions and stored data know it
+(`blender.armature.remember_names`). Where that is no longer its name, the curves of the other actions and the stored
+names of every game are taken along.
+
+A bone that was duplicated carries the same memory: the one that still has the name is the original, else the first.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import bpy
 
-from ..blender import action_lists, renamed_bones
-from ..blender.linked import is_local
+from ..blender import action_lists, compat
+from ..blender.armature import remember_names
+from ..blender.bone_curves import bone_of, bone_path
+from ..blender.properties import is_local
 from ..core.report import Report
 from .xray.motions import files as motion_files
 
@@ -20,11 +30,11 @@ def follow_renames(report: Report) -> None:
         if not is_local(armature):
             continue
         _know(armature)
-        if not renamed_bones.renames(armature):
+        if not renames(armature):
             continue
         rigs = [owner for owner in bpy.data.objects if owner.data == armature]
         played = {action for rig in rigs for action in action_lists.used_by(rig)}
-        found = renamed_bones.follow(armature, _actions(armature, rigs), played, _names(armature, rigs))
+        found = follow(armature, _actions(armature, rigs), played, _names(armature, rigs))
         for old, new in found.items():
             report.note("bones were renamed in Blender; their keys follow them", f"{old} > {new}")
 
@@ -38,7 +48,7 @@ def _know(armature: Any) -> None:
 
 def _actions(armature: Any, rigs: list[Any]) -> Iterator[Any]:
     """Those of the rigs, and those that can mean no other armature, for none has a bone of an old name."""
-    old = renamed_bones.renames(armature)
+    old = renames(armature)
     elsewhere = any(name in other.bones for other in bpy.data.armatures if other != armature for name in old)
     ours: set[Any] = set()
     for rig in rigs:
@@ -56,7 +66,7 @@ def _names(armature: Any, rigs: list[Any]) -> list[tuple[Any, str]]:
     found = [(entry, "name") for file in files for entry in file.rest]
     found += [(entry, "bone") for entry in armature.motionbridge_skeleton.bones]
     used = {action for rig in rigs for action in action_lists.used_by(rig)}
-    known = set(armature.bones.keys()) | renamed_bones.renames(armature).keys() | {""}
+    known = set(armature.bones.keys()) | renames(armature).keys() | {""}
     actions: Any = bpy.data.actions
     for action in actions:
         bones = action.motionbridge_animation.bones if is_local(action) else ()
@@ -64,3 +74,51 @@ def _names(armature: Any, rigs: list[Any]) -> list[tuple[Any, str]]:
         if action in used or all(entry.bone in known for entry in bones):
             found += [(entry, "bone") for entry in bones]
     return found
+
+
+def renames(armature: Any) -> dict[str, str]:
+    """Old name -> new one of the bones that were renamed since `remember`."""
+    bones = armature.bones
+    found: dict[str, str] = {}
+    for bone in bones:
+        old = bone.motionbridge_known_as
+        if old and old != bone.name and old not in found:
+            original = bones.get(old)
+            if original is None or original.motionbridge_known_as != old:
+                found[old] = bone.name
+    return found
+
+
+def follow(
+    armature: Any, actions: Iterable[Any], played: Collection[Any], names: Iterable[tuple[Any, str]]
+) -> dict[str, str]:
+    """Take ``actions`` and stored ``names`` (owner, property) along with bones that were renamed; which were.
+
+    ``played``: the actions that play or are in the NLA, whose curves Blender renames itself. An action that names a
+    bone which is gone was not followed; one that names a new bone was. Where bones only exchanged their names, the
+    names in an action say neither: then it was followed if it is among ``played``.
+    """
+    found = renames(armature)
+    if not found:
+        return found
+    for owner, name in names:
+        if (old := getattr(owner, name)) in found:
+            setattr(owner, name, found[old])
+    gone, fresh = found.keys() - set(armature.bones.keys()), set(found.values()) - found.keys()
+    for action in actions:
+        for bag in compat.all_curve_bags(action):
+            curves = [(curve, bone_of(curve.data_path)) for curve in bag.fcurves]
+            named = {bone for _, bone in curves}
+            if not named.isdisjoint(gone) or (action not in played and named.isdisjoint(fresh)):
+                _rename_in(bag, curves, found)
+    remember_names(armature)
+    return found
+
+
+def _rename_in(bag: Any, curves: Iterable[tuple[Any, str]], found: Mapping[str, str]) -> None:
+    for curve, bone in curves:
+        if bone in found:
+            curve.data_path = bone_path(found[bone]) + curve.data_path[len(bone_path(bone)) :]
+    for group in bag.groups:
+        if group.name in found:
+            group.name = found[group.name]

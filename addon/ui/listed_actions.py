@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
-from ..blender import action_lists, freshness
+from ..blender import action_lists, properties
 from ..blender.action_lists import Kind
 
 REMEMBERED = 8
@@ -66,10 +66,10 @@ def rows_of(rig: Any, files: Sequence[Any], kind: Kind, in_order: Callable[[Any]
     identities = np.zeros(len(names), np.int32)
     actions.foreach_get("session_uid", identities)
     there = names, identities.tobytes()
-    pointing = freshness.pointers_stamp(), names_of_files, [action_lists.length(file) for file in files], there
+    pointing = properties.pointers_stamp(), names_of_files, [action_lists.length(file) for file in files], there
     entries = _remembered(_entries, key, pointing, pointers)
     used = [(action.session_uid, kind.properties(action).file) for action in action_lists.used_by(rig)]
-    state = freshness.stamp(), names_of_files, entries, used, there
+    state = properties.stamp(), names_of_files, entries, used, there
 
     def read() -> Rows:
         numbers = {action: number for number, action in enumerate(actions)}

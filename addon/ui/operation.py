@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import bpy
 from bpy.props import CollectionProperty, StringProperty
 
-from ..blender import compat, failure
-from ..blender.linked import refuse_linked
+from ..blender import compat, scope
+from ..blender.properties import refuse_linked
 from ..core import names, pausing
 from ..core.errors import MotionbridgeError, ReadError
 from ..core.report import Report
@@ -165,7 +165,7 @@ class Operation(LongWork):
     def _done(self, context: Any, work: Callable[[Any, Report], Outcome | None], report: Report) -> Outcome | None:
         refuse_linked(self.edited(context))
         renamed_bones.follow_renames(report)
-        with failure.undone_on_failure(context):
+        with scope.undone_on_failure(context):
             return work(context, report)
 
     def _tell(self, report: Report, context: Any, result: Callable[[], Outcome | None]) -> set[str]:
@@ -197,7 +197,7 @@ class Operation(LongWork):
         for path in paths:
             found = Report()
             try:
-                with failure.undone_on_failure(bpy.context):
+                with scope.undone_on_failure(bpy.context):
                     _refuse_unprintable(path)
                     work(path, found)
             except MotionbridgeError as refused:

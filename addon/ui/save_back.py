@@ -11,7 +11,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..blender import scope
-from ..blender.linked import refuse_linked
+from ..blender.properties import refuse_linked
 from ..core.errors import MotionbridgeError, WriteError
 from ..core.report import Report
 from ..games import plan as plans

@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.blender import active_face
+from addon.blender import attributes
 from addon.ui.xray import collision_values
 from tests.blender.test_level_panel import panel_says
 from tests.blender.test_levels import SQUARE, drawn, face_values
@@ -146,7 +146,7 @@ def test_the_panel_shows_the_active_face(level, mode):
     wanted = [f"Active face: {face}", f"Game material: materials\\bricks ({number})", "Sector: 5"]
     at = said.index(wanted[0])
     assert said[at : at + 3] == wanted
-    if "suppress_shadows" in active_face.read(level.data, VALUES).values:
+    if "suppress_shadows" in attributes.active_face(level.data, VALUES).values:
         assert said[at + 3] == "Flags: Suppress Shadows, Suppress Wallmarks"
     else:
         assert (mode, bpy.app.version < (4, 5)) == ("EDIT", True)

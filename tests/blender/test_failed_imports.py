@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.blender import failure
+from addon.blender import scope
 from addon.core.errors import ReadError
 from tests.blender.test_skl_motions import STEPPED, made_motion, rig_of, written
 from tests.blender.test_ui import game, last_report, load, refusal  # noqa: F401 (a fixture)
@@ -17,7 +17,7 @@ from tests.real_files import corpus_files
 from tests.scene import differences, snapshot
 from tests.work import lines_run
 
-AT_THE_END = "addon.blender.collection.make_current"
+AT_THE_END = "addon.blender.scope.make_current"
 STASHED = "addon.blender.action.stash"
 # operator, file below the samples, options, the function that the import fails in: the last one it calls
 IMPORTERS = {
@@ -203,7 +203,7 @@ def test_a_model_whose_motions_are_refused_is_imported_without_them(samples, tmp
 
 def test_three_thousand_actions_cost_an_import_that_goes_well_nothing_for_each():
     def work():
-        with failure.undone_on_failure(bpy.context):
+        with scope.undone_on_failure(bpy.context):
             pass
 
     alone = lines_run(work)
@@ -219,7 +219,7 @@ def test_what_the_failed_work_removed_is_not_asked_for():
     bpy.context.view_layer.objects.active = shown
 
     def work():
-        with failure.undone_on_failure(bpy.context):
+        with scope.undone_on_failure(bpy.context):
             bpy.data.batch_remove([shown, *bpy.data.actions])
             raise Defect
 

@@ -38,15 +38,15 @@ def test_what_the_law_forbids_is_found(samples, tmp_path, monkeypatch):
         patched.setattr("addon.formats.xray.hom.decode", fail)
         assert "KeyError: 'oops'" in run(samples, tmp_path)[1]
     with monkeypatch.context() as patched:
-        patched.setattr("addon.blender.record._seal", lambda _: b"\1" * 17)
+        patched.setattr("addon.blender.properties._seal", lambda _: b"\1" * 17)
         assert any("was exported" in run(samples, tmp_path, seed)[1] for seed in "abcdefgh")
     with monkeypatch.context() as patched:
         prepare = BlenderTarget.prepare
         patched.setattr(BlenderTarget, "prepare", lambda *arguments: (prepare(*arguments)[0], b"lost"))
         assert "exported unedited it is changed" in run(samples, tmp_path)[1]
     with monkeypatch.context() as patched:
-        patched.setattr("addon.blender.failure._File.restore", lambda *_: None)
-        patched.setattr("addon.blender.collection.make_current", refuse)
+        patched.setattr("addon.blender.scope._File.restore", lambda *_: None)
+        patched.setattr("addon.blender.scope.make_current", refuse)
         assert "left something behind" in run(samples, tmp_path)[1]
     data = bytearray((samples / "level/level.hom").read_bytes())
     data[20:24] = b"\0\0\xc0\x7f"

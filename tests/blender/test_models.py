@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.blender.record import kept
+from addon.blender.properties import kept
 from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
 from addon.formats.xray import ogf

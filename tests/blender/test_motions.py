@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from addon.blender import compat
-from addon.blender.record import kept
+from addon.blender.properties import kept
 from addon.core import rotation
 from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report

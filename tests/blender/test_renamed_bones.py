@@ -7,9 +7,10 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.blender import compat, renamed_bones
+from addon.blender import compat
+from addon.blender.bone_curves import bone_of
 from addon.core.report import Report
-from addon.games.renamed_bones import follow_renames
+from addon.games.renamed_bones import follow_renames, renames
 from tests.blender.test_action_lists import bodies_in, load, save_back
 
 SAVED = Path(__file__).resolve().parents[1] / "saved" / "0.1.0"
@@ -24,7 +25,7 @@ def game(samples, tmp_path):
 
 
 def bones_named_by(action) -> set[str]:
-    return {renamed_bones.bone_of(curve.data_path) for curve in compat.curve_bag(action).fcurves}
+    return {bone_of(curve.data_path) for curve in compat.curve_bag(action).fcurves}
 
 
 def a_keyed_bone(rig) -> str:
@@ -113,9 +114,9 @@ def test_a_duplicated_bone_takes_no_keys(game):
         bone.select = bone.select_head = bone.select_tail = bone.name == old
     bpy.ops.armature.duplicate()
     bpy.ops.object.mode_set(mode="OBJECT")
-    assert renamed_bones.renames(rig.data) == {}
+    assert renames(rig.data) == {}
     rig.data.bones[old].name = "moved"
-    assert renamed_bones.renames(rig.data) == {old: "moved"}
+    assert renames(rig.data) == {old: "moved"}
     assert save_back() == {"CANCELLED"}
 
 

@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.blender.record import kept
+from addon.blender.properties import kept
 from addon.core.errors import ReadError
 from addon.core.finite import NOT_FINITE
 from addon.core.report import Report

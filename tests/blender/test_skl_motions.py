@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from addon.blender import armature
-from addon.blender.record import drop
+from addon.blender.properties import drop
 from addon.blender.rotation_modes import HiddenKeys
 from addon.core import rotation, space
 from addon.core.envelope import Envelope, evaluate

@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...blender.record import keep, kept
+from ...blender.properties import keep, kept
 from ...blender.rotation_modes import HiddenKeys
 from ...core import files
 from ...core.errors import WriteError

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...blender import action as actions
-from ...blender import collection, compat, delta_action, renamed_bones, rotation_modes
+from ...blender import armature, compat, delta_action, rotation_modes, scope
 from ...blender.delta_action import DeltaWriter, RestPose
-from ...blender.linked import is_local
-from ...blender.record import keep
+from ...blender.properties import is_local, keep
 from ...core import files
 from ...core.errors import ReadError, WriteError
 from ...core.model import DeltaClip
@@ -153,9 +152,9 @@ class _Importer:
             report=self.report,
         )
         rig = skeletons.build_armature(self.context, skeleton, hierarchy, self.report, clip.name)
-        collection.target(self.context, self.report).objects.link(rig)
+        scope.target_collection(self.context, self.report).objects.link(rig)
         rig.show_in_front = True
-        collection.make_current(self.context, [rig], rig)
+        scope.make_current(self.context, [rig], rig)
         if hierarchy is skeletons.FLAT and self.options.hierarchy is not HierarchyFrom.FLAT:
             self.report.warn(
                 f"no skeleton with its bones was found: every bone is a root, in the right pose. {OPTION_THAT_HELPS}",
@@ -209,7 +208,7 @@ class _Importer:
 
     def _build(self, rig: Any, clip: DeltaClip, named: list[str], orders: dict[str, str]) -> Any:
         options = self.options
-        renamed_bones.remember(rig.data)
+        armature.remember_names(rig.data)
         rest = RestPose.of(rig)
         place = {bone: number for number, bone in enumerate(rest.bones)}
         rows = [number for number, name in enumerate(named) if name]

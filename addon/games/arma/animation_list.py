@@ -12,7 +12,7 @@ from typing import Any
 import bpy
 
 from ...blender import action_lists
-from ...blender.linked import is_local
+from ...blender.properties import is_local
 
 ORIGINAL, ADDED_LATER = 0, -1
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...blender import delta_action
 from ...blender.delta_action import RestPose
-from ...blender.record import kept
+from ...blender.properties import kept
 from ...core.deltas import DeltaChannels
 from ...core.errors import ReadError, WriteError
 from ...core.model import DeltaClip

@@ -14,7 +14,8 @@ from typing import Any
 import bpy
 from mathutils import Matrix
 
-from ...blender import armature, collection, polygon_mesh, vertex_groups
+from ...blender import armature, attributes, scope
+from ...blender import mesh as meshes
 from ...blender.scope import set_mode
 from ...core import files, names
 from ...core.errors import ReadError
@@ -93,10 +94,10 @@ def import_model(
         rig = build_rig(
             context, document, file, config=options.config, pivots_model=options.pivots_model, report=report
         )
-        into = collection.target(context, report, options.collection)
+        into = scope.target_collection(context, report, options.collection)
         into.objects.link(rig)
         rig.show_in_front = True
-    into = into or collection.target(context, report, options.collection)
+    into = into or scope.target_collection(context, report, options.collection)
     builder = _Builder(document, file, _groups(rig, document, options), rig, options, report)
     result = ImportedModel(rig=rig)
     for lod in chosen:
@@ -105,7 +106,7 @@ def import_model(
     _link(result, into, stem)
     _tell_of_centre(document, report, stem, moving=rig is not None)
     selected = result.meshes or result.points
-    collection.make_current(context, selected, selected[0])
+    scope.make_current(context, selected, selected[0])
     return result
 
 
@@ -186,9 +187,9 @@ class _Builder:
 
     def _mesh(self, lod: p3d.Lod, name: str) -> Any:
         mesh = p3d.decode_polygons(lod, self.report, self.groups, name)
-        data = polygon_mesh.build(mesh, [self.surfaces.build(wanted) for wanted in mesh.materials])
+        data = meshes.build_polygons(mesh, [self.surfaces.build(wanted) for wanted in mesh.materials])
         shown: Any = bpy.data.objects.new(name, data)
-        vertex_groups.build(shown, mesh)
+        attributes.build_vertex_groups(shown, mesh)
         if lod.kind != "visual":
             shown.display_type = "WIRE"
         properties = shown.motionbridge_arma_level

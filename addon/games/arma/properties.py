@@ -21,8 +21,7 @@ from bpy.props import (
 
 from ...blender.action_lists import ListedAction
 from ...blender.compat import PATH_OPTIONS
-from ...blender.property_groups import AddedProperties
-from ...blender.record import bytes_property, seal_property, status_property
+from ...blender.properties import AddedProperties, bytes_property, seal_property, status_property
 from ...core.errors import ReadError
 from . import events
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...blender.record import keep, kept
+from ...blender.properties import keep, kept
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...formats.arma import rtm

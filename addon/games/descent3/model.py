@@ -16,9 +16,10 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ...blender import armature, collection, polygon_mesh
+from ...blender import armature, scope
+from ...blender import mesh as meshes
 from ...blender.armature import matrices_of
-from ...blender.record import keep
+from ...blender.properties import keep
 from ...blender.scope import set_mode
 from ...core import files, names
 from ...core.errors import ReadError
@@ -120,7 +121,7 @@ def import_model(context: Any, source: Source, options: ImportOptions, report: R
         raise ReadError("there is no sub-object in this model", file=source.label, remedy="Choose another file")
     model.name = Path(source.member or source.path.name).stem
     textures = _textures(source, archive, options, report)
-    into = collection.target(context, report, options.collection)
+    into = scope.target_collection(context, report, options.collection)
     if context.view_layer.objects.active is not None and context.view_layer.objects.active.mode != "OBJECT":
         set_mode("OBJECT")
     result = _build_rig(context, model) if options.bones else _build_objects(model)
@@ -136,7 +137,7 @@ def import_model(context: Any, source: Source, options: ImportOptions, report: R
         )
     if options.rotors:
         result.holder.motionbridge_descent_model.shows_rotors = True
-    collection.make_current(context, result.objects, result.holder)
+    scope.make_current(context, result.objects, result.holder)
     return result
 
 
@@ -219,7 +220,7 @@ def _show_meshes(made: Sequence[Any], model: Model, textures: Textures | None, r
         if shown.type == "MESH":
             empty = shown.data
             part.mesh.name = empty.name
-            shown.data = polygon_mesh.build(part.mesh, [look(wanted) for wanted in part.mesh.materials])
+            shown.data = meshes.build_polygons(part.mesh, [look(wanted) for wanted in part.mesh.materials])
             name = empty.name
             bpy.data.meshes.remove(empty)
             shown.data.name = name

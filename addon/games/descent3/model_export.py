@@ -15,9 +15,9 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...blender import modifiers, polygon_mesh
+from ...blender import mesh as meshes
 from ...blender.attributes import Wanted
-from ...blender.record import kept
+from ...blender.properties import kept
 from ...core import files, pausing, polygons
 from ...core.errors import WriteError
 from ...core.model import FILE_FACE, FILE_VERTEX, Domain, Material, PolygonMesh
@@ -255,8 +255,8 @@ def _gather_mesh(context: Any, found: Any, options: ExportOptions, report: Repor
     if found.type != "MESH":
         nothing = np.zeros(0, np.int32)
         return PolygonMesh(found.name, np.zeros((0, 3), np.float32), nothing, nothing, material_index=nothing)
-    with modifiers.evaluated(context, found, report, modifiers=options.modifiers, without={"ARMATURE"}) as evaluated:
-        mesh = polygon_mesh.gather(found, WANTED, evaluated, normals=options.shown_normals)
+    with meshes.evaluated_mesh(context, found, report, modifiers=options.modifiers, without={"ARMATURE"}) as evaluated:
+        mesh = meshes.gather_polygons(found, WANTED, evaluated, normals=options.shown_normals)
     mesh.materials = [gather_material(slot.material) for slot in found.material_slots] or [Material("")]
     return mesh
 

@@ -18,8 +18,7 @@ from bpy.props import (
     StringProperty,
 )
 
-from ...blender.property_groups import AddedProperties
-from ...blender.record import bytes_property, seal_property
+from ...blender.properties import AddedProperties, bytes_property, seal_property
 from . import property_values, spin
 from .part_kinds import PART_KINDS
 

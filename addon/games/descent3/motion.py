@@ -25,7 +25,7 @@ from ...blender import compat, transforms
 from ...blender.action import to_basis
 from ...blender.armature import Rest, rest_of
 from ...blender.bone_curves import channel_path, key_times, rotation_kind
-from ...blender.record import drop, keep, kept
+from ...blender.properties import drop, keep, kept
 from ...core import names, rotation
 from ...core.errors import WriteError
 from ...core.report import Report

@@ -18,7 +18,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...blender import image, material
+from ...blender import material
 from ...core import files
 from ...core.errors import MotionbridgeError, ReadError, WriteError
 from ...core.model import Material
@@ -135,13 +135,13 @@ class Textures:
         see_through = any(map(is_see_through, pictures))
         if self.animated is not None and len(pictures) > 1:
             try:
-                playing = image.build_sequence(self.animated, name, pictures)
+                playing = material.build_image_sequence(self.animated, name, pictures)
             except WriteError as refusal:
                 report.warn(f"the frames of an animated texture could not be written: {refusal}", found.name)
             else:
                 report.note(f"an animated texture plays its {len(pictures)} pictures, one per frame", found.name)
                 return Picture(playing, see_through, len(pictures))
-        return Picture(image.build(name, pictures[0]), see_through)
+        return Picture(material.build_image(name, pictures[0]), see_through)
 
     def _animation_of(self, name: str) -> Found | None:
         """The animation whose pictures are numbered ``NAME01``, ``NAME02``, …"""
@@ -186,7 +186,7 @@ def import_pictures(path: Path, report: Report) -> list[Any]:
         raise ReadError("the image has no pixels", file=str(path), remedy="Copy it again")
     labels = [frame.label.rpartition(".")[0] or frame.label for frame in document.frames]
     names = labels if len(found) > 1 and all(labels) else [path.stem] * len(found)
-    return [image.build(name, pixels) for name, pixels in zip(names, found, strict=True)]
+    return [material.build_image(name, pixels) for name, pixels in zip(names, found, strict=True)]
 
 
 def is_see_through(pixels: NDArray[np.uint8]) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.props import EnumProperty, FloatProperty, StringProperty
 
-from ...blender import collection, scope
+from ...blender import scope
 from ...blender.rotation_modes import played
 from ...core.errors import ReadError
 from ...core.report import Report
@@ -202,7 +202,7 @@ class IMPORT_SCENE_OT_arma_rtm(
 
             self.each_file(chosen, one, report)
         if made[0].rig is not rig:
-            collection.make_current(context, [made[0].rig], made[0].rig)
+            scope.make_current(context, [made[0].rig], made[0].rig)
         return Outcome(said("Imported animations: {}; now playing on {}").format(len(made), made[0].rig.name))
 
     def _import(self, context: Any, file: str, rigs: list[Any], moving: set[Any], report: Report) -> ImportedAnimation:

@@ -5,7 +5,8 @@ from typing import Any
 
 from bpy.props import EnumProperty, IntProperty
 
-from ...blender import scope, selection
+from ...blender import mesh as meshes
+from ...blender import scope
 from ...core import model as core_model
 from ...core.errors import WriteError
 from ...core.report import Report
@@ -193,7 +194,7 @@ def _select(context: Any, found: "model_export.Offending") -> None:
         return
     on_faces = problem.domain is core_model.Domain.FACE
     nothing = problem.elements[:0]
-    selection.select(shown, problem.elements if on_faces else nothing, nothing if on_faces else problem.elements)
+    meshes.select_elements(shown, problem.elements if on_faces else nothing, nothing if on_faces else problem.elements)
     context.tool_settings.mesh_select_mode = (not on_faces, False, on_faces)
     scope.set_mode("EDIT")
 

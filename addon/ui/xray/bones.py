@@ -10,7 +10,7 @@ import bpy
 from bpy.props import StringProperty
 
 from ...blender import scope
-from ...blender.linked import refuse_linked
+from ...blender.properties import refuse_linked
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...games.xray import kinds

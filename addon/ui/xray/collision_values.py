@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.props import BoolProperty, CollectionProperty, IntProperty, StringProperty
 
-from ...blender import active_face, scope
+from ...blender import attributes, scope
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.xray import cform
@@ -20,7 +20,7 @@ from ..preferences import folders, game_materials
 from ..translations import said, shown
 
 if TYPE_CHECKING:
-    from ...blender.active_face import ActiveFace
+    from ...blender.attributes import ActiveFace
 
 
 def kind_of(context: Any) -> str:
@@ -195,11 +195,11 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
 
 def _active_face(context: Any) -> "ActiveFace | None":
     data = context.active_object.data
-    found = active_face.read(data, value_names())
+    found = attributes.active_face(data, value_names())
     if found is None or set(value_names()) <= found.values.keys():
         return found
     with scope.object_mode(context):  # 4.2 cannot read flags in edit mode
-        return active_face.read(data, value_names())
+        return attributes.active_face(data, value_names())
 
 
 def face_values(face: "ActiveFace") -> dict[str, Any]:
@@ -210,7 +210,7 @@ def face_values(face: "ActiveFace") -> dict[str, Any]:
 
 def draw_active_face(layout: bpy.types.UILayout, data: Any) -> None:
     """Game material, sector and flags of the active face."""
-    face = active_face.read(data, value_names())
+    face = attributes.active_face(data, value_names())
     column = layout.column(align=True)
     if face is None:
         column.label(text="No face is active: click one in edit mode", icon="INFO")

@@ -7,8 +7,8 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
-from ...blender import failure
-from ...blender.record import kept
+from ...blender import scope
+from ...blender.properties import kept
 from ...core import text as texts
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
@@ -107,7 +107,7 @@ def _import_motions(context: Any, imported: "model.ImportedModel", path: str, re
     for source in dict.fromkeys(sources):
         options = MotionImportOptions(assign_first=not plays)
         try:
-            with failure.undone_on_failure(context):
+            with scope.undone_on_failure(context):
                 result = library.import_motions(
                     omf_codec.OMF, context, imported.rig, source, options=options, report=report
                 )

@@ -8,8 +8,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ...blender import action as blender_action
-from ...blender import compat, scope
-from ...blender.renamed_bones import bone_of
+from ...blender import bone_curves, compat, scope
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...formats.xray import omf
@@ -314,7 +313,7 @@ def _moves(action: Any, rig: Any) -> bool:
         return False
     bag = compat.curve_bag(action)
     first = next(iter(bag.fcurves), None) if bag is not None else None
-    return first is not None and bone_of(first.data_path) in rig.data.bones
+    return first is not None and bone_curves.bone_of(first.data_path) in rig.data.bones
 
 
 def _named(rig: Any, wanted: list[str]) -> list[Any]:

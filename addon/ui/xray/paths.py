@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 
-from ...blender import collection, scope
+from ...blender import scope
 from ...core.report import Report
 from ...games.xray import kinds
 from ...games.xray.options import PathExportOptions, PathImportOptions, Target
@@ -67,7 +67,7 @@ class IMPORT_SCENE_OT_xray_anm(PathImportProperties, FileImport, ImportHelper, B
         owners = list(dict.fromkeys(path.owner for path in made))
         if target is not Target.ACTIVE:
             paths.play(context, made, report)
-            collection.make_current(context, owners, owners[0])
+            scope.make_current(context, owners, owners[0])
         played = [path.action for path in made]
         if self.match_scene:
             _match(context, played[0])

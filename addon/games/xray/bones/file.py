@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 
-from ....blender.record import keep, kept
+from ....blender.properties import keep, kept
 from ....core import files, names
 from ....core.errors import ReadError, WriteError
 from ....core.report import Report

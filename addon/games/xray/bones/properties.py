@@ -17,8 +17,7 @@ from bpy.props import (
     StringProperty,
 )
 
-from ....blender.property_groups import AddedProperties
-from ....blender.record import bytes_property, seal_property
+from ....blender.properties import AddedProperties, bytes_property, seal_property
 
 SHAPES = (
     ("NONE", "None", "The bone has no collision", 0),

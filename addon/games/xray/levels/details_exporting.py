@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ....blender import attributes, modifiers, tiles
-from ....blender.record import kept
+from ....blender import attributes, tiles
+from ....blender import mesh as meshes
+from ....blender.properties import kept
 from ....core import problems
 from ....core.changes import Changes
 from ....core.errors import WriteError
@@ -108,7 +109,7 @@ def _gather_models(context: Any, ground: Any, base: Details | None, report: Repo
 def plan(context: Any, ground: Any, data: bytes, report: Report) -> Plan:
     """What would be written into the file of ``data``, or into a new one where that is empty. Raises `WriteError`."""
     attributes.warn_of_misfits(ground, WANTED, report, COLOURS)
-    modifiers.warn_of_modifiers(ground, report, {"MASK"})  # which hides slots without ground
+    meshes.warn_of_modifiers(ground, report, {"MASK"})  # which hides slots without ground
     base = details.read(data, "", Report()) if data else None
     models = _gather_models(context, ground, base, report)
     points = gather_ground(ground)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....blender import attributes, scope, selection
+from ....blender import attributes, scope
+from ....blender import mesh as meshes
 from ....core.errors import WriteError
 from ....core.model import Domain
 from ....formats.xray import cform, occluders, som
@@ -17,7 +18,7 @@ from . import details_edit as level_details_edit
 from . import materials as level_materials
 from .gather import WANTED
 
-select = selection.select
+select = meshes.select_elements
 DEFAULTS: dict[str, dict[str, Any]] = {
     "CFORM": {cform.MATERIAL: 0, cform.SUPPRESS_SHADOWS: False, cform.SUPPRESS_WALLMARKS: False, cform.SECTOR: 0},
     "HOM": {occluders.TWO_SIDED: True},

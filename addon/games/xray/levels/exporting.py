@@ -17,7 +17,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ....blender.record import kept
+from ....blender.properties import kept
 from ....core import files, mesh_parts, pausing
 from ....core.errors import WriteError
 from ....core.model import Domain, Mesh

@@ -8,8 +8,8 @@ from typing import Any
 
 import bpy
 
-from ....blender import collection
-from ....blender.failure import undone_on_failure
+from ....blender import scope
+from ....blender.scope import undone_on_failure
 from ....core.errors import MotionbridgeError, ReadError
 from ....core.report import Report
 from . import importing as level
@@ -66,7 +66,7 @@ def import_folder(
         raise refusals[0]
     for refusal in refusals:
         report.warn(f"left out: {str(refusal).rstrip('.')}")
-    into = collection.target(context, report, options.collection or folder.name)
+    into = scope.target_collection(context, report, options.collection or folder.name)
     for kind in COLLECTIONS:
         of_kind = [one for one in made if one.kind == kind]
         if of_kind:
@@ -78,7 +78,7 @@ def import_folder(
                 level_models.lay_out([one.holder for one in of_kind])
     order = list(COLLECTIONS)
     shown = [thing for one in sorted(made, key=lambda one: order.index(one.kind)) for thing in one.objects]
-    collection.make_current(context, shown, shown[0] if shown else None)
+    scope.make_current(context, shown, shown[0] if shown else None)
     return made
 
 

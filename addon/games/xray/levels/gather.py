@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ....blender import attributes, modifiers
+from ....blender import attributes
+from ....blender import mesh as meshes
 from ....blender.attributes import Wanted
-from ....blender.shape import Shape, gather_shape
+from ....blender.mesh import Shape, gather_shape
 from ....core import text
 from ....core.changes import Changes
 from ....core.mesh_transform import transformed
@@ -79,7 +80,7 @@ def gather(context: Any, shown: Any, kind: str, options: ExportOptions, report: 
     if shown.motionbridge_level.is_part:
         wanted |= {FILE_VERTEX: (Domain.VERTEX, np.int32), FILE_FACE: (Domain.FACE, np.int32)}
     attributes.warn_of_misfits(shown, wanted, report)
-    with modifiers.evaluated(context, shown, report, modifiers=options.modifiers) as made:
+    with meshes.evaluated_mesh(context, shown, report, modifiers=options.modifiers) as made:
         shape = gather_shape(shown, wanted, report, made, textured=kind == "DM")
         mesh = shape.mesh
         if kind == "CFORM":

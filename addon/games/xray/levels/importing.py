@@ -14,9 +14,9 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ....blender import collection
 from ....blender import mesh as meshes
-from ....blender.record import keep
+from ....blender import scope
+from ....blender.properties import keep
 from ....core import files, mesh_parts, text, triangles
 from ....core.errors import ReadError
 from ....core.model import FILE_FACE, Attribute, Domain, Mesh
@@ -53,9 +53,9 @@ COLOURS = {
 def import_file(context: Any, path: Path | str, options: LevelOptions, report: Report) -> ImportedLevelFile:
     """The file in the scene, selected and active. Raises `ReadError` before anything is made."""
     made = read_file(path, options, report)
-    into = collection.target(context, report, options.collection)
+    into = scope.target_collection(context, report, options.collection)
     link(made, into)
-    collection.make_current(context, made.objects, made.holder)
+    scope.make_current(context, made.objects, made.holder)
     return made
 
 

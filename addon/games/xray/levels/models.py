@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ....blender import mesh as meshes
-from ....blender.mesh_arrays import positions_of
-from ....blender.record import keep
+from ....blender.mesh import positions_of
+from ....blender.properties import keep
 from ....core.model import FILE_VERTEX, Attribute, Domain
 from ....core.report import Report
 from ....formats.xray import dm

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ....blender import armature
 from ....blender import mesh as meshes
-from ....blender.record import kept
+from ....blender.properties import kept
 from ....core import files, names, space
 from ....core.changes import Changes
 from ....core.errors import WriteError

@@ -14,10 +14,10 @@ from typing import Any
 
 import bpy
 
-from ....blender import armature, collection, material
+from ....blender import armature, material, scope
 from ....blender import mesh as meshes
 from ....blender.armature import matrices_of
-from ....blender.record import keep
+from ....blender.properties import keep
 from ....blender.scope import set_mode
 from ....core import files, names
 from ....core.errors import MotionbridgeError, ReadError
@@ -116,7 +116,7 @@ def import_model(context: Any, path: Path | str, options: ImportOptions, report:
             file=str(path),
             remedy="Models of levels store their geometry in the level's own files; import models of gamedata\\meshes",
         )
-    into = collection.target(context, report, options.collection)
+    into = scope.target_collection(context, report, options.collection)
     if context.view_layer.objects.active is not None and context.view_layer.objects.active.mode != "OBJECT":
         set_mode("OBJECT")
     rig = None
@@ -134,7 +134,7 @@ def import_model(context: Any, path: Path | str, options: ImportOptions, report:
     missing = [reference.name for reference in result.references if not reference.files]
     for name in missing:
         report.note("a motion file of the model was not found; set the game folder in the preferences", name)
-    collection.make_current(context, result.objects, holder)
+    scope.make_current(context, result.objects, holder)
     return result
 
 

@@ -9,8 +9,7 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, CollectionProperty, IntProperty, PointerProperty, StringProperty
 
-from ....blender.property_groups import AddedProperties
-from ....blender.record import bytes_property, seal_property
+from ....blender.properties import AddedProperties, bytes_property, seal_property
 from ....core import names
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from ....blender import action_lists
 from ....blender.action_lists import Kind
 from ....blender.armature import Rest, matrices_of, parent_local
-from ....blender.record import drop, is_sealed, keep, kept
+from ....blender.properties import drop, is_sealed, keep, kept
 from ....core import names, rotation
 from ....core.binary import Reader
 from ....core.errors import ReadError

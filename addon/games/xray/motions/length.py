@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ....blender import action as actions
-from ....blender.record import kept
+from ....blender.properties import kept
 from ....core.binary import Reader
 from ....core.errors import MotionbridgeError
 from ....core.report import Report

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ....blender import action as actions
-from ....blender import action_lists, renamed_bones
+from ....blender import action_lists, armature
 from ....blender.action_lists import Kind
-from ....blender.failure import rows_removed_on_failure
-from ....blender.record import drop
+from ....blender.properties import drop
 from ....blender.sampling import Sampler
+from ....blender.scope import rows_removed_on_failure
 from ....core import names
 from ....core.errors import ReadError, WriteError
 from ....core.report import Report
@@ -136,7 +136,7 @@ def import_motions(
     with rows_removed_on_failure(rig, codec.lists.files):
         opened = codec.read(path, report)
         chosen = _chosen([name for name, _ in codec.motions(opened.document)], options.motions, path)
-        renamed_bones.remember(rig.data)
+        armature.remember_names(rig.data)
         result = MotionImport()
         with codec.builder(rig, opened, chosen, options, report) as builder:
             result.file = codec.attach(rig, opened)
@@ -148,8 +148,8 @@ def import_motions(
             result.missing = builder.missing()
         if result.missing:
             report.warn(
-                f"{said_of(len(result.missing), 'bones of the file', 'are')} not in the armature; their keys are kept and "
-                "written back",
+                f"{said_of(len(result.missing), 'bones of the file', 'are')} not in the armature; "
+                "their keys are kept and written back",
                 ", ".join(result.missing),
             )
         builder.tell(result)

@@ -17,7 +17,7 @@ from ....blender import action as actions
 from ....blender import compat, rotation_modes
 from ....blender.armature import Rest, rest_of
 from ....blender.bone_curves import digest_of
-from ....blender.record import keep, kept
+from ....blender.properties import keep, kept
 from ....blender.rotation_modes import played
 from ....blender.sampling import Sampler
 from ....blender.shown import shortened, warn_of_muted

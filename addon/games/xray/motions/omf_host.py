@@ -12,7 +12,7 @@ from typing import Any
 import bpy
 
 from ....blender import action_lists
-from ....blender.record import keep
+from ....blender.properties import keep
 from ....core import files, names
 from ....core.errors import WriteError
 from ....core.report import Report

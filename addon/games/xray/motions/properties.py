@@ -19,9 +19,7 @@ from bpy.props import (
 )
 
 from ....blender.action_lists import ListedAction, list_property
-from ....blender.freshness import changed
-from ....blender.property_groups import AddedProperties
-from ....blender.record import bytes_property, seal_property, status_property
+from ....blender.properties import AddedProperties, bytes_property, changed, seal_property, status_property
 from . import files as motion_files
 from . import marks
 

@@ -16,8 +16,7 @@ from bpy.props import (
 )
 
 from ....blender.action_lists import ListedAction, list_property
-from ....blender.property_groups import AddedProperties
-from ....blender.record import bytes_property, seal_property
+from ....blender.properties import AddedProperties, bytes_property, seal_property
 from .properties import RestBone
 
 ROTATIONS = (

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ....blender import action as actions
 from ....blender import action_lists, compat, pose
 from ....blender.armature import Rest, rest_of
-from ....blender.record import keep, kept
+from ....blender.properties import keep, kept
 from ....blender.rotation_modes import set_mode
 from ....blender.sampling import Sampler
 from ....blender.shown import warn_of_muted

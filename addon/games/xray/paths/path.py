@@ -12,9 +12,9 @@ import bpy
 import numpy as np
 
 from ....blender import action as actions
-from ....blender import collection, compat, path_curve, scope
+from ....blender import compat, scope
 from ....blender import path as paths
-from ....blender.record import keep, kept
+from ....blender.properties import keep, kept
 from ....core import files
 from ....core.envelope import Behaviour
 from ....core.errors import WriteError
@@ -71,16 +71,16 @@ def import_path(context: Any, file: str, options: PathImportOptions, report: Rep
         camera.parent = owner
         camera.location, camera.rotation_mode, camera.rotation_euler = (0.0, 0.0, 0.0), "XYZ", (np.pi / 2, 0.0, 0.0)
     if options.play and options.target is not Target.ACTIVE:
-        collection.make_current(context, [owner, *owner.children], owner)
+        scope.make_current(context, [owner, *owner.children], owner)
     for oddity in filter(None, action.motionbridge_path.not_shown.split("; ")):
         report.warn(f"Blender does not show {oddity} outside the keys; kept unless edited", name)
     made = ImportedPath(owner, action)
     if options.play:
         play(context, [made], report)
     if options.draw_curve:
-        drawn = path_curve.draw(path, name)
+        drawn = paths.draw_curve(path, name)
         for line in drawn:
-            collection.target(context, report).objects.link(line)
+            scope.target_collection(context, report).objects.link(line)
     return made
 
 
@@ -117,7 +117,7 @@ def _owner(context: Any, name: str, options: PathImportOptions, report: Report) 
         camera = None
         if options.target is Target.CAMERA:
             camera = bpy.data.objects.new(f"{name} camera", bpy.data.cameras.new(name))
-            collection.target(context, report).objects.link(camera)
+            scope.target_collection(context, report).objects.link(camera)
         return _new_owner(context, name, report), camera
     active = context.view_layer.objects.active
     if active is None:
@@ -142,7 +142,7 @@ def _owner(context: Any, name: str, options: PathImportOptions, report: Report) 
 
 def _new_owner(context: Any, name: str, report: Report) -> Any:
     """A new empty."""
-    into = collection.target(context, report)
+    into = scope.target_collection(context, report)
     owner = bpy.data.objects.new(name, None)
     owner.empty_display_type, owner.empty_display_size = "ARROWS", 0.5
     into.objects.link(owner)
@@ -187,7 +187,7 @@ def plan_export(
     rate = actions.frames_per_second(context.scene)
     if active.type == "CURVE" and not _plays(active):
         with scope.object_mode(context):  # what is being edited is not in the curve's data yet
-            path = path_curve.along(
+            path = paths.along_curve(
                 context, active, FilePath(file).stem, rate, options.tolerance, banked=options.banked
             )
         document, changes = anm.encode(path, version=options.version)

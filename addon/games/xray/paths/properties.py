@@ -3,8 +3,7 @@
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
-from ....blender.property_groups import AddedProperties
-from ....blender.record import bytes_property, seal_property
+from ....blender.properties import AddedProperties, bytes_property, seal_property
 
 VERSIONS = (
     (

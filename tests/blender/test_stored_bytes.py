@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 import pytest
 
-from addon.blender import record
+from addon.blender import properties
 from addon.core.errors import ReadError
 from addon.ui import badges, scene_command
 
@@ -60,43 +60,43 @@ def test_every_property_with_bytes_has_a_seal() -> None:
 @pytest.mark.parametrize("data", [b"", b"\0", b"a\0b" * 1000, bytes(range(256))])
 def test_what_was_stored_comes_back(data) -> None:
     group = group_of_an_action()
-    record.keep(group, "body", memoryview(data))
-    assert record.kept(group, "body") == data
-    assert record.is_sealed(group, "body")
-    record.drop(group, "body")
-    assert record.kept(group, "body") == b""
-    assert not record.is_sealed(group, "body")
+    properties.keep(group, "body", memoryview(data))
+    assert properties.kept(group, "body") == data
+    assert properties.is_sealed(group, "body")
+    properties.drop(group, "body")
+    assert properties.kept(group, "body") == b""
+    assert not properties.is_sealed(group, "body")
 
 
 @pytest.mark.parametrize("damaged", [b"", b"abc", b"abcdefg", b"abcdeF"])
 def test_bytes_that_were_not_stored_are_refused(damaged) -> None:
     group = group_of_an_action()
-    record.keep(group, "body", b"abcdef")
+    properties.keep(group, "body", b"abcdef")
     group.body = damaged
     with pytest.raises(ReadError, match=r"^walk: .*damaged.* Import the file again\.$"):
-        record.kept(group, "body")
+        properties.kept(group, "body")
 
 
 @pytest.mark.parametrize("seal", [b"\1", b"\0" * 17, b"\1" * 40, b"\2" * 16])
 def test_a_damaged_seal_is_refused(seal) -> None:
     group = group_of_an_action()
-    record.keep(group, "body", b"abcdef")
+    properties.keep(group, "body", b"abcdef")
     group.body_seal = seal
     with pytest.raises(ReadError, match="damaged"):
-        record.kept(group, "body")
+        properties.kept(group, "body")
 
 
 def test_data_of_a_newer_version_is_refused_with_its_own_remedy() -> None:
     group = group_of_an_action()
-    record.keep(group, "body", b"abcdef")
-    group.body_seal = bytes([record.DATA_VERSION + 1]) + group.body_seal[1:]
+    properties.keep(group, "body", b"abcdef")
+    group.body_seal = bytes([properties.DATA_VERSION + 1]) + group.body_seal[1:]
     with pytest.raises(ReadError, match="Update Motionbridge"):
-        record.kept(group, "body")
+        properties.kept(group, "body")
 
 
 def test_a_copied_action_and_a_saved_file_keep_bytes_and_seal(tmp_path) -> None:
     group = group_of_an_action()
-    record.keep(group, "body", b"ab\0cd")
+    properties.keep(group, "body", b"ab\0cd")
     bpy.data.actions["walk"].copy().name = "copy"
     for action in bpy.data.actions:
         action.use_fake_user = True
@@ -104,8 +104,8 @@ def test_a_copied_action_and_a_saved_file_keep_bytes_and_seal(tmp_path) -> None:
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "kept.blend"))
     for name in ("walk", "copy"):
         motion = bpy.data.actions[name].motionbridge_motion
-        assert record.kept(motion, "body") == b"ab\0cd"
-        assert record.is_sealed(motion, "body")
+        assert properties.kept(motion, "body") == b"ab\0cd"
+        assert properties.is_sealed(motion, "body")
 
 
 def test_seals_of_a_library_of_motions_cost_next_to_nothing() -> None:
@@ -113,8 +113,8 @@ def test_seals_of_a_library_of_motions_cost_next_to_nothing() -> None:
     data = bytes(30_000)
     before = time.process_time()
     for action in actions:
-        record.keep(action.motionbridge_motion, "body", data)
-        assert record.kept(action.motionbridge_motion, "body") == data
+        properties.keep(action.motionbridge_motion, "body", data)
+        assert properties.kept(action.motionbridge_motion, "body") == data
     assert time.process_time() - before < 0.3
 
 
