@@ -4,26 +4,21 @@ import shutil
 from pathlib import Path
 
 from . import Unavailable, chroot
-from .blenders import Session, run
+from .blenders import Session
 
 PACKAGES = [
     "xvfb", "xauth", "imagemagick", "libgl1-mesa-dri", "libglx-mesa0", "libegl1", "libegl-mesa0", "fonts-dejavu-core",
 ]  # fmt: skip
-INSTALLATION_LIMIT = 600  # seconds
 SMALL = (800, 600)
 """Without a graphics card most of the time goes into drawing, so that tests have a small window."""
 
 
 def ready(place: Path) -> None:
     """Installs what a window needs in the chroot at ``place``, unless it is there. Raises `Unavailable`."""
-    if (place / "usr/bin/Xvfb").exists():
-        return
-    inside = chroot.entering(place, {})
-    for command in (["update", "-q"], ["install", "-y", "-q", "--no-install-recommends", *PACKAGES]):
-        status, said = run([*inside, "apt-get", *command], INSTALLATION_LIMIT)
-        if status != 0:
-            reason = said.strip().rpartition("\n")[2]
-            raise Unavailable(f"apt-get could not install a virtual screen ({reason}): check the network connection.")
+    try:
+        chroot.install(place, PACKAGES)
+    except RuntimeError as failed:
+        raise Unavailable(f"No virtual screen in {place} ({failed}): check the network connection.") from failed
 
 
 def call(width: int, height: int) -> list[str]:

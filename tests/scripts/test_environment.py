@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from environment import ROOT, Unavailable, blenders, chroot, folder, machine, settings, virtual
+from environment import ROOT, Unavailable, blenders, chroot, folder, machine, settings, virtual, window
 
 
 def program(path, text):
@@ -247,6 +247,29 @@ def test_only_missing_packages_are_installed_inside_and_lists_fetched_when_stale
     assert [command[1] for command in ran] == ["install", "update", "install"]
     assert ran[2][-1] == "libegl1"
     assert "libgl1" not in ran[2]
+
+
+def test_only_unstable_may_have_lists_of_packages_that_are_out_of_date(monkeypatch, tmp_path):
+    """Where it was made before that was so, too."""
+    monkeypatch.setenv("MOTIONBRIDGE_ENVIRONMENTS", str(tmp_path))
+    monkeypatch.setattr(chroot, "possible", lambda: None)
+    monkeypatch.setattr(chroot, "make", lambda place, *_: (place / "etc/apt/apt.conf.d").mkdir(parents=True))
+    for suite, options in ((chroot.UNSTABLE, ["old-lists"]), (chroot.SUITE, [])):
+        for _ in range(2):
+            written = chroot.ready(suite) / "etc/apt/apt.conf.d"
+            assert [path.name for path in written.iterdir()] == options
+            for path in written.iterdir():
+                path.unlink()
+
+
+def test_a_virtual_screen_that_cannot_be_installed_is_said(monkeypatch, tmp_path):
+    def broken(place, packages):
+        assert "xvfb" in packages
+        raise RuntimeError("apt-get left with status 100")
+
+    monkeypatch.setattr(chroot, "install", broken)
+    with pytest.raises(Unavailable, match="No virtual screen in .*status 100.*: check the network connection"):
+        window.ready(tmp_path)
 
 
 def test_a_folder_goes_into_the_chroot_and_comes_back(tmp_path):
