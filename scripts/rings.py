@@ -181,7 +181,7 @@ def _pure(given: Sequence[str]) -> Iterator[Outcome]:
         results = Path(folder) / "results.xml"
         command = [str(virtual.dev()), "-m", "pytest", "-q", f"--junitxml={results}", *arguments]
         began = time.monotonic()
-        ended = blenders.run(command, LIMIT)
+        ended = blenders.run(command, LIMIT, os.environ | blenders.ONE_THREAD)
         place = f"Python {platform.python_version()}"
         yield _tests("pure", place, ended, results, time.monotonic() - began, narrowed=bool(arguments))
 

@@ -5,6 +5,7 @@ again, for its Python and numpy differ, and those of `tests/blender` with them. 
 from outside, with the Blender named in MOTIONBRIDGE_BLENDER. `tests/across` needs two Blenders, one after the other.
 """
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -13,6 +14,8 @@ import hypothesis
 import pytest
 
 from tests.real_files import CORPUS, VECTORS
+
+gc.disable()  # until all tests are imported: that stays, and would be looked through again and again
 
 ROOT = Path(__file__).resolve().parents[1]
 IN_BLENDER = "bpy" in sys.modules
@@ -31,6 +34,11 @@ if "MOTIONBRIDGE_ACROSS" not in os.environ:
 hypothesis.settings.register_profile("here", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, database=None)
 hypothesis.settings.load_profile("ci" if "CI" in os.environ else "here")
+
+
+def pytest_collection_finish():
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,6 @@ def main() -> int:
 
     arguments = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []
     os.chdir(ROOT)
-    sys.dont_write_bytecode = True  # __pycache__ of three Pythons in one checkout helps nobody
     return int(pytest.main(["-p", "no:cacheprovider", "-p", "tests.extension", *arguments]))
 
 

@@ -7,7 +7,8 @@ Blender's own property system tells about each datablock is taken down, so what 
 import hashlib
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -32,6 +33,9 @@ OTHER_DOORS = {
 }  # fmt: skip
 
 PLAIN = {"BOOLEAN", "INT", "FLOAT", "ENUM"}
+SCALARS = (bool, int, float, str, bytes)
+DICTIONARIES = (bpy.types.ID, bpy.types.Bone, bpy.types.PoseBone)
+"""Types that hold properties of one's own."""
 
 
 def snapshot() -> dict[str, Any]:
@@ -44,6 +48,7 @@ def snapshot() -> dict[str, Any]:
 
 def stored() -> dict[str, Any]:
     """The part of `snapshot` that the extension's own properties make up, several times faster."""
+    _forget()
     taken: dict[str, Any] = {}
     for prop in bpy.data.bl_rna.properties:
         if prop.type == "COLLECTION" and prop.identifier not in NOT_DATA:
@@ -58,12 +63,12 @@ def stored() -> dict[str, Any]:
 
 
 def _take_own(taken: dict[str, Any], path: str, struct: Any) -> None:
-    for prop in struct.bl_rna.properties:
-        if prop.identifier.startswith("motionbridge_"):
-            _take_value(taken, f"{path}.{prop.identifier}", prop, getattr(struct, prop.identifier), set())
+    for known in _own_properties(type(struct)):
+        _take_value(taken, f"{path}.{known.name}", known, getattr(struct, known.name), set())
 
 
 def _snapshot() -> dict[str, Any]:
+    _forget()
     taken: dict[str, Any] = {"mode": bpy.context.mode}
     for scene in bpy.data.scenes:
         taken.update(_selection(scene))
@@ -78,6 +83,8 @@ def _snapshot() -> dict[str, Any]:
 
 def differences(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     """One line for each value that differs; nothing for equal scenes."""
+    if repr(before) == repr(after):  # the usual case, and much faster than one by one
+        return []
     return list(_differences(before, after))
 
 
@@ -100,36 +107,61 @@ def _selection(scene) -> Iterator[tuple[str, Any]]:
         yield f"{path} hidden", sorted(each.name for each in layer.objects if each.hide_get(view_layer=layer))
 
 
-def _take(taken: dict[str, Any], path: str, struct: Any, seen: set[tuple[int, str]]) -> None:
-    identity = (struct.as_pointer(), struct.bl_rna.identifier)
+def _take(taken: dict[str, Any], path: str, struct: Any, seen: set[tuple[int, type]]) -> None:
+    kind = type(struct)
+    identity = (struct.as_pointer(), kind)
     if identity in seen:
         return
     seen.add(identity)
-    is_mesh = isinstance(struct, bpy.types.Mesh)
-    for prop in struct.bl_rna.properties:
-        name = prop.identifier
-        if name in NOT_CONTENT or (is_mesh and name in OTHER_DOORS):
-            continue
-        value = getattr(struct, name)
-        _take_value(taken, f"{path}.{name}", prop, value, seen)
-    if is_mesh:
+    for known in _properties(kind):
+        _take_value(taken, f"{path}.{known.name}", known, getattr(struct, known.name), seen)
+    if isinstance(struct, bpy.types.Mesh):
         taken[f"{path} faces"] = _hash(struct.polygons, "loop_start", np.int32, 1)
         taken[f"{path} weights"] = _weights(struct)
-    if isinstance(struct, bpy.types.ID | bpy.types.Bone | bpy.types.PoseBone):
+    if isinstance(struct, DICTIONARIES):
         for key in struct.keys():  # noqa: SIM118 - no mapping, only some of one's methods
             taken[f"{path}['{key}']"] = _plain(struct[key])
 
 
-def _take_value(taken: dict[str, Any], path: str, prop: Any, value: Any, seen: set[tuple[int, str]]) -> None:
-    if prop.type == "POINTER":
+class _Property(NamedTuple):
+    name: str
+    sort: str
+    rows: Any
+    """The type of a collection's rows."""
+
+
+@cache
+def _properties(kind: type) -> list[_Property]:
+    """What is compared of a type; asking Blender for it again and again is slow."""
+    left_out = NOT_CONTENT | OTHER_DOORS if issubclass(kind, bpy.types.Mesh) else NOT_CONTENT
+    return [
+        _Property(prop.identifier, prop.type, prop.fixed_type if prop.type == "COLLECTION" else None)
+        for prop in kind.bl_rna.properties
+        if prop.identifier not in left_out
+    ]
+
+
+@cache
+def _own_properties(kind: type) -> list[_Property]:
+    return [known for known in _properties(kind) if known.name.startswith("motionbridge_")]
+
+
+def _forget() -> None:
+    """Forgets what is known of types: properties may have been registered since."""
+    for known in (_properties, _own_properties, _columns):
+        known.cache_clear()
+
+
+def _take_value(taken: dict[str, Any], path: str, known: _Property, value: Any, seen: set[tuple[int, type]]) -> None:
+    if known.sort == "POINTER":
         _take_pointer(taken, path, value, seen)
-    elif prop.type == "COLLECTION":
-        _take_collection(taken, path, prop, value, seen)
+    elif known.sort == "COLLECTION":
+        _take_collection(taken, path, known.rows, value, seen)
     else:
         taken[path] = _plain(value)
 
 
-def _take_pointer(taken: dict[str, Any], path: str, value: Any, seen: set[tuple[int, str]]) -> None:
+def _take_pointer(taken: dict[str, Any], path: str, value: Any, seen: set[tuple[int, type]]) -> None:
     if value is None:
         taken[path] = None
     elif isinstance(value, bpy.types.ID) and not value.is_embedded_data:
@@ -139,13 +171,13 @@ def _take_pointer(taken: dict[str, Any], path: str, value: Any, seen: set[tuple[
         _take(taken, path, value, seen)
 
 
-def _take_collection(taken: dict[str, Any], path: str, prop: Any, values: Any, seen: set[tuple[int, str]]) -> None:
+def _take_collection(taken: dict[str, Any], path: str, rows: Any, values: Any, seen: set[tuple[int, type]]) -> None:
     taken[f"{path} count"] = len(values)
     if hasattr(values, "active"):
         taken[f"{path}.active"] = _label(values.active)
     # A row may be of a type derived from the collection's own (strips, modifiers), and that one says more.
-    is_table = len(values) and values[0] is not None and values[0].bl_rna == prop.fixed_type
-    columns = _columns(prop.fixed_type) if is_table else {}
+    is_table = len(values) and values[0] is not None and values[0].bl_rna == rows
+    columns = _columns(rows) if is_table else {}
     if columns:
         for name, (dtype, width) in columns.items():
             taken[f"{path} {name}"] = _hash(values, name, dtype, width)
@@ -164,6 +196,7 @@ def _label(struct: Any) -> str | None:
     return getattr(struct, "name", None) or getattr(struct, "identifier", None) or struct.bl_rna.identifier
 
 
+@cache
 def _columns(struct: Any) -> dict[str, tuple[type, int]]:
     """What a row of a table of numbers consists of, as numpy reads it; nothing where the rows are more than that."""
     properties = [prop for prop in struct.properties if prop.identifier != "rna_type"]
@@ -188,7 +221,7 @@ def _weights(mesh: Any) -> str:
 
 def _plain(value: Any) -> Any:
     """A value that stays what it is when the scene goes on."""
-    if value is None or isinstance(value, bool | int | float | str | bytes):
+    if value is None or isinstance(value, SCALARS):
         return value
     if isinstance(value, set):
         return sorted(value)

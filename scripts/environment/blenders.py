@@ -17,6 +17,9 @@ OLDEST = (4, 2)
 # The newest long-term version for each Python that a wheel was built for.
 WHEEL_FOR_PYTHON = {"3.11": "4.5", "3.13": "5.2"}
 
+# Of numpy's linear algebra: its threads wait for each other longer than our small matrices take.
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
+
 
 @dataclass(frozen=True)
 class Blender:
@@ -221,6 +224,7 @@ def session(blender: Blender, game_files: Mapping[str, Path]) -> Iterator[Sessio
         scratch = inside / "scratch"
         variables["BLENDER_USER_RESOURCES"] = str(scratch / "user")
         variables["TMPDIR"] = str(scratch / "temporary")
+        variables |= ONE_THREAD
         if "CI" in os.environ:
             variables["CI"] = os.environ["CI"]
         yield Session(blender, root, scratch, outside / "scratch", variables)

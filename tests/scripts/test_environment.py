@@ -268,7 +268,7 @@ def test_a_virtual_screen_that_cannot_be_installed_is_said(monkeypatch, tmp_path
         raise RuntimeError("apt-get left with status 100")
 
     monkeypatch.setattr(chroot, "install", broken)
-    with pytest.raises(Unavailable, match="No virtual screen in .*status 100.*: check the network connection"):
+    with pytest.raises(Unavailable, match=r"No virtual screen in .*status 100.*: check the network connection"):
         window.ready(tmp_path)
 
 
