@@ -1,6 +1,6 @@
 """Proves that the README's two commands work where nothing is prepared: on bare Debians, each with its own Python.
 
-    python3 scripts/fresh.py [--suite bookworm|trixie] [--only demo|test]
+    python3 scripts/fresh.py [--suite bookworm|trixie] [--only demo|test [arguments of that command]]
 
 Debian 12 (Python 3.11) and 13 (Python 3.13) are made in folders of their own that hold Python, git and a clone of what
 is committed here, and nothing else; whatever the commands need beyond that, they have to find themselves. Of this
@@ -15,6 +15,7 @@ if sys.version_info < (3, 11):  # noqa: UP036 - said in a sentence, for whoever 
 
 import argparse
 import os
+import shlex
 import shutil
 import subprocess
 import time
@@ -25,7 +26,7 @@ from pathlib import Path
 from environment import ROOT, Unavailable, chroot, folder, virtual
 
 SUITES = {"bookworm": "3.11", "trixie": "3.13"}
-COMMANDS = {"demo": "python3 scripts/demo.py", "test": "python3 scripts/test.py"}
+COMMANDS = {name: ["python3", f"scripts/{name}.py"] for name in ("demo", "test")}
 PACKAGES = ["python3", "git"]
 CHECKOUT = "/root/motionbridge"
 CERTIFICATES = "/root/certificates.pem"
@@ -36,16 +37,21 @@ LIMIT = 7200  # seconds for one command
 
 def main() -> int:
     """Runs what the command line asks for; the exit status says whether everything passed."""
-    parser = argparse.ArgumentParser(description="Run the README's commands on bare Debians with nothing prepared.")
+    parser = argparse.ArgumentParser(
+        description="Run the README's commands on bare Debians with nothing prepared.",
+        epilog="Further arguments go to the command of --only, for example: --only test --fast tests/core",
+    )
     parser.add_argument("--suite", choices=SUITES, help="only this Debian")
     parser.add_argument("--only", choices=COMMANDS, help="only this command")
-    chosen = parser.parse_args()
+    chosen, more = parser.parse_known_args()
+    if more and not chosen.only:
+        parser.error("arguments of a command need --only")
     found = []
     for suite in [chosen.suite] if chosen.suite else SUITES:
         try:
             with bare(suite) as place:
                 for name in [chosen.only] if chosen.only else COMMANDS:
-                    found.append(_outcome(suite, place, COMMANDS[name]))
+                    found.append(_outcome(suite, place, shlex.join([*COMMANDS[name], *more])))
                     print(found[-1], flush=True)
         except (Unavailable, RuntimeError) as lacking:
             found.append(f"FAILED: {suite}: {lacking}")

@@ -1,5 +1,6 @@
 """Bare Debians: judged by what the commands say, and gone afterwards."""
 
+import contextlib
 import subprocess
 from pathlib import Path
 
@@ -32,7 +33,26 @@ def test_a_command_that_never_ends_fails(monkeypatch):
 def test_each_debian_has_a_python_that_a_wheel_was_built_for():
     assert set(fresh.SUITES.values()) == set(blenders.WHEEL_FOR_PYTHON)
     readme = (fresh.ROOT / "README.md").read_text(encoding="utf-8")
-    assert all(command in readme for command in fresh.COMMANDS.values())
+    assert all(" ".join(command) in readme for command in fresh.COMMANDS.values())
+
+
+def test_a_part_of_one_command_can_be_run(monkeypatch):
+    """Its arguments are handed on as they were given."""
+    ran = []
+
+    @contextlib.contextmanager
+    def bare(suite):
+        yield Path(suite)
+
+    monkeypatch.setattr(fresh, "bare", bare)
+    monkeypatch.setattr(fresh, "_outcome", lambda suite, place, command: ran.append((suite, command)) or "passed")
+    given = ["--suite", "bookworm", "--only", "test", "--fast", "tests/core", "-k", "quantum or binary"]
+    monkeypatch.setattr(fresh.sys, "argv", ["fresh.py", *given])
+    assert fresh.main() == 0
+    assert ran == [("bookworm", "python3 scripts/test.py --fast tests/core -k 'quantum or binary'")]
+    monkeypatch.setattr(fresh.sys, "argv", ["fresh.py", "--fast"])
+    with pytest.raises(SystemExit):
+        fresh.main()
 
 
 def test_a_debian_that_cannot_be_made_is_a_failure_and_leaves_no_folder(monkeypatch, tmp_path, capsys):
