@@ -14,10 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import ReadError, WriteError
+from .text import counted, said_of
 
 Bytes = bytes | bytearray | memoryview
 
 _GIT_POINTER = b"version https://git-lfs"
+
+DAMAGED = "The file is damaged: copy it again from its source"
 
 _U16 = struct.Struct("<H")
 _U32 = struct.Struct("<I")
@@ -50,7 +53,7 @@ class Reader:
         """Where in the file the next byte lies."""
         return self.start + self.position
 
-    def error(self, problem: str, remedy: str = "The file is damaged: copy it again from its source") -> ReadError:
+    def error(self, problem: str, remedy: str = DAMAGED) -> ReadError:
         """A `ReadError` for this place, to be raised by the caller."""
         return ReadError(problem, file=self.file, chunk=self.chunk, offset=self.offset, remedy=remedy)
 
@@ -124,10 +127,16 @@ class Reader:
                 "Fetch the file with `git lfs pull`",
             )
 
+    def expect_room(self, count: int, nouns: str, least: int, remedy: str = DAMAGED) -> None:
+        """Refuse a declared number of things, ``least`` bytes each or more, that the bytes left cannot hold."""
+        if not 0 <= count * least <= self.remaining:
+            needed = f"{said_of(count, nouns, 'need')} at least {counted(count * least, 'byte')}"
+            raise self.error(f"{needed}, {said_of(self.remaining, 'bytes', 'are')} left", remedy)
+
     def expect_end(self, what: str) -> None:
         """Refuse bytes left over behind ``what``."""
         if self.remaining:
-            raise self.error(f"{self.remaining} extra byte{'s' if self.remaining > 1 else ''} after {what}")
+            raise self.error(f"{counted(self.remaining, 'extra byte')} after {what}")
 
 
 def _find_byte(window: memoryview, value: int) -> int:

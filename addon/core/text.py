@@ -54,8 +54,10 @@ def counted_plural(count: int, nouns: str) -> str:
 _OF_ONE = {
     "have": "has",
     "are": "is",
+    "do": "does",
     "lie": "lies",
     "look": "looks",
+    "need": "needs",
     "point": "points",
     "refer": "refers",
     "stand": "stands",

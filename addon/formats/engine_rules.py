@@ -12,6 +12,7 @@ from ..core import names
 from ..core.errors import ReadError
 from ..core.problems import Problem
 from ..core.report import Report
+from ..core.text import counted
 from .arma.rtm import Rtm
 from .descent3 import oof
 from .xray import bones, cform, details, dm, hom, skl, som
@@ -81,7 +82,7 @@ def _rtm(document: Rtm) -> Iterator[str]:
 
 def _details(document: details.Details) -> Iterator[str]:
     if len(document.models) > details.MODELS:
-        yield f"{len(document.models)} detail models, the game supports {details.MODELS}"
+        yield f"{counted(len(document.models), 'detail model')}, the game supports {details.MODELS}"
     missing = sorted(details.named_models(document) - set(document.models))
     if missing:
         yield f"slots refer to models that are not in the file: {', '.join(map(str, missing))}"

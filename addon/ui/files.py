@@ -18,7 +18,7 @@ from .bases import ExportHelper
 from .operation import FileChoice, Operation
 from .preferences import preferences
 from .target import rigs_of
-from .translations import shown
+from .translations import OPERATOR
 
 Made = TypeVar("Made")
 
@@ -32,7 +32,16 @@ class FileImport(Operation, FileChoice):
         """A dialog with the options for dropped files, else the file browser."""
         operator: Any = self
         self.called_by_person(from_browser=not operator.properties.is_property_set("filepath"))
-        return operator.invoke_popup(context)
+        return self.invoke_popup(context)
+
+    def invoke_popup(self, context: Any) -> Any:
+        """Instead of Blender's own, whose dialog has the whole path as its title."""
+        operator: Any = self
+        if not operator.properties.is_property_set("filepath"):
+            context.window_manager.fileselect_add(self)
+            return {"RUNNING_MODAL"}
+        button = bpy.app.translations.pgettext_iface(operator.bl_label, OPERATOR)
+        return context.window_manager.invoke_props_dialog(self, title=self.files_said(), confirm_text=button)
 
     def edited(self, context: Any) -> Iterable[Any]:
         """Nothing: new objects are made, unless an import says onto what."""
@@ -65,7 +74,7 @@ def draw_backup(layout: bpy.types.UILayout, operator: Any, path: str) -> None:
     layout.prop(operator, "backup")
     backup = files.backup_of(bpy.path.abspath(path)) if path else None
     if operator.backup and backup is not None and backup.exists():
-        layout.label(text=shown("{} already exists and is kept").format(backup.name), icon="INFO", translate=False)
+        layout.label(text="The existing backup is kept", icon="INFO")
 
 
 def is_collection_exporter(operator: Any) -> bool:

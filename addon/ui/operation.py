@@ -267,6 +267,11 @@ class FileChoice:
             found = [Path(chosen.filepath)]
         return list(dict.fromkeys(bpy.path.abspath(str(path)) for path in found))
 
+    def files_said(self) -> str:
+        """The title of a dialog about them: a name without its folder, or how many there are."""
+        paths = self.paths()
+        return Path(paths[0]).name if len(paths) == 1 else shown("Import {} files").format(len(paths))
+
 
 class MOTIONBRIDGE_OT_report(BlenderOperator):
     """Show the full report of the last operation; confirm to keep it as a text"""

@@ -211,7 +211,10 @@ class SaveBack(Operation):
                 row.alert = getattr(self, name) in UNDECIDED
                 row.prop(self, name)
         self.draw_options(context, options)
-        draw_backup(options, self, path)
+        if preview.is_saved:  # instead of the buttons to save and to cancel
+            layout.template_popup_confirm("", cancel_text=shown("Close"))
+        else:
+            draw_backup(options, self, path)
 
     def _draw_plan(self, column: bpy.types.UILayout, plan: "FilePlan", *, is_saved: bool) -> None:
         if is_saved:

@@ -33,6 +33,9 @@ class Layout:
         self.kept.append(text or name)
         return SimpleNamespace()
 
+    def template_popup_confirm(self, name, text="", cancel_text=""):
+        self.kept.append((name, text, cancel_text))
+
     def operator_menu_enum(self, name, _property, **_):
         self.kept.append(name)
 
@@ -62,7 +65,7 @@ def test_sound_occluders_have_a_legend_and_buttons_for_their_faces(samples):
     assert said[0] == "Sound Occluders"
     assert {"lets 0% of sound through", "lets 5% of sound through", "lets 60% of sound through"} & set(said)
     assert said.index("Selected faces:") < said.index("One-Sided") < said.index("Sound that passes through:")
-    assert said[-4:] == ["motionbridge.level_check", "Export", "motionbridge.level_save_back", "motionbridge.report"]
+    assert said[-4:] == ["motionbridge.level_check", "motionbridge.level_save_back", "Export", "motionbridge.report"]
 
 
 def test_collision_in_parts_has_one_legend_on_the_parts_and_above_them(samples):

@@ -118,7 +118,9 @@ def properties_drawn(dialog):
 
 def test_the_dialog_says_what_changes_and_only_then_it_is_written(opened):
     before = opened.path.read_bytes()
-    assert NOTHING in drawn(dialog_of(opened.kind))
+    nothing = dialog_of(opened.kind)
+    assert NOTHING in drawn(nothing)
+    assert ("", "", "Close") in nothing.layout.kept, "the only button"
     assert dialog_of(opened.kind).execute(bpy.context) == {"CANCELLED"}
     opened.edit()
     dialog = dialog_of(opened.kind)
@@ -126,6 +128,7 @@ def test_the_dialog_says_what_changes_and_only_then_it_is_written(opened):
     assert said[0] == str(opened.path)
     assert opened.says in " ".join(said)
     assert opened.option not in properties_drawn(dialog)
+    assert ("", "", "Close") not in dialog.layout.kept
     assert opened.path.read_bytes() == before
     assert dialog.execute(bpy.context) == {"FINISHED"}
     after = opened.path.read_bytes()

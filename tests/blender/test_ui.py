@@ -488,7 +488,7 @@ def test_the_first_backup_is_never_overwritten_and_the_dialog_says_so(game):
     assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
     turn_a_key(bpy.data.actions[0])
     draw_backup(layout, options, str(path))
-    assert layout.kept[1:] == [("backup", True), "humanoid.omf.bak already exists and is kept"]
+    assert layout.kept[1:] == [("backup", True), "The existing backup is kept"]
     assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
     assert bpy.ops.export_scene.xray_omf(filepath=str(path), backup=True) == {"FINISHED"}
     assert path.with_name("humanoid.omf.bak").read_bytes() == first

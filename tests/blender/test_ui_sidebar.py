@@ -1,5 +1,9 @@
 """The Motionbridge tab as a whole: the panels of a game show while something of that game is active, and no others."""
 
+import re
+from itertools import combinations
+from pathlib import Path
+
 import bpy
 import pytest
 
@@ -87,3 +91,20 @@ def test_each_game_has_a_menu_of_what_is_imported():
         if "import_scene." in getattr(kind, "bl_idname", "")
     ]
     assert sorted(listed) == sorted(ours)
+
+
+BUTTONS = ("save_back", "export_scene", "import_scene")
+"""What the buttons of a file do, in their order from top to bottom."""
+
+
+def test_every_panel_has_save_back_above_export_above_import():
+    sources = [path.read_text(encoding="utf-8") for path in Path(addon.ui.__file__).parent.rglob("*.py")]
+    drawn = []
+    for function in "\n".join(sources).split("def "):
+        called = re.findall(r'\.operator\(\s*"(\w+)\.(\w+)"', function)
+        kinds = [(group if group in BUTTONS else name[-9:], name) for group, name in called]
+        drawn.append([(BUTTONS.index(kind), name) for kind, name in kinds if kind in BUTTONS])
+    pairs = [pair for buttons in drawn for pair in combinations(buttons, 2)]
+    assert len(pairs) > 9
+    wrong = [(one, two) for one, two in pairs if (one[1] == two[1] or not two[0]) and one[0] > two[0]]
+    assert wrong == []

@@ -32,9 +32,9 @@ SOUND = library((1, b"a"), (2, b"b")) + playing(b"a", b"b")
 ODD_OMF = {
     "motions have the chunk ids 2, 3, 21; the game looks for 1 to 3": library((2, b"a"), (3, b"b"), (21, b"c"))
     + playing(b"a", b"b", b"c"),
-    "22 motions are declared, 1 exist": library((1, b"a"), announced=22) + playing(b"a"),
-    "2 motions, 1 definitions": library((1, b"a"), (2, b"b")) + playing(b"a"),
-    "the motion 'a' has 1 tracks for 2 bones": library((1, b"a")) + playing(b"a", bones=(b"root", b"hand")),
+    "22 motions are declared, 1 found": library((1, b"a"), announced=22) + playing(b"a"),
+    "2 motions, 1 definition": library((1, b"a"), (2, b"b")) + playing(b"a"),
+    "the motion 'a' has 1 track for 2 bones": library((1, b"a")) + playing(b"a", bones=(b"root", b"hand")),
     "the motion 'a' occurs 2 times": library((1, b"a"), (2, b"a")) + playing(b"a", b"a"),
     "a motion without a name": library((1, b"")) + playing(b""),
     "a partition or bone without a name": library((1, b"a")) + playing(b"a", bones=(b"",)),
@@ -59,7 +59,7 @@ def with_motions(motions: bytes) -> bytes:
 
 def test_motions_inside_a_model_must_fit_its_bones():
     found = verify(with_motions(SOUND), "odd.ogf").problems
-    assert "motions have 1 tracks, the model has 2 bones" in found
+    assert "motions have 1 track, the model has 2 bones" in found
     strange = library((1, b"a")) + playing(b"a", bones=(b"root", b"tail"))
     assert (
         "partitions refer to bones that the model does not have: tail"

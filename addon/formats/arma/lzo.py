@@ -8,6 +8,7 @@ run of literals, which every reader takes.
 from __future__ import annotations
 
 from ...core.binary import Reader
+from ...core.text import counted
 
 HIGHEST_RATIO = 256
 """Times the packed size that a stream can unpack to: each byte of a long length stands for 255."""
@@ -24,7 +25,7 @@ def unpack(reader: Reader, size: int, what: str = "the compressed data") -> tupl
     """
     if size > HIGHEST_RATIO * reader.remaining:
         raise reader.error(
-            f"{what} declares {size} unpacked bytes, but only {reader.remaining} bytes remain in the file"
+            f"{what} declares {size} unpacked bytes, but only {counted(reader.remaining, 'byte')} remain in the file"
         )
     ahead = reader.data[reader.position :]
     # No packer makes it twice as large: the copy stays small however large the file is.
@@ -36,7 +37,7 @@ def unpack(reader: Reader, size: int, what: str = "the compressed data") -> tupl
     except ValueError as wrong:
         raise reader.error(f"{what} is damaged: {wrong}") from None
     if len(plain) != size:
-        raise reader.error(f"{what} gives {len(plain)} bytes, {size} are expected")
+        raise reader.error(f"{what} gives {counted(len(plain), 'byte')}, {size} are expected")
     return plain, reader.take(used, what)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 
 from ...core.binary import Reader
+from ...core.text import counted
 
 HIGHEST_RATIO = 9
 """Times the packed size that a stream can unpack to: 17 bytes give 8 times 18."""
@@ -22,7 +23,7 @@ def unpack(reader: Reader, size: int, what: str = "the compressed data") -> tupl
     """
     if size > HIGHEST_RATIO * reader.remaining:
         raise reader.error(
-            f"{what} declares {size} unpacked bytes, but only {reader.remaining} bytes remain in the file"
+            f"{what} declares {size} unpacked bytes, but only {counted(reader.remaining, 'byte')} remain in the file"
         )
     packed = bytes(reader.data[reader.position : reader.position + size + size // 8 + 64])
     try:

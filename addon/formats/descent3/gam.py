@@ -18,7 +18,7 @@ from ...core.binary import Bytes, Reader, Writer
 from ...core.errors import ReadError
 from ...core.finite import warn_not_finite
 from ...core.report import Report
-from ...core.text import counted_plural
+from ...core.text import counted
 from . import strings
 
 TEXTURE_PAGE = 1
@@ -111,12 +111,12 @@ def read(data: bytes, file: str, report: Report) -> Gam:
     while reader.remaining >= 5:
         kind, length = reader.u8("the type of a page"), reader.i32("the length of a page")
         if length < 4:
-            raise reader.error(f"a page of {length} bytes; its length counts itself")
+            raise reader.error(f"a page of {counted(length, 'byte')}; its length counts itself")
         body = reader.part(length - 4, f"page {len(pages)}", "a page")
         pages.append(_read_page(kind, body, report))
     document = Gam(pages, reader.rest(), file)
     if len(document.tail):
-        report.warn(f"{counted_plural(len(document.tail), 'extra bytes')} after the last page; kept")
+        report.warn(f"{counted(len(document.tail), 'extra byte')} after the last page; kept")
     return document
 
 
@@ -161,7 +161,9 @@ def _read_procedure(reader: Reader, version: int) -> Procedure:
     settings, time = bytes(reader.take(3, "the settings")), reader.f32("the time")
     oscillation = bytes(reader.take(5, "the oscillation")) if version >= 6 else b""
     count = reader.u16("the number of elements")
-    return Procedure(palette, settings, time, oscillation, reader.array("u1", count, 8, what=f"{count} elements"))
+    return Procedure(
+        palette, settings, time, oscillation, reader.array("u1", count, 8, what=f"{counted(count, 'element')}")
+    )
 
 
 def write(document: Gam) -> bytes:

@@ -21,7 +21,7 @@ from ...core.binary import Bytes, Reader, Writer
 from ...core.errors import ReadError, WriteError
 from ...core.files import write_atomically
 from ...core.report import Report
-from ...core.text import counted_plural
+from ...core.text import counted, said_of
 from . import strings
 
 MAGIC = b"HOG2"
@@ -82,13 +82,13 @@ def read(data: bytes, file: str, report: Report) -> Hog2:
         )
     count, start = reader.u32("the number of files"), reader.u32("where the files begin")
     reserved = reader.take(_RESERVED, "the header")
-    table = reader.array(ENTRY, count, what=f"the table of {count} files")
+    table = reader.array(ENTRY, count, what=f"the table of {counted(count, 'file')}")
     if start < reader.position:
         raise reader.error(f"the header says that the files begin at {start}, inside the table")
     gap = reader.take(start - reader.position, "what lies between table and files")
     needed = int(table["length"].sum(dtype=np.int64))
     if needed > reader.remaining:
-        raise reader.error(f"the files of the table are {needed} bytes, {reader.remaining} are left")
+        raise reader.error(f"the files of the table need {counted(needed, 'byte')}, {reader.remaining} are left")
     contents: list[Bytes] = [reader.take(int(length), "a file") for length in table["length"]]
     document = Hog2(start, reserved, table, contents, gap, reader.rest(), file)
     _report_oddities(document, report)
@@ -97,9 +97,9 @@ def read(data: bytes, file: str, report: Report) -> Hog2:
 
 def _report_oddities(document: Hog2, report: Report) -> None:
     if len(document.tail):
-        report.warn(f"{counted_plural(len(document.tail), 'extra bytes')} after the files; kept")
+        report.warn(f"{counted(len(document.tail), 'extra byte')} after the files; kept")
     if len(document.gap):
-        report.note(f"{len(document.gap)} bytes lie between table and files; kept")
+        report.note(f"{said_of(len(document.gap), 'bytes', 'lie')} between table and files; kept")
     lowered = [name.lower() for name in document.names]
     if lowered != sorted(lowered):
         report.warn("the table is not sorted: the game does not find every file")
@@ -140,7 +140,8 @@ def new_hog2(files: Mapping[str, bytes], times: Mapping[str, int] | None = None)
             raise WriteError(f"the name {name!r} {why}", remedy="Rename the file")
         if len(stored) > LONGEST_NAME + 1:
             raise WriteError(
-                f"the name {name!r} has {len(stored) - 1} characters, {LONGEST_NAME} fit", remedy="Shorten it"
+                f"the name {name!r} has {counted(len(stored) - 1, 'character')}, {LONGEST_NAME} fit",
+                remedy="Shorten it",
             )
         table["name"][number, : len(stored)] = np.frombuffer(stored, np.uint8)
         table["length"][number] = len(files[name])

@@ -23,7 +23,7 @@ from ...core.binary import Bytes, Reader, Writer
 from ...core.errors import ReadError
 from ...core.finite import warn_not_finite
 from ...core.report import Report
-from ...core.text import counted_plural
+from ...core.text import counted
 from . import strings
 
 RUN = np.dtype([("count", "u1"), ("pixel", "<u2")])
@@ -147,7 +147,7 @@ def read(data: bytes, file: str, report: Report) -> OgfImage:
     if head is not None:
         warn_not_finite(report, "the time of a frame", head.frame_time)
     if len(document.tail):
-        report.warn(f"{counted_plural(len(document.tail), 'extra bytes')} after the image; kept")
+        report.warn(f"{counted(len(document.tail), 'extra byte')} after the image; kept")
     for image in document.frames:
         if image.type not in ImageType.__members__.values() or image.type in (ImageType.EIGHT_BITS, ImageType.RAW):
             report.warn(f"an image of type {image.type} is not readable by the game; its pixels are kept", image.label)
@@ -345,7 +345,7 @@ def read_runs(reader: Reader, pixels: int) -> NDArray[np.void]:
     while size < pixels:
         block = available[found : found + _BLOCK]
         if not len(block):
-            raise reader.error(f"the image ends after {size} of {pixels} pixels")
+            raise reader.error(f"the image ends after {size} of {counted(pixels, 'pixel')}")
         counts = block["count"].astype(np.int64)
         if ((counts == 1) | (counts > LONGEST_RUN)).any():
             bad = int(np.argmax((counts == 1) | (counts > LONGEST_RUN)))
@@ -356,10 +356,10 @@ def read_runs(reader: Reader, pixels: int) -> NDArray[np.void]:
         taken = min(whole + 1, len(block))
         if bad < taken:
             reader.position += (found + bad) * RUN.itemsize
-            raise reader.error(f"a run of {counts[bad]} pixels; the game supports 2 to {LONGEST_RUN}")
+            raise reader.error(f"a run of {counted(counts[bad], 'pixel')}; the game supports 2 to {LONGEST_RUN}")
         size, found = int(ends[taken - 1]), found + taken
     if size > pixels:
-        raise reader.error(f"the runs of an image exceed its {pixels} pixels")
+        raise reader.error(f"the runs of an image exceed its {counted(pixels, 'pixel')}")
     return reader.array(RUN, found, what="the pixels")
 
 
@@ -397,7 +397,7 @@ def tga_colours(
     if in_runs:
         stored = _tga_runs(reader, width * height, size)
     else:
-        stored = reader.array("u1", width * height, size, what=f"{width * height} pixels")
+        stored = reader.array("u1", width * height, size, what=f"{counted(width * height, 'pixel')}")
     result = np.full((height, width, 4), 255, np.uint8)
     result[..., :3] = stored[:, [2, 1, 0]].reshape(height, width, 3)
     if size == 4:
@@ -416,5 +416,5 @@ def _tga_runs(reader: Reader, pixels: int, size: int) -> NDArray[np.uint8]:
         parts.append(np.repeat(plain, count, axis=0) if head & 0x80 else plain)
         found += count
     if found > pixels:
-        raise reader.error(f"the packets of an image exceed its {pixels} pixels")
+        raise reader.error(f"the packets of an image exceed its {counted(pixels, 'pixel')}")
     return np.concatenate(parts)

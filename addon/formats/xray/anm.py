@@ -22,7 +22,7 @@ from ...core.changes import Changes, Item, Part
 from ...core.errors import ReadError, WriteError
 from ...core.model import Channels, Path
 from ...core.report import Report
-from ...core.text import counted, counted_plural
+from ...core.text import counted
 from .channels import NAMES, OBJECT, decode_channels, encode_channels
 from .chunks import (
     Chunk,
@@ -177,9 +177,9 @@ def read_animation(reader: Reader, report: Report) -> Animation:
     animation.envelopes = [envelopes[channel] for channel in range(len(NAMES))]
     animation.tail = reader.rest()
     if len(animation.tail):
-        report.warn(f"{counted_plural(len(animation.tail), 'extra bytes')} after the channels; kept", reader.chunk)
+        report.warn(f"{counted(len(animation.tail), 'extra byte')} after the channels; kept", reader.chunk)
     if not (np.isfinite(fps) and fps >= 1e-3):
-        report.warn(f"{fps} frames per second are invalid; 30 are used, the value is kept", reader.chunk)
+        report.warn(f"{fps} is not a valid frame rate; 30 frames per second are used, the value is kept", reader.chunk)
     return animation
 
 
@@ -268,7 +268,7 @@ def encode(path: Path, base: Anm | None = None, *, version: int | None = None) -
 
 def _checked_rate(fps: float) -> float:
     if not (np.isfinite(fps) and fps >= 1e-3):
-        raise WriteError(f"{fps} frames per second cannot be written", remedy="Give the path a frame rate")
+        raise WriteError(f"a frame rate of {fps} cannot be written", remedy="Give the path a frame rate")
     return fps
 
 

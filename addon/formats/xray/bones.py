@@ -337,8 +337,7 @@ def _write_parts(writer: Writer, parts: Parts) -> None:
 
 def _counted(reader: Reader, what: str, smallest: int) -> int:
     count = reader.u32(f"the number of {what}")
-    if count * smallest > reader.remaining:
-        raise reader.error(f"{count} {what} are declared, {reader.remaining} bytes are left")
+    reader.expect_room(count, what, smallest)
     return count
 
 

@@ -33,6 +33,7 @@ from ...core.finite import warn_not_finite
 from ...core.model import Attribute, Domain, Mesh
 from ...core.problems import Problem
 from ...core.report import Report
+from ...core.text import counted, counted_plural
 from .chunks import ChunkRun, chunk_heading, open_chunk, read_chunks, stored_size, with_bodies, write_chunks
 
 HEADER_SIZE = 36
@@ -192,14 +193,15 @@ def _read_image(reader: Reader, report: Report) -> Cform:
     if wanted != size:
         how = "cut off" if size < wanted else "too long"
         raise reader.error(
-            f"{how}: {vertices} vertices and {faces} faces of version {version} take {wanted} bytes, there are {size}",
+            f"{how}: {counted_plural(vertices, 'vertices')} and {counted(faces, 'face')} of version {version} "
+            f"take {counted(wanted, 'byte')}, there are {size}",
             "Copy the file again or compile the level again",
         )
     document = Cform(
         version,
         reader.array("<f4", 2, 3, what="the bounding box"),
-        reader.array("<f4", vertices, 3, what=f"{vertices} vertices"),
-        reader.array(layout, faces, what=f"{faces} faces"),
+        reader.array("<f4", vertices, 3, what=f"{counted_plural(vertices, 'vertices')}"),
+        reader.array(layout, faces, what=f"{counted(faces, 'face')}"),
         file=reader.file,
     )
     for what, values in (("bounding box", document.box), ("vertices", document.vertices)):

@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 from ...core.binary import Bytes, Reader
 from ...core.errors import ReadError
 from ...core.report import Report
-from ...core.text import counted_plural
+from ...core.text import counted
 from .lzhuf import unpack
 
 COMPRESSED = 0x8000_0000
@@ -96,12 +96,12 @@ def read_chunks(reader: Reader, report: Report) -> ChunkRun:
             declared, size = size, reader.remaining - _HEADER.size
             if not chunks and not reader.chunk:
                 raise reader.error(
-                    f"the first chunk ({identifier:#x}) claims {declared} bytes, {size} follow: "
+                    f"the first chunk ({identifier:#x}) claims {counted(declared, 'byte')}, {size} follow: "
                     "truncated, or not a chunked file",
                     "Check that this is a file of S.T.A.L.K.E.R. and that it was copied whole",
                 )
             report.warn(
-                f"the chunk declares {declared} bytes, but only {size} follow; the existing bytes are read",
+                f"the chunk declares {counted(declared, 'byte')}, but only {size} follow; the existing bytes are read",
                 f"{chunk_path(reader.chunk, identifier)} at {reader.offset}",
             )
         reader.position += _HEADER.size
@@ -112,7 +112,7 @@ def read_chunks(reader: Reader, report: Report) -> ChunkRun:
         chunks.append(chunk)
     tail = reader.rest()
     if len(tail):
-        report.warn(f"{counted_plural(len(tail), 'extra bytes')} after the last chunk; kept", reader.chunk or "file")
+        report.warn(f"{counted(len(tail), 'extra byte')} after the last chunk; kept", reader.chunk or "file")
     return ChunkRun(chunks, tail)
 
 

@@ -23,7 +23,7 @@ from ...core.finite import warn_not_finite
 from ...core.model import FILE_VERTEX, Domain, Material, Mesh
 from ...core.problems import Problem
 from ...core.report import Report
-from ...core.text import counted_plural
+from ...core.text import counted, counted_plural, said_of
 
 VERTEX = np.dtype([("position", "<f4", 3), ("uv", "<f4", 2)])
 NO_WAVING = 1
@@ -96,8 +96,8 @@ def read_model(reader: Reader, report: Report) -> Dm:
         texture,
         flags,
         scale,
-        reader.array(VERTEX, vertices, what=f"{vertices} vertices"),
-        reader.array("<u2", corners, what=f"{corners} indices"),
+        reader.array(VERTEX, vertices, what=f"{counted_plural(vertices, 'vertices')}"),
+        reader.array("<u2", corners, what=f"{counted_plural(corners, 'indices')}"),
         file=reader.file,
     )
     document.tail = reader.rest()
@@ -106,9 +106,9 @@ def read_model(reader: Reader, report: Report) -> Dm:
     for what, values in (("scales", scale), ("vertices", document.vertices)):
         warn_not_finite(report, f"{what}{inside}", values)
     if len(document.tail):
-        report.warn(f"{counted_plural(len(document.tail), 'extra bytes')} after the model; kept", place)
+        report.warn(f"{counted(len(document.tail), 'extra byte')} after the model; kept", place)
     if corners % 3:
-        report.warn(f"{corners} indices do not make whole triangles", place)
+        report.warn(f"{said_of(corners, 'indices', 'do')} not make whole triangles", place)
     if corners and int(document.corners.max()) >= vertices:
         report.warn("triangles refer to missing vertices", place)
     return document
@@ -308,7 +308,7 @@ def _fatal_problems(mesh: Mesh, base_triangles: int | None = None) -> Iterator[P
     count = len(mesh.positions)
     if count > MOST_VERTICES:
         yield problems.whole(
-            f"it has {count} vertices, the game supports {MOST_VERTICES}",
+            f"it has {counted_plural(count, 'vertices')}, the game supports {MOST_VERTICES}",
             "Make it coarser, or join what the texture seams cut apart",
         )
     if mesh.material_index is not None and len(np.unique(mesh.material_index)) > 1:

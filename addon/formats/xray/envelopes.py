@@ -20,6 +20,7 @@ from ...core.envelope import Behaviour, Envelope, Envelopes, Shape
 from ...core.errors import WriteError
 from ...core.finite import not_finite, warn_not_finite
 from ...core.report import Report
+from ...core.text import counted
 
 OLD = np.dtype([("value", "<f4"), ("time", "<f4"), ("shape", "<u4"), ("tcb", "<f4", (3,)), ("parameters", "<f4", (4,))])
 """40 bytes; of the shape only the lowest byte counts."""
@@ -116,7 +117,7 @@ def read_old(reader: Reader, what: str) -> StoredEnvelope:
     """An envelope of the old layout. Raises `ReadError`."""
     before, after = reader.i32(f"what comes before {what}"), reader.i32(f"what comes after {what}")
     count = reader.u32(f"the number of keys of {what}")
-    return StoredEnvelope(before, after, reader.array(OLD, count, what=f"the {count} keys of {what}"))
+    return StoredEnvelope(before, after, reader.array(OLD, count, what=f"the {counted(count, 'key')} of {what}"))
 
 
 def read_packed(reader: Reader, what: str) -> StoredEnvelope:
@@ -134,7 +135,7 @@ def _read_packed_keys(reader: Reader, count: int, what: str) -> NDArray[np.void]
     if end <= len(data) and _STEPPED not in bytes(data[start + SHAPE_AT : end : PACKED.itemsize]):
         reader.position = end
         return np.frombuffer(data, PACKED, count, start)
-    needed = f"the {count} keys of {what}"
+    needed = f"the {counted(count, 'key')} of {what}"
     end = start + count * STEPPED_SIZE
     if end > len(data):
         reader.take(count * STEPPED_SIZE, needed)
@@ -162,7 +163,7 @@ def _mixed_starts(reader: Reader, count: int, needed: str) -> list[int]:
         place += STEPPED_SIZE if data[place + STEPPED_SIZE - 1] == Shape.STEPPED else PACKED.itemsize
         starts.append(place)
     if len(starts) <= count or place > limit:
-        raise reader.error(f"{needed} need more than the {limit} bytes that are left")
+        raise reader.error(f"{needed}: more bytes than are left ({limit})")
     return starts
 
 
@@ -177,7 +178,8 @@ def write_envelope(writer: Writer, envelope: StoredEnvelope) -> None:
         return
     if count > MOST_PACKED_KEYS:
         raise WriteError(
-            f"a channel has {count} keys, the file's version holds {MOST_PACKED_KEYS}", remedy="Write version 3"
+            f"a channel has {counted(count, 'key')}, the file's version holds {MOST_PACKED_KEYS}",
+            remedy="Write version 3",
         )
     data = envelope.keys.tobytes()
     stepped = data[SHAPE_AT :: PACKED.itemsize].count(_STEPPED)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core.binary import Reader
 from ...core.errors import ReadError
-from ...core.text import counted_plural
+from ...core.text import counted_plural, said_of
 
 LARGEST = 64 << 20
 """Bytes a body may unpack to. The largest file of the games is far smaller."""
@@ -132,7 +132,9 @@ def unpack(reader: Reader) -> bytes:
     size = reader.u32("the unpacked size")
     packed = reader.rest()
     if not 0 < size <= min(LARGEST, HIGHEST_RATIO * len(packed)):
-        raise reader.error(f"{len(packed)} bytes are declared to unpack to {size}: not compressed, or encrypted")
+        raise reader.error(
+            f"{said_of(len(packed), 'bytes', 'are')} declared to unpack to {size}: not compressed, or encrypted"
+        )
     try:
         plain, used = _decode(packed, size)
     except IndexError:

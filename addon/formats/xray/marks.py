@@ -16,6 +16,7 @@ from ...core.binary import Reader, Writer
 from ...core.finite import as_in_file, warn_not_finite
 from ...core.model import Marker
 from ...core.report import Report
+from ...core.text import counted
 
 SWALLOWED = (10, 13)
 """After a mark's name the engine skips every byte of these values, also when they begin the number of intervals."""
@@ -40,10 +41,7 @@ class Mark:
 def read_marks(reader: Reader, report: Report, motion: str) -> list[Mark]:
     """A motion's marks, their number first. Raises `ReadError`."""
     count = reader.u32("a motion's number of marks")
-    if count * SMALLEST > reader.remaining:
-        raise reader.error(
-            f"{count} entries of at least {SMALLEST} bytes are declared, {reader.remaining} bytes are left"
-        )
+    reader.expect_room(count, "entries", SMALLEST)
     return [_read_mark(reader, report, motion) for _ in range(count)]
 
 
@@ -57,7 +55,7 @@ def _read_mark(reader: Reader, report: Report, motion: str) -> Mark:
     intervals = reader.array("<f4", count, 2, what="a mark's intervals")
     warn_not_finite(report, f"{motion}, marks", intervals)
     if count & 0xFF in SWALLOWED:
-        report.warn(f"a mark has {count} intervals, a number the game misreads", motion)
+        report.warn(f"a mark has {counted(count, 'interval')}, a number the game misreads", motion)
     return Mark(line[0].removesuffix(b"\r"), intervals, line_end)
 
 

@@ -21,7 +21,7 @@ from ...core.errors import WriteError
 from ...core.finite import warn_not_finite
 from ...core.model import FILE_FACE, Attribute, Domain, Mesh
 from ...core.report import Report
-from ...core.text import counted_plural
+from ...core.text import counted
 from .chunks import Chunk, ChunkRun, chunk_heading, open_chunk, read_chunks, stored_size, with_bodies, write_chunks
 
 VERSION, TRIANGLES = 0, 1
@@ -62,15 +62,15 @@ def read(data: bytes, file: str, report: Report, layout: np.dtype[Any]) -> Occlu
         if number:
             raise head.error(f"version {number} is not known (known: 0)", "Check that the file is of this format")
         if head.remaining:
-            report.warn(f"{counted_plural(head.remaining, 'extra bytes')} after the version; kept", head.chunk)
+            report.warn(f"{counted(head.remaining, 'extra byte')} after the version; kept", head.chunk)
     if body is None:
         raise reader.error("there are no triangles (chunk 0x1)", "Check that the file is of this format")
     inside = open_chunk(body, reader)
     count = inside.remaining // layout.itemsize
-    rows = inside.array(layout, count, what=f"{count} triangles")
+    rows = inside.array(layout, count, what=f"{counted(count, 'triangle')}")
     rest = inside.rest()
     if len(rest):
-        report.warn(f"{counted_plural(len(rest), 'extra bytes')} after the last whole triangle; kept", inside.chunk)
+        report.warn(f"{counted(len(rest), 'extra byte')} after the last whole triangle; kept", inside.chunk)
     warn_not_finite(report, "triangles", rows)
     if not count:
         report.warn("there is no triangle in it; the game treats the file as missing")
@@ -208,7 +208,7 @@ def with_rows(rows: NDArray[Any], base: Occluders | None, words: dict[str, str])
     if not changes:
         return base, changes
     if len(base.rest):
-        changes.left_out.append(f"{len(base.rest)} bytes after the last whole triangle of the old file")
+        changes.left_out.append(f"{counted(len(base.rest), 'byte')} after the last whole triangle of the old file")
     return Occluders(rows, base.run, b"", base.file), changes
 
 

@@ -248,7 +248,7 @@ class AnimationExportOptions(Options):
     step_bone: str = option("", "Bone", "The bone whose travel becomes the step")
     vertical: bool = option(False, "Include Vertical", "Include the vertical travel of the bone in the step")
     names: NamesFrom = choice(
-        NamesFrom.FILE, "Names and Order", "Where the names and the order of the bones come from", NAMES
+        NamesFrom.FILE, "Bone Order", "Where the names and the order of the bones come from", NAMES
     )
     config: str = path(
         "model.cfg", "The model.cfg of the skeleton, for names, order and the hierarchy of binarised files", ".cfg"

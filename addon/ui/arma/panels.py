@@ -165,8 +165,11 @@ class AnimationPanel(MotionbridgePanel):
         else:
             draw_restore(layout, rig)
             _draw_animation(layout, action)
-        layout.operator("import_scene.arma_rtm", text="Import Animation", icon="IMPORT")
-        layout.operator("export_scene.arma_rtm", text="Export Animation", icon="EXPORT")
+        column = layout.column(align=True)
+        if action is not None and action.motionbridge_animation.is_animation:
+            column.operator("motionbridge.arma_save_back", icon="FILE_TICK")
+        column.operator("export_scene.arma_rtm", text="Export Animation", icon="EXPORT")
+        column.operator("import_scene.arma_rtm", text="Import Animation", icon="IMPORT")
         layout.operator("motionbridge.report", icon="TEXT")
 
 
@@ -226,7 +229,6 @@ def _draw_file(layout: Any, properties: Any) -> None:
     status = properties.bl_rna.properties["status"].enum_items[properties.status]
     row.label(text=status.name, icon=STATUS_ICONS[properties.status])
     row.operator("motionbridge.arma_compare", text="", icon="FILE_REFRESH")
-    layout.operator("motionbridge.arma_save_back", icon="FILE_TICK")
 
 
 class MOTIONBRIDGE_PT_arma_files(SkeletonFilesPanel, BlenderPanel):

@@ -162,8 +162,9 @@ class MOTIONBRIDGE_PT_descent(MotionbridgePanel, BlenderPanel):
         layout.operator_menu_enum("motionbridge.descent_point_add", "kind", icon="EMPTY_SINGLE_ARROW")
         layout.operator("motionbridge.descent_check", icon="VIEWZOOM")
         layouts.draw_last_check(layout, holder)
-        layout.operator("export_scene.descent3_oof", text="Export", icon="EXPORT")
-        layout.operator("motionbridge.descent_save_back", icon="FILE_TICK")
+        column = layout.column(align=True)
+        column.operator("motionbridge.descent_save_back", icon="FILE_TICK")
+        column.operator("export_scene.descent3_oof", text="Export", icon="EXPORT")
         layout.operator("motionbridge.report", icon="TEXT")
 
 

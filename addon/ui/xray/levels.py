@@ -378,8 +378,9 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
         if properties.kind in level_export.SUFFIXES:
             layout.operator("motionbridge.level_check", icon="VIEWZOOM")
             layouts.draw_last_check(layout, holder)
-            layout.operator("export_scene.xray_level_geometry", text="Export", icon="EXPORT")
-            layout.operator("motionbridge.level_save_back", icon="FILE_TICK")
+            column = layout.column(align=True)
+            column.operator("motionbridge.level_save_back", icon="FILE_TICK")
+            column.operator("export_scene.xray_level_geometry", text="Export", icon="EXPORT")
             layout.operator("motionbridge.report", icon="TEXT")
         if properties.kind == "DETAILS":
             # As long as there are models: what is worked with comes first.

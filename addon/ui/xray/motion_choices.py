@@ -100,10 +100,8 @@ class MotionList(TickedChoice):
     def ask(self, context: Any) -> None:
         """The dialog with the list."""
         operator: Any = self
-        paths = operator.paths()
-        title = Path(paths[0]).name if len(paths) == 1 else shown("Import {} files").format(len(paths))
         context.window_manager.invoke_props_dialog(
-            operator, width=460, title=title, confirm_text=shown("Import Motions")
+            operator, width=460, title=operator.files_said(), confirm_text=shown("Import Motions")
         )
 
     def draw_list(self, layout: bpy.types.UILayout) -> None:

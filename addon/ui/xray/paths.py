@@ -208,9 +208,10 @@ class PathPanel(MotionbridgePanel):
         layout = self.layout
         action = active_path(context)
         _draw_path(layout, action)
-        layout.operator("import_scene.xray_anm", text="Import Path", icon="IMPORT")
-        layout.operator("export_scene.xray_anm", text="Export Path", icon="EXPORT")
-        layout.operator("motionbridge.path_save_back", icon="FILE_TICK")
+        column = layout.column(align=True)
+        column.operator("motionbridge.path_save_back", icon="FILE_TICK")
+        column.operator("export_scene.xray_anm", text="Export Path", icon="EXPORT")
+        column.operator("import_scene.xray_anm", text="Import Path", icon="IMPORT")
         layout.operator("motionbridge.report", icon="TEXT")
 
 

@@ -372,12 +372,12 @@ class SkeletalPanel(MotionbridgePanel):
         else:
             _draw_motion(layout, rig, action)
         column = layout.column(align=True)
-        column.operator("import_scene.xray_skl", text="Import Editor Motions", icon="IMPORT")
-        column.operator("export_scene.xray_skl", text="Export Editor Motions", icon="EXPORT")
         column.operator("motionbridge.skeletal_save_back", icon="FILE_TICK")
+        column.operator("export_scene.xray_skl", text="Export Editor Motions", icon="EXPORT")
+        column.operator("import_scene.xray_skl", text="Import Editor Motions", icon="IMPORT")
         column = layout.column(align=True)
-        column.operator("import_scene.xray_bones", text="Import Bone Properties", icon="IMPORT")
         column.operator("export_scene.xray_bones", text="Export Bone Properties", icon="EXPORT")
+        column.operator("import_scene.xray_bones", text="Import Bone Properties", icon="IMPORT")
 
 
 def _draw_motion(layout: bpy.types.UILayout, rig: Any, action: Any) -> None:

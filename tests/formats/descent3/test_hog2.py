@@ -75,7 +75,7 @@ def test_what_is_odd_is_kept_and_said():
     ("data", "words"),
     [
         (archive(FILES, count=0xFFFFFFFF), "the table of 4294967295 files needs"),
-        (archive(FILES)[:-1], "the files of the table are 9 bytes, 8 are left"),
+        (archive(FILES)[:-1], "the files of the table need 9 bytes, 8 are left"),
         (archive(FILES, start=100), "says that the files begin at 100, inside the table"),
         (b"HOG1" + bytes(80), "begins with HOG2"),
         (b"HOG2\1", "needs 4 bytes"),

@@ -157,7 +157,7 @@ def test_an_ordinary_tga(descriptor, depth, packed):
     [
         (image(121, 2, 2, runs((2, 1))), "the image ends after 2 of 4 pixels"),
         (image(121, 2, 2, runs((5, 1))), "exceed its 4 pixels"),
-        (image(121, 2, 2, runs((1, 1))), "a run of 1 pixels"),
+        (image(121, 2, 2, runs((1, 1))), "a run of 1 pixel"),
         (image(121, 300, 2, runs((251, 1))), "a run of 251 pixels"),
         (image(121, 0xFFFF, 0xFFFF, runs((250, 1))), "ends after 250 of 4294836225 pixels"),
         (image(9, 2, 2, b""), "an image of type 9"),

@@ -255,7 +255,7 @@ def test_points_that_are_not_the_grids_are_refused():
     document, _ = read(SMALL)
     points = details.decode(document, Report())
     points.positions = points.positions[:1]
-    with pytest.raises(WriteError, match="has 1 points, the grid has 2 slots"):
+    with pytest.raises(WriteError, match="has 1 point, the grid has 2 slots"):
         details.encode(points, document)
 
 

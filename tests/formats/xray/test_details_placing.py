@@ -91,7 +91,7 @@ def test_faces_moved_aside_are_said_and_stay():
     points = points_of(document)
     points.positions[:2, 0] += 4
     assert encoded(points, document, report)[0] is document
-    assert report.lines() == ["2 faces were moved sideways; their slots are exported at their old positions (ground)"]
+    assert report.lines() == ["faces moved sideways, whose slots are exported at their old positions: 2 (ground)"]
 
 
 @given(st.integers(-400, 400), st.integers(-400, 400), st.integers(1, 5), st.integers(1, 5))

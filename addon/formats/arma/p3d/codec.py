@@ -9,7 +9,7 @@ from ....core.binary import Reader, Writer
 from ....core.errors import WriteError
 from ....core.finite import warn_not_finite
 from ....core.report import Report
-from ....core.text import counted_plural
+from ....core.text import counted
 from .document import (
     ARMA,
     BINARISED_MARK,
@@ -57,7 +57,7 @@ def read(data: bytes, file: str, report: Report) -> P3d:
     reader.chunk = ""
     result = P3d(version, lods, reader.rest())
     if len(result.tail):
-        report.warn(f"{counted_plural(len(result.tail), 'extra bytes')} after the last level; kept")
+        report.warn(f"{counted(len(result.tail), 'extra byte')} after the last level; kept")
     return result
 
 
@@ -113,8 +113,8 @@ def _read_lod(reader: Reader) -> Lod:
         version,
         flags,
         reader.take(size - HEADER_SIZE, "the rest of the header"),
-        reader.array(POINT, points, what=f"{points} points"),
-        reader.array("<f4", normals, 3, what=f"{normals} normals"),
+        reader.array(POINT, points, what=f"{counted(points, 'point')}"),
+        reader.array("<f4", normals, 3, what=f"{counted(normals, 'normal')}"),
         *(_read_faces(reader, faces) if signature == ARMA else _read_old_faces(reader, faces)),
     )
     _check(reader, result)
@@ -152,7 +152,9 @@ def _write_lod(writer: Writer, lod: Lod) -> None:
 def _check(reader: Reader, lod: Lod) -> None:
     counts = lod.faces["count"]
     if ((counts != 3) & (counts != 4)).any():
-        raise reader.error(f"a face has {counts[(counts != 3) & (counts != 4)][0]} corners; 3 or 4 are possible")
+        raise reader.error(
+            f"a face has {counted(counts[(counts != 3) & (counts != 4)][0], 'corner')}; 3 or 4 are possible"
+        )
     corners = lod.faces["corners"]
     used = np.arange(4)[None] < counts[:, None]
     for name, limit in (("point", len(lod.points)), ("normal", len(lod.normals))):
@@ -172,8 +174,7 @@ Faces = tuple[NDArray[np.void], list[tuple[bytes, bytes]], NDArray[np.int32]]
 
 def _read_faces(reader: Reader, count: int) -> Faces:
     """Faces with texture and material behind each; neighbours usually have the same, so they are read in runs."""
-    if count * _LEAST_FACE > reader.remaining:
-        raise reader.error(f"{count} faces need at least {count * _LEAST_FACE} bytes, {reader.remaining} are left")
+    reader.expect_room(count, "faces", _LEAST_FACE)
     index: dict[tuple[bytes, bytes], int] = {}
     parts, lengths, which = [np.empty((0, FACE.itemsize), np.uint8)], [], []
     left = count
@@ -196,7 +197,7 @@ def _read_faces(reader: Reader, count: int) -> Faces:
 def _read_old_faces(reader: Reader, count: int) -> Faces:
     """Faces behind a texture's field of 32 bytes each."""
     stride = TEXTURE_FIELD + FACE.itemsize
-    rows = reader.array("u1", count, stride, what=f"{count} faces")
+    rows = reader.array("u1", count, stride, what=f"{counted(count, 'face')}")
     faces = np.ascontiguousarray(rows[:, TEXTURE_FIELD:]).view(FACE).reshape(count)
     fields = np.ascontiguousarray(rows[:, :TEXTURE_FIELD]).view(f"V{TEXTURE_FIELD}").reshape(count)
     index: dict[bytes, int] = {}

@@ -16,7 +16,7 @@ from ....core.binary import Bytes, Reader, Writer
 from ....core.errors import ReadError, WriteError
 from ....core.finite import warn_not_finite
 from ....core.report import Report
-from ....core.text import counted_plural
+from ....core.text import counted, said_of
 from .. import lzo, lzss
 from .document import (
     BINARISED,
@@ -98,10 +98,10 @@ def _read_plain(reader: Reader, report: Report) -> Plain:
     axes = slice(None) if magic == PLAIN else slice(2, 3)
     step[axes] = reader.array("<f4", len(step[axes]), what="the step")
     frames, bones = reader.u32("the number of frames"), reader.u32("the number of bones")
-    fields = reader.array("u1", bones, NAME_SIZE, what=f"the list of {bones} bones")
+    fields = reader.array("u1", bones, NAME_SIZE, what=f"the list of {counted(bones, 'bone')}")
     row = _row_size(bones)
     # A view of raw bytes: numpy refuses row types beyond 2 GiB, and a hostile count of bones asks for one.
-    rows = reader.array("u1", frames, row, what=f"{frames} frames of {bones} bones")
+    rows = reader.array("u1", frames, row, what=f"{counted(frames, 'frame')} of {counted(bones, 'bone')}")
     cells = rows[:, 4:].reshape(frames, bones, NAME_SIZE + _MATRIX_SIZE)
     result = Plain(
         magic,
@@ -118,7 +118,7 @@ def _read_plain(reader: Reader, report: Report) -> Plain:
     renamed = np.flatnonzero(result.frame_names_differ())
     if len(renamed):
         report.warn(
-            f"{len(renamed)} frames, the first {renamed[0]}, have other bone names or another order than the file"
+            f"other bone names or another order than the file: {counted(len(renamed), 'frame')}, the first {renamed[0]}"
         )
     return result
 
@@ -167,8 +167,7 @@ def _bytes(values: NDArray[np.float32]) -> NDArray[np.uint8]:
 
 def _read_plain_events(reader: Reader) -> list[StoredEvent]:
     count = reader.u32("the number of events")
-    if 6 * count > reader.remaining:
-        raise reader.error(f"{count} events need at least {6 * count} bytes, {reader.remaining} are left")
+    reader.expect_room(count, "events", 6)
     return [
         StoredEvent(reader.f32("an event's phase"), _short_string(reader, "name"), _short_string(reader, "value"))
         for _ in range(count)
@@ -229,12 +228,12 @@ def _read_binarised(reader: Reader, report: Report) -> Binarised:
     result.tail = reader.rest()
     _report(result, report)
     if first_frame_bones != bones:
-        report.warn(f"the first frame declares {first_frame_bones} bones, the others {bones}; kept")
+        report.warn(f"the first frame declares {counted(first_frame_bones, 'bone')}, the others {bones}; kept")
     if turned != 1:
         report.warn(f"the direction is {turned}; every known file has 1 (axes rotated by 180°)")
     packed = sum(1 for block in (phases_block, *blocks) if len(block))
     if packed:
-        report.note(f"{packed} of {frames + 1} arrays are compressed")
+        report.note(f"{packed} of {counted(frames + 1, 'array')} are compressed")
     return result
 
 
@@ -270,16 +269,14 @@ def _write_binarised(document: Binarised, *, checked: bool) -> bytes:
 
 
 def _strings(reader: Reader, count: int, what: str) -> list[bytes]:
-    if count > reader.remaining:
-        raise reader.error(f"{count} {what} names need at least as many bytes, {reader.remaining} are left")
+    reader.expect_room(count, f"{what} names", 1)
     return [reader.string(f"the name of {what} {number}") for number in range(count)]
 
 
 def _read_binarised_events(reader: Reader) -> tuple[list[bytes], list[StoredEvent]]:
     meta = _strings(reader, reader.u32("the number of meta names"), "meta")
     count = reader.u32("the number of events")
-    if 10 * count > reader.remaining:
-        raise reader.error(f"{count} events need at least {10 * count} bytes, {reader.remaining} are left")
+    reader.expect_room(count, "events", 10)
     events = []
     for _ in range(count):
         kind, name = reader.i32("an event's kind"), reader.string("an event's name")
@@ -293,7 +290,7 @@ def _read_array(
     """An array and the compressed block it was in, empty where it was not."""
     count = reader.u32(f"the length of {what}")
     if count != expected:
-        raise reader.error(f"{what}: {count} entries are declared, {expected} are expected")
+        raise reader.error(f"{what}: {said_of(count, 'entries', 'are declared')}, {expected} are expected")
     size = count * kind.itemsize
     if version >= PACKED_BY_FLAG:
         flag = reader.u8(f"the compression of {what}")
@@ -344,7 +341,7 @@ def _report(document: Rtm, report: Report) -> None:
         warn_not_finite(report, what, values)
     if len(document.tail):
         last = "matrix" if isinstance(document, Plain) else "frame"
-        report.warn(f"{counted_plural(len(document.tail), 'extra bytes')} after the last {last}; kept")
+        report.warn(f"{counted(len(document.tail), 'extra byte')} after the last {last}; kept")
     if not frames:
         report.warn("the animation has no frames")
     if frames > MOST_FRAMES or bones > MOST_BONES:

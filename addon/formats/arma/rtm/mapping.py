@@ -34,6 +34,7 @@ from ....core.finite import as_in_file
 from ....core.model import DeltaClip, Event
 from ....core.names import duplicates
 from ....core.report import Report
+from ....core.text import counted
 from .. import names
 from ..hierarchy import Hierarchy
 from .document import (
@@ -500,7 +501,7 @@ def to_plain(document: Rtm, hierarchy: Hierarchy | None, report: Report) -> Plai
     events = [_new_event(event.phase, event.name, event.value, kinds=False) for event in document.events]
     result = _new_plain(clip, document.bone_names, events)
     if document.meta:
-        report.warn(f"{len(document.meta)} meta names are left out: plain files have none")
+        report.warn(f"{counted(len(document.meta), 'meta name')} are left out: plain files have none")
     return result
 
 
@@ -604,12 +605,14 @@ def _check(clip: DeltaClip, base: Rtm | None) -> None:
         raise WriteError("the animation has no frames", remedy="A static pose has two, of phase 0 and 1")
     if frames > MOST_FRAMES or count > MOST_BONES:
         raise WriteError(
-            f"{frames} frames of {count} bones are more than the game reads ({MOST_FRAMES} and {MOST_BONES})",
+            f"{counted(frames, 'frame')} of {counted(count, 'bone')}: "
+            f"more than the game reads ({MOST_FRAMES} and {MOST_BONES})",
             remedy="Export every second frame or fewer bones",
         )
     if len(clip.phases) != frames or len(clip.bones) != count:
         raise WriteError(
-            f"there are {len(clip.phases)} phases for {frames} frames, {len(clip.bones)} names for {count} bones"
+            f"{counted(len(clip.phases), 'phase')} for {counted(frames, 'frame')}, "
+            f"{counted(len(clip.bones), 'name')} for {counted(count, 'bone')}"
         )
     repeated = duplicates(clip.bones)
     if repeated and clip.bones != base_bones:

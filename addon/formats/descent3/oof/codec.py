@@ -18,7 +18,7 @@ from ....core.binary import Reader, Writer
 from ....core.errors import ReadError
 from ....core.finite import warn_not_finite
 from ....core.report import Report
-from ....core.text import counted_plural
+from ....core.text import counted, counted_plural
 from ..strings import read_counted, write_counted
 from .document import (
     ALPHA_SINCE,
@@ -103,7 +103,7 @@ def read(data: bytes, file: str, report: Report) -> Oof:
     sections = [_read_section(identifier, body, context, report) for identifier, body in spans]
     document = Oof(version, sections, reader.rest(), file)
     if len(document.tail):
-        report.warn(f"{counted_plural(len(document.tail), 'extra bytes')} at the end, which can crash the game; kept")
+        report.warn(f"{counted(len(document.tail), 'extra byte')} at the end, which can crash the game; kept")
     parts = [section for section in sections if section.id == b"SOBJ"]
     if parts and all(section.value is None for section in parts):
         raise ReadError("no sub-object is one of Descent 3", file=file, chunk="SOBJ", remedy=_ANOTHER_GAME)
@@ -175,7 +175,7 @@ def _read_section(identifier: bytes, body: Reader, context: _Context, report: Re
     else:
         warn_not_finite(report, chunk, value)
     if len(section.tail):
-        finding = f"{counted_plural(len(section.tail), 'extra bytes')}, which the game would read as a chunk; kept"
+        finding = f"{counted(len(section.tail), 'extra byte')}, which the game would read as a chunk; kept"
         report.warn(finding, f"{chunk} at {body.start}")
     return section
 
@@ -230,7 +230,9 @@ def _read_header(reader: Reader, _: _Context) -> ObjectHeader:
     radius = reader.f32("the radius")
     box = reader.array("<f4", 2, 3, what="the box")
     count = reader.i32("the number of levels of detail")
-    return ObjectHeader(sub_objects, radius, box, reader.array("<i4", count, what=f"{count} levels of detail"))
+    return ObjectHeader(
+        sub_objects, radius, box, reader.array("<i4", count, what=f"{counted(count, 'level')} of detail")
+    )
 
 
 def _write_header(writer: Writer, header: ObjectHeader, _: _Context) -> None:
@@ -242,8 +244,7 @@ def _write_header(writer: Writer, header: ObjectHeader, _: _Context) -> None:
 
 def _read_textures(reader: Reader, _: _Context) -> TextureNames:
     count = reader.i32("the number of textures")
-    if count < 0 or count * 4 > reader.remaining:
-        raise reader.error(f"{count} names need at least {count * 4} bytes, {reader.remaining} are left")
+    reader.expect_room(count, "names", 4)
     return TextureNames([read_counted(reader, "the name of a texture") for _ in range(count)])
 
 
@@ -263,11 +264,11 @@ def _read_sub_object(reader: Reader, context: _Context) -> SubObject:
     name, properties = read_counted(reader, "the name"), read_counted(reader, "the properties")
     movement = reader.array("<i4", 2, what="the movement")
     count = reader.i32("the size of free space")
-    free_space = reader.array("<i4", count, what=f"{count} numbers of free space")
+    free_space = reader.array("<i4", count, what=f"{counted(count, 'number')} of free space")
     count = reader.i32("the number of vertices")
-    positions = reader.array("<f4", count, 3, what=f"{count} vertices")
-    normals = reader.array("<f4", count, 3, what=f"{count} normals")
-    alphas = reader.array("<f4", count, what=f"{count} alphas") if context.major >= ALPHA_SINCE else None
+    positions = reader.array("<f4", count, 3, what=f"{counted_plural(count, 'vertices')}")
+    normals = reader.array("<f4", count, 3, what=f"{counted(count, 'normal')}")
+    alphas = reader.array("<f4", count, what=f"{counted(count, 'alpha')}") if context.major >= ALPHA_SINCE else None
     faces = _read_faces(reader, reader.i32("the number of faces"), sizes=context.major >= SIZES_SINCE)
     numbers = (movement, free_space, positions, normals, alphas, faces)
     return SubObject(index, parent, plane, offset, radius, unused, center, name, properties, *numbers)
@@ -320,8 +321,7 @@ def _size(corners: int, textured: bool, sizes: bool) -> int:
 def _read_faces(reader: Reader, count: int, *, sizes: bool) -> Faces:
     """``count`` faces; ``sizes`` if records end with them. Raises `ReadError` if one does not fit."""
     least = _size(0, False, sizes)
-    if count < 0 or count * least > reader.remaining:
-        raise reader.error(f"{count} faces need at least {count * least} bytes, {reader.remaining} are left")
+    reader.expect_room(count, "faces", least)
     starts, counts, textured = _walk(reader, count, sizes)
     kinds = 2 * counts.astype(np.int64) + textured
     faces = Faces(np.zeros(count, FACE), counts, np.zeros(int(counts.sum(dtype=np.int64)), CORNER))
@@ -354,7 +354,7 @@ def _walk(reader: Reader, count: int, sizes: bool) -> tuple[NDArray[np.int64], N
         head = reader.array(_FIXED, 1, what="a face")
         kind = (int(head["corners"][0]), bool(head["textured"][0]))
         if kind[0] < 0:
-            raise reader.error(f"a face of {kind[0]} corners")
+            raise reader.error(f"a face of {counted(kind[0], 'corner')}")
         size = _size(*kind, sizes)
         reader.position = start
         equal = equal + 1 if kind == before else 0
@@ -362,7 +362,7 @@ def _walk(reader: Reader, count: int, sizes: bool) -> tuple[NDArray[np.int64], N
         run = 1
         if equal >= _STEPS:
             run = _equal_records(reader, kind, size, min(count - index, _BLOCK))
-        reader.take(run * size, f"a face of {kind[0]} corners")
+        reader.take(run * size, f"a face of {counted(kind[0], 'corner')}")
         starts[index : index + run] = start + size * np.arange(run)
         counts[index : index + run] = kind[0]
         textured[index : index + run] = kind[1]
@@ -427,7 +427,9 @@ def _read_points(kind: type[_PointsKind]) -> Callable[[Reader, _Context], _Point
     def read_kind(reader: Reader, context: _Context) -> _PointsKind:
         without_parent = kind is GunPoints and context.version < GUN_PARENTS_SINCE
         count = _count(reader, "points")
-        return kind(reader.array(POINT_WITHOUT_PARENT if without_parent else POINT, count, what=f"{count} points"))
+        return kind(
+            reader.array(POINT_WITHOUT_PARENT if without_parent else POINT, count, what=f"{counted(count, 'point')}")
+        )
 
     return read_kind
 
@@ -439,8 +441,7 @@ def _write_points(writer: Writer, points: Points, _: _Context) -> None:
 
 def _read_batteries(reader: Reader, _: _Context) -> Batteries:
     count = _count(reader, "batteries")
-    if count * 8 > reader.remaining:
-        raise reader.error(f"{count} batteries need at least {count * 8} bytes, {reader.remaining} are left")
+    reader.expect_room(count, "batteries", 8)
     return Batteries([Battery(_read_indices(reader, "guns"), _read_indices(reader, "turrets")) for _ in range(count)])
 
 
@@ -453,8 +454,7 @@ def _write_batteries(writer: Writer, batteries: Batteries, _: _Context) -> None:
 
 def _read_special(reader: Reader, _: _Context) -> SpecialPoints:
     count = _count(reader, "special points")
-    if count * 24 > reader.remaining:
-        raise reader.error(f"{count} special points need at least {count * 24} bytes, {reader.remaining} are left")
+    reader.expect_room(count, "special points", 24)
     return SpecialPoints(
         [
             SpecialPoint(
@@ -516,27 +516,24 @@ def _read_tracks(
 def _read_timed(
     reader: Reader, layout: np.dtype[Any], sub_objects: int
 ) -> tuple[list[NDArray[Any]], NDArray[np.int32]]:
-    if sub_objects * _TRACK.itemsize > reader.remaining:
-        raise reader.error(
-            f"{sub_objects} tracks need at least {sub_objects * _TRACK.itemsize} bytes, {reader.remaining} are left"
-        )
+    reader.expect_room(sub_objects, "tracks", _TRACK.itemsize)
     keys, ranges = [], np.zeros((sub_objects, 2), np.int32)
     for index in range(sub_objects):
         count = reader.i32("the number of keys")
         ranges[index] = reader.array("<i4", 2, what="the range of a track")
         if count < 0:
-            raise reader.error(f"a track of {count} keys is declared")
-        keys.append(reader.array(layout, count, what=f"{count} keys"))
+            raise reader.error(f"a track of {counted(count, 'key')} is declared")
+        keys.append(reader.array(layout, count, what=f"{counted(count, 'key')}"))
     return keys, ranges
 
 
 def _read_untimed(reader: Reader, layout: np.dtype[Any], sub_objects: int) -> tuple[list[NDArray[Any]], int]:
     count = reader.i32("the number of keys")
     if count < 0:
-        raise reader.error(f"tracks of {count} keys are declared")
+        raise reader.error(f"tracks of {counted(count, 'key')} are declared")
     if not count:
         return [], 0
-    rows = reader.array(layout, sub_objects, count, what=f"{sub_objects} tracks of {count} keys")
+    rows = reader.array(layout, sub_objects, count, what=f"{counted(sub_objects, 'track')} of {counted(count, 'key')}")
     return list(rows), count
 
 

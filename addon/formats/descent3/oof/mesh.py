@@ -20,6 +20,7 @@ from ....core.errors import WriteError
 from ....core.mesh_parts import first_of_each
 from ....core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Material, PolygonMesh
 from ....core.report import Report
+from ....core.text import counted
 from .. import strings
 from .document import CORNER, FACE, Faces, SubObject
 from .model import Singles
@@ -47,7 +48,8 @@ def decode_mesh(part: SubObject, textures: list[str], report: Report) -> Polygon
     if len(kept) < len(part.faces):
         left_out = len(part.faces) - len(kept)
         report.warn(
-            f"{left_out} faces cannot be shown in Blender (a vertex twice or missing); kept for export", part.label
+            f"{counted(left_out, 'face')} cannot be shown in Blender (a vertex twice or missing); kept for export",
+            part.label,
         )
     counts = part.faces.counts[kept]
     corners = part.faces.corners[polygons.corners_of(part.faces.counts, kept)][polygons.reversed_corners(counts)]

@@ -18,6 +18,7 @@ from ....core import polygons
 from ....core.errors import WriteError
 from ....core.model import Domain, PolygonMesh, parents_first
 from ....core.problems import Problem, some, whole
+from ....core.text import counted, counted_plural
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -243,7 +244,7 @@ def _with_numbers(kind: Kind, data: str) -> Property:
     if not data:
         return Property(kind, numbers, "there is no value after =; the game would read other memory")
     if len(numbers) < len(wanted):
-        return Property(kind, numbers, f"it needs {len(wanted)} numbers: {', '.join(wanted)}")
+        return Property(kind, numbers, f"it needs {counted(len(wanted), 'number')}: {', '.join(wanted)}")
     for number, most, name in zip(numbers, _LIMITS.get(kind, ()), wanted, strict=False):
         if not 0 <= number <= most or (kind is Kind.ROTATE and number == 0):
             return Property(kind, numbers, f"{name} must be {'above' if kind is Kind.ROTATE else 'from'} 0 to {most:g}")
@@ -363,7 +364,7 @@ def _of_model(model: Model) -> Iterator[Problem]:
     yield from _of_textures(model)
     guns = len(model.of_kind(PointKind.GUN))
     if guns > MOST_GUNS:
-        yield _warning(f"{guns} gun points, the game supports {MOST_GUNS}", "Delete some")
+        yield _warning(f"{counted(guns, 'gun point')}, the game supports {MOST_GUNS}", "Delete some")
     if len(model.of_kind(PointKind.GROUND)) > MOST_GROUND_POINTS:
         yield _warning(f"more than {MOST_GROUND_POINTS} ground points", "Delete some")
     yield from _of_batteries(model, guns)
@@ -374,7 +375,7 @@ def _of_textures(model: Model) -> Iterator[Problem]:
     lowered = {name.lower() for name in model.textures}
     count = len(model.textures) + len({name.lower() for name in used} - lowered)
     if count > MOST_TEXTURES:
-        yield whole(f"{count} textures, the game supports {MOST_TEXTURES}", "Use fewer materials")
+        yield whole(f"{counted(count, 'texture')}, the game supports {MOST_TEXTURES}", "Use fewer materials")
     for name in sorted(used | {*model.textures}):
         if len(name) > LONGEST_TEXTURE:
             yield whole(
@@ -384,7 +385,9 @@ def _of_textures(model: Model) -> Iterator[Problem]:
 
 def _of_batteries(model: Model, guns: int) -> Iterator[Problem]:
     if len(model.batteries) > MOST_BATTERIES:
-        yield whole(f"{len(model.batteries)} batteries, the game supports {MOST_BATTERIES}", "Delete some")
+        yield whole(
+            f"{counted_plural(len(model.batteries), 'batteries')}, the game supports {MOST_BATTERIES}", "Delete some"
+        )
     for index, battery in enumerate(model.batteries):
         for numbers, most, what in ((battery.guns, guns, "gun"), (battery.turrets, len(model.parts), "turret")):
             if len(numbers) > MOST_IN_BATTERY:
@@ -409,9 +412,12 @@ def _of_part(part: Part, has_children: bool, *, shapes: bool) -> Iterator[Proble
     mesh, command = part.mesh, parse_property(part.properties)
     count, faces = len(mesh.positions), len(mesh.counts)
     if count > MOST_VERTICES:
-        yield whole(f"{count} vertices, the game supports {MOST_VERTICES}", "Separate it into several objects")
+        yield whole(
+            f"{counted_plural(count, 'vertices')}, the game supports {MOST_VERTICES}",
+            "Separate it into several objects",
+        )
     if faces > MOST_FACES:
-        yield whole(f"{faces} faces, the game supports {MOST_FACES}", "Separate it into several objects")
+        yield whole(f"{counted(faces, 'face')}, the game supports {MOST_FACES}", "Separate it into several objects")
     if len(part.name) > LONGEST_NAME:
         yield whole(f"its name is longer than {LONGEST_NAME} characters", "Rename it")
     if len(part.properties) > LONGEST_PROPERTIES or len(part.properties.partition("=")[0]) >= LONGEST_COMMAND:

@@ -15,6 +15,7 @@ from ....core import quantum, space
 from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.report import Report
+from ....core.text import counted
 from .. import strings
 from .document import (
     GUN_PARENTS_SINCE,
@@ -82,7 +83,9 @@ def _up_vectors(document: Oof, count: int, report: Report) -> NDArray[np.float32
         vectors: NDArray[np.float32] = ups.rows["direction"]
         return vectors
     if ups is not None:
-        report.warn(f"{len(ups.rows)} up vectors for {count} attach points: the game ignores them")
+        report.warn(
+            f"{counted(len(ups.rows), 'up vector')} for {counted(count, 'attach point')}: the game ignores them"
+        )
     return None
 
 

@@ -25,7 +25,7 @@ from ....core import names, text
 from ....core.binary import Bytes, Reader, Writer
 from ....core.finite import warn_not_finite
 from ....core.report import Report
-from ....core.text import counted_plural
+from ....core.text import counted
 from .. import dm
 from ..chunks import Chunk, ChunkRun, chunk_heading, open_chunk, read_chunks, stored_size, with_bodies, write_chunks
 from ..dm import Dm
@@ -118,7 +118,7 @@ def new(models: Sequence[Dm], slots: NDArray[Any], size: tuple[int, int], offset
     """A file of version 3: ``slots`` (size x · size z,), ``offset`` of the world's origin from the grid's corner."""
     header = Header(NEWEST, len(models), offset, size)
     if len(slots) != header.slots:
-        raise ValueError(f"{len(slots)} slots for a grid of {header.slots}")
+        raise ValueError(f"{counted(len(slots), 'slot')} for a grid of {header.slots}")
     model_run = ChunkRun([Chunk(number, dm.write(model)) for number, model in enumerate(models)])
     run = ChunkRun([Chunk(number, b"") for number in (MODEL_LIST, SLOT_LIST, HEADER)])
     return Details(header, dict(enumerate(models)), slots, run, model_run)
@@ -150,7 +150,7 @@ def read(data: bytes, file: str, report: Report) -> Details:
         raise reader.error(f"there is no {what}", "Check that this is a level.details, copied whole")
     head, slot_body = open_chunk(head_chunk, reader), open_chunk(slot_chunk, reader)
     header = Header.read(head)
-    slots = slot_body.array(SLOTS[header.version], header.slots, what=f"{header.slots} slots")
+    slots = slot_body.array(SLOTS[header.version], header.slots, what=f"{counted(header.slots, 'slot')}")
     model_run = ChunkRun([])
     models: dict[int, Dm] = {}
     if model_list is not None:
@@ -160,14 +160,14 @@ def read(data: bytes, file: str, report: Report) -> Details:
             if chunk.plain_id not in models:
                 models[chunk.plain_id] = dm.read_model(open_chunk(chunk, inside), report)
     if len(models) != header.models or any(number >= header.models for number in models):
-        report.warn(f"the header says {header.models} models, the file has {len(models)}")
+        report.warn(f"the header says {counted(header.models, 'model')}, the file has {len(models)}")
     document = Details(header, models, slots, run, model_run, head.rest(), slot_body.rest(), file)
     if not warn_not_finite(report, "slots", slots) and header.version == 2:
         with np.errstate(over="ignore"):  # the difference of two floats of a broken file
             warn_not_finite(report, "heights of slots", height_of(slots).astype(np.float32))
     for rest, what in ((document.header_rest, "header"), (document.slots_rest, "slots")):
         if len(rest):
-            report.warn(f"{counted_plural(len(rest), 'extra bytes')} after the {what}; kept")
+            report.warn(f"{counted(len(rest), 'extra byte')} after the {what}; kept")
     for chunk in run.others((HEADER, MODEL_LIST, SLOT_LIST)):
         report.note(f"a chunk of unknown meaning ({chunk.id:#x}), kept unchanged")
     return document

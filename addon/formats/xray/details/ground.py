@@ -21,6 +21,7 @@ from ....core.model import FILE_FACE, Attribute, Domain, Mesh
 from ....core.problems import Problem
 from ....core.report import Report
 from ....core.scratch import scratch
+from ....core.text import counted
 from .. import dm
 from ..chunks import Chunk, ChunkRun
 from ..dm import Dm
@@ -74,7 +75,8 @@ def encode(ground: Mesh, base: Details, models: Mapping[int, Dm] | None = None) 
     """
     if len(ground.positions) != len(base.slots):
         raise WriteError(
-            f"{ground.name!r} has {len(ground.positions)} points, the grid has {len(base.slots)} slots",
+            f"{ground.name!r} has {counted(len(ground.positions), 'point')}, "
+            f"the grid has {counted(len(base.slots), 'slot')}",
             remedy="Import the grid again: its points must not be deleted, joined or added to",
         )
     problems.refuse(_out_of_range(ground, base), ground.name)
@@ -243,7 +245,7 @@ def _steps(
 def _encode_models(document: Details, base: Details, models: Mapping[int, Dm], changes: Changes) -> None:
     """Put these models into the document, which is the base's copy."""
     if len(models) > MODELS:
-        raise WriteError(f"{len(models)} detail models, the game supports {MODELS}", remedy="Leave some out")
+        raise WriteError(f"{counted(len(models), 'detail model')}, the game supports {MODELS}", remedy="Leave some out")
     numbered = dict(models)
     if len(models) != len(base.models):
         changes.lines.append(f"models {len(base.models)} -> {len(models)}")
@@ -298,12 +300,12 @@ def find_problems(ground: Mesh, base: Details, models: int | None = None) -> Ite
         yield from _out_of_reach(ground)
     count = len(base.models) if models is None else models
     if count > MODELS:
-        yield problems.whole(f"it has {count} detail models, the game supports {MODELS}", "Leave some out")
+        yield problems.whole(f"it has {counted(count, 'detail model')}, the game supports {MODELS}", "Leave some out")
     for name in MODEL:
         values = ground.values(name, Domain.VERTEX)
         if values is not None:
             wrong = np.logical_and(values >= count, values <= _MOST_MODEL[base.header.version])
-            what = f"have a {name} that is not one of the file's {count} models"
+            what = f"have a {name} that is not one of the file's {counted(count, 'model')}"
             yield from problems.some(wrong, "slots", what, "Choose another, or add the model", Domain.VERTEX)
 
 
@@ -362,7 +364,7 @@ def arrange(points: Mesh, base: Details, report: Report) -> Mesh:
     problems.refuse(find_misplaced(points, header), points.name)
     aside = int(np.count_nonzero(_slots_by_place(points, header) != numbers))
     if aside:
-        report.warn(f"{aside} faces were moved sideways; their slots are exported at their old positions", points.name)
+        report.warn(f"faces moved sideways, whose slots are exported at their old positions: {aside}", points.name)
     if len(numbers) == count and np.array_equal(numbers, np.arange(count)):
         return points
     if count > len(numbers):

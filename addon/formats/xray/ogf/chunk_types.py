@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ....core import names
 from ....core.binary import Reader, Writer
 from ....core.errors import ReadError
+from ....core.text import counted, counted_plural
 
 STATIC = 0x112
 """Vertex format of what no bone moves: Direct3D's bits for position, normal, one texture coordinate."""
@@ -167,7 +168,7 @@ class Vertices:
         if number not in formats:
             raise reader.error(f"the vertex format {number:#x} is not known")
         count = reader.u32("the number of vertices")
-        return cls(number, reader.array(formats[number], count, what=f"{count} vertices"))
+        return cls(number, reader.array(formats[number], count, what=f"{counted_plural(count, 'vertices')}"))
 
     @classmethod
     def read_old(cls, reader: Reader) -> Vertices:
@@ -195,7 +196,7 @@ class Indices:
     @classmethod
     def read(cls, reader: Reader) -> Indices:
         count = reader.u32("the number of indices")
-        return cls(reader.array("<u2", count, what=f"{count} indices"))
+        return cls(reader.array("<u2", count, what=f"{counted_plural(count, 'indices')}"))
 
     def write(self, writer: Writer) -> None:
         writer.u32(len(self.corners))
@@ -213,7 +214,7 @@ class SlidingWindows:
     def read(cls, reader: Reader) -> SlidingWindows:
         reserved = reader.array("<u4", 4, what="the sliding windows' reserved numbers")
         count = reader.u32("the number of sliding windows")
-        return cls(reserved, reader.array(WINDOW, count, what=f"{count} sliding windows"))
+        return cls(reserved, reader.array(WINDOW, count, what=f"{counted(count, 'sliding window')}"))
 
     def write(self, writer: Writer) -> None:
         writer.array(self.reserved, "<u4")
@@ -365,8 +366,7 @@ class BoneNames:
     @classmethod
     def read(cls, reader: Reader) -> BoneNames:
         count = reader.u32("the number of bones")
-        if count * _SMALLEST_NAME > reader.remaining:
-            raise reader.error(f"{count} bones are declared, {reader.remaining} bytes are left")
+        reader.expect_room(count, "bones", _SMALLEST_NAME)
         return cls([cls._read_bone(reader) for _ in range(count)])
 
     @staticmethod
@@ -498,8 +498,8 @@ class IkData:
     @classmethod
     def read(cls, reader: Reader, count: int | None, layout: IkLayout) -> IkData:
         """``count`` bones, or as many as there are bytes for where it is None."""
-        if count is not None and count * _SMALLEST_IK > reader.remaining:
-            raise reader.error(f"{count} bones need more than the {reader.remaining} bytes that are left")
+        if count is not None:
+            reader.expect_room(count, "bones", _SMALLEST_IK)
         data = cls([], layout)
         while reader.remaining if count is None else len(data.bones) < count:
             data.bones.append(cls._read_bone(reader, layout))
@@ -638,8 +638,7 @@ class MotionReferences2:
     @classmethod
     def read(cls, reader: Reader) -> MotionReferences2:
         count = reader.u32("the number of motion files")
-        if count > reader.remaining:
-            raise reader.error(f"{count} motion files are declared, {reader.remaining} bytes are left")
+        reader.expect_room(count, "motion files", 1)
         return cls([reader.string("the name of a motion file") for _ in range(count)])
 
     def write(self, writer: Writer) -> None:

@@ -14,7 +14,7 @@ from ....core.binary import Reader, Writer
 from ....core.errors import ReadError
 from ....core.finite import warn_not_finite
 from ....core.report import Report
-from ....core.text import counted_plural
+from ....core.text import counted
 from ..chunks import Chunk, ChunkRun, open_chunk, read_chunks, starts_like_chunks, with_body, write_chunks
 from ..omf.codec import raw_size_of_motions, read_motions, read_parameters, write_motions, write_parameters
 from ..omf.document import MotionLibrary, Parameters
@@ -224,7 +224,7 @@ def _read_section(section: Section, parent: Reader, context: _Context, read_valu
     if not isinstance(section.value, Ogf | Children | FastPath | MotionLibrary | Parameters):  # these say it themselves
         warn_not_finite(context.report, f"{_subject(section.value)}, chunk {body.chunk}", section.value)
     if len(section.tail):
-        context.report.warn(f"{counted_plural(len(section.tail), 'extra bytes')}; kept", body.chunk)
+        context.report.warn(f"{counted(len(section.tail), 'extra byte')}; kept", body.chunk)
 
 
 def _subject(value: Value) -> str:

@@ -24,6 +24,7 @@ from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.model import Material, Mesh, VertexWeights
 from ....core.report import Report
+from ....core.text import counted_plural, said_of
 from . import surface
 from .chunk_types import (
     LONG_FORMATS,
@@ -119,7 +120,8 @@ def encode_meshes(meshes: Sequence[Mesh], base: Ogf, settings: Settings | None =
     held = mesh_parts(base)
     if len(meshes) != len(held):
         raise WriteError(
-            f"{len(meshes)} meshes are given, the model has {len(held)}", remedy="Export one for each of its meshes"
+            f"{said_of(len(meshes), 'meshes', 'are')} given, the model has {len(held)}",
+            remedy="Export one for each of its meshes",
         )
     bones, rest = bone_labels(base), rest_of(base)
     changes = Changes()
@@ -226,7 +228,7 @@ def full_detail(indices: Indices, windows: SlidingWindows | None, name: str, rep
             report.warn("the finest detail refers to missing indices; the existing ones are used", name)
         corners = corners[start : start + count]
     if len(corners) % 3:
-        report.warn(f"{len(corners)} indices do not make whole triangles; the rest is left out", name)
+        report.warn(f"{said_of(len(corners), 'indices', 'do')} not make whole triangles; the rest is left out", name)
     return corners[: len(corners) // 3 * 3]
 
 
@@ -348,7 +350,7 @@ def _check(mesh: Mesh, old: Mesh) -> None:
     count = len(mesh.positions)
     if count > MOST_VERTICES:
         raise WriteError(
-            f"{mesh.name!r} has {count} vertices, the game supports {MOST_VERTICES} per mesh",
+            f"{mesh.name!r} has {counted_plural(count, 'vertices')}, the game supports {MOST_VERTICES} per mesh",
             remedy="Split it, or join what the texture seams cut apart",
         )
     if mesh.material_index is not None and len(np.unique(mesh.material_index)) > 1:
@@ -424,7 +426,8 @@ def _encode_links(edit: _Edit, base: Vertices, changes: Changes) -> surface.Slot
     name = edit.mesh.name
     changes.left_out += [f"the group {group!r} of {name!r} is not a bone" for group in pulls.left_out]
     if found.trimmed:
-        changes.left_out.append(f"{found.trimmed} vertices of {name!r} have more bones than can be written")
+        vertices = counted_plural(found.trimmed, "vertices")
+        changes.left_out.append(f"{name!r}: {vertices} with more bones than can be written")
     return found
 
 

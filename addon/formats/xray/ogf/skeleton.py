@@ -19,6 +19,7 @@ from ....core.changes import Changes
 from ....core.errors import ReadError, WriteError
 from ....core.model import Skeleton, parents_first
 from ....core.report import Report
+from ....core.text import counted, said_of
 from ..omf.document import MotionLibrary
 from .chunk_types import MOST_BONES, BoneName, BoneNames, IkBone, IkData, IkLayout, Joint, Shape, Vertices
 from .document import Ogf, parts, with_parts
@@ -64,7 +65,8 @@ def _chunks(document: Ogf) -> tuple[BoneNames, IkData]:
         )
     if physics is None or len(physics.bones) != len(bone_names.bones):
         raise ReadError(
-            f"the rest pose of {len(bone_names.bones)} bones is missing or unreadable (chunk of inverse kinematics)",
+            f"the rest pose of {counted(len(bone_names.bones), 'bone')} is missing or unreadable "
+            "(chunk of inverse kinematics)",
             file=document.file,
             remedy="The file is damaged: copy it again from its source",
         )
@@ -91,9 +93,9 @@ def _parents(document: Ogf, bone_names: BoneNames, report: Report) -> NDArray[np
         ) from None
     roots = [bone_names.bones[number].label for number in np.flatnonzero(parents < 0)]
     if len(roots) > 1:
-        report.warn(f"{len(roots)} bones have no parent, the game supports one: {', '.join(roots)}")
+        report.warn(f"{counted(len(roots), 'bone')} have no parent, the game supports one: {', '.join(roots)}")
     if len(bone_names.bones) > MOST_BONES:
-        report.warn(f"{len(bone_names.bones)} bones, the game supports {MOST_BONES}")
+        report.warn(f"{counted(len(bone_names.bones), 'bone')}, the game supports {MOST_BONES}")
     return parents
 
 
@@ -181,7 +183,10 @@ def _same_tree(skeleton: Skeleton, base: Ogf, bone_names: BoneNames) -> bool:
 def _check_tree(skeleton: Skeleton) -> None:
     count = len(skeleton.bones)
     if not 0 < count <= MOST_BONES:
-        raise WriteError(f"the skeleton has {count} bones, the game supports 1 to {MOST_BONES}", remedy="Remove some")
+        raise WriteError(
+            f"the skeleton has {counted(count, 'bone')}, the game supports 1 to {MOST_BONES}",
+            remedy="Remove some",
+        )
     if any(not bone for bone in skeleton.bones):
         raise WriteError("a bone has no name", remedy="Give every bone a name")
     for group in names.duplicates(skeleton.bones):
@@ -199,7 +204,7 @@ def _check_tree(skeleton: Skeleton) -> None:
     roots = [bone for bone, parent in zip(skeleton.bones, skeleton.parents, strict=True) if parent < 0]
     if len(roots) != 1:
         raise WriteError(
-            f"{len(roots)} bones have no parent ({', '.join(roots)}), the game needs exactly one",
+            f"{said_of(len(roots), 'bones', 'have')} no parent ({', '.join(roots)}), the game needs exactly one",
             remedy="Give all but one of them a parent",
         )
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ....core import quantum
 from ....core.errors import WriteError
 from ....core.model import Mesh
+from ....core.text import counted_plural
 
 Floats = NDArray[np.float64]
 
@@ -212,7 +213,7 @@ def slots(pulls: Influences, most: int, name: str) -> Slots:
     if not counts.all():
         lost = int((counts == 0).sum())
         raise WriteError(
-            f"{lost} of {len(counts)} vertices of {name!r} are not assigned to a bone",
+            f"{lost} of {counted_plural(len(counts), 'vertices')} of {name!r} are not assigned to a bone",
             remedy="Give them weights in groups named like the model's bones",
         )
     order = np.lexsort((-pulls.weights, vertex))

@@ -19,7 +19,7 @@ from ....core.binary import Reader, Writer
 from ....core.errors import ReadError
 from ....core.finite import warn_not_finite
 from ....core.report import Report
-from ....core.text import counted_plural
+from ....core.text import counted, counted_plural, said_of
 from ..chunks import (
     Chunk,
     ChunkRun,
@@ -107,10 +107,13 @@ def _check_agreement(document: Omf, report: Report) -> None:
     bones = sum(len(partition.bones) for partition in parameters.partitions)
     there = library.motions
     if len(there) != len(parameters.definitions):
-        report.warn(f"{len(parameters.definitions)} motions are defined, {len(there)} exist")
+        report.warn(f"{said_of(len(parameters.definitions), 'motions', 'are')} defined, {len(there)} found")
     for motion in there:
         if motion.track_count != bones:
-            report.warn(f"{motion.track_count} tracks for {bones} bones listed in partitions", motion.label)
+            report.warn(
+                f"{counted(motion.track_count, 'track')} for {counted(bones, 'bone')} listed in partitions",
+                motion.label,
+            )
     for motion, definition in zip(there, parameters.definitions, strict=False):
         if motion.name.lower() != definition.name.lower():
             report.warn("a motion and its definition have different names", f"{motion.label} / {definition.label}")
@@ -177,7 +180,7 @@ def _read_motion(chunk: Chunk, reader: Reader, report: Report) -> Motion:
     motion = read_motion(reader)
     motion.identifier, motion.declared, motion.offset = chunk.id, chunk.declared, chunk.offset
     if motion.leftover:
-        report.warn(f"{motion.leftover} bytes do not make a whole track; kept", motion.label)
+        report.warn(f"{said_of(motion.leftover, 'bytes', 'do')} not make a whole track; kept", motion.label)
     _check_checksums(motion, report)
     _check_numbers(motion, report)
     return motion
@@ -241,7 +244,10 @@ def _check_count(library: MotionLibrary, reader: Reader, report: Report) -> None
     if library.count is None:
         report.warn("the number of motions is missing", reader.chunk)
     elif library.count != len(motions):
-        report.warn(f"{library.count} motions are declared, {len(motions)} exist", reader.chunk)
+        report.warn(
+            f"{said_of(library.count, 'motions', 'are')} declared, {len(motions)} found",
+            reader.chunk,
+        )
     if len({motion.track_count for motion in motions}) > 1:
         report.warn("the motions have different numbers of tracks", reader.chunk)
     if not motions:

@@ -17,6 +17,7 @@ import numpy as np
 from ....core import names
 from ....core.errors import WriteError
 from ....core.report import Report
+from ....core.text import counted, said_of
 from ..marks import SWALLOWED
 from .codec import with_motions
 from .document import (
@@ -45,17 +46,19 @@ def problems(motions: MotionSet) -> dict[str, str]:
     _partition_problems(parameters, found)
     there = library.motions
     if len(there) > MOST_MOTIONS:
-        found[f"{len(there)} motions; the game supports {MOST_MOTIONS}"] = "Split the file"
+        found[f"{counted(len(there), 'motion')}; the game supports {MOST_MOTIONS}"] = "Split the file"
     if len(there) != len(parameters.definitions):
-        found[f"{len(there)} motions, {len(parameters.definitions)} definitions"] = "Delete the motions that lack one"
+        found[f"{counted(len(there), 'motion')}, {counted(len(parameters.definitions), 'definition')}"] = (
+            "Delete the motions that lack one"
+        )
     bones = sum(len(partition.bones) for partition in parameters.partitions)
     for motion in there:
         if not 1 <= motion.frames <= MOST_FRAMES:
-            found[f"the motion {motion.label!r} has {motion.frames} frames"] = "Give it at least one frame"
+            found[f"the motion {motion.label!r} has {counted(motion.frames, 'frame')}"] = "Give it at least one frame"
         if motion.track_count != bones:
-            found[f"the motion {motion.label!r} has {motion.track_count} tracks for {bones} bones"] = (
-                "Export it with the skeleton the file belongs to"
-            )
+            found[
+                f"the motion {motion.label!r} has {counted(motion.track_count, 'track')} for {counted(bones, 'bone')}"
+            ] = "Export it with the skeleton the file belongs to"
     for definition in parameters.definitions:
         _definition_problems(definition, parameters, found)
     for group in names.duplicates(definition.label for definition in parameters.definitions):
@@ -72,13 +75,13 @@ def library_problems(library: MotionLibrary) -> Iterator[str]:
     if library.count is None:
         yield "the number of motions is missing"
     elif library.count != len(there):
-        yield f"{library.count} motions are declared, {len(there)} exist"
+        yield f"{said_of(library.count, 'motions', 'are')} declared, {len(there)} found"
 
 
 def skeleton_problems(motions: MotionSet, bones: Sequence[str]) -> Iterator[str]:
     """What does not fit the model that the motions lie in; ``bones`` are its bones."""
     for count in sorted({motion.track_count for motion in motions.library.motions} - {len(bones)}):
-        yield f"motions have {count} tracks, the model has {len(bones)} bones"
+        yield f"motions have {counted(count, 'track')}, the model has {counted(len(bones), 'bone')}"
     known = {bone.lower() for bone in bones}
     listed = (bone.name for partition in motions.parameters.partitions for bone in partition.bones)
     strange = sorted({names.decode(name) for name in listed if name and names.decode(name).lower() not in known})
@@ -89,14 +92,16 @@ def skeleton_problems(motions: MotionSet, bones: Sequence[str]) -> Iterator[str]
 def _partition_problems(parameters: Parameters, found: dict[str, str]) -> None:
     bones = [bone for partition in parameters.partitions for bone in partition.bones]
     if len(bones) > MOST_BONES:
-        found[f"{len(bones)} bones; the game supports {MOST_BONES}"] = "Remove bones that nothing moves"
+        found[f"{counted(len(bones), 'bone')}; the game supports {MOST_BONES}"] = "Remove bones that nothing moves"
     if len(parameters.partitions) > MOST_PARTITIONS:
-        found[f"{len(parameters.partitions)} partitions; the game supports {MOST_PARTITIONS}"] = "Join some of them"
+        found[f"{counted(len(parameters.partitions), 'partition')}; the game supports {MOST_PARTITIONS}"] = (
+            "Join some of them"
+        )
     if parameters.numbered and sorted(bone.track or 0 for bone in bones) != list(range(len(bones))):
         found["the partitions do not number every track once"] = "Put every bone into exactly one partition"
     for name, count in Counter((bone.name or b"").lower() for bone in bones if parameters.named).items():
         if count > 1:
-            found[f"the bone {names.decode(name)!r} is in {count} partitions"] = "Put it into one"
+            found[f"the bone {names.decode(name)!r} is in {counted(count, 'partition')}"] = "Put it into one"
     for label in [partition.name for partition in parameters.partitions] + [bone.name or b"" for bone in bones]:
         _name_problems("partition or bone", label, found)
 
@@ -109,8 +114,9 @@ def _definition_problems(definition: Definition, parameters: Parameters, found: 
         )
     for mark in definition.marks:
         if len(mark.intervals) & 0xFF in SWALLOWED:
-            mark_text = f"the mark {mark.label!r} of {definition.label!r} has {len(mark.intervals)} intervals"
-            found[f"{mark_text}, which the game misreads"] = "Split it or add an interval"
+            intervals = counted(len(mark.intervals), "interval")
+            mark_text = f"the mark {mark.label!r} of {definition.label!r}"
+            found[f"{mark_text} has {intervals}, which the game misreads"] = "Split it or add an interval"
         if any(byte in mark.name for byte in SWALLOWED) or b"\0" in mark.name:
             found[f"a mark's name of {definition.label!r} holds a line break"] = "Rename the mark"
 
@@ -138,7 +144,8 @@ def pairs(motions: MotionSet) -> list[Pair]:
     there, definitions = motions.library.motions, motions.parameters.definitions
     if len(there) != len(definitions):
         raise WriteError(
-            f"the file has {len(there)} motions and {len(definitions)} definitions, so they cannot be matched",
+            f"the file has {counted(len(there), 'motion')} and {counted(len(definitions), 'definition')}, "
+            "so they cannot be matched",
             remedy="Repair the file first",
         )
     return list(zip(there, definitions, strict=True))
@@ -286,7 +293,9 @@ def _in_track_order(motion: Motion, order: list[int]) -> Motion:
     if order == list(range(motion.track_count)):
         return motion
     if motion.track_count != len(order):
-        raise WriteError(f"the motion {motion.label!r} has {motion.track_count} tracks for {len(order)} bones")
+        raise WriteError(
+            f"the motion {motion.label!r} has {counted(motion.track_count, 'track')} for {len(order)} bones"
+        )
     return Motion.of(motion.name, motion.frames, [motion.track_bytes(track) for track in order])
 
 

@@ -21,6 +21,7 @@ from ....core.errors import WriteError
 from ....core.finite import as_in_file
 from ....core.model import Clip, Skeleton, Space
 from ....core.report import Report
+from ....core.text import counted
 from ..marks import decode_marks, encode_marks
 from .codec import numbered
 from .document import (
@@ -214,7 +215,7 @@ def _definition(clip: Clip, given: Definition | None, old: Definition | None, *,
 def _changed_fields(old: Motion | None, motion: Motion, before: Definition, after: Definition) -> list[str]:
     fields = []
     if old is not None and old.frames != motion.frames:
-        fields.append(f"{old.frames} -> {motion.frames} frames")
+        fields.append(f"{old.frames} -> {counted(motion.frames, 'frame')}")
     if before.flags != after.flags:
         fields.append("flags")
     if before.bone_or_part != after.bone_or_part:
@@ -372,7 +373,7 @@ def in_order(clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton |
     filling = _filling(clip, bones, base, rest) if missing else clip
     if filling is None:
         raise WriteError(
-            f"the motion {clip.name!r} lacks {len(missing)} bones of the file: {', '.join(missing[:8])}",
+            f"the motion {clip.name!r} lacks {counted(len(missing), 'bone')} of the file: {', '.join(missing[:8])}",
             remedy="Give the model's skeleton, so that they get its rest pose, or add keys",
         )
     index = np.array(found)

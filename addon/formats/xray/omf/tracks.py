@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from ....core import quantum, rotation, space
 from ....core.errors import ReadError, WriteError
 from ....core.model import Clip
+from ....core.text import counted
 from .document import Motion, Track, TrackFlag, checksum
 
 Floats = NDArray[np.float64]
@@ -85,8 +86,8 @@ def refuse_overlong(motions: Sequence[Motion], file: str = "") -> None:
     worst = overlong(motions)
     if worst is not None:
         raise ReadError(
-            f"the motion {worst.label!r} declares {worst.frames} frames of {worst.track_count} bones "
-            f"in {len(worst.body)} bytes",
+            f"the motion {worst.label!r} declares {counted(worst.frames, 'frame')} "
+            f"of {counted(worst.track_count, 'bone')} in {counted(len(worst.body), 'byte')}",
             file=file,
             offset=worst.offset,
             remedy="Leave this motion out, or delete it from the file",

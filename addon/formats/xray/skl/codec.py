@@ -13,7 +13,7 @@ from ....core.binary import Bytes, Reader, Writer
 from ....core.errors import ReadError, WriteError
 from ....core.finite import warn_not_finite
 from ....core.report import Report
-from ....core.text import counted_plural
+from ....core.text import counted
 from ..channels import NAMES
 from ..chunks import ChunkRun, Section, listed, open_chunk, read_chunks, starts_like_chunks, with_body, write_chunks
 from ..envelopes import are_sound, check, read_old, read_packed, write_envelope
@@ -57,7 +57,7 @@ def read(data: bytes, file: str, report: Report) -> Skl:
             bodies.append(body.data[: body.position])
             value.tail = body.rest()
             if len(value.tail):
-                report.warn(f"{counted_plural(len(value.tail), 'extra bytes')} after the motion; kept", value.label)
+                report.warn(f"{counted(len(value.tail), 'extra byte')} after the motion; kept", value.label)
             motions.append(value)
         sections.append(Section(chunk, value))
     if not motions:
@@ -71,11 +71,8 @@ def read(data: bytes, file: str, report: Report) -> Skl:
 
 def _read_list(reader: Reader, report: Report) -> Skl:
     count = reader.u32("the number of motions")
-    if count * SMALLEST_MOTION > reader.remaining:
-        raise reader.error(
-            f"{count} motions are declared, {reader.remaining} bytes are left",
-            "The file is damaged, or a single motion that needs the suffix .skl",
-        )
+    remedy = "The file is damaged, or a single motion that needs the suffix .skl"
+    reader.expect_room(count, "motions", SMALLEST_MOTION, remedy)
     motions: list[SkeletalMotion] = []
     bodies: list[Bytes] = []
     for _ in range(count):
@@ -84,7 +81,7 @@ def _read_list(reader: Reader, report: Report) -> Skl:
         bodies.append(reader.data[start : reader.position])
     tail = reader.rest()
     if len(tail):
-        report.warn(f"{counted_plural(len(tail), 'extra bytes')} after the motions; kept")
+        report.warn(f"{counted(len(tail), 'extra byte')} after the motions; kept")
     return Skl(motions, None, tail, bodies)
 
 
@@ -114,7 +111,7 @@ def read_motion(reader: Reader, report: Report) -> SkeletalMotion:
     if version >= MARKS_SINCE:
         motion.marks = read_marks(reader, report, motion.label)
     if not (np.isfinite(fps) and fps >= 1e-3):
-        report.warn(f"{fps} frames per second are invalid; 30 are used, the value is kept", motion.label)
+        report.warn(f"{fps} is not a valid frame rate; 30 frames per second are used, the value is kept", motion.label)
     return motion
 
 
@@ -122,8 +119,7 @@ def _read_tracks(reader: Reader, motion: SkeletalMotion, report: Report) -> list
     packed = motion.version >= PACKED_SINCE
     count = reader.u16("the number of bones") if packed else reader.u32("the number of bones")
     smallest = SMALLEST_TRACK if packed else SMALLEST_OLD_TRACK
-    if count * smallest > reader.remaining:
-        raise reader.error(f"{count} bones are declared, {reader.remaining} bytes are left")
+    reader.expect_room(count, "bones", smallest)
     tracks = []
     for number in range(count):
         name = reader.string("a bone's name") if motion.version >= NAMED_SINCE else None

@@ -23,6 +23,7 @@ from ....core.errors import WriteError
 from ....core.finite import as_in_file
 from ....core.model import Channels, CurveClip, Skeleton
 from ....core.report import Report
+from ....core.text import counted
 from ..channels import BONE, NAMES, decode_channels, encode_channels
 from ..envelopes import StoredEnvelope, stored
 from ..marks import decode_marks, encode_marks
@@ -62,7 +63,10 @@ def decode_motion(motion: SkeletalMotion, report: Report, bones: Sequence[str] =
     """One motion as curves in Blender's axes."""
     labels = bone_names(motion, bones)
     if motion.version < NAMED_SINCE and len(labels) != len(bones):
-        report.warn(f"{len(labels)} tracks without bones' names; the skeleton has {len(bones)} bones", motion.label)
+        report.warn(
+            f"{counted(len(labels), 'track')} without names of bones; the skeleton has {counted(len(bones), 'bone')}",
+            motion.label,
+        )
     tracks = []
     for label, track in zip(labels, motion.tracks, strict=True):
         if track.flags & 1:
@@ -194,7 +198,7 @@ def with_playing(motion: SkeletalMotion, playing: Playing) -> tuple[SkeletalMoti
 
 def _rate(clip: CurveClip) -> np.float32:
     if not (np.isfinite(clip.fps) and clip.fps >= 1e-3):
-        raise WriteError(f"{clip.fps} frames per second cannot be written", file=clip.name)
+        raise WriteError(f"a frame rate of {clip.fps} cannot be written", file=clip.name)
     return np.float32(clip.fps)
 
 

@@ -137,7 +137,7 @@ def test_no_animation_at_all(data):
 def test_a_senseless_rate_is_told_and_kept(fps):
     data = chunk(0x1100, head(5, fps=fps) + EMPTY[5] * 6)
     document, report = read(data)
-    assert "30 are used" in report.lines()[0]
+    assert "30 frames per second are used" in report.lines()[0]
     assert document.animation.frame == pytest.approx(1 / 30)
     assert anm.write(document) == data
 

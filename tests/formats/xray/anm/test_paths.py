@@ -180,7 +180,7 @@ def test_fields_are_taken_one_by_one():
     path.fps = 25.0
     assert anm.encode(path, document)[1].lines == ["name", "frames", "fps"]
     path.fps = float("nan")
-    with pytest.raises(WriteError, match="frames per second"):
+    with pytest.raises(WriteError, match="a frame rate of nan cannot be written"):
         anm.encode(path, document)
 
 

@@ -265,7 +265,7 @@ def test_more_bones_than_the_game_takes_are_cut_to_the_heaviest_and_told():
     weights = weights_of(*((0, bone, 0.1 + bone / 100) for bone in range(6)), (1, 1, 1), (2, 1, 1))
     document, changes = edited(more_bones(6), weights=weights)
     assert document.children[0].first(Vertices).rows["bones"][0].tolist() == [5, 4, 3, 2]
-    assert changes.left_out == ["1 vertices of 'small_00' have more bones than can be written"]
+    assert changes.left_out == ["'small_00': 1 vertex with more bones than can be written"]
     two, changes = edited(more_bones(6), weights=weights, settings=Settings(most_links=2))
     assert two.children[0].first(Vertices).format == 2
 

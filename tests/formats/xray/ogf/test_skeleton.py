@@ -160,7 +160,7 @@ def test_a_rest_pose_that_is_no_number_is_zero_and_told():
 
 
 def test_names_without_physics_are_refused_with_the_reason():
-    with pytest.raises(ReadError, match="the rest pose of 1 bones is missing or unreadable"):
+    with pytest.raises(ReadError, match="the rest pose of 1 bone is missing or unreadable"):
         skeleton_of(read(small.chunk(1, small.HEADER) + small.chunk(13, bones(("a", "")))))
 
 

@@ -78,7 +78,7 @@ def test_a_file_with_fewer_definitions_than_motions_is_refused_by_index_too():
     motions = load(omf_file(both, parameters(3, bones, [definition(b"walk", 0)]))).motion_set
     clips = [decode_motion(one, [bone.decode() for bone in bones]) for one in motions.library.motions]
     for identities in (None, [Identity(0), Identity(1)]):
-        with pytest.raises(WriteError, match="2 motions and 1 definitions"):
+        with pytest.raises(WriteError, match="2 motions and 1 definition"):
             encode(clips, motions, identities=identities)
 
 
@@ -350,7 +350,7 @@ def test_frames_that_a_motions_bytes_do_not_bear_are_refused_before_anything_is_
 
     def refused() -> None:
         with pytest.raises(
-            ReadError, match=rf"^offset 77: the motion 'walk' declares {frames} frames of {tracks} bones"
+            ReadError, match=rf"^offset 77: the motion 'walk' declares {frames} frames of {tracks} bone"
         ):
             decode_motion(claiming, [f"bone{place}" for place in range(tracks)])
 
@@ -361,7 +361,7 @@ def test_many_short_claims_are_added_up() -> None:
     still = b"\x02" + bytes(6) + b"\xff\x7f" + bytes(12)
     library = numbered([Motion.of(b"idle%d" % number, 60_000, [still]) for number in range(8)])
     motions = load(omf_file([], parameters(4, [b"a"], []))).motion_set._replace(library=library)
-    with pytest.raises(ReadError, match="'idle0' declares 60000 frames of 1 bones in 21 bytes"):
+    with pytest.raises(ReadError, match="'idle0' declares 60000 frames of 1 bone in 21 bytes"):
         decode(motions, Report())
     assert len(decode(motions._replace(library=numbered(library.motions[:4])), Report())) == 4
 
@@ -422,7 +422,7 @@ def test_bones_the_clip_lacks_keep_their_track_or_stand_in_the_rest_pose() -> No
     short.name = "new"
     made, _ = encode([short], base, skeleton=skeleton)
     assert made.library.motions[1].track(2).translation.tolist() == [[1, 2, -3]]
-    with pytest.raises(WriteError, match=r"'new' lacks 1 bones of the file: bone2.*rest pose"):
+    with pytest.raises(WriteError, match=r"'new' lacks 1 bone of the file: bone2.*rest pose"):
         encode([short], base)
 
 
