@@ -10,6 +10,7 @@
 - `camera.anm`: a camera's path of version 5, keys of every shape
 - `level`: a hut in a yard, in every kind of file that says something of a level's shape; `samples/level.py` has more
 - `arma`: a man of boxes, his walk plain and binarised, his model and model.cfg
+- `configs`: hands and a weapon in the game's settings, and a file of Anomaly's that changes them
 - `descent3`: a ship that has everything a model can have, its textures, an archive of them
 """
 
@@ -25,6 +26,7 @@ if str(ROOT) not in sys.path:
 
 from samples.arma import man
 from samples.bones import HUMANOID, WEAPON
+from samples.configs import configs
 from samples.descent3 import descent3
 from samples.level import level
 from samples.models import Numbered, model
@@ -55,6 +57,7 @@ def samples() -> dict[str, bytes]:
         "weapon_embedded.ogf": ogf.write(model("weapon", WEAPON, short, embedded)),
         **{f"level/{name}": data for name, data in level().items()},
         **{f"arma/{name}": data for name, data in man().items()},
+        **{f"configs/{name}": data for name, data in configs().items()},
         **{f"descent3/{name}": data for name, data in descent3().items()},
     }
 

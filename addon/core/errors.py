@@ -1,6 +1,6 @@
 """The two ways to say no: a file that cannot be read, and a model that a format cannot take.
 
-Every message is one sentence for the user: what is wrong, where it is (file, chunk, offset), and what helps.
+Every message is one sentence for the user: what is wrong, where it is (file, line or chunk and offset), and what helps.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ class MotionbridgeError(Exception):
     """A refusal with its place and its remedy.
 
     Attributes: ``problem`` what is wrong; ``file`` name of the file; ``offset`` bytes from its start; ``chunk`` path
-    of chunk ids such as ``0xE/0x3``; ``remedy`` what the user can do; ``option`` the property of an operator that the
-    remedy means, which its dialog then shows. Empty or None where it does not apply.
+    of chunk ids such as ``0xE/0x3``; ``line`` of a text file, from 1; ``remedy`` what the user can do; ``option`` the
+    property of an operator that the remedy means, which its dialog then shows. Empty or None where it does not apply.
     """
 
     def __init__(
@@ -23,6 +23,7 @@ class MotionbridgeError(Exception):
         file: str = "",
         offset: int | None = None,
         chunk: str = "",
+        line: int | None = None,
         remedy: str = "",
         option: str = "",
     ) -> None:
@@ -32,6 +33,7 @@ class MotionbridgeError(Exception):
         self.file = file
         self.offset = offset
         self.chunk = chunk
+        self.line = line
         self.remedy = remedy
         self.option = option
 
@@ -39,6 +41,8 @@ class MotionbridgeError(Exception):
         place = [self.file] if self.file else []
         if self.chunk:
             place.append(f"chunk {self.chunk}")
+        if self.line is not None:
+            place.append(f"line {self.line}")
         if self.offset is not None:
             place.append(f"offset {self.offset}")
         sentence = f"{', '.join(place)}: {self.problem}" if place else self.problem
@@ -46,8 +50,8 @@ class MotionbridgeError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Exceptions with keyword-only arguments do not pickle by themselves; verification runs in worker processes.
-        place = {"file": self.file, "offset": self.offset, "chunk": self.chunk, "remedy": self.remedy}
-        place["option"] = self.option
+        place: dict[str, Any] = {"file": self.file, "offset": self.offset, "chunk": self.chunk, "remedy": self.remedy}
+        place |= {"option": self.option, "line": self.line}
         return (_rebuild, (type(self), self.problem, place))
 
 

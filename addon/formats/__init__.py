@@ -111,6 +111,7 @@ FORMATS: tuple[Format, ...] = (
     Format("ogf_image", "Descent 3 texture", (".ogf", ".oaf"), "descent3.ogf_image"),
     Format("gam", "Descent 3 table", (".gam",), "descent3.gam"),
     Format("dm", "X-Ray detail model", (".dm",), "xray.dm"),
+    Format("ltx", "X-Ray configuration", (".ltx",), "xray.ltx"),
 )
 
 

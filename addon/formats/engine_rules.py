@@ -16,6 +16,7 @@ from ..core.text import counted
 from .arma.rtm import Rtm
 from .descent3 import oof
 from .xray import bones, cform, details, dm, hom, skl, som
+from .xray.ltx.codec import problems as text_problems
 from .xray.ogf.chunk_types import BoneNames
 from .xray.ogf.document import Ogf, motion_set_of
 from .xray.ogf.text import problems as model_problems
@@ -122,6 +123,7 @@ RULES: Mapping[str, Rules] = {
     "details": _details,
     "dm": _dm,
     "oof": _oof,
+    "ltx": text_problems,
     "cform": lambda document: _fatal(cform.find_problems(cform.decode(document, Report()))),
     "hom": lambda document: _fatal(hom.find_problems(hom.decode(document, Report()))),
     "som": lambda document: _fatal(som.find_problems(som.decode(document, Report()))),

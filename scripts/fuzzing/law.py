@@ -14,6 +14,7 @@ import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from operator import ne
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,10 @@ from addon.formats.descent3 import hog2, oof
 from addon.formats.descent3.oof.document import SubObject
 from addon.formats.round_trips import ROUND_TRIPS
 from addon.formats.verification import engine_problems, first_difference
-from addon.formats.xray import cform, hom, lzhuf, som
+from addon.formats.xray import cform, hom, ltx, lzhuf, som
+from addon.formats.xray.ltx.codec import scanned as scan_ltx
+from addon.formats.xray.ltx.edit import with_value
+from addon.formats.xray.ltx.tree import ConfigTree
 from addon.formats.xray.ogf.mesh import decode_meshes
 from addon.formats.xray.ogf.skeleton import decode_skeleton
 from fuzzing import packing
@@ -208,6 +212,23 @@ def _more_oof(document: Any, report: Report) -> None:
         deque(oof.find_problems(oof.decode(document, report)), maxlen=0)
 
 
+def _more_ltx(document: Any, report: Report) -> None:
+    """The fast scan finds what the document has; a value is changed in its own line."""
+    data = ltx.write(document)
+    scanned = scan_ltx(data)
+    if scanned is not None and scanned != document.parts:
+        raise Broken("the fast scan finds other sections or includes than the document has")
+    for head in document.heads[-1:]:
+        item = next((one for one in document.items(head) if not one.change), None)
+        if item is None:
+            continue
+        section = f"{head.change}[{head.name}]"
+        with suppress(WriteError):
+            changed = with_value(document, section, item.key, "0.5,1").document
+            if len(changed.lines) != len(document.lines) or sum(map(ne, changed.lines, document.lines)) > 1:
+                raise Broken(f"{section} {item.key}: more than its line is changed")
+
+
 def _problems_of(module: Any) -> Callable[[Any, Report], None]:
     def check(document: Any, report: Report) -> None:
         with suppress(MotionbridgeError):
@@ -224,6 +245,7 @@ MORE: dict[str, Callable[[Any, Report], None]] = {
     "cform": _problems_of(cform),
     "hom": _problems_of(hom),
     "som": _problems_of(som),
+    "ltx": _more_ltx,
 }
 """What an import, an export or a check does besides the way there and back."""
 
@@ -380,6 +402,34 @@ def _plainly_fits(mask: str, name: str) -> bool:
 
 def _same_letter(one: str, other: str) -> bool:
     return one == other or one.lower() == other.lower() or one.upper() == other.upper()
+
+
+def judge_ltx_tree(data: bytes) -> str:
+    """Files of settings that include each other, each behind a byte 1: all sections have values, or a refusal."""
+    with tempfile.TemporaryDirectory(prefix="motionbridge-fuzz-") as name:
+        configs = Path(name) / "gamedata" / "configs"
+        (configs / "a").mkdir(parents=True)
+        (Path(name) / "outside.ltx").write_bytes(b"[outside]\n")
+        names = ("system.ltx", "mod_system_x.ltx", "b.ltx", "a/c.ltx", "a/d.ltx")
+        for file, body in zip(names, data.split(b"\1"), strict=False):
+            (configs / file).write_bytes(body)
+        tree = ConfigTree([configs.parent])
+        try:
+            found = tree.load(report := Report())
+        except ReadError as refusal:
+            _says_something(refusal)
+            return "refused"
+        report.lines()
+        if any(not file.path.is_relative_to(configs) for file in found.files) or "outside" in found.sections:
+            raise Broken("an include leads out of the folders")
+        outcome = "kept"
+        for section in found.sections:
+            try:
+                found.values(section)
+            except ReadError as refusal:
+                _says_something(refusal)
+                outcome = "not inherited"
+    return outcome
 
 
 _DEVICES = {"con", "prn", "aux", "nul", "conin$", "conout$", "clock$"} | {

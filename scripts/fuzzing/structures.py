@@ -328,6 +328,8 @@ def nest_text(data: bytes, random: Random, _other: bytes) -> bytes:
             b"class m%d: m%d {};" % (n, n + 1) for n in range(min(count, 2000))
         ) + b"};",
         lambda: b"a(" * count,
+        lambda: b"".join(b"[s%d]:s%d\n" % (n, n + 1) for n in range(min(count, 2000))),
+        lambda: b'#include "system.ltx"\n#include "*.ltx"\n' * min(count, 1000),
         lambda: b'"' * count,
         lambda: b"/*" * count,
         lambda: b"\\\n" * count,

@@ -92,6 +92,26 @@ def _skl() -> bytes:
     return _chunk(0x1200, body + struct.pack("<H", 1) + bone)
 
 
+_WEAPON = (
+    b'#include "weapons\\*.ltx"\r\n; a remark\r\n[hud_base] ; nothing\r\n\r\n[wpn_pm_hud]:hud_base, wpn_base\r\n'
+    b'$spawn = "weapons\\pm;1" ; one\r\nanm_show\t= draw , idle//two\r\n\tfire_point = -0.1 5,0,1e-3\r\nflag\r\n'
+    b'text = "over\r\nlines" \r\n\xef\xf0\xe8 = \xe2\xe5\xf2'
+)
+_LTX = (
+    _WEAPON,
+    b"![s]:a,!b\n!key\n>list = x,y\n<list = z\n@[t]\nk=1\n!![u]\n",
+)
+_TREE = b"\1".join(
+    [
+        b'#include "b.ltx"\n[base]\nk = 1\nl = a,b\n[wpn]:base\nk = 2\n#include "a\\*.ltx"\n',
+        b"![wpn]:other,!base\n!k\n>l = c\n@[new]:wpn\nm = 1\n!![gone]\n",
+        b"[gone]\n[other]\nk = 3\n",
+        b'#include "..\\a\\d.ltx"\n[c]:base\n',
+        b"[d]\nx = 0.1 5\n",
+    ]
+)
+
+
 _TABLE = json.dumps({"comment": "two", "bones": {"Hips": "pelvis", "neck": "Neck", "\u0433": "head"}}).encode()
 _CONFIG = b"""#define PAIR(a, b) #a, #b
 class CfgSkeletons {
@@ -153,7 +173,7 @@ def _fresh_lzhuf(random: Random) -> bytes:
 
 # The table ----------------------------------------------------------------------------------------------------------
 
-_SEEDS = {"gam": (_gam(),), "bones": (_bones(),), "skl": (_skl(),)}
+_SEEDS = {"gam": (_gam(),), "bones": (_bones(),), "skl": (_skl(),), "ltx": _LTX}
 _WAYS: dict[str, tuple[Way, ...]] = {
     "p3d": structures.P3D_WAYS,
     "rtm": structures.RTM_WAYS,
@@ -163,6 +183,7 @@ _WAYS: dict[str, tuple[Way, ...]] = {
     "cform": (structures.set_floats,),
     "dm": (structures.set_floats,),
     "oof": (structures.set_floats,),
+    "ltx": structures.TEXT_WAYS,
 }
 
 
@@ -215,6 +236,14 @@ OTHER_TARGETS = (
         _by_bytes(law.judge_bone_table),
         _never,
         (_TABLE,),
+        structures.TEXT_WAYS,
+    ),
+    Target(
+        "ltx_tree",
+        "X-Ray configurations that include each other",
+        _by_bytes(law.judge_ltx_tree),
+        _never,
+        (_TREE,),
         structures.TEXT_WAYS,
     ),
     Target(

@@ -19,6 +19,7 @@ from addon.core.errors import MotionbridgeError, ReadError, WriteError
             {"file": "a.omf", "chunk": "0xE", "offset": 12, "remedy": "Copy it again"},
             "a.omf, chunk 0xE, offset 12: it is broken. Copy it again.",
         ),
+        ({"file": "a.ltx", "line": 12}, "a.ltx, line 12: it is broken."),
         ({"remedy": "Copy it again."}, "it is broken. Copy it again."),
     ],
 )

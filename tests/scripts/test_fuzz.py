@@ -41,7 +41,7 @@ def test_a_short_run_over_the_samples_finds_nothing(run, samples, seed):
     counted = {line.split()[0]: list(map(int, line.split()[1:4])) for line in out.splitlines() if "%" in line}
     assert set(counted) == {*targets.TARGETS, "all"}
     for name, (cases, refused, kept) in counted.items():
-        assert cases == 1000 // len(targets.TARGETS) or name == "all"
+        assert cases - 1000 // len(targets.TARGETS) in (0, 1) or name == "all"
         assert refused, f"{name}: a run in which nothing is refused tries nothing"
         assert kept, f"{name}: a run in which nothing is kept tries nothing"
     assert out.endswith("findings: 0\n")

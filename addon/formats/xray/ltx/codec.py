@@ -1,0 +1,189 @@
+"""`.ltx` from bytes and back: every line in pieces that together are the line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ....core import names
+from ....core.binary import Reader
+from ....core.errors import WriteError
+from ....core.report import Report
+from .document import BLANKS, Head, Include, Line, Ltx, begins_section, is_open, part_of, split_comment
+
+ASCII, CODE_PAGE, UTF_8 = "ascii", "cp1251", "utf-8"
+BOM = b"\xef\xbb\xbf"
+SHOWN = 5
+"""Lines and names of each kind of problem that are listed."""
+
+# A comment begins with a semicolon, or with // if that is the first slash of the line. Lines with a quote before it
+# are taken whole: a comment sign inside of the first quotes is none.
+_LINE = re.compile(
+    r'(?:([^;/"\r\n]*(?:/(?!/)[^;"\r\n]*)?)((?:;|//)[^\r\n]*)?|([^\r\n]*))(\r\n|\r|\n|\Z)',
+)
+_HEAD = re.compile(
+    rb'(?:\xef\xbb\xbf)?\s*(?:#include\s+"|(?:!!|[!@])?\[[A-Za-z_][\w.$@\\-]*\](?:\s*(?:\r|\n|;|//)|:\s*!?[A-Za-z_]))'
+)
+
+
+def starts_like(head: bytes) -> bool:
+    """Whether a file's first bytes are the head of a section, or an include."""
+    return _HEAD.match(head) is not None
+
+
+def read(data: bytes, file: str, report: Report) -> Ltx:
+    """The document. Raises `ReadError` for an empty file and for what is not text."""
+    reader = Reader(data, file)
+    if not data:
+        raise reader.error("the file is empty", "Copy it again from where it came from")
+    reader.refuse_git_pointer()
+    if b"\0" in data:
+        reader.position = data.index(b"\0")
+        raise reader.error("this is not a text file: it contains a zero byte", "Choose an .ltx of the game's configs")
+    document = parsed(data)
+    _report_oddities(document, report)
+    return document
+
+
+def parsed(data: bytes) -> Ltx:
+    """The document of any bytes, an empty file's too."""
+    bom = BOM if data.startswith(BOM) else b""
+    text, encoding = _decoded(data[len(bom) :])
+    return Ltx(list(_lines(text)), UTF_8 if bom and encoding == ASCII else encoding, bom)
+
+
+def scanned(data: bytes) -> list[Head | Include] | None:
+    """Sections and includes of a file, as its document has them, many times as fast as making that.
+
+    None where only the document can tell: quotes that may join lines, and line ends of old Macintoshes.
+    """
+    text, _ = _decoded(data.removeprefix(BOM))
+    pieces = text.split('"')
+    joins = len(pieces) % 2 == 0 or any("\n" in piece for piece in pieces[1::2])
+    if joins or text.count("\r") != text.count("\r\n"):
+        return None
+    text = "\n" + text
+    found: list[Head | Include] = []
+    number, position = -1, 0
+    for match in _MARKED.finditer(text):
+        number += text.count("\n", position, match.start(1))
+        position = match.start(1)
+        part = part_of(number, split_comment(match[1])[0])
+        if part is not None:
+            found.append(part)
+    return found
+
+
+_MARKED = re.compile(r"\n[ \t\v\f]*([\[!@#][^\r\n]*)")
+
+
+def _decoded(data: bytes) -> tuple[str, str]:
+    if data.isascii():
+        return data.decode("ascii"), ASCII
+    try:
+        return data.decode("utf-8"), UTF_8
+    except UnicodeDecodeError:
+        return names.decode(data), CODE_PAGE
+
+
+def _lines(text: str) -> Iterator[Line]:
+    in_section = is_open_quote = False
+    joined: list[str] = []
+    last_end = ""
+    for found in _LINE.finditer(text):
+        code, comment, whole, end = found.groups("")
+        if not (code or comment or whole or end):
+            break  # behind the end of the last line
+        if is_open_quote:
+            # What follows an open quote is taken as it is, comments too.
+            piece = code + comment + whole
+            joined += (last_end, piece)
+            last_end = end
+            if piece.count('"') % 2:
+                is_open_quote = False
+                yield Line("".join(joined), "", end)
+            continue
+        if whole:
+            code, comment = split_comment(whole)
+        in_section = in_section or begins_section(code)
+        if whole and in_section and end and is_open(code):
+            # The comment of its first line is gone before the game looks for the end of the quote.
+            is_open_quote, joined, last_end = True, [code + comment], end
+        else:
+            yield Line(code, comment, end)
+    if is_open_quote:
+        yield Line("".join(joined), "", last_end)
+
+
+def _report_oddities(document: Ltx, report: Report) -> None:
+    heads = document.heads
+    first = heads[0].line if heads else len(document.lines)
+    included = {part.line for part in document.includes}
+    ignored = [
+        index for index, line in enumerate(document.lines[:first]) if index not in included and line.code.strip(BLANKS)
+    ]
+    if ignored:
+        report.warn(
+            "text before the first section, which the game ignores; kept", f"line {document.number(ignored[0])}"
+        )
+    for head in heads:
+        if re.search(r"\][ \t]+:", document.lines[head.line].code):
+            report.warn("a blank between ] and : hides the parents from the game", f"[{head.name}]")
+
+
+def problems(document: Ltx) -> Iterator[str]:
+    """What stops the game: a section twice, a head without its bracket, a quote that is never closed."""
+    places: dict[str, list[int]] = {}
+    unclosed = []
+    for head in document.heads:
+        if "]" not in document.lines[head.line].code:
+            unclosed.append(head.line)
+        elif not head.change:
+            places.setdefault(head.name, []).append(head.line)
+    if unclosed:
+        yield f"names of sections without ] in {_numbered(document, unclosed)}"
+    twice = {name: lines for name, lines in places.items() if len(lines) > 1}
+    for name, lines in list(twice.items())[:SHOWN]:
+        yield f"the section [{name}] occurs {len(lines)} times, in {_numbered(document, lines)}"
+    if len(twice) > SHOWN:
+        yield f"{len(twice) - SHOWN} more sections occur several times"
+    start = document.heads[0].line if document.heads else len(document.lines)
+    opened = [
+        index
+        for index in range(start, len(document.lines))
+        if '"' in document.lines[index].code and is_open(document.lines[index].code)
+    ]
+    if opened:
+        yield f"a quote that is not closed in {_numbered(document, opened)}"
+
+
+def _numbered(document: Ltx, lines: list[int]) -> str:
+    """``line 3``, ``lines 3, 9 and 2 more``."""
+    said = ", ".join(str(document.number(line)) for line in lines[:SHOWN])
+    more = f" and {len(lines) - SHOWN} more" if len(lines) > SHOWN else ""
+    return f"line{'s' if len(lines) > 1 else ''} {said}{more}"
+
+
+def write(document: Ltx) -> bytes:
+    """The file's bytes. Raises `WriteError` for a character that its encoding lacks."""
+    text = "".join([piece for line in document.lines for piece in line])
+    return document.bom + encoded(text, document.encoding)
+
+
+recompose = write  # nothing is kept as bytes: each line is written from its pieces
+
+
+def encoded(text: str, encoding: str) -> bytes:
+    """The bytes of a text; a file of plain ASCII that gets other letters is one of code page 1251."""
+    if encoding == UTF_8:
+        try:
+            return text.encode("utf-8")
+        except UnicodeEncodeError:
+            raise WriteError("the text is not Unicode", remedy="Type it again") from None
+    return names.encode(text)
+
+
+def raw_size(document: Ltx) -> int:
+    """Every byte of a text is known."""
+    del document
+    return 0

@@ -1,0 +1,249 @@
+"""What an `.ltx` says: lines as they are, and the sections, values and includes that the game finds in them.
+
+A document is its lines; nothing else is stored, so that writing them gives the file. Rules of the game, from its
+``CInifile``: the name of a section has no letter case, a key has; a value is everything after the first ``=``, without
+blanks outside of quotes; a quote that is left open joins lines.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from itertools import accumulate
+from typing import NamedTuple
+
+BLANKS = " \t\v\f\r\n"
+"""What the game takes for blanks; in text of code page 1251 Python would count others."""
+_WITHOUT_BLANKS = dict.fromkeys(map(ord, BLANKS))
+_BREAK = re.compile(r"\r\n|\r|\n")
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_TRUE = ("on", "yes", "true", "1")
+
+
+class Line(NamedTuple):
+    """``code`` what the game reads, with the blanks around it; ``comment`` from its sign on; ``end`` the line's end.
+
+    The code of a value with an open quote goes over several lines of the file.
+    """
+
+    code: str
+    comment: str
+    end: str
+
+    @property
+    def text(self) -> str:
+        """The line as it is in the file."""
+        return self.code + self.comment + self.end
+
+
+class Change(StrEnum):
+    """What Anomaly's DLTX does to a section or a key, by the sign before it."""
+
+    NONE = ""
+    OVERRIDE = "!"
+    """``![section]``: keys replace those of the section. ``!key``: the section's own key is deleted."""
+    CREATE = "@"
+    """``@[section]``: the same, or a new section."""
+    DELETE = "!!"
+    ADD = ">"
+    """``>key = a, b`` adds to a list that is separated by commas."""
+    REMOVE = "<"
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """``[name]:parents`` at the index ``line``. ``removed`` are parents that DLTX takes away (``:!parent``)."""
+
+    line: int
+    name: str
+    parents: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    change: Change = Change.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class Include:
+    """``#include "path"`` at the index ``line``."""
+
+    line: int
+    path: str
+
+
+class Item(NamedTuple):
+    """A key at the index ``line``, and its ``value`` as the game has it; None for a key without ``=``."""
+
+    line: int
+    key: str
+    value: str | None
+    change: Change = Change.NONE
+
+
+@dataclass(eq=False)
+class Ltx:
+    """``lines`` in order; ``encoding`` that of the bytes; ``bom`` the bytes of a byte order mark.
+
+    What the game finds in the lines is worked out once; a change makes a new document.
+    """
+
+    lines: Sequence[Line]
+    encoding: str = "cp1251"
+    bom: bytes = b""
+
+    @cached_property
+    def parts(self) -> list[Head | Include]:
+        """Sections and includes, in order."""
+        return list(_parts(self.lines))
+
+    @cached_property
+    def heads(self) -> list[Head]:
+        """Every section, in order."""
+        return [part for part in self.parts if isinstance(part, Head)]
+
+    @property
+    def includes(self) -> list[Include]:
+        """Every include, in order."""
+        return [part for part in self.parts if isinstance(part, Include)]
+
+    def span(self, head: Head) -> range:
+        """Indices of a section's lines behind its head, up to the next section; an include does not end it."""
+        place = bisect_right(self.heads, head.line, key=lambda one: one.line)
+        end = self.heads[place].line if place < len(self.heads) else len(self.lines)
+        return range(head.line + 1, end)
+
+    def items(self, head: Head) -> Iterator[Item]:
+        """The keys of one section, in the order of their lines."""
+        return _items(self.lines, self.span(head))
+
+    def number(self, line: int) -> int:
+        """The number, from 1, that an editor shows for the line of this index."""
+        places, counts = self._breaks
+        return 1 + line + counts[bisect_left(places, line)]
+
+    @cached_property
+    def _breaks(self) -> tuple[list[int], list[int]]:
+        """Indices of lines that go over several, and how many breaks are in those before each."""
+        places = [index for index, line in enumerate(self.lines) if '"' in line.code and _BREAK.search(line.code)]
+        return places, [0, *accumulate(len(_BREAK.findall(self.lines[index].code)) for index in places)]
+
+
+def _parts(lines: Sequence[Line]) -> Iterator[Head | Include]:
+    for index, (code, _, _) in enumerate(lines):
+        start = code.lstrip(BLANKS)
+        if start and start[0] in _SIGNS:
+            part = part_of(index, start)
+            if part is not None:
+                yield part
+
+
+_SIGNS = "[!@#"
+_HEADS = ("[", "![", "!![", "@[")
+_INCLUDE = "#include"
+
+
+def part_of(index: int, code: str) -> Head | Include | None:
+    """The section or include of one line's code; None for other lines."""
+    text = code.strip(BLANKS)
+    if text.startswith("#"):
+        pieces = text.split('"')
+        return Include(index, pieces[1].strip(BLANKS)) if _INCLUDE in text and len(pieces) > 1 else None
+    sign, _, rest = text.partition("[")
+    if sign not in ("", Change.OVERRIDE, Change.CREATE, Change.DELETE) or len(sign) == len(text):
+        return None
+    name, _, _ = rest.partition("]")
+    _, _, listed = rest.partition("]:")
+    parents = [parent.strip(BLANKS).lower() for parent in listed.split(",")]
+    return Head(
+        index,
+        name.lower(),
+        tuple(parent for parent in parents if parent and not parent.startswith("!")),
+        tuple(parent[1:] for parent in parents if parent.startswith("!")),
+        Change(sign),
+    )
+
+
+def _items(lines: Sequence[Line], span: range) -> Iterator[Item]:
+    for index in span:
+        key, equals, value = lines[index].code.partition("=")
+        key = key.strip(BLANKS)
+        if key.startswith("#") and _INCLUDE in key:
+            continue
+        change = Change.NONE
+        if key[:1] in ("!", ">", "<") and len(key) > 1:
+            change, key = Change(key[0]), key[1:].strip(BLANKS)
+        if key or equals:
+            yield Item(index, key, cleaned(_uncommented(value)) if equals else None, change)
+
+
+def _uncommented(text: str) -> str:
+    """A value over several lines, without the comment of its first line."""
+    broken = _BREAK.search(text) if '"' in text else None
+    return text if broken is None else split_comment(text[: broken.start()])[0] + text[broken.start() :]
+
+
+def cleaned(text: str) -> str:
+    """A value as the game keeps it: without the blanks outside of quotes. ``-0.83 9747`` is ``-0.839747``."""
+    if '"' not in text:
+        return text.translate(_WITHOUT_BLANKS)
+    pieces = text.split('"')
+    pieces[::2] = [piece.translate(_WITHOUT_BLANKS) for piece in pieces[::2]]
+    return '"'.join(pieces)
+
+
+def split_comment(text: str) -> tuple[str, str]:
+    """Code and comment of one line."""
+    semicolon, slash = text.find(";"), text.find("/")
+    places = [semicolon] if semicolon >= 0 else []
+    if slash >= 0 and text[slash + 1 : slash + 2] == "/":
+        places.append(slash)
+    if not places:
+        return text, ""
+    place = min(places)
+    opened = text.find('"')
+    closed = text.find('"', opened + 1)
+    # The game looks at the first two quotes only, and then takes the whole line.
+    return (text, "") if opened < place < closed else (text[:place], text[place:])
+
+
+def begins_section(code: str) -> bool:
+    """Whether a line is the head of a section."""
+    return code.lstrip(BLANKS).startswith(_HEADS)
+
+
+def is_open(code: str) -> bool:
+    """Whether the value of a line leaves a quote open, so that the next line belongs to it."""
+    return not begins_section(code) and code.partition("=")[2].count('"') % 2 == 1
+
+
+def unquoted(value: str) -> str:
+    """A value as a text, without the quotes around it."""
+    return value[1:-1] if len(value) > 1 and value[0] == value[-1] == '"' else value
+
+
+def words(value: str) -> list[str]:
+    """The entries of a list that is separated by commas."""
+    return [word.strip(BLANKS) for word in value.split(",")] if value else []
+
+
+def numbers(value: str, count: int) -> list[float]:
+    """``count`` numbers, as C's ``%f,%f,%f`` reads them: it stops at the first that is none, and the rest is 0."""
+    result = [0.0] * count
+    place = 0
+    for index in range(count):
+        found = _NUMBER.match(value, place)
+        if found is None:
+            break
+        result[index] = float(found.group())
+        place = found.end()
+        if value[place : place + 1] != ",":
+            break
+        place += 1
+    return result
+
+
+def is_true(value: str) -> bool:
+    """Whether the game takes a value for yes."""
+    return value.lower() in _TRUE

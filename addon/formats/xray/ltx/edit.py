@@ -1,0 +1,177 @@
+"""One value of an `.ltx` changed, added or removed; every other byte stays as it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ....core.errors import WriteError
+from .codec import ASCII, CODE_PAGE, parsed, write
+from .document import BLANKS, Change, Head, Item, Line, Ltx, cleaned
+from .tree import Configs
+
+_LAYOUT = re.compile(r"([ \t\v\f]*)[^ \t\v\f=]([^=]*[^ \t\v\f=])?([ \t\v\f]*=[ \t\v\f]*)")
+
+
+@dataclass(frozen=True)
+class Edit:
+    """The document after a change, and what changed in words; None where it is a new line in that section."""
+
+    document: Ltx
+    changes: list[str]
+
+
+def with_value(document: Ltx, section: str, key: str, text: str) -> Edit:
+    """Give one key of one section another value, which is written as ``text``.
+
+    The key's last line changes, as that counts; blanks around the value and its comment stay. Without such a line a
+    new one follows the section's last key. ``section`` may have the sign of DLTX before it (``![name]``). Raises
+    `WriteError` for a section that is missing and for a text that would not be read back.
+    """
+    head, item = _found(document, section, key)
+    lines = list(document.lines)
+    if item is None:
+        place, line = _new_line(document, head, key, text)
+        lines[place - 1] = _ended(lines[place - 1], document)
+        lines.insert(place, line)
+        changes = [f"[{head.name}] {key}: new, {text}"]
+    elif item.value is not None and cleaned(text) == item.value:
+        return Edit(document, [])
+    else:
+        lines[item.line] = _with_text(lines[item.line], text)
+        changes = [f"[{head.name}] {key}: {'-' if item.value is None else item.value} -> {cleaned(text)}"]
+    changed = _encodable(document, lines, text)
+    _expect(changed, section, key, text)
+    return Edit(changed, changes)
+
+
+def without_value(document: Ltx, section: str, key: str) -> Edit:
+    """Remove every line of a key from a section. Raises `WriteError` for a section that is missing."""
+    head, _ = _found(document, section, key)
+    removed = {item.line for one in _heads(document, section) for item in _lines_of(document, one, key)}
+    if not removed:
+        return Edit(document, [])
+    lines = [line for index, line in enumerate(document.lines) if index not in removed]
+    return Edit(Ltx(lines, document.encoding, document.bom), [f"[{head.name}] {key}: removed"])
+
+
+def _heads(document: Ltx, section: str) -> list[Head]:
+    sign, bracket, name = section.partition("[")
+    change, name = (Change(sign), name.removesuffix("]")) if bracket else (Change.NONE, section)
+    found = [head for head in document.heads if head.name == name.lower() and head.change == change]
+    if not found:
+        raise WriteError(f"the file has no section {change}[{name}]", remedy="Name one of its sections")
+    return found
+
+
+def _lines_of(document: Ltx, head: Head, key: str) -> Iterator[Item]:
+    return (item for item in document.items(head) if item.key == key and item.change is Change.NONE)
+
+
+def _found(document: Ltx, section: str, key: str) -> tuple[Head, Item | None]:
+    """The head and the line that count: the last line of the key, in the last section of the name that has it."""
+    heads = _heads(document, section)
+    for head in reversed(heads):
+        items = list(_lines_of(document, head, key))
+        if items:
+            return head, items[-1]
+    return heads[-1], None
+
+
+def _with_text(line: Line, text: str) -> Line:
+    """A line with another value between the same blanks."""
+    before, equals, old = line.code.partition("=")
+    if not equals:
+        blank = before[len(before.rstrip(BLANKS)) :]
+        return line._replace(code=f"{before.rstrip(BLANKS)} = {text}{blank}")
+    start = old[: len(old) - len(old.lstrip(BLANKS))]
+    end = old[len(old.rstrip(BLANKS)) :] if old.strip(BLANKS) else ""
+    if not old.strip(BLANKS) and not start:
+        start = " "
+    return line._replace(code=f"{before}={start}{text}{end}")
+
+
+def _new_line(document: Ltx, head: Head, key: str, text: str) -> tuple[int, Line]:
+    """Where a new line goes, behind the last key, and the line, laid out as that one is."""
+    place, layout, gap = head.line, "", " = "
+    for item in document.items(head):
+        place = item.line
+        found = _LAYOUT.match(document.lines[item.line].code) if item.value is not None else None
+        if found is not None:
+            width = found.end(2) if found[2] is not None else found.start(3)
+            layout = found[1]
+            gap = found[3] if "\t" in found[3] else _aligned(found[3], width - len(layout) - len(key))
+    return place + 1, Line(f"{layout}{key}{gap}{text}", "", _end_of(document))
+
+
+def _aligned(gap: str, wider: int) -> str:
+    """Blanks around = so that it stands under the one above."""
+    before, _, after = gap.partition("=")
+    width = len(before) + wider
+    return f"{' ' * max(width, min(len(before), 1))}={after}"
+
+
+def _end_of(document: Ltx) -> str:
+    """The line end that a new line gets: that of the first line that has one."""
+    return next((line.end for line in document.lines if line.end), "\r\n")
+
+
+def _ended(line: Line, document: Ltx) -> Line:
+    """A line that another one may follow."""
+    return line if line.end else line._replace(end=_end_of(document))
+
+
+def _encodable(document: Ltx, lines: list[Line], text: str) -> Ltx:
+    encoding = CODE_PAGE if document.encoding == ASCII and not text.isascii() else document.encoding
+    return replace(document, lines=lines, encoding=encoding)
+
+
+def _expect(changed: Ltx, section: str, key: str, text: str) -> None:
+    """Raise `WriteError` unless the game would find just this value."""
+    again = parsed(write(changed))
+    problem = "" if list(again.lines) == list(changed.lines) else "it would change how other lines are read"
+    if not problem:
+        _, item = _found(again, section, key)
+        if item is None or item.value != cleaned(text):
+            problem = "it would be read as something else"
+    if problem:
+        raise WriteError(
+            f"{key} = {text!r} cannot be written: {problem}",
+            remedy="Leave out line breaks, signs of comments (; and //) and single quotes",
+        )
+
+
+@dataclass(frozen=True)
+class ConfigEdit:
+    """A file of a game's settings after a change: its ``path``, its ``document``, and what changed in words."""
+
+    path: Path
+    document: Ltx
+    changes: list[str]
+
+
+def change_value(configs: Configs, section: str, key: str, text: str) -> ConfigEdit:
+    """Change a value where the section itself has it; an inherited one becomes a new line of the section.
+
+    Raises `ReadError` for an unknown section, `WriteError` for a list that DLTX puts together from several files.
+    """
+    found = configs.section(section)
+    value = configs.values(section).get(key)
+    file, head = found.sources[0]
+    if value is not None and value.section == found.name:
+        if value.change is not Change.NONE:
+            raise WriteError(
+                f"[{section}] {key} is a list that several files add to",
+                file=value.file.name,
+                remedy=f"Edit line {value.file.document.number(value.line)} by hand",
+            )
+        file, head = next(
+            (one, part) for one, part in found.sources if one is value.file and value.line in one.document.span(part)
+        )
+    edit = with_value(file.document, f"{head.change}[{head.name}]", key, text)
+    changes = edit.changes
+    if value is not None and value.section != found.name:
+        changes = [f"{line}; was inherited from [{value.section}]: {value.text}" for line in changes]
+    return ConfigEdit(file.path, edit.document, changes)

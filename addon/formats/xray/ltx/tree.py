@@ -1,0 +1,420 @@
+r"""All settings of a game: the files that include each other, sections that inherit, and Anomaly's DLTX.
+
+A game begins with ``system.ltx`` and follows its includes. Here several folders may lie over each other, as mods do:
+of a path that several have, the first folder's file counts. Files are read once and again only where they changed.
+
+Names come from strangers' files: no include leads out of the folders, cycles are refused, and masks stand for files
+only. What the game would stop at and we can leave out (a missing file or parent, a section twice) is reported.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import NoReturn
+
+from ....core.errors import ReadError
+from ....core.report import Report
+from .codec import parsed, scanned
+from .document import Change, Head, Include, Ltx, words
+
+ROOT_FILES = ("configs/system.ltx", "config/system.ltx", "system.ltx")
+"""Where the settings begin: Clear Sky and later, Shadow of Chernobyl, a folder of configs alone."""
+DEEPEST = 32
+"""Files that include each other, and sections that inherit from each other; the games' own have 5."""
+MOST_FILES = 50_000
+MOST_SECTIONS = 1_000_000
+MOST_INHERITED = 1_000_000
+"""Keys that one section and those it inherits from may have together."""
+LARGEST_FILE = 64 << 20
+
+
+@dataclass(eq=False)
+class ConfigFile:
+    """A file that was read: ``name`` below its folder, ``path`` on the disk, ``data`` its bytes."""
+
+    name: str
+    path: Path
+    data: bytes = field(repr=False)
+
+    @cached_property
+    def document(self) -> Ltx:
+        """What it says; worked out when the first value is asked for."""
+        return parsed(self.data)
+
+    @cached_property
+    def parts(self) -> list[Head | Include]:
+        """Its sections and includes."""
+        found = scanned(self.data)
+        return self.document.parts if found is None else found
+
+    def place(self, line: int) -> str:
+        """``configs/system.ltx, line 12``."""
+        return f"{self.name}, line {self.document.number(line)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What a key says: ``text`` without blanks, None without ``=``; ``section`` whose own line it is, and where."""
+
+    text: str | None
+    section: str
+    file: ConfigFile
+    line: int
+    change: Change = Change.NONE
+
+
+@dataclass(slots=True)
+class Section:
+    """One section of the game: every head of this name with its file, the changes of DLTX behind the first."""
+
+    name: str
+    sources: list[tuple[ConfigFile, Head]]
+
+    @property
+    def parents(self) -> list[str]:
+        """Sections that it inherits from; a later one overrides an earlier one."""
+        found: list[str] = []
+        for _, head in self.sources:
+            found = [name for name in found if name not in head.removed]
+            found += [name for name in head.parents if name not in found]
+        return found
+
+
+@dataclass
+class Configs:
+    """Everything that was loaded: ``sections`` by name in lower case, in the game's order, and the ``files``."""
+
+    sections: dict[str, Section]
+    files: list[ConfigFile]
+    _values: dict[str, dict[str, Value]] = field(default_factory=dict, repr=False)
+
+    def section(self, name: str) -> Section:
+        """The section of this name in any letter case. Raises `ReadError`."""
+        found = self.sections.get(name.lower())
+        if found is None:
+            raise ReadError(f"there is no section [{name}]", remedy="Choose one of the game's sections")
+        return found
+
+    def values(self, name: str) -> dict[str, Value]:
+        """All keys of a section, inherited ones too. Raises `ReadError` for a section that inherits from itself."""
+        name = self.section(name).name
+        for one in self._parents_first(name):
+            if one not in self._values:
+                self._values[one] = self._merged(self.sections[one])
+        return self._values[name]
+
+    def text(self, name: str, key: str, missing: str = "") -> str:
+        """The text of one key; ``missing`` where the section has no such key."""
+        found = self.values(name).get(key)
+        return missing if found is None or found.text is None else found.text
+
+    def _parents_first(self, name: str) -> list[str]:
+        """The sections that one inherits from, and itself last."""
+        done: dict[str, None] = {}
+        open_names = [name]
+        waiting = [iter(self.sections[name].parents)]
+        while waiting:
+            parent = next(waiting[-1], None)
+            if parent is None:
+                waiting.pop()
+                done[open_names.pop()] = None
+            elif parent in open_names:
+                cycle = [*open_names[open_names.index(parent) :], parent]
+                self._refuse(parent, f"the section inherits from itself: {' > '.join(cycle)}")
+            elif parent in self.sections and parent not in done and parent not in self._values:
+                if len(open_names) >= DEEPEST:
+                    self._refuse(name, f"sections inherit from each other more than {DEEPEST} deep")
+                open_names.append(parent)
+                waiting.append(iter(self.sections[parent].parents))
+        return list(done)
+
+    def _refuse(self, name: str, problem: str) -> NoReturn:
+        file, head = self.sections[name].sources[0]
+        raise ReadError(
+            problem, file=file.name, line=file.document.number(head.line), remedy="Remove a parent from its head"
+        )
+
+    def _merged(self, section: Section) -> dict[str, Value]:
+        result: dict[str, Value] = {}
+        work = 0
+        for parent in section.parents:
+            inherited = self._values.get(parent, {})
+            work += len(inherited)
+            if work > MOST_INHERITED:
+                self._refuse(section.name, f"it inherits more than {MOST_INHERITED} keys")
+            result |= inherited
+        inherited = dict(result)
+        for file, head in section.sources:
+            for item in file.document.items(head):
+                value = Value(item.value, section.name, file, item.line, item.change)
+                if item.change is Change.NONE:
+                    result[item.key] = value
+                elif item.change is Change.OVERRIDE:
+                    result.pop(item.key, None)
+                    if item.key in inherited:
+                        result[item.key] = inherited[item.key]
+                else:
+                    result[item.key] = _with_list(result.get(item.key), value)
+        return result
+
+
+def _with_list(old: Value | None, change: Value) -> Value:
+    """The value of a list to which DLTX adds, or from which it removes."""
+    listed = words(old.text) if old is not None and old.text else []
+    named = words(change.text or "")
+    if change.change is Change.ADD:
+        listed += named
+    else:
+        listed = [word for word in listed if word not in named]
+    return Value(",".join(listed), change.section, change.file, change.line, change.change)
+
+
+@dataclass
+class ConfigTree:
+    """The ``folders`` of a game and its mods (``gamedata``, or below it), the first found in wins.
+
+    ``dltx`` whether the game reads ``mod_*.ltx`` and what they change, as Anomaly does.
+    """
+
+    folders: Sequence[Path]
+    dltx: bool = True
+    _listings: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
+    _files: dict[Path, tuple[tuple[int, int], ConfigFile]] = field(default_factory=dict, repr=False)
+
+    def load(self, report: Report, files: Sequence[str] = ()) -> Configs:
+        """The settings from ``system.ltx`` on, or those of ``files`` (paths below a folder) in this order.
+
+        What was read before and did not change on the disk is not read again. Raises `ReadError` for includes that
+        lead out of the folders, into each other or too deep.
+        """
+        self._listings.clear()
+        names = list(files) or [name for name in ROOT_FILES if self.find(name.split("/"))][:1]
+        if not names:
+            raise ReadError(
+                "there is no system.ltx in the folders",
+                file=str(self.folders[0]) if self.folders else "",
+                remedy="Choose the gamedata folder of the game, or name the files to read",
+            )
+        loading = _Loading(self, report)
+        for name in names:
+            parts = tuple(part for part in re.split(r"[\\/]", name) if part)
+            path = self.find(parts)
+            if path is None:
+                raise ReadError("there is no such file in the folders", file=name, remedy="Choose an existing file")
+            loading.root(parts, path)
+        return loading.finished()
+
+    def find(self, parts: Sequence[str]) -> Path | None:
+        """The file of a path below the folders, in any letter case."""
+        for folder in self.folders:
+            place: str | None = str(folder)
+            for part in parts[:-1]:
+                place = self._listing(place).get(part.lower()) if place is not None else None
+            found = self._listing(place).get(parts[-1].lower()) if place is not None else None
+            if found is not None and os.path.isfile(found):  # noqa: PTH113 (thousands of files; paths cost more)
+                return Path(found)
+        return None
+
+    def matching(self, folder: Sequence[str], mask: str) -> list[str]:
+        """Names in lower case of the files of one folder that a mask in lower case fits, sorted."""
+        found: set[str] = set()
+        for root in self.folders:
+            place: str | None = str(root)
+            for part in folder:
+                place = self._listing(place).get(part.lower()) if place is not None else None
+            if place is not None:
+                found |= {name for name in self._listing(place) if fits(mask, name)}
+        return sorted(name for name in found if self.find((*folder, name)) is not None)
+
+    def _listing(self, folder: str) -> dict[str, str]:
+        """Lower-case name -> the file or folder in a folder."""
+        if folder not in self._listings:
+            try:
+                names = sorted(os.listdir(folder), reverse=True)  # noqa: PTH208 (as above)
+            except OSError:
+                # A folder that is missing, a file, or not ours to read holds nothing for us.
+                names = []
+            self._listings[folder] = {name.lower(): os.path.join(folder, name) for name in names}  # noqa: PTH118
+        return self._listings[folder]
+
+    def file(self, path: Path, name: str) -> ConfigFile:
+        """What a file says; read again only if it changed. Raises `ReadError`."""
+        try:
+            status = path.stat()
+            stamp = status.st_mtime_ns, status.st_size
+            known = self._files.get(path)
+            if known is not None and known[0] == stamp and known[1].name == name:
+                return known[1]
+            if status.st_size > LARGEST_FILE:
+                raise ReadError(f"it has more than {LARGEST_FILE >> 20} MiB", file=name, remedy="Choose a text file")
+            data = path.read_bytes()
+        except OSError as wrong:
+            raise ReadError(f"cannot read it: {wrong.strerror or wrong}", file=str(path), remedy="Check it") from wrong
+        read = ConfigFile(name, path, data)
+        self._files[path] = stamp, read
+        return read
+
+
+class _Loading:
+    """Follows includes in the game's order."""
+
+    def __init__(self, tree: ConfigTree, report: Report) -> None:
+        self.tree = tree
+        self.report = report
+        self.sections: dict[str, Section] = {}
+        self.files: dict[Path, ConfigFile] = {}
+        self._changes: list[tuple[ConfigFile, Head]] = []
+        self._open: list[tuple[str, ...]] = []
+        self._read = 0
+        self._heads = 0
+
+    def root(self, parts: tuple[str, ...], path: Path) -> None:
+        """A file that nothing includes, and the files of DLTX that belong to it."""
+        self._file(parts, path)
+        if self.tree.dltx:
+            for name in self._changes_of(parts):
+                below = (*parts[:-1], name)
+                found = self.tree.find(below)
+                if found is not None:
+                    self._file(below, found)
+
+    def finished(self) -> Configs:
+        """The sections with the changes of DLTX."""
+        for file, head in self._changes:
+            self._change(file, head)
+        for section in self.sections.values():
+            for parent in section.parents:
+                if parent not in self.sections:
+                    file, head = section.sources[0]
+                    self.report.warn(f"no section [{parent}] to inherit from; left out", file.place(head.line))
+        return Configs(self.sections, list(self.files.values()))
+
+    def _changes_of(self, parts: Sequence[str]) -> Iterator[str]:
+        """``mod_system_*.ltx`` of ``system.ltx``, but none that belongs to a longer name (``system_x.ltx``)."""
+        stem = parts[-1].lower().removesuffix(".ltx")
+        folder = parts[:-1]
+        longer = [f"mod_{name.removesuffix('.ltx')}_" for name in self.tree.matching(folder, f"{stem}_*.ltx")]
+        for name in self.tree.matching(folder, f"mod_{stem}_*.ltx"):
+            if not name.startswith(tuple(longer)):
+                yield name
+
+    def _file(self, parts: tuple[str, ...], path: Path) -> None:
+        self._read += 1
+        file = self.tree.file(path, "/".join(parts))
+        self.files[path] = file
+        key = tuple(part.lower() for part in parts)
+        self._open.append(key)
+        section: Head | None = None
+        for part in file.parts:
+            if isinstance(part, Include):
+                self._include(file, part, parts)
+                continue
+            # A section is known when it ends: what it includes cannot inherit from it.
+            self._close(file, section)
+            section = part
+        self._close(file, section)
+        self._open.pop()
+
+    def _close(self, file: ConfigFile, head: Head | None) -> None:
+        if head is None:
+            return
+        self._heads += 1
+        if self._heads > MOST_SECTIONS:
+            self._refuse(file, head.line, f"there are more than {MOST_SECTIONS} sections", "Remove includes")
+        if head.change:
+            if self.tree.dltx:
+                self._changes.append((file, head))
+        elif head.name in self.sections:
+            first, line = self.sections[head.name].sources[0]
+            self.report.warn(
+                "a section is there twice, where the game stops; the first counts",
+                f"[{head.name}]: {first.place(line.line)}; {file.place(head.line)}",
+            )
+        else:
+            if not self.tree.dltx:
+                self._expect_parents(file, head)
+            self.sections[head.name] = Section(head.name, [(file, head)])
+
+    def _expect_parents(self, file: ConfigFile, head: Head) -> None:
+        late = [name for name in head.parents if name not in self.sections]
+        if late:
+            self.report.warn(
+                "parents must come before a section; the game stops", f"{file.place(head.line)}: {late[0]}"
+            )
+
+    def _change(self, file: ConfigFile, head: Head) -> None:
+        if head.change is Change.DELETE:
+            self.sections.pop(head.name, None)
+        elif head.name in self.sections:
+            self.sections[head.name].sources.append((file, head))
+        elif head.change is Change.CREATE:
+            self.sections[head.name] = Section(head.name, [(file, head)])
+        else:
+            self.report.warn("no such section to change; left out", f"![{head.name}]: {file.place(head.line)}")
+
+    def _include(self, file: ConfigFile, include: Include, parts: tuple[str, ...]) -> None:
+        where = include.line
+        wanted = self._resolved(file, include, parts[:-1])
+        if len(self._open) >= DEEPEST:
+            self._refuse(file, where, f"files include each other more than {DEEPEST} deep", "Remove this include")
+        names = [wanted[-1]]
+        if any(sign in wanted[-1] for sign in "*?"):
+            names = self.tree.matching(wanted[:-1], wanted[-1].lower())
+            self.report.note("a mask in an include, which Clear Sky and Call of Pripyat do not have", file.place(where))
+        for name in names:
+            below = (*wanted[:-1], name)
+            path = self.tree.find(below)
+            if path is None:
+                self.report.warn(f"there is no file {include.path!r} to include; left out", file.place(where))
+                return
+            if tuple(part.lower() for part in below) in self._open:
+                self._refuse(file, where, f"{'/'.join(below)} includes itself", "Remove this include")
+            if self._read >= MOST_FILES:
+                self._refuse(file, where, f"more than {MOST_FILES} files are included", "Remove includes")
+            self._file(below, path)
+
+    def _resolved(self, file: ConfigFile, include: Include, folder: Sequence[str]) -> tuple[str, ...]:
+        """The parts of an include's path below the folders."""
+        where = include.line
+        result = list(folder)
+        for part in re.split(r"[\\/]+", include.path):
+            if part == "..":
+                if not result:
+                    self._refuse(file, where, f"{include.path!r} leads out of the game's folders", "Correct the path")
+                result.pop()
+            elif part not in ("", "."):
+                result.append(part)
+        if ":" in include.path:
+            self._refuse(file, where, f"{include.path!r} names a drive", "Write the path relative to this file")
+        if any(sign in part for part in result[:-1] for sign in "*?"):
+            self._refuse(file, where, f"{include.path!r} has a mask for folders", "Use * and ? in the file's name only")
+        if not include.path.strip("\\/. "):
+            self._refuse(file, where, f"{include.path!r} names no file", "Write the name of a file")
+        return tuple(result)
+
+    def _refuse(self, file: ConfigFile, line: int, problem: str, remedy: str) -> NoReturn:
+        raise ReadError(problem, file=file.name, line=file.document.number(line), remedy=remedy)
+
+
+def fits(mask: str, name: str) -> bool:
+    """Whether ``*`` (anything) and ``?`` (one letter) of a mask fit a name; never slower than their product."""
+    at = place = 0
+    star, after = -1, 0
+    while place < len(name):
+        if at < len(mask) and mask[at] == "*":
+            star, after = at, place
+            at += 1
+        elif at < len(mask) and mask[at] in ("?", name[place]):
+            at, place = at + 1, place + 1
+        elif star >= 0:
+            # The last star takes one letter more.
+            after += 1
+            at, place = star + 1, after
+        else:
+            return False
+    return not mask[at:].strip("*")
