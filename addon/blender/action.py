@@ -24,6 +24,7 @@ from . import compat, rotation_modes
 from .armature import Rest
 from .bone_curves import (
     ActionTemplate,
+    CurveTable,
     channel_path,
     digest_of_keys,
     evaluated_poses,
@@ -206,26 +207,38 @@ class ClipReader:
         self.fps = fps
         self._rig = rig
         self._paths: dict[str, tuple[int, int]] = {}
+        self._found: dict[tuple[str, ...], NDArray[np.int64]] = {}
         for place, bone in enumerate(rest.bones):
             self._paths[channel_path(bone, "location")] = (place, _LOCATION)
             for number, kind in enumerate(KINDS):
                 self._paths[channel_path(bone, f"rotation_{kind}")] = (place, number)
 
+    def _channels(self, paths: tuple[str, ...]) -> NDArray[np.int64]:
+        """(paths, 2) bone and kind of channel; actions of one file mostly have the same paths."""
+        if paths not in self._found:
+            found = [self._paths.get(path, _NOWHERE) for path in paths]
+            self._found[paths] = np.array(found, np.int64).reshape(-1, 2)
+        return self._found[paths]
+
     def gather(
-        self, action: Any, modes: dict[str, str], step: float = 1.0, frames: tuple[int, int] | None = None
+        self,
+        action: Any,
+        modes: dict[str, str],
+        step: float = 1.0,
+        frames: tuple[int, int] | None = None,
+        table: CurveTable | None = None,
     ) -> Gathered:
         """What the keys of ``action`` say every ``step`` frames, parent-local; bones without curves are in rest.
 
         ``modes``: the rotation mode of each bone (`RotationModes.of_export`). A bone with rotation keys of other kinds
         alone stays as it is posed. ``frames``: first frame and number of keys, where they are not those of
-        `frame_range`.
+        `frame_range`. ``table``: the action's curves, where they are known.
         """
         first, count = frames if frames is not None else frame_range(action, step)
-        table = table_of(action, self._rig)
+        table = table or table_of(action, self._rig)
         rows, animated = sampled_table(table, key_frames(first, count, step))
         bones = len(self.rest.bones)
-        found = np.array([self._paths.get(path, _NOWHERE) for path in table.paths], np.int64).reshape(-1, 2)
-        places, kinds = found.T
+        places, kinds = self._channels(tuple(table.paths)).T
         now = np.array([KINDS.index(rotation_kind(modes[bone])) for bone in self.rest.bones] or [0])
         known, located = places >= 0, kinds == _LOCATION
         in_mode = known & (kinds == now[places])

@@ -56,10 +56,13 @@ class RotationModes:
             for kind in KINDS
         }
 
-    def kinds(self, action: Any) -> dict[str, set[str]]:
-        """The kinds of rotation that an action has keys of, for each bone with such keys; muted curves do not count."""
+    def kinds(self, action: Any, table: bone_curves.CurveTable | None = None) -> dict[str, set[str]]:
+        """The kinds of rotation that an action has keys of, for each bone with such keys; muted curves do not count.
+
+        ``table``: its curves, where they are known.
+        """
         found: dict[str, set[str]] = {}
-        table = bone_curves.table_of(action, self._rig)
+        table = table or bone_curves.table_of(action, self._rig)
         for path in dict.fromkeys(itertools.compress(table.paths, table.played.tolist())):
             if path in self._paths:
                 bone, kind = self._paths[path]
@@ -70,15 +73,22 @@ class RotationModes:
         """The rotation mode of each bone."""
         return {bone.name: bone.rotation_mode for bone in self._rig.pose.bones}
 
-    def needed(self, action: Any, order: str = "", now: Mapping[str, str] | None = None) -> dict[str, str]:
+    def needed(
+        self,
+        action: Any,
+        order: str = "",
+        now: Mapping[str, str] | None = None,
+        table: bone_curves.CurveTable | None = None,
+    ) -> dict[str, str]:
         """The modes that play an action's keys, of bones whose mode now plays none of them.
 
         ``order`` of the angles of this action; without one the order that a bone has or had before quaternions were
-        played on it. With one, angles under another order count as not played. ``now`` the bones' modes.
+        played on it. With one, angles under another order count as not played. ``now`` the bones' modes, ``table`` the
+        action's curves, where they are known.
         """
         needed = {}
         modes = now if now is not None else self._now()
-        for name, kinds in self.kinds(action).items():
+        for name, kinds in self.kinds(action, table).items():
             kind = bone_curves.rotation_kind(modes[name])
             if kind in kinds and not (kind == "euler" and order and modes[name] != order):
                 continue
@@ -91,13 +101,15 @@ class RotationModes:
         """The bones whose keys in ``action`` their rotation mode hides; none where the rig plays another action."""
         return list(self.needed(action, order)) if action == played(self._rig) else []
 
-    def of_export(self, action: Any, order: str, hidden: HiddenKeys) -> dict[str, str]:
+    def of_export(
+        self, action: Any, order: str, hidden: HiddenKeys, table: bone_curves.CurveTable | None = None
+    ) -> dict[str, str]:
         """The rotation mode of each bone that an export of ``action`` reads keys by; see the module's rule.
 
         Raises `WriteError` for hidden keys that nothing was decided about.
         """
         modes = self._now()
-        needed = self.needed(action, order, modes)
+        needed = self.needed(action, order, modes, table)
         bones = list(needed) if action == played(self._rig) else []
         if bones and hidden is HiddenKeys.STOP:
             raise refusal(action, bones)

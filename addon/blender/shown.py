@@ -10,7 +10,7 @@ import numpy as np
 from ..core.errors import WriteError
 from ..core.report import Report
 from . import compat
-from .bone_curves import channel_path, rotation_kind
+from .bone_curves import CurveTable, channel_path, rotation_kind
 from .rotation_modes import NAMES_SHOWN, HiddenKeys, RotationModes, played
 
 POSED = 1e-6
@@ -38,13 +38,14 @@ class ShownActions:
                 option="hidden_keys",
             )
 
-    def modes(self, action: Any, order: str = "") -> dict[str, str]:
+    def modes(self, action: Any, order: str = "", table: CurveTable | None = None) -> dict[str, str]:
         """The rotation mode of each bone to read ``action`` by; ``order`` of its angles where its file tells it.
 
+        ``table``: the action's curves, where they are known.
         Warns of what Blender shows differently from the keys. Raises `WriteError` for keys that a rotation mode hides,
         unless it was decided about them.
         """
-        modes = self._modes.of_export(action, order, self._hidden)
+        modes = self._modes.of_export(action, order, self._hidden, table)
         guessed = [] if order else self._modes.guessed(action, modes)
         if guessed:
             self._report.warn(

@@ -26,6 +26,8 @@ ULPS = 4.0
 LARGEST = float(np.finfo(np.float32).max)
 LARGEST_ULP = 2.0**104
 """That of the largest 32-bit float, behind which there is only infinity."""
+_FOUR_TRUE = np.uint32(0x0101_0101)
+"""Four truth values read as one number, which is many times as fast as numpy's reduction of short rows."""
 
 
 def tolerance(magnitude: NDArray[Any], quantum: NDArray[Any] | float, steps: float = KEYED) -> Floats:
@@ -33,7 +35,8 @@ def tolerance(magnitude: NDArray[Any], quantum: NDArray[Any] | float, steps: flo
     # What a float32 cannot hold (sums of huge values, in broken files) has the ulp of the largest.
     with np.errstate(over="ignore", invalid="ignore"):
         spacing = np.spacing(np.minimum(np.abs(magnitude), LARGEST).astype(np.float32)).astype(np.float64)
-    ulp = np.nan_to_num(spacing, nan=0.0, posinf=LARGEST_ULP)
+    finite = np.isfinite(spacing).all()
+    ulp = spacing if finite else np.nan_to_num(spacing, nan=0.0, posinf=LARGEST_ULP)
     result: Floats = np.maximum(np.abs(np.asarray(quantum, np.float64)) * steps, ULPS * ulp)
     return result
 
@@ -88,7 +91,14 @@ def untouched_rotations(
     """Which quaternions (..., 4) still mean ``base``; q and -q are the same rotation. Shape (...)."""
     reach = np.maximum(np.asarray(quantum, np.float64) * steps, ULPS * float(np.spacing(np.float32(1))))
     signs = np.where(np.einsum("...i,...i->...", values, base) < 0, -1.0, 1.0)
-    result: NDArray[np.bool_] = (np.abs(values * signs[..., None] - base) <= reach).all(axis=-1)
+    near = np.ascontiguousarray(np.abs(values * signs[..., None] - base) <= reach)
+    result: NDArray[np.bool_] = near.view(np.uint32)[..., 0] == _FOUR_TRUE
+    return result
+
+
+def of_rows(values: NDArray[Any], operation: np.ufunc) -> NDArray[Any]:
+    """``operation.reduce(values, axis=-1)`` of short rows (..., n), n at least 1, which numpy does one by one."""
+    result: NDArray[Any] = functools.reduce(operation, np.moveaxis(values, -1, 0))
     return result
 
 
@@ -96,5 +106,10 @@ def quantised(values: NDArray[Any], scale: NDArray[Any] | float, offset: NDArray
     """Nearest whole numbers of ``(values - offset) / scale``; 0 where the scale is 0. Not clamped."""
     divisor = np.asarray(scale, np.float64)
     shifted = np.asarray(values, np.float64) - offset
-    result: Floats = np.rint(np.divide(shifted, divisor, out=np.zeros_like(shifted), where=divisor != 0))
+    scaled = divisor != 0
+    if scaled.all():
+        shifted = shifted / divisor
+    else:
+        shifted = np.divide(shifted, divisor, out=np.zeros_like(shifted), where=scaled)
+    result: Floats = np.rint(shifted)
     return result

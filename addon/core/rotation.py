@@ -17,8 +17,14 @@ IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 
 def normalised(quaternions: Floats) -> Floats:
     """Unit quaternions; a zero quaternion becomes the identity."""
-    length = np.linalg.norm(quaternions, axis=-1, keepdims=True)
-    unit: Floats = np.where(length > 0, quaternions / np.where(length > 0, length, 1.0), IDENTITY)
+    # Reductions over an axis of four cost many times as much as three additions, here and in `core.quantum`.
+    squares = quaternions * quaternions
+    length = np.sqrt(squares[..., 0] + squares[..., 1] + squares[..., 2] + squares[..., 3])[..., None]
+    is_rotation = length > 0
+    if is_rotation.all():
+        every: Floats = quaternions / length
+        return every
+    unit: Floats = np.where(is_rotation, quaternions / np.where(is_rotation, length, 1.0), IDENTITY)
     return unit
 
 

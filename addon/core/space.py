@@ -67,8 +67,7 @@ def xray_bone_translations(translations: NDArray[Any]) -> Floats:
 
 def xray_bone_rotations(quaternions: NDArray[Any]) -> Floats:
     """Parent-local quaternions, X-Ray's (..., x y z w) to Blender's (..., w x y z). Exact."""
-    rolled = np.concatenate((quaternions[..., 3:], quaternions[..., :3]), axis=-1)
-    result: Floats = rolled * _BONE_QUATERNION_MIRROR
+    result: Floats = quaternions[..., [3, 0, 1, 2]] * _BONE_QUATERNION_MIRROR
     return result
 
 

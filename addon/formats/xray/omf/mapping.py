@@ -277,14 +277,23 @@ def compare(
         old_translations,
         old.translation_steps[:, None] * steps,
         steps=1.0,
-        magnitude=np.maximum(np.abs(old_translations).max(axis=-1, keepdims=True), _magnitudes(clip, rest, sampled)),
+        magnitude=np.maximum(
+            quantum.of_rows(np.abs(old_translations), np.maximum)[..., None], _magnitudes(clip, rest, sampled)
+        ),
     )
-    rotations |= _not_shown(clip.rotations) & _not_shown(old_rotations)
-    translations |= (_not_shown(clip.translations) & _not_shown(old_translations))[..., None]
+    if not _are_shown(clip.rotations):
+        rotations |= _not_shown(clip.rotations) & _not_shown(old_rotations)
+    if not _are_shown(clip.translations):
+        translations |= (_not_shown(clip.translations) & _not_shown(old_translations))[..., None]
     behind = max(base.frames, 1)
     rotations[:, behind:] &= ~old.rotation_keyed[:, None]
     translations[:, behind:] &= ~old.translation_keyed[:, None, None]
     return Untouched(rotations, translations)
+
+
+def _are_shown(rows: Floats) -> bool:
+    """Whether `_not_shown` is nowhere true."""
+    return bool((np.abs(rows) < LARGEST).all())
 
 
 def _not_shown(rows: Floats) -> NDArray[np.bool_]:
@@ -347,7 +356,8 @@ def encode_motion(
     if together is None:
         tracks = [_edited_track(ordered, track, known, kept, width) for track in wanted.tolist()]
         together = tracks, np.array([_error(ordered, *one) for one in zip(wanted.tolist(), tracks, strict=True)])
-    turned, moved = (~kept.rotations).sum(axis=1).tolist(), (~kept.translations).any(axis=2).sum(axis=1).tolist()
+    turned = (~kept.rotations).sum(axis=1).tolist()
+    moved = quantum.of_rows(~kept.translations, np.logical_or).sum(axis=1).tolist()
     changes = []
     for track, edited, error in zip(wanted.tolist(), together[0], together[1].tolist(), strict=True):
         pieces[track] = edited

@@ -15,6 +15,7 @@ tracks instead of two thousand. Float keys, another length, NaN and infinite val
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -123,7 +124,7 @@ def side_by_side(motion: Motion) -> Tracks:
 def joined(motion: Motion, starts: Iterable[int], dtype: str | np.dtype[Any], *shape: int) -> NDArray[Any]:
     """(len(starts), *shape) numbers that begin at ``starts``."""
     kind = np.dtype(dtype)
-    size = int(np.prod(shape)) * kind.itemsize
+    size = math.prod(shape) * kind.itemsize
     body = motion.body
     return np.frombuffer(b"".join([body[start : start + size] for start in starts]), kind).reshape(-1, *shape)
 
@@ -305,7 +306,7 @@ def composed(rotations: Rotations, translations: Translations, flags: int = 0) -
 
 @dataclass
 class _Tracks:
-    """Edited tracks: their ``numbers`` and ``flags`` in the base, and in the file's axes what they are to say.
+    """Edited tracks: their ``flags`` and ``starts`` in the base, and in the file's axes what they are to say.
 
     ``quaternions`` (tracks, frames, 4) x, y, z, w; ``metres`` (tracks, frames, 3); ``turned`` (tracks, frames) and
     ``moved`` (tracks, frames, 3) what of it is not what the base says.
@@ -320,9 +321,37 @@ class _Tracks:
     moved: Flags
 
 
+@dataclass
+class _Places:
+    """Translations of tracks as stored: ``keys`` (tracks, frames, 3) integers with ``size`` and ``init`` (tracks, 3).
+
+    ``wide`` (tracks,) which keys are of 16 bits. Tracks that are not ``keyed`` are the ``lone`` (tracks, 3) metres.
+    """
+
+    keyed: Flags
+    wide: Flags
+    keys: NDArray[np.int16]
+    size: NDArray[np.float32]
+    init: NDArray[np.float32]
+    lone: NDArray[np.float32]
+
+    @classmethod
+    def empty(cls, tracks: int, frames: int) -> _Places:
+        """Tracks about which nothing is known yet."""
+        no, numbers = np.zeros(tracks, np.bool_), np.zeros((3, tracks, 3), "<f4")
+        return cls(no, no.copy(), np.zeros((tracks, frames, 3), "<i2"), *numbers)
+
+    def off(self, metres: Floats) -> Floats:
+        """(tracks,) metres between what was asked for and what is stored, at most, on any axis."""
+        stored = self.keys * self.size[:, None].astype(np.float64) + self.init[:, None].astype(np.float64)
+        stored[~self.keyed] = self.lone[~self.keyed, None]
+        result: Floats = np.abs(stored - metres).reshape(len(metres), -1).max(axis=1, initial=0.0)
+        return result
+
+
 def edited_together(
     clip: Clip, numbers: NDArray[np.int64], base: Motion, touched: tuple[Flags, Flags], width: Width
-) -> tuple[list[Track], Floats] | None:
+) -> tuple[Sequence[Track | bytes], Floats] | None:
     """The tracks ``numbers`` of ``base`` with what was edited in them, and by how many metres each is off at most.
 
     ``touched``: which rotations (base's tracks, frames) and translations (base's tracks, frames, 3) were. None where
@@ -337,135 +366,142 @@ def edited_together(
         return None
     starts = np.array(base.starts, np.int64)[numbers]
     tracks = _Tracks(base, flags, starts, quaternions, metres, touched[0][numbers], touched[1][numbers])
-    rotations, translations = _rotations(tracks), _translations(tracks, width)
-    made = [
-        composed(turn, place, flag) for turn, place, flag in zip(rotations, translations, flags.tolist(), strict=True)
-    ]
-    return made, _errors(translations, metres)
+    rotations, single = _rotations(tracks)
+    places = _places(tracks, width)
+    return _packed(flags, rotations, single, places), places.off(metres)
 
 
-def _rotations(tracks: _Tracks) -> list[Rotations]:
-    """The rotation half of each track."""
+def _rotations(tracks: _Tracks) -> tuple[NDArray[np.int16], Flags]:
+    """The rotations of each track (tracks, frames, 4), and of which only the first is stored."""
     base, frames = tracks.base, tracks.base.frames
-    single = (tracks.flags & _SINGLE) != 0
-    made: list[Rotations] = [Rotations(np.empty(0, "<i2"), single=True)] * len(single)
+    made = quantised_rotations(tracks.quaternions)
+    turned: Flags = np.logical_or.reduce(tracks.turned, axis=1)
+    single: Flags = (tracks.flags & _SINGLE) != 0
     chosen = np.flatnonzero(~single)
     if len(chosen):
         old = joined(base, (tracks.starts[chosen] + 5).tolist(), "<i2", frames, 4)
-        wanted = tracks.quaternions[chosen]
-        signs = np.where(np.einsum("tij,tij->ti", wanted, old.astype(np.float64)) < 0, -1.0, 1.0)
-        keys = np.where(tracks.turned[chosen][..., None], quantised_rotations(wanted * signs[..., None]), old)
-        for place, row in zip(chosen.tolist(), np.ascontiguousarray(keys, "<i2"), strict=True):
-            made[place] = Rotations(row, single=False)
+        opposite = np.einsum("tij,tij->ti", tracks.quaternions[chosen], old.astype(np.float64)) < 0
+        signs = np.where(opposite, -1, 1).astype("<i2")
+        made[chosen] = np.where(tracks.turned[chosen][..., None], made[chosen] * signs[..., None], old)
     chosen = np.flatnonzero(single)
     if len(chosen):
-        old = joined(base, (tracks.starts[chosen] + 1).tolist(), "<i2", 1, 4)
-        keys = np.ascontiguousarray(quantised_rotations(tracks.quaternions[chosen]))
-        still = (keys == keys[:, :1]).all(axis=(1, 2)).tolist()
-        turned = set(np.flatnonzero(tracks.turned[chosen].any(axis=1)).tolist())
-        for number, place in enumerate(chosen.tolist()):
-            if number in turned:
-                made[place] = Rotations(keys[number, :1] if still[number] else keys[number], still[number])
-            else:
-                made[place] = Rotations(old[number], single=True)
+        made[chosen, 0] = np.where(
+            turned[chosen, None],
+            made[chosen, 0],
+            joined(base, (tracks.starts[chosen] + 1).tolist(), "<i2", 4),
+        )
+        still = (made == made[:, :1]).reshape(len(made), -1).all(axis=1)
+        single &= still | ~turned
+    return made, single
+
+
+def _places(tracks: _Tracks, width: Width) -> _Places:
+    """The translations of each track: in the range of its base where it fits, else as `new_translations` has it."""
+    frames, flags = tracks.base.frames, tracks.flags
+    begins = tracks.starts + 1 + np.where(flags & _SINGLE, 8, 4 + 8 * frames)
+    made = _Places.empty(len(flags), frames)
+    moved = tracks.moved.reshape(len(flags), -1).any(axis=1)
+    keyed, wide = (flags & _KEYED) != 0, (flags & _WIDE) != 0
+    lone = np.flatnonzero(~keyed & ~moved)
+    made.lone[lone] = joined(tracks.base, begins[lone].tolist(), "<f4", 3)
+    anew = {width: np.flatnonzero(~keyed & moved)}
+    for dtype, chosen in (("i1", np.flatnonzero(keyed & ~wide)), ("<i2", np.flatnonzero(keyed & wide))):
+        if len(chosen):
+            old = joined(tracks.base, (begins[chosen] + 4).tolist(), dtype, frames, 3)
+            behind = begins[chosen] + 4 + old[0].nbytes
+            ranges = joined(tracks.base, behind.tolist(), "<f4", 2, 3)
+            fits = _keep_ranges(made, chosen, tracks, (old, ranges), width)
+            wider = Width.WIDE if width is Width.AUTOMATIC and dtype == "<i2" else width
+            anew[wider] = np.concatenate((anew.get(wider, chosen[:0]), chosen[~fits]))
+    for chosen_width, places in anew.items():
+        if len(places):
+            _new(made, places, tracks.metres[places], chosen_width)
     return made
 
 
-def _translations(tracks: _Tracks, width: Width) -> list[Translations]:
-    """The translation half of each track: in the range of its base where it fits, else as `new_translations` has it."""
-    frames, flags = tracks.base.frames, tracks.flags
-    begins = tracks.starts + 1 + np.where(flags & _SINGLE, 8, 4 + 8 * frames)
-    made: dict[int, Translations] = {}
-    moved = set(np.flatnonzero(tracks.moved.any(axis=(1, 2))).tolist())
-    anew: dict[Width, list[int]] = {}
-    unkeyed = np.flatnonzero((flags & _KEYED) == 0)
-    for place, key in zip(unkeyed.tolist(), joined(tracks.base, begins[unkeyed].tolist(), "<f4", 1, 3), strict=True):
-        if place in moved:
-            anew.setdefault(width, []).append(place)
-        else:
-            made[place] = Translations(key, keyed=False)
-    keyed, wide = (flags & _KEYED) != 0, (flags & _WIDE) != 0
-    for dtype, chosen in (("i1", np.flatnonzero(keyed & ~wide)), ("<i2", np.flatnonzero(keyed & wide))):
-        if len(chosen):
-            wider = Width.WIDE if width is Width.AUTOMATIC and dtype == "<i2" else width
-            kept = _in_old_ranges(tracks, chosen, begins[chosen] + 4, np.dtype(dtype), width)
-            for place, translations in zip(chosen.tolist(), kept, strict=True):
-                if translations is None:
-                    anew.setdefault(wider, []).append(place)
-                else:
-                    made[place] = translations
-    for chosen_width, places in anew.items():
-        made |= zip(places, _new(tracks.metres[places], chosen_width), strict=True)
-    return [made[place] for place in range(len(flags))]
+def _keep_ranges(
+    made: _Places, chosen: NDArray[np.int64], tracks: _Tracks, stored: tuple[NDArray[Any], NDArray[Any]], width: Width
+) -> Flags:
+    """Let the ``chosen`` tracks have keys in the base's own ranges; which of them fit theirs.
 
-
-def _in_old_ranges(
-    tracks: _Tracks, chosen: NDArray[np.int64], starts: NDArray[np.int64], dtype: np.dtype[Any], width: Width
-) -> list[Translations | None]:
-    """Tracks of keys in the base's own ranges, None for those that do not fit theirs."""
-    old = joined(tracks.base, starts.tolist(), dtype, tracks.base.frames, 3)
-    ranges = joined(tracks.base, (starts + old[0].nbytes).tolist(), "<f4", 2, 3)
-    limit = 127 if dtype.itemsize == 1 else 32767
+    ``stored``: what the base has, keys (chosen, frames, 3) and their ranges (chosen, 2, 3).
+    """
+    old, ranges = stored
+    limit = 127 if old.dtype.itemsize == 1 else 32767
     moved = tracks.moved[chosen]
     steps = quantum.quantised(tracks.metres[chosen], ranges[:, :1], ranges[:, 1:])
     flat = ((ranges[:, 0] == 0) & moved.any(axis=1)).any(axis=1)
-    outside = (moved & (np.abs(steps) > limit)).any(axis=(1, 2))
+    outside = (moved & (np.abs(steps) > limit)).reshape(len(chosen), -1).any(axis=1)
     as_wanted = width is Width.AUTOMATIC or width.value == old.dtype.itemsize * 8
-    fits = ~moved.any(axis=(1, 2)) | (as_wanted & ~flat & ~outside)
+    fits: Flags = ~moved.reshape(len(chosen), -1).any(axis=1) | (as_wanted & ~flat & ~outside)
     taken = moved & fits[:, None, None]
-    keys = np.ascontiguousarray(np.where(taken, np.where(taken, steps, 0).astype(old.dtype), old), old.dtype)
-    return [
-        Translations(keys[number], True, ranges[number, 0], ranges[number, 1]) if fit else None
-        for number, fit in enumerate(fits.tolist())
-    ]
+    made.keys[chosen] = np.where(taken, np.where(taken, steps, 0).astype(old.dtype), old)
+    made.size[chosen], made.init[chosen] = ranges[:, 0], ranges[:, 1]
+    made.keyed[chosen], made.wide[chosen] = True, limit == 32767
+    return fits
 
 
-def _new(metres: Floats, width: Width) -> list[Translations]:
-    """`new_translations` of each of (tracks, frames, 3) finite metres."""
-    mean = metres.mean(axis=1)
-    still = ~(np.abs(metres - mean[:, None]) > STILL).any(axis=(1, 2))
-    same = (metres == metres[:, :1]).all(axis=(1, 2))
-    lone = np.where(same[:, None], metres[:, 0], mean).astype("<f4")
-    made: list[Translations] = [Translations(row[None], keyed=False) for row in lone]
-    moving = np.flatnonzero(~still)
+def _new(made: _Places, chosen: NDArray[np.int64], metres: Floats, width: Width) -> None:
+    """Let the ``chosen`` tracks have the `new_translations` of (tracks, frames, 3) finite metres."""
+    by_frame = np.ascontiguousarray(metres.swapaxes(0, 1))  # of which numpy reduces whole rows at once
+    mean = by_frame.mean(axis=0)
+    still = ~(np.abs(metres - mean[:, None]) > STILL).reshape(len(metres), -1).any(axis=1)
+    same = (metres == metres[:, :1]).reshape(len(metres), -1).all(axis=1)
+    made.lone[chosen] = np.where(same[:, None], metres[:, 0], mean)
+    made.keyed[chosen] = ~still
+    moving = metres[~still]
     if not len(moving):
-        return made
-    low, high = metres[moving].min(axis=1), metres[moving].max(axis=1)
-    wide = np.full(len(moving), width is Width.WIDE)
+        return
+    low, high = by_frame.min(axis=0)[~still], by_frame.max(axis=0)[~still]
     init, half = (low + high) / 2, (high - low) / 2
-    if width is not Width.WIDE:
-        narrow = _all_in_steps(metres[moving], init, half, Width.NARROW)
-        if width is Width.AUTOMATIC:
-            off = [np.abs(one.decoded() - metres[place]).max() for place, one in zip(moving, narrow, strict=True)]
-            wide = np.array(off) > NARROW_ERROR
-        for place, one in zip(moving.tolist(), narrow, strict=True):
-            made[place] = one
-    chosen = np.flatnonzero(wide)
-    stepped = _all_in_steps(metres[moving[chosen]], init[chosen], half[chosen], Width.WIDE)
-    for place, one in zip(moving[chosen].tolist(), stepped, strict=True):
-        made[place] = one
-    return made
+    wide = np.full(len(moving), width is Width.WIDE)
+    size, start, keys = _in_steps_of(moving, init, half, Width.NARROW)
+    if width is Width.AUTOMATIC:
+        stored = keys * size[:, None].astype(np.float64) + start[:, None].astype(np.float64)
+        wide = np.abs(stored - moving).reshape(len(moving), -1).max(axis=1) > NARROW_ERROR
+    if wide.any():
+        size[wide], start[wide], keys[wide] = _in_steps_of(moving[wide], init[wide], half[wide], Width.WIDE)
+    places = chosen[~still]
+    made.size[places], made.init[places], made.keys[places], made.wide[places] = size, start, keys, wide
 
 
-def _all_in_steps(metres: Floats, init: Floats, half: Floats, width: Width) -> list[Translations]:
+def _in_steps_of(
+    metres: Floats, init: Floats, half: Floats, width: Width
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int16]]:
+    """Step, middle and keys of the range of each track."""
     limit = 32767 if width is Width.WIDE else 127
     size, start = (half / limit).astype("<f4"), init.astype("<f4")
     keys = np.clip(quantum.quantised(metres, size[:, None], start[:, None]), -limit, limit)
-    stored = np.ascontiguousarray(keys.astype("<i2" if width is Width.WIDE else "i1"))
-    return [Translations(stored[row], True, size[row], start[row]) for row in range(len(stored))]
+    return size, start, keys.astype("<i2")
 
 
-def _errors(translations: list[Translations], metres: Floats) -> Floats:
-    """(tracks,) metres between what was asked for and what is stored, at most, on any axis."""
-    result = np.zeros(len(metres))
-    groups: dict[tuple[bool, str], list[int]] = {}
-    for place, one in enumerate(translations):
-        groups.setdefault((one.keyed, one.keys.dtype.str), []).append(place)
-    for (keyed, _), places in groups.items():
-        stored = np.stack([translations[place].keys for place in places]).astype(np.float64)
-        if keyed:
-            sizes = np.array([translations[place].size for place in places], np.float64)
-            starts = np.array([translations[place].init for place in places], np.float64)
-            stored = stored * sizes[:, None] + starts[:, None]
-        result[places] = np.abs(stored - metres[places]).max(axis=(1, 2), initial=0.0)
-    return result
+def _packed(flags: NDArray[np.uint8], rotations: NDArray[np.int16], single: Flags, places: _Places) -> list[bytes]:
+    """The bytes of each track, its checksums included; bits of ``flags`` that do not describe them are kept."""
+    flags = flags & np.uint8(0xFF & ~(_SINGLE | _KEYED | _FLOATS)) | np.where(single, _SINGLE, 0).astype(np.uint8)
+    flags[places.keyed] = flags[places.keyed] & np.uint8(0xFF & ~_WIDE) | np.uint8(_KEYED)
+    flags[places.keyed & places.wide] |= np.uint8(_WIDE)
+    made = [b""] * len(flags)
+    frames = rotations.shape[1]
+    kinds = flags & (_SINGLE | _KEYED | np.where(places.keyed, _WIDE, 0).astype(np.uint8))
+    for kind in np.unique(kinds).tolist():
+        chosen = np.flatnonzero(kinds == kind)
+        fields: list[Any] = [("flags", "u1"), ("turns", "<i2", (1, 4))]
+        if not kind & _SINGLE:
+            fields[1:] = ("turns_crc", "<u4"), ("turns", "<i2", (frames, 4))
+        if kind & _KEYED:
+            key = "<i2" if kind & _WIDE else "i1"
+            fields += [("keys_crc", "<u4"), ("keys", key, (frames, 3)), ("size", "<f4", 3), ("init", "<f4", 3)]
+        else:
+            fields += [("lone", "<f4", 3)]
+        rows = np.zeros(len(chosen), np.dtype(fields))
+        rows["flags"], rows["turns"] = flags[chosen], rotations[chosen, : 1 if kind & _SINGLE else frames]
+        if kind & _KEYED:
+            rows["keys"], rows["size"], rows["init"] = places.keys[chosen], places.size[chosen], places.init[chosen]
+        else:
+            rows["lone"] = places.lone[chosen]
+        for name, crc in (("turns", "turns_crc"), ("keys", "keys_crc")):
+            if crc in (rows.dtype.names or ()):
+                rows[crc] = [checksum(row) for row in rows[name]]
+        for place, row in zip(chosen.tolist(), rows, strict=True):
+            made[place] = row.tobytes()
+    return made

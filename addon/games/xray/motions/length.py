@@ -34,13 +34,16 @@ def imported_frames(action: Any) -> int | None:
     return None
 
 
-def frames_of(action: Any) -> tuple[int, int]:
-    """First frame of a motion in Blender, and its number of keys ``frame_step`` apart."""
-    step, body = action.motionbridge_motion.frame_step, kept(action.motionbridge_motion, "body")
-    if action.motionbridge_skeletal.is_skeletal and not body:
+def frames_of(action: Any, imported: int | None) -> tuple[int, int]:
+    """First frame of a motion in Blender, and its number of keys ``frame_step`` apart.
+
+    ``imported`` as `imported_frames` gives it: whoever wants both has the stored bytes checked once.
+    """
+    step = action.motionbridge_motion.frame_step
+    if action.motionbridge_skeletal.is_skeletal and not kept(action.motionbridge_motion, "body"):
         first, last = frames_of_skeletal(action)
         return first, round((last - first) / step) + 1
-    return actions.frame_range(action, step, imported_frames(action))
+    return actions.frame_range(action, step, imported)
 
 
 def ends_of(action: Any) -> tuple[int, int]:
@@ -53,7 +56,7 @@ def ends_of(action: Any) -> tuple[int, int]:
     if not action.motionbridge_motion.is_motion:
         start, end = action.frame_range
         return round(start), round(end)
-    first, count = frames_of(action)
+    first, count = frames_of(action, imported_frames(action))
     return first, round(first + (count - 1) * action.motionbridge_motion.frame_step)
 
 
@@ -71,10 +74,12 @@ def set_length(action: Any, frames: int) -> None:
     actions.set_length(action, frames, action.motionbridge_motion.frame_step)
 
 
-def warn(action: Any, report: Report) -> None:
-    """Say which motion becomes shorter, and which keys stay behind outside its range."""
-    first, count = frames_of(action)
-    before = imported_frames(action)
+def warn(action: Any, frames: tuple[int, int], before: int | None, report: Report) -> None:
+    """Say which motion becomes shorter, and which keys stay behind outside its range.
+
+    ``frames`` as `frames_of` gives them, ``before`` as `imported_frames`.
+    """
+    first, count = frames
     shortened = before is not None and count < before
     if shortened:
         report.warn(

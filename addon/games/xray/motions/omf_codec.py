@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ....blender import action as actions
 from ....blender import compat, rotation_modes
 from ....blender.armature import Rest, rest_of
-from ....blender.bone_curves import digest_of
+from ....blender.bone_curves import digest_of, table_of
 from ....blender.properties import keep, kept
 from ....blender.rotation_modes import played
 from ....blender.sampling import Sampler
@@ -375,10 +375,11 @@ class OmfGatherer(Gatherer):
 
     def motion(self, action: Any, label: str) -> Clip:
         """The action as a clip with the game's names for motion and bones, marks included."""
-        step, frames = action.motionbridge_motion.frame_step, motion_length.frames_of(action)
-        modes = self._shown.modes(action, order_of(action))
+        step, imported = action.motionbridge_motion.frame_step, motion_length.imported_frames(action)
+        frames, table = motion_length.frames_of(action, imported), table_of(action, self._rig)
+        modes = self._shown.modes(action, order_of(action), table)
         rest = self._rest_for(action)[0]
-        gathered = self._reader_for(action, rest).gather(action, modes, step, frames)
+        gathered = self._reader_for(action, rest).gather(action, modes, step, frames, table)
         clip = gathered.clip
         reached, reasons = self._reached(action, self._written)
         self._warn_of_left_out(action, gathered.left_out, gathered.other_kinds, reached)
@@ -388,7 +389,7 @@ class OmfGatherer(Gatherer):
                 tracked = [bone for bone in tracked or self._now.bones if bone not in reached]
             self._shown.warn_of_pose(action, modes, tracked)
         self._take_muted(clip, gathered.muted, action, reached)
-        motion_length.warn(action, self.report)
+        motion_length.warn(action, frames, imported, self.report)
         clip.bones = list(self._labels)
         clip.markers = marks.gather(action)
         self.gathered.append(action)
