@@ -1,7 +1,5 @@
 """What operators that import or export files share: dialogs, drops, several files, collections, backups."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Lists with check boxes, and their filter: a part of a name, wildcards, or a regular expression."""
 
-from __future__ import annotations
-
 import fnmatch
 import re
 from collections.abc import Callable

@@ -1,6 +1,6 @@
 """File > Import and File > Export: the files of each game together, also as a menu of its own."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 
@@ -34,8 +34,9 @@ def _draw_export(menu: Any, _context: bpy.types.Context) -> None:
 class GameImports:
     """Mixed into menus of what is imported of one game."""
 
-    entries: dict[str, str]
-    layout: Any
+    if TYPE_CHECKING:
+        entries: dict[str, str]
+        layout: Any
 
     def draw(self, _context: bpy.types.Context) -> None:
         """The game's files."""

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
 from bpy.props import CollectionProperty, StringProperty
@@ -44,9 +44,12 @@ class LongWork:
     invoked = False
     """Whether a person called it at a window."""
     _pauses = False
-    _work: Any = None
-    _answer: Answer | None = None
-    _timer: Any = None
+    if TYPE_CHECKING:  # Blender evaluates every annotation of every operator at every start, to find its properties.
+        _work: Any = None
+        _answer: Answer | None = None
+        _timer: Any = None
+    else:
+        _work = _answer = _timer = None
 
     def called_by_person(self, *, from_browser: bool = False) -> None:
         """Called by `invoke`. ``from_browser``: the file browser will execute it, and no dialog."""
@@ -131,7 +134,8 @@ class Operation(LongWork):
     A refusal ends in CANCELLED and its sentence; so does having nothing to do, without an error.
     """
 
-    report: Callable[[set[str], str], None]
+    if TYPE_CHECKING:
+        report: Callable[[set[str], str], None]
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Do the work. Overridden by every operator."""

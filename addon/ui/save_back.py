@@ -73,11 +73,15 @@ class SaveBack(Operation):
         default=True,
     )
 
-    _previews: dict[Any, Preview] | None = None
-    _shown: Preview | None = None
-    _samples: dict[Any, Any] | None = None
-    """What was sampled while the dialog is open: nothing in the scene changes meanwhile."""
-    _asked: tuple[str, ...] = ()
+    if TYPE_CHECKING:  # as in `LongWork`
+        _previews: dict[Any, Preview] | None = None
+        _shown: Preview | None = None
+        _samples: dict[Any, Any] | None = None
+        """What was sampled while the dialog is open: nothing in the scene changes meanwhile."""
+        _asked: tuple[str, ...] = ()
+    else:
+        _previews = _shown = _samples = None
+        _asked = ()
 
     def path(self, context: Any) -> str:
         """The file as it is stored, relative paths too. Overridden by every operator."""

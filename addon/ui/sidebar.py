@@ -3,7 +3,7 @@
 A panel shows while something is active that it is about; the panels of the other games are hidden.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..games.arma import properties as arma
 from ..games.descent3 import model_properties as descent
@@ -23,7 +23,8 @@ class MotionbridgePanel:
     bl_category = "Motionbridge"
     bl_space_type = "VIEW_3D"
     bl_label = ""
-    layout: Any
+    if TYPE_CHECKING:
+        layout: Any
 
 
 def in_both_editors(name: str, kind: type[MotionbridgePanel], **values: Any) -> list[Any]:

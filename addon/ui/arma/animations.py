@@ -1,7 +1,5 @@
 """Animations (.rtm): import, export, and the options that both have."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +65,7 @@ class BoneNamesChoice:
         if self.bone_names == "TABLE":
             layout.prop(self, "bone_table")
 
-    def table(self) -> bone_table.BoneTable:
+    def table(self) -> "bone_table.BoneTable":
         """What is chosen. Raises `ReadError`."""
         if self.bone_names == "AS_THEY_ARE":
             return bone_table.BoneTable()
@@ -205,7 +203,9 @@ class IMPORT_SCENE_OT_arma_rtm(
             scope.make_current(context, [made[0].rig], made[0].rig)
         return Outcome(said("Imported animations: {}; now playing on {}").format(len(made), made[0].rig.name))
 
-    def _import(self, context: Any, file: str, rigs: list[Any], moving: set[Any], report: Report) -> ImportedAnimation:
+    def _import(
+        self, context: Any, file: str, rigs: list[Any], moving: set[Any], report: Report
+    ) -> "ImportedAnimation":
         """Onto the first of ``rigs`` that has its bones, else onto a new armature."""
         if self.target == "ACTIVE":
             options = self._options(assign=rigs[0] not in moving)

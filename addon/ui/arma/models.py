@@ -1,7 +1,5 @@
 """Models (.p3d): import, and the panel about them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -86,7 +84,7 @@ class IMPORT_SCENE_OT_arma_p3d(
             said("Imported models: {} (meshes: {}, points and proxies: {})").format(len(made), meshes, empties)
         )
 
-    def _import(self, context: Any, rig: Any, path: str, report: Report) -> ImportedModel:
+    def _import(self, context: Any, rig: Any, path: str, report: Report) -> "ImportedModel":
         document = model_import.read_model(path, report)
         if (
             self.rig == "AUTOMATIC"

@@ -322,7 +322,10 @@ class EXPORT_SCENE_OT_descent3_oof(FileExport, ExportHelper, BlenderOperator):
         there = any(shown.type == "MESH" for shown in context.scene.objects)
         return there or is_collection_exporter(cls)
 
-    _unseen: Report | None = None
+    if TYPE_CHECKING:
+        _unseen: Report | None = None
+    else:
+        _unseen = None
 
     def suggest(self, context: Any) -> None:
         """The file the model came from; and what of it Blender does not show."""

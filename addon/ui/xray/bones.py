@@ -1,7 +1,5 @@
 """Bone properties (.bones): import and export; and the bone parts that motion files name."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any

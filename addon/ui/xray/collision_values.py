@@ -55,8 +55,11 @@ def options_with_materials(context: Any, holder: Any, report: Report, **chosen: 
 class FaceValues(Operation):
     """Sets what the file says of the selected faces."""
 
-    kinds: tuple[str, ...] = ()
-    poll_message_set: Callable[[str], None]
+    if TYPE_CHECKING:
+        kinds: tuple[str, ...] = ()
+        poll_message_set: Callable[[str], None]
+    else:
+        kinds = ()
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod

@@ -1,7 +1,7 @@
 """What grows on a level's ground: its part of the X-Ray Level panel, and the operators for slots and models."""
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, IntProperty
 
@@ -43,7 +43,8 @@ def active_model(ground: Any) -> Any:
 class OfGround(Operation):
     """Works on the ground that is active."""
 
-    poll_message_set: Callable[[str], None]
+    if TYPE_CHECKING:
+        poll_message_set: Callable[[str], None]
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
@@ -205,7 +205,8 @@ class PropertiesPanel:
 
     bl_space_type = "PROPERTIES"
     bl_region_type = "WINDOW"
-    layout: Any
+    if TYPE_CHECKING:
+        layout: Any
 
     def fields(self) -> Any:
         """A column with names on the left."""

@@ -1,7 +1,5 @@
 """Which motions, and how: lists to choose from, what a file has already, options of exports, files that were found."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
@@ -85,7 +83,7 @@ class MotionList(TickedChoice):
     )
     listed: CollectionProperty(type=ListedMotion, options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"})
 
-    def list_files(self, codec: Codec, report: Report) -> None:
+    def list_files(self, codec: "Codec", report: Report) -> None:
         """A ticked row for each motion of each chosen file."""
         operator: Any = self
         operator.listed.clear()
@@ -110,7 +108,7 @@ class MotionList(TickedChoice):
         if len(operator.listed):
             lists.draw_ticks(layout, operator, "MOTIONBRIDGE_UL_listed_motions", shown("Motions: {} of {}"))
 
-    def chosen(self, paths: list[str], codec: Codec, report: Report) -> dict[str, list[str]]:
+    def chosen(self, paths: list[str], codec: "Codec", report: Report) -> dict[str, list[str]]:
         """Path -> names of the motions to import from it: those named, else those ticked, else all.
 
         Raises `ReadError`.
@@ -321,7 +319,7 @@ class ExportChoices(RestChoice, HiddenKeysChoice):
         default=True,
     )
 
-    def motion_options(self) -> omf_codec.MotionExportOptions:
+    def motion_options(self) -> "omf_codec.MotionExportOptions":
         """The options as the export takes them."""
         return omf_codec.MotionExportOptions(
             motion_export.RestChange[self.rest_change],
@@ -339,7 +337,7 @@ class ExportChoices(RestChoice, HiddenKeysChoice):
         layout.prop(self, "rename")
 
 
-def worst_error_text(plan: MotionPlan) -> str:
+def worst_error_text(plan: "MotionPlan") -> str:
     """Millimetres, bone and motion where storing translation keys moves one most; empty where it moves none."""
     error, bone, motion = plan.changes.worst_error()
     if error < SMALLEST_ERROR:
@@ -347,7 +345,7 @@ def worst_error_text(plan: MotionPlan) -> str:
     return said("Largest rounding of a translation key: {:.3f} mm ({}, {})").format(1000 * error, bone, motion)
 
 
-def written_sentence(name: str, plan: MotionPlan) -> str:
+def written_sentence(name: str, plan: "MotionPlan") -> str:
     """What was written to the file ``name``, and what rounding did to it."""
     error = worst_error_text(plan)
     return f"{name}: {plan.sentence()}. {error}" if error else f"{name}: {plan.sentence()}"

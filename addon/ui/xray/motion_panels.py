@@ -1,7 +1,5 @@
 """The Motionbridge tab beside the viewport and the action editor: motion files, motions, how one plays, bone parts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import bpy

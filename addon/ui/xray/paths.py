@@ -1,7 +1,5 @@
 """Motion paths (.anm): import, export, panel."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any

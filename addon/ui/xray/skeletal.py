@@ -1,7 +1,5 @@
 """Editor motions (.skl, .skls): import, export, and the panel with their list."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
