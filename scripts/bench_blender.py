@@ -38,13 +38,12 @@ from addon.games.descent3 import model, model_export
 from addon.games.descent3.hierarchy import Chosen
 from addon.games.xray.levels import exporting as level_exporting
 from addon.games.xray.levels import importing as level_importing
-from addon.games.xray.levels.file import LevelOptions
-from addon.games.xray.levels.gather import ExportOptions
 from addon.games.xray.motions import exporting as motion_exporting
 from addon.games.xray.motions import library
 from addon.games.xray.motions.exporting import Onto
 from addon.games.xray.motions.omf_codec import OMF, MotionExportOptions
 from addon.games.xray.motions.skl_codec import SKL, SkeletalExportOptions, SkeletalImportOptions
+from addon.games.xray.options import LevelExportOptions, LevelImportOptions
 from addon.games.xray.paths.path import PathExportOptions, PathImportOptions, import_path, play
 from addon.games.xray.paths.path import plan_export as plan_path
 
@@ -156,11 +155,11 @@ def _edit_animation(loaded: Any) -> None:
 
 
 def _load_model(path: str, _onto: Any) -> Any:
-    return model.import_model(bpy.context, model.Source(Path(path)), model.ImportOptions(), Report())
+    return model.import_model(bpy.context, model.Source(Path(path)), model.ModelImportOptions(), Report())
 
 
 def _save_model(loaded: Any, path: str, _new: bool) -> None:
-    options = model_export.ExportOptions()
+    options = model_export.ModelExportOptions()
     model_export.export_model(bpy.context, Chosen(loaded.holder), Path(path), options, Report())
 
 
@@ -178,11 +177,11 @@ def _edit_model(loaded: Any) -> None:
 
 
 def _load_level(path: str, _onto: Any) -> Any:
-    return level_importing.import_file(bpy.context, path, LevelOptions(), Report()).holder
+    return level_importing.import_file(bpy.context, path, LevelImportOptions(), Report()).holder
 
 
 def _save_level(holder: Any, path: str, new: bool) -> None:
-    level_exporting.export_file(bpy.context, holder, Path(path), ExportOptions(anew=new), Report())
+    level_exporting.export_file(bpy.context, holder, Path(path), LevelExportOptions(anew=new), Report())
 
 
 def _edit_collision(holder: Any) -> None:

@@ -25,11 +25,12 @@ from addon.core.report import Report
 from addon.formats.xray import ogf, omf
 from addon.formats.xray.ogf.skeleton import decode_skeleton
 from addon.formats.xray.omf.mapping import decode
-from addon.games.xray.models.importing import ImportOptions, import_model
+from addon.games.xray.models.importing import import_model
 from addon.games.xray.motions import exporting as motion_export
 from addon.games.xray.motions import library, omf_codec
 from addon.games.xray.motions.exporting import Onto
 from addon.games.xray.motions.omf_codec import MotionExportOptions, MotionImportOptions
+from addon.games.xray.options import ModelImportOptions
 
 TURN = np.radians(35.0)
 BEFORE, AFTER, MOVED = (0.35, 0.37, 0.42, 1.0), (0.85, 0.62, 0.25, 1.0), (0.80, 0.12, 0.10, 1.0)
@@ -44,7 +45,7 @@ def main(model: Path, motions: Path, folder: Path) -> int:
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     games.register()
     report = Report()
-    imported = import_model(bpy.context, model, ImportOptions(), report)
+    imported = import_model(bpy.context, model, ModelImportOptions(), report)
     if imported.rig is None:
         raise SystemExit(f"{model} has no bones, so nothing can be moved: name a model with a skeleton")
     rig = imported.rig

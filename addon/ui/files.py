@@ -67,6 +67,16 @@ class FileImport(Operation, FileChoice):
         return made
 
 
+class BackupChoice:
+    """Mixed into operators that write files."""
+
+    backup: BoolProperty(
+        name="Keep a Backup",
+        description="Keep the old file with .bak added to its name; an existing backup is kept",
+        default=True,
+    )
+
+
 def draw_backup(layout: bpy.types.UILayout, operator: Any, path: str) -> None:
     """The operator's option to keep a backup, and below it that an existing one of the file at ``path`` stays."""
     layout.prop(operator, "backup")
@@ -90,16 +100,10 @@ def is_collection_exporter(operator: Any) -> bool:
     )
 
 
-class FileExport(Operation):
+class FileExport(Operation, BackupChoice):
     """Mixed into operators that write a file, before `ExportHelper`. They write `run`, and `suggest` a file."""
 
     bl_options = {"PRESET"}
-
-    backup: BoolProperty(
-        name="Keep a Backup",
-        description="Keep the old file with .bak added to its name; an existing backup is kept",
-        default=True,
-    )
 
     def suggest(self, context: Any) -> None:
         """Set ``filepath``, and options that follow from what is active, before the browser opens."""

@@ -6,7 +6,8 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, StringProperty
 
-from ..games.xray.models import importing as model
+from ..games.xray.options import ModelImportOptions
+from .options import options_from
 
 PACKAGE = (__package__ or "").rpartition(".")[0]
 """The extension's own name, which begins with the repository the user has it from."""
@@ -97,10 +98,11 @@ def arma_folder(context: Any) -> Path | None:
     return Path(bpy.path.abspath(chosen)) if chosen else None
 
 
-def model_options(context: Any, **options: Any) -> "model.ImportOptions":
-    """Options of a model's import with the user's folders."""
+def model_options(context: Any, operator: Any = None, **options: Any) -> ModelImportOptions:
+    """Options of a model's import, those that an ``operator`` has as they are set there, with the user's folders."""
     game, textures = folders(context)
-    return model.ImportOptions(textures_folder=textures, game_folder=game, **options)
+    options |= {"textures_folder": textures, "game_folder": game}
+    return ModelImportOptions(**options) if operator is None else options_from(operator, ModelImportOptions, **options)
 
 
 CLASSES = (MotionbridgePreferences,)

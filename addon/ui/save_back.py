@@ -19,7 +19,7 @@ from ..games import renamed_bones
 from ..games.xray.motions import exporting as motion_export
 from ..games.xray.motions import library, omf_codec
 from .bases import CALL, BlenderOperator
-from .files import draw_backup
+from .files import BackupChoice, draw_backup
 from .hidden_keys import hides_keys
 from .layouts import fields
 from .operation import Operation, Outcome, broken_lines, hand_over
@@ -64,14 +64,8 @@ class Preview:
         self.is_saved = False
 
 
-class SaveBack(Operation):
+class SaveBack(Operation, BackupChoice):
     """Mixed into operators that write a file back, before `bpy.types.Operator`; see `planned` for what they write."""
-
-    backup: BoolProperty(
-        name="Keep a Backup",
-        description="Keep the old file with .bak added to its name; an existing backup is kept",
-        default=True,
-    )
 
     if TYPE_CHECKING:  # as in `LongWork`
         _previews: dict[Any, Preview] | None = None

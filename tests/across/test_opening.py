@@ -44,7 +44,7 @@ def test_what_an_older_blender_saved_leaves_this_one_as_it_came(model, tmp_path)
         )
         assert plan.changes.parts == []
         assert plan.data == path.read_bytes()
-    plan = model_export.plan_export(bpy.context, rig, model_export.ExportOptions(), Report())
+    plan = model_export.plan_export(bpy.context, rig, model_export.ModelExportOptions(), Report())
     assert not plan.changes
     assert plan.data == model_path.read_bytes()
 
@@ -95,6 +95,6 @@ def test_a_ship_an_older_blender_saved_leaves_this_one_as_it_came(between, ship)
     bpy.ops.wm.open_mainfile(filepath=str(between / f"{ship.stem}.oof.blend"))
     assert bpy.data.version[:2] < bpy.app.version[:2], "the file was saved by an older Blender"
     chosen = Chosen(bpy.data.objects["ship"])
-    plan = descent_export.plan_export(bpy.context, chosen, descent_export.ExportOptions(), Report())
+    plan = descent_export.plan_export(bpy.context, chosen, descent_export.ModelExportOptions(), Report())
     assert not plan.changes
     assert plan.data == ship.read_bytes()

@@ -5,10 +5,11 @@ import pytest
 
 from addon.core.report import Report
 from addon.games.descent3 import model as descent_model
-from addon.games.xray.models.importing import ImportOptions, import_model
+from addon.games.xray.models.importing import import_model
 from addon.games.xray.motions import library, omf_codec, skl_codec
 from addon.games.xray.motions.omf_codec import MotionImportOptions
 from addon.games.xray.motions.skl_codec import Rotation, SkeletalImportOptions
+from addon.games.xray.options import ModelImportOptions
 from tests.blender.test_skl_motions import made_motion, rig_of, written
 from tests.real_files import MOTIONS_OF_MODELS, SHIPS, motions_of_model
 
@@ -17,7 +18,7 @@ from tests.real_files import MOTIONS_OF_MODELS, SHIPS, motions_of_model
 def test_an_untouched_import_is_saved(between, model) -> None:
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     model_path, motion_paths = motions_of_model(model)
-    rig = import_model(bpy.context, model_path, ImportOptions(textures=False), Report()).rig
+    rig = import_model(bpy.context, model_path, ModelImportOptions(textures=False), Report()).rig
     for path in motion_paths:
         library.import_motions(
             omf_codec.OMF, bpy.context, rig, str(path), options=MotionImportOptions(), report=Report()
@@ -39,6 +40,8 @@ def test_editor_motions_are_saved(between, kind) -> None:
 @pytest.mark.parametrize("ship", SHIPS, ids=lambda path: path.stem)
 def test_a_ship_is_saved(between, ship) -> None:
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    made = descent_model.import_model(bpy.context, descent_model.Source(ship), descent_model.ImportOptions(), Report())
+    made = descent_model.import_model(
+        bpy.context, descent_model.Source(ship), descent_model.ModelImportOptions(), Report()
+    )
     made.holder.name = "ship"
     bpy.ops.wm.save_as_mainfile(filepath=str(between / f"{ship.stem}.oof.blend"))

@@ -12,13 +12,15 @@ from addon.games.descent3.hierarchy import Chosen
 
 def imported(path, member="", **options):
     report = Report()
-    return model.import_model(bpy.context, model.Source(path, member), model.ImportOptions(**options), report), report
+    return model.import_model(
+        bpy.context, model.Source(path, member), model.ModelImportOptions(**options), report
+    ), report
 
 
 def planned(chosen, **options):
     report = Report()
     chosen = chosen if isinstance(chosen, Chosen) else Chosen(chosen)
-    return model_export.plan_export(bpy.context, chosen, model_export.ExportOptions(**options), report), report
+    return model_export.plan_export(bpy.context, chosen, model_export.ModelExportOptions(**options), report), report
 
 
 def warnings(report):

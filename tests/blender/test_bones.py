@@ -14,7 +14,8 @@ from addon.formats.xray.bones import Mass
 from addon.formats.xray.ogf.chunk_types import BoneNames, IkData, Joint, Shape
 from addon.games.xray.bones import file as bones_file
 from addon.games.xray.models import exporting as model_export
-from addon.games.xray.models.importing import ImportOptions, import_model
+from addon.games.xray.models.importing import import_model
+from addon.games.xray.options import ModelExportOptions, ModelImportOptions
 from tests.blender.test_skl_motions import rig_of
 from tests.blender.test_ui import last_report, refusal
 from tests.formats.xray.bones.test_bones import SMALL
@@ -80,14 +81,14 @@ def test_breakable_is_one_bit_of_a_joint(tmp_path):
         bone.joint.flags = flags
     path = tmp_path / "flags.ogf"
     path.write_bytes(ogf.write(document))
-    rig = import_model(bpy.context, path, ImportOptions(textures=False), Report()).rig
+    rig = import_model(bpy.context, path, ModelImportOptions(textures=False), Report()).rig
     named = [bone.label for bone in document.first(BoneNames).bones[:4]]
     properties = [rig.data.bones[name].motionbridge_xray for name in named]
     assert [one.breakable for one in properties] == [False, True, False, True]
     for one in properties:
         one.breakable = not one.breakable
     stored = ogf.read(
-        model_export.plan_export(bpy.context, rig, model_export.ExportOptions(), Report()).data, "flags.ogf", Report()
+        model_export.plan_export(bpy.context, rig, ModelExportOptions(), Report()).data, "flags.ogf", Report()
     )
     assert [bone.joint.flags for bone in stored.first(IkData).bones[:4]] == [1, 0, 3, 2]
 
@@ -151,7 +152,7 @@ def test_missing_bones_are_kept_and_new_ones_added(small):
 
 
 def test_of_a_model_without_such_a_file_a_new_one_is_made():
-    rig = import_model(bpy.context, SAMPLES / "humanoid.ogf", ImportOptions(textures=False), Report()).rig
+    rig = import_model(bpy.context, SAMPLES / "humanoid.ogf", ModelImportOptions(textures=False), Report()).rig
     plan = bones_file.plan_export(rig, "new.bones", Report())
     found = read(plan.data)
     assert [bone.name for bone in found.bones] == plan.added

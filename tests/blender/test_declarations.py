@@ -7,8 +7,8 @@ from addon.formats.xray import occluders
 from addon.formats.xray.omf import document
 from addon.games.descent3.model_properties import DescentPartProperties, DescentPointProperties
 from addon.games.xray.levels import edit as level_edit
-from addon.games.xray.levels import file as level_file
 from addon.games.xray.motions import properties as motion_properties
+from addon.games.xray.options import Split
 from addon.ui.xray import levels
 
 
@@ -20,11 +20,7 @@ def test_flags_of_motions_are_the_files():
 
 def test_the_import_of_levels_offers_what_its_options_know():
     properties = bpy.ops.import_scene.xray_level_geometry.get_rna_type().properties
-    assert set(properties["split"].enum_items.keys()) == {
-        level_file.WHOLE,
-        level_file.BY_SECTOR,
-        level_file.BY_MATERIAL,
-    }
+    assert set(properties["split"].enum_items.keys()) == set(Split.__members__)
     assert round(properties["weld_distance"].default, 6) == occluders.ENGINE_MERGES_WITHIN
 
 

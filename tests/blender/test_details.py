@@ -19,8 +19,7 @@ from addon.games.xray.levels import (
     importing as level,
 )
 from addon.games.xray.levels.details_exporting import models_of
-from addon.games.xray.levels.file import LevelOptions
-from addon.games.xray.levels.gather import ExportOptions
+from addon.games.xray.options import LevelExportOptions, LevelImportOptions
 from tests.formats.xray.level_bytes import chunk, words
 from tests.formats.xray.test_details import GRASS, OLD, SLOTS, SMALL, WORD
 from tests.real_files import corpus_files
@@ -34,13 +33,13 @@ SLOT = np.dtype([("word", "<u8"), ("density", "<u2", 4)])
 
 def imported(path, **options):
     report = Report()
-    made = level.import_file(bpy.context, path, LevelOptions(**options), report)
+    made = level.import_file(bpy.context, path, LevelImportOptions(**options), report)
     return made.holder, report
 
 
 def planned(ground, **options):
     report = Report()
-    return level_export.plan_export(bpy.context, ground, ExportOptions(**options), report), report
+    return level_export.plan_export(bpy.context, ground, LevelExportOptions(**options), report), report
 
 
 def written(tmp_path, data, name="level.details"):
@@ -95,7 +94,7 @@ def test_what_nobody_touched_leaves_byte_for_byte_through_a_saved_scene(path, tm
     bpy.ops.wm.save_as_mainfile(filepath=saved)
     bpy.ops.wm.open_mainfile(filepath=saved)
     target = tmp_path / path.name
-    level_export.export_file(bpy.context, bpy.data.objects[name], target, ExportOptions(), Report())
+    level_export.export_file(bpy.context, bpy.data.objects[name], target, LevelExportOptions(), Report())
     assert target.read_bytes() == path.read_bytes()
 
 

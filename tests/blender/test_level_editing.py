@@ -47,14 +47,14 @@ def named_parts(made):
 
 
 def test_parts_hold_what_is_theirs_and_are_named_after_it(two_sectors):
-    parts = named_parts(imported(two_sectors, split=level.BY_SECTOR)[0])
+    parts = named_parts(imported(two_sectors, split=level.Split.SECTOR)[0])
     assert {name: len(part.data.polygons) for name, part in parts.items()} == {"0": 2, "1": 2}
     assert face_values(parts["1"], "sector", np.int32).tolist() == [1, 1]
     assert face_values(parts["1"], "material", np.int32).tolist() == [1, 0]
 
 
 def test_a_vertex_moved_in_one_part_parts_from_its_copies(two_sectors):
-    made, _ = imported(two_sectors, split=level.BY_SECTOR)
+    made, _ = imported(two_sectors, split=level.Split.SECTOR)
     part = named_parts(made)["1"]
     moved = next(vertex for vertex in part.data.vertices if tuple(vertex.co) == (0, 1, 0))  # only of face 1
     moved.co.z = 5
@@ -73,7 +73,7 @@ def test_a_vertex_moved_in_one_part_parts_from_its_copies(two_sectors):
 
 
 def test_a_part_that_is_deleted_takes_its_faces_along_and_no_others(two_sectors):
-    made, _ = imported(two_sectors, split=level.BY_SECTOR)
+    made, _ = imported(two_sectors, split=level.Split.SECTOR)
     bpy.data.objects.remove(named_parts(made)["0"])
     points, faces = read_cform(planned(made.holder)[0].data)
     old, before = read_cform(two_sectors.read_bytes())
@@ -83,7 +83,7 @@ def test_a_part_that_is_deleted_takes_its_faces_along_and_no_others(two_sectors)
 
 
 def test_all_parts_deleted_is_refused(two_sectors):
-    made, _ = imported(two_sectors, split=level.BY_MATERIAL)
+    made, _ = imported(two_sectors, split=level.Split.MATERIAL)
     for part in made.meshes:
         bpy.data.objects.remove(part)
     with pytest.raises(WriteError, match="has no meshes"):

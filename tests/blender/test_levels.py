@@ -19,12 +19,12 @@ ALL = [parameter for parameter in corpus_files("cform", "hom", "som", "dm") if "
 
 def imported(path, **options):
     report = Report()
-    return level.import_file(bpy.context, path, level.LevelOptions(**options), report), report
+    return level.import_file(bpy.context, path, level.LevelImportOptions(**options), report), report
 
 
 def planned(holder, **options):
     report = Report()
-    return level_export.plan_export(bpy.context, holder, level_export.ExportOptions(**options), report), report
+    return level_export.plan_export(bpy.context, holder, level_export.LevelExportOptions(**options), report), report
 
 
 def positions_of(shown):
@@ -67,7 +67,7 @@ def test_what_nobody_touched_leaves_byte_for_byte_through_a_saved_scene(path, tm
     bpy.ops.wm.save_as_mainfile(filepath=saved)
     bpy.ops.wm.open_mainfile(filepath=saved)
     target = tmp_path / path.name
-    level_export.export_file(bpy.context, bpy.data.objects[name], target, level_export.ExportOptions(), Report())
+    level_export.export_file(bpy.context, bpy.data.objects[name], target, level_export.LevelExportOptions(), Report())
     assert target.read_bytes() == path.read_bytes()
 
 
@@ -77,7 +77,7 @@ def test_welded_soup_comes_back_in_its_order(path, weld):
     is_kept(path, weld=weld)
 
 
-@pytest.mark.parametrize("split", [level.BY_SECTOR, level.BY_MATERIAL])
+@pytest.mark.parametrize("split", [level.Split.SECTOR, level.Split.MATERIAL])
 @pytest.mark.parametrize("path", [parameter for parameter in ALL if str(parameter.id).startswith("cform")])
 def test_collision_in_parts_comes_back_as_one(path, split):
     is_kept(path, split=split)
@@ -181,7 +181,7 @@ SQUARE = [(0, 0, 0), (2, 0, 0), (2, 1, 0), (0, 1, 0)]
 
 
 @pytest.mark.parametrize("path", corpus_files("cform/tss_level.cform"))
-@pytest.mark.parametrize("split", [level.WHOLE, level.BY_MATERIAL])
+@pytest.mark.parametrize("split", [level.Split.WHOLE, level.Split.MATERIAL])
 def test_another_material_of_a_face_is_the_only_byte_that_changes(path, split):
     made, _ = imported(path, split=split)
     shown = made.meshes[0]
@@ -320,7 +320,7 @@ def test_folded_faces_repeated_faces_and_no_numbers_survive(tmp_path):
     path = tmp_path / "level.cform"
     faces = [(0, 1, 2), (1, 1, 2), (0, 1, 2), (2, 1, 0), (0, 0, 0), (0, 1, 3)]
     path.write_bytes(cform_bytes([*TRIANGLE, (np.nan, 0, 0)], faces))
-    for split in (level.WHOLE, level.BY_MATERIAL):
+    for split in (level.Split.WHOLE, level.Split.MATERIAL):
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         is_kept(path, split=split)
 

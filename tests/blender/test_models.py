@@ -29,12 +29,12 @@ ODD = corpus_files("ogf/odd_*")
 
 def imported(path, **options):
     report = Report()
-    return model.import_model(bpy.context, path, model.ImportOptions(**options), report), report
+    return model.import_model(bpy.context, path, model.ModelImportOptions(**options), report), report
 
 
 def exported(holder, path, **options):
     report = Report()
-    plan = model_export.export_model(bpy.context, holder, path, model_export.ExportOptions(**options), report)
+    plan = model_export.export_model(bpy.context, holder, path, model_export.ModelExportOptions(**options), report)
     return plan, report
 
 

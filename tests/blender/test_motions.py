@@ -19,13 +19,14 @@ from addon.formats.xray.ogf.skeleton import decode_skeleton
 from addon.formats.xray.omf.document import Motion
 from addon.formats.xray.omf.mapping import decode
 from addon.games.plan import OtherBase
-from addon.games.xray.models.importing import ImportOptions, import_model
+from addon.games.xray.models.importing import import_model
 from addon.games.xray.motions import edit as motion_edit
 from addon.games.xray.motions import exporting as motion_export
 from addon.games.xray.motions import files as motion_files
 from addon.games.xray.motions import library, marks, omf_codec
 from addon.games.xray.motions.exporting import Onto, RestChange
 from addon.games.xray.motions.omf_codec import MotionExportOptions, MotionImportOptions
+from addon.games.xray.options import ModelImportOptions
 from tests.real_files import CORPUS, REAL_MOTIONS_OF_MODELS
 from tests.scene import differences, snapshot
 
@@ -35,7 +36,7 @@ OPTIONS = MotionImportOptions()
 
 
 def load_model(path: Path):
-    return import_model(bpy.context, path, ImportOptions(textures=False), Report()).rig
+    return import_model(bpy.context, path, ModelImportOptions(textures=False), Report()).rig
 
 
 def load_motions(rig, path: Path, options: MotionImportOptions = OPTIONS):

@@ -652,7 +652,7 @@ def test_wrong_files_are_refused_before_anything_is_made(data, words, tmp_path):
     path.write_bytes(data)
     before = snapshot()
     with pytest.raises(ReadError, match=words):
-        model.import_model(bpy.context, model.Source(path), model.ImportOptions(), Report())
+        model.import_model(bpy.context, model.Source(path), model.ModelImportOptions(), Report())
     assert differences(before, snapshot()) == []
 
 
@@ -662,5 +662,5 @@ def test_a_failed_export_leaves_the_old_file(pyro, tmp_path):
     target = tmp_path / "there.oof"
     target.write_bytes(b"old")
     with pytest.raises(WriteError, match="NaN or infinite position"):
-        model_export.export_model(bpy.context, Chosen(made.holder), target, model_export.ExportOptions(), Report())
+        model_export.export_model(bpy.context, Chosen(made.holder), target, model_export.ModelExportOptions(), Report())
     assert target.read_bytes() == b"old"

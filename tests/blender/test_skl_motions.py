@@ -23,12 +23,13 @@ from addon.formats.xray import skl
 from addon.formats.xray.envelopes import stored
 from addon.formats.xray.marks import Mark
 from addon.formats.xray.skl.document import BoneTrack, SkeletalMotion
-from addon.games.xray.models.importing import ImportOptions, import_model
+from addon.games.xray.models.importing import import_model
 from addon.games.xray.motions import exporting as motion_export
 from addon.games.xray.motions import library, omf_codec, skl_codec
 from addon.games.xray.motions.exporting import Onto, RestChange
 from addon.games.xray.motions.omf_codec import MotionImportOptions
 from addon.games.xray.motions.skl_codec import Rotation, SkeletalExportOptions, SkeletalImportOptions
+from addon.games.xray.options import ModelImportOptions
 from tests.real_files import CORPUS
 from tests.scene import differences, snapshot
 
@@ -194,7 +195,7 @@ def test_blender_shows_what_the_engine_plays_of_real_files(file, kind):
 @pytest.mark.parametrize("model", ["gwr_wpn_hand_04", "ixray_wpn_hand_0"])
 def test_blender_shows_what_the_engine_plays_on_the_games_own_skeletons(model, tmp_path):
     path = CORPUS / "skls" / "unarmed.skls"
-    rig = import_model(bpy.context, CORPUS / "ogf" / f"{model}.ogf", ImportOptions(textures=False), Report()).rig
+    rig = import_model(bpy.context, CORPUS / "ogf" / f"{model}.ogf", ModelImportOptions(textures=False), Report()).rig
     actions = load(rig, path, rotation=Rotation.AUTOMATIC).actions
     assert rig.pose.bones["bip01"].rotation_mode == "ZXY"
     metres, radians = worst_differences(rig, read(path).motions[0], [0, 0.5, 3.25, 7, 12.5, 24, 25, 38.75, 39])
@@ -621,7 +622,7 @@ def test_quaternions_where_the_armature_has_some(tmp_path):
 @needs_corpus
 def test_other_motions_of_the_armature_play_and_leave_as_they_came():
     model = CORPUS / "ogf" / "ixray_wpn_hand_0.ogf"
-    rig = import_model(bpy.context, model, ImportOptions(textures=False), Report()).rig
+    rig = import_model(bpy.context, model, ModelImportOptions(textures=False), Report()).rig
     (editors,) = load(rig, CORPUS / "skls" / "unarmed.skls", rotation=Rotation.EULER).actions
     alone = exported_omf(rig, [editors])
     omf = CORPUS / "omf" / "coc_hand_bolt_marks.omf"

@@ -31,30 +31,10 @@ from ...formats.descent3.hog2 import Hog2
 from ...formats.descent3.oof.mapping import decode
 from ...formats.descent3.oof.model import Model, Part
 from . import motion, points
+from .options import ModelImportOptions
 from .textures import Textures, build_material, open_archive, textures_for
 
 SUFFIX = ".oof"
-
-
-@dataclass(frozen=True)
-class ImportOptions:
-    """``bones`` makes an armature with a bone for each sub-object; ``folders`` are the game's, searched for textures.
-
-    ``animation`` animates parts with actions, with a key at every tick and more where they rotate fast, or with
-    ``few_keys`` only the file's keys and those needed to stay within a tolerance of what the game shows; ``rotors``
-    previews rotors by drivers; ``animated`` is the folder that images of animated textures are written to.
-    ``collection`` is the name of a new collection for the model; empty for the active one.
-    """
-
-    bones: bool = False
-    points: bool = True
-    textures: bool = True
-    animation: bool = True
-    few_keys: bool = False
-    rotors: bool = True
-    folders: Sequence[Path] = ()
-    animated: Path | None = None
-    collection: str = ""
 
 
 @dataclass(frozen=True)
@@ -106,7 +86,7 @@ def models_in(archive: Hog2) -> list[tuple[str, int]]:
     )
 
 
-def import_model(context: Any, source: Source, options: ImportOptions, report: Report) -> ImportedModel:
+def import_model(context: Any, source: Source, options: ModelImportOptions, report: Report) -> ImportedModel:
     """Build the model in the scene, selected, its holder active; Object mode is set, nothing else changes.
 
     The file is read once. Raises `ReadError` before anything is built.
@@ -141,7 +121,7 @@ def import_model(context: Any, source: Source, options: ImportOptions, report: R
     return result
 
 
-def _textures(source: Source, archive: Hog2 | None, options: ImportOptions, report: Report) -> Textures | None:
+def _textures(source: Source, archive: Hog2 | None, options: ModelImportOptions, report: Report) -> Textures | None:
     if not options.textures:
         return None
     return textures_for(source.path.absolute(), archive, options.folders, report, options.animated)

@@ -39,6 +39,7 @@ from ...formats.descent3.oof.model import (
 from ..plan import FilePlan, OtherBase, starts_from_disk
 from . import motion, points
 from .hierarchy import Chosen, Hierarchy, RestPose, hierarchy_of, rest_pose
+from .options import ModelExportOptions
 from .spin import rotates_itself
 from .textures import gather_material
 
@@ -55,19 +56,6 @@ AXIS_TOLERANCE = 1e-6
 _NUMBERED = re.compile(r"\.\d{3,}$")
 
 
-@dataclass(frozen=True)
-class ExportOptions:
-    """``modifiers`` are applied as in the viewport; ``shown_normals`` writes normals as Blender shows them, with sharp
-    edges, instead of those by the rule of the game's own tools; ``anew`` writes a new file, of version 2300, for
-    an imported model; ``backup`` keeps the old file.
-    """
-
-    modifiers: bool = False
-    shown_normals: bool = False
-    anew: bool = False
-    backup: bool = True
-
-
 @dataclass
 class ModelPlan(FilePlan):
     """The file of a model, its ``parts`` in Blender and the motion of each."""
@@ -79,7 +67,7 @@ class ModelPlan(FilePlan):
 
 
 def plan_export(
-    context: Any, chosen: Chosen, options: ExportOptions, report: Report, path: Path | str = "model.oof"
+    context: Any, chosen: Chosen, options: ModelExportOptions, report: Report, path: Path | str = "model.oof"
 ) -> ModelPlan:
     """What exporting the chosen objects to ``path`` would write. The scene remains unchanged. Raises `WriteError`."""
     name = Path(path).stem
@@ -112,7 +100,7 @@ def plan_save_back(context: Any, holder: Any, *, if_changed: OtherBase, report: 
             f"{holder.name!r} comes from {'an archive' if path else 'no file'}", remedy="Export it to a file of its own"
         )
     imported = hashlib.sha256(document_of(Chosen(holder))).hexdigest()
-    plan = plan_export(context, Chosen(holder), ExportOptions(), report, path)
+    plan = plan_export(context, Chosen(holder), ModelExportOptions(), report, path)
     files.warn_of_replacing(path, report)
     starts_from_disk(path, {imported, properties.saved, plan.digest}, if_changed)
     return plan
@@ -125,7 +113,9 @@ def settle(plan: ModelPlan, holder: Any) -> None:
     holder.motionbridge_descent_model.motion_status = "UNTOUCHED"
 
 
-def export_model(context: Any, chosen: Chosen, path: Path | str, options: ExportOptions, report: Report) -> FilePlan:
+def export_model(
+    context: Any, chosen: Chosen, path: Path | str, options: ModelExportOptions, report: Report
+) -> FilePlan:
     """Write the file, whole or not at all. Raises `WriteError`."""
     plan = plan_export(context, chosen, options, report, path)
     files.warn_of_replacing(path, report)
@@ -169,7 +159,7 @@ class Offending:
 def find_problems(context: Any, chosen: Chosen, report: Report) -> list[Offending]:
     """What the game would refuse or show differently, with the objects concerned. Raises `WriteError`."""
     hierarchy = hierarchy_of(context, chosen, report)
-    model = gather_model(context, hierarchy, imported_model(chosen), ExportOptions(), report)
+    model = gather_model(context, hierarchy, imported_model(chosen), ModelExportOptions(), report)
     model.name = ""
     check_hierarchy(model)
     return [
@@ -182,7 +172,7 @@ def find_problems(context: Any, chosen: Chosen, report: Report) -> list[Offendin
 
 
 def gather_model(
-    context: Any, hierarchy: Hierarchy, before: Model | None, options: ExportOptions, report: Report
+    context: Any, hierarchy: Hierarchy, before: Model | None, options: ModelExportOptions, report: Report
 ) -> Model:
     """The model of these objects; ``before`` is the one that was imported. Raises `WriteError`."""
     # Only this updates matrices of objects that a script moved, and the results of modifiers.
@@ -251,7 +241,7 @@ def game_name(found: Any) -> str:
     return plain
 
 
-def _gather_mesh(context: Any, found: Any, options: ExportOptions, report: Report) -> PolygonMesh:
+def _gather_mesh(context: Any, found: Any, options: ModelExportOptions, report: Report) -> PolygonMesh:
     if found.type != "MESH":
         nothing = np.zeros(0, np.int32)
         return PolygonMesh(found.name, np.zeros((0, 3), np.float32), nothing, nothing, material_index=nothing)

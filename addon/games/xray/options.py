@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
 from ..options import Options, choice, option
@@ -113,3 +114,95 @@ class PathExportOptions(Options):
     version: int | None = None
     tolerance: tuple[float, float] = TOLERANCE
     banked: bool = option(True, "Tilt with Curve", "An object that follows a curve object tilts with the curve")
+
+
+# Models ---------------------------------------------------------------------------------------------------------------
+
+
+class ModelImportOptions(Options):
+    """``game_folder`` holds ``meshes`` and ``textures``, searched besides the folders the model stands in.
+
+    ``collection`` names a new collection to put the model into; empty for the active one.
+    """
+
+    meshes: bool = option(True, "Meshes", "Import the meshes too, not only the armature")
+    textures: bool = option(
+        True,
+        "Textures",
+        "Show textures found in the folders of the preferences, or in the game folders that contain the model",
+    )
+    textures_folder: Path | None = None
+    game_folder: Path | None = None
+    collection: str = ""
+
+
+class ModelExportOptions(Options):
+    """``most_links`` bones a vertex may follow: 4, or 2 for Shadow of Chernobyl; ``backup`` keeps the old file."""
+
+    skeleton: bool = option(True, "Skeleton", "Bones with their rest pose, shapes and joints")
+    meshes: bool = option(True, "Meshes", "Meshes with their weights and materials")
+    most_links: int = 4
+    backup: bool = True
+
+
+# Levels ---------------------------------------------------------------------------------------------------------------
+
+
+class Split(Enum):
+    """Into which meshes collision is split."""
+
+    WHOLE = "whole"
+    SECTOR = "sector"
+    MATERIAL = "material"
+
+
+SPLITS = (
+    ("WHOLE", "One Mesh", "The collision as one mesh"),
+    ("SECTOR", "By Sector", "One mesh per sector; exported as one mesh"),
+    ("MATERIAL", "By Game Material", "One mesh per game material; exported as one mesh"),
+)
+
+
+class LevelImportOptions(Options):
+    """``weld`` of occluders: metres, None for none.
+
+    ``game_materials`` a `gamemtl.xr`, else it is looked for around the file and in ``game_folder``. ``collection``
+    names a new collection; empty for the active one.
+    """
+
+    split: Split = choice(Split.WHOLE, "Collision", "How to split the collision into meshes", SPLITS)
+    weld: float | None = None
+    textures: bool = option(True, "Textures", "Show the textures of the detail models")
+    game_materials: Path | None = None
+    game_folder: Path | None = None
+    textures_folder: Path | None = None
+    collection: str = ""
+
+
+class LevelExportOptions(Options):
+    """``modifiers`` applied as the viewport shows them; ``anew`` makes a new file, of the newest version, where one was
+    imported; ``backup`` keeps the old file. ``game_materials`` the ids of the game's `gamemtl.xr`, none where it was
+    not found.
+    """
+
+    modifiers: bool = option(False, "Apply Modifiers", "Export the mesh with its modifiers applied")
+    anew: bool = option(
+        False, "New File", "Write a new file of the newest version from the mesh, without the imported data"
+    )
+    backup: bool = True
+    game_materials: frozenset[int] = frozenset()
+
+
+class ScatterOptions(Options):
+    """``spacing`` metres between the places where a plant may stand; ``most`` plants that are shown.
+
+    ``on_collision`` sets them down on the collision of the scene, if there is one.
+    """
+
+    spacing: float = option(
+        0.5, "Spacing", "Metres between possible positions of a plant", min=0.1, max=2.0, subtype="DISTANCE"
+    )
+    most: int = option(50_000, "Maximum Plants", "Largest number of plants to show", min=1, soft_max=500_000)
+    on_collision: bool = option(
+        True, "Place on Collision", "Place plants on the collision mesh of the scene within the height of the slot"
+    )

@@ -10,12 +10,14 @@ from ...core.errors import MotionbridgeError, ReadError, WriteError
 from ...core.report import Report
 from ...games.descent3 import hierarchy, kinds, model, model_export, motion, spin, textures
 from ...games.descent3.model_properties import holder_of
+from ...games.descent3.options import ModelExportOptions, ModelImportOptions
 from .. import lists, nearby_paths
 from ..bases import CALL, BlenderList, BlenderOperator, ExportHelper, ImportHelper
 from ..files import FileExport, FileImport, draw_backup, is_collection_exporter
 from ..layouts import fields
 from ..lists import TickedChoice, TickedRows, name_filter
 from ..operation import Outcome, broken_lines, hand_over
+from ..options import options_from, properties_from
 from ..preferences import descent3_folders
 from ..target import objects_of
 from ..translations import said, shown
@@ -23,6 +25,8 @@ from ..translations import said, shown
 if TYPE_CHECKING:
     from ...formats.descent3.hog2 import Hog2
 
+ModelImportProperties: Any = properties_from(ModelImportOptions)
+ModelExportProperties: Any = properties_from(ModelExportOptions)
 AS_ITEMS = (
     ("OBJECTS", "Objects", "Create one object per sub-object, parented like the sub-objects"),
     ("BONES", "Armature", "Create an armature with one bone per sub-object and parent each sub-object to its bone"),
@@ -62,7 +66,7 @@ class MOTIONBRIDGE_UL_listed_models(TickedRows, BlenderList):
         return shown("{} kB").format(max(item.bytes // 1024, 1))
 
 
-class IMPORT_SCENE_OT_descent3_oof(TickedChoice, FileImport, ImportHelper, BlenderOperator):
+class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImport, ImportHelper, BlenderOperator):
     """Import models of Descent 3: sub-objects, textures, gun, attach and ground points, weapon batteries"""
 
     bl_idname = "import_scene.descent3_oof"
@@ -78,16 +82,6 @@ class IMPORT_SCENE_OT_descent3_oof(TickedChoice, FileImport, ImportHelper, Blend
     shown_as: EnumProperty(
         name="Import As", description="What to create from the sub-objects", items=AS_ITEMS, default="OBJECTS"
     )
-    points: BoolProperty(
-        name="Points", description="Import gun, ground, attach and special points as empties", default=True
-    )
-    textures: BoolProperty(
-        name="Textures",
-        description=(
-            "Show textures found next to the model, in its archive, or in the Descent 3 folder of the preferences"
-        ),
-        default=True,
-    )
     animated_textures: StringProperty(
         name="Animation Folder",
         description=(
@@ -97,17 +91,7 @@ class IMPORT_SCENE_OT_descent3_oof(TickedChoice, FileImport, ImportHelper, Blend
         search=nearby_paths.offered(),
         search_options={"SUGGESTION"},
     )
-    animation: BoolProperty(
-        name="Animation",
-        description="Import motions of sub-objects as actions; one game tick is one frame",
-        default=True,
-    )
     keys: EnumProperty(name="Keys", description="Where motions get keys", items=KEY_ITEMS, default="EVERY")
-    rotors: BoolProperty(
-        name="Rotate Rotors",
-        description="Show rotors rotating as in the game; not exported",
-        default=True,
-    )
     match_scene: BoolProperty(
         name="Match Scene",
         description="Set the scene to 30 frames per second and to the ticks of the first animated model",
@@ -265,13 +249,11 @@ class IMPORT_SCENE_OT_descent3_oof(TickedChoice, FileImport, ImportHelper, Blend
         return [row for row in self.listed[self.active_listed : self.active_listed + 1] if fits(row.name)]
 
     def _import(self, context: Any, source: "model.Source", report: Report) -> "model.ImportedModel":
-        options = model.ImportOptions(
+        options = options_from(
+            self,
+            ModelImportOptions,
             bones=self.shown_as == "BONES",
-            points=self.points,
-            textures=self.textures,
-            animation=self.animation,
             few_keys=self.keys == "FEW",
-            rotors=self.rotors,
             folders=descent3_folders(context),
             animated=Path(bpy.path.abspath(self.animated_textures)) if self.animated_textures else None,
             collection=Path(source.member or source.path.name).stem if self.new_collection else "",
@@ -290,7 +272,7 @@ NORMAL_ITEMS = (
 )
 
 
-class EXPORT_SCENE_OT_descent3_oof(FileExport, ExportHelper, BlenderOperator):
+class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelper, BlenderOperator):
     """Export an imported Descent 3 model, whose unedited parts keep their bytes, or selected meshes"""
 
     bl_idname = "export_scene.descent3_oof"
@@ -303,16 +285,8 @@ class EXPORT_SCENE_OT_descent3_oof(FileExport, ExportHelper, BlenderOperator):
         description="Export the model of this collection, such as one level of detail",
         options={"HIDDEN"},
     )
-    modifiers: BoolProperty(
-        name="Apply Modifiers", description="Export the mesh with its modifiers applied", default=False
-    )
     normals: EnumProperty(
         name="Normals", description="Which vertex normals to export", items=NORMAL_ITEMS, default="GAME"
-    )
-    anew: BoolProperty(
-        name="New File",
-        description="Write a new file of version 2300 from the objects, without the imported data",
-        default=False,
     )
 
     @classmethod
@@ -353,9 +327,7 @@ class EXPORT_SCENE_OT_descent3_oof(FileExport, ExportHelper, BlenderOperator):
         if path.suffix.lower() != model_export.SUFFIX:
             suffix = path.suffix or "a file without suffix"
             raise WriteError(f"the game reads models of .oof, not {suffix}", remedy="Use this suffix")
-        options = model_export.ExportOptions(
-            modifiers=self.modifiers, shown_normals=self.normals == "SHOWN", anew=self.anew, backup=self.backup
-        )
+        options = options_from(self, ModelExportOptions, shown_normals=self.normals == "SHOWN", backup=self.backup)
         plan = model_export.export_model(context, chosen_model(context, self.collection), path, options, report)
         return Outcome(f"{path.name}: {plan.sentence()}")
 

@@ -11,7 +11,6 @@ from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.xray import cform
 from ...games.xray.levels import edit as level_edit
-from ...games.xray.levels import gather as level_gather
 from ...games.xray.levels import materials as level_materials
 from ...games.xray.levels.properties import holder_of
 from ..bases import BlenderOperator
@@ -46,10 +45,9 @@ def game_names(context: Any, holder: Any, report: Report) -> dict[int, str]:
     return level_materials.names_for(path, game_materials(context), game, report)
 
 
-def options_with_materials(context: Any, holder: Any, report: Report, **chosen: Any) -> "level_gather.ExportOptions":
-    """Options of an export or a check, with the game's materials where ``holder`` is collision."""
-    known = game_names(context, holder, report) if holder.motionbridge_level.kind == "CFORM" else {}
-    return level_gather.ExportOptions(**chosen, game_materials=frozenset(known))
+def known_materials(context: Any, holder: Any, report: Report) -> frozenset[int]:
+    """The game's materials where ``holder`` is collision."""
+    return frozenset(game_names(context, holder, report) if holder.motionbridge_level.kind == "CFORM" else ())
 
 
 class FaceValues(Operation):

@@ -14,11 +14,14 @@ from ...games.xray.levels import details_exporting as level_details_export
 from ...games.xray.levels import details_scatter as level_details_scatter
 from ...games.xray.levels import edit as level_edit
 from ...games.xray.levels.properties import SHOWN_BY
+from ...games.xray.options import ScatterOptions
 from ..bases import CALL, BlenderList, BlenderOperator
 from ..layouts import fields
 from ..operation import Operation, Outcome
+from ..options import options_from, properties_from
 from ..translations import said, shown
 
+ScatterProperties: Any = properties_from(ScatterOptions)
 PLACES = tuple(
     (str(place), label, "One of the four detail models of a slot")
     for place, label in enumerate(("First", "Second", "Third", "Fourth"))
@@ -261,7 +264,7 @@ class MOTIONBRIDGE_OT_details_select(OfModel, BlenderOperator):
         return Outcome(said("Selected slots: {}").format(len(faces)))
 
 
-class MOTIONBRIDGE_OT_details_scatter(OfGround, BlenderOperator):
+class MOTIONBRIDGE_OT_details_scatter(ScatterProperties, OfGround, BlenderOperator):
     """Show a preview of the plants: models, densities and scales are exact, positions and rotations approximate"""
 
     bl_idname = "motionbridge.details_scatter"
@@ -272,27 +275,11 @@ class MOTIONBRIDGE_OT_details_scatter(OfGround, BlenderOperator):
         description="Scatter on the selected slots only, not on the whole ground",
         default=True,
     )
-    spacing: FloatProperty(
-        name="Spacing",
-        description="Metres between possible positions of a plant",
-        default=0.5,
-        min=0.1,
-        max=2.0,
-        subtype="DISTANCE",
-    )
-    most: IntProperty(
-        name="Maximum Plants", description="Largest number of plants to show", default=50_000, min=1, soft_max=500_000
-    )
-    on_collision: BoolProperty(
-        name="Place on Collision",
-        description="Place plants on the collision mesh of the scene within the height of the slot",
-        default=True,
-    )
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Show them."""
         ground = context.active_object
-        options = level_details_scatter.ScatterOptions(self.spacing, self.most, self.on_collision)
+        options = options_from(self, ScatterOptions)
         with scope.object_mode(context):
             selected = level_edit.selected_faces(ground.data) if self.selected else None
             count = level_details_scatter.scatter(context, ground, selected, options, report)

@@ -13,38 +13,35 @@ from ...core.report import Report
 from ...games.xray import kinds
 from ...games.xray.levels import edit as level_edit
 from ...games.xray.levels import exporting as level_export
-from ...games.xray.levels import file as level_file
 from ...games.xray.levels import folder as level_folder
 from ...games.xray.levels import importing as level
 from ...games.xray.levels import materials as level_materials
 from ...games.xray.levels import models as level_models
 from ...games.xray.levels.properties import KINDS, holder_of, meshes_of
+from ...games.xray.options import LevelExportOptions, LevelImportOptions
 from .. import layouts, view_range
 from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper
 from ..files import FileExport, FileImport, draw_backup, is_collection_exporter
 from ..layouts import fields, paragraph
 from ..operation import Operation, Outcome, StartsAtOnce
+from ..options import options_from, properties_from
 from ..preferences import folders, game_materials
 from ..sidebar import MotionbridgePanel
 from ..target import level_holder_to_export
 from ..translations import said, shown
-from .collision_values import FaceValues, draw_active_face, options_with_materials
+from .collision_values import FaceValues, draw_active_face, known_materials
 from .details import draw_ground
 
 if TYPE_CHECKING:
     from ...games.xray.levels.file import ImportedLevelFile
 
-SPLIT_ITEMS = (
-    ("WHOLE", "One Mesh", "The collision as one mesh"),
-    ("SECTOR", "By Sector", "One mesh per sector; exported as one mesh"),
-    ("MATERIAL", "By Game Material", "One mesh per game material; exported as one mesh"),
-)
+LevelImportProperties: Any = properties_from(LevelImportOptions)
+LevelExportProperties: Any = properties_from(LevelExportOptions)
 
 
-class LevelChoices:
+class LevelChoices(LevelImportProperties):
     """The options that a file and a folder have in common."""
 
-    split: EnumProperty(name="Collision", description="How to split the collision into meshes", items=SPLIT_ITEMS)
     weld: BoolProperty(
         name="Weld Occluders",
         description="Join coinciding corners of occluders; unedited faces are exported unchanged",
@@ -59,7 +56,6 @@ class LevelChoices:
         precision=3,
         subtype="DISTANCE",
     )
-    textures: BoolProperty(name="Textures", description="Show the textures of the detail models", default=True)
 
     def draw(self, _context: bpy.types.Context) -> None:
         """The options, in browser, dialog and presets alike."""
@@ -72,14 +68,14 @@ class LevelChoices:
         distance.prop(self, "weld_distance")
         layout.prop(self, "textures")
 
-    def level_options(self, context: Any, collection: str = "") -> "level_file.LevelOptions":
+    def level_options(self, context: Any, collection: str = "") -> LevelImportOptions:
         """What was chosen, with the user's folders."""
         chosen: Any = self
         game, textures = folders(context)
-        return level_file.LevelOptions(
-            split=chosen.split,
+        return options_from(
+            self,
+            LevelImportOptions,
             weld=chosen.weld_distance if chosen.weld else None,
-            textures=chosen.textures,
             game_materials=game_materials(context),
             game_folder=game,
             textures_folder=textures,
@@ -151,7 +147,7 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelChoices, BlenderOperator):
 LETTERS_SHOWN = 30
 
 
-class EXPORT_SCENE_OT_xray_level_geometry(FileExport, ExportHelper, BlenderOperator):
+class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, ExportHelper, BlenderOperator):
     """Export the active object as part of a S.T.A.L.K.E.R. (X-Ray) level: collision, occluders, detail model"""
 
     bl_idname = "export_scene.xray_level_geometry"
@@ -161,14 +157,6 @@ class EXPORT_SCENE_OT_xray_level_geometry(FileExport, ExportHelper, BlenderOpera
     filter_glob: StringProperty(default=kinds.LEVELS.exported_glob, options={"HIDDEN"})
     collection: StringProperty(
         name="Source Collection", description="Export what of a level is in this collection", options={"HIDDEN"}
-    )
-    modifiers: BoolProperty(
-        name="Apply Modifiers", description="Export the mesh with its modifiers applied", default=False
-    )
-    anew: BoolProperty(
-        name="New File",
-        description="Write a new file of the newest version from the mesh, without the imported data",
-        default=False,
     )
     findings: StringProperty(
         name="Findings", description="Errors and warnings for the game", options={"HIDDEN", "SKIP_SAVE"}
@@ -189,7 +177,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(FileExport, ExportHelper, BlenderOpera
             suffix = level_export.SUFFIXES[holder.motionbridge_level.kind]
             name = bpy.path.clean_name(holder.name)
             self.filepath = bpy.path.abspath(came_from) if came_from else f"{name}{suffix}"
-            options = options_with_materials(context, holder, Report())
+            options = LevelExportOptions(game_materials=known_materials(context, holder, Report()))
             found = level_export.find_problems(context, holder, Report(), options)
             self.findings = "\n".join(one.problem.sentence for one in found)
 
@@ -220,9 +208,8 @@ class EXPORT_SCENE_OT_xray_level_geometry(FileExport, ExportHelper, BlenderOpera
             raise WriteError(
                 f"{holder.name!r} needs a file with the suffix {suffix}, not {path.suffix}", remedy="Use this suffix"
             )
-        options = options_with_materials(
-            context, holder, report, modifiers=self.modifiers, anew=self.anew, backup=self.backup
-        )
+        materials = known_materials(context, holder, report)
+        options = options_from(self, LevelExportOptions, game_materials=materials, backup=self.backup)
         plan = level_export.export_file(context, holder, path, options, report)
         return Outcome(f"{path.name}: {plan.sentence()}")
 
@@ -316,7 +303,7 @@ class MOTIONBRIDGE_OT_level_check(StartsAtOnce, Operation, BlenderOperator):
         """Report everything, select the elements of one finding."""
         holder = holder_of(context.view_layer.objects.active)
         with scope.leaving_edit_mode(context):
-            options = options_with_materials(context, holder, report)
+            options = LevelExportOptions(game_materials=known_materials(context, holder, report))
             found = level_export.find_problems(context, holder, report, options)
         layouts.remember_check(holder, len(found))
         if not found:

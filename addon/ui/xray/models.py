@@ -19,17 +19,20 @@ from ...games.xray.bones import properties as bone_properties
 from ...games.xray.models import exporting as model_export
 from ...games.xray.models import importing as model
 from ...games.xray.motions import library, omf_codec
-from ...games.xray.options import MotionImportOptions
+from ...games.xray.options import ModelExportOptions, ModelImportOptions, MotionImportOptions
 from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper
 from ..descent3.textures import is_texture, keep_and_show
 from ..files import FileExport, FileImport, draw_backup, is_collection_exporter
 from ..layouts import SIDEBAR, fields, paragraph
 from ..operation import Operation, Outcome
+from ..options import options_from, properties_from
 from ..preferences import model_options
 from ..target import active_model, model_to_export
 from ..translations import said, shown
 from . import motion_choices
 
+ModelImportProperties: Any = properties_from(ModelImportOptions)
+ModelExportProperties: Any = properties_from(ModelExportOptions)
 MOTION_ITEMS = (
     ("NONE", "None", "Only the model"),
     ("INSIDE", "Inside the Model", "Motions stored inside the model file"),
@@ -37,7 +40,7 @@ MOTION_ITEMS = (
 )
 
 
-class IMPORT_SCENE_OT_xray_ogf(FileImport, ImportHelper, BlenderOperator):
+class IMPORT_SCENE_OT_xray_ogf(ModelImportProperties, FileImport, ImportHelper, BlenderOperator):
     """Import S.T.A.L.K.E.R. (X-Ray) models: armature, meshes, materials and optionally motions"""
 
     bl_idname = "import_scene.xray_ogf"
@@ -45,14 +48,6 @@ class IMPORT_SCENE_OT_xray_ogf(FileImport, ImportHelper, BlenderOperator):
 
     filename_ext = ".ogf"
     filter_glob: StringProperty(default=kinds.MODELS.glob, options={"HIDDEN"})
-    meshes: BoolProperty(name="Meshes", description="Import the meshes too, not only the armature", default=True)
-    textures: BoolProperty(
-        name="Textures",
-        description=(
-            "Show textures found in the folders of the preferences, or in the game folders that contain the model"
-        ),
-        default=True,
-    )
     motions: EnumProperty(
         name="Motions", description="Which motions to import with the model", items=MOTION_ITEMS, default="INSIDE"
     )
@@ -89,8 +84,7 @@ class IMPORT_SCENE_OT_xray_ogf(FileImport, ImportHelper, BlenderOperator):
     def _import(self, context: Any, path: str, report: Report) -> "model.ImportedModel":
         options = model_options(
             context,
-            meshes=self.meshes,
-            textures=self.textures,
+            self,
             collection=Path(path).stem if self.new_collection else "",
         )
         imported = model.import_model(context, path, options, report)
@@ -142,7 +136,7 @@ LINKS = (
 )
 
 
-class EXPORT_SCENE_OT_xray_ogf(FileExport, ExportHelper, BlenderOperator):
+class EXPORT_SCENE_OT_xray_ogf(ModelExportProperties, FileExport, ExportHelper, BlenderOperator):
     """Export an imported S.T.A.L.K.E.R. (X-Ray) model; unedited parts keep their bytes"""
 
     bl_idname = "export_scene.xray_ogf"
@@ -153,8 +147,6 @@ class EXPORT_SCENE_OT_xray_ogf(FileExport, ExportHelper, BlenderOperator):
     collection: StringProperty(
         name="Source Collection", description="Export the model of this collection", options={"HIDDEN"}
     )
-    skeleton: BoolProperty(name="Skeleton", description="Bones with their rest pose, shapes and joints", default=True)
-    meshes: BoolProperty(name="Meshes", description="Meshes with their weights and materials", default=True)
     most_links: EnumProperty(
         name="Bones per Vertex", description="Greatest number of bones that move one vertex", items=LINKS, default="4"
     )
@@ -183,9 +175,7 @@ class EXPORT_SCENE_OT_xray_ogf(FileExport, ExportHelper, BlenderOperator):
         """Plan and write."""
         path = self.named_file(kinds.MODELS)
         holder = model_to_export(context, self.collection)
-        options = model_export.ExportOptions(
-            skeleton=self.skeleton, meshes=self.meshes, most_links=int(self.most_links), backup=self.backup
-        )
+        options = options_from(self, ModelExportOptions, most_links=int(self.most_links), backup=self.backup)
         plan = model_export.export_model(context, holder, path, options, report)
         return Outcome(f"{Path(path).name}: {plan.sentence()}")
 

@@ -21,9 +21,10 @@ from ....core.report import Report
 from ....core.scratch import scratch
 from ....formats.xray import details
 from ..game_tree import tree_of
+from ..options import LevelImportOptions
 from . import materials as level_materials
 from . import models as level_models
-from .file import ImportedLevelFile, LevelOptions
+from .file import ImportedLevelFile
 
 MODELS = "Models"
 SOME = 4096
@@ -45,7 +46,7 @@ COLOURS = (*details.DENSITY, details.COLOUR)
 """Those with four."""
 
 
-def read(data: bytes, path: Path, options: LevelOptions, report: Report) -> ImportedLevelFile:
+def read(data: bytes, path: Path, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
     """The ground and its models. Raises `ReadError`."""
     document = details.read(data, str(path), report)
     named = set[int]().union(*(details.named_models(part) for part in details.parts(document)))
@@ -97,7 +98,7 @@ def _values(document: details.Details) -> Iterator[tuple[str, NDArray[Any]]]:
             yield name, memory[: width * count].view(kind).reshape(count, *shape)
 
 
-def _build_models(document: details.Details, path: Path, options: LevelOptions, report: Report) -> Any:
+def _build_models(document: details.Details, path: Path, options: LevelImportOptions, report: Report) -> Any:
     """A collection of the models, in a row before the ground's near edge, each under its number."""
     holder: Any = bpy.data.collections.new(f"{document.name} {MODELS}")
     tree = tree_of(path, options.game_folder, options.textures_folder)

@@ -21,8 +21,9 @@ from ....core.text import counted_plural
 from ....formats.xray import details, dm
 from ....formats.xray.details import Details
 from ....formats.xray.dm import Dm
+from ..options import LevelExportOptions
 from .details import COLOURS, WANTED
-from .gather import ExportOptions, Plan, encode_detail_model, gather, report_problems
+from .gather import Plan, encode_detail_model, gather, report_problems
 
 
 def gather_ground(shown: Any) -> Mesh:
@@ -93,7 +94,7 @@ def _gather_models(context: Any, ground: Any, base: Details | None, report: Repo
     changes = Changes()
     documents = []
     for one in shown:
-        mesh = gather(context, one, "DM", ExportOptions(), report).mesh
+        mesh = gather(context, one, "DM", LevelExportOptions(), report).mesh
         plan = encode_detail_model(one, mesh, kept(one.motionbridge_level, "document"))
         changes.include(plan.changes, one.name)
         if plan.changes:

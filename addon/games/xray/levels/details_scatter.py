@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,21 +12,10 @@ from ....core.errors import WriteError
 from ....core.report import Report
 from ....core.text import counted_plural
 from ....formats.xray import details
+from ..options import ScatterOptions
 from .details_exporting import gather_ground, models_of, numbers_of
 
 NAME = "Scattered"
-
-
-@dataclass(frozen=True)
-class ScatterOptions:
-    """``spacing`` metres between the places where a plant may stand; ``most`` plants that are shown.
-
-    ``on_collision`` sets them down on the collision of the scene, if there is one.
-    """
-
-    spacing: float = 0.5
-    most: int = 50_000
-    on_collision: bool = True
 
 
 def scatter(

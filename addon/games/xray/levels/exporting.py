@@ -25,13 +25,14 @@ from ....core.problems import Problem
 from ....core.report import Report
 from ....formats.xray import cform, dm, hom, som
 from ...plan import FilePlan, OtherBase, starts_from_disk
+from ..options import LevelExportOptions
 from . import details_exporting as level_details_export
-from .gather import ExportOptions, Plan, encode_detail_model, gather, report_problems
+from .gather import Plan, encode_detail_model, gather, report_problems
 from .properties import meshes_of
 
 SUFFIXES = {"CFORM": ".cform", "HOM": ".hom", "SOM": ".som", "DETAILS": ".details", "DM": ".dm"}
 
-_PROBLEMS: dict[str, Callable[[Mesh, ExportOptions], Iterator[Problem]]] = {
+_PROBLEMS: dict[str, Callable[[Mesh, LevelExportOptions], Iterator[Problem]]] = {
     "CFORM": lambda mesh, options: cform.find_problems(mesh, options.game_materials),
     "HOM": lambda mesh, _: hom.find_problems(mesh),
     "SOM": lambda mesh, _: som.find_problems(mesh),
@@ -39,7 +40,7 @@ _PROBLEMS: dict[str, Callable[[Mesh, ExportOptions], Iterator[Problem]]] = {
 }
 
 
-def plan_export(context: Any, holder: Any, options: ExportOptions, report: Report) -> Plan:
+def plan_export(context: Any, holder: Any, options: LevelExportOptions, report: Report) -> Plan:
     """What exporting ``holder`` would write. Raises `WriteError`. The scene stays as it is."""
     kind = holder.motionbridge_level.kind
     if kind not in SUFFIXES:
@@ -62,7 +63,7 @@ def plan_export(context: Any, holder: Any, options: ExportOptions, report: Repor
     return plan
 
 
-def export_file(context: Any, holder: Any, path: Path | str, options: ExportOptions, report: Report) -> Plan:
+def export_file(context: Any, holder: Any, path: Path | str, options: LevelExportOptions, report: Report) -> Plan:
     """Write the file, whole or not at all. Raises `WriteError`."""
     plan = plan_export(context, holder, options, report)
     files.warn_of_replacing(path, report)
@@ -77,14 +78,14 @@ def plan_save_back(context: Any, holder: Any, *, if_changed: OtherBase, report: 
     if not path:
         raise WriteError(f"{holder.name!r} comes from no file", remedy="Export it to one")
     imported = hashlib.sha256(kept(properties, "document")).hexdigest()
-    plan = plan_export(context, holder, ExportOptions(), report)
+    plan = plan_export(context, holder, LevelExportOptions(), report)
     files.warn_of_replacing(path, report)
     made = FilePlan(path, plan.data, plan.changes)
     starts_from_disk(path, {imported, properties.saved, made.digest}, if_changed)
     return made
 
 
-def _gather_whole(context: Any, holder: Any, options: ExportOptions, report: Report) -> Mesh:
+def _gather_whole(context: Any, holder: Any, options: LevelExportOptions, report: Report) -> Mesh:
     # Matrices of objects moved by a script are only up to date after this.
     context.view_layer.update()
     found = meshes_of(holder)
@@ -126,9 +127,11 @@ class Offending:
     vertices: NDArray[np.int64]
 
 
-def find_problems(context: Any, holder: Any, report: Report, options: ExportOptions | None = None) -> list[Offending]:
+def find_problems(
+    context: Any, holder: Any, report: Report, options: LevelExportOptions | None = None
+) -> list[Offending]:
     """What the game or its tools would not take, or what is worth a look, with the elements of Blender's meshes."""
-    options = ExportOptions() if options is None else options
+    options = LevelExportOptions() if options is None else options
     kind = holder.motionbridge_level.kind
     if kind == "DETAILS":
         # Of the ground a vertex is a slot, shown as a face.

@@ -1,29 +1,9 @@
-"""What is asked of the import of a level's file, and what comes of it."""
+"""What comes of the import of a level's file."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
-
-WHOLE, BY_SECTOR, BY_MATERIAL = "WHOLE", "SECTOR", "MATERIAL"
-
-
-@dataclass(frozen=True)
-class LevelOptions:
-    """``split`` of collision: `WHOLE`, `BY_SECTOR`, `BY_MATERIAL`; ``weld`` of occluders: metres, None for none.
-
-    ``game_materials`` a `gamemtl.xr`, else it is looked for around the file and in ``game_folder``. ``collection``
-    names a new collection; empty for the active one.
-    """
-
-    split: str = WHOLE
-    weld: float | None = None
-    textures: bool = True
-    game_materials: Path | None = None
-    game_folder: Path | None = None
-    textures_folder: Path | None = None
-    collection: str = ""
 
 
 @dataclass

@@ -12,9 +12,10 @@ from ....blender import scope
 from ....blender.scope import undone_on_failure
 from ....core.errors import MotionbridgeError, ReadError
 from ....core.report import Report
+from ..options import LevelImportOptions
 from . import importing as level
 from . import models as level_models
-from .file import ImportedLevelFile, LevelOptions
+from .file import ImportedLevelFile
 
 COLLECTIONS = {
     "CFORM": ("Collision", "COLOR_05"),
@@ -42,7 +43,7 @@ def files_in(folder: Path) -> list[Path]:
 
 
 def import_folder(
-    context: Any, folder: Path, options: LevelOptions, report: Report, step: Callable[[int], None]
+    context: Any, folder: Path, options: LevelImportOptions, report: Report, step: Callable[[int], None]
 ) -> list[ImportedLevelFile]:
     """Every file of ``folder`` that can be shown, each kind in a collection below one of the folder's name.
 

@@ -22,6 +22,7 @@ from ....core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Mesh
 from ....core.problems import Problem
 from ....core.report import Report
 from ....formats.xray import cform, dm, occluders, som
+from ..options import LevelExportOptions
 from . import materials as level_materials
 
 WANTED: dict[str, Wanted] = {
@@ -43,19 +44,6 @@ WANTED: dict[str, Wanted] = {
 
 
 @dataclass(frozen=True)
-class ExportOptions:
-    """``modifiers`` applied as the viewport shows them; ``anew`` makes a new file, of the newest version, where one was
-    imported; ``backup`` keeps the old file. ``game_materials`` the ids of the game's `gamemtl.xr`, none where it was
-    not found.
-    """
-
-    modifiers: bool = False
-    anew: bool = False
-    backup: bool = True
-    game_materials: frozenset[int] = frozenset()
-
-
-@dataclass(frozen=True)
 class Plan:
     """The bytes that would be written and what in them is not the imported file's."""
 
@@ -74,7 +62,7 @@ def report_problems(problems: Iterable[Problem], name: str, report: Report) -> N
         report.warn(problem.line, name)
 
 
-def gather(context: Any, shown: Any, kind: str, options: ExportOptions, report: Report) -> Shape:
+def gather(context: Any, shown: Any, kind: str, options: LevelExportOptions, report: Report) -> Shape:
     """One mesh in world space with what the file wants to know of it."""
     wanted = dict(WANTED[kind])
     if shown.motionbridge_level.is_part:

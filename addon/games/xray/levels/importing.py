@@ -24,6 +24,7 @@ from ....core.report import Report
 from ....formats import HEAD_SIZE, detect
 from ....formats.xray import cform, dm, err, hom, occluders, som
 from ..game_tree import find_game_materials, tree_of
+from ..options import LevelImportOptions, Split
 from . import (
     details as level_details,
 )
@@ -33,11 +34,11 @@ from . import (
 from . import (
     models as level_models,
 )
-from .file import BY_MATERIAL, BY_SECTOR, WHOLE, ImportedLevelFile, LevelOptions
+from .file import ImportedLevelFile
 from .properties import NOT_WELDED
 
 SUFFIXES = (".cform", ".hom", ".som", ".details", ".err", ".dm")
-_SPLIT = {BY_SECTOR: cform.SECTOR, BY_MATERIAL: cform.MATERIAL}
+_SPLIT = {Split.SECTOR: cform.SECTOR, Split.MATERIAL: cform.MATERIAL}
 
 COLOURS = {
     "CFORM": (0.75, 0.75, 0.75, 1.0),
@@ -50,7 +51,7 @@ COLOURS = {
 """Of objects, for viewports that are coloured by object."""
 
 
-def import_file(context: Any, path: Path | str, options: LevelOptions, report: Report) -> ImportedLevelFile:
+def import_file(context: Any, path: Path | str, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
     """The file in the scene, selected and active. Raises `ReadError` before anything is made."""
     made = read_file(path, options, report)
     into = scope.target_collection(context, report, options.collection)
@@ -59,7 +60,7 @@ def import_file(context: Any, path: Path | str, options: LevelOptions, report: R
     return made
 
 
-def read_file(path: Path | str, options: LevelOptions, report: Report) -> ImportedLevelFile:
+def read_file(path: Path | str, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
     """The objects of a file, linked nowhere yet. Raises `ReadError`."""
     path = Path(path)
     data = files.read_file(path)
@@ -92,7 +93,7 @@ def link(made: ImportedLevelFile, into: Any) -> None:
             shown.parent = made.holder
 
 
-def _read_collision(data: bytes, path: Path, options: LevelOptions, report: Report) -> ImportedLevelFile:
+def _read_collision(data: bytes, path: Path, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
     document = cform.read(data, str(path), report)
     mesh = cform.decode(document, report)
     names = level_materials.read_names(options.game_materials or find_game_materials(path, options.game_folder), report)
@@ -104,7 +105,7 @@ def _read_collision(data: bytes, path: Path, options: LevelOptions, report: Repo
     key = mesh.values(_SPLIT.get(options.split, ""), Domain.FACE)
     # What lies in a mesh of no faces cannot be split.
     parts = [(0, mesh)] if key is None or not len(key) else mesh_parts.split(mesh, key)
-    if options.split != WHOLE and key is None:
+    if options.split is not Split.WHOLE and key is None:
         report.warn("the file does not assign faces to sectors; not split", path.name)
     split = key is not None and len(key) > 0
     made = []
@@ -113,7 +114,7 @@ def _read_collision(data: bytes, path: Path, options: LevelOptions, report: Repo
         materials, index = level_materials.collision(np.zeros(0, np.int32) if values is None else values, names)
         title = part.name
         if split:
-            title = f"{part.name} sector {number}" if options.split == BY_SECTOR else materials[0].name
+            title = f"{part.name} sector {number}" if options.split is Split.SECTOR else materials[0].name
         shown = meshes.build(replace(part, name=title, material_index=index), materials, report, flat=True)
         shown.motionbridge_level.is_part = split
         made.append(shown)
@@ -135,14 +136,14 @@ def _degenerate(mesh: Mesh) -> list[str]:
     return [f"{count} without area"] if count else []
 
 
-def _read_occluders(data: bytes, path: Path, options: LevelOptions, report: Report) -> ImportedLevelFile:
+def _read_occluders(data: bytes, path: Path, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
     document = hom.read(data, str(path), report)
     mesh = hom.decode(document, report, options.weld)
     two_sided = mesh.attributes[occluders.TWO_SIDED].values
     return _occluders("HOM", mesh, level_materials.occluders(two_sided), path, weld=options.weld, report=report)
 
 
-def _read_sound_occluders(data: bytes, path: Path, options: LevelOptions, report: Report) -> ImportedLevelFile:
+def _read_sound_occluders(data: bytes, path: Path, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
     document = som.read(data, str(path), report)
     mesh = som.decode(document, report, options.weld)
     two_sided, occlusion = (mesh.attributes[name].values for name in (occluders.TWO_SIDED, som.OCCLUSION))
@@ -164,7 +165,7 @@ def _occluders(
     return ImportedLevelFile(kind, path.name, shown, [shown], counts)
 
 
-def _read_detail_model(data: bytes, path: Path, options: LevelOptions, report: Report) -> ImportedLevelFile:
+def _read_detail_model(data: bytes, path: Path, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
     document = dm.read(data, str(path), report)
     tree = tree_of(path, options.game_folder, options.textures_folder)
     shown = level_models.build(document, tree, report, textures=options.textures)
@@ -173,7 +174,7 @@ def _read_detail_model(data: bytes, path: Path, options: LevelOptions, report: R
     return ImportedLevelFile("DM", path.name, shown, [shown], counts)
 
 
-def _read_errors(data: bytes, path: Path, _options: LevelOptions, report: Report) -> ImportedLevelFile:
+def _read_errors(data: bytes, path: Path, _options: LevelImportOptions, report: Report) -> ImportedLevelFile:
     document = err.read(data, str(path), report)
     made, counts = [], []
     for mesh in err.decode(document, report):
@@ -185,7 +186,7 @@ def _read_errors(data: bytes, path: Path, _options: LevelOptions, report: Report
     return ImportedLevelFile("ERR", path.name, next(iter(made), None), made, ", ".join(counts) or "no errors")
 
 
-_READERS: dict[str, Callable[[bytes, Path, LevelOptions, Report], ImportedLevelFile]] = {
+_READERS: dict[str, Callable[[bytes, Path, LevelImportOptions, Report], ImportedLevelFile]] = {
     "cform": _read_collision,
     "hom": _read_occluders,
     "som": _read_sound_occluders,

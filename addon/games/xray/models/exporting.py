@@ -37,6 +37,7 @@ from ....formats.xray.ogf.mesh import (
 from ....formats.xray.ogf.skeleton import decode_skeleton, encode_skeleton
 from ..bones import properties as bone_properties
 from ..bones import values as bone_values
+from ..options import ModelExportOptions
 from . import properties as model_properties
 from .importing import reference_names
 
@@ -47,17 +48,7 @@ SAME_TURN, SAME_PLACE = 1e-5, 1e-6
 NORMAL_STEP = 2e-4
 """How far normals stray that Blender holds in 16 bits."""
 
-Step = Callable[[Any, Ogf, "ExportOptions", Report], tuple[Ogf, Changes]]
-
-
-@dataclass(frozen=True)
-class ExportOptions:
-    """``most_links`` bones a vertex may follow: 4, or 2 for Shadow of Chernobyl; ``backup`` keeps the old file."""
-
-    skeleton: bool = True
-    meshes: bool = True
-    most_links: int = 4
-    backup: bool = True
+Step = Callable[[Any, Ogf, "ModelExportOptions", Report], tuple[Ogf, Changes]]
 
 
 @dataclass(frozen=True)
@@ -77,7 +68,7 @@ class Plan:
         return f"{self.changes.sentence()}; {changed} changed" if self.changes else f"{changed} changed"
 
 
-def plan_export(context: Any, holder: Any, options: ExportOptions, report: Report) -> Plan:
+def plan_export(context: Any, holder: Any, options: ModelExportOptions, report: Report) -> Plan:
     """What exporting ``holder`` (a rig, or what else remembers a model) would write. Raises `WriteError`.
 
     The scene stays as it is.
@@ -100,7 +91,7 @@ def plan_export(context: Any, holder: Any, options: ExportOptions, report: Repor
     return Plan(ogf.write(document), changes, words)
 
 
-def export_model(context: Any, holder: Any, path: Path | str, options: ExportOptions, report: Report) -> Plan:
+def export_model(context: Any, holder: Any, path: Path | str, options: ModelExportOptions, report: Report) -> Plan:
     """Write the model to ``path``, whole or not at all; untouched, it is the imported file. Raises `WriteError`."""
     plan = plan_export(context, holder, options, report)
     files.warn_of_replacing(path, report)
@@ -119,7 +110,7 @@ def _base_of(holder: Any) -> Ogf:
     return ogf.read(data, Path(properties.path).name, Report())
 
 
-def _steps(holder: Any, base: Ogf, options: ExportOptions) -> list[Step]:
+def _steps(holder: Any, base: Ogf, options: ModelExportOptions) -> list[Step]:
     """Bones first, so that vertices can follow new ones; but a bone can only go when no vertex follows it any more."""
     steps: list[Step] = []
     if options.skeleton and holder.type == "ARMATURE" and base.first(BoneNames) is not None:
@@ -131,7 +122,7 @@ def _steps(holder: Any, base: Ogf, options: ExportOptions) -> list[Step]:
     return steps[::-1] if removed else steps
 
 
-def _with_meshes(holder: Any, base: Ogf, options: ExportOptions, report: Report) -> tuple[Ogf, Changes]:
+def _with_meshes(holder: Any, base: Ogf, options: ModelExportOptions, report: Report) -> tuple[Ogf, Changes]:
     found = model_properties.meshes_of(holder)
     old = decode_meshes(base, Report())
     gathered, exact = [], True
@@ -186,7 +177,7 @@ def _place(shown: Any, holder: Any) -> Floats:
     return np.array(holder.matrix_world.inverted_safe() @ shown.matrix_world, np.float64)
 
 
-def _with_skeleton(rig: Any, base: Ogf, _options: ExportOptions, report: Report) -> tuple[Ogf, Changes]:
+def _with_skeleton(rig: Any, base: Ogf, _options: ModelExportOptions, report: Report) -> tuple[Ogf, Changes]:
     scale, turn = np.array(rig.matrix_world.to_scale()), rig.matrix_world.to_quaternion().angle
     if np.abs(scale - 1).max() > 1e-4 or abs(turn) > 1e-4:
         report.warn(

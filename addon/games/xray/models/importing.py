@@ -30,6 +30,7 @@ from ....formats.xray.ogf.mesh import decode_meshes, mesh_parts
 from ....formats.xray.ogf.skeleton import decode_skeleton
 from ..bones import values as bone_values
 from ..game_tree import GameTree, tree_of
+from ..options import ModelImportOptions
 from .properties import groups_without_bones, part_text
 
 MODELS = "*.[oO][gG][fF]"
@@ -62,20 +63,6 @@ _ODD_TYPES: dict[int, dict[int, str]] = {
 
 
 @dataclass(frozen=True)
-class ImportOptions:
-    """``game_folder`` holds ``meshes`` and ``textures``, searched besides the folders the model stands in.
-
-    ``collection`` names a new collection to put the model into; empty for the active one.
-    """
-
-    meshes: bool = True
-    textures: bool = True
-    textures_folder: Path | None = None
-    game_folder: Path | None = None
-    collection: str = ""
-
-
-@dataclass(frozen=True)
 class MotionReference:
     """A motion file the model names, and the files on this disk that it means."""
 
@@ -98,7 +85,7 @@ class ImportedModel:
         return list(dict.fromkeys([self.holder, *self.meshes]))
 
 
-def import_model(context: Any, path: Path | str, options: ImportOptions, report: Report) -> ImportedModel:
+def import_model(context: Any, path: Path | str, options: ModelImportOptions, report: Report) -> ImportedModel:
     """The model at ``path`` in the scene, selected, its armature active; nothing else is changed but the mode.
 
     Raises `ReadError` before anything is made where there is nothing in the file that could be shown.
@@ -175,7 +162,7 @@ def _build_rig(context: Any, skeleton: Skeleton, document: Ogf) -> tuple[Any, li
 
 
 def _build_meshes(
-    shapes: Sequence[Mesh], places: Sequence[Part], tree: GameTree, options: ImportOptions, report: Report
+    shapes: Sequence[Mesh], places: Sequence[Part], tree: GameTree, options: ModelImportOptions, report: Report
 ) -> list[Any]:
     surfaces: dict[tuple[str, str], Any] = {}
     made = []
@@ -191,7 +178,7 @@ def _build_meshes(
     return made
 
 
-def _build_material(surface: Material, tree: GameTree, options: ImportOptions, report: Report) -> Any:
+def _build_material(surface: Material, tree: GameTree, options: ModelImportOptions, report: Report) -> Any:
     image = None
     # $-names are made by the engine while it runs.
     if options.textures and surface.texture and not surface.texture.startswith("$"):
@@ -247,13 +234,13 @@ def references_of(document: Ogf, tree: GameTree) -> list[MotionReference]:
     return [MotionReference(name, found[name]) for name in names]
 
 
-def models_playing(motions: Path | str, options: ImportOptions | None = None) -> list[Path]:
+def models_playing(motions: Path | str, options: ModelImportOptions | None = None) -> list[Path]:
     """The models in the folder of a motion file that name it, the one called most like it first.
 
     Where there is none, the first one below that folder: characters that share motions lie in folders of their own.
     """
     motions = Path(motions).absolute()
-    options = options or ImportOptions()
+    options = options or ModelImportOptions()
     tree = tree_of(motions, options.game_folder)
     playing = [path for path in sorted(motions.parent.glob(MODELS)) if _plays(path, motions, tree)]
     if not playing:

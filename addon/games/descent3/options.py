@@ -1,0 +1,49 @@
+"""Options of Descent 3's imports and exports, as the interface shows them and as recipes take them.
+
+They are needed when the extension is enabled, so no format and no recipe is loaded here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..options import Options, option
+
+
+class ModelImportOptions(Options):
+    """``bones`` makes an armature with a bone for each sub-object; ``folders`` are the game's, searched for textures.
+
+    ``animation`` animates parts with actions, with a key at every tick and more where they rotate fast, or with
+    ``few_keys`` only the file's keys and those needed to stay within a tolerance of what the game shows; ``rotors``
+    previews rotors by drivers; ``animated`` is the folder that images of animated textures are written to.
+    ``collection`` is the name of a new collection for the model; empty for the active one.
+    """
+
+    bones: bool = False
+    points: bool = option(True, "Points", "Import gun, ground, attach and special points as empties")
+    textures: bool = option(
+        True,
+        "Textures",
+        "Show textures found next to the model, in its archive, or in the Descent 3 folder of the preferences",
+    )
+    animation: bool = option(True, "Animation", "Import motions of sub-objects as actions; one game tick is one frame")
+    few_keys: bool = False
+    rotors: bool = option(True, "Rotate Rotors", "Show rotors rotating as in the game; not exported")
+    folders: Sequence[Path] = ()
+    animated: Path | None = None
+    collection: str = ""
+
+
+class ModelExportOptions(Options):
+    """``modifiers`` are applied as in the viewport; ``shown_normals`` writes normals as Blender shows them, with sharp
+    edges, instead of those by the rule of the game's own tools; ``anew`` writes a new file, of version 2300, for
+    an imported model; ``backup`` keeps the old file.
+    """
+
+    modifiers: bool = option(False, "Apply Modifiers", "Export the mesh with its modifiers applied")
+    shown_normals: bool = False
+    anew: bool = option(
+        False, "New File", "Write a new file of version 2300 from the objects, without the imported data"
+    )
+    backup: bool = True
