@@ -58,6 +58,7 @@ _OF_ONE = {
     "lie": "lies",
     "look": "looks",
     "need": "needs",
+    "occur": "occurs",
     "point": "points",
     "refer": "refers",
     "stand": "stands",

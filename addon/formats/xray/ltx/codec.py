@@ -9,6 +9,7 @@ from ....core import names
 from ....core.binary import Reader
 from ....core.errors import WriteError
 from ....core.report import Report
+from ....core.text import counted, said_of
 from .document import BLANKS, Head, Include, Line, Ltx, begins_section, is_open, part_of, split_comment
 
 ASCII, CODE_PAGE, UTF_8 = "ascii", "cp1251", "utf-8"
@@ -144,9 +145,9 @@ def problems(document: Ltx) -> Iterator[str]:
         yield f"names of sections without ] in {_numbered(document, unclosed)}"
     twice = {name: lines for name, lines in places.items() if len(lines) > 1}
     for name, lines in list(twice.items())[:SHOWN]:
-        yield f"the section [{name}] occurs {len(lines)} times, in {_numbered(document, lines)}"
+        yield f"the section [{name}] occurs {counted(len(lines), 'time')}, in {_numbered(document, lines)}"
     if len(twice) > SHOWN:
-        yield f"{len(twice) - SHOWN} more sections occur several times"
+        yield said_of(len(twice) - SHOWN, "more sections", "occur repeatedly")
     start = document.heads[0].line if document.heads else len(document.lines)
     opened = [
         index

@@ -373,7 +373,7 @@ class _Loading:
                 self.report.warn(f"there is no file {include.path!r} to include; left out", file.place(where))
                 return
             if tuple(part.lower() for part in below) in self._open:
-                self._refuse(file, where, f"{'/'.join(below)} includes itself", "Remove this include")
+                self._refuse(file, where, f"the file {'/'.join(below)!r} includes itself", "Remove this include")
             if self._read >= MOST_FILES:
                 self._refuse(file, where, f"more than {MOST_FILES} files are included", "Remove includes")
             self._file(below, path)

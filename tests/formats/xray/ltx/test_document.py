@@ -163,7 +163,7 @@ def test_many_problems_are_counted():
     twice = b"".join(b"[s%d]\n[s%d]\n" % (n, n) for n in range(9))
     first, *_ = RULES["ltx"](codec.parsed(twice + b"[\n" * 7))
     assert first == "names of sections without ] in lines 19, 20, 21, 22, 23 and 2 more"
-    assert list(RULES["ltx"](codec.parsed(twice)))[-1] == "4 more sections occur several times"
+    assert list(RULES["ltx"](codec.parsed(twice)))[-1] == "4 more sections occur repeatedly"
 
 
 @pytest.mark.parametrize(

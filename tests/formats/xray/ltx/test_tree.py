@@ -188,11 +188,11 @@ def test_a_file_of_a_longer_name_does_not_belong_to_the_shorter(gamedata):
     [
         (
             {"system.ltx": '[a]\n\n#include "b.ltx"\n', "b.ltx": '#include "SYSTEM.ltx"\n'},
-            "b.ltx, line 1: SYSTEM.ltx includes itself. Remove this include.",
+            "b.ltx, line 1: the file 'SYSTEM.ltx' includes itself. Remove this include.",
         ),
         (
             {"system.ltx": '#include "*.ltx"\n'},
-            "system.ltx, line 1: system.ltx includes itself. Remove this include.",
+            "system.ltx, line 1: the file 'system.ltx' includes itself. Remove this include.",
         ),
         (
             {"configs/system.ltx": '\n#include "..\\..\\other.ltx"\n'},

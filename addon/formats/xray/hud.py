@@ -1,0 +1,312 @@
+"""First person: where the game shows hands and weapon, which motions it plays, and how.
+
+Shadow of Chernobyl has one model of both; later games hang an item on a bone of the hands. Matrices are in column form,
+in X-Ray's axes (x right, y up, z forward) and metres. Known from the engines' ``player_hud.cpp``, ``WeaponHUD.cpp``
+and ``HudItem.cpp``. What the game adds by itself (sway, recoil) is left out.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import rotation
+from ...core.errors import ReadError
+from ...core.model import parents_first
+from ...core.report import Report
+from ...core.text import counted
+from .ltx.document import numbers, words
+from .omf.document import MotionFlag, MotionSet
+
+Floats = NDArray[np.float64]
+
+FRAMES_PER_SECOND = 30.0
+WIDE = 1.343
+"""Width over height of the picture; above it the game reads the keys of wide screens."""
+WIDE_SUFFIX = "_16x9"
+VARIANTS = 8
+IDLE = "idle"
+_BONE_MIRROR = np.diag([1.0, 1.0, -1.0, 1.0])
+_PARAMETERS = re.compile(r".*_(speed_k|start_k|stop_k|effector)")
+"""Keys of OGSR beside an action that are no actions."""
+
+FIELDS_OF_VIEW = {
+    "Shadow of Chernobyl, Clear Sky": 0.45 * 67.5,
+    "Call of Pripyat": 0.45 * 55.0,
+    "Anomaly": 0.45 * 83.0,
+    "IX-Ray": 33.75,
+    "Advanced X-Ray": math.degrees(0.55),
+}
+"""The HUD's vertical field of view in degrees, as the games have it when they are installed."""
+
+
+class Generation(Enum):
+    """How a section is made: the prefix of its actions."""
+
+    ONE_MODEL = "anim_"
+    """Shadow of Chernobyl: ``visual`` has arms and weapon."""
+    TWO_MODELS = "anm_"
+    """Clear Sky and later: ``item_visual`` hangs on a bone of the hands."""
+
+
+def generation(values: Mapping[str, str]) -> Generation:
+    """How a section of these keys is made. Raises `ReadError` for one without a model."""
+    if values.get("item_visual"):
+        return Generation.TWO_MODELS
+    if values.get("visual"):
+        return Generation.ONE_MODEL
+    raise ReadError(
+        "the section has neither item_visual nor visual", remedy="Choose the section that `hud` of the weapon names"
+    )
+
+
+# Placing ------------------------------------------------------------------------------------------------------------
+
+
+def placed(position: Sequence[float], orientation: Sequence[float]) -> Floats:
+    """(4, 4) of a position in metres and an orientation in degrees: heading, pitch, bank."""
+    heading, pitch, bank = -np.radians(np.asarray(orientation, np.float64))
+    turn = rotation.multiply(rotation.about_axis(1, heading), rotation.about_axis(0, pitch))
+    return rotation.transforms(rotation.multiply(turn, rotation.about_axis(2, bank)), np.asarray(position, np.float64))
+
+
+def placed_back(matrix: Floats) -> tuple[Floats, Floats]:
+    """Position and orientation (3,) that `placed` makes a matrix of, exact away from a pitch of 90 degrees."""
+    heading = math.atan2(-matrix[0, 2], matrix[2, 2])
+    bank = math.atan2(-matrix[1, 0], matrix[1, 1])
+    return matrix[:3, 3].copy(), np.degrees([heading, _arcsine(matrix[1, 2]), bank])
+
+
+def aimed(position: Sequence[float], angles: Sequence[float], factor: float = 1.0) -> Floats:
+    """(4, 4) of an offset while aiming: metres, and **radians** about x, y, z; ``factor`` 0 at the hip, 1 aimed."""
+    x, y, z = factor * np.asarray(angles, np.float64)
+    turn = rotation.multiply(rotation.about_axis(2, z), rotation.about_axis(1, y))
+    turn = rotation.multiply(turn, rotation.about_axis(0, x))
+    return rotation.transforms(turn, factor * np.asarray(position, np.float64))
+
+
+def aimed_back(matrix: Floats) -> tuple[Floats, Floats]:
+    """Position and angles (3,) that `aimed` makes a matrix of."""
+    x = math.atan2(matrix[2, 1], matrix[2, 2])
+    z = math.atan2(matrix[1, 0], matrix[0, 0])
+    return matrix[:3, 3].copy(), np.array([x, -_arcsine(matrix[2, 0]), z])
+
+
+def _arcsine(value: float) -> float:
+    return math.asin(min(max(value, -1.0), 1.0))
+
+
+@dataclass(frozen=True)
+class Placing:
+    """Where a section puts its models: matrices (4, 4) of the hands at the hip, the item on its bone, and the aim.
+
+    ``aim`` and ``launcher`` are added while aiming, and while the grenade launcher is selected. Of Shadow of
+    Chernobyl ``hands`` is the whole model, ``item`` the identity.
+    """
+
+    hands: Floats
+    item: Floats
+    aim: Floats
+    launcher: Floats
+
+    def hands_matrix(self, *, aiming: bool = False) -> Floats:
+        """The hands model in the camera's space."""
+        return self.aim @ self.hands if aiming else self.hands
+
+    def item_matrix(self, anchor: Floats, *, aiming: bool = False) -> Floats:
+        """The item model; ``anchor`` (4, 4) is its bone in the hands model."""
+        result: Floats = self.hands_matrix(aiming=aiming) @ anchor @ self.item
+        return result
+
+
+def placing(values: Mapping[str, str], report: Report, *, wide: bool) -> Placing:
+    """What the keys of a section say. Missing ones are reported and taken as 0; see `Generation` for their names."""
+
+    def three(key: str) -> list[float]:
+        return numbers(_text_of(values, key, report, wide), 3)
+
+    def pair(position: str, angles: str) -> tuple[list[float], list[float]]:
+        return three(position), three(angles)
+
+    if generation(values) is Generation.ONE_MODEL:
+        plain = {key: numbers(values.get(key, ""), 3) for key in ("position", "orientation", "zoom_offset")}
+        turns = [numbers(values.get(f"zoom_rotate_{axis}", ""), 1)[0] for axis in "xy"]
+        aim = aimed(plain["zoom_offset"], [*turns, 0.0])
+        return Placing(placed(plain["position"], plain["orientation"]), np.eye(4), aim, np.eye(4))
+    item = numbers(values.get("item_position", ""), 3), numbers(values.get("item_orientation", ""), 3)
+    return Placing(
+        placed(*pair("hands_position", "hands_orientation")),
+        placed(*item),
+        aimed(*pair("aim_hud_offset_pos", "aim_hud_offset_rot")),
+        aimed(*pair("gl_hud_offset_pos", "gl_hud_offset_rot")),
+    )
+
+
+def _text_of(values: Mapping[str, str], key: str, report: Report, wide: bool) -> str:
+    """Of a key and its twin for wide screens the game reads exactly one; OGSR falls back to the plain one."""
+    wanted = key + WIDE_SUFFIX if wide else key
+    if wanted in values:
+        return values[wanted]
+    report.warn("a key is missing, where the game stops", wanted)
+    return values.get(key, "")
+
+
+def anchor_bone(hands: Mapping[str, str], item: Mapping[str, str]) -> str:
+    """The bone of the hands that an item hangs on: the one of its place among all keys ``ancor_*``, sorted.
+
+    Raises `ReadError` where the hands have no such place.
+    """
+    bones = [hands[key] for key in sorted(hands) if key.startswith("ancor_")]
+    place = int(numbers(item.get("attach_place_idx", "0"), 1)[0])
+    if not 0 <= place < len(bones):
+        raise ReadError(
+            f"the hands have {counted(len(bones), 'place')} for items, the item asks for place {place}",
+            remedy="Correct attach_place_idx, or choose another section of hands",
+        )
+    return bones[place]
+
+
+def place_of(item: Mapping[str, str]) -> int:
+    """0 for what the right hand holds, 1 for the left."""
+    return int(numbers(item.get("attach_place_idx", "0"), 1)[0])
+
+
+# Poses --------------------------------------------------------------------------------------------------------------
+
+
+def posed(parents: Sequence[int], rotations: Floats, translations: Floats, *, pinned: bool = False) -> Floats:
+    """(bones, 4, 4) of each bone in its model, from one frame of a motion in Blender's axes (`core.model.Clip`).
+
+    ``rotations`` (bones, 4) as stored or of unit length, ``translations`` (bones, 3). ``pinned``: an item, whose root
+    the engine sets to the identity; neither its rest nor its track is used.
+    """
+    local = _BONE_MIRROR @ rotation.transforms(rotations, translations) @ _BONE_MIRROR
+    result = np.empty_like(local)
+    for bone in parents_first(list(parents)):
+        above = parents[bone]
+        if above < 0:
+            result[bone] = np.eye(4) if pinned else local[bone]
+        else:
+            result[bone] = result[above] @ local[bone]
+    return result
+
+
+def fire_point(item: Floats, bone: Floats, point: Sequence[float]) -> Floats:
+    """(3,) of the muzzle: ``fire_point`` in the frame of its bone, which is (4, 4) in the item model."""
+    result: Floats = (item @ bone @ np.array([*point, 1.0]))[:3]
+    return result
+
+
+def on_screen(point: Floats, field_of_view: float, aspect: float) -> Floats:
+    """(..., 2) of points (..., 3) on the screen, -1 to 1 from left to right and bottom to top.
+
+    ``field_of_view`` vertical, degrees; ``aspect`` width over height.
+    """
+    high = 1.0 / math.tan(math.radians(field_of_view) / 2)
+    result: Floats = point[..., :2] * np.array([high / aspect, high]) / point[..., 2:]
+    return result
+
+
+# Motions ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Action:
+    """One action of a section: ``alias`` its key, ``hands`` the hands' motion, ``item`` the item's where it is named.
+
+    ``speed`` and ``end`` (seconds) are Anomaly's.
+    """
+
+    alias: str
+    hands: str
+    item: str = ""
+    speed: float = 1.0
+    end: float = 0.0
+
+
+def action_of(alias: str, value: str) -> Action:
+    """The action that a key's value says: ``hands [, item [, speed [, end]]]``."""
+    found = [*words(value), "", "", "", ""]
+    speed = numbers(found[2], 1)[0] if found[2] else 1.0
+    return Action(alias, found[0], found[1], speed, numbers(found[3], 1)[0])
+
+
+def actions(values: Mapping[str, str], *, wide: bool = False) -> list[Action]:
+    """Every action of a section in its order, without the twins that wide screens have for the left hand.
+
+    With ``wide`` those of place 1 are the twins where they exist; without one Anomaly takes the plain key.
+    """
+    prefix = generation(values).value
+    twins = wide and place_of(values) == 1
+    result = []
+    for alias, value in values.items():
+        if alias.startswith(prefix) and not alias.endswith(WIDE_SUFFIX) and not _PARAMETERS.fullmatch(alias):
+            result.append(action_of(alias, values.get(alias + WIDE_SUFFIX, value) if twins else value))
+    return result
+
+
+def motion_table(sets: Iterable[MotionSet]) -> dict[str, tuple[int, int]]:
+    """Name -> (file, definition) of the motions of a model's references, in their order.
+
+    Names in the files have no letter case, those of configs do: they are looked up as they are. The last file that
+    has a name wins, and its first definition of it. Motions for single bones (FX) are never found.
+    """
+    table: dict[str, tuple[int, int]] = {}
+    for file, motions in enumerate(sets):
+        of_file: dict[str, tuple[int, int]] = {}
+        for index, definition in enumerate(motions.parameters.definitions):
+            if not definition.flags & MotionFlag.FX:
+                of_file.setdefault(definition.label.lower(), (file, index))
+        table |= of_file
+    return table
+
+
+def variants(name: str, motions: Collection[str], made: Generation) -> list[str]:
+    """The motions of which the game draws one at random: ``M, M1 ... M8``; Shadow of Chernobyl: ``M, M0 ... M7``."""
+    first = 0 if made is Generation.ONE_MODEL else 1
+    names = [name, *(f"{name}{number}" for number in range(first, first + VARIANTS))]
+    return [one for one in names if one in motions]
+
+
+def item_motion(action: Action, drawn: str, motions: Collection[str]) -> tuple[str, bool]:
+    """The item's motion while the hands play the variant ``drawn``, and whether it is the fallback ``idle``.
+
+    Two different names: the second; one name: that of the drawn variant. Raises `ReadError` where the item has no
+    ``idle`` either, as the game stops there.
+    """
+    wanted = action.item if action.item and action.item != action.hands else drawn
+    if wanted in motions:
+        return wanted, False
+    if IDLE in motions:
+        return IDLE, True
+    raise ReadError(f"the item has neither the motion {wanted!r} nor {IDLE!r}", remedy="Add a motion of that name")
+
+
+# Playing ------------------------------------------------------------------------------------------------------------
+
+
+def milliseconds(frames: int, speed: float, flags: int) -> int | None:
+    """How long the hands' motion keeps the weapon busy; None for one that loops and never ends by itself."""
+    if not flags & MotionFlag.STOP_AT_END:
+        return None
+    return round(1000 * frames / FRAMES_PER_SECOND / speed)
+
+
+def frame_after(seconds: float, frames: int, speed: float, flags: int) -> float:
+    """The frame that a motion shows this long after its start: it loops, or stops at its last frame."""
+    last = frames - 1
+    frame = seconds * FRAMES_PER_SECOND * speed
+    if last <= 0:
+        return 0.0
+    return min(frame, float(last)) if flags & MotionFlag.STOP_AT_END else math.fmod(frame, last)
+
+
+def item_frame(hands_frame: float, hands_speed: float, frames: int, speed: float, flags: int) -> float:
+    """The item's frame while the hands are at one of theirs: both start together, each plays at its own speed."""
+    return frame_after(hands_frame / FRAMES_PER_SECOND / hands_speed, frames, speed, flags)

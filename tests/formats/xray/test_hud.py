@@ -1,0 +1,269 @@
+"""First person: matrices against numbers of the engine's formulas, actions of both generations, playing."""
+
+import json
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from addon.core import rotation
+from addon.core.errors import ReadError
+from addon.core.report import Report
+from addon.formats.xray import hud, ogf, omf
+from addon.formats.xray.hud import Action, Generation
+from addon.formats.xray.ltx.document import cleaned, numbers
+from addon.formats.xray.ltx.tree import ConfigTree
+from addon.formats.xray.ogf.skeleton import decode_skeleton
+from addon.formats.xray.omf.document import MotionFlag, track_bones
+from addon.formats.xray.omf.tracks import side_by_side
+from tests.real_files import CORPUS, VECTORS
+
+FOLDERS = {"anomaly": "anomaly", "gunslinger": "gunslinger", "axr": "axr_cop", "soc": "soc_bmstu"}
+FORMULAS = VECTORS / "hud" / "vectors_hud.json" if VECTORS and CORPUS else None
+SETS = json.loads(FORMULAS.read_text())["sets"] if FORMULAS else []
+CASES = [(made, case) for made in SETS for case in made["cases"]]
+
+
+def parameters(cases, name):
+    if cases:
+        return [pytest.param(*case, id=name(*case)) for case in cases]
+    return [pytest.param(None, None, marks=pytest.mark.skip(reason="MOTIONBRIDGE_VECTORS or _CORPUS is not set"))]
+
+
+def path_of(made, name):
+    folder = CORPUS / "hud" / FOLDERS[made["id"].split("_")[0]]
+    return folder / name.removeprefix("Game/CallOfPripyat/")
+
+
+@cache
+def skeleton(path):
+    return decode_skeleton(ogf.read(path.read_bytes(), path.name, Report()), Report())
+
+
+@cache
+def motions(path):
+    return omf.read(path.read_bytes(), path.name, Report()).motion_set
+
+
+def pose(path, library, name, frame, *, unit, pinned=False):
+    """Bone -> matrix in its model."""
+    bones = skeleton(path)
+    found = motions(library)
+    _, index = hud.motion_table([found])[name]
+    names = [entry.label for entry in found.library.motions]
+    motion = found.library.motions[names.index(found.parameters.definitions[index].label)]
+    tracks = side_by_side(motion)
+    order = [name.lower() for name in track_bones(found.parameters, motion.track_count, Report(), bones.bones)]
+    rows = [order.index(bone.lower()) for bone in bones.bones]
+    rotations = tracks.rotations[rows, frame]
+    rotations = rotation.normalised(rotations) if unit else rotations
+    matrices = hud.posed(bones.parents.tolist(), rotations, tracks.translations[rows, frame], pinned=pinned)
+    return dict(zip(bones.bones, matrices, strict=True))
+
+
+def composed(made, case, *, unit, aiming):
+    """Everything in the camera's space, named as the vectors name it; and the item's bones in its model."""
+    values = {key: cleaned(text) for key, text in made["config"].items()}
+    one_model = made["hands_ogf"] is None if "hands_ogf" in made else True
+    values |= {"visual" if one_model else "item_visual": made["item_ogf"]}
+    places = hud.placing(values, report := Report(), wide=case["wide"])
+    item_path = path_of(made, made["item_ogf"])
+    if one_model:
+        bones = pose(item_path, path_of(made, case["item_omf"]), case["item_motion"], case["item_frame"], unit=unit)
+        root = places.hands_matrix(aiming=aiming)
+        return {f"model:{bone}": root @ matrix for bone, matrix in bones.items()}, root, bones
+    hands = pose(
+        path_of(made, made["hands_ogf"]), path_of(made, case["hands_omf"]), case["hands_motion"], case["hands_frame"],
+        unit=unit,
+    )  # fmt: skip
+    item = pose(
+        item_path, path_of(made, case["item_omf"]), case["item_motion"], case["item_frame"], unit=unit, pinned=True
+    )
+    root = places.item_matrix(hands[made["anchor"]], aiming=aiming)
+    result = {f"hands:{bone}": places.hands_matrix(aiming=aiming) @ matrix for bone, matrix in hands.items()}
+    assert set(report.warnings) <= {"a key is missing, where the game stops"}
+    return result | {f"item:{bone}": root @ matrix for bone, matrix in item.items()}, root, item
+
+
+@pytest.mark.parametrize(
+    ("made", "case"),
+    parameters(CASES, lambda m, c: f"{m['id']}-{c['alias']}-{'wide' if c['wide'] else 'narrow'}-{c['hands_frame']}"),
+)
+def test_what_is_composed_equals_the_engines_formulas(made, case):
+    for key, unit, tolerance in (("world_unit", True, 1e-5), ("world", False, 5e-4)):
+        for aiming in (False, True):
+            found, root, bones = composed(made, case, unit=unit, aiming=aiming)
+            prefix = "aim:" if aiming else ""
+            wanted = {name: matrix for name, matrix in case[key].items() if name.startswith("aim:") == aiming}
+            assert wanted
+            for name, matrix in wanted.items():
+                np.testing.assert_allclose(found[name.removeprefix(prefix)], matrix, atol=tolerance, rtol=0)
+            if "fire_point" in case and not aiming and not unit:
+                config = made["config"]
+                point = hud.fire_point(root, bones[config["fire_bone"]], numbers(cleaned(config["fire_point"]), 3))
+                np.testing.assert_allclose(point, case["fire_point"], atol=5e-4, rtol=0)
+                screen = hud.on_screen(np.array(case["fire_point"]), 30.375, 16 / 9)
+                np.testing.assert_allclose(screen, case["fire_point_ndc_fov30.375_16x9"], atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize(("made", "case"), parameters(CASES, lambda m, c: f"{m['id']}-{c['alias']}-{c['hands_frame']}"))
+def test_actions_find_the_motions_of_real_sections(made, case):
+    files = sorted(made["ltx"], key=lambda name: "defines" not in name)
+    folder = path_of(made, "gamedata")
+    names = [name.removeprefix("Game/CallOfPripyat/").removeprefix("gamedata/") for name in files]
+    configs = ConfigTree([folder]).load(Report(), names)
+    values = {key: value.text or "" for key, value in configs.values(made["section"]).items()}
+    found = {action.alias: action for action in hud.actions(values, wide=case["wide"])}
+    action = found[case["alias"]]
+    made_as = hud.generation(values)
+    library = motions(path_of(made, case["item_omf"]))
+    hands = motions(path_of(made, case["hands_omf"]))
+    assert case["hands_motion"] in hud.variants(action.hands, hud.motion_table([hands]), made_as)
+    if made_as is Generation.TWO_MODELS:
+        table = hud.motion_table([library])
+        assert hud.item_motion(action, case["hands_motion"], table) == (case["item_motion"], case["item_fallback_idle"])
+        assert hud.place_of(values) == (made["anchor"] == "l_hand")
+    for key, text in made["config"].items():
+        assert values[key] == cleaned(text)
+
+
+HANDS = {"visual": "hands", "ancor_1": "l_hand", "ancor_0": "lead_gun"}
+
+
+def test_an_item_hangs_on_the_bone_of_its_place():
+    assert hud.anchor_bone(HANDS, {}) == "lead_gun"
+    assert hud.anchor_bone(HANDS, {"attach_place_idx": "1"}) == "l_hand"
+    assert hud.anchor_bone({"ancor_b": "two", "ancor_5": "one"}, {"attach_place_idx": "1"}) == "two"
+    with pytest.raises(ReadError, match="2 places for items, the item asks for place 2"):
+        hud.anchor_bone(HANDS, {"attach_place_idx": "2"})
+
+
+def test_a_section_without_a_model_is_refused():
+    assert hud.generation({"visual": "a", "item_visual": "b"}) is Generation.TWO_MODELS
+    assert hud.generation({"visual": "a"}) is Generation.ONE_MODEL
+    with pytest.raises(ReadError, match="neither item_visual nor visual"):
+        hud.generation({"hud": "x"})
+
+
+def test_of_two_keys_the_one_for_the_screen_is_read():
+    values = {
+        "item_visual": "x",
+        "hands_position": "1,2,3",
+        "hands_position_16x9": "4,5,6",
+        "hands_orientation": "0,0,0",
+    }
+    narrow = hud.placing(values, Report(), wide=False)
+    wide = hud.placing(values, report := Report(), wide=True)
+    assert narrow.hands[:3, 3].tolist() == [1, 2, 3]
+    assert wide.hands[:3, 3].tolist() == [4, 5, 6]
+    assert "hands_orientation_16x9" in report.warnings["a key is missing, where the game stops"]
+    np.testing.assert_array_equal(wide.item, np.eye(4))
+
+
+ANGLES = st.tuples(*[st.floats(-80, 80)] * 3)
+
+
+@given(ANGLES, ANGLES)
+def test_placing_and_aiming_can_be_taken_back(position, angles):
+    back = hud.placed_back(hud.placed(position, angles))
+    np.testing.assert_allclose(back, (position, angles), atol=1e-9)
+    radians = np.radians(angles)
+    back = hud.aimed_back(hud.aimed(position, radians))
+    np.testing.assert_allclose(back, (position, radians), atol=1e-9)
+
+
+def test_aiming_goes_from_nothing_to_all_of_it():
+    np.testing.assert_allclose(hud.aimed([1, 2, 3], [0.1, 0.2, 0.3], 0.0), np.eye(4))
+    half = hud.aimed_back(hud.aimed([1, 2, 3], [0.1, 0.2, 0.3], 0.5))
+    np.testing.assert_allclose(half, ([0.5, 1, 1.5], [0.05, 0.1, 0.15]))
+
+
+def test_the_root_of_an_item_is_pinned_and_its_children_hang_on_it():
+    turn = rotation.about_axis(0, math.pi / 2)
+    rotations, translations = np.stack([turn, rotation.IDENTITY]), np.array([[1.0, 2, 3], [0, 0, 1]])
+    pinned = hud.posed([-1, 0], rotations, translations, pinned=True)
+    np.testing.assert_array_equal(pinned[0], np.eye(4))
+    assert pinned[1][:3, 3].tolist() == [0, 0, -1]
+    free = hud.posed([-1, 0], rotations, translations)
+    assert free[0][:3, 3].tolist() == [1, 2, -3]
+
+
+# Actions --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "action"),
+    [
+        ("draw,idle", Action("a", "draw", "idle")),
+        ("draw", Action("a", "draw")),
+        ("draw,idle,0.75,2", Action("a", "draw", "idle", 0.75, 2.0)),
+        ("veles_hide,2", Action("a", "veles_hide", "2")),  # a slip of authors: the item has no motion 2
+        ("draw,idle,1,5", Action("a", "draw", "idle", 1.0, 5.0)),  # 1.5 with a comma
+        ("", Action("a", "")),
+    ],
+)
+def test_an_action_names_motions_speed_and_end(value, action):
+    assert hud.action_of("a", value) == action
+
+
+def test_sections_of_both_generations_have_actions():
+    two = {"item_visual": "x", "anm_idle": "i", "anm_idle_16x9": "w", "anm_idle_speed_k": "2", "anim_old": "o"}
+    assert [action.hands for action in hud.actions(two)] == ["i"]
+    assert [action.hands for action in hud.actions(two, wide=True)] == ["i"]
+    left = two | {"attach_place_idx": "1", "anm_only": "p"}
+    assert [action.hands for action in hud.actions(left, wide=True)] == ["w", "p"]
+    assert [action.hands for action in hud.actions({"visual": "x", "anim_idle": "o", "anm_idle": "n"})] == ["o"]
+
+
+def test_variants_are_numbered_differently_in_both_generations():
+    there = {"shoot", "shoot0", "shoot1", "shoot7", "shoot8", "shoot9"}
+    assert hud.variants("shoot", there, Generation.TWO_MODELS) == ["shoot", "shoot1", "shoot7", "shoot8"]
+    assert hud.variants("shoot", there, Generation.ONE_MODEL) == ["shoot", "shoot0", "shoot1", "shoot7"]
+    assert hud.variants("Shoot", there, Generation.TWO_MODELS) == []
+
+
+def test_an_item_without_the_motion_plays_idle():
+    there = {"idle", "reload", "shoot1"}
+    assert hud.item_motion(Action("a", "draw", "reload"), "draw2", there) == ("reload", False)
+    assert hud.item_motion(Action("a", "shoot"), "shoot1", there) == ("shoot1", False)
+    assert hud.item_motion(Action("a", "shoot", "shoot"), "shoot1", there) == ("shoot1", False)
+    assert hud.item_motion(Action("a", "draw", "2"), "draw", there) == ("idle", True)
+    with pytest.raises(ReadError, match="neither the motion 'draw' nor 'idle'"):
+        hud.item_motion(Action("a", "draw"), "draw", {"reload"})
+
+
+def test_the_last_file_and_its_first_definition_win_and_fx_are_never_found(samples):
+    found = motions(samples / "weapon.omf")
+    again = motions(samples / "humanoid.omf")
+    table = hud.motion_table([found, again, found])
+    assert table["idle"] == (2, 0)
+    single = [one.label for one in again.parameters.definitions if one.flags & MotionFlag.FX]
+    assert single
+    assert not set(single) & set(table)
+
+
+# Playing --------------------------------------------------------------------------------------------------------------
+
+
+def test_only_a_motion_that_stops_has_a_length():
+    assert hud.milliseconds(60, 1.5, MotionFlag.STOP_AT_END) == 1333
+    assert hud.milliseconds(60, 1.5, 0) is None
+
+
+def test_motions_loop_or_freeze():
+    assert hud.frame_after(10, 31, 1.0, MotionFlag.STOP_AT_END) == 30
+    assert hud.frame_after(1.5, 31, 1.0, 0) == pytest.approx(15)
+    assert hud.frame_after(5, 1, 1.0, 0) == 0
+
+
+def test_the_item_keeps_its_own_speed():
+    assert hud.item_frame(20, 0.8, 100, 1.1, MotionFlag.STOP_AT_END) == pytest.approx(27.5)
+    assert hud.item_frame(20, 1.0, 2, 1.0, MotionFlag.STOP_AT_END) == 1
+
+
+def test_fields_of_view():
+    assert hud.FIELDS_OF_VIEW["Shadow of Chernobyl, Clear Sky"] == pytest.approx(30.375)
+    assert hud.on_screen(np.array([0.1, 0.1, 1.0]), 90.0, 2.0) == pytest.approx([0.05, 0.1])
