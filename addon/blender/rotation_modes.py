@@ -14,6 +14,7 @@ The rule for what an action shows, and so for what an export writes:
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -50,11 +51,7 @@ class RotationModes:
     def __init__(self, rig: Any) -> None:
         """``rig`` is an armature object."""
         self._rig = rig
-        self._paths = {
-            bone_curves.channel_path(bone.name, f"rotation_{kind}"): (bone.name, kind)
-            for bone in rig.pose.bones
-            for kind in KINDS
-        }
+        self._paths = _rotation_paths(tuple(rig.pose.bones.keys()))
 
     def kinds(self, action: Any, table: bone_curves.CurveTable | None = None) -> dict[str, set[str]]:
         """The kinds of rotation that an action has keys of, for each bone with such keys; muted curves do not count.
@@ -128,6 +125,12 @@ class RotationModes:
         if not unknown:
             return []
         return [name for name, kinds in self.kinds(action).items() if name in unknown and "euler" in kinds]
+
+
+@functools.lru_cache(maxsize=8)
+def _rotation_paths(bones: tuple[str, ...]) -> dict[str, tuple[str, str]]:
+    """The data path of each kind of rotation of each bone -> bone, kind. Panels ask at every redraw."""
+    return {bone_curves.channel_path(bone, f"rotation_{kind}"): (bone, kind) for bone in bones for kind in KINDS}
 
 
 def played(rig: Any) -> Any:

@@ -90,7 +90,9 @@ def rows_of(rig: Any, files: Sequence[Any], kind: Kind, in_order: Callable[[Any]
 def filtered(rows: Rows, fits: Callable[[Row], bool], asked: Any, flag: int) -> tuple[list[int], list[int]]:
     """What ``filter_items`` of a list answers: ``flag`` for each action that ``fits``, and the place of each.
 
-    ``asked``: what ``fits`` depends on besides the row. Actions without a row come last.
+    ``asked``: what ``fits`` depends on besides the row. Actions without a row come last. No places where the rows
+    are in the order of the actions: Blender sorts by them in a time that grows with the square of the number of rows,
+    15 ms for 3,060.
     """
 
     def read() -> tuple[list[int], list[int]]:
@@ -98,6 +100,9 @@ def filtered(rows: Rows, fits: Callable[[Row], bool], asked: Any, flag: int) -> 
         for place, row in enumerate(rows.listed):
             order[row.number] = place
             flags[row.number] = flag if fits(row) else 0
+        drawn = [row.number for row in rows.listed if flags[row.number]]
+        if drawn == sorted(drawn):
+            return flags, []
         behind = iter(range(len(rows.listed), rows.actions))
         return flags, [next(behind) if place < 0 else place for place in order]
 

@@ -48,6 +48,14 @@ def test_redraws_of_an_unchanged_list_read_no_motion(rig, monkeypatch):
     assert read == []
 
 
+def test_blender_is_not_told_to_sort_rows_that_are_in_order(rig):
+    # It would take 15 ms a redraw for 3,060 of them.
+    drawn = SimpleNamespace(pattern="w*", regular=False, edited=False, filter_name="", bitflag_filter_item=1 << 30)
+    assert MOTIONBRIDGE_UL_motions.filter_items(drawn, bpy.context, bpy.data, "actions")[1] == []
+    drawn.pattern = ""
+    assert MOTIONBRIDGE_UL_motions.filter_items(drawn, bpy.context, bpy.data, "actions")[1] != []
+
+
 def test_a_typed_name_is_shown_at_once(rig):
     bpy.data.actions["idle"].motionbridge_motion.motion_name = "wander"
     assert shown(pattern="wa*") == ["walk", "idle", "wave"]
