@@ -231,9 +231,19 @@ def catches_what_it_names(module: Module) -> Iterator[str]:
             yield f"{module.path}:{line} {function} catches everything"
 
 
+def declares_properties_at_once(module: Module) -> Iterator[str]:
+    """As text, every annotation with a property would be compiled again at each start of Blender."""
+    late = any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in module.tree.body)
+    for node in module.nodes if late else ():
+        for one in node.body if isinstance(node, ast.ClassDef) else ():
+            if isinstance(one, ast.AnnAssign) and isinstance(one.annotation, ast.Call):
+                yield f"{module.path}:{one.lineno} a property beside `from __future__ import annotations`"
+
+
 RULES = [
     runs_downwards, games_keep_apart, knows_no_blender, imports_are_relative_or_bundled, asks_no_version,
     leaves_sys_path_alone, has_a_name, is_not_too_long, is_documented, catches_what_it_names,
+    declares_properties_at_once,
 ]  # fmt: skip
 
 
@@ -387,6 +397,11 @@ BAD = [
         '"""M."""\nclass Motion:\n    """M."""\n    def frames(self):\n        pass',
     ),
     (catches_what_it_names, "core/files.py", "def f():\n    try:\n        pass\n    except:\n        pass"),
+    (
+        declares_properties_at_once,
+        "ui/open.py",
+        "from __future__ import annotations\nclass Open:\n    path: StringProperty()",
+    ),
     (catches_what_it_names, "ui/open.py", "try:\n    pass\nexcept (OSError, Exception):\n    pass"),
 ]
 
@@ -400,6 +415,7 @@ GOOD = [
     (asks_no_version, "core/names.py", "def f(x):\n    return hasattr(x, 'read')"),
     (is_not_too_long, "core/names.py", "x = 1\n" * LONGEST_MODULE),
     (is_documented, "core/names.py", '"""Names."""\ndef _private():\n    pass'),
+    (declares_properties_at_once, "ui/open.py", "class Open:\n    path: StringProperty()"),
     (catches_what_it_names, "core/files.py", "try:\n    pass\nexcept OSError:\n    pass"),
 ]
 

@@ -18,8 +18,11 @@ from .errors import MotionbridgeError, ReadError, WriteError
 from .report import Report
 
 
-def read_file(path: Path | str) -> bytes:
-    """All bytes of a file. Raises `ReadError` where it is missing, empty, not a plain file or not ours to read."""
+def read_file(path: Path | str, size: int = -1) -> bytes:
+    """All bytes of a file, or its first ``size``.
+
+    Raises `ReadError` where it is missing, empty, not a plain file or not ours to read.
+    """
     path = Path(path)
     with _refusals(ReadError, path, "read"):
         # Looked at before it is opened: opening a named pipe would wait for its other end.
@@ -28,7 +31,8 @@ def read_file(path: Path | str) -> bytes:
             raise ReadError("this is a folder", file=str(path), remedy="Name a file in it")
         if not stat.S_ISREG(mode):
             raise ReadError("this is a device or a pipe, not a file", file=str(path), remedy="Name a file")
-        data = path.read_bytes()
+        with path.open("rb") as opened:
+            data = opened.read(size)
     if not data:
         raise ReadError("the file is empty", file=str(path), remedy="Copy it again from where it came from")
     return data

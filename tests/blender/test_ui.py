@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from addon.blender import compat
+from addon.core import files
 from addon.core.report import Report
 from addon.formats.xray import ogf, omf
 from addon.formats.xray.ogf.chunk_types import IkData, Vertices
+from addon.games.xray.motions import library, omf_codec
 from addon.ui.files import draw_backup
 from tests.blender.test_level_panel import Layout
 from tests.blender.test_motions import needs_corpus
@@ -49,6 +51,40 @@ def load(game: Path, model: str = "humanoid.ogf", motions: str = "humanoid.omf")
     if motions:
         assert bpy.ops.import_scene.xray_omf(filepath=str(game / motions)) == {"FINISHED"}
     return rig
+
+
+@pytest.fixture
+def reads(monkeypatch) -> list[str]:
+    """The names of files that are read whole, in this order."""
+    names = []
+    read_file = files.read_file
+
+    def counted(path, size=-1):
+        names.extend([Path(path).name] if size < 0 else [])
+        return read_file(path, size)
+
+    monkeypatch.setattr("addon.core.files.read_file", counted)
+    return names
+
+
+def test_an_import_reads_its_file_once(game, reads):
+    load(game)
+    assert reads == ["humanoid.ogf", "humanoid.omf"]
+
+
+def test_a_model_with_motions_inside_is_read_once(game, reads):
+    assert bpy.ops.import_scene.xray_ogf(filepath=str(game / "weapon_embedded.ogf"), motions="INSIDE") == {"FINISHED"}
+    assert bpy.context.object.motionbridge_motion_files[0].embedded
+    assert reads == ["weapon_embedded.ogf"]
+
+
+def test_a_file_that_changes_while_its_motions_are_listed_is_read_again(game):
+    path, found = game / "humanoid.omf", library.ReadFiles()
+    before = found.list_motions(omf_codec.OMF, str(path))
+    assert found.list_motions(omf_codec.OMF, str(path)) == before
+    path.write_bytes((game / "weapon.omf").read_bytes())
+    opened = found.take(omf_codec.OMF, str(path), Report())
+    assert omf_codec.OMF.motions(opened.document) == library.list_motions(omf_codec.OMF, str(game / "weapon.omf"))
 
 
 def names_of(file: Path) -> list[str]:

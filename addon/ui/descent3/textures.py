@@ -41,7 +41,7 @@ class IMPORT_SCENE_OT_descent3_ogf(FileImport, ImportHelper, BlenderOperator):
 
 def is_texture(path: str) -> bool:
     """Whether a file is a texture: models of another game have the same suffix. Raises `ReadError`."""
-    known = detect(path, files.read_file(path)[:HEAD_SIZE])
+    known = detect(path, files.read_file(path, HEAD_SIZE))
     return known is not None and known.name == "ogf_image"
 
 

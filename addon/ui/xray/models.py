@@ -8,11 +8,9 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ...blender import scope
-from ...blender.properties import kept
 from ...core import text as texts
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
-from ...formats.xray import ogf
 from ...games.descent3 import textures
 from ...games.xray import kinds
 from ...games.xray.bones import properties as bone_properties
@@ -94,28 +92,28 @@ class IMPORT_SCENE_OT_xray_ogf(ModelImportProperties, FileImport, ImportHelper, 
 
 
 def _import_motions(context: Any, imported: "model.ImportedModel", path: str, referenced: bool, report: Report) -> None:
-    sources = [path] if has_motions_inside(imported.holder) else []
+    sources = [path] if imported.motions is not None else []
     if referenced:
         sources += [str(file) for reference in imported.references for file in reference.files]
     plays = False
+
+    def read(codec: "library.Codec", source: str, found: Report) -> "library.Opened":
+        if source == path and imported.motions is not None:
+            return omf_codec.opened_model(path, imported.motions, imported.digest)
+        return codec.read(source, found)
+
     for source in dict.fromkeys(sources):
         options = MotionImportOptions(assign_first=not plays)
         try:
             with scope.undone_on_failure(context):
                 result = library.import_motions(
-                    omf_codec.OMF, context, imported.rig, source, options=options, report=report
+                    omf_codec.OMF, context, imported.rig, source, options=options, report=report, read=read
                 )
         except ReadError as refusal:  # the model can be used without them
             report.warn(f"motions left out: {str(refusal).rstrip('.')}")
         else:
             plays = plays or bool(result.actions)
             report.note(f"{texts.counted(len(result.actions), 'motion')} imported", Path(source).name)
-
-
-def has_motions_inside(holder: Any) -> bool:
-    """Whether a model that was imported carries motions in its own file."""
-    properties = holder.motionbridge_model
-    return ogf.motion_set_of(ogf.read(kept(properties, "document"), properties.path, Report())) is not None
 
 
 def _sentence(made: "list[model.ImportedModel]") -> str:

@@ -82,14 +82,16 @@ class MotionList(TickedChoice):
         options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"},
     )
     listed: CollectionProperty(type=ListedMotion, options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"})
+    read_files: Any = None  # `library.ReadFiles`: what was parsed for the list is what is imported
 
     def list_files(self, codec: "Codec", report: Report) -> None:
         """A ticked row for each motion of each chosen file."""
         operator: Any = self
         operator.listed.clear()
+        operator.read_files = library.ReadFiles()
 
         def one(path: str, _found: Report) -> None:
-            for name, frames in library.list_motions(codec, path):
+            for name, frames in operator.read_files.list_motions(codec, path):
                 row = operator.listed.add()
                 row.name, row.file, row.frames = name, path, min(frames, MOST_FRAMES)
 
@@ -114,12 +116,13 @@ class MotionList(TickedChoice):
         Raises `ReadError`.
         """
         operator: Any = self
+        operator.read_files = operator.read_files or library.ReadFiles()
         wanted = [name.strip() for name in operator.motions.split(";") if name.strip()]
         lowered = {name.lower() for name in wanted}
         chosen: dict[str, list[str]] = {}
 
         def one(path: str, _found: Report) -> None:
-            names = [name for name, _ in library.list_motions(codec, path)]
+            names = [name for name, _ in operator.read_files.list_motions(codec, path)]
             if not names:
                 raise ReadError("there are no motions in this file", file=path, remedy="Choose another file")
             if wanted:

@@ -132,6 +132,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
                     options=options,
                     report=found,
                     progress=lambda one: step(done + one),
+                    read=self.read_files.take,
                 )
                 actions.extend(result.actions)
 

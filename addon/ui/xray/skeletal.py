@@ -102,6 +102,7 @@ class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, FileImport, MotionList,
                     options=options,
                     report=found,
                     progress=lambda number: step(done + number),
+                    read=self.read_files.take,
                 )
                 actions.extend(result.actions)
 

@@ -6,6 +6,7 @@ where there are several.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -25,9 +26,10 @@ from ....core.model import Material, Mesh, Skeleton
 from ....core.report import Report
 from ....formats.xray import ogf
 from ....formats.xray.ogf.chunk_types import BoneNames, IkData, MotionReferences, MotionReferences2, UserData
-from ....formats.xray.ogf.document import Ogf, OldVisualType, Part, VisualType, parts
+from ....formats.xray.ogf.document import Ogf, OldVisualType, Part, VisualType, motion_set_of, parts
 from ....formats.xray.ogf.mesh import decode_meshes, mesh_parts
 from ....formats.xray.ogf.skeleton import decode_skeleton
+from ....formats.xray.omf.document import MotionSet
 from ..bones import values as bone_values
 from ..game_tree import GameTree, tree_of
 from ..options import ModelImportOptions
@@ -78,6 +80,9 @@ class ImportedModel:
     rig: Any = None
     meshes: list[Any] = field(default_factory=list)
     references: list[MotionReference] = field(default_factory=list)
+    motions: MotionSet | None = None
+    """Those in the model's own file, beside those it refers to; ``digest`` the SHA-256 of that file."""
+    digest: str = ""
 
     @property
     def objects(self) -> list[Any]:
@@ -117,7 +122,8 @@ def import_model(context: Any, path: Path | str, options: ModelImportOptions, re
     holder = rig or (made[0] if len(made) == 1 else bpy.data.objects.new(document.name, None))
     _gather_below(holder, made, into)
     _remember(holder, document, path, data)
-    result = ImportedModel(holder, rig, made, references_of(document, tree))
+    digest = hashlib.sha256(data).hexdigest()
+    result = ImportedModel(holder, rig, made, references_of(document, tree), motion_set_of(document), digest)
     missing = [reference.name for reference in result.references if not reference.files]
     for name in missing:
         report.note("a motion file of the model was not found; set the game folder in the preferences", name)

@@ -103,12 +103,8 @@ def plan_export(
     """
     if not chosen:
         raise WriteError("no motion is chosen", remedy="Tick motions in the list, or assign an action to the armature")
-    if onto is Onto.OWN_FILES and path.lower().endswith(".ogf"):
-        raise WriteError(
-            "a new file of motions cannot replace a model",
-            file=path,
-            remedy="Name a motion file (.omf), or write into the model's file",
-        )
+    if onto is Onto.OWN_FILES:
+        codec.refuse_to_replace(path)
     host = codec.host(rig, chosen, disk=path if onto is Onto.FILE else "")
     plan = plan_onto(
         codec, context, rig, chosen, path, host=host, options=options, report=report, progress=progress, samples=samples

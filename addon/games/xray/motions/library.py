@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ....blender import action as actions
@@ -95,6 +96,9 @@ class Codec(Protocol):
     def mark_new(self, action: Any, order: int) -> None:
         """Note on an action that it is a new motion, and its number in the list."""
 
+    def refuse_to_replace(self, path: str) -> None:
+        """Raise `WriteError` where a new file of motions alone may not get this path."""
+
     def host(self, rig: Any, chosen: Sequence[Any], *, disk: str = "", file: Any = None) -> Host:
         """What ``chosen`` actions go into: the file at the path ``disk``, else ``file`` (or theirs) as imported."""
 
@@ -114,6 +118,38 @@ class Codec(Protocol):
 # ---- import
 
 
+class ReadFiles:
+    """The files of one operator, each parsed once for its list of motions and for its import."""
+
+    def __init__(self) -> None:
+        self._read: dict[str, tuple[tuple[int, int], Opened, Report]] = {}
+
+    def list_motions(self, codec: Codec, path: str) -> list[tuple[str, int]]:
+        """As `list_motions`; the file is kept for `take`. Raises `ReadError`."""
+        state = _state_of(path)
+        if path not in self._read or self._read[path][0] != state:
+            report = Report()
+            self._read[path] = state, codec.read(path, report), report
+        return codec.motions(self._read[path][1].document)
+
+    def take(self, codec: Codec, path: str, report: Report) -> Opened:
+        """The file, with what reading it reported; it is kept no longer, and read again if it changed on disk."""
+        state, opened, found = self._read.pop(path, (None, None, report))
+        if opened is None or state != _state_of(path):
+            return codec.read(path, report)
+        report.include(found)
+        return opened
+
+
+def _state_of(path: str) -> tuple[int, int]:
+    """When a file was changed, and its size; zeros where that is unknown, of which reading it gives the reason."""
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_size
+
+
 def list_motions(codec: Codec, path: str) -> list[tuple[str, int]]:
     """Name and frames of every motion of a file, without importing anything."""
     return codec.motions(codec.read(path, Report()).document)
@@ -128,13 +164,15 @@ def import_motions(
     options: Any,
     report: Report,
     progress: Callable[[int], None] = lambda _: None,
+    read: Callable[[Codec, str, Report], Opened] | None = None,
 ) -> MotionImport:
     """One action for each motion of the file at ``path``, on the armature object ``rig``.
 
+    ``read`` gives the file where it has been read already, such as `ReadFiles.take`.
     Raises `ReadError` for a file that is none, of which no bone is in the armature, or what its codec refuses.
     """
     with rows_removed_on_failure(rig, codec.lists.files):
-        opened = codec.read(path, report)
+        opened = read(codec, path, report) if read is not None else codec.read(path, report)
         chosen = _chosen([name for name, _ in codec.motions(opened.document)], options.motions, path)
         armature.remember_names(rig.data)
         result = MotionImport()

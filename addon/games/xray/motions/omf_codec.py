@@ -22,7 +22,7 @@ from ....blender.rotation_modes import played
 from ....blender.sampling import Sampler
 from ....blender.shown import shortened, warn_of_muted
 from ....core import files, space
-from ....core.errors import ReadError
+from ....core.errors import ReadError, WriteError
 from ....core.model import Clip
 from ....core.report import Report
 from ....formats.xray import ogf, omf
@@ -34,6 +34,7 @@ from ....formats.xray.omf.document import (
     Definition,
     Motion,
     MotionFlag,
+    MotionSet,
     Omf,
     Parameters,
     track_bones,
@@ -85,7 +86,7 @@ class OmfCodec:
                 file=path,
                 remedy="Import the motion files (.omf) its references name",
             )
-        return Opened(path, omf.new_omf(inside), digest, embedded=True)
+        return opened_model(path, inside, digest)
 
     def motions(self, document: Omf) -> list[tuple[str, int]]:
         """Name and frames of every motion."""
@@ -114,6 +115,15 @@ class OmfCodec:
     def mark_new(self, action: Any, order: int) -> None:
         """A new motion has the badge of one."""
         action.motionbridge_motion.status, action.motionbridge_motion.order = "NEW", order
+
+    def refuse_to_replace(self, path: str) -> None:
+        """A model would lose everything but its motions. Raises `WriteError`."""
+        if path.lower().endswith(".ogf"):
+            raise WriteError(
+                "a new file of motions cannot replace a model",
+                file=path,
+                remedy="Name a motion file (.omf), or write into the model's file",
+            )
 
     def host(self, rig: Any, chosen: Sequence[Any], *, disk: str = "", file: Any = None) -> OmfHost:
         """The file on disk, in which motions of the same names are replaced; or the motions with their bytes alone."""
@@ -164,6 +174,11 @@ class OmfCodec:
 
 
 OMF = OmfCodec()
+
+
+def opened_model(path: str, inside: MotionSet, digest: str) -> Opened:
+    """The motions ``inside`` a model that has been read, whose file has the SHA-256 ``digest``."""
+    return Opened(path, omf.new_omf(inside), digest, embedded=True)
 
 
 def _label(motion: Motion, definitions: list[Definition], place: int) -> str:

@@ -94,6 +94,9 @@ class SklCodec:
     def mark_new(self, action: Any, order: int) -> None:
         """The editor's motions have neither badge nor order."""
 
+    def refuse_to_replace(self, path: str) -> None:
+        """Files of the editor hold motions alone: none is refused."""
+
     def host(self, rig: Any, chosen: Sequence[Any], *, disk: str = "", file: Any = None) -> SklHost:
         """The file on disk, or the one most of the motions came from."""
         if disk:
