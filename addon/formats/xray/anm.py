@@ -28,16 +28,17 @@ from .chunks import (
     Chunk,
     ChunkRun,
     Section,
-    chunk_heading,
     listed,
     open_chunk,
     read_chunks,
+    section_lines,
     starts_like_chunks,
     with_body,
     write_chunks,
 )
 from .envelopes import (
     StoredEnvelope,
+    are_different,
     check,
     dump_envelope,
     envelope_differences,
@@ -342,17 +343,10 @@ def describe(document: Anm) -> list[str]:
 
 def dump(document: Anm) -> Iterator[str]:
     """Everything, a key a line, channels in the file's order."""
-    for section in document.sections:
-        yield chunk_heading(section.chunk)
-        if section.value is None:
-            yield f"  bytes {bytes(section.chunk.body).hex()}"
-        else:
-            yield from (f"  {line}" for line in _dump_animation(section.value))
-    if len(document.tail):
-        yield f"tail {bytes(document.tail).hex()}"
+    return section_lines(document.sections, document.tail, _dump_animation)
 
 
-def _dump_animation(animation: Animation) -> Iterator[str]:
+def _dump_animation(_: Chunk, animation: Animation) -> Iterator[str]:
     yield f"name {animation.label!r}"
     yield f"frames {animation.first} to {animation.last}"
     yield f"fps {animation.fps}"
@@ -370,7 +364,7 @@ def differences(first: Anm, second: Anm) -> Iterator[str]:
     one, other = first.animation, second.animation
     for field in ("version", "name", "first", "last", "fps"):
         a, b = getattr(one, field), getattr(other, field)
-        if a != b and not (a != a and b != b):  # noqa: PLR0124 (NaN)
+        if are_different(a, b):
             shown = (one.label, other.label) if field == "name" else (a, b)
             yield f"{field}: {shown[0]!r} / {shown[1]!r}" if field == "name" else f"{field}: {a} / {b}"
     for name, a, b in zip(NAMES, one.envelopes, other.envelopes, strict=True):

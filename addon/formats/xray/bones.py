@@ -20,7 +20,7 @@ from ...core.binary import Reader, Writer
 from ...core.errors import ReadError
 from ...core.finite import warn_not_finite
 from ...core.report import Report
-from .chunks import Chunk, ChunkRun, Section, chunk_heading, listed, open_chunk, read_chunks, with_body, write_chunks
+from .chunks import Chunk, ChunkRun, Section, listed, open_chunk, read_chunks, section_lines, with_body, write_chunks
 from .ogf.chunk_types import IkBone, Joint, Shape
 
 PARTS = 0x923
@@ -493,29 +493,24 @@ def describe(document: Bones) -> list[str]:
 
 def dump(document: Bones) -> Iterator[str]:
     """Everything, a value a line."""
-    for section in document.sections:
-        yield chunk_heading(section.chunk)
-        if isinstance(section.value, Bone):
-            yield from (f"  {line}" for line in _dump_bone(section.value))
-        elif isinstance(section.value, Parts):
-            for part in section.value.parts:
-                yield f"  part {names.decode(part.name)!r}: {', '.join(map(names.decode, part.bones))}"
-        else:
-            yield f"  bytes {bytes(section.chunk.body).hex()}"
-    if len(document.tail):
-        yield f"tail {document.tail.hex()}"
+    return section_lines(document.sections, document.tail, _dump_part)
+
+
+def _dump_part(_: Chunk, value: Bone | Parts) -> Iterator[str]:
+    if isinstance(value, Bone):
+        yield from _dump_bone(value)
+        return
+    for part in value.parts:
+        yield f"part {names.decode(part.name)!r}: {', '.join(map(names.decode, part.bones))}"
 
 
 def _dump_bone(bone: Bone) -> Iterator[str]:
-    for section in bone.sections:
-        yield chunk_heading(section.chunk)
-        if section.value is None:
-            yield f"  bytes {bytes(section.chunk.body).hex()}"
-            continue
-        for name, value in _numbers(section.value):
-            yield f"  {TITLES[section.chunk.plain_id]} {name} {value}"
-    if len(bone.tail):
-        yield f"tail {bone.tail.hex()}"
+    return section_lines(bone.sections, bone.tail, _dump_value)
+
+
+def _dump_value(chunk: Chunk, value: Any) -> Iterator[str]:
+    for name, number in _numbers(value):
+        yield f"{TITLES[chunk.plain_id]} {name} {number}"
 
 
 def _numbers(value: Any) -> Iterator[tuple[str, str]]:

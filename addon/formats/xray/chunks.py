@@ -8,7 +8,7 @@ plain bodies, and declared sizes lie in broken files: both are kept as they are,
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -157,6 +157,20 @@ def chunk_heading(chunk: Chunk) -> str:
     claim = "" if chunk.declared is None else f" claims {chunk.declared} bytes"
     packed = "" if chunk.packed is None else f" packed {bytes(chunk.packed).hex()}"
     return f"chunk {chunk.id:#x}{claim}{packed}"
+
+
+def section_lines(
+    sections: Sequence[Section[Value]], tail: Bytes, lines: Callable[[Chunk, Value], Iterable[str]]
+) -> Iterator[str]:
+    """A dump of chunks: a heading for each, and under it ``lines`` of its value, or its bytes; then the ``tail``."""
+    for section in sections:
+        yield chunk_heading(section.chunk)
+        if section.value is None:
+            yield f"  bytes {bytes(section.chunk.body).hex()}"
+        else:
+            yield from (f"  {line}" for line in lines(section.chunk, section.value))
+    if len(tail):
+        yield f"tail {bytes(tail).hex()}"
 
 
 def listed(chunks: Sequence[Chunk]) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..channels import NAMES
-from ..chunks import chunk_heading
-from ..envelopes import dump_envelope, envelope_differences, shape_counts
+from ..chunks import section_lines
+from ..envelopes import are_different, dump_envelope, envelope_differences, shape_counts
 from ..marks import Mark
 from .document import TIMING, SkeletalMotion, Skl
 from .mapping import bone_names
@@ -35,14 +35,7 @@ def dump(document: Skl) -> Iterator[str]:
     if document.sections is None:
         for motion in document.motions:
             yield from _dump_motion(motion)
-    for section in document.sections or ():
-        yield chunk_heading(section.chunk)
-        if section.value is None:
-            yield f"  bytes {bytes(section.chunk.body).hex()}"
-        else:
-            yield from (f"  {line}" for line in _dump_motion(section.value))
-    if len(document.tail):
-        yield f"tail {bytes(document.tail).hex()}"
+    yield from section_lines(document.sections or (), document.tail, lambda _, motion: _dump_motion(motion))
 
 
 def _dump_motion(motion: SkeletalMotion) -> Iterator[str]:
@@ -96,7 +89,7 @@ def _by_name(document: Skl) -> dict[str, SkeletalMotion]:
 def _motion_differences(one: SkeletalMotion, other: SkeletalMotion) -> Iterator[str]:
     for name in ("version", "first", "last", "fps", "flags", "switches", "bone_or_part"):
         a, b = getattr(one, name), getattr(other, name)
-        if a != b and not (a != a and b != b):  # noqa: PLR0124 (NaN)
+        if are_different(a, b):
             yield f"{name.replace('_', ' ')}: {a} / {b}"
     for name, a, b in zip(TIMING, one.timing, other.timing, strict=True):
         if a.tobytes() != b.tobytes():
