@@ -21,8 +21,8 @@ MODULES: dict[str, tuple[str, ...]] = {
         "bone_curves",
         "delta_action",
         "mesh",
+        "sampling",
         "scope",
-        "shown",
         "transforms",
     ),
     "core": (

@@ -5,7 +5,7 @@ from typing import Any
 
 from bpy.props import EnumProperty
 
-from ..blender import rotation_modes, shown
+from ..blender import rotation_modes, sampling
 from ..blender.rotation_modes import HiddenKeys, RotationModes, played
 from ..core.report import Report
 from ..games.xray.motions import library
@@ -29,7 +29,7 @@ def hidden_bones(rig: Any) -> list[str]:
 
 def hides_keys(rig: Any) -> bool:
     """Whether Blender shows something else than the keys of the action that ``rig``, if any, plays."""
-    return rig is not None and bool(hidden_bones(rig) or shown.solo_tracks(rig))
+    return rig is not None and bool(hidden_bones(rig) or sampling.solo_tracks(rig))
 
 
 class HiddenKeysChoice:

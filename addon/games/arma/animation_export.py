@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from ...blender import armature, delta_action
 from ...blender.delta_action import DeltaReader, RestPose
-from ...blender.sampling import Reach, is_of_a_rig
-from ...blender.shown import ShownActions, posed_without_keys, warn_of_muted, warn_of_other_kinds
+from ...blender.sampling import Reach, ShownActions, is_of_a_rig, posed_without_keys, warn_of_muted, warn_of_other_kinds
 from ...core import files
 from ...core.changes import Changes
 from ...core.errors import WriteError

@@ -18,8 +18,7 @@ from ....blender import action_lists
 from ....blender.action_lists import Kind
 from ....blender.armature import Rest, is_turned_or_scaled, rest_of
 from ....blender.rotation_modes import HiddenKeys
-from ....blender.sampling import Sampler, is_of_a_rig
-from ....blender.shown import ShownActions, shortened, warn_of_other_kinds
+from ....blender.sampling import Sampler, ShownActions, is_of_a_rig, shortened, warn_of_other_kinds
 from ....core import files, space
 from ....core.errors import ReadError, WriteError
 from ....core.model import Skeleton

@@ -19,8 +19,7 @@ from ....blender.armature import Rest, rest_of
 from ....blender.bone_curves import digest_of, table_of
 from ....blender.properties import keep, kept
 from ....blender.rotation_modes import played
-from ....blender.sampling import Sampler
-from ....blender.shown import shortened, warn_of_muted
+from ....blender.sampling import Sampler, shortened, warn_of_muted
 from ....core import files, space
 from ....core.errors import ReadError, WriteError
 from ....core.model import Clip

@@ -18,8 +18,7 @@ from ....blender import action_lists, compat, pose
 from ....blender.armature import Rest, rest_of
 from ....blender.properties import keep, kept
 from ....blender.rotation_modes import set_mode
-from ....blender.sampling import Sampler
-from ....blender.shown import warn_of_muted
+from ....blender.sampling import Sampler, warn_of_muted
 from ....core import files, rotation, space
 from ....core.binary import Bytes
 from ....core.changes import Changes, Part
