@@ -37,7 +37,6 @@ MODULES: dict[str, tuple[str, ...]] = {
     "formats.xray": (
         "cform",
         "details",
-        "ogf",
         "omf",
     ),
     "games": (
