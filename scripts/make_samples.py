@@ -7,6 +7,7 @@
 - `weapon.ogf`, `weapon.omf`: Shadow of Chernobyl's vertex formats and references; the motions number the bones
   otherwise than the model does, as real files do
 - `weapon_embedded.ogf`: the same with the motions inside
+- `weapon.object`: the same model as the SDK keeps it, with a motion inside
 - `camera.anm`: a camera's path of version 5, keys of every shape
 - `level`: a hut in a yard, in every kind of file that says something of a level's shape; `samples/level.py` has more
 - `arma`: a man of boxes, his walk plain and binarised, his model and model.cfg
@@ -31,6 +32,7 @@ from samples.descent3 import descent3
 from samples.level import level
 from samples.models import Numbered, model
 from samples.motions import humanoid_motions, weapon_motions
+from samples.objects import weapon_object
 from samples.paths import camera_path
 
 from addon.formats.xray import anm, ogf, omf
@@ -53,6 +55,7 @@ def samples() -> dict[str, bytes]:
         "humanoid.omf": omf.write(new_omf(humanoid_motions())),
         "weapon.ogf": ogf.write(model("weapon", WEAPON, long, old_references)),
         "weapon.omf": omf.write(new_omf(weapon_motions(as_the_model=False))),
+        "weapon.object": weapon_object(),
         "camera.anm": anm.write(camera_path()),
         "weapon_embedded.ogf": ogf.write(model("weapon", WEAPON, short, embedded)),
         **{f"level/{name}": data for name, data in level().items()},

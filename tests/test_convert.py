@@ -56,10 +56,10 @@ def test_an_unknown_version_and_a_format_without_versions(run, camera, samples, 
     assert status == 2
     assert "cannot be converted to '9'. Known: 3, 4, 5." in err
     assert camera.read_bytes() == before
-    status, _, err = run("convert", samples / "weapon.omf", "--to", "4", "-o", tmp_path / "x.omf")
+    status, _, err = run("convert", samples / "weapon.ogf", "--to", "4", "-o", tmp_path / "x.ogf")
     assert status == 2
     assert "one version" in err
-    assert not (tmp_path / "x.omf").exists()
+    assert not (tmp_path / "x.ogf").exists()
 
 
 def test_the_file_itself_needs_in_place(run, camera):

@@ -1,4 +1,4 @@
-"""`convert`: files in another version of their format, or textures as pictures."""
+"""`convert`: files in another version of their format, motions and textures as another kind of file."""
 
 from __future__ import annotations
 
@@ -39,9 +39,13 @@ class Outcome:
     refused: bool = False
 
 
+KINDS = ("png", "omf", "skls")
+"""What textures and motions are converted to, which are suffixes too."""
+
+
 def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     """Make the command known."""
-    text = "write files in another version of their format, or textures as pictures"
+    text = "write files in another version of their format, motions and textures as another kind of file"
     command = commands.add_parser(
         "convert", help=text, description=f"{text}. Exit status: 2 where a file was refused; the others are written."
     )
@@ -50,7 +54,8 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
         "--to",
         required=True,
         metavar="VERSION",
-        help="for .anm: 3, 4 or 5; for .rtm: plain, or 5 (binarised); for .oof: 2300; for textures: png",
+        help="for .anm: 3, 4 or 5; for .rtm: plain, or 5 (binarised); for .oof: 2300; for textures: png; "
+        "for .skl, .skls and .object: omf; for .omf and .object: skls",
     )
     target = command.add_mutually_exclusive_group(required=True)
     target.add_argument("-o", "--output", metavar="OUT", help="write the result here; for several files, a folder")
@@ -87,8 +92,8 @@ def _outputs(files: Sequence[str], output: str | None, to: str) -> list[str | No
     if output is None or (len(files) == 1 and not Path(output).is_dir()):
         return [output] * len(files)
     names = [Path(file).name for file in files]
-    if to == "png":
-        names = [Path(name).with_suffix(".png").name for name in names]
+    if to in KINDS:
+        names = [Path(name).with_suffix(f".{to}").name for name in names]
     twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
     if twice:
         raise WriteError(f"several files are named {twice[0]}", file=output, remedy="Convert them one folder at a time")

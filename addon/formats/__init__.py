@@ -23,8 +23,6 @@ class FormatModule(Protocol):
     A module may have tables too. ``CONVERSIONS`` by the name of what comes out (a version): each takes a document and
     gives another of this format, tells a report what that costs, and raises `WriteError` for what cannot be.
     ``ALONG_SKELETON``: conversions that may need to know the hierarchy of the bones, and are given that or None.
-    ``RENDERINGS`` by the name of another kind of file (``png``): each takes a document and gives the bytes of one such
-    file or of several.
     """
 
     def starts_like(self, head: bytes) -> bool:
@@ -84,8 +82,9 @@ class Format(NamedTuple):
 
     @property
     def renderings(self) -> Mapping[str, Callable[[Any, Report], list[bytes]]]:
-        """See `FormatModule`."""
-        return self._table("RENDERINGS")
+        """What it can be written as, by the suffix of that (`renderings`)."""
+        found: Mapping[str, Mapping[str, Any]] = import_module(f"{__name__}.renderings").RENDERINGS
+        return found.get(self.name, {})
 
     def _table(self, name: str) -> Mapping[str, Any]:
         found: Mapping[str, Any] = getattr(self.module, name, {})
@@ -104,6 +103,7 @@ FORMATS: tuple[Format, ...] = (
     Format("anm", "X-Ray object animation", (".anm",), "xray.anm"),
     Format("skl", "X-Ray editor motions", (".skl", ".skls"), "xray.skl"),
     Format("bones", "X-Ray bone properties", (".bones",), "xray.bones"),
+    Format("object", "X-Ray editor model", (".object",), "xray.object"),
     Format("rtm", "Arma animation", (".rtm",), "arma.rtm"),
     Format("p3d", "Arma model", (".p3d",), "arma.p3d"),
     Format("oof", "Descent 3 model", (".oof",), "descent3.oof"),

@@ -17,6 +17,8 @@ from .arma.rtm import Rtm
 from .descent3 import oof
 from .xray import bones, cform, details, dm, hom, skl, som
 from .xray.ltx.codec import problems as text_problems
+from .xray.object import checks as editor_model
+from .xray.object.document import Object
 from .xray.ogf.chunk_types import BoneNames
 from .xray.ogf.document import Ogf, motion_set_of
 from .xray.ogf.text import problems as model_problems
@@ -70,6 +72,11 @@ def _bones(document: bones.Bones) -> Iterator[str]:
         yield f"the bone {group[0]!r} occurs {len(group)} times"
 
 
+def _object(document: Object) -> Iterator[str]:
+    yield from editor_model.problems(document)
+    yield from _skl(skl.new_skls(document.model.motions))
+
+
 def _rtm(document: Rtm) -> Iterator[str]:
     if not len(document.bones):
         yield "there are no bones"
@@ -119,6 +126,7 @@ RULES: Mapping[str, Rules] = {
     "ogf": _ogf,
     "skl": _skl,
     "bones": _bones,
+    "object": _object,
     "rtm": _rtm,
     "details": _details,
     "dm": _dm,

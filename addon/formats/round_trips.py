@@ -14,7 +14,9 @@ from .arma import p3d, rtm
 from .arma.hierarchy import Hierarchy
 from .descent3 import ogf_image, oof
 from .xray import anm, bones, cform, details, dm, err, hom, skl, som
+from .xray import object as editor_model
 from .xray.bones import decode_bone, encode_bone, with_bones
+from .xray.chunks import Section
 from .xray.ogf.chunk_types import BoneNames
 from .xray.ogf.document import Ogf, motion_set_of, with_motion_set
 from .xray.ogf.mesh import bone_labels, decode_meshes, encode_meshes
@@ -54,6 +56,19 @@ def _bones(document: bones.Bones, _report: Report) -> bones.Bones:
     return with_bones(document, again, [])
 
 
+def _object(document: editor_model.Object, report: Report) -> editor_model.Object:
+    def again(value: Any) -> Any:
+        if isinstance(value, bones.Bones):
+            return _bones(value, report)
+        if isinstance(value, skl.Skl):
+            return skl.encode(skl.decode(value, report), value)[0]
+        return value
+
+    model = document.model
+    sections = [Section(section.chunk, again(section.value)) for section in model.sections]
+    return document.with_model(editor_model.Model(sections, model.tail))
+
+
 def _details(document: details.Details, report: Report) -> details.Details:
     models = {
         number: dm.encode(dm.decode(model, report, f"detail {number}"), model)[0]
@@ -90,6 +105,7 @@ ROUND_TRIPS: Mapping[str, RoundTrip] = {
     "omf": _omf,
     "ogf": _ogf,
     "bones": _bones,
+    "object": _object,
     "details": _details,
     "rtm": _rtm,
     "p3d": _decoded_lods,

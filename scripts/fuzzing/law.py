@@ -35,6 +35,7 @@ from addon.formats.xray import cform, hom, ltx, lzhuf, som
 from addon.formats.xray.ltx.codec import scanned as scan_ltx
 from addon.formats.xray.ltx.edit import with_value
 from addon.formats.xray.ltx.tree import ConfigTree
+from addon.formats.xray.object.smoothing import Rule, corner_normals
 from addon.formats.xray.ogf.mesh import decode_meshes
 from addon.formats.xray.ogf.skeleton import decode_skeleton
 from fuzzing import packing
@@ -229,6 +230,13 @@ def _more_ltx(document: Any, report: Report) -> None:
                 raise Broken(f"{section} {item.key}: more than its line is changed")
 
 
+def _more_object(document: Any, report: Report) -> None:
+    for mesh in document.model.meshes:
+        for rule in Rule:
+            with suppress(MotionbridgeError):
+                corner_normals(mesh, rule)
+
+
 def _problems_of(module: Any) -> Callable[[Any, Report], None]:
     def check(document: Any, report: Report) -> None:
         with suppress(MotionbridgeError):
@@ -242,6 +250,7 @@ MORE: dict[str, Callable[[Any, Report], None]] = {
     "rtm": _more_rtm,
     "p3d": _more_p3d,
     "oof": _more_oof,
+    "object": _more_object,
     "cform": _problems_of(cform),
     "hom": _problems_of(hom),
     "som": _problems_of(som),

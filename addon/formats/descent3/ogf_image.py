@@ -299,9 +299,6 @@ def as_png(document: OgfImage, report: Report) -> list[bytes]:
     return [png.encode(picture) for picture in pictures]
 
 
-RENDERINGS = {"png": as_png}
-
-
 # In words ------------------------------------------------------------------------------------------------------------
 
 

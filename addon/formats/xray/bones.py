@@ -18,9 +18,19 @@ from numpy.typing import NDArray
 from ...core import names
 from ...core.binary import Reader, Writer
 from ...core.errors import ReadError
-from ...core.finite import warn_not_finite
 from ...core.report import Report
-from .chunks import Chunk, ChunkRun, Section, listed, open_chunk, read_chunks, section_lines, with_body, write_chunks
+from .chunks import (
+    Chunk,
+    ChunkRun,
+    Section,
+    listed,
+    open_chunk,
+    read_chunks,
+    section_lines,
+    typed,
+    with_body,
+    write_chunks,
+)
 from .ogf.chunk_types import IkBone, Joint, Shape
 
 PARTS = 0x923
@@ -175,9 +185,21 @@ class Bone:
 
     @property
     def name(self) -> str:
-        """The name as text; of two naming chunks the longer counts."""
-        found = [section.value for section in self.sections if isinstance(section.value, Naming)]
-        return names.decode(max(found, key=lambda naming: len(naming.texts)).texts[0]) if found else ""
+        """The name as text; of two naming chunks the first counts, as in the editor."""
+        naming = self.first(Naming)
+        return names.decode(naming.texts[0]) if naming is not None else ""
+
+    @property
+    def parent(self) -> str:
+        """The parent's name as text; empty of a root, and of the bones of a `.bones`."""
+        naming = self.first(Naming)
+        return names.decode(naming.texts[1]) if naming is not None and len(naming.texts) > 1 else ""
+
+    @property
+    def weight_map(self) -> str:
+        """The name of the vertex map that holds the bone's weights, in an object; compared with case."""
+        naming = self.first(Naming)
+        return names.decode(naming.texts[2]) if naming is not None and len(naming.texts) > 2 else ""
 
     def first(self, kind: type[Kind]) -> Kind | None:
         """The first chunk of a kind, or None."""
@@ -197,6 +219,28 @@ class Parts:
     """Chunk 0x923."""
 
     parts: list[Part]
+
+    @classmethod
+    def read(cls, reader: Reader) -> Parts:
+        parts = []
+        for _ in range(_counted(reader, "parts", 5)):
+            name = reader.string("a part's name")
+            parts.append(Part(name, [reader.string("a bone's name") for _ in range(_counted(reader, "bones", 1))]))
+        return cls(parts)
+
+    def write(self, writer: Writer) -> None:
+        writer.u32(len(self.parts))
+        for part in self.parts:
+            writer.string(part.name)
+            writer.u32(len(part.bones))
+            for bone in part.bones:
+                writer.string(bone)
+
+
+def _counted(reader: Reader, what: str, smallest: int) -> int:
+    count = reader.u32(f"the number of {what}")
+    reader.expect_room(count, what, smallest)
+    return count
 
 
 @dataclass(slots=True)
@@ -252,6 +296,18 @@ def read(data: bytes, file: str, report: Report) -> Bones:
     reader = Reader(data, file)
     if not len(data):
         raise reader.error("the file is empty", "Copy it again")
+    document = read_bones(reader, report)
+    if not document.bones:
+        raise ReadError(
+            f"no bones; found: {listed([section.chunk for section in document.sections])}",
+            file=file,
+            remedy="Check that this is a .bones of the editor",
+        )
+    return document
+
+
+def read_bones(reader: Reader, report: Report) -> Bones:
+    """Bones and parts, wherever they are; perhaps none. Raises `ReadError` if chunks are nested too deep."""
     run = read_chunks(reader, report)
     document = Bones([], bytes(run.tail))
     for chunk in run.chunks:
@@ -260,12 +316,8 @@ def read(data: bytes, file: str, report: Report) -> Bones:
         if chunk.plain_id < MOST_BONES and len(chunk.body):
             value = _read_bone(body, report)
         elif chunk.plain_id == PARTS:
-            value = _typed(_read_parts, body, report)
+            value = typed(Parts.read, body, report)
         document.sections.append(Section(chunk, value))
-    if not document.bones:
-        raise ReadError(
-            f"no bones; found: {listed(run.chunks)}", file=file, remedy="Check that this is a .bones of the editor"
-        )
     return document
 
 
@@ -287,10 +339,7 @@ def _compose(sections: list[Section[Any]], tail: bytes) -> bytes:
             chunks.append(with_body(section.chunk, _compose(section.value.sections, section.value.tail)))
         else:
             writer = Writer()
-            if isinstance(section.value, Parts):
-                _write_parts(writer, section.value)
-            else:
-                section.value.write(writer)
+            section.value.write(writer)
             chunks.append(with_body(section.chunk, writer.getvalue()))
     return write_chunks(ChunkRun(chunks, tail))
 
@@ -301,44 +350,9 @@ def _read_bone(reader: Reader, report: Report) -> Bone | None:
     bone = Bone([], bytes(run.tail))
     for chunk in run.chunks:
         known = READERS.get(chunk.plain_id) if len(chunk.body) else None
-        value = _typed(known, open_chunk(chunk, reader), report) if known is not None else None
+        value = typed(known, open_chunk(chunk, reader), report) if known is not None else None
         bone.sections.append(Section(chunk, value))
     return bone if any(section.value is not None for section in bone.sections) else None
-
-
-def _typed(known: Callable[[Reader], Kind], reader: Reader, report: Report) -> Kind | None:
-    """The value of a chunk, or None, reported, where its bytes are not what they should be."""
-    try:
-        value = known(reader)
-        reader.expect_end("what is known of this chunk")
-    except ReadError as wrong:
-        report.warn(f"not readable, kept unchanged: {wrong.problem}", reader.chunk)
-        return None
-    warn_not_finite(report, f"chunk {reader.chunk}", value)
-    return value
-
-
-def _read_parts(reader: Reader) -> Parts:
-    parts = []
-    for _ in range(_counted(reader, "parts", 5)):
-        name = reader.string("a part's name")
-        parts.append(Part(name, [reader.string("a bone's name") for _ in range(_counted(reader, "bones", 1))]))
-    return Parts(parts)
-
-
-def _write_parts(writer: Writer, parts: Parts) -> None:
-    writer.u32(len(parts.parts))
-    for part in parts.parts:
-        writer.string(part.name)
-        writer.u32(len(part.bones))
-        for bone in part.bones:
-            writer.string(bone)
-
-
-def _counted(reader: Reader, what: str, smallest: int) -> int:
-    count = reader.u32(f"the number of {what}")
-    reader.expect_room(count, what, smallest)
-    return count
 
 
 def raw_size(document: Bones) -> int:

@@ -14,6 +14,7 @@ from typing import Generic, TypeVar
 
 from ...core.binary import Bytes, Reader
 from ...core.errors import ReadError
+from ...core.finite import warn_not_finite
 from ...core.report import Report
 from ...core.text import counted
 from .lzhuf import unpack
@@ -138,6 +139,21 @@ def open_chunk(chunk: Chunk, parent: Reader) -> Reader:
     """A reader over a chunk's plain body, placed in the file for messages."""
     start = chunk.offset if chunk.packed is None else 0
     return Reader(chunk.body, parent.file, chunk_path(parent.chunk, chunk.id), start)
+
+
+def typed(known: Callable[[Reader], Value], reader: Reader, report: Report) -> Value | None:
+    """The value of a chunk that ``reader`` was opened on, NaN and infinite values reported.
+
+    None, reported, if the bytes are not what they should be, or more than that: then the chunk stays bytes.
+    """
+    try:
+        value = known(reader)
+        reader.expect_end("what is known of this chunk")
+    except ReadError as wrong:
+        report.warn(f"not readable, kept unchanged: {wrong.problem}", reader.chunk)
+        return None
+    warn_not_finite(report, f"chunk {reader.chunk}", value)
+    return value
 
 
 def write_chunks(run: ChunkRun) -> bytes:

@@ -44,7 +44,7 @@ def read(data: bytes, file: str, report: Report) -> Skl:
     if not len(data):
         raise reader.error("the file is empty", "Copy it again")
     if PurePath(file).suffix.lower() == ".skls":
-        return _read_list(reader, report)
+        return read_list(reader, report)
     run = read_chunks(reader, report)
     sections: list[Section[SkeletalMotion]] = []
     motions: list[SkeletalMotion] = []
@@ -69,7 +69,8 @@ def read(data: bytes, file: str, report: Report) -> Skl:
     return Skl(motions, sections, run.tail, bodies)
 
 
-def _read_list(reader: Reader, report: Report) -> Skl:
+def read_list(reader: Reader, report: Report) -> Skl:
+    """A count and so many motions, as in a `.skls` or an object of the editor. Raises `ReadError`."""
     count = reader.u32("the number of motions")
     remedy = "The file is damaged, or a single motion that needs the suffix .skl"
     reader.expect_room(count, "motions", SMALLEST_MOTION, remedy)

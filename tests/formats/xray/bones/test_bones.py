@@ -74,8 +74,9 @@ def test_a_real_file(file):
     assert [part.bones for part in document.parts] == [[b"bone_root"], [b"bone_child"]]
 
 
-def test_of_two_names_the_longer_counts():
-    data = chunk(0, chunk(2, b"head\0neck\0vmap\0") + chunk(2, b"other\0"))
+@pytest.mark.parametrize("names", [(b"head\0neck\0vmap\0", b"other\0"), (b"head\0", b"other\0neck\0vmap\0")])
+def test_of_two_names_the_first_counts(names):
+    data = chunk(0, b"".join(chunk(2, name) for name in names))
     document, _ = read(data)
     assert document.bones[0].name == "head"
     assert bones.write(document) == data

@@ -1,0 +1,42 @@
+"""Files as files of another kind: textures as pictures, motions of the editor as those of the game and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..core.errors import WriteError
+from ..core.report import Report
+from .descent3 import ogf_image
+from .xray import motion_conversion, omf, skl
+from .xray.object.document import Object
+
+Rendering = Callable[[Any, Report], list[bytes]]
+"""A document and a report -> the bytes of one file of another kind or of several. Raises `WriteError`."""
+
+
+def _game_motions(document: skl.Skl, report: Report) -> list[bytes]:
+    return [omf.write(motion_conversion.game_motions(document.motions, report))]
+
+
+def _editor_motions(document: omf.Omf, report: Report) -> list[bytes]:
+    return [skl.write(motion_conversion.editor_motions(document, report))]
+
+
+def _game_motions_inside(document: Object, report: Report) -> list[bytes]:
+    return [omf.write(motion_conversion.game_motions(document.model.motions, report, document.model.parts))]
+
+
+def _motions_inside(document: Object, _report: Report) -> list[bytes]:
+    if not document.model.motions:
+        raise WriteError("there are no motions in the object", remedy="Choose an object with motions")
+    return [skl.write(skl.new_skls(document.model.motions))]
+
+
+RENDERINGS: Mapping[str, Mapping[str, Rendering]] = {
+    "ogf_image": {"png": ogf_image.as_png},
+    "omf": {"skls": _editor_motions},
+    "skl": {"omf": _game_motions},
+    "object": {"skls": _motions_inside, "omf": _game_motions_inside},
+}
+"""By the name of the format (`formats.FORMATS`), then by the suffix of what comes out."""

@@ -1,0 +1,21 @@
+"""`.object`: a model as the game's editor keeps it: meshes, surfaces, bones, motions, and words about it."""
+
+from __future__ import annotations
+
+from .codec import raw_size, read, recompose, starts_like, write
+from .document import Mesh, Model, Object
+from .text import describe, differences, dump
+
+__all__ = [
+    "Mesh",
+    "Model",
+    "Object",
+    "describe",
+    "differences",
+    "dump",
+    "raw_size",
+    "read",
+    "recompose",
+    "starts_like",
+    "write",
+]

@@ -1,0 +1,203 @@
+"""What the game's editors demand of an `.object` when they load or export it, a sentence for each problem.
+
+Sources: ``EditObjectIO.cpp``, ``EditMeshIO.cpp`` and ``ExportSkeleton.cpp`` of the editors of Shadow of Chernobyl and
+Clear Sky.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core import names
+from ....core.text import counted, said_of
+from .. import bones
+from ..ogf.chunk_types import MOST_BONES
+from .chunk_types import DYNAMIC, VERTEX_FORMAT, ObjectFlags, Surfaces
+from .document import Mesh, Model, Object
+from .mesh_chunks import (
+    UV,
+    WEIGHT,
+    Box,
+    Faces,
+    MeshFlags,
+    MeshName,
+    Normals,
+    Points,
+    Smoothing,
+    SurfacesOfFaces,
+    Version,
+    VertexMapRefs,
+)
+
+OBJECT_VERSION, MESH_VERSION = 0x10, 0x11
+_DEMANDED = (MeshName, Box, MeshFlags, Points, Faces, VertexMapRefs, SurfacesOfFaces)
+_WORDS = {
+    MeshName: "name",
+    Box: "bounding box",
+    MeshFlags: "flags",
+    Points: "points",
+    Faces: "faces",
+    VertexMapRefs: "vmrefs",
+    SurfacesOfFaces: "list of surfaces",
+}
+
+
+def problems(document: Object) -> Iterator[str]:
+    """What editors refuse or misread, a sentence for each problem; motions inside have rules of their own."""
+    model = document.model
+    version = model.first(Version)
+    if version is None or version.number != OBJECT_VERSION:
+        yield f"the version of the object is {version.number if version is not None else 'missing'}, not 16"
+    if model.first(ObjectFlags) is None:
+        yield "the object has no flags"
+    if model.first(Surfaces) is None:
+        yield "the object has no list of surfaces"
+    if not model.meshes:
+        yield "there is no mesh: the object cannot be shown or exported"
+    yield from _surface_problems(model)
+    yield from _bone_problems(model)
+    weight_maps = {bone.weight_map for bone in model.bones}
+    surfaces = {surface.label.lower() for surface in model.surfaces} if model.first(Surfaces) is not None else None
+    for mesh in model.meshes:
+        found = _mesh_problems(mesh, surfaces, weight_maps if model.bones else None)
+        yield from (f"mesh {mesh.label!r}: {sentence}" for sentence in found)
+    for group in names.duplicates(mesh.label for mesh in model.meshes):
+        yield f"the mesh {group[0]!r} occurs {len(group)} times"
+
+
+def _surface_problems(model: Model) -> Iterator[str]:
+    for surface in model.surfaces:
+        if not surface.shader:
+            yield f"the surface {surface.label!r} has no shader"
+        if surface.format != VERTEX_FORMAT or surface.coordinates != 1:
+            yield (
+                f"the surface {surface.label!r} has vertex format {surface.format:#x} and "
+                f"{counted(surface.coordinates, 'texture coordinate')}, not 0x112 and 1"
+            )
+    for group in names.duplicates(surface.label for surface in model.surfaces):
+        yield f"the surface {group[0]!r} occurs {len(group)} times"
+
+
+def _bone_problems(model: Model) -> Iterator[str]:
+    labels = [bone.name.lower() for bone in model.bones]
+    for group in names.duplicates(labels):
+        yield f"the bone {group[0]!r} occurs {len(group)} times"
+    if "" in labels:
+        yield "a bone without a name"
+    if len(labels) > MOST_BONES:
+        yield f"{counted(len(labels), 'bone')}, the game supports {MOST_BONES}"
+    flags = model.first(ObjectFlags)
+    if labels and flags is not None and not flags.flags & DYNAMIC:
+        yield "the object has bones but is not dynamic (flag 1): the actor editor cannot export it"
+    yield from _hierarchy_problems(model.bones, labels)
+    for part in model.parts:
+        missing = [name for name in map(names.decode, part.bones) if name.lower() not in labels]
+        if missing:
+            yield f"the bone part {names.decode(part.name)!r} has bones that do not exist: {', '.join(missing)}"
+
+
+def _hierarchy_problems(found: list[bones.Bone], labels: list[str]) -> Iterator[str]:
+    parents = {label: bone.parent.lower() for label, bone in zip(labels, found, strict=True)}
+    roots = [label for label in parents if parents[label] not in parents]
+    if len(roots) > 1:
+        yield f"{said_of(len(roots), 'bones', 'have no parent')}: {', '.join(roots)}"
+    for label, parent in parents.items():
+        seen, above = {label}, parent
+        while above in parents and above not in seen:
+            seen.add(above)
+            above = parents[above]
+        if above in parents:
+            yield f"the parents of the bone {label!r} form a cycle"
+            return
+
+
+def _mesh_problems(mesh: Mesh, surfaces: set[str] | None, weight_maps: set[str] | None) -> Iterator[str]:
+    version = mesh.first(Version)
+    if version is None or version.number != MESH_VERSION:
+        yield f"its version is {version.number if version is not None else 'missing'}, not 17"
+    missing = [kind for kind in _DEMANDED if mesh.first(kind) is None]
+    yield from (f"it has no {_WORDS[kind]}" for kind in missing)
+    points, faces, refs = mesh.first(Points), mesh.first(Faces), mesh.first(VertexMapRefs)
+    if points is None or faces is None or refs is None:
+        return
+    if len(points.positions) < 3 or not len(faces.corners):
+        found = f"{counted(len(points.positions), 'point')} and {counted(len(faces.corners), 'face')}"
+        yield f"it has {found}; editors want at least 3 and 1"
+    box = mesh.first(Box)
+    if box is not None and not _is_box(box.corners, points.positions):
+        yield "its bounding box is not that of its points"
+    yield from _count_problems(mesh, len(faces.corners))
+    yield from _surface_list_problems(mesh, surfaces, len(faces.corners))
+    if (faces.corners[:, :, 0] >= len(points.positions)).any():
+        yield "faces refer to points that do not exist"
+        return
+    if (faces.corners[:, :, 1] >= len(refs.refs.counts)).any():
+        yield "faces refer to vmrefs that do not exist"
+        return
+    yield from _map_problems(mesh, refs, weight_maps)
+
+
+def _is_box(corners: NDArray[np.float32], positions: NDArray[np.float32]) -> bool:
+    if not len(positions):
+        return True
+    with np.errstate(invalid="ignore"):
+        return bool(np.allclose(corners, [positions.min(axis=0), positions.max(axis=0)], rtol=1e-5, atol=1e-5))
+
+
+def _count_problems(mesh: Mesh, faces: int) -> Iterator[str]:
+    smoothing, normals = mesh.first(Smoothing), mesh.first(Normals)
+    for what, count in (
+        ("smoothing groups", faces if smoothing is None else len(smoothing.groups)),
+        ("normals", faces if normals is None else len(normals.normals)),
+    ):
+        if count != faces:
+            yield f"it has {what} of {counted(count, 'face')}, and {counted(faces, 'face')}"
+
+
+def _surface_list_problems(mesh: Mesh, surfaces: set[str] | None, faces: int) -> Iterator[str]:
+    listed = mesh.first(SurfacesOfFaces)
+    if listed is None:
+        return
+    for entry in listed.surfaces:
+        if not len(entry.faces):
+            yield f"its surface {entry.label!r} has no faces"
+        if surfaces is not None and entry.label.lower() not in surfaces:
+            yield f"its surface {entry.label!r} is not in the object's list"
+    numbers = np.concatenate([np.zeros(0, np.int64), *(entry.faces for entry in listed.surfaces)]).astype(np.int64)
+    if ((numbers < 0) | (numbers >= faces)).any():
+        yield "its surfaces have faces that do not exist"
+        return
+    without = faces - len(np.unique(numbers))
+    if without:
+        yield said_of(without, "faces", "have no surface")
+
+
+def _map_problems(mesh: Mesh, refs: VertexMapRefs, weight_maps: set[str] | None) -> Iterator[str]:
+    maps, rows = mesh.maps.maps, refs.refs.rows
+    sizes = np.array([len(one.values) for one in maps], np.int64)
+    kinds = np.array([one.type for one in maps], np.int64)
+    inside = (rows[:, 0] >= 0) & (rows[:, 0] < len(maps))
+    inside[inside] = (rows[inside, 1] >= 0) & (rows[inside, 1] < sizes[rows[inside, 0]])
+    if not inside.all():
+        yield "vmrefs refer to entries of vertex maps that do not exist"
+        return
+    owner = np.repeat(np.arange(len(refs.refs.counts)), refs.refs.counts)
+    used = np.zeros(len(refs.refs.counts), np.bool_)
+    faces = mesh.first(Faces)
+    if faces is not None:
+        used[faces.corners[:, :, 1].ravel()] = True
+    of_kind = kinds[rows[:, 0]] if len(rows) else np.zeros(0, np.int64)
+    uvs = np.bincount(owner[of_kind == UV], minlength=len(used))
+    if (used & (uvs != 1)).any():
+        yield said_of(int((used & (uvs != 1)).sum()), "vmrefs", "have no texture coordinates, or several")
+    if weight_maps is None:
+        return
+    unknown = sorted({one.label for one in maps if one.type == WEIGHT} - weight_maps)
+    if unknown:
+        yield f"weight maps that are of no bone: {', '.join(unknown)}"
+    weights = np.bincount(owner[of_kind == WEIGHT], minlength=len(used))
+    if (used & (weights == 0)).any():
+        yield said_of(int((used & (weights == 0)).sum()), "vmrefs", "have no weights")

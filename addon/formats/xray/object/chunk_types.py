@@ -1,0 +1,377 @@
+"""The chunks of an object beside its meshes: surfaces, bones of old files, bone parts, words about it.
+
+Sources: the editor's ``EditObjectIO.cpp`` and real files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core import names
+from ....core.binary import Reader, Writer
+from ....core.errors import ReadError
+from ..channels import NAMES
+from ..envelopes import StoredEnvelope, read_old, write_envelope
+from .mesh_chunks import counted
+
+SURFACES, SURFACES_WITHOUT_MATERIAL, OLD_SURFACES = 0x907, 0x906, 0x905
+"""Chunk ids of surfaces, from the newest layout to the oldest."""
+DYNAMIC, PROGRESSIVE, USES_LOD, HIDES, MULTIPLE_USAGE, SOUND_OCCLUDER, HIGH_QUALITY = (1 << bit for bit in range(7))
+"""Bits of `ObjectFlags`; above them the Hybrid editor has others."""
+STORED_NORMALS, EDITOR_SMOOTHING_SOC, EDITOR_SMOOTHING_COP = 0x400, 0x800, 0x1000
+"""Bits of the Hybrid editor: which smoothing it uses."""
+TWO_SIDED = 1
+"""The one bit of `Surface.flags`."""
+VERTEX_FORMAT = 0x112
+"""Of every real surface: position, normal, one texture coordinate."""
+
+
+@dataclass(slots=True)
+class ObjectFlags:
+    """See `DYNAMIC` and the others; ``size`` bytes: 4, in old files 1."""
+
+    flags: int
+    size: int = 4
+
+    @classmethod
+    def read(cls, reader: Reader) -> ObjectFlags:
+        data = bytes(reader.rest())
+        if len(data) not in (1, 2, 4):
+            raise reader.error(f"an object's flags take 1, 2 or 4 bytes, not {len(data)}")
+        return cls(int.from_bytes(data, "little"), len(data))
+
+    def write(self, writer: Writer) -> None:
+        writer.raw(self.flags.to_bytes(self.size, "little"))
+
+
+@dataclass(slots=True)
+class LodName:
+    """The object that replaces this one at a distance; empty in all real files."""
+
+    name: bytes
+
+    @classmethod
+    def read(cls, reader: Reader) -> LodName:
+        return cls(reader.string("the LOD's name"))
+
+    def write(self, writer: Writer) -> None:
+        writer.string(self.name)
+
+
+@dataclass(slots=True, eq=False)
+class Stamp:
+    """Chunk 0x911 of old editors, ``numbers`` (n,) uint32; sometimes garbage."""
+
+    numbers: NDArray[np.uint32]
+
+    @classmethod
+    def read(cls, reader: Reader) -> Stamp:
+        return cls(reader.array("<u4", reader.remaining // 4, what="the version stamp"))
+
+    def write(self, writer: Writer) -> None:
+        writer.array(self.numbers, "<u4")
+
+
+@dataclass(slots=True)
+class Surface:
+    """A material. Names are compared without case. ``uv_map`` is information only.
+
+    ``compiler_shader`` and ``material`` (the game material) are None where the layout lacks them; in the oldest one
+    compiler shaders have a chunk of their own. ``flags``: `TWO_SIDED`. Editors demand ``format`` 0x112 and
+    ``coordinates`` 1.
+    """
+
+    name: bytes
+    shader: bytes
+    texture: bytes
+    uv_map: bytes
+    flags: int
+    compiler_shader: bytes | None = None
+    material: bytes | None = None
+    format: int = VERTEX_FORMAT
+    coordinates: int = 1
+
+    @property
+    def label(self) -> str:
+        """The name as text."""
+        return names.decode(self.name)
+
+
+@dataclass(slots=True)
+class Surfaces:
+    """The object's surfaces; ``layout`` is the id of the chunk."""
+
+    surfaces: list[Surface]
+    layout: int = SURFACES
+
+    @classmethod
+    def read(cls, reader: Reader) -> Surfaces:
+        return cls._read(reader, SURFACES)
+
+    @classmethod
+    def read_without_material(cls, reader: Reader) -> Surfaces:
+        """Of chunk 0x906."""
+        return cls._read(reader, SURFACES_WITHOUT_MATERIAL)
+
+    @classmethod
+    def read_oldest(cls, reader: Reader) -> Surfaces:
+        """Of chunk 0x905."""
+        return cls._read(reader, OLD_SURFACES)
+
+    @classmethod
+    def _read(cls, reader: Reader, layout: int) -> Surfaces:
+        count = counted(reader, reader.u32("the number of surfaces"), "surfaces", 13)
+        read_one = _read_old_surface if layout == OLD_SURFACES else partial(_read_surface, layout=layout)
+        return cls([read_one(reader) for _ in range(count)], layout)
+
+    def write(self, writer: Writer) -> None:
+        writer.u32(len(self.surfaces))
+        for surface in self.surfaces:
+            if self.layout == OLD_SURFACES:
+                _write_old_surface(writer, surface)
+            else:
+                _write_surface(writer, surface)
+
+
+def _read_surface(reader: Reader, layout: int) -> Surface:
+    name, shader = reader.string("a surface's name"), reader.string("a surface's shader")
+    compiler = reader.string("a surface's compiler shader")
+    material = reader.string("a surface's game material") if layout == SURFACES else None
+    texture, uv_map = reader.string("a surface's texture"), reader.string("a surface's uv map")
+    flags, form, coordinates = (reader.u32(what) for what in ("a surface's flags", "a vertex format", "a number of uv"))
+    return Surface(name, shader, texture, uv_map, flags, compiler, material, form, coordinates)
+
+
+def _write_surface(writer: Writer, surface: Surface) -> None:
+    writer.string(surface.name)
+    writer.string(surface.shader)
+    for text in (surface.compiler_shader, surface.material):
+        if text is not None:
+            writer.string(text)
+    writer.string(surface.texture)
+    writer.string(surface.uv_map)
+    for number in (surface.flags, surface.format, surface.coordinates):
+        writer.u32(number)
+
+
+def _read_old_surface(reader: Reader) -> Surface:
+    name, shader = reader.string("a surface's name"), reader.string("a surface's shader")
+    flags = reader.u8("whether a surface is two-sided")
+    form, coordinates = reader.u32("a vertex format"), reader.u32("a number of uv")
+    texture, uv_map = reader.string("a surface's texture"), reader.string("a surface's uv map")
+    return Surface(name, shader, texture, uv_map, flags, format=form, coordinates=coordinates)
+
+
+def _write_old_surface(writer: Writer, surface: Surface) -> None:
+    writer.string(surface.name)
+    writer.string(surface.shader)
+    writer.u8(surface.flags)
+    writer.u32(surface.format)
+    writer.u32(surface.coordinates)
+    writer.string(surface.texture)
+    writer.string(surface.uv_map)
+
+
+@dataclass(slots=True)
+class CompilerShaders:
+    """Those of the oldest surfaces, in their order, without a count."""
+
+    names: list[bytes]
+
+    @classmethod
+    def read(cls, reader: Reader) -> CompilerShaders:
+        found = []
+        while reader.remaining:
+            found.append(reader.string("a compiler shader's name"))
+        return cls(found)
+
+    def write(self, writer: Writer) -> None:
+        for name in self.names:
+            writer.string(name)
+
+
+@dataclass(slots=True, eq=False)
+class OldBone:
+    """A bone of old files. ``placement`` (7,) float32: offset, rotation (y, x, z), length."""
+
+    name: bytes
+    parent: bytes
+    weight_map: bytes
+    placement: NDArray[np.float32]
+
+
+@dataclass(slots=True, eq=False)
+class OldBones:
+    """Chunk 0x913; editors read it if there is no chunk 0x921."""
+
+    bones: list[OldBone]
+
+    @classmethod
+    def read(cls, reader: Reader) -> OldBones:
+        bones = []
+        for _ in range(counted(reader, reader.u32("the number of bones"), "bones", 31)):
+            texts = [reader.string(f"a bone's {what}") for what in ("name", "parent", "weight map")]
+            bones.append(OldBone(texts[0], texts[1], texts[2], reader.array("<f4", 7, what="a bone's placement")))
+        return cls(bones)
+
+    def write(self, writer: Writer) -> None:
+        writer.u32(len(self.bones))
+        for bone in self.bones:
+            for text in (bone.name, bone.parent, bone.weight_map):
+                writer.string(text)
+            writer.array(bone.placement, "<f4")
+
+
+@dataclass(slots=True, eq=False)
+class ObjectMotion:
+    """A motion of the whole object, of old editors: channels X Y Z H P B of 40 bytes a key."""
+
+    name: bytes
+    first: int
+    last: int
+    fps: np.float32
+    version: int
+    envelopes: list[StoredEnvelope]
+
+
+@dataclass(slots=True, eq=False)
+class ObjectMotions:
+    """Chunk 0x914; editors ignore it since 2002."""
+
+    motions: list[ObjectMotion]
+
+    @classmethod
+    def read(cls, reader: Reader) -> ObjectMotions:
+        motions = []
+        for _ in range(counted(reader, reader.u32("the number of motions"), "motions", 87)):
+            name = reader.string("a motion's name")
+            first, last = reader.i32("the first frame"), reader.i32("the last frame")
+            fps, version = reader.f32("the frames per second"), reader.u16("the version")
+            envelopes = [read_old(reader, f"channel {channel}") for channel in NAMES]
+            motions.append(ObjectMotion(name, first, last, fps, version, envelopes))
+        return cls(motions)
+
+    def write(self, writer: Writer) -> None:
+        writer.u32(len(self.motions))
+        for motion in self.motions:
+            writer.string(motion.name)
+            writer.i32(motion.first)
+            writer.i32(motion.last)
+            writer.f32(motion.fps)
+            writer.u16(motion.version)
+            for envelope in motion.envelopes:
+                write_envelope(writer, envelope)
+
+
+@dataclass(slots=True, eq=False)
+class NumberedPart:
+    """A bone part by indices of bones, ``bones`` (n,) uint32."""
+
+    name: bytes
+    bones: NDArray[np.uint32]
+
+
+@dataclass(slots=True, eq=False)
+class NumberedParts:
+    """Chunk 0x919; if a file has it, editors prefer it to chunk 0x923."""
+
+    parts: list[NumberedPart]
+
+    @classmethod
+    def read(cls, reader: Reader) -> NumberedParts:
+        parts = []
+        for _ in range(counted(reader, reader.u32("the number of parts"), "parts", 5)):
+            name, count = reader.string("a part's name"), reader.u32("the number of a part's bones")
+            parts.append(NumberedPart(name, reader.array("<u4", count, what="the bones of a part")))
+        return cls(parts)
+
+    def write(self, writer: Writer) -> None:
+        writer.u32(len(self.parts))
+        for part in self.parts:
+            writer.string(part.name)
+            writer.u32(len(part.bones))
+            writer.array(part.bones, "<u4")
+
+
+@dataclass(slots=True, eq=False)
+class ActorTransform:
+    """Where the root is put when motions are exported to the game: ``values`` (2, 3) float32 position, rotation.
+
+    Some builds of the Hybrid editor append ``scale`` and ``adjust_mass``.
+    """
+
+    values: NDArray[np.float32]
+    scale: np.float32 | None = None
+    adjust_mass: int | None = None
+
+    @classmethod
+    def read(cls, reader: Reader) -> ActorTransform:
+        values = reader.array("<f4", 2, 3, what="the actor's transform")
+        if not reader.remaining:
+            return cls(values)
+        return cls(values, reader.f32("the scale"), reader.u32("whether masses are adjusted"))
+
+    def write(self, writer: Writer) -> None:
+        writer.array(self.values, "<f4")
+        if self.scale is not None and self.adjust_mass is not None:
+            writer.f32(self.scale)
+            writer.u32(self.adjust_mass)
+
+
+@dataclass(slots=True)
+class Authorship:
+    """Who made and changed the object, and when: seconds since 1970 in ``time_size`` bytes (4; 64-bit editors: 8)."""
+
+    creator: bytes
+    created: int
+    modifier: bytes
+    modified: int
+    time_size: int = 4
+
+    @classmethod
+    def read(cls, reader: Reader) -> Authorship:
+        """With the size of times that ends where the chunk does."""
+        start = reader.position
+        for size in (8, 4):
+            reader.position = start
+            try:
+                found = cls._read(reader, size)
+            except ReadError:
+                if size == 4:
+                    raise
+                continue
+            if not reader.remaining:
+                return found
+        return found
+
+    @classmethod
+    def _read(cls, reader: Reader, size: int) -> Authorship:
+        def time() -> int:
+            return int.from_bytes(reader.take(size, "a time"), "little")
+
+        return cls(reader.string("the creator"), time(), reader.string("the modifier"), time(), size)
+
+    def write(self, writer: Writer) -> None:
+        for name, time in ((self.creator, self.created), (self.modifier, self.modified)):
+            writer.string(name)
+            writer.raw(time.to_bytes(self.time_size, "little"))
+
+
+@dataclass(slots=True)
+class ExportScale:
+    """What the Hybrid editor multiplies positions by when it exports, and whether masses follow."""
+
+    scale: np.float32
+    adjust_mass: int
+
+    @classmethod
+    def read(cls, reader: Reader) -> ExportScale:
+        return cls(reader.f32("the export scale"), reader.u8("whether masses are adjusted"))
+
+    def write(self, writer: Writer) -> None:
+        writer.f32(self.scale)
+        writer.u8(self.adjust_mass)

@@ -1,0 +1,217 @@
+"""The file `.object`: bytes <-> `Object`, chunk by chunk.
+
+A body that does not read as what its id promises is kept as bytes and reported, so that one broken chunk does not cost
+the object; a file is refused only if it holds no object at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from ....core.binary import Reader, Writer
+from ....core.errors import ReadError
+from ....core.report import Report
+from .. import bones, skl
+from ..chunks import (
+    Chunk,
+    ChunkRun,
+    Section,
+    chunk_path,
+    listed,
+    open_chunk,
+    read_chunks,
+    starts_like_chunks,
+    stored_size,
+    typed,
+    with_body,
+    write_chunks,
+)
+from ..ogf.chunk_types import MotionReferences, MotionReferences2, UserData
+from ..skl.codec import read_list
+from .chunk_types import (
+    ActorTransform,
+    Authorship,
+    CompilerShaders,
+    ExportScale,
+    LodName,
+    NumberedParts,
+    ObjectFlags,
+    ObjectMotions,
+    OldBones,
+    Stamp,
+    Surfaces,
+)
+from .document import BONES, MESHES, MOTIONS, OBJECT, Contents, Mesh, Meshes, Model, Object
+from .mesh_chunks import (
+    Box,
+    Faces,
+    Locked,
+    MeshFlags,
+    MeshName,
+    Normals,
+    Options,
+    Points,
+    Smoothing,
+    SurfacesOfFaces,
+    Version,
+    VertexMapRefs,
+    VertexMaps,
+)
+
+Held = TypeVar("Held", bound=Contents)
+Read = Callable[[Reader, Report], Any]
+"""The body of a chunk -> what it means, or None where it stays bytes."""
+
+
+def _plain(known: Callable[[Reader], Any]) -> Read:
+    return lambda reader, report: typed(known, reader, report)
+
+
+MESH_CHUNKS: Mapping[int, Read] = {
+    0x1000: _plain(Version.read),
+    0x1001: _plain(MeshName.read),
+    0x1002: _plain(MeshFlags.read),
+    0x1003: _plain(Locked.read),
+    0x1004: _plain(Box.read),
+    0x1005: _plain(Points.read),
+    0x1006: _plain(Faces.read),
+    0x1007: _plain(VertexMaps.read_uv),
+    0x1008: _plain(VertexMapRefs.read),
+    0x1009: _plain(SurfacesOfFaces.read),
+    0x1010: _plain(Options.read),
+    0x1011: _plain(VertexMaps.read_without_lists),
+    0x1012: _plain(VertexMaps.read),
+    0x1013: _plain(Smoothing.read),
+    0x1014: _plain(Normals.read),
+}
+
+
+def _read_meshes(reader: Reader, report: Report) -> Meshes:
+    return _contents(
+        Meshes, reader, report, lambda _: lambda body, found: _contents(Mesh, body, found, MESH_CHUNKS.get)
+    )
+
+
+def _read_motions(reader: Reader, report: Report) -> skl.Skl | None:
+    try:
+        return read_list(reader, report)
+    except ReadError as wrong:
+        report.warn(f"not readable, kept unchanged: {wrong.problem}", reader.chunk)
+        return None
+
+
+MODEL_CHUNKS: Mapping[int, Read] = {
+    0x900: _plain(Version.read),
+    0x903: _plain(ObjectFlags.read),
+    0x905: _plain(Surfaces.read_oldest),
+    0x906: _plain(Surfaces.read_without_material),
+    0x907: _plain(Surfaces.read),
+    MESHES: _read_meshes,
+    0x911: _plain(Stamp.read),
+    0x912: _plain(UserData.read),
+    0x913: _plain(OldBones.read),
+    0x914: _plain(ObjectMotions.read),
+    MOTIONS: _read_motions,
+    0x918: _plain(CompilerShaders.read),
+    0x919: _plain(NumberedParts.read),
+    0x920: _plain(ActorTransform.read),
+    BONES: bones.read_bones,
+    0x922: _plain(Authorship.read),
+    0x923: _plain(bones.Parts.read),
+    0x924: _plain(MotionReferences.read),
+    0x925: _plain(LodName.read),
+    0x926: _plain(MotionReferences2.read),
+    0x927: _plain(ExportScale.read),
+}
+
+starts_like = starts_like_chunks(OBJECT)
+
+
+def read(data: bytes, file: str, report: Report) -> Object:
+    """The document of an `.object`. Raises `ReadError` if there is no object in it."""
+    reader = Reader(data, file)
+    if not len(data):
+        raise reader.error("the file is empty", "Copy it again")
+    document = _contents(Object, reader, report, {OBJECT: _read_model}.get, once=True)
+    if not any(isinstance(section.value, Model) for section in document.sections):
+        raise ReadError(
+            f"no chunk {OBJECT:#x} (an object); found: {listed([section.chunk for section in document.sections])}",
+            file=file,
+            remedy="Check that this is an .object of the game's editor and that it was copied whole",
+        )
+    return document
+
+
+def _read_model(reader: Reader, report: Report) -> Model:
+    model = _contents(Model, reader, report, MODEL_CHUNKS.get)
+    if all(section.value is None for section in model.sections):
+        raise ReadError(
+            f"nothing of an object is in the chunk; found: {listed([section.chunk for section in model.sections])}",
+            file=reader.file,
+            chunk=reader.chunk,
+            offset=reader.start,
+            remedy="The file is damaged or encrypted: copy it again from its source",
+        )
+    return model
+
+
+def _contents(
+    kind: type[Held], reader: Reader, report: Report, reads: Callable[[int], Read | None], *, once: bool = False
+) -> Held:
+    """The chunks that are left in ``reader``; with ``once`` only the first that can be typed is."""
+    run = read_chunks(reader, report)
+    contents = kind([], run.tail)
+    for chunk in run.chunks:
+        value, read_body = None, reads(chunk.plain_id)
+        if read_body is None:
+            report.note("a chunk of unknown meaning, kept unchanged", chunk_path(reader.chunk, chunk.id))
+        elif len(chunk.body) or kind is Meshes:
+            value = read_body(open_chunk(chunk, reader), report)
+            reads = reads if not once else lambda _: None
+        contents.sections.append(Section(chunk, value))
+    return contents
+
+
+def write(document: Object) -> bytes:
+    """The file's bytes."""
+    return _write_contents(document)
+
+
+recompose = write
+"""The same: nothing of a file that has a type is kept as bytes."""
+
+
+def _write_contents(contents: Contents) -> bytes:
+    return write_chunks(ChunkRun([_chunk(section) for section in contents.sections], contents.tail))
+
+
+def _chunk(section: Section[Any]) -> Chunk:
+    value = section.value
+    if value is None:
+        return section.chunk
+    if isinstance(value, Contents):
+        return with_body(section.chunk, _write_contents(value))
+    if isinstance(value, bones.Bones):
+        return with_body(section.chunk, bones.write(value))
+    if isinstance(value, skl.Skl):
+        return with_body(section.chunk, skl.write(value))
+    writer = Writer()
+    value.write(writer)
+    return with_body(section.chunk, writer.getvalue())
+
+
+def raw_size(document: Contents) -> int:
+    """Bytes kept without knowing what they mean."""
+    return len(document.tail) + sum(_raw_size(section) for section in document.sections)
+
+
+def _raw_size(section: Section[Any]) -> int:
+    value = section.value
+    if value is None:
+        return stored_size(section.chunk)
+    if isinstance(value, Contents):
+        return raw_size(value)
+    if isinstance(value, bones.Bones):
+        return bones.raw_size(value)
+    return skl.raw_size(value) if isinstance(value, skl.Skl) else 0

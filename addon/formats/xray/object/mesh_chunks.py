@@ -1,0 +1,379 @@
+"""The chunks of an editor mesh; each class reads and writes the body of its chunk; arrays are views of the bytes.
+
+A corner of a face names a point and a vmref. A vmref lists entries of vertex maps: first that of a uv map, then those
+of weight maps. So uv and weights belong to the corner, not to the point. Two maps of one name are usual: one has an
+entry per point, the other (`VertexMap.polygon` 1) one per face corner; maps are told apart by index. Sources: the
+editor's ``EditMeshIO.cpp`` and real files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core import names, text
+from ....core.binary import Reader, Writer
+
+MAPS, MAPS_WITHOUT_LISTS, UV_MAPS = 0x1012, 0x1011, 0x1007
+"""Chunk ids of vertex maps, from the newest layout to the oldest."""
+UV, WEIGHT = 0, 1
+"""`VertexMap.type`."""
+VISIBLE, LOCKED, MASKS = 1, 2, 4
+"""Bits of `MeshFlags`; with `MASKS` the oldest editors read smoothing groups as masks."""
+FLAT = 0xFFFF_FFFF
+"""The smoothing group of a face that is smooth with no other."""
+
+
+@dataclass(slots=True)
+class Version:
+    """The version of an object (0x10) or of a mesh (0x11); editors refuse others."""
+
+    number: int
+
+    @classmethod
+    def read(cls, reader: Reader) -> Version:
+        return cls(reader.u16("the version"))
+
+    def write(self, writer: Writer) -> None:
+        writer.u16(self.number)
+
+
+@dataclass(slots=True)
+class MeshName:
+    """The mesh's name; editors rename duplicates."""
+
+    name: bytes
+
+    @classmethod
+    def read(cls, reader: Reader) -> MeshName:
+        return cls(reader.string("the mesh's name"))
+
+    def write(self, writer: Writer) -> None:
+        writer.string(self.name)
+
+
+@dataclass(slots=True, eq=False)
+class Box:
+    """The lowest and the highest corner of the points: ``corners`` (2, 3) float32."""
+
+    corners: NDArray[np.float32]
+
+    @classmethod
+    def read(cls, reader: Reader) -> Box:
+        return cls(reader.array("<f4", 2, 3, what="the bounding box"))
+
+    def write(self, writer: Writer) -> None:
+        writer.array(self.corners, "<f4")
+
+
+@dataclass(slots=True)
+class MeshFlags:
+    """`VISIBLE`, `LOCKED`, `MASKS`."""
+
+    flags: int
+
+    @classmethod
+    def read(cls, reader: Reader) -> MeshFlags:
+        return cls(reader.u8("the mesh's flags"))
+
+    def write(self, writer: Writer) -> None:
+        writer.u8(self.flags)
+
+
+@dataclass(slots=True)
+class Locked:
+    """Whether the mesh is locked, in old files."""
+
+    value: int
+
+    @classmethod
+    def read(cls, reader: Reader) -> Locked:
+        return cls(reader.u8("whether the mesh is locked"))
+
+    def write(self, writer: Writer) -> None:
+        writer.u8(self.value)
+
+
+@dataclass(slots=True)
+class Options:
+    """Two numbers of the modelling program, 0 in all real files but one."""
+
+    first: int
+    second: int
+
+    @classmethod
+    def read(cls, reader: Reader) -> Options:
+        return cls(reader.i32("an option"), reader.i32("an option"))
+
+    def write(self, writer: Writer) -> None:
+        writer.i32(self.first)
+        writer.i32(self.second)
+
+
+@dataclass(slots=True, eq=False)
+class Runs:
+    """Rows in groups: ``counts`` (groups,) uint8, ``rows`` (sum of counts, ...) the rows of all groups."""
+
+    counts: NDArray[np.uint8]
+    rows: NDArray[np.int32]
+
+    @classmethod
+    def read_groups(cls, reader: Reader, groups: int, columns: int, what: str) -> Runs:
+        """Groups of ``u8 k, k × i32[columns]``. Raises `ReadError`."""
+        starts, end = _starts(reader, groups, 4 * columns, what)
+        data = np.frombuffer(reader.take(end, what), np.uint8)
+        counts = data[starts]
+        rows = np.ones(end, np.bool_)
+        rows[starts] = False
+        return cls(counts, data[rows].view("<i4").reshape(-1, columns))
+
+    def write(self, writer: Writer) -> None:
+        row = 4 * self.rows.shape[1]
+        sizes = 1 + row * self.counts.astype(np.int64)
+        starts = np.cumsum(sizes) - sizes
+        data = np.empty(int(sizes.sum()), np.uint8)
+        inside = np.ones(len(data), np.bool_)
+        inside[starts] = False
+        data[starts] = self.counts
+        data[inside] = np.ascontiguousarray(self.rows, "<i4").view(np.uint8).ravel()
+        writer.raw(data.tobytes())
+
+
+def _starts(reader: Reader, groups: int, row: int, what: str) -> tuple[NDArray[np.int64], int]:
+    """Where each group's count is, and where the last group ends, from the reader's position."""
+    data = reader.data[reader.position :]
+    if groups > len(data):
+        raise reader.error(f"{what}: {groups} are declared, {len(data)} bytes are left")
+    if not groups:
+        return np.zeros(0, np.int64), 0
+    stride = 1 + row * data[0]
+    if groups * stride <= len(data) and bytes(data[: groups * stride : stride]).count(data[0]) == groups:
+        return np.arange(groups, dtype=np.int64) * stride, groups * stride
+    # Groups of different sizes: each leads to the next.
+    starts, place = [], 0
+    for _ in range(groups):
+        if place >= len(data):
+            break
+        starts.append(place)
+        place += 1 + row * data[place]
+    if len(starts) < groups or place > len(data):
+        raise reader.error(f"{what} need more than the {len(data)} bytes that are left")
+    return np.array(starts, np.int64), place
+
+
+@dataclass(slots=True, eq=False)
+class Points:
+    """``positions`` (points, 3) float32 metres in the object's space, also of skinned meshes.
+
+    ``faces``: in old files the faces around each point, else None.
+    """
+
+    positions: NDArray[np.float32]
+    faces: Runs | None = None
+
+    @classmethod
+    def read(cls, reader: Reader) -> Points:
+        count = reader.u32("the number of points")
+        points = cls(reader.array("<f4", count, 3, what="the points"))
+        if reader.remaining:
+            points.faces = Runs.read_groups(reader, count, 1, "the faces around points")
+        return points
+
+    def write(self, writer: Writer) -> None:
+        writer.u32(len(self.positions))
+        writer.array(self.positions, "<f4")
+        if self.faces is not None:
+            self.faces.write(writer)
+
+
+@dataclass(slots=True, eq=False)
+class Faces:
+    """``corners`` (faces, 3, 2) uint32: point and vmref of each corner; (v1-v0)×(v2-v0) points outwards."""
+
+    corners: NDArray[np.uint32]
+
+    @classmethod
+    def read(cls, reader: Reader) -> Faces:
+        count = reader.u32("the number of faces")
+        return cls(reader.array("<u4", count, 3, 2, what="the faces"))
+
+    def write(self, writer: Writer) -> None:
+        writer.u32(len(self.corners))
+        writer.array(self.corners, "<u4")
+
+
+@dataclass(slots=True, eq=False)
+class Smoothing:
+    """A number per face, ``groups`` (faces,) uint32: a group's id, or edge bits. See `smoothing`."""
+
+    groups: NDArray[np.uint32]
+
+    @classmethod
+    def read(cls, reader: Reader) -> Smoothing:
+        return cls(reader.array("<u4", _whole(reader, 4, "smoothing groups"), what="smoothing groups"))
+
+    def write(self, writer: Writer) -> None:
+        writer.array(self.groups, "<u4")
+
+
+@dataclass(slots=True, eq=False)
+class Normals:
+    """``normals`` (faces, 3, 3) float32, a normal per corner, of newer editors."""
+
+    normals: NDArray[np.float32]
+
+    @classmethod
+    def read(cls, reader: Reader) -> Normals:
+        return cls(reader.array("<f4", _whole(reader, 36, "normals of faces"), 3, 3, what="corner normals"))
+
+    def write(self, writer: Writer) -> None:
+        writer.array(self.normals, "<f4")
+
+
+def _whole(reader: Reader, size: int, what: str) -> int:
+    count, more = divmod(reader.remaining, size)
+    if more:
+        raise reader.error(f"{text.said_of(reader.remaining, 'bytes', 'are')} not whole {what} of {size} bytes each")
+    return count
+
+
+@dataclass(slots=True, eq=False)
+class VertexMapRefs:
+    """The vmrefs. A row of ``refs`` is the index of a vertex map and of an entry in it."""
+
+    refs: Runs
+
+    @classmethod
+    def read(cls, reader: Reader) -> VertexMapRefs:
+        return cls(Runs.read_groups(reader, reader.u32("the number of vmrefs"), 2, "vmrefs"))
+
+    def write(self, writer: Writer) -> None:
+        writer.u32(len(self.refs.counts))
+        self.refs.write(writer)
+
+
+@dataclass(slots=True, eq=False)
+class SurfaceFaces:
+    """The faces (n,) int32 that have a surface, by its name."""
+
+    surface: bytes
+    faces: NDArray[np.int32]
+
+    @property
+    def label(self) -> str:
+        """The name as text."""
+        return names.decode(self.surface)
+
+
+@dataclass(slots=True, eq=False)
+class SurfacesOfFaces:
+    """Which faces have which surface."""
+
+    surfaces: list[SurfaceFaces]
+
+    @classmethod
+    def read(cls, reader: Reader) -> SurfacesOfFaces:
+        found = []
+        for _ in range(counted(reader, reader.u16("the number of surfaces"), "surfaces", 5)):
+            name = reader.string("a surface's name")
+            count = reader.u32("the number of a surface's faces")
+            found.append(SurfaceFaces(name, reader.array("<i4", count, what="the faces of a surface")))
+        return cls(found)
+
+    def write(self, writer: Writer) -> None:
+        writer.u16(len(self.surfaces))
+        for surface in self.surfaces:
+            writer.string(surface.surface)
+            writer.u32(len(surface.faces))
+            writer.array(surface.faces, "<i4")
+
+
+@dataclass(slots=True, eq=False)
+class VertexMap:
+    """A map of uv (``values`` (entries, 2), v down) or of weights (entries, 1).
+
+    ``polygon`` 1: entries are of face corners, ``faces`` (entries,) says of which; ``points`` (entries,) int32. What
+    the file's layout lacks is None. Readers follow the vmrefs: the lists of real files are not reliable.
+    """
+
+    name: bytes
+    type: int
+    values: NDArray[np.float32]
+    polygon: int | None = None
+    points: NDArray[np.int32] | None = None
+    faces: NDArray[np.int32] | None = None
+
+    @property
+    def label(self) -> str:
+        """The name as text."""
+        return names.decode(self.name)
+
+
+@dataclass(slots=True, eq=False)
+class VertexMaps:
+    """The maps in the order that vmrefs number them by; ``layout`` is the id of the chunk."""
+
+    maps: list[VertexMap]
+    layout: int = MAPS
+
+    @classmethod
+    def read(cls, reader: Reader) -> VertexMaps:
+        return cls._read(reader, MAPS)
+
+    @classmethod
+    def read_without_lists(cls, reader: Reader) -> VertexMaps:
+        """Of chunk 0x1011."""
+        return cls._read(reader, MAPS_WITHOUT_LISTS)
+
+    @classmethod
+    def read_uv(cls, reader: Reader) -> VertexMaps:
+        """Of chunk 0x1007."""
+        return cls._read(reader, UV_MAPS)
+
+    @classmethod
+    def _read(cls, reader: Reader, layout: int) -> VertexMaps:
+        count = counted(reader, reader.u32("the number of vertex maps"), "vertex maps", 5)
+        return cls([_read_map(reader, layout) for _ in range(count)], layout)
+
+    def write(self, writer: Writer) -> None:
+        writer.u32(len(self.maps))
+        for one in self.maps:
+            _write_map(writer, one, self.layout)
+
+
+def _read_map(reader: Reader, layout: int) -> VertexMap:
+    name = reader.string("a vertex map's name")
+    width = reader.u8("the numbers of an entry") if layout != UV_MAPS else 2
+    polygon = reader.u8("whether a map is of face corners") if layout == MAPS else None
+    kind = reader.u8("a vertex map's type") if layout != UV_MAPS else UV
+    count = reader.u32("the number of a map's entries")
+    if not width and count:
+        raise reader.error(f"a vertex map has {text.counted(count, 'entry', 'entries')} without numbers")
+    what = "the entries of a vertex map"
+    made = VertexMap(name, kind, reader.array("<f4", count, width, what=what), polygon)
+    if layout == MAPS:
+        made.points = reader.array("<i4", count, what=what)
+        made.faces = reader.array("<i4", count, what=what) if polygon else None
+    return made
+
+
+def _write_map(writer: Writer, one: VertexMap, layout: int) -> None:
+    writer.string(one.name)
+    if layout != UV_MAPS:
+        writer.u8(one.values.shape[1])
+        if layout == MAPS:
+            writer.u8(one.polygon or 0)
+        writer.u8(one.type)
+    writer.u32(len(one.values))
+    writer.array(one.values, "<f4")
+    for places in (one.points, one.faces):
+        if places is not None:
+            writer.array(places, "<i4")
+
+
+def counted(reader: Reader, count: int, what: str, smallest: int) -> int:
+    """``count``, if so many of at least ``smallest`` bytes can follow. Raises `ReadError`."""
+    reader.expect_room(count, what, smallest)
+    return count

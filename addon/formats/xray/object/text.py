@@ -1,0 +1,178 @@
+"""An `.object` in words: a summary, a complete dump for text tools, and what differs between two files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ....core import names
+from ....core.text import counted, extent, value_differences, value_lines
+from .. import bones, skl
+from ..chunks import Chunk, Section, chunk_heading
+from ..ogf.text import kind_word
+from .chunk_types import DYNAMIC, Authorship, ObjectFlags, Surface
+from .document import Contents, Mesh, Object
+from .mesh_chunks import Faces, Points, SurfaceFaces, VertexMap
+from .smoothing import Rule, rule_of
+
+_RULES = {
+    Rule.NORMALS: "normals stored",
+    Rule.EDGES: "smoothing by edges",
+    Rule.GROUPS: "smoothing by groups",
+    Rule.MASKS: "smoothing by masks",
+}
+_WORDS = {skl.Skl: "motions"}
+
+
+def describe(document: Object) -> list[str]:
+    """A few lines for people."""
+    model = document.model
+    flags = model.first(ObjectFlags)
+    number = flags.flags if flags is not None else 0
+    kind = "dynamic" if number & DYNAMIC else "static"
+    lines = [
+        ", ".join(
+            (
+                f"{kind} (flags {number:#x})",
+                counted(len(model.meshes), "mesh", "meshes"),
+                counted(len(model.surfaces), "surface"),
+                counted(len(model.bones), "bone"),
+            )
+        )
+    ]
+    lines += [f"mesh {mesh.label!r}: {', '.join(_mesh_words(mesh))}" for mesh in model.meshes]
+    for surface in model.surfaces:
+        material = f", game material {names.decode(surface.material)}" if surface.material is not None else ""
+        lines.append(
+            f"surface {surface.label!r}: texture {names.decode(surface.texture) or 'none'}, "
+            f"shader {names.decode(surface.shader)}{material}{', two-sided' if surface.flags & 1 else ''}"
+        )
+    if model.parts:
+        lines.append(
+            "bone parts: " + ", ".join(f"{names.decode(part.name)} ({len(part.bones)})" for part in model.parts)
+        )
+    if model.references:
+        lines.append("motion files: " + ", ".join(map(names.decode, model.references)))
+    if model.motions:
+        lines += [f"motions inside: {line}" for line in skl.describe(skl.new_skls(model.motions))]
+    author = model.first(Authorship)
+    if author is not None and author.creator:
+        lines.append(f"made by {names.decode(author.creator)!r}")
+    return lines
+
+
+def _mesh_words(mesh: Mesh) -> Iterator[str]:
+    points, faces = mesh.first(Points), mesh.first(Faces)
+    if points is not None:
+        yield f"{counted(len(points.positions), 'point')}, {extent(points.positions)}"
+    if faces is not None:
+        yield counted(len(faces.corners), "face")
+        yield _RULES[rule_of(mesh)]
+    yield counted(len(mesh.maps.maps), "vertex map")
+
+
+# The complete text ---------------------------------------------------------------------------------------------------
+
+
+def dump(document: Object) -> Iterator[str]:
+    """Everything, a value or a row of numbers a line."""
+    yield from _dump_contents(document, "")
+
+
+def _dump_contents(contents: Contents, indent: str) -> Iterator[str]:
+    for section in contents.sections:
+        yield f"{indent}{chunk_heading(section.chunk)} {_word(section)}"
+        yield from (f"{indent}  {line}" for line in _dump_value(section))
+    if len(contents.tail):
+        yield f"{indent}tail {bytes(contents.tail).hex()}"
+
+
+def _word(section: Section[Any]) -> str:
+    if section.value is None:
+        return "bytes"
+    kind = type(section.value)
+    return _WORDS.get(kind) or kind_word(kind)
+
+
+def _dump_value(section: Section[Any]) -> Iterator[str]:
+    value = section.value
+    if value is None:
+        if len(section.chunk.body):
+            yield bytes(section.chunk.body).hex()
+    elif isinstance(value, Contents):
+        yield from _dump_contents(value, "")
+    elif isinstance(value, bones.Bones):
+        yield from bones.dump(value)
+    elif isinstance(value, skl.Skl):
+        yield from skl.dump(value)
+    else:
+        yield from value_lines("", value)
+
+
+# What differs --------------------------------------------------------------------------------------------------------
+
+
+def differences(first: Object, second: Object) -> Iterator[str]:
+    """What differs, by chunk, mesh, bone, motion and field."""
+    yield from _contents_differences("", first, second)
+
+
+def _contents_differences(path: str, one: Contents, other: Contents) -> Iterator[str]:
+    """Chunks are paired by id, repeated ones in order."""
+    ones, others = _by_id(one.sections), _by_id(other.sections)
+    yield from (f"{path}{_place(section)} is only in the first" for key, section in ones.items() if key not in others)
+    yield from (f"{path}{_place(section)} is only in the second" for key, section in others.items() if key not in ones)
+    together = [key for key in ones if key in others]
+    if together != [key for key in others if key in ones]:
+        yield f"{path}the chunks are in another order"
+    for key in together:
+        yield from _section_differences(path, ones[key], others[key])
+    if one.tail != other.tail:
+        yield f"{path}bytes behind the last chunk differ"
+
+
+def _by_id(sections: Iterable[Section[Any]]) -> dict[tuple[int, int], Section[Any]]:
+    seen: dict[int, int] = {}
+    result = {}
+    for section in sections:
+        identifier = section.chunk.plain_id
+        seen[identifier] = seen.get(identifier, 0) + 1
+        result[identifier, seen[identifier]] = section
+    return result
+
+
+def _place(section: Section[Any]) -> str:
+    if isinstance(section.value, Mesh):
+        return f"mesh {section.value.label!r}"
+    return _word(section) if section.value is not None else f"chunk {section.chunk.plain_id:#x}"
+
+
+def _section_differences(path: str, one: Section[Any], other: Section[Any]) -> Iterator[str]:
+    place = f"{path}{_place(one)}"
+    a: Any = one.value
+    b: Any = other.value
+    if _storage(one.chunk) != _storage(other.chunk):
+        yield f"{place}: chunk id, declared size or packing differ"
+    if type(a) is not type(b):
+        yield f"{place}: {_word(one)} / {_word(other)}"
+    elif a is None:
+        if one.chunk.body != other.chunk.body:
+            yield f"{place}: its bytes differ"
+    elif isinstance(a, Contents):
+        yield from _contents_differences(f"{place}: " if isinstance(a, Mesh) else "", a, b)
+    elif isinstance(a, bones.Bones):
+        yield from bones.differences(a, b)
+    elif isinstance(a, skl.Skl):
+        yield from skl.differences(a, b)
+    else:
+        yield from value_differences(place, a, b, entry=_entry)
+
+
+def _storage(chunk: Chunk) -> tuple[int, int | None, bytes | None]:
+    return chunk.id, chunk.declared, None if chunk.packed is None else bytes(chunk.packed)
+
+
+def _entry(entry: Any, number: int) -> str:
+    if isinstance(entry, Surface | SurfaceFaces):
+        return repr(entry.label)
+    return f"{number} {entry.label!r}" if isinstance(entry, VertexMap) else str(number)

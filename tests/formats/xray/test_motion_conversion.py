@@ -1,0 +1,129 @@
+"""Motions of the editor as those of the game and back, on the command line."""
+
+import numpy as np
+import pytest
+
+from addon import cli
+from addon.core import rotation
+from addon.core.errors import WriteError
+from addon.core.report import Report
+from addon.formats.xray import bones, motion_conversion, omf, skl
+from addon.formats.xray import object as editor_model
+from addon.formats.xray.omf.mapping import decode as decode_clips
+from tests.real_files import corpus_files
+
+
+def read(module, data, name):
+    return module.read(data, name, Report())
+
+
+def farthest(one, other):
+    """Radians and metres between the keys of two clips."""
+    angles = rotation.angles_between(rotation.normalised(one.rotations), rotation.normalised(other.rotations))
+    return angles.max(initial=0), np.abs(one.translations - other.translations).max(initial=0)
+
+
+def same_motions(first, second, radians, metres):
+    ones, others = (decode_clips(found.motion_set, Report()) for found in (first, second))
+    assert [clip.name for clip in ones] == [clip.name for clip in others]
+    for one, other in zip(ones, others, strict=True):
+        assert (one.bones, one.frames) == ([bone.lower() for bone in other.bones], other.frames)
+        angle, apart = farthest(one, other)
+        assert angle < radians
+        assert apart < metres
+
+
+@pytest.mark.parametrize("name", ["humanoid.omf", "weapon.omf"])
+def test_motions_of_the_game_survive_the_way_through_the_editors(samples, name):
+    before = read(omf, (samples / name).read_bytes(), name)
+    between = skl.write(motion_conversion.editor_motions(before, Report()))
+    editor = read(skl, between, "a.skls")
+    after = motion_conversion.game_motions(editor.motions, Report())
+    same_motions(before, after, 2e-4, 1e-4)
+    ones, others = (found.motion_set.parameters.definitions for found in (before, after))
+    for one, other in zip(ones, others, strict=True):
+        assert (one.flags & 0xFF, one.bone_or_part) == (other.flags, other.bone_or_part)
+        assert one.timing.tolist() == other.timing.tolist()
+        assert [mark.name for mark in one.marks] == [mark.name for mark in other.marks]
+
+
+@pytest.mark.parametrize("file", corpus_files("omf/coc_dev_bolt_tiny.omf", "omf/gwr_knife_tiny_marks.omf"))
+def test_real_motions_survive_it(file):
+    before = read(omf, file.read_bytes(), file.name)
+    after = motion_conversion.game_motions(motion_conversion.editor_motions(before, Report()).motions, Report())
+    same_motions(before, after, 2e-3, 1e-3)
+
+
+@pytest.mark.parametrize("file", corpus_files("skls/unarmed.skls"))
+def test_real_motions_of_the_editor_are_sampled_on_every_frame(file):
+    document = read(skl, file.read_bytes(), file.name)
+    motion = document.motions[0]
+    clip = motion_conversion.sampled(motion, Report())
+    assert clip.frames == motion.last - motion.first + 1
+    whole = [
+        (number, track.envelopes[1].decoded().values)
+        for number, track in enumerate(motion.tracks)
+        if len(track.envelopes[1].keys) == clip.frames
+    ]
+    assert whole
+    for number, keys in whole:
+        np.testing.assert_allclose(clip.translations[number, :, 1], keys, atol=1e-7)
+
+
+def test_bone_parts_of_an_object_become_those_of_the_motions(samples):
+    model = read(editor_model, (samples / "weapon.object").read_bytes(), "weapon.object").model
+    parts = [bones.Part(b"body", [b"wpn_body", b"trigger"]), bones.Part(b"rest", [b"Bolt", b"magazine"])]
+    made = motion_conversion.game_motions(model.motions, Report(), parts)
+    found = made.motion_set.parameters.partitions
+    assert [(part.name, [(bone.name, bone.track) for bone in part.bones]) for part in found] == [
+        (b"body", [(b"wpn_body", 0), (b"trigger", 3)]),
+        (b"rest", [(b"bolt", 2), (b"magazine", 1)]),
+    ]
+
+
+def test_another_rate_is_sampled_at_the_games():
+    motion = skl.SkeletalMotion(b"a", 0, 10, np.float32(10), 6, 0, 0xFFFF, np.ones(4, "<f4"), [])
+    report = Report()
+    assert motion_conversion.sampled(motion, report).rotations.shape[0] == 0
+    assert "sampled at 30 frames per second instead of 10" in report.notes
+    assert motion_conversion.sampled(motion, report).frames == 31
+
+
+@pytest.mark.parametrize("last", [-1, 1 << 30])
+def test_motions_without_frames_or_with_absurdly_many_are_refused(last):
+    motion = skl.SkeletalMotion(b"a", 0, last, np.float32(30), 6, 0, 0xFFFF, np.ones(4, "<f4"), [])
+    with pytest.raises(WriteError, match="frames 0 to"):
+        motion_conversion.sampled(motion, Report())
+
+
+@pytest.fixture
+def run(capsys):
+    def run(*arguments):
+        status = cli.main([str(argument) for argument in arguments])
+        return status, capsys.readouterr().err
+
+    return run
+
+
+def test_on_the_command_line(run, samples, tmp_path):
+    status, err = run("convert", samples / "weapon.object", "--to", "skls", "-o", tmp_path)
+    assert (status, err) == (0, "")
+    inside = read(editor_model, (samples / "weapon.object").read_bytes(), "a").model.first(skl.Skl)
+    assert (tmp_path / "weapon.skls").read_bytes() == skl.write(inside)
+    assert run("convert", tmp_path / "weapon.skls", "--to", "omf", "-o", tmp_path / "one.omf") == (0, "")
+    assert run("convert", samples / "weapon.object", "--to", "omf", "-o", tmp_path / "two.omf") == (0, "")
+    assert run("diff", tmp_path / "one.omf", tmp_path / "two.omf")[0] == 0
+    assert run("convert", tmp_path / "one.omf", "--to", "skls", "-o", tmp_path / "again.skls") == (0, "")
+    again = read(skl, (tmp_path / "again.skls").read_bytes(), "again.skls")
+    assert [motion.label for motion in again.motions] == ["fire"]
+
+
+def test_an_object_without_motions_is_refused(run, samples, tmp_path):
+    document = read(editor_model, (samples / "weapon.object").read_bytes(), "a")
+    sections = [section for section in document.model.sections if not isinstance(section.value, skl.Skl)]
+    (tmp_path / "still.object").write_bytes(editor_model.write(document.with_model(editor_model.Model(sections))))
+    for kind in ("skls", "omf"):
+        status, err = run("convert", tmp_path / "still.object", "--to", kind, "-o", tmp_path / "out")
+        assert status == 2
+        assert "there are no motions" in err
+        assert not (tmp_path / "out").exists()
