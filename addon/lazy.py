@@ -76,6 +76,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "models",
     ),
     "games.xray.models": (
+        "editor_importing",
         "exporting",
         "importing",
     ),

@@ -23,6 +23,7 @@ STASHED = "addon.blender.action.stash"
 IMPORTERS = {
     "ogf": ("xray_ogf", "humanoid.ogf", {}, AT_THE_END),
     "ogf and motions": ("xray_ogf", "weapon_embedded.ogf", {}, "addon.ui.xray.models._sentence"),
+    "object": ("xray_object", "weapon.object", {}, AT_THE_END),
     "omf and its model": ("xray_omf", "humanoid.omf", {"stash": True}, STASHED),
     "anm": ("xray_anm", "camera.anm", {"draw_curve": True}, "addon.games.xray.paths.path.play"),
     "cform": ("xray_level_geometry", "level/level.cform", {"split": "MATERIAL"}, AT_THE_END),

@@ -6,6 +6,7 @@ lazy.attach(__name__)
 
 from .bones import properties as bone_properties
 from .levels import properties as level_properties
+from .models import editor_properties as editor_model_properties
 from .models import properties as model_properties
 from .motions import properties as motion_properties
 from .motions import skeletal_properties
@@ -14,6 +15,7 @@ from .paths import properties as path_properties
 ADDED = (
     bone_properties.ADDED,
     model_properties.ADDED,
+    editor_model_properties.ADDED,
     level_properties.ADDED,
     motion_properties.ADDED,
     path_properties.ADDED,

@@ -3,6 +3,7 @@
 from ..kinds import Drop, FileKind
 
 MODELS = FileKind("xray_ogf", "X-Ray Model", ("ogf",))
+EDITOR_MODELS = FileKind("xray_object", "X-Ray Editor Model", ("object",), exported=())
 MOTIONS = FileKind("xray_omf", "X-Ray Motions", ("omf",), inside=("ogf",), drop=Drop.MOTION)
 EDITOR_MOTIONS = FileKind("xray_skl", "X-Ray Editor Motions", ("skl",), drop=Drop.MOTION)
 BONES = FileKind("xray_bones", "X-Ray Bone Properties", ("bones",))
@@ -15,4 +16,4 @@ LEVELS = FileKind(
 )
 LEVEL_FOLDER = FileKind("xray_level", "X-Ray Level Folder", ())
 
-KINDS = (MODELS, MOTIONS, EDITOR_MOTIONS, BONES, PATHS, LEVELS, LEVEL_FOLDER)
+KINDS = (MODELS, EDITOR_MODELS, MOTIONS, EDITOR_MOTIONS, BONES, PATHS, LEVELS, LEVEL_FOLDER)

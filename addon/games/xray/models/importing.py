@@ -120,7 +120,7 @@ def import_model(context: Any, path: Path | str, options: ModelImportOptions, re
         shapes = [replace(shape, groups=list(groups_without_bones(shape.groups))) for shape in shapes]
     made = _build_meshes(shapes, mesh_parts(document), tree, options, report)
     holder = rig or (made[0] if len(made) == 1 else bpy.data.objects.new(document.name, None))
-    _gather_below(holder, made, into)
+    gather_below(holder, made, into)
     _remember(holder, document, path, data)
     digest = hashlib.sha256(data).hexdigest()
     result = ImportedModel(holder, rig, made, references_of(document, tree), motion_set_of(document), digest)
@@ -176,7 +176,7 @@ def _build_meshes(
         for surface in shape.materials:
             key = (surface.texture, surface.shader)
             if key not in surfaces:
-                surfaces[key] = _build_material(surface, tree, options, report)
+                surfaces[key] = build_material(surface, tree, options, report)
         shown = meshes.build(shape, [surfaces[one.texture, one.shader] for one in shape.materials], report)
         shown.motionbridge_mesh.is_part = True
         shown.motionbridge_mesh.part = part_text(place.path)
@@ -184,7 +184,8 @@ def _build_meshes(
     return made
 
 
-def _build_material(surface: Material, tree: GameTree, options: ModelImportOptions, report: Report) -> Any:
+def build_material(surface: Material, tree: GameTree, options: ModelImportOptions, report: Report) -> Any:
+    """The material of texture and shader; with its picture, if that is wanted and found."""
     image = None
     # $-names are made by the engine while it runs.
     if options.textures and surface.texture and not surface.texture.startswith("$"):
@@ -198,7 +199,7 @@ def _build_material(surface: Material, tree: GameTree, options: ModelImportOptio
     return material.build(surface, image, see_through=see_through)
 
 
-def _gather_below(holder: Any, made: Sequence[Any], into: Any) -> None:
+def gather_below(holder: Any, made: Sequence[Any], into: Any) -> None:
     """Link everything, meshes below their holder, skinned where it is an armature."""
     for shown in dict.fromkeys([holder, *made]):
         into.objects.link(shown)

@@ -1,0 +1,271 @@
+"""An object of the editor as meshes and a skeleton in Blender's axes.
+
+A vertex of the model is a point of the file, under the same number. Points whose corners have different weights, and
+the corners of faces that Blender cannot hold (two faces on the same points, a face with a point twice), get further
+vertices behind them; the attribute `POINT` says of which point each vertex is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core import names, space, triangles
+from ....core.errors import ReadError
+from ....core.model import Attribute, Domain, Material, PolygonMesh, Skeleton, VertexWeights, parents_first
+from ....core.report import Report
+from ....core.text import said_of
+from ..bones import Bone, Placement, Version
+from .document import Mesh, Model
+from .mesh_chunks import FLAT, UV, WEIGHT, Faces, Points, SurfacesOfFaces, VertexMap, VertexMapRefs
+from .smoothing import BACK_FACE, Rule, corner_normals, groups_of, hard_sides, rule_of
+
+Indices = NDArray[np.int64]
+
+POINT, SMOOTHING = "object_point", "object_smoothing"
+"""Attributes: of which point a vertex is; a face's number of the file, its bits as a signed number."""
+MOST_COMPARED = 8
+"""Weights of a vmref up to which equal ones are found; corners with more each have a vertex of their own."""
+SAME_NORMAL = 1e-3
+
+
+def decode_mesh(mesh: Mesh, model: Model, report: Report) -> PolygonMesh:
+    """A mesh with uv per corner, the normals that the editor shows, and a group for each bone and other weight map.
+
+    Faces that refer to what is missing are left out and reported.
+    """
+    points, faces, refs = mesh.first(Points), mesh.first(Faces), mesh.first(VertexMapRefs)
+    positions = points.positions if points is not None else np.zeros((0, 3), np.float32)
+    corners = faces.corners.astype(np.int64) if faces is not None else np.zeros((0, 3, 2), np.int64)
+    total = len(refs.refs.counts) if refs is not None else 0
+    valid: NDArray[np.bool_] = np.all((corners[:, :, 0] < len(positions)) & (corners[:, :, 1] < total), axis=1)
+    lost = int((~valid).sum())
+    if lost:
+        report.warn(said_of(lost, "faces", "refer to missing points or vmrefs; left out"), mesh.label)
+    corners = corners[valid]
+    uvs, weights = _vmref_values(mesh, refs, model, report)
+    point, vmref = corners[:, :, 0], corners[:, :, 1]
+    vertex, source, speaker = _vertices(point, vmref, weights, len(positions))
+    index, surfaces = _surfaces(mesh, len(valid), report)
+    result = PolygonMesh(
+        mesh.label,
+        space.xray_points(positions[source]),
+        np.full(len(vertex), 3, np.int32),
+        space.xray_triangles(vertex).ravel().astype(np.int32),
+        space.xray_uvs(uvs[space.xray_triangles(vmref).ravel()]) if total else None,
+        materials=[_material(name, model) for name in surfaces],
+        material_index=np.maximum(index[valid], 0).astype(np.int32) if surfaces else None,
+        groups=_groups(mesh, model),
+        weights=_vertex_weights(weights, speaker),
+    )
+    result.attributes[SMOOTHING] = Attribute(Domain.FACE, groups_of(mesh)[valid].view(np.int32))
+    if len(source) > len(positions):
+        result.attributes[POINT] = Attribute(Domain.VERTEX, source.astype(np.int32))
+    if not lost and len(vertex):
+        normals = corner_normals(mesh)
+        result.corner_normals = space.xray_points(normals[:, [0, 2, 1]].reshape(-1, 3)).astype(np.float32)
+        result.sharp_edges = _sharp_edges(mesh, point, vertex, normals)
+    return result
+
+
+def _material(name: str, model: Model) -> Material:
+    found = next((one for one in model.surfaces if names.same(one.label, name)), None)
+    return Material(name, names.decode(found.texture), names.decode(found.shader)) if found else Material(name)
+
+
+def _surfaces(mesh: Mesh, faces: int, report: Report) -> tuple[Indices, list[str]]:
+    """(faces,) the index of each face's surface, -1 for none, and the surfaces' names."""
+    listed = mesh.first(SurfacesOfFaces)
+    index = np.full(faces, -1, np.int64)
+    entries = listed.surfaces if listed is not None else []
+    for number, entry in enumerate(entries):
+        index[entry.faces[(entry.faces >= 0) & (entry.faces < faces)]] = number
+    if (index < 0).any():
+        report.warn(said_of(int((index < 0).sum()), "faces", "have no surface"), mesh.label)
+    return index, [entry.label for entry in entries]
+
+
+def _vmref_values(
+    mesh: Mesh, refs: VertexMapRefs | None, model: Model, report: Report
+) -> tuple[NDArray[np.float32], VertexWeights]:
+    """(vmrefs, 2) texture coordinates, the first of each, and the weights of vmrefs (``vertices`` are vmrefs)."""
+    none = VertexWeights(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float32))
+    if refs is None:
+        return np.zeros((0, 2), np.float32), none
+    maps, rows = mesh.maps.maps, refs.refs.rows.astype(np.int64)
+    owner = np.repeat(np.arange(len(refs.refs.counts)), refs.refs.counts)
+    offsets = np.cumsum([0, *(len(one.values) for one in maps)])
+    inside = (rows[:, 0] >= 0) & (rows[:, 0] < len(maps))
+    inside[inside] = (rows[inside, 1] >= 0) & (rows[inside, 1] < np.diff(offsets)[rows[inside, 0]])
+    if not inside.all():
+        report.warn("vmrefs refer to entries of vertex maps that do not exist; ignored", mesh.label)
+    owner, rows = owner[inside], rows[inside]
+    entry = offsets[rows[:, 0]] + rows[:, 1]
+    columns = np.concatenate([np.zeros((0, 2), np.float32), *(_two_columns(one) for one in maps)])
+    kind = np.array([one.type for one in maps], np.int64)[rows[:, 0]]
+    uvs = np.zeros((len(refs.refs.counts), 2), np.float32)
+    textured = np.flatnonzero(kind == UV)[::-1]  # of several written to one place the last stays: the first entry
+    uvs[owner[textured]] = columns[entry[textured]]
+    weighing = np.flatnonzero(kind == WEIGHT)
+    group = np.array(_group_of_map(mesh, model), np.int64)[rows[weighing, 0]]
+    # Several entries of one bone are added up: Blender has one weight for each.
+    key = owner[weighing] * max(len(maps) + len(model.bones), 1) + group
+    unique, first, place = np.unique(key, return_index=True, return_inverse=True)
+    total = np.bincount(place.ravel(), columns[entry[weighing], 0], len(unique)).astype(np.float32)
+    single = np.bincount(place.ravel(), minlength=len(unique)) == 1
+    total[single] = columns[entry[weighing][first[single]], 0]
+    chosen = weighing[first]
+    return uvs, VertexWeights(owner[chosen].astype(np.int32), group[first].astype(np.int32), total)
+
+
+def _two_columns(one: VertexMap) -> NDArray[np.float32]:
+    result = np.zeros((len(one.values), 2), np.float32)
+    width = min(one.values.shape[1], 2)
+    result[:, :width] = one.values[:, :width]
+    return result
+
+
+def _groups(mesh: Mesh, model: Model) -> list[str]:
+    """Names of vertex groups: the bones in the file's order, then weight maps of no bone."""
+    bones = [bone.name for bone in model.bones]
+    of_maps = _group_of_map(mesh, model)
+    more = {group: one.label for group, one in zip(of_maps, mesh.maps.maps, strict=True) if group >= len(bones)}
+    return bones + [more[group] for group in sorted(more)]
+
+
+def _group_of_map(mesh: Mesh, model: Model) -> list[int]:
+    """The group of each vertex map, -1 of uv maps. Weight maps belong to bones by name, with case."""
+    known = {bone.weight_map or bone.name: number for number, bone in reversed(list(enumerate(model.bones)))}
+    more: dict[str, int] = {}
+    found = []
+    for one in mesh.maps.maps:
+        if one.type != WEIGHT:
+            found.append(-1)
+        elif one.label in known:
+            found.append(known[one.label])
+        else:
+            found.append(more.setdefault(one.label, len(model.bones) + len(more)))
+    return found
+
+
+def _vertices(point: Indices, vmref: Indices, weights: VertexWeights, points: int) -> tuple[Indices, Indices, Indices]:
+    """(faces, 3) vertices, (vertices,) the point of each, and (vertices,) the vmref that speaks for it, -1 for none."""
+    flat, kind = point.ravel(), _weight_kinds(weights, int(vmref.max()) + 1 if len(vmref) else 0)[vmref.ravel()]
+    first = np.full(points, -1, np.int64)
+    # Of several written to one place the last stays: backwards, that is the first corner.
+    first[flat[::-1]] = np.arange(len(flat))[::-1]
+    vertex = flat.copy()
+    other = np.flatnonzero(kind != kind[first[flat]])
+    group = triangles.row_groups(np.stack([flat[other], kind[other]], axis=1))
+    vertex[other] = points + group
+    more = np.zeros(int(group.max()) + 1 if len(group) else 0, np.int64)
+    more[group] = other
+    speaker = np.concatenate([first, more])
+    corners = vertex.reshape(-1, 3)
+    a, b, c = corners.T
+    apart = np.zeros(corners.shape, np.bool_)
+    apart[:, 1] |= a == b
+    apart[:, 2] |= (a == c) | (b == c)
+    apart[triangles.repeated(corners)] = True
+    alone = np.flatnonzero(apart.ravel())
+    vertex[alone] = len(speaker) + np.arange(len(alone))
+    speaker = np.concatenate([speaker, alone])
+    source = np.arange(len(speaker))
+    source[points:] = flat[speaker[points:]]
+    spoken = np.where(speaker >= 0, vmref.ravel()[speaker] if len(flat) else -1, -1)
+    return vertex.reshape(-1, 3), source, spoken
+
+
+def _weight_kinds(weights: VertexWeights, vmrefs: int) -> Indices:
+    """(vmrefs,) the same number for vmrefs with the same weights."""
+    counts = np.bincount(weights.vertices, minlength=vmrefs)
+    if not len(weights.weights):
+        return np.zeros(max(vmrefs, len(counts)), np.int64)
+    if int(counts.max()) > MOST_COMPARED:
+        return np.arange(len(counts))
+    within = np.arange(len(weights.vertices)) - np.repeat(np.cumsum(counts) - counts, counts)
+    table = np.full((len(counts), 2 * int(counts.max())), -1, np.int64)
+    table[weights.vertices, 2 * within] = weights.groups
+    table[weights.vertices, 2 * within + 1] = weights.weights.view(np.int32)
+    return triangles.row_groups(table)
+
+
+def _vertex_weights(weights: VertexWeights, speaker: Indices) -> VertexWeights | None:
+    """The weights of vmrefs as those of the vertices that each ``speaker`` (vertices,) is a vmref of."""
+    if not len(weights.weights):
+        return None
+    top = int(max(weights.vertices.max(), speaker.max(initial=0))) + 1
+    counts = np.bincount(weights.vertices, minlength=top)
+    starts = np.cumsum(counts) - counts
+    spoken = np.flatnonzero(speaker >= 0)
+    number = counts[speaker[spoken]]
+    within = np.arange(int(number.sum())) - np.repeat(np.cumsum(number) - number, number)
+    rows = np.repeat(starts[speaker[spoken]], number) + within
+    return VertexWeights(np.repeat(spoken, number).astype(np.int32), weights.groups[rows], weights.weights[rows])
+
+
+def _sharp_edges(mesh: Mesh, point: Indices, vertex: Indices, normals: NDArray[np.float64]) -> NDArray[np.int32]:
+    """(edges, 2) the vertices of edges that faces do not smooth across, by the mesh's rule."""
+    groups, rule = groups_of(mesh).astype(np.int64), rule_of(mesh)
+    first, second = point.ravel(), np.roll(point, -1, axis=1).ravel()
+    edge = triangles.row_groups(np.stack([np.minimum(first, second), np.maximum(first, second)], axis=1))
+    order = np.argsort(edge, kind="stable")
+    together = np.diff(edge[order]) == 0
+    mine, theirs = order[:-1][together], order[1:][together]
+    value = np.repeat(groups, 3)
+    sharp = np.zeros(int(edge.max()) + 1, np.bool_)
+    if rule is Rule.NORMALS:
+        here, there = normals.reshape(-1, 3), np.roll(normals, -1, axis=1).reshape(-1, 3)
+        same = (first[mine] == first[theirs])[:, None]
+        apart = np.abs(here[mine] - np.where(same, here[theirs], there[theirs])).max(axis=1) > SAME_NORMAL
+        apart |= np.abs(there[mine] - np.where(same, there[theirs], here[theirs])).max(axis=1) > SAME_NORMAL
+    elif rule is Rule.EDGES:
+        sharp[edge[hard_sides(groups.astype(np.uint32)).ravel()]] = True
+        apart = ((value[mine] ^ value[theirs]) & BACK_FACE) != 0
+    elif rule is Rule.GROUPS:
+        sharp[edge[value == FLAT]] = True
+        apart = value[mine] != value[theirs]
+    else:
+        sharp[edge[value == 0]] = True
+        apart = (value[mine] & value[theirs]) == 0
+    sharp[edge[mine[apart]]] = True
+    sides = np.stack([vertex.ravel(), np.roll(vertex, -1, axis=1).ravel()], axis=1)
+    return sides[sharp[edge]].astype(np.int32)
+
+
+def decode_skeleton(model: Model, name: str) -> Skeleton | None:
+    """The bones in the file's order; None without. Raises `ReadError` if parents form a cycle."""
+    bones = model.bones
+    if not bones:
+        return None
+    number_of = {bone.name.lower(): number for number, bone in reversed(list(enumerate(bones)))}
+    parents = np.array([number_of.get(bone.parent.lower(), -1) if bone.parent else -1 for bone in bones], np.int32)
+    try:
+        parents_first(parents)
+    except ValueError:
+        raise ReadError("the parents of the bones form a cycle", file=name, remedy="Repair it in the editor") from None
+    placements = [_placement(bone) for bone in bones]
+    return Skeleton(
+        name,
+        _labels(bones),
+        parents,
+        space.xray_bone_angles(np.array([angles for _, angles in placements])),
+        space.xray_bone_translations(np.array([offset for offset, _ in placements])),
+        space.XRAY_ROOT_FRAME,
+    )
+
+
+def _labels(bones: Sequence[Bone]) -> list[str]:
+    return [bone.name for bone in bones]
+
+
+def _placement(bone: Bone) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    placement, version = bone.first(Placement), bone.first(Version)
+    if placement is None:
+        return np.zeros(3), np.zeros(3)
+    angles = placement.rotation.astype(np.float64)
+    if version is not None and version.number == 1:
+        angles = angles[[1, 0, 2]]
+    return placement.offset.astype(np.float64), angles

@@ -1,0 +1,202 @@
+"""Models of the editor (.object) into Blender, beside what their bytes say and what the editor computes."""
+
+import json
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.blender.properties import kept
+from addon.core.errors import ReadError
+from addon.core.report import Report
+from addon.formats.xray import bones as bone_files
+from addon.formats.xray import object as editor_model
+from addon.formats.xray.object.mesh_chunks import Faces, Points, SurfacesOfFaces
+from addon.formats.xray.object.smoothing import corner_normals
+from addon.games.xray.models import editor_importing
+from addon.games.xray.options import ModelImportOptions
+from tests.blender.test_ui import refusal
+from tests.formats.xray.level_bytes import floats, words
+from tests.formats.xray.object.small_object import MESH, mesh, small
+from tests.real_files import VECTORS, corpus_files
+
+EXACT = bpy.app.version >= (4, 5)
+"""Whether custom normals are kept as they were given; else in 16 bits."""
+WHOLE = [found for found in corpus_files("object") if "bx_no_mesh" not in str(found.id)]
+
+
+def imported(path, **options):
+    report = Report()
+    return editor_importing.import_model(bpy.context, path, ModelImportOptions(**options), report), report
+
+
+def column(values, name, count, width, kind=np.float32):
+    flat = np.empty(count * width, kind)
+    values.foreach_get(name, flat)
+    return flat.reshape(count, width)
+
+
+def corners_of(data):
+    """(faces, 3) vertices."""
+    return column(data.loops, "vertex_index", len(data.loops), 1, np.int32).reshape(-1, 3)
+
+
+def written(tmp_path, data):
+    path = tmp_path / "made.object"
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize("path", WHOLE)
+def test_every_face_shows_what_its_bytes_say(path):
+    document = editor_model.read(path.read_bytes(), path.name, Report())
+    found, _ = imported(path)
+    assert len(found.meshes) == len(document.model.meshes)
+    for shown, held in zip(found.meshes, document.model.meshes, strict=True):
+        data = shown.data
+        points, faces = held.first(Points).positions, held.first(Faces).corners.astype(np.int64)
+        positions = column(data.attributes["position"].data, "vector", len(data.vertices), 3)
+        np.testing.assert_array_equal(positions[: len(points)], points[:, [0, 2, 1]])
+        assert len(data.polygons) == len(faces)
+        # The corners of a face in the other order, its first one first.
+        np.testing.assert_array_equal(positions[corners_of(data)], points[faces[:, [0, 2, 1], 0]][..., [0, 2, 1]])
+        names = [slot.motionbridge_surface.game_name.lower() for slot in data.materials]
+        index = column(data.polygons, "material_index", len(faces), 1, np.int32).ravel()
+        for entry in held.first(SurfacesOfFaces).surfaces:
+            assert {names[number] for number in index[entry.faces]} == {entry.label.lower()}
+        assert not data.validate(verbose=True)
+
+
+@pytest.mark.skipif(VECTORS is None, reason="MOTIONBRIDGE_VECTORS is not set")
+@pytest.mark.parametrize("path", WHOLE)
+def test_corners_are_those_of_the_editor(path):
+    known = json.loads((VECTORS / "object" / f"{path.stem}.json").read_text())
+    found, _ = imported(path)
+    for shown, expected in zip(found.meshes, known["meshes"], strict=True):
+        data = shown.data
+        vertices = corners_of(data)
+        uvs = column(data.uv_layers[0].uv, "vector", len(data.loops), 2).reshape(-1, 3, 2)
+        normals = column(data.corner_normals, "vector", len(data.loops), 3).reshape(-1, 3, 3)
+        far = 0
+        for corner in expected["corners"]:
+            place = corner["face"], (0, 2, 1)[corner["corner"]]
+            u, v = corner["uv"]
+            np.testing.assert_array_equal(uvs[place], np.array([u, 1 - np.float32(v)], np.float32))
+            weights = {shown.vertex_groups[one.group].name: one.weight for one in data.vertices[vertices[place]].groups}
+            wanted = {name: min(weight, 1.0) for name, weight in corner["weights"]}
+            assert weights == pytest.approx(wanted, abs=1e-6)
+            x, y, z = corner["normal"]
+            far += np.abs(normals[place] - (x, z, y)).max() > (1e-4 if EXACT else 2e-3)
+        # 16 bits cannot hold every normal where the surface folds up around a vertex.
+        assert far <= (0 if EXACT else 0.02 * len(expected["corners"]))
+
+
+@pytest.mark.parametrize(
+    "path", corpus_files("object/bx_bones.object", "object/wpn_pm_hud.object", "object/wpn_hand_01.object")
+)
+def test_bones_stand_where_the_editor_has_them_with_what_they_are(path):
+    document = editor_model.read(path.read_bytes(), path.name, Report())
+    known = json.loads((VECTORS / "object" / f"{path.stem}.json").read_text())["bones"] if VECTORS else []
+    found, _ = imported(path)
+    bones = found.rig.data.bones
+    ordered = sorted(bones, key=lambda bone: bone.motionbridge_xray.index)
+    assert [bone.motionbridge_xray.game_name for bone in ordered] == [bone.name for bone in document.model.bones]
+    for bone, held in zip(ordered, document.model.bones, strict=True):
+        assert (bone.parent.motionbridge_xray.game_name.lower() if bone.parent else "") == held.parent.lower()
+        mass = held.first(bone_files.Mass)
+        if mass is not None and np.isfinite(mass.mass):
+            assert bone.motionbridge_xray.mass == mass.mass
+    for bone, entry in zip(ordered, known, strict=bool(known)):
+        place = bone.matrix_local.translation
+        x, y, z = np.array(entry["rest_model"])[:3, 3] if "rest_model" in entry else (place.x, place.z, place.y)
+        np.testing.assert_allclose(place, (x, z, y), atol=1e-5)
+
+
+@pytest.mark.parametrize("path", corpus_files("object/detector3_hud.object"))
+def test_faces_on_the_same_points_are_all_there(path):
+    found, _ = imported(path)
+    data = found.meshes[0].data
+    points = data.attributes["object_point"].data
+    of_point = column(points, "value", len(data.vertices), 1, np.int32).ravel()
+    sets = [tuple(sorted(face)) for face in of_point[corners_of(data)].tolist()]
+    assert len(sets) - len(set(sets)) == 4
+
+
+def test_the_sample(samples):
+    found, report = imported(samples / "weapon.object", textures=False)
+    assert found.rig is found.holder
+    assert [modifier.object for modifier in found.meshes[0].modifiers] == [found.rig]
+    properties = found.holder.motionbridge_editor_model
+    assert properties.is_model
+    assert kept(properties, "document") == (samples / "weapon.object").read_bytes()
+    assert (properties.flags, properties.creator) == ("0x1", "Motionbridge")
+    assert [entry.name for entry in properties.references] == ["samples\\weapon"]
+    assert properties.user_data.startswith("[sample]")
+    metal, sight = found.meshes[0].data.materials
+    assert metal.motionbridge_material.texture == "samples\\metal"
+    assert metal.motionbridge_surface.game_material == "objects\\metal"
+    assert (metal.motionbridge_surface.two_sided, sight.motionbridge_surface.two_sided) == (False, True)
+    assert metal.use_backface_culling
+    assert not sight.use_backface_culling
+    assert any("1 motion inside not imported" in warning for warning in report.warnings)
+
+
+def test_sharp_edges_are_the_hard_ones(samples):
+    found, _ = imported(samples / "weapon.object", textures=False)
+    data = found.meshes[0].data
+    sharp = {tuple(edge.vertices) for edge in data.edges if edge.use_edge_sharp}
+    diagonal = {tuple(edge.vertices) for edge in data.edges} - sharp
+    assert len(sharp) == 4 * 12
+    assert len(diagonal) == 4 * 6
+
+
+def test_surfaces_that_differ_have_a_material_each(tmp_path):
+    one = b"metal\0models\\model\0default\0objects\\metal\0wpn\\metal\0Texture\0" + words(1, 0x112, 1)
+    other = one.replace(b"metal\0models", b"glass\0models").replace(b"objects\\metal", b"objects\\glass")
+    faces = b"\2\0metal\0" + words(1, 0) + b"glass\0" + words(1, 1)
+    data = small((mesh(x1009=faces),), x907=words(2) + one + other, x921=None, x919=None, x923=None)
+    found, _ = imported(written(tmp_path, data), textures=False)
+    materials = [slot.motionbridge_surface.game_material for slot in found.meshes[0].data.materials]
+    assert materials == ["objects\\metal", "objects\\glass"]
+
+
+def test_weights_of_one_point_may_differ_by_corner(tmp_path):
+    maps = MESH[0x1012].replace(words(4) + floats(1, 1, 0.5, 1) + words(0, 1, 2, 3),
+                                words(5) + floats(1, 1, 0.5, 1, 0.25) + words(0, 1, 2, 3, 0))  # fmt: skip
+    refs = MESH[0x1008].replace(words(1, 0) + words(2, 0), words(1, 0) + words(2, 4))
+    assert maps != MESH[0x1012]
+    assert refs != MESH[0x1008]
+    found, _ = imported(written(tmp_path, small((mesh(x1012=maps, x1008=refs),))), textures=False)
+    data = found.meshes[0].data
+    first, second = corners_of(data)[:, 0].tolist()
+    assert (first, second) == (0, 4)
+    assert data.vertices[first].co == data.vertices[second].co
+    assert [data.vertices[number].groups[0].weight for number in (first, second)] == [1.0, 0.25]
+
+
+def test_faces_to_nowhere_are_left_out_and_reported(tmp_path):
+    broken = MESH[0x1006].replace(words(3, 4), words(9, 4))
+    found, report = imported(written(tmp_path, small((mesh(x1006=broken),))), textures=False)
+    assert len(found.meshes[0].data.polygons) == 1
+    assert any("1 face refers to missing points" in warning for warning in report.warnings)
+
+
+def test_an_object_with_nothing_to_show_is_refused(tmp_path):
+    data = small((), x921=None, x919=None, x923=None)
+    with pytest.raises(ReadError, match="nothing that can be shown"):
+        imported(written(tmp_path, data))
+
+
+def test_through_the_operator(samples, tmp_path):
+    assert bpy.ops.import_scene.xray_object(filepath=str(samples / "weapon.object"), new_collection=True) == {
+        "FINISHED"
+    }
+    assert "weapon" in bpy.data.collections
+    assert bpy.context.view_layer.objects.active.type == "ARMATURE"
+    held = editor_model.read((samples / "weapon.object").read_bytes(), "a", Report()).model.meshes[0]
+    shown = next(shown for shown in bpy.data.objects if shown.type == "MESH")
+    normals = column(shown.data.corner_normals, "vector", len(shown.data.loops), 3).reshape(-1, 3, 3)
+    np.testing.assert_allclose(normals, corner_normals(held)[:, [0, 2, 1]][..., [0, 2, 1]], atol=1e-3)
+    assert "nothing of an object" in refusal(
+        bpy.ops.import_scene.xray_object, filepath=str(written(tmp_path, small()[:8] + b"x" * (len(small()) - 8)))
+    )
