@@ -62,13 +62,13 @@ def test_one_list_and_two_buttons_whatever_the_number(hands):
     assert layout.kept == [
         "Motion References",
         "MOTIONBRIDGE_UL_motion_references",
-        "Import humanoid",
+        "Import",
         "Import All",
     ]
     hands.motionbridge_model.active_reference = 3
     layout = drawn(hands)
     (one, text, button), _ = layout.buttons
-    assert (one.enabled, text) == (False, "Import weapon_3")
+    assert (one.enabled, text) == (False, "Import")
     assert button.reference.endswith("weapon_3")
     assert " ".join(layout.kept[4:]) == "Not found: set the game folder in the preferences"
 

@@ -35,7 +35,7 @@ __all__ = [
 TRIANGLE = np.dtype([("positions", "<f4", (3, 3)), ("two_sided", "<u4")])
 LEAST_AREA = 1e-3
 
-_WORDS = {"positions": "triangles moved", "two_sided": "two-sided flags"}
+_WORDS = {"positions": "triangle positions", "two_sided": "two-sided flags"}
 
 
 def starts_like(head: bytes) -> bool:

@@ -39,7 +39,7 @@ OCCLUSION = "occlusion"
 DEFAULT_OCCLUSION = 0.05
 """What the walls of real levels let through."""
 
-_WORDS = {"positions": "triangles moved", "two_sided": "two-sided flags", "occlusion": "occlusion factors"}
+_WORDS = {"positions": "triangle positions", "two_sided": "two-sided flags", "occlusion": "occlusion factors"}
 
 
 def starts_like(head: bytes) -> bool:

@@ -224,8 +224,8 @@ def _draw_file(layout: Any, properties: Any) -> None:
     facts.label(text=shown("Bones: {}").format(len(properties.bones)), icon="BONE_DATA", translate=False)
     if missing:
         facts.label(text=shown("Missing from the armature: {}").format(missing), icon="BLANK1", translate=False)
+    facts.label(text=Path(properties.path).name, icon="FILE", translate=False)
     row = facts.row(align=True)
-    row.label(text=Path(properties.path).name, icon="FILE", translate=False)
     status = properties.bl_rna.properties["status"].enum_items[properties.status]
     row.label(text=status.name, icon=STATUS_ICONS[properties.status])
     row.operator("motionbridge.arma_compare", text="", icon="FILE_REFRESH")

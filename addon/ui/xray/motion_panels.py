@@ -89,12 +89,7 @@ def draw(layout: bpy.types.UILayout, rig: Any) -> None:
     row = column.row(align=True)
     one = row.row(align=True)
     one.enabled = state == "FOUND"
-    button = one.operator(
-        "motionbridge.import_referenced_motions",
-        text=shown("Import {}").format(own_name(active.name)),
-        icon="IMPORT",
-        translate=False,
-    )
+    button = one.operator("motionbridge.import_referenced_motions", text="Import", icon="IMPORT")
     button.reference = active.name
     if len(references) > 1:
         row.operator("motionbridge.import_referenced_motions", text="Import All")

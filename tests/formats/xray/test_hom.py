@@ -88,7 +88,7 @@ def test_a_moved_vertex_changes_the_triangles_at_it_and_nothing_else():
     for at in (20, 60):  # the first corner of either triangle: its y
         moved[at + 4 : at + 8] = floats(4)
     assert hom.write(again) == bytes(moved)
-    assert changes.lines == ["2 triangles moved"]
+    assert changes.lines == ["2 triangle positions"]
 
 
 def test_a_flag_that_is_changed_changes_alone_and_other_flags_stay_as_they_were():
