@@ -35,6 +35,7 @@ from addon.formats.xray import cform, hom, ltx, lzhuf, som
 from addon.formats.xray.ltx.codec import scanned as scan_ltx
 from addon.formats.xray.ltx.edit import with_value
 from addon.formats.xray.ltx.tree import ConfigTree
+from addon.formats.xray.object import mapping as editor_mapping
 from addon.formats.xray.object.smoothing import Rule, corner_normals
 from addon.formats.xray.ogf.mesh import decode_meshes
 from addon.formats.xray.ogf.skeleton import decode_skeleton
@@ -231,7 +232,11 @@ def _more_ltx(document: Any, report: Report) -> None:
 
 
 def _more_object(document: Any, report: Report) -> None:
+    with suppress(MotionbridgeError):
+        editor_mapping.decode_skeleton(document.model, "damaged")
     for mesh in document.model.meshes:
+        with suppress(MotionbridgeError):
+            editor_mapping.decode_mesh(mesh, document.model, report)
         for rule in Rule:
             with suppress(MotionbridgeError):
                 corner_normals(mesh, rule)
