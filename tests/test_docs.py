@@ -203,7 +203,7 @@ def test_a_russian_page_has_what_the_english_one_has(page):
 def test_the_form_for_bugs_knows_every_kind_of_file_and_every_blender():
     form = (ROOT / ".github" / "ISSUE_TEMPLATE" / "bug.yml").read_text(encoding="utf-8")
     suffixes = {suffix for known in FORMATS for suffix in known.suffixes}
-    assert suffixes - set(re.findall(r"\.[a-z0-9]+", form)) == set()
+    assert suffixes - set(re.findall(r"\.[a-z0-9_]+", form)) == set()
     wheels = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["motionbridge"]["wheels"]
     assert [version for version in wheels if f'"{version}' not in form] == []
 

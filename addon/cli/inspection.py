@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from ..core.binary import Bytes
 from ..core.errors import ReadError
-from ..core.files import read_file
 from ..core.report import Report
 from ..formats import Format
-from ..formats.verification import engine_problems, first_difference, open_document
+from ..formats.verification import engine_problems, file_data, first_difference, open_document
 from .output import TROUBLE, complain
 
 
@@ -39,9 +39,9 @@ def expanded(paths: Iterable[str]) -> Iterator[str]:
         yield from (sorted(glob.glob(path)) if wild else None) or [path]  # noqa: PTH207 (absolute patterns)
 
 
-def opened(path: str) -> tuple[bytes, Format, Any, Report]:
+def opened(path: str) -> tuple[Bytes, Format, Any, Report]:
     """A file's bytes, format, document and what reading had to say. Raises `ReadError`."""
-    data = read_file(path)
+    data = file_data(path)
     return data, *open_document(data, path)
 
 

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import ReadError
-from ..core.files import read_file
 from ..formats import detect
-from ..formats.verification import Status, Verdict, verify
+from ..formats.verification import Status, Verdict, file_data, verify
 from . import processes
 from .inspection import expanded
 
@@ -106,7 +105,7 @@ def _files(paths: Iterator[str]) -> Iterator[str]:
 def judge(file: str, deep: bool = False) -> Verdict:
     """One file's verdict; runs in a worker process."""
     try:
-        data = read_file(file)
+        data = file_data(file)
     except ReadError as refusal:
         known = detect(file, b"")
         return Verdict(file, known.name if known else None, Status.REFUSED, detail=str(refusal))
@@ -115,7 +114,7 @@ def judge(file: str, deep: bool = False) -> Verdict:
     except Exception as crash:  # noqa: BLE001 (whatever the code does to one file, the others must be judged too)
         place = traceback.extract_tb(crash.__traceback__)[-1]
         where = f"{Path(place.filename).name}:{place.lineno}"
-        known = detect(file, data[:64])
+        known = detect(file, bytes(data[:64]))
         last_line = traceback.format_exception_only(crash)[-1].strip()
         return Verdict(file, known.name if known else None, Status.CRASHED, detail=f"{last_line} ({where})")
 

@@ -7,13 +7,15 @@ its place.
 from __future__ import annotations
 
 import contextlib
+import mmap
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from . import leftovers
+from .binary import Bytes
 from .errors import MotionbridgeError, ReadError, WriteError
 from .report import Report
 
@@ -25,17 +27,39 @@ def read_file(path: Path | str, size: int = -1) -> bytes:
     """
     path = Path(path)
     with _refusals(ReadError, path, "read"):
-        # Looked at before it is opened: opening a named pipe would wait for its other end.
-        mode = path.stat().st_mode
-        if stat.S_ISDIR(mode):
-            raise ReadError("this is a folder", file=str(path), remedy="Name a file in it")
-        if not stat.S_ISREG(mode):
-            raise ReadError("this is a device or a pipe, not a file", file=str(path), remedy="Name a file")
+        _refuse_what_is_no_file(path)
         with path.open("rb") as opened:
             data = opened.read(size)
     if not data:
-        raise ReadError("the file is empty", file=str(path), remedy="Copy it again from where it came from")
+        raise _empty(path)
     return data
+
+
+def map_file(path: Path | str) -> memoryview:
+    """All bytes of a file as a view that the system reads when they are looked at; refusals as of `read_file`.
+
+    Whatever views are taken of it keep the file mapped, which Windows does not let anybody replace meanwhile.
+    """
+    path = Path(path)
+    with _refusals(ReadError, path, "read"):
+        _refuse_what_is_no_file(path)
+        if not path.stat().st_size:
+            raise _empty(path)
+        with path.open("rb") as stream:
+            return memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
+
+
+def _refuse_what_is_no_file(path: Path) -> None:
+    # Looked at before it is opened: opening a named pipe would wait for its other end.
+    mode = path.stat().st_mode
+    if stat.S_ISDIR(mode):
+        raise ReadError("this is a folder", file=str(path), remedy="Name a file in it")
+    if not stat.S_ISREG(mode):
+        raise ReadError("this is a device or a pipe, not a file", file=str(path), remedy="Name a file")
+
+
+def _empty(path: Path) -> ReadError:
+    return ReadError("the file is empty", file=str(path), remedy="Copy it again from where it came from")
 
 
 def backup_of(path: Path | str) -> Path:
@@ -82,8 +106,12 @@ def refuse_unwritable(path: Path | str) -> None:
         raise WriteError("its folder is write-protected", file=str(path), remedy=remedy)
 
 
-def write_atomically(path: Path | str, data: bytes, *, backup: bool = False, tidy: bool = True) -> None:
-    """Put ``data`` in the place of a file, or make it; where that fails the old file is as it was.
+def write_atomically(
+    path: Path | str, data: bytes | Iterable[Bytes], *, backup: bool = False, tidy: bool = True
+) -> None:
+    """Put ``data``, or runs of bytes that follow each other, in the place of a file, or make it.
+
+    Where that fails the old file is as it was.
 
     A link is followed, the old file's permissions and, where the system lets us, its owner are kept. ``backup`` keeps
     the old bytes at `backup_of`, unless there is a backup already: only the first one has the original.
@@ -99,7 +127,7 @@ def write_atomically(path: Path | str, data: bytes, *, backup: bool = False, tid
             leftovers.remove_abandoned(target.parent)
         with _beside(target) as fresh:
             with fresh.open("xb") as stream:
-                stream.write(data)
+                stream.writelines((data,) if isinstance(data, bytes) else data)
                 stream.flush()
                 os.fsync(stream.fileno())
             if exists:

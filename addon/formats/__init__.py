@@ -20,7 +20,8 @@ HEAD_SIZE = 64
 class FormatModule(Protocol):
     """What a format offers. ``Any`` stands for the format's own document.
 
-    A module may have tables too. ``CONVERSIONS`` by the name of what comes out (a version): each takes a document and
+    A module may have `pieces` too: the bytes of `write` in runs that follow each other, without copies of large arrays.
+    And tables. ``CONVERSIONS`` by the name of what comes out (a version): each takes a document and
     gives another of this format, tells a report what that costs, and raises `WriteError` for what cannot be.
     ``ALONG_SKELETON``: conversions that may need to know the hierarchy of the bones, and are given that or None.
     """
@@ -53,13 +54,16 @@ class FormatModule(Protocol):
 class Format(NamedTuple):
     """A format: its short ``name``, what it is in the game, its file suffixes, and where below here its module is.
 
-    The module is loaded when it is first asked for.
+    The module is loaded when it is first asked for. ``file_names`` are whole names of files without a suffix.
+    ``mapped``: files are so large that they are mapped into memory instead of read.
     """
 
     name: str
     title: str
     suffixes: tuple[str, ...]
     place: str
+    file_names: tuple[str, ...] = ()
+    mapped: bool = False
 
     @property
     def module(self) -> FormatModule:
@@ -99,6 +103,9 @@ FORMATS: tuple[Format, ...] = (
     Format("cform", "X-Ray collision", (".cform",), "xray.cform"),
     Format("err", "X-Ray level errors", (".err",), "xray.err"),
     Format("gamemtl", "X-Ray game materials", (".xr",), "xray.gamemtl"),
+    Format("level", "X-Ray level", (), "xray.level", ("level",)),
+    Format("level_geom", "X-Ray level geometry", (".geom", ".geomx"), "xray.level.geometry", mapped=True),
+    Format("wallmarks", "X-Ray wallmarks", (".wallmarks",), "xray.wallmarks"),
     Format("ogf", "X-Ray model", (".ogf",), "xray.ogf"),
     Format("anm", "X-Ray object animation", (".anm",), "xray.anm"),
     Format("skl", "X-Ray editor motions", (".skl", ".skls"), "xray.skl"),
@@ -112,12 +119,20 @@ FORMATS: tuple[Format, ...] = (
     Format("gam", "Descent 3 table", (".gam",), "descent3.gam"),
     Format("dm", "X-Ray detail model", (".dm",), "xray.dm"),
     Format("ltx", "X-Ray configuration", (".ltx",), "xray.ltx"),
+    Format("ai", "X-Ray AI map", (".ai",), "xray.level_ai"),
+    Format("ps_static", "X-Ray static particles", (".ps_static",), "xray.ps_static"),
+    Format("env_mod", "X-Ray weather modifiers", (".env_mod",), "xray.env_mod"),
+    Format("snd_static", "X-Ray static sounds", (".snd_static",), "xray.snd_static"),
+    Format("spawn", "X-Ray spawned objects of a level", (".spawn",), "xray.spawn"),
 )
 
 
 def detect(path: PurePath | str, head: bytes) -> Format | None:
-    """The format of a file by its suffix, or where that says nothing by its first `HEAD_SIZE` bytes."""
-    suffix = PurePath(path).suffix.lower()
+    """The format of a file by its name or suffix, or where that says nothing by its first `HEAD_SIZE` bytes."""
+    name, suffix = PurePath(path).name.lower(), PurePath(path).suffix.lower()
+    whole = next((known for known in FORMATS if name in known.file_names), None)
+    if whole is not None:
+        return whole
     named = [known for known in FORMATS if suffix in known.suffixes]
     if len(named) == 1:
         return named[0]

@@ -15,7 +15,9 @@ from ..core.report import Report
 from ..core.text import counted
 from .arma.rtm import Rtm
 from .descent3 import oof
-from .xray import bones, cform, details, dm, hom, skl, som
+from .xray import bones, cform, details, dm, hom, level_ai, skl, som
+from .xray.level import geometry
+from .xray.level.text import problems as level_problems
 from .xray.ltx.codec import problems as text_problems
 from .xray.object import checks as editor_model
 from .xray.object.document import Object
@@ -132,6 +134,9 @@ RULES: Mapping[str, Rules] = {
     "dm": _dm,
     "oof": _oof,
     "ltx": text_problems,
+    "level": level_problems,
+    "level_geom": geometry.problems,
+    "ai": level_ai.problems,
     "cform": lambda document: _fatal(cform.find_problems(cform.decode(document, Report()))),
     "hom": lambda document: _fatal(hom.find_problems(hom.decode(document, Report()))),
     "som": lambda document: _fatal(som.find_problems(som.decode(document, Report()))),

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
+
+from ..core.binary import Bytes
 from ..core.errors import MotionbridgeError, ReadError, WriteError
+from ..core.files import map_file, read_file
 from ..core.report import Report
 from . import FORMATS, HEAD_SIZE, Format, detect
 from .engine_rules import RULES
 from .round_trips import ROUND_TRIPS
 
 DIFFERENCES_SHOWN = 5
+_BLOCK = 1 << 20
+"""Bytes that are compared at a time."""
 
 
 class Status(Enum):
@@ -48,22 +55,28 @@ class Verdict:
     problems: tuple[str, ...] = ()
 
 
-def open_document(data: bytes, file: str) -> tuple[Format, Any, Report]:
+def file_data(path: str) -> Bytes:
+    """All bytes of a file, mapped into memory if files of its format are large. Raises `ReadError`."""
+    found = detect(path, b"")
+    return map_file(path) if found is not None and found.mapped else read_file(path)
+
+
+def open_document(data: Bytes, file: str) -> tuple[Format, Any, Report]:
     """A file's format, document and what reading had to say. Raises `ReadError`, also for an unknown format."""
-    found = detect(file, data[:HEAD_SIZE])
+    found = detect(file, bytes(data[:HEAD_SIZE]))
     if found is None:
-        known = ", ".join(suffix for known in FORMATS for suffix in known.suffixes)
+        known = ", ".join(name for known in FORMATS for name in (*known.suffixes, *known.file_names))
         raise ReadError("this is not a file of a known format", file=file, remedy=f"Known are {known}")
     report = Report()
-    return found, found.module.read(data, file, report), report
+    return found, found.module.read(cast(bytes, data), file, report), report
 
 
-def verify(data: bytes, file: str, *, deep: bool = False) -> Verdict:
+def verify(data: Bytes, file: str, *, deep: bool = False) -> Verdict:
     """Read the bytes of ``file`` and write them again in both ways. Raises only for defects of ours.
 
     ``deep`` also decodes what was read and encodes it again (`round_trips`), as an import and an export do.
     """
-    found = detect(file, data[:HEAD_SIZE])
+    found = detect(file, bytes(data[:HEAD_SIZE]))
     if found is None:
         return Verdict(file, None, Status.UNKNOWN)
     try:
@@ -91,8 +104,10 @@ def engine_problems(found: Format, document: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(rules(document))) if rules is not None else ()
 
 
-def _difference(found: Format, document: Any, data: bytes) -> str:
+def _difference(found: Format, document: Any, data: Bytes) -> str:
     """What writing and composing again make of a document that was read from ``data``; empty where it is the same."""
+    if hasattr(found.module, "pieces"):
+        return _difference_of_pieces(found.module.pieces(document), data)
     for way in (found.module.write, found.module.recompose):
         try:
             again = way(document)
@@ -103,7 +118,22 @@ def _difference(found: Format, document: Any, data: bytes) -> str:
     return ""
 
 
-def _deep_difference(found: Format, document: Any, data: bytes) -> str:
+def _difference_of_pieces(pieces: Iterator[Bytes], data: Bytes) -> str:
+    """The same of bytes that come in runs: no copy of a large file is made."""
+    whole, at = np.frombuffer(data, np.uint8), 0
+    for piece in pieces:
+        written = np.frombuffer(piece, np.uint8)
+        for begin in range(0, len(written), _BLOCK):
+            part = written[begin : begin + _BLOCK]
+            there = whole[at : at + len(part)]
+            if not np.array_equal(there, part):
+                found = first_difference(there.tobytes(), part.tobytes())
+                return f"write: in the run of bytes from offset {at}: {found}"
+            at += len(part)
+    return "" if at == len(whole) else f"write: the same up to offset {at}, where the file has {len(whole)}"
+
+
+def _deep_difference(found: Format, document: Any, data: Bytes) -> str:
     """The same of decoding and encoding. Raises `ReadError` if decoding refuses, `WriteError` if encoding does."""
     round_trip = ROUND_TRIPS.get(found.name)
     if round_trip is None:
@@ -116,7 +146,7 @@ def _deep_difference(found: Format, document: Any, data: bytes) -> str:
     return f"decoded and encoded: {'; '.join([first_difference(data, written), *words])}"
 
 
-def first_difference(before: bytes, after: bytes) -> str:
+def first_difference(before: Bytes, after: Bytes) -> str:
     """Where two runs of bytes part, in words."""
     shorter = min(len(before), len(after))
     place, step = 0, 1 << 16

@@ -32,6 +32,8 @@ from addon.formats.descent3.oof.document import SubObject
 from addon.formats.round_trips import ROUND_TRIPS
 from addon.formats.verification import engine_problems, first_difference
 from addon.formats.xray import cform, hom, ltx, lzhuf, som
+from addon.formats.xray.level import mesh as level_mesh
+from addon.formats.xray.level.geometry import Geometry
 from addon.formats.xray.ltx.codec import scanned as scan_ltx
 from addon.formats.xray.ltx.edit import with_value
 from addon.formats.xray.ltx.tree import ConfigTree
@@ -250,6 +252,19 @@ def _problems_of(module: Any) -> Callable[[Any, Report], None]:
     return check
 
 
+def _more_level(document: Any, report: Report) -> None:
+    """What the visuals draw, from a geometry that holds nothing."""
+    empty = Geometry(14, 0, [], [], document.visuals.windows, document.run)
+    level_mesh.drawn(document, empty, report)
+    level_mesh.tree_matrices(document, np.arange(len(document.visuals)))
+    level_mesh.sectors(document)
+
+
+def _more_geometry(document: Any, _report: Report) -> None:
+    for buffer in document.vertices:
+        level_mesh.decode_vertices(buffer)
+
+
 MORE: dict[str, Callable[[Any, Report], None]] = {
     "ogf": _more_ogf,
     "rtm": _more_rtm,
@@ -260,6 +275,8 @@ MORE: dict[str, Callable[[Any, Report], None]] = {
     "hom": _problems_of(hom),
     "som": _problems_of(som),
     "ltx": _more_ltx,
+    "level": _more_level,
+    "level_geom": _more_geometry,
 }
 """What an import, an export or a check does besides the way there and back."""
 

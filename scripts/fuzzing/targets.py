@@ -182,6 +182,7 @@ _WAYS: dict[str, tuple[Way, ...]] = {
     "ogf_image": (structures.change_runs,),
     "cform": (structures.set_floats,),
     "dm": (structures.set_floats,),
+    "ai": (structures.set_floats,),
     "oof": (structures.set_floats,),
     "ltx": structures.TEXT_WAYS,
 }

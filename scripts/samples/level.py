@@ -15,6 +15,7 @@ from addon.formats.xray.chunks import Chunk, ChunkRun
 from addon.formats.xray.dm import Dm
 from addon.formats.xray.gamemtl import FACTORS, Flag, GameMaterials
 from addon.formats.xray.occluders import TWO_SIDED, Occluders
+from samples.visuals import visual_level
 
 EARTH, BRICKS, TIN, GRILLE = 5, 12, 31, 40
 """Ids of the game materials; not dense, as in the games."""
@@ -35,6 +36,7 @@ def level() -> dict[str, bytes]:
         "grass.dm": dm.write(grass),
         "level.err": err.write(_errors()),
         "gamemtl.xr": gamemtl.write(_materials()),
+        **visual_level(),
     }
 
 

@@ -23,8 +23,9 @@ def rows() -> list[list[str]]:
 
 def row_of(known: formats.Format) -> list[str]:
     game = next(game for game in GAMES if known.title.startswith(game))
+    wanted = {*known.suffixes, *known.file_names}
     found = [
-        row for row in rows() if game in row[0] and set(known.suffixes) <= set(re.findall(r"(\.\w+)[` ]", row[1] + " "))
+        row for row in rows() if game in row[0] and wanted <= set(re.findall(r"((?:\.|(?<=`))\w+)[` ]", row[1] + " "))
     ]
     assert len(found) == 1, f"the README has {len(found)} lines about {known.title}"
     return found[0]
@@ -36,7 +37,7 @@ def test_the_readme_says_what_can_be_done_with_a_format(known):
     assert ("`convert`" in commands) == bool(known.conversions or known.along_skeleton or known.renderings)
     assert all(f"`{command}`" in commands for command in ("info", "dump", "verify", "diff"))
     reads = [kind for kind in KINDS if known.name in kind.formats]
-    writes = [kind for kind in reads if set(known.suffixes) <= set(kind.exported_suffixes)]
+    writes = [kind for kind in reads if known.suffixes and set(known.suffixes) <= set(kind.exported_suffixes)]
     assert blender.startswith("import") == bool(reads)
     assert (" export" in blender) == bool(writes)
 

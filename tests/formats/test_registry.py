@@ -27,7 +27,8 @@ def test_names_are_distinct_and_suffixes_are_written_as_they_are_compared():
     assert len({known.name for known in FORMATS}) == len(FORMATS)
     for known in FORMATS:
         assert known.title
-        assert known.suffixes
+        assert known.suffixes or known.file_names
+        assert all(name == name.lower() and "." not in name for name in known.file_names)
         for suffix in known.suffixes:
             assert suffix.startswith(".")
             assert suffix == suffix.lower()
@@ -54,6 +55,13 @@ def test_a_format_is_found_by_its_name():
         ("a", b"", None),
         ("a", b"\x0e\0\0", None),
         ("омф.omf", b"", "omf"),
+        ("l01_escape/level", b"", "level"),
+        ("l01_escape/LEVEL", b"anything", "level"),
+        ("a", struct.pack("<IIHHI", 1, 4, 14, 1, 2), "level"),
+        ("a", struct.pack("<II", 1, 128) + struct.pack("<II", 9, 0), "level"),
+        ("a", struct.pack("<IIHHII", 1, 4, 14, 0, 9, 4), "level_geom"),
+        ("a", struct.pack("<IIBBH", 1, 4, 3, 4, 0) + struct.pack("<II", 2, 9), "ogf"),
+        ("level.geomx", b"", "level_geom"),
     ],
 )
 def test_the_suffix_decides_then_the_first_bytes(path, head, name):
@@ -83,8 +91,8 @@ def test_opening_an_unknown_file_says_what_is_known():
 def test_an_empty_file_is_refused_by_every_format():
     for known in FORMATS:
         with pytest.raises(ReadError) as refused:
-            known.module.read(b"", f"empty{known.suffixes[0]}", Report())
-        assert refused.value.file == f"empty{known.suffixes[0]}"
+            known.module.read(b"", f"empty{(*known.suffixes, '')[0]}", Report())
+        assert refused.value.file == f"empty{(*known.suffixes, '')[0]}"
 
 
 @pytest.mark.parametrize("name", ["weapon.omf", "humanoid.omf", "weapon_embedded.ogf"])

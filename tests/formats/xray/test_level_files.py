@@ -15,12 +15,15 @@ from addon.formats import FORMATS, HEAD_SIZE, detect, format_named
 from addon.formats.verification import Status, verify
 from addon.formats.xray import gamemtl
 from tests.formats.xray import test_cform, test_details, test_dm, test_err, test_gamemtl, test_hom, test_som
+from tests.formats.xray.level import annotated
 from tests.formats.xray.level_bytes import chunk, floats, words
 from tests.real_files import corpus_files
 from tests.work import memory_peak
 
 LEVEL = Path(__file__).resolve().parents[2] / "samples" / "level"
 SAMPLES = sorted(LEVEL.iterdir())
+KEPT = {"level.err": 4, "level.ai": 16, "level.spawn": 8}
+"""Bytes of samples that are kept: a marker, a level's identity, what an object's kind adds."""
 KINDS = ("cform", "details", "dm", "err", "hom", "som")
 SMALL = {
     "cform": test_cform.SMALL,
@@ -33,12 +36,22 @@ SMALL = {
     "gamemtl": test_gamemtl.SMALL,
     "hom": test_hom.SMALL,
     "som": test_som.SMALL,
+    "level": annotated.SMALL_LEVEL,
+    "level_geom": annotated.SMALL_GEOM,
+    "ai": annotated.SMALL_AI,
+    "wallmarks": annotated.SMALL_WALLMARKS,
+    "ps_static": annotated.SMALL_PARTICLES,
+    "ps_static, version 1": annotated.NEW_PARTICLES,
+    "env_mod": annotated.SMALL_WEATHER,
+    "env_mod, version 23": annotated.NEW_WEATHER,
+    "snd_static": annotated.SMALL_SOUNDS,
+    "spawn": annotated.SMALL_SPAWN,
 }
 
 
 def judged(kind, data):
     known = format_named(kind.partition(",")[0])
-    return verify(data, f"small{known.suffixes[0]}")
+    return verify(data, f"small{known.suffixes[0]}" if known.suffixes else known.file_names[0])
 
 
 @pytest.mark.parametrize("path", corpus_files(*KINDS))
@@ -59,7 +72,7 @@ def test_every_sample_is_identical_known_by_its_first_bytes_and_wholly_understoo
     data = path.read_bytes()
     verdict = verify(data, path.name)
     assert (verdict.status, verdict.warnings) == (Status.IDENTICAL, ())
-    assert verdict.raw_share == (4 / len(data) if path.name == "level.err" else 0)
+    assert verdict.raw_share == KEPT.get(path.name, 0) / len(data)
     assert detect("nameless", data[:HEAD_SIZE]).name == verdict.format
 
 
@@ -131,7 +144,7 @@ def test_any_bytes_are_refused_or_kept(kind, noise, start):
         assert judged(kind, data).status in (Status.REFUSED, Status.IDENTICAL)
 
 
-@pytest.mark.parametrize("kind", ["cform", "details", "dm", "err", "gamemtl", "hom", "som"])
+@pytest.mark.parametrize("kind", sorted({kind.partition(",")[0] for kind in SMALL}))
 def test_a_pointer_and_an_empty_file_are_named(kind):
     known = format_named(kind)
     pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n"

@@ -1,0 +1,37 @@
+"""`level.env_mod`: spheres in which the weather is another: fog, ambient, sky and hemi light."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...core.report import Report
+from . import placed
+from .placed import NOTHING, Layout, Placed, describe, differences, dump, raw_size, write
+
+__all__ = ["describe", "differences", "dump", "raw_size", "read", "recompose", "starts_like", "write"]
+
+_FIELDS = [
+    ("position", "<f4", 3), ("radius", "<f4"), ("power", "<f4"), ("far_plane", "<f4"), ("fog", "<f4", 3),
+    ("fog_density", "<f4"), ("ambient", "<f4", 3), ("sky", "<f4", 3), ("hemi", "<f4", 3),
+]  # fmt: skip
+VERSIONED = 0x17
+LAYOUTS: dict[int | None, Layout] = {
+    None: Layout("weather modifier", NOTHING, (), np.dtype(_FIELDS)),
+    VERSIONED: Layout("weather modifier", NOTHING, (), np.dtype([*_FIELDS, ("flags", "<u2")])),
+}
+"""Shadow of Chernobyl; Clear Sky and later."""
+
+
+def starts_like(head: bytes) -> bool:
+    """Whether a file's first bytes are a chunk 0 with an entry's size, or with the version of later games."""
+    if head[:8] == b"\0\0\0\0\4\0\0\0":
+        return head[8:12] == VERSIONED.to_bytes(4, "little")
+    return head[:8] == b"\0\0\0\0" + np.dtype(_FIELDS).itemsize.to_bytes(4, "little") and not head[8:].isascii()
+
+
+def read(data: bytes, file: str, report: Report) -> Placed:
+    """The document. Raises `ReadError`."""
+    return placed.read(data, file, report, LAYOUTS)
+
+
+recompose = write

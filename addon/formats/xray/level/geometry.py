@@ -1,0 +1,312 @@
+"""`level.geom` and `level.geomx`: the vertices, indices and sliding windows that the visuals of `level` point into.
+
+`level.geomx` has the same layout and holds a second copy of the opaque surfaces, positions only, for shadows. A real
+`level.geom` has 20 to 150 MB, so nothing is copied: buffers are views of the bytes that were given, which may be a file
+mapped into memory, and `pieces` gives those views to whoever writes. Known from the level compiler and real files.
+
+A vertex buffer has one layout, which its declaration names (Direct3D's): decide by it, never by version or shader.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core import text
+from ....core.binary import Bytes, Reader
+from ....core.finite import warn_not_finite
+from ....core.report import Report
+from ..chunks import Chunk, ChunkRun, chunk_heading, open_chunk, read_chunks, stored_size
+from .codec import HEADER, read_version
+from .document import NEWEST, VERSIONS, WINDOW, Lists, Windows, empty_lists
+
+VERTICES, INDICES, WINDOWS = 9, 10, 11
+KNOWN = (HEADER, VERTICES, INDICES, WINDOWS)
+ELEMENT = np.dtype([
+    ("stream", "<u2"), ("offset", "<u2"), ("type", "u1"), ("method", "u1"), ("usage", "u1"), ("index", "u1"),
+])  # fmt: skip
+LAST_STREAM = 255
+"""Stream of the element that ends a declaration."""
+MOST_ELEMENTS = 64
+"""What Direct3D takes."""
+TYPES: dict[int, tuple[str, int]] = {
+    0: ("<f4", 1), 1: ("<f4", 2), 2: ("<f4", 3), 3: ("<f4", 4),
+    4: ("u1", 4), 5: ("u1", 4), 6: ("<i2", 2), 7: ("<i2", 4),
+}  # fmt: skip
+"""Direct3D's type of an element -> numbers. A colour (4) is blue, green, red, alpha in memory."""
+USAGES = {0: "position", 3: "normal", 5: "uv", 6: "tangent", 7: "binormal", 10: "colour"}
+_WINDOWS_HEAD = struct.Struct("<5I")
+
+
+@dataclass(slots=True, eq=False)
+class VertexBuffer:
+    """``declaration`` (elements,) of `ELEMENT`, the one that ends it included; ``rows`` (vertices,) with named fields.
+
+    A normal, tangent or binormal is stored as z, y, x and a fourth byte (`level.mesh` decodes them).
+    """
+
+    declaration: NDArray[np.void]
+    rows: NDArray[Any]
+
+    @property
+    def stride(self) -> int:
+        """Bytes of a vertex."""
+        return self.rows.dtype.itemsize
+
+
+@dataclass(slots=True, eq=False)
+class Geometry:
+    """``indices`` (indices,) uint16 of each buffer, local to the visual; ``windows`` those of progressive trees.
+
+    ``quality`` is uninitialised memory in real files. ``run`` the file's chunks in order.
+    """
+
+    version: int
+    quality: int
+    vertices: list[VertexBuffer]
+    indices: list[NDArray[np.uint16]]
+    windows: Windows
+    run: ChunkRun
+    file: str = field(default="", compare=False)
+
+
+def starts_like(head: bytes) -> bool:
+    """Whether a file's first bytes are a header of 4 bytes and a chunk of vertex buffers."""
+    if len(head) < 16 or head[:8] != b"\1\0\0\0\4\0\0\0" or int.from_bytes(head[8:10], "little") not in VERSIONS:
+        return False
+    return int.from_bytes(head[12:16], "little") in (VERTICES, INDICES)
+
+
+def read(data: Bytes, file: str, report: Report) -> Geometry:
+    """The document; nothing is copied. Raises `ReadError` where counts and bytes do not agree, or of other versions."""
+    reader = Reader(data, file)
+    if not len(data):
+        raise reader.error("the file is empty", "Copy it again")
+    run = read_chunks(reader, report)
+    version, quality = read_version(run, reader)
+    document = Geometry(version, quality, [], [], Windows(np.zeros((0, 4), np.uint32), empty_lists(WINDOW)), run, file)
+    for number, read_part in ((VERTICES, _read_vertices), (INDICES, _read_indices), (WINDOWS, _read_windows)):
+        chunk = run.first(number)
+        if chunk is not None:
+            inside = open_chunk(chunk, reader)
+            read_part(inside, document, report)
+            inside.expect_end("the last buffer")
+    for chunk in run.others(KNOWN):
+        report.note(f"a chunk of unknown meaning ({chunk.id:#x}), kept unchanged")
+    return document
+
+
+def _read_vertices(reader: Reader, document: Geometry, report: Report) -> None:
+    count = reader.u32("the number of vertex buffers")
+    reader.expect_room(count, "vertex buffers", ELEMENT.itemsize + 4)
+    for number in range(count):
+        declaration = _read_declaration(reader)
+        layout = layout_of(declaration, reader)
+        size = reader.u32("the number of vertices")
+        rows = reader.array(layout, size, what=text.counted_plural(size, "vertices"))
+        document.vertices.append(VertexBuffer(declaration, rows))
+        for name in layout.names or ():
+            warn_not_finite(report, f"vertex buffer {number}, {name}", rows[name])
+
+
+def _read_declaration(reader: Reader) -> NDArray[np.void]:
+    start = reader.position
+    for count in range(1, MOST_ELEMENTS + 1):
+        element = reader.array(ELEMENT, 1, what="a vertex declaration")
+        if element["stream"][0] == LAST_STREAM:
+            reader.position = start
+            return reader.array(ELEMENT, count)
+    reader.position = start
+    raise reader.error(f"a vertex declaration has no end within {MOST_ELEMENTS} elements")
+
+
+def layout_of(declaration: NDArray[np.void], reader: Reader) -> np.dtype[Any]:
+    """The structure of a vertex: a field for each element, named by usage (``uv0``, ``uv1``), and one for each gap.
+
+    Raises `ReadError` for an element whose type is not known, and where there is none.
+    """
+    names: list[str] = []
+    formats: list[tuple[str, tuple[int, ...]]] = []
+    offsets: list[int] = []
+    for element in declaration[:-1]:
+        kind, usage = int(element["type"]), int(element["usage"])
+        if kind not in TYPES:
+            raise reader.error(f"vertex elements of type {kind} are not known (known: 0 to {max(TYPES)})")
+        name = USAGES.get(usage, f"usage{usage}_")
+        if usage not in USAGES or usage == 5 or element["index"]:
+            name += str(element["index"])
+        scalar, width = TYPES[kind]
+        names.append(name if name not in names else f"{name}_again{len(names)}")
+        formats.append((scalar, (width,)))
+        offsets.append(int(element["offset"]))
+    if not names:
+        raise reader.error("a vertex declaration has no elements")
+    ends = [at + np.dtype(one).itemsize for at, one in zip(offsets, formats, strict=True)]
+    stride = max(ends)
+    used = np.ones(stride + 2, np.int8)
+    used[1:-1] = 0
+    for at, end in zip(offsets, ends, strict=True):
+        used[at + 1 : end + 1] = 1
+    steps = np.diff(used)
+    for begin, stop in zip(np.flatnonzero(steps < 0).tolist(), np.flatnonzero(steps > 0).tolist(), strict=True):
+        names.append(f"gap{begin}")
+        formats.append(("u1", (stop - begin,)))
+        offsets.append(begin)
+    return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": stride})
+
+
+def _read_indices(reader: Reader, document: Geometry, _report: Report) -> None:
+    count = reader.u32("the number of index buffers")
+    reader.expect_room(count, "index buffers", 4)
+    for _ in range(count):
+        size = reader.u32("the number of indices")
+        document.indices.append(reader.array("<u2", size, what=f"{size} indices"))
+
+
+def _read_windows(reader: Reader, document: Geometry, _report: Report) -> None:
+    count = reader.u32("the number of window lists")
+    reader.expect_room(count, "lists of windows", _WINDOWS_HEAD.size)
+    reserved = np.zeros((count, 4), "<u4")
+    rows: list[NDArray[Any]] = []
+    for number in range(count):
+        *reserved[number], length = _WINDOWS_HEAD.unpack(reader.take(_WINDOWS_HEAD.size, "a list of windows"))
+        rows.append(reader.array(WINDOW, length, what=text.counted_plural(length, "windows")))
+    starts = np.concatenate((np.zeros(1, np.int64), np.cumsum([len(one) for one in rows], dtype=np.int64)))
+    document.windows = Windows(reserved, Lists(starts, np.concatenate(rows) if rows else np.zeros(0, WINDOW)))
+
+
+def pieces(document: Geometry) -> Iterator[Bytes]:
+    """The file's bytes in runs that follow each other; those of buffers are views, not copies."""
+    bodies = {HEADER: _header, VERTICES: _vertices, INDICES: _indices, WINDOWS: _windows}
+    for chunk in document.run.chunks:
+        body = bodies.get(chunk.plain_id)
+        if body is None or chunk is not document.run.first(chunk.plain_id):
+            yield from _stored(chunk)
+        elif chunk.packed is not None or chunk.declared is not None:
+            joined = b"".join(body(document))
+            if joined == chunk.body:
+                yield from _stored(chunk)
+            else:
+                yield struct.pack("<II", chunk.plain_id, len(joined)) + joined
+        else:
+            parts = list(body(document))
+            yield struct.pack("<II", chunk.id, sum(map(len, parts)))
+            yield from parts
+    yield document.run.tail
+
+
+def _stored(chunk: Chunk) -> Iterator[Bytes]:
+    size = stored_size(chunk) if chunk.declared is None else chunk.declared
+    yield struct.pack("<II", chunk.id, size)
+    yield chunk.body if chunk.packed is None else chunk.packed
+
+
+def _header(document: Geometry) -> Iterator[Bytes]:
+    yield struct.pack("<HH", document.version, document.quality)
+
+
+def _vertices(document: Geometry) -> Iterator[Bytes]:
+    yield struct.pack("<I", len(document.vertices))
+    for buffer in document.vertices:
+        yield buffer.declaration.tobytes()
+        yield struct.pack("<I", len(buffer.rows))
+        yield _bytes_of(buffer.rows)
+
+
+def _indices(document: Geometry) -> Iterator[Bytes]:
+    yield struct.pack("<I", len(document.indices))
+    for indices in document.indices:
+        yield struct.pack("<I", len(indices))
+        yield _bytes_of(indices)
+
+
+def _windows(document: Geometry) -> Iterator[Bytes]:
+    lists = document.windows.lists
+    yield struct.pack("<I", len(lists))
+    for number in range(len(lists)):
+        yield _WINDOWS_HEAD.pack(*document.windows.reserved[number].tolist(), len(lists[number]))
+        yield lists[number].tobytes()
+
+
+def _bytes_of(rows: NDArray[Any]) -> memoryview:
+    """The bytes of rows, without a copy where they lie one behind the other."""
+    return np.ascontiguousarray(rows).view(np.uint8).reshape(-1).data
+
+
+def write(document: Geometry) -> bytes:
+    """The file's bytes in one run."""
+    return b"".join(pieces(document))
+
+
+recompose = write  # buffers are their bytes; everything else is written from values
+
+
+def raw_size(document: Geometry) -> int:
+    """Bytes kept without knowing what they mean: other chunks, gaps in vertices, what follows the last chunk."""
+    gaps = sum(
+        len(buffer.rows) * buffer.rows.dtype[name].itemsize
+        for buffer in document.vertices
+        for name in buffer.rows.dtype.names or ()
+        if name.startswith("gap")
+    )
+    return gaps + sum(map(stored_size, document.run.others(KNOWN))) + len(document.run.tail)
+
+
+def problems(document: Geometry) -> Iterator[str]:
+    """What the game refuses."""
+    if document.version != NEWEST:
+        yield f"version {document.version}; the released games accept {NEWEST} only"
+    for number in (VERTICES, INDICES):
+        if document.run.first(number) is None:
+            yield f"chunk {number:#x} is missing"
+
+
+def describe(document: Geometry) -> list[str]:
+    """Counts and memory."""
+    vertices = sum(len(buffer.rows) for buffer in document.vertices)
+    indices = sum(map(len, document.indices))
+    memory = sum(len(buffer.rows) * buffer.stride for buffer in document.vertices), 2 * indices
+    lines = [
+        (
+            f"version {document.version}, {text.counted(vertices, 'vertex', 'vertices')} in "
+            f"{text.counted(len(document.vertices), 'buffer')}, {text.counted(indices, 'index', 'indices')} in "
+            f"{text.counted(len(document.indices), 'buffer')}, "
+            f"{text.counted(len(document.windows.lists), 'window list')}"
+        ),
+        f"memory: {memory[0] / 2**20:.1f} MB of vertices, {memory[1] / 2**20:.1f} MB of indices",
+    ]
+    layouts: dict[str, list[int]] = {}
+    for buffer in document.vertices:
+        names = f"{buffer.stride} bytes: {' '.join(buffer.rows.dtype.names or ())}"
+        layouts.setdefault(names, []).append(len(buffer.rows))
+    lines += [
+        f"{text.counted(sum(counts), 'vertex', 'vertices')} of {names}" for names, counts in sorted(layouts.items())
+    ]
+    return lines
+
+
+def dump(document: Geometry) -> Iterator[str]:
+    """Everything, a vertex a line. Equal texts are equal bytes."""
+    yield f"version {document.version} quality {document.quality}"
+    for chunk in document.run.chunks:
+        yield chunk_heading(chunk)
+    for number, buffer in enumerate(document.vertices):
+        yield from text.array_lines(f"declaration {number}", buffer.declaration)
+        yield from text.array_lines(f"vertices {number}", buffer.rows)
+    for number, indices in enumerate(document.indices):
+        yield from text.array_lines(f"indices {number}", indices)
+    yield from text.value_lines("windows", document.windows)
+    for chunk in document.run.others(KNOWN):
+        yield f"chunk {chunk.id:#x} {bytes(chunk.body).hex()}"
+    yield f"tail {bytes(document.run.tail).hex()}"
+
+
+def differences(first: Geometry, second: Geometry) -> Iterator[str]:
+    """What differs, buffer by buffer."""
+    for name in ("version", "quality", "vertices", "indices", "windows"):
+        yield from text.value_differences(name.replace("_", " "), getattr(first, name), getattr(second, name))

@@ -1,0 +1,204 @@
+"""What the visuals of a level draw: which vertices and triangles each has, and what a vertex means.
+
+Decoding was checked against the SDK's own float coordinates and face normals. Statics lie in world space, trees in
+their model's. The compiler shifts texture coordinates by whole tiles.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core import space
+from ....core.report import Report
+from ....core.text import said_of
+from .document import Kind, Level, Lists, VisualType
+from .geometry import Geometry, VertexBuffer
+
+UV_TILE, TREE_TILE, LIGHT_MAP_TILE = 1024.0, 2048.0, 32768.0
+"""Steps of a texture coordinate: of statics, of trees (wind stiffness too), of lightmaps."""
+SURFACES = (VisualType.NORMAL, VisualType.PROGRESSIVE)
+TREES = (VisualType.TREE, VisualType.TREE_PROGRESSIVE)
+DRAWN = np.dtype([
+    ("visual", "<i8"), ("shader", "<i8"), ("vertex_buffer", "<i8"), ("vertex_base", "<i8"), ("vertex_count", "<i8"),
+    ("index_buffer", "<i8"), ("index_base", "<i8"), ("triangles", "<i8"),
+])  # fmt: skip
+"""What a visual draws at one level of detail; equal rows but for ``visual`` are one mesh."""
+
+
+@dataclass(slots=True, eq=False)
+class Vertices:
+    """Vertices of a buffer in Blender's axes, float32; None what its layout does not have.
+
+    ``positions`` and ``normals`` (n, 3), normals of unit length; ``hemi`` (n,) how much of the sky is seen, 0 to 1;
+    ``uvs`` and ``light_map_uvs`` (n, 2) with v up; ``colours`` (n, 4) red, green, blue of static light, and the share
+    of the sun; ``wind`` (n,) stiffness of trees.
+    """
+
+    positions: NDArray[np.float32]
+    normals: NDArray[np.float32] | None = None
+    hemi: NDArray[np.float32] | None = None
+    uvs: NDArray[np.float32] | None = None
+    light_map_uvs: NDArray[np.float32] | None = None
+    colours: NDArray[np.float32] | None = None
+    wind: NDArray[np.float32] | None = None
+
+
+def decode_vertices(buffer: VertexBuffer) -> Vertices:
+    """What a buffer's declaration says of its rows; fields of other types than the games' are left out."""
+    rows = buffer.rows
+    found = _has(rows, "position", "f", 3)
+    result = Vertices(space.xray_points(rows["position"]) if found else np.zeros((len(rows), 3), np.float32))
+    if _has(rows, "normal", "u", 4):
+        packed = rows["normal"]
+        # In memory z, y, x: Blender's (x, z, y) is the bytes 2, 0, 1.
+        normals = packed[:, [2, 0, 1]].astype(np.float32)
+        normals *= np.float32(2 / 255)
+        normals -= 1
+        normals /= np.maximum(np.sqrt(np.einsum("ij,ij->i", normals, normals)), np.float32(1e-6))[:, None]
+        result.normals, result.hemi = normals, _divided(packed[:, 3], 255)
+    if _has(rows, "uv0", "f", 2):
+        result.uvs = _flipped(rows["uv0"])
+    elif _has(rows, "uv0", "i", 4):
+        result.uvs = _flipped(_divided(rows["uv0"][:, :2], TREE_TILE))
+        result.wind = _divided(rows["uv0"][:, 2], TREE_TILE)
+    elif _has(rows, "uv0", "i", 2):
+        uvs = rows["uv0"].astype(np.float64)
+        for axis, name in enumerate(("tangent", "binormal")):
+            if _has(rows, name, "u", 4):
+                uvs[:, axis] += rows[name][:, 3] / 255.0
+        result.uvs = _flipped(_divided(uvs, UV_TILE))
+    if _has(rows, "uv1", "i", 2):
+        result.light_map_uvs = _flipped(_divided(rows["uv1"], LIGHT_MAP_TILE))
+    if _has(rows, "colour", "u", 4):
+        result.colours = _divided(rows["colour"][:, [2, 1, 0, 3]], 255)
+    return result
+
+
+def _has(rows: NDArray[Any], name: str, kind: str, width: int) -> bool:
+    """Whether there is such a field, of so many numbers that are floats (f), signed (i) or bytes (u)."""
+    if name not in (rows.dtype.names or ()):
+        return False
+    base, shape = rows.dtype[name].base, rows.dtype[name].shape
+    return base.kind == kind and shape == (width,)
+
+
+def _divided(values: NDArray[Any], by: float) -> NDArray[np.float32]:
+    return np.asarray(values / np.float32(by), np.float32)
+
+
+def _flipped(uvs: NDArray[np.float32]) -> NDArray[np.float32]:
+    return np.asarray(space.xray_uvs(uvs), np.float32)
+
+
+def drawn(level: Level, geometry: Geometry, report: Report, detail: float = 0.0) -> NDArray[np.void]:
+    """(visuals that draw,) of `DRAWN`; ``detail`` 0 is the full one, 1 the simplest of progressive visuals.
+
+    Visuals whose ranges do not lie in the buffers are left out with a warning.
+    """
+    visuals = level.visuals
+    owners, rows = visuals.owners(Kind.CONTAINER)
+    types = visuals.types[owners]
+    held = np.isin(types, (*SURFACES, *TREES))
+    owners, rows, types = owners[held], rows[held], types[held]
+    containers = visuals.fixed[Kind.CONTAINER][rows]
+    result = np.zeros(len(owners), DRAWN)
+    result["visual"], result["shader"] = owners, visuals.shaders[owners]
+    for name in ("vertex_buffer", "vertex_base", "vertex_count", "index_buffer", "index_base"):
+        result[name] = containers[name]
+    counts = containers["index_count"].astype(np.int64)
+    result["triangles"] = counts // 3
+    lists = visuals.rows_of(Kind.WINDOWS)[owners]
+    _take_windows(result, counts, lists, visuals.windows.lists, detail)
+    swi = visuals.rows_of(Kind.SWI)[owners]
+    shared = geometry.windows.lists
+    lists = np.append(visuals.fixed[Kind.SWI]["index"].astype(np.int64), -1)[swi]
+    missing = (lists >= len(shared)) & (swi >= 0)
+    _take_windows(result, counts, np.where(missing, -1, lists), shared, detail)
+    fits = ~missing & _in_buffers(result, geometry)
+    if not fits.all():
+        words = "refer to missing vertices or indices of level.geom"
+        report.warn(f"{said_of(int((~fits).sum()), 'visuals', words)}; left out")
+    return np.asarray(result[fits])
+
+
+def _take_windows(
+    result: NDArray[np.void], counts: NDArray[np.int64], lists: NDArray[np.int64], windows: Lists, detail: float
+) -> None:
+    """Narrow the ranges of visuals that have a list of windows (index, or -1) to one window of it."""
+    which = np.flatnonzero(lists >= 0)
+    lengths = windows.counts[lists[which]]
+    which, lengths = which[lengths > 0], lengths[lengths > 0]
+    if not len(which):
+        return
+    places = windows.starts[lists[which]] + np.floor(detail * (lengths - 1) + 0.5).astype(np.int64)
+    chosen = windows.rows[places]
+    offset, triangles = chosen["offset"].astype(np.int64), chosen["triangles"].astype(np.int64)
+    # A window that ends behind the visual's indices draws nothing; it is found out as a range that does not fit.
+    outside = offset + 3 * triangles > counts[which]
+    result["index_base"][which] += offset
+    result["triangles"][which] = np.where(outside, -1, triangles)
+
+
+def _in_buffers(rows: NDArray[np.void], geometry: Geometry) -> NDArray[np.bool_]:
+    """(visuals,) whether the ranges lie in the buffers."""
+    fits = rows["triangles"] >= 0
+    for buffer, base, count, sizes in (
+        ("vertex_buffer", rows["vertex_base"], rows["vertex_count"], [len(one.rows) for one in geometry.vertices]),
+        ("index_buffer", rows["index_base"], 3 * rows["triangles"], [len(one) for one in geometry.indices]),
+    ):
+        known = rows[buffer] < len(sizes)
+        size = np.array([*sizes, 0], np.int64)[np.where(known, rows[buffer], -1)]
+        fits &= known & (base + count <= size)
+    return np.asarray(fits)
+
+
+def triangles(row: np.void, geometry: Geometry) -> NDArray[np.int32]:
+    """(triangles, 3) of a row of `drawn`, Blender's order, local to the visual; those to missing vertices left out."""
+    begin = int(row["index_base"])
+    corners = geometry.indices[int(row["index_buffer"])][begin : begin + 3 * int(row["triangles"])].reshape(-1, 3)
+    if len(corners) and int(corners.max()) >= int(row["vertex_count"]):
+        corners = corners[(corners < int(row["vertex_count"])).all(axis=1)]
+    return space.xray_triangles(corners.astype(np.int32))
+
+
+def tree_matrices(level: Level, visuals: NDArray[np.int64]) -> NDArray[np.float32]:
+    """(visuals, 4, 4) world matrices of trees in Blender's axes, in column form; the identity for other visuals."""
+    result = np.tile(np.eye(4, dtype=np.float32), (len(visuals), 1, 1))
+    rows = level.visuals.rows_of(Kind.TREE)[visuals]
+    found = np.flatnonzero(rows >= 0)
+    stored = level.visuals.fixed[Kind.TREE]["transform"][rows[found]]
+    exchanged = [0, 2, 1, 3]
+    result[found] = np.swapaxes(stored, 1, 2)[:, exchanged][:, :, exchanged]
+    return result
+
+
+def parents(level: Level) -> NDArray[np.int64]:
+    """(visuals,) index of the visual that lists each as a child; -1 for roots."""
+    visuals = level.visuals
+    result = np.full(len(visuals), -1, np.int64)
+    owners, lists = visuals.owners(Kind.CHILDREN)
+    parent = np.full(len(visuals.children), -1, np.int64)
+    parent[lists] = owners
+    above, below = np.repeat(parent, visuals.children.counts), visuals.children.rows.astype(np.int64)
+    listed = (above >= 0) & (below < len(visuals))
+    result[below[listed]] = above[listed]
+    return result
+
+
+def sectors(level: Level) -> NDArray[np.int64]:
+    """(visuals,) index of the sector each lies in; -1 for none. Parents have larger numbers than their children."""
+    above = parents(level)
+    result = np.full(len(above), -1, np.int64)
+    for number, sector in enumerate(level.sectors):
+        if sector.root is not None and sector.root < len(result):
+            result[sector.root] = number
+    # From the last visual on: every parent is settled before its children. At most 20,000 steps of plain integers.
+    found, up = result.tolist(), above.tolist()
+    for visual in range(len(found) - 1, -1, -1):
+        if found[visual] < 0 <= up[visual] and up[visual] > visual:
+            found[visual] = found[up[visual]]
+    return np.array(found, np.int64)

@@ -1,0 +1,232 @@
+"""`level.ai`: the AI map, nodes on a grid of 0.7 m that creatures walk on, each with four links. Not chunked.
+
+Versions 8 (Shadow of Chernobyl) and 9 and 10 (Clear Sky, Call of Pripyat; known from the engine, no real file seen).
+Nodes are sorted by the column they stand in; several may share one (floors). Known from the engine and real files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import text
+from ...core.binary import Bytes, Reader, Writer
+from ...core.finite import warn_not_finite
+from ...core.report import Report
+
+HEADER_SIZE = 56
+GUID_SIZE = 16
+NO_LINK = 0x7FFFFF
+LINK_BYTES = 12
+DIRECTIONS = ("-x", "+z", "+x", "-z")
+"""Of links and, it is thought, of cover; axes of the file."""
+_STEPS = np.array([[-1, 0], [0, 1], [1, 0], [0, -1]])
+_FIRST_BYTE, _SHIFT = (0, 2, 5, 8), (0, 7, 6, 5)
+
+
+def _node(*covers: str) -> np.dtype[Any]:
+    columns: list[Any] = [("links", "u1", LINK_BYTES), *((name, "<u2") for name in covers)]
+    return np.dtype([*columns, ("plane", "<u2"), ("xz", "u1", 3), ("y", "<u2")])
+
+
+NODES: dict[int, np.dtype[Any]] = {
+    8: _node("cover"),
+    9: _node("high_cover", "low_cover"),
+    10: _node("high_cover", "low_cover"),
+}
+"""Version -> layout of a node."""
+
+
+@dataclass(slots=True, eq=False)
+class AiMap:
+    """``cell`` and ``y_range`` metres, ``box`` (2, 3) float32, ``guid`` 16 bytes, ``nodes`` (nodes,) of the version."""
+
+    version: int
+    cell: np.float32
+    y_range: np.float32
+    box: NDArray[np.float32]
+    guid: Bytes
+    nodes: NDArray[np.void]
+    file: str = field(default="", compare=False)
+
+    @property
+    def columns(self) -> NDArray[np.int64]:
+        """(nodes, 2) cells along x and z from the lowest corner."""
+        parts = self.nodes["xz"].astype(np.int64)
+        cells = parts[:, 0] | parts[:, 1] << 8 | parts[:, 2] << 16
+        depth = (float(self.box[1, 2]) - float(self.box[0, 2])) / float(self.cell) if self.cell else 0.0
+        row = max(int(np.floor(depth + 1.501)), 1) if np.isfinite(depth) and abs(depth) < 1e9 else 1
+        return np.stack((cells // row, cells % row), axis=1)
+
+    @property
+    def positions(self) -> NDArray[np.float64]:
+        """(nodes, 3) metres in the file's axes: the middle of each node."""
+        result = np.empty((len(self.nodes), 3))
+        low = self.box[0].astype(np.float64)
+        with np.errstate(invalid="ignore", over="ignore"):  # NaN and infinite values of broken files
+            result[:, [0, 2]] = low[[0, 2]] + self.columns * float(self.cell)
+            result[:, 1] = low[1] + self.nodes["y"] / 65535.0 * float(self.y_range)
+        return result
+
+    @property
+    def links(self) -> NDArray[np.int64]:
+        """(nodes, 4) index of the node in each of `DIRECTIONS`, -1 for none."""
+        raw = self.nodes["links"].astype(np.int64)
+        result = np.empty((len(raw), 4), np.int64)
+        for place, (first, shift) in enumerate(zip(_FIRST_BYTE, _SHIFT, strict=True)):
+            word = sum((raw[:, first + byte] << 8 * byte for byte in range(4)), np.zeros(len(raw), np.int64))
+            result[:, place] = word >> shift & NO_LINK
+        result[result == NO_LINK] = -1
+        return result
+
+    def covers(self, name: str = "") -> NDArray[np.uint8]:
+        """(nodes, 4) cover in each of `DIRECTIONS`, 0 full to 15 open; ``name`` of the field or the first."""
+        word = self.nodes[name or ("cover" if self.version < 9 else "high_cover")]
+        return np.stack([(word >> 4 * place & 15).astype(np.uint8) for place in range(4)], axis=1)
+
+    @property
+    def normals(self) -> NDArray[np.float64]:
+        """(nodes, 3) unit normals of the ground in the file's axes."""
+        return plane_normals(self.nodes["plane"])
+
+
+def plane_normals(packed: NDArray[Any]) -> NDArray[np.float64]:
+    """Unit vectors (n, 3) of the engine's 16-bit ones (n,): three signs, 6 and 7 bits of x and y, z the rest."""
+    word = np.asarray(packed, np.int64)
+    a, b = word >> 7 & 63, word & 127
+    turned = a + b >= 127
+    a, b = np.where(turned, 127 - a, a), np.where(turned, 127 - b, b)
+    result = np.stack((a, b, 126 - a - b), axis=1).astype(np.float64)
+    for axis, bit in enumerate((0x8000, 0x4000, 0x2000)):
+        result[word & bit != 0, axis] *= -1
+    return np.asarray(result / np.linalg.norm(result, axis=1, keepdims=True))
+
+
+def starts_like(head: bytes) -> bool:
+    """Whether a file's first bytes are a version, a cell that is one, and a box that is one."""
+    if len(head) < HEADER_SIZE or int.from_bytes(head[:4], "little") not in NODES:
+        return False
+    cell, _, *box = np.frombuffer(head, "<f4", 8, 8)
+    low, high = np.array(box).reshape(2, 3)
+    return bool(0.01 < cell < 100 and (low <= high).all())
+
+
+def read(data: bytes, file: str, report: Report) -> AiMap:
+    """The document; nothing is copied. Raises `ReadError` where the size is not what the count asks for."""
+    reader = Reader(data, file)
+    if not len(data):
+        raise reader.error("the file is empty", "Copy it again")
+    reader.refuse_git_pointer()
+    version = reader.u32("the version")
+    if version not in NODES:
+        reader.position = 0
+        raise reader.error(
+            f"an AI map of version {version} is not known (known: {', '.join(map(str, NODES))})",
+            "Check that this is a level.ai of a released game; those of OpenXRay's own versions are not read",
+        )
+    count = reader.u32("the number of nodes")
+    wanted = HEADER_SIZE + count * NODES[version].itemsize
+    if wanted != len(data):
+        how = "cut off" if len(data) < wanted else "too long"
+        raise reader.error(
+            f"{how}: {text.counted_plural(count, 'nodes')} of version {version} make a file of {wanted} B, "
+            f"this one has {len(data)}",
+            "Copy the file again or build the AI map again",
+        )
+    cell, y_range = reader.f32("the size of a cell"), reader.f32("the height")
+    box = reader.array("<f4", 2, 3, what="the bounding box")
+    guid = reader.take(GUID_SIZE, "the identity of the level")
+    document = AiMap(version, cell, y_range, box, guid, reader.array(NODES[version], count, what="nodes"), file)
+    warn_not_finite(report, "header", cell, y_range, box)
+    return document
+
+
+def write(document: AiMap) -> bytes:
+    """The file's bytes."""
+    writer = Writer()
+    writer.u32(document.version)
+    writer.u32(len(document.nodes))
+    writer.f32(document.cell)
+    writer.f32(document.y_range)
+    writer.array(document.box, "<f4")
+    writer.raw(document.guid)
+    writer.raw(document.nodes.tobytes())
+    return writer.getvalue()
+
+
+recompose = write  # nothing is kept as bytes beside typed values
+
+
+def raw_size(document: AiMap) -> int:
+    """The identity of the level, which only has to be equal in `level.graph`."""
+    return len(document.guid)
+
+
+def one_way_links(document: AiMap) -> NDArray[np.int64]:
+    """(found, 2) node and direction of links that do not lead back; those to missing nodes are not among them."""
+    links = document.links
+    node, direction = np.nonzero((links >= 0) & (links < len(links)))
+    back = links[links[node, direction], (direction + 2) % 4]
+    return np.asarray(np.stack((node, direction), axis=1)[back != node])
+
+
+def isolated(document: AiMap) -> NDArray[np.bool_]:
+    """(nodes,) whether a node has no links and none leads to it."""
+    links = document.links
+    alone = np.all(links < 0, axis=1)
+    alone[links[(links >= 0) & (links < len(links))]] = False
+    return np.asarray(alone)
+
+
+def problems(document: AiMap) -> Iterator[str]:
+    """What the game misreads."""
+    links = document.links
+    missing = int((links >= len(links)).sum())
+    if missing:
+        yield text.said_of(missing, "links", "point to missing nodes")
+    columns = document.columns
+    node, direction = np.nonzero((links >= 0) & (links < len(links)))
+    steps = columns[links[node, direction]] - columns[node]
+    far = int((steps != _STEPS[direction]).any(axis=1).sum())
+    if far:
+        yield text.said_of(far, "links", "point elsewhere than to the next column")
+
+
+def describe(document: AiMap) -> list[str]:
+    """Counts, bounds, links and cover."""
+    nodes = len(document.nodes)
+    links = document.links
+    shared = nodes - len(np.unique(document.nodes["xz"], axis=0)) if nodes else 0
+    cover = f"{document.covers().mean():.1f}" if nodes else "-"
+    return [
+        (
+            f"version {document.version}, {text.counted(nodes, 'node')}, cell {text.scalar(document.cell)} m, "
+            f"{text.counted(shared, 'node')} above another"
+        ),
+        (
+            f"{text.counted(int((links >= 0).sum()), 'link')}, {len(one_way_links(document))} one-way; "
+            f"{text.counted(int(isolated(document).sum()), 'isolated node')}; mean cover {cover} (15 is open)"
+        ),
+        f"bounds (file axes): {text.extent(document.box)}",
+    ]
+
+
+def dump(document: AiMap) -> Iterator[str]:
+    """Everything, a node a line. Equal texts are equal bytes."""
+    for name in ("version", "cell", "y_range"):
+        yield from text.value_lines(name, getattr(document, name))
+    yield from text.array_lines("box", document.box)
+    yield f"guid {bytes(document.guid).hex()}"
+    yield from text.array_lines("nodes", document.nodes)
+
+
+def differences(first: AiMap, second: AiMap) -> Iterator[str]:
+    """What differs."""
+    for name in ("version", "cell", "y_range", "box", "nodes"):
+        yield from text.value_differences(name.replace("_", " "), getattr(first, name), getattr(second, name))
+    if bytes(first.guid) != bytes(second.guid):
+        yield f"identity of the level: {bytes(first.guid).hex()} / {bytes(second.guid).hex()}"

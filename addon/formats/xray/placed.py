@@ -1,0 +1,210 @@
+"""What stands at places of a level: particles, weather modifiers, sounds and spawned objects, one nested chunk each.
+
+`level.ps_static`, `level.env_mod`, `level.snd_static` and `level.spawn` differ in the fields of an entry (`Layout`).
+Later games put a version into chunk 0 and begin with 1. Known from the engine and real files of version 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import names, text
+from ...core.binary import Bytes, Reader, Writer
+from ...core.finite import warn_not_finite
+from ...core.report import Report
+from .chunks import (
+    Chunk,
+    ChunkRun,
+    chunk_heading,
+    listed,
+    open_chunk,
+    read_chunks,
+    stored_size,
+    with_bodies,
+    with_body,
+    write_chunks,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """``before`` numbers, ``words`` how many texts, ``after`` numbers. ``nested``: all that in a chunk 0 of its own.
+
+    ``rest``: whether bytes may follow that are kept (each kind of object has its own).
+    """
+
+    what: str
+    before: np.dtype[Any]
+    words: tuple[str, ...]
+    after: np.dtype[Any]
+    nested: bool = False
+    rest: bool = False
+
+
+NOTHING = np.dtype([])
+
+
+@dataclass(slots=True, eq=False)
+class Placed:
+    """``before`` and ``after`` (entries,) of the layout; ``words`` the texts of each entry, ``rests`` what follows.
+
+    ``version`` is that of chunk 0, None where it is an entry. ``run`` the file's chunks; ``inner`` those of each entry.
+    """
+
+    layout: Layout
+    version: int | None
+    before: NDArray[np.void]
+    words: list[tuple[bytes, ...]]
+    after: NDArray[np.void]
+    rests: list[Bytes]
+    run: ChunkRun
+    inner: list[ChunkRun]
+    file: str = field(default="", compare=False)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @property
+    def entries(self) -> list[Chunk]:
+        """The chunk of each entry."""
+        return self.run.chunks if self.version is None else self.run.chunks[1:]
+
+
+def read(data: bytes, file: str, report: Report, layouts: dict[int | None, Layout]) -> Placed:
+    """The document; ``layouts`` by version, None that of files without one. Raises `ReadError`."""
+    reader = Reader(data, file)
+    if not len(data):
+        raise reader.error("the file is empty", "Copy it again")
+    run = read_chunks(reader, report)
+    if not run.chunks:
+        raise reader.error("there is no chunk", "Check where the file came from")
+    version = None
+    first = run.chunks[0]
+    if len(first.body) == 4 and first.plain_id == 0 and len(layouts) > 1:
+        version = open_chunk(first, reader).u32("the version")
+        if version not in layouts:
+            known = ", ".join(str(number) for number in layouts if number is not None)
+            raise reader.error(f"version {version} is not known (known: {known})", "Check where the file came from")
+    layout = layouts[version]
+    document = Placed(layout, version, np.zeros(0, layout.before), [], np.zeros(0, layout.after), [], run, [], file)
+    before, after = bytearray(), bytearray()
+    for chunk in document.entries:
+        inside = open_chunk(chunk, reader)
+        if layout.nested:
+            inner = read_chunks(inside, report)
+            body = inner.first(0)
+            if body is None:
+                raise inside.error(f"{layout.what} without a body (chunk 0x0; there are {listed(inner.chunks)})")
+            document.inner.append(inner)
+            inside = open_chunk(body, inside)
+        before += inside.take(layout.before.itemsize, layout.what)
+        document.words.append(tuple(inside.string(f"{layout.what}: {word}") for word in layout.words))
+        after += inside.take(layout.after.itemsize, layout.what)
+        if not layout.rest:
+            inside.expect_end(layout.what)
+        document.rests.append(inside.rest())
+    document.before = _rows(before, layout.before, len(document))
+    document.after = _rows(after, layout.after, len(document))
+    warn_not_finite(report, layout.what, document.after)
+    return document
+
+
+def _rows(data: bytearray, layout: np.dtype[Any], count: int) -> NDArray[np.void]:
+    if not layout.itemsize:
+        return np.zeros(count, layout)
+    return np.frombuffer(bytes(data), layout)
+
+
+def write(document: Placed) -> bytes:
+    """The file's bytes."""
+    chunks = document.run.chunks[: len(document.run.chunks) - len(document.entries)]
+    for number, chunk in enumerate(document.entries):
+        writer = Writer()
+        writer.raw(document.before[number].tobytes())
+        for word in document.words[number]:
+            writer.string(word)
+        writer.raw(document.after[number].tobytes())
+        writer.raw(document.rests[number])
+        body = writer.getvalue()
+        if document.layout.nested:
+            body = write_chunks(with_bodies(document.inner[number], {0: body}))
+        chunks.append(with_body(chunk, body))
+    return write_chunks(ChunkRun(chunks, document.run.tail))
+
+
+def raw_size(document: Placed) -> int:
+    """Bytes kept without knowing what they mean."""
+    inner = sum(len(run.tail) + sum(map(stored_size, run.others((0,)))) for run in document.inner)
+    return inner + sum(map(len, document.rests)) + len(document.run.tail)
+
+
+def describe(document: Placed) -> list[str]:
+    """Counts, names and bounds."""
+    version = "" if document.version is None else f"version {document.version}, "
+    lines = [f"{version}{text.counted(len(document), document.layout.what)}"]
+    points = positions(document)
+    if points is not None and len(points):
+        lines.append(f"bounds (file axes): {text.extent(points)}")
+    counts: dict[bytes, int] = {}
+    for words in document.words:
+        if words:
+            counts[words[0]] = counts.get(words[0], 0) + 1
+    shown = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    lines += [f"{count}: {names.decode(word)}" for word, count in shown[: text.FEW]]
+    return [*lines, "..."] if len(shown) > text.FEW else lines
+
+
+def positions(document: Placed) -> NDArray[Any] | None:
+    """(entries, 3) metres in the file's axes; None where the layout has none."""
+    fields = document.after.dtype.names or ()
+    if "transform" in fields:
+        return np.asarray(document.after["transform"][:, 3, :3])
+    return np.asarray(document.after["position"]) if "position" in fields else None
+
+
+def dump(document: Placed) -> Iterator[str]:
+    """Everything, an entry a few lines. Equal texts are equal bytes."""
+    yield f"version {text.scalar(document.version)}"
+    for number, chunk in enumerate(document.entries):
+        yield f"{number} {chunk_heading(chunk)}"
+        for word, value in zip(document.layout.words, document.words[number], strict=True):
+            yield f"{number} {word} {text.scalar(value)}"
+        for rows in (document.before, document.after):
+            for part in rows.dtype.names or ():
+                yield f"{number} {part} {text.row(rows[part][number].reshape(-1))}"
+        if len(document.rests[number]):
+            yield f"{number} rest {bytes(document.rests[number]).hex()}"
+        for one in document.inner[number].chunks if document.inner else ():
+            yield f"{number} {chunk_heading(one)}"
+        for one in document.inner[number].others((0,)) if document.inner else ():
+            yield f"{number} {bytes(one.body).hex()}"
+        if document.inner:
+            yield f"{number} tail {bytes(document.inner[number].tail).hex()}"
+    yield f"tail {bytes(document.run.tail).hex()}"
+
+
+def differences(first: Placed, second: Placed) -> Iterator[str]:
+    """What differs, entry by entry."""
+    if first.version != second.version:
+        yield f"version: {text.scalar(first.version)} / {text.scalar(second.version)}"
+    if len(first) != len(second):
+        yield f"{first.layout.what}: {len(first)} / {len(second)}"
+    for number, (mine, theirs) in enumerate(zip(first.words, second.words, strict=False)):
+        for word, one, other in zip(first.layout.words, mine, theirs, strict=False):
+            yield from text.value_differences(f"{number} {word}", one, other)
+    if len(first) == len(second):
+        yield from text.array_differences("entries", first.after, second.after)
+        if first.before.dtype.itemsize:
+            yield from text.array_differences("entries", first.before, second.before)
+        changed = [
+            number
+            for number, (one, other) in enumerate(zip(first.rests, second.rests, strict=True))
+            if bytes(one) != bytes(other)
+        ]
+        if changed:
+            yield f"{text.counted(len(changed), 'entry', 'entries')} with other bytes at the end, first {changed[0]}"

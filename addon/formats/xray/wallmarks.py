@@ -1,0 +1,167 @@
+"""`level.wallmarks`: marks painted onto a level's walls and ground, triangles in world space by shader and texture.
+
+Chunk 1: u32 slots; each u32 marks, shader and texture as text, then the marks: a bounding sphere, u32 vertices (three
+for a triangle), and the vertices. Seen to the last byte in real files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import names, text
+from ...core.binary import Reader, Writer
+from ...core.finite import warn_not_finite
+from ...core.report import Report
+from .chunks import ChunkRun, chunk_heading, listed, open_chunk, read_chunks, stored_size, with_bodies, write_chunks
+
+MARKS = 1
+VERTEX = np.dtype([("position", "<f4", 3), ("colour", "<u4"), ("uv", "<f4", 2)])
+_SMALLEST_SLOT, _SMALLEST_MARK = 6, 20
+
+
+@dataclass(slots=True, eq=False)
+class Mark:
+    """``sphere`` (4,) float32 centre and radius; ``vertices`` (3 * triangles,) of `VERTEX`."""
+
+    sphere: NDArray[np.float32]
+    vertices: NDArray[np.void]
+
+
+@dataclass(slots=True, eq=False)
+class Slot:
+    """The marks of one shader and texture."""
+
+    shader: bytes
+    texture: bytes
+    marks: list[Mark]
+
+
+@dataclass(slots=True, eq=False)
+class Wallmarks:
+    """``run`` the file's chunks in order."""
+
+    slots: list[Slot]
+    run: ChunkRun
+    file: str = field(default="", compare=False)
+
+    @property
+    def marks(self) -> list[Mark]:
+        """Those of all slots."""
+        return [mark for slot in self.slots for mark in slot.marks]
+
+
+def starts_like(head: bytes) -> bool:
+    """Whether a file's first bytes are chunk 1, a few slots, a few marks and the beginning of a shader's name."""
+    if len(head) < 20 or head[:4] != b"\1\0\0\0" or int.from_bytes(head[4:8], "little") < 4 + _SMALLEST_SLOT:
+        return False
+    slots, marks = (int.from_bytes(head[at : at + 4], "little") for at in (8, 12))
+    shader = head[16:].partition(b"\0")[0]
+    return (
+        0 < slots < 1 << 16
+        and marks < 1 << 20
+        and len(shader) > 1
+        and shader.isascii()
+        and shader.decode().isprintable()
+    )
+
+
+def read(data: bytes, file: str, report: Report) -> Wallmarks:
+    """The document. Raises `ReadError` where counts and bytes do not agree."""
+    reader = Reader(data, file)
+    if not len(data):
+        raise reader.error("the file is empty", "Copy it again")
+    run = read_chunks(reader, report)
+    chunk = run.first(MARKS)
+    if chunk is None:
+        raise reader.error(
+            f"there are no wallmarks (chunk {MARKS:#x}; there are {listed(run.chunks)})",
+            "Check that this is a level.wallmarks of a level",
+        )
+    inside = open_chunk(chunk, reader)
+    count = inside.u32("the number of slots")
+    inside.expect_room(count, "slots", _SMALLEST_SLOT)
+    slots = [_read_slot(inside) for _ in range(count)]
+    inside.expect_end("the last wallmark")
+    for other in run.others((MARKS,)):
+        report.note(f"a chunk of unknown meaning ({other.id:#x}), kept unchanged")
+    document = Wallmarks(slots, run, file)
+    marks = document.marks
+    if marks:
+        warn_not_finite(report, "spheres", np.stack([mark.sphere for mark in marks]))
+        warn_not_finite(report, "vertices", np.concatenate([mark.vertices for mark in marks]))
+    partial = sum(len(mark.vertices) % 3 != 0 for mark in marks)
+    if partial:
+        report.warn(f"{text.said_of(partial, 'wallmarks', 'have vertices behind the last triangle')}; kept")
+    return document
+
+
+def _read_slot(reader: Reader) -> Slot:
+    count = reader.u32("the number of wallmarks")
+    slot = Slot(reader.string("the shader of wallmarks"), reader.string("the texture of wallmarks"), [])
+    reader.expect_room(count, "wallmarks", _SMALLEST_MARK)
+    for _ in range(count):
+        sphere = reader.array("<f4", 4, what="the sphere of a wallmark")
+        vertices = reader.u32("the number of vertices")
+        slot.marks.append(Mark(sphere, reader.array(VERTEX, vertices, what=text.counted_plural(vertices, "vertices"))))
+    return slot
+
+
+def write(document: Wallmarks) -> bytes:
+    """The file's bytes."""
+    writer = Writer()
+    writer.u32(len(document.slots))
+    for slot in document.slots:
+        writer.u32(len(slot.marks))
+        writer.string(slot.shader)
+        writer.string(slot.texture)
+        for mark in slot.marks:
+            writer.array(mark.sphere, "<f4")
+            writer.u32(len(mark.vertices))
+            writer.raw(mark.vertices.tobytes())
+    return write_chunks(with_bodies(document.run, {MARKS: writer.getvalue()}))
+
+
+recompose = write  # nothing is kept as bytes beside typed values
+
+
+def raw_size(document: Wallmarks) -> int:
+    """Bytes kept without knowing what they mean."""
+    return sum(map(stored_size, document.run.others((MARKS,)))) + len(document.run.tail)
+
+
+def describe(document: Wallmarks) -> list[str]:
+    """Counts and textures."""
+    marks = document.marks
+    triangles = sum(len(mark.vertices) // 3 for mark in marks)
+    lines = [
+        (
+            f"{text.counted(len(document.slots), 'slot')}, {text.counted(len(marks), 'wallmark')}, "
+            f"{text.counted(triangles, 'triangle')}"
+        )
+    ]
+    lines += [
+        f"{text.counted(len(slot.marks), 'wallmark')}: {names.decode(slot.texture)}"
+        for slot in document.slots[: text.FEW]
+    ]
+    if len(document.slots) > text.FEW:
+        lines.append("...")
+    return lines
+
+
+def dump(document: Wallmarks) -> Iterator[str]:
+    """Everything, a vertex a line. Equal texts are equal bytes."""
+    for chunk in document.run.chunks:
+        yield chunk_heading(chunk)
+    yield from text.value_lines("slots", document.slots)
+    for chunk in document.run.others((MARKS,)):
+        yield f"chunk {chunk.id:#x} {bytes(chunk.body).hex()}"
+    yield f"tail {bytes(document.run.tail).hex()}"
+
+
+def differences(first: Wallmarks, second: Wallmarks) -> Iterator[str]:
+    """What differs."""
+    yield from text.value_differences("slots", first.slots, second.slots)
