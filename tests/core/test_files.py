@@ -50,7 +50,7 @@ def test_a_file_that_may_not_be_read_is_refused(tmp_path, monkeypatch):
     def refuse(*_):
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(ReadError, match=r"denies permission to read it.*permissions"):
         read_file(path)
 
