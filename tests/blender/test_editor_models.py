@@ -107,9 +107,7 @@ def test_bones_stand_where_the_editor_has_them_with_what_they_are(path):
         if mass is not None and np.isfinite(mass.mass):
             assert bone.motionbridge_xray.mass == mass.mass
     for bone, entry in zip(ordered, known, strict=bool(known)):
-        place = bone.matrix_local.translation
-        x, y, z = np.array(entry["rest_model"])[:3, 3] if "rest_model" in entry else (place.x, place.z, place.y)
-        np.testing.assert_allclose(place, (x, z, y), atol=1e-5)
+        np.testing.assert_allclose(np.array(bone.matrix_local), entry["rest_blender"], atol=1e-5)
 
 
 @pytest.mark.parametrize("path", corpus_files("object/detector3_hud.object"))
