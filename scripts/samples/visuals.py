@@ -1,7 +1,7 @@
 """The visual side of the sample level: `level`, `level.geom`, `level.geomx`, the AI map and what stands in it.
 
 The yard and the hut of `samples.level` again: ground with a lightmap, walls with three levels of detail, a bush that
-stands twice (once scaled), with an impostor, two sectors with a portal between them, a sun, a lamp, a glow.
+stands twice (once scaled), two sectors with a portal between them, a sun, a lamp, a glow.
 """
 
 from __future__ import annotations
@@ -34,13 +34,12 @@ from addon.formats.xray.level.document import (
 from addon.formats.xray.level.geometry import ELEMENT, Geometry, VertexBuffer
 from addon.formats.xray.placed import Layout, Placed
 
-GROUND, WALLS, LEAVES, IMPOSTOR, GLOWING = 1, 2, 3, 4, 5
+GROUND, WALLS, LEAVES, GLOWING = 1, 2, 3, 4
 SHADERS = (
     b"",
     b"default/ground\\earth,terrain\\terrain_yard_lm",
     b"default/wall\\bricks,lmap#1_1,lmap#1_2",
     b"flora\\leaf_wave/trees\\bush",
-    b"details\\lod/level_lods",
     b"effects\\glow/glow\\lamp",
 )
 _CORNER_UVS = np.array([[0, 1], [1, 1], [1, 0], [0, 0]], np.float64)
@@ -180,11 +179,11 @@ def _level() -> tuple[Level, Geometry, Geometry]:
 def _visuals(
     yard: _Quads, hut: _Quads, bush: _Quads, windows: NDArray[np.void], transforms: NDArray[np.float64]
 ) -> Visuals:
-    """0 yard, 1 hut, 2 and 3 bushes, 4 their impostor, 5 the outside, 6 the inside."""
+    """0 yard, 1 hut, 2 and 3 bushes, 4 their node, 5 the outside, 6 the inside."""
     static = [(Kind.CONTAINER, 1), (Kind.WINDOWS, 1), (Kind.NESTED, 1), (Kind.CONTAINER, 2), (Kind.HEADER, 1)]
     plain = [part for part in static if part[0] != Kind.WINDOWS]
     tree, node = [(Kind.CONTAINER, 1), (Kind.TREE, 1), (Kind.HEADER, 1)], [(Kind.HEADER, 1), (Kind.CHILDREN, 1)]
-    orders = [plain, static, tree, tree, [*node, (Kind.LOD, 1)], node, node]
+    orders = [plain, static, tree, tree, node, node, node]
     entries = [
         row
         for number, order in enumerate(orders)
@@ -205,30 +204,13 @@ def _visuals(
     fixed[Kind.HEADER] = np.zeros(len(points), FIXED[Kind.HEADER])
     kinds = [VisualType.NORMAL, VisualType.PROGRESSIVE, VisualType.TREE, VisualType.TREE]
     fixed[Kind.HEADER]["version"] = 4
-    fixed[Kind.HEADER]["type"] = [*kinds, VisualType.LOD, VisualType.HIERARCHY, VisualType.HIERARCHY]
-    fixed[Kind.HEADER]["shader"] = [GROUND, WALLS, LEAVES, LEAVES, IMPOSTOR, 0, 0]
+    fixed[Kind.HEADER]["type"] = [*kinds, *[VisualType.HIERARCHY] * 3]
+    fixed[Kind.HEADER]["shader"] = [GROUND, WALLS, LEAVES, LEAVES, 0, 0, 0]
     for number, found in enumerate(points):
         fixed[Kind.HEADER]["box"][number], fixed[Kind.HEADER]["sphere"][number] = _bounds(found)
-    fixed[Kind.LOD] = _impostor(bushes)
     children = Lists(np.array([0, 2, 4, 5], np.int64), np.array([2, 3, 0, 4, 1], "<u4"))
     lists = Windows(np.zeros((1, 4), np.uint32), Lists(np.array([0, 3], np.int64), windows))
     return Visuals(np.array(entries, ENTRY), fixed, children, lists)
-
-
-def _impostor(points: NDArray[np.float64]) -> NDArray[np.void]:
-    """Eight upright facets through the middle, each turned by 45 degrees; their angles are exact enough at 0.01 m."""
-    row = np.zeros(1, FIXED[Kind.LOD])
-    box, _ = _bounds(points)
-    centre, half = box.mean(axis=0), 4.0
-    across = [(1, 0), (0.71, 0.71), (0, 1), (-0.71, 0.71), (-1, 0), (-0.71, -0.71), (0, -1), (0.71, -0.71)]
-    for facet, (x, z) in enumerate(across):
-        for corner, (side, height) in enumerate(((-1, 1), (1, 1), (1, -1), (-1, -1))):
-            y = box[1, 1] if height > 0 else box[0, 1]
-            place = np.round([centre[0] + side * half * x, y, centre[2] + side * half * z], 2)
-            row["corners"]["position"][0, facet, corner] = place
-            row["corners"]["uv"][0, facet, corner] = ((facet + (side > 0)) / 8, 0.0 if height > 0 else 1.0)
-    row["corners"]["bgrh"], row["corners"]["sun"], row["corners"]["padding"] = (0, 0, 0, 128), 90, (0xCD, 0xCD, 0xCD)
-    return row
 
 
 def _portals() -> NDArray[np.void]:

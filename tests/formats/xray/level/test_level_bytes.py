@@ -236,6 +236,7 @@ def test_hostile_counts_are_refused_with_file_chunk_offset_and_remedy(module, da
 
 
 PARTS = (
+    chunk(11, bytes(range(224)) * 4),
     CONTAINER,
     WINDOWS,
     FAST_PATH,
