@@ -15,7 +15,7 @@ import pytest
 
 from tests.real_files import CORPUS, VECTORS
 
-gc.disable()  # until all tests are imported: that stays, and would be looked through again and again
+gc.disable()  # until all tests are imported: nearly all of that stays, and would be looked through again and again
 
 ROOT = Path(__file__).resolve().parents[1]
 IN_BLENDER = "bpy" in sys.modules
@@ -37,7 +37,7 @@ hypothesis.settings.load_profile("ci" if "CI" in os.environ else "here")
 
 
 def pytest_collection_finish():
-    gc.freeze()
+    # Not frozen: hypothesis asks the collector who refers to its random numbers, and frozen modules do not count.
     gc.enable()
 
 

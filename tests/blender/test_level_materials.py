@@ -8,6 +8,7 @@ import pytest
 
 from addon.games.xray.levels import materials as level_materials
 from addon.games.xray.levels.properties import holder_of, meshes_of
+from addon.games.xray.options import Split
 from addon.ui.preferences import PACKAGE
 from tests.blender.test_levels import TRIANGLE, cform_bytes, face_values, imported
 from tests.formats.xray.level_bytes import chunk, words
@@ -107,7 +108,7 @@ def test_the_legend_of_parts_is_that_of_all_of_them(level):
     whole, _ = imported(level / "level.cform")
     wanted = level_materials.legend(whole.meshes)
     assert [name for _, name in wanted] == ["game material 0", "game material 1", "game material 2"]
-    split, _ = imported(level / "level.cform", split="MATERIAL")
+    split, _ = imported(level / "level.cform", split=Split.MATERIAL)
     assert len(split.meshes) == 3
     assert level_materials.legend(meshes_of(holder_of(split.meshes[1]))) == wanted
 
