@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ...core import names, rotation, space
 from ...core.envelope import Shape, evaluate
 from ...core.errors import WriteError
+from ...core.finite import warn_not_finite
 from ...core.model import Clip, Space
 from ...core.report import Report
 from .bones import Part
@@ -131,13 +132,18 @@ def _definition(motion: SkeletalMotion) -> Definition:
 
 
 def editor_motions(document: Omf, report: Report) -> Skl:
-    """A `.skls` of the game's motions, stepped keys on every frame."""
+    """A `.skls` of the game's motions, stepped keys on every frame.
+
+    Warns of values that 32 bits do not hold, as motions with an absurd scale have them: they become infinite.
+    """
     motions = document.motion_set
     definitions = motions.parameters.definitions
     made = []
     for place, clip in enumerate(decode_clips(motions, report)):
         definition = definitions[place] if place < len(definitions) else new_definition(clip.name)
         speed, power, accrue, falloff = definition.timing
+        tracks = _tracks(clip)
+        warn_not_finite(report, clip.name, tracks)
         made.append(
             SkeletalMotion(
                 definition.name,
@@ -148,7 +154,7 @@ def editor_motions(document: Omf, report: Report) -> Skl:
                 definition.flags & 0xFF,
                 definition.bone_or_part & 0xFFFF,
                 np.array([speed, accrue, falloff, power], "<f4"),
-                _tracks(clip),
+                tracks,
                 list(definition.marks),
             )
         )
@@ -169,7 +175,8 @@ def _tracks(clip: Clip) -> list[BoneTrack]:
 
 def _stepped(values: Floats) -> StoredEnvelope:
     keys = np.zeros(len(values), PACKED)
-    keys["value"] = values
+    with np.errstate(over="ignore", invalid="ignore"):  # the caller warns of what is not finite
+        keys["value"] = values
     keys["time"] = np.arange(len(values)) / FRAMES_PER_SECOND
     keys["shape"] = Shape.STEPPED
     return StoredEnvelope(1, 1, keys)

@@ -9,6 +9,7 @@ from addon.core.errors import WriteError
 from addon.core.report import Report
 from addon.formats.xray import bones, motion_conversion, omf, skl
 from addon.formats.xray import object as editor_model
+from addon.formats.xray.omf.document import Motion
 from addon.formats.xray.omf.mapping import decode as decode_clips
 from tests.real_files import corpus_files
 
@@ -87,6 +88,22 @@ def test_another_rate_is_sampled_at_the_games():
     assert motion_conversion.sampled(motion, report).rotations.shape[0] == 0
     assert "sampled at 30 frames per second instead of 10" in report.notes
     assert motion_conversion.sampled(motion, report).frames == 31
+
+
+def test_translations_beyond_32_bits_become_infinite_with_a_warning(samples):
+    document = read(omf, (samples / "humanoid.omf").read_bytes(), "humanoid.omf")
+    motion = document.motion_set.library.motions[0]
+    tracks = [motion.track(number) for number in range(motion.track_count)]
+    moved = next(track for track in tracks if track.size is not None)
+    moved.size = np.full(3, 3e38, np.float32)
+    motion.body = Motion.of(motion.name, motion.frames, tracks).body
+    damaged = read(omf, omf.write(document), "humanoid.omf")
+    report = Report()
+    made = motion_conversion.editor_motions(damaged, report)
+    assert any("NaN or infinite values" in warning for warning in report.warnings)
+    values = [envelope.keys["value"] for track in made.motions[0].tracks for envelope in track.envelopes]
+    assert sum(np.isinf(channel).sum() for channel in values) > 0
+    assert not any(np.isnan(channel).any() for channel in values)
 
 
 @pytest.mark.parametrize("last", [-1, 1 << 30])
