@@ -73,11 +73,11 @@ class Kind(NamedTuple):
     action: str
     fits: Callable[[Any, Any, int], bool]
 
-    def properties(self, action: Any) -> Any:
+    def properties(self, action: bpy.types.Action) -> Any:
         """What an action knows of its file."""
         return getattr(action, self.action)
 
-    def files_of(self, rig: Any) -> Any:
+    def files_of(self, rig: bpy.types.Object) -> Any:
         """The files of an armature object."""
         return getattr(rig, self.files)
 
@@ -128,7 +128,7 @@ def _entries(file: Any) -> list[tuple[Any, int]]:
     return list(zip(pointers(file), map(_PLACE, _rows(file)), strict=True))
 
 
-def files_of_actions(rig: Any, kind: Kind) -> dict[Any, Any]:
+def files_of_actions(rig: bpy.types.Object, kind: Kind) -> dict[Any, Any]:
     """Each action of the files of ``rig``, and the file: the one it names where several list it."""
     found: dict[Any, Any] = {}
     for file in kind.files_of(rig):
@@ -138,14 +138,14 @@ def files_of_actions(rig: Any, kind: Kind) -> dict[Any, Any]:
     return found
 
 
-def file_of(rig: Any, action: Any, kind: Kind) -> Any:
+def file_of(rig: bpy.types.Object, action: bpy.types.Action, kind: Kind) -> Any:
     """The file of ``rig`` that an action belongs to, or None. Ask `files_of_actions` for many."""
     files = sorted(kind.files_of(rig), key=lambda file: file.name != kind.properties(action).file)
     found = next((file for file in files if _lists(file, action, kind)), None)
     return found or next((file for file in files if action in _copies_in_use(file, kind)), None)
 
 
-def is_listed(action: Any, kind: Kind) -> bool:
+def is_listed(action: bpy.types.Action, kind: Kind) -> bool:
     """Whether any armature's file lists an action."""
     key = kind.properties(action).file
     files = [file for rig in _rigs() for file in kind.files_of(rig) if file.lists_actions or file.name == key]
@@ -153,7 +153,7 @@ def is_listed(action: Any, kind: Kind) -> bool:
     return any(_lists(file, action, kind) for file in sorted(files, key=lambda file: file.name != key))
 
 
-def _lists(file: Any, action: Any, kind: Kind) -> bool:
+def _lists(file: Any, action: bpy.types.Action, kind: Kind) -> bool:
     """Whether a file lists an action. Panels ask at every redraw: most lists are in the order of their files."""
     if not file.lists_actions:
         return action in listed(file, kind)
@@ -189,7 +189,7 @@ def copies(actions: Sequence[Any], kind: Kind) -> dict[Any, Any]:
     }
 
 
-def unlisted(rig: Any, kind: Kind) -> list[tuple[Any, Any]]:
+def unlisted(rig: bpy.types.Object, kind: Kind) -> list[tuple[Any, Any]]:
     """Copies that an armature uses and no file lists: each with the file it belongs to; none if it cannot be edited."""
     if not is_local(rig):
         return []
@@ -210,7 +210,7 @@ def start_list(file: Any) -> None:
     replace(file, ())
 
 
-def add(file: Any, action: Any, place: int, kind: Kind) -> None:
+def add(file: Any, action: bpy.types.Action, place: int, kind: Kind) -> None:
     """List an action at the end, with its index in the file (-1: it is not in it yet).
 
     If the armature uses it already, `hold_used` is to follow.
@@ -221,7 +221,7 @@ def add(file: Any, action: Any, place: int, kind: Kind) -> None:
     _put(file.action_list.motionbridge_actions.entries, action, place)
 
 
-def remove(file: Any, action: Any, kind: Kind) -> None:
+def remove(file: Any, action: bpy.types.Action, kind: Kind) -> None:
     """Take an action out of a file's list; its motion in the file is somebody else's business."""
     store(file, kind)
     replace(file, [entry for entry in _entries(file) if entry[0] not in {action, None}])
@@ -251,7 +251,7 @@ def _new_text(name: str) -> Any:
     return text
 
 
-def _put(rows: Any, action: Any, place: int, row: int = -1) -> None:
+def _put(rows: Any, action: bpy.types.Action, place: int, row: int = -1) -> None:
     entry = rows.add()
     entry.action, entry.place, entry.row = action, place, row
 
@@ -262,7 +262,7 @@ def _owns_list(file: Any) -> bool:
     return text is not None and is_local(text) and text.users == 1
 
 
-def hold_used(rig: Any, kind: Kind) -> None:
+def hold_used(rig: bpy.types.Object, kind: Kind) -> None:
     """Let an armature point at the listed actions that it uses, so that a duplicate lists its own copies of them.
 
     To be called after it was given actions to play, or actions that it uses were listed.

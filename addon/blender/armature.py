@@ -25,7 +25,7 @@ SHORTEST_SHARE = 1e-3
 """Of a bone's distance from the origin: the tail of a shorter one far out would be rounded onto its head."""
 
 
-def build(context: Any, skeleton: Skeleton) -> tuple[Any, list[str]]:
+def build(context: bpy.types.Context, skeleton: Skeleton) -> tuple[Any, list[str]]:
     """An armature object, linked nowhere yet, and the name Blender gave each bone of ``skeleton``.
 
     Bones stand exactly where the game has them, axes included; only their lengths are guessed, for display.

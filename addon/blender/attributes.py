@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import bmesh
+import bpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -101,7 +102,7 @@ def write(data: Any, name: str, domain: Domain, values: NDArray[Any]) -> None:
     stored.data.foreach_set(field, np.ascontiguousarray(values).ravel())
 
 
-def build_vertex_groups(shown: Any, mesh: Mesh | PolygonMesh) -> None:
+def build_vertex_groups(shown: bpy.types.Object, mesh: Mesh | PolygonMesh) -> None:
     """A vertex group for each of ``mesh.groups``, in their order, and who pulls on whom.
 
     Blender takes many vertices at once, but one weight: a call for each different weight of a group.

@@ -67,7 +67,7 @@ class ActionTemplate:
         self._template, _, self.bag = compat.new_action("motionbridge", "OBJECT", self.slot_name)
         self._add_curves(self._template, self.bag)
 
-    def _add_curves(self, action: Any, bag: Any) -> None:
+    def _add_curves(self, action: bpy.types.Action, bag: Any) -> None:
         make = compat.curve_maker(action, bag)
         for bone in self.bones:
             for channel, width in self.others.get(bone, self.channels):
@@ -85,7 +85,7 @@ class ActionTemplate:
         action.name = names.shortened(name, compat.DATA_NAME_LIMIT)
         return action
 
-    def restore(self, action: Any) -> None:
+    def restore(self, action: bpy.types.Action) -> None:
         """Throw the action's curves away for new ones; whoever plays it goes on playing it."""
         bag = compat.curve_bag(action)
         compat.clear_curves(bag)
@@ -126,7 +126,7 @@ class CurveTable:
     """Whether a curve stays at its last value behind its keys."""
 
 
-def table_of(action: Any, owner: Any) -> CurveTable:
+def table_of(action: bpy.types.Action | None, owner: Any) -> CurveTable:
     """The F-curves that ``action`` has for ``owner``, in its suitable slot."""
     bag = compat.curve_bag(action, compat.suitable_slot(action, owner)) if action is not None else None
     curves = list(bag.fcurves) if bag is not None else []
@@ -221,7 +221,7 @@ def digest_of_keys(identity: bytes, counts: NDArray[np.int64], keys: NDArray[np.
     return found.digest()
 
 
-def digest_of(action: Any, owner: Any) -> bytes:
+def digest_of(action: bpy.types.Action, owner: Any) -> bytes:
     """The digest of all keys that ``action`` has for ``owner``, read without evaluating; empty as `identity_of`."""
     bag = compat.curve_bag(action, compat.suitable_slot(action, owner))
     curves = list(bag.fcurves) if bag is not None else []

@@ -80,7 +80,7 @@ def curve_bag(action: Any, slot: Any = None) -> Any:
     return action.layers[0].strips[0].channelbag(chosen)
 
 
-def curves_of(action: Any, owner: Any) -> list[Any]:
+def curves_of(action: bpy.types.Action | None, owner: Any) -> list[Any]:
     """The F-curves that ``action`` has for ``owner``, in its suitable slot."""
     bag = curve_bag(action, suitable_slot(action, owner)) if action is not None else None
     return list(bag.fcurves) if bag is not None else []
@@ -134,13 +134,13 @@ def suitable_slot(action: Any, owner: Any) -> Any:
     return next((slot for slot in ordered if _has_curves(action, slot)), ordered[0])
 
 
-def used_slot(action: Any, owner: Any) -> Any:
+def used_slot(action: bpy.types.Action, owner: Any) -> Any:
     """The slot by which ``owner`` plays ``action``, or None."""
     data = owner.animation_data
     return data.action_slot if SLOTTED and data is not None and data.action == action else None
 
 
-def _has_curves(action: Any, slot: Any) -> bool:
+def _has_curves(action: bpy.types.Action, slot: Any) -> bool:
     bag = curve_bag(action, slot)
     return bag is not None and len(bag.fcurves) > 0
 

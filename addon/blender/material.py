@@ -87,7 +87,7 @@ def build_coloured(
     return made
 
 
-def _existing(material: core_model.Material, image: Any) -> Any:
+def _existing(material: core_model.Material, image: bpy.types.Image | None) -> Any:
     """One of the same names that shows the same image, if any: whatever the user made of it is his."""
     materials: Any = bpy.data.materials
     for there in materials:

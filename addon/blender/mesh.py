@@ -158,7 +158,7 @@ class Gathered:
     exact_normals: bool
 
 
-def gather(shown: Any) -> Gathered:
+def gather(shown: bpy.types.Object) -> Gathered:
     """What an object's mesh says, in the object's own space, without modifiers; polygons cut into triangles.
 
     Normals are those that Blender shows, custom ones as they were given.
@@ -279,7 +279,7 @@ class Shape:
 
 
 def gather_shape(
-    shown: Any, wanted: attributes.Wanted, report: Report, evaluated: Any = None, *, textured: bool = False
+    shown: bpy.types.Object, wanted: attributes.Wanted, report: Report, evaluated: Any = None, *, textured: bool = False
 ) -> Shape:
     """Vertices, triangles, Blender's material slots and existing ``wanted`` attributes; nothing is split.
 
@@ -399,7 +399,7 @@ def _sharpen(data: Any, pairs: NDArray[np.int32]) -> None:
 
 
 def gather_polygons(
-    shown: Any, wanted: attributes.Wanted, evaluated: Any = None, *, normals: bool = False
+    shown: bpy.types.Object, wanted: attributes.Wanted, evaluated: Any = None, *, normals: bool = False
 ) -> PolygonMesh:
     """What an object's mesh says, in its own space; Blender's material slots, existing ``wanted`` attributes.
 
@@ -555,7 +555,12 @@ def corner_uvs(data: Any) -> NDArray[np.float32] | None:
 
 @contextmanager
 def evaluated_mesh(
-    context: Any, shown: Any, report: Report, *, modifiers: bool, without: Container[str] = ()
+    context: bpy.types.Context,
+    shown: bpy.types.Object,
+    report: Report,
+    *,
+    modifiers: bool,
+    without: Container[str] = (),
 ) -> Iterator[Any]:
     """The mesh that modifiers make of an object, or None for its own: ``modifiers`` False, or there are none.
 
@@ -575,13 +580,13 @@ def evaluated_mesh(
         result.to_mesh_clear()
 
 
-def warn_of_modifiers(shown: Any, report: Report, without: Container[str] = ()) -> None:
+def warn_of_modifiers(shown: bpy.types.Object, report: Report, without: Container[str] = ()) -> None:
     """Say which modifiers do not count."""
     if active := _active_modifiers(shown, without):
         report.warn(f"modifiers are not applied ({', '.join(active)})", shown.name)
 
 
-def _active_modifiers(shown: Any, without: Container[str]) -> list[str]:
+def _active_modifiers(shown: bpy.types.Object, without: Container[str]) -> list[str]:
     return [change.name for change in shown.modifiers if change.show_viewport and change.type not in without]
 
 

@@ -109,7 +109,7 @@ def not_shown(path: Path) -> list[str]:
     return sorted(set(found))
 
 
-def why_sampled(owner: Any, action: Any) -> list[str]:
+def why_sampled(owner: Any, action: bpy.types.Action) -> list[str]:
     """Why the keys are not the whole truth about how ``owner`` moves; empty where they are."""
     reasons = []
     if owner.parent is not None:
@@ -132,18 +132,18 @@ def why_sampled(owner: Any, action: Any) -> list[str]:
     return reasons
 
 
-def is_keyed(owner: Any, action: Any) -> bool:
+def is_keyed(owner: Any, action: bpy.types.Action) -> bool:
     """Whether ``action`` has keys of where ``owner`` is or how it is turned; others, of its scale say, are no path."""
     return any(curve.data_path in (LOCATION, ROTATION) for curve in _curves(owner, action))
 
 
-def last_key(owner: Any, action: Any) -> float:
+def last_key(owner: Any, action: bpy.types.Action) -> float:
     """The frame of the last key that moves ``owner``, muted curves left out; minus infinity without keys."""
     moving = [curve for curve in _curves(owner, action) if curve.data_path in MOVING and not curve.mute]
     return max((float(curve.range()[1]) for curve in moving if len(curve.keyframe_points)), default=-np.inf)
 
 
-def _curves(owner: Any, action: Any) -> list[Any]:
+def _curves(owner: Any, action: bpy.types.Action | None) -> list[Any]:
     bag = compat.curve_bag(action, compat.suitable_slot(action, owner)) if action is not None else None
     return list(bag.fcurves) if bag is not None else []
 

@@ -346,7 +346,7 @@ def actions_turning(rig: Any, channel: str) -> list[Any]:
     return [action for action in _actions() if _first_path(action, channel) in known]
 
 
-def _first_path(action: Any, ending: str) -> str:
+def _first_path(action: bpy.types.Action, ending: str) -> str:
     bag = compat.curve_bag(action)
     curves = bag.fcurves if bag is not None else ()
     return next((str(curve.data_path) for curve in curves if curve.data_path.endswith(ending)), "")

@@ -101,7 +101,7 @@ def _replaced(*_: Any) -> None:
     changed()
 
 
-def _evaluated(_scene: Any, depsgraph: Any) -> None:
+def _evaluated(_scene: Any, depsgraph: bpy.types.Depsgraph) -> None:
     global _evaluations  # noqa: PLW0603 (as above)
     if depsgraph.id_type_updated("OBJECT"):
         _evaluations += 1

@@ -53,7 +53,7 @@ class RotationModes:
         self._rig = rig
         self._paths = _rotation_paths(tuple(rig.pose.bones.keys()))
 
-    def kinds(self, action: Any, table: bone_curves.CurveTable | None = None) -> dict[str, set[str]]:
+    def kinds(self, action: bpy.types.Action, table: bone_curves.CurveTable | None = None) -> dict[str, set[str]]:
         """The kinds of rotation that an action has keys of, for each bone with such keys; muted curves do not count.
 
         ``table``: its curves, where they are known.
@@ -94,12 +94,12 @@ class RotationModes:
             needed[name] = MODES.get(chosen) or order or bone.motionbridge_euler_order or UNKNOWN_ORDER
         return needed
 
-    def hidden(self, action: Any, order: str = "") -> list[str]:
+    def hidden(self, action: bpy.types.Action, order: str = "") -> list[str]:
         """The bones whose keys in ``action`` their rotation mode hides; none where the rig plays another action."""
         return list(self.needed(action, order)) if action == played(self._rig) else []
 
     def of_export(
-        self, action: Any, order: str, hidden: HiddenKeys, table: bone_curves.CurveTable | None = None
+        self, action: bpy.types.Action, order: str, hidden: HiddenKeys, table: bone_curves.CurveTable | None = None
     ) -> dict[str, str]:
         """The rotation mode of each bone that an export of ``action`` reads keys by; see the module's rule.
 
@@ -133,12 +133,12 @@ def _rotation_paths(bones: tuple[str, ...]) -> dict[str, tuple[str, str]]:
     return {bone_curves.channel_path(bone, f"rotation_{kind}"): (bone, kind) for bone in bones for kind in KINDS}
 
 
-def played(rig: Any) -> Any:
+def played(rig: bpy.types.Object) -> Any:
     """The action that ``rig`` plays, or None."""
     return rig.animation_data.action if rig.animation_data is not None else None
 
 
-def refusal(action: Any, bones: Sequence[str]) -> WriteError:
+def refusal(action: bpy.types.Action, bones: Sequence[str]) -> WriteError:
     """The refusal to write an action with hidden keys before somebody decided about them."""
     more = f" and {len(bones) - NAMES_SHOWN} more" if len(bones) > NAMES_SHOWN else ""
     return WriteError(
@@ -183,7 +183,7 @@ def actions_stopped(rig: Any, bones: Sequence[str], kind: str) -> list[Any]:
     return list(found)
 
 
-def _keyed(rig: Any, kind: str, bones: Collection[str]) -> dict[str, list[Any]]:
+def _keyed(rig: bpy.types.Object, kind: str, bones: Collection[str]) -> dict[str, list[Any]]:
     """Bones of ``bones`` that actions have keys of this kind for, with those actions."""
     found: dict[str, list[Any]] = {}
     modes = RotationModes(rig)

@@ -219,7 +219,7 @@ def only_evaluated(context: Any, owners: Sequence[Any]) -> Iterator[None]:
                 context.view_layer.update()  # only then can they be selected again
 
 
-def _may_be_hidden(shown: Any) -> bool:
+def _may_be_hidden(shown: bpy.types.Object) -> bool:
     """Whether others depend on an object by pointers alone, and hiding it is no edit."""
     simulates = shown.rigid_body is not None or (shown.field is not None and shown.field.type != "NONE")
     collides = any(modifier.type == "COLLISION" for modifier in shown.modifiers)
@@ -276,7 +276,7 @@ _CHANNELS: dict[str, tuple[type, int]] = {
 
 
 @contextmanager
-def undone_on_failure(context: Any) -> Iterator[None]:
+def undone_on_failure(context: bpy.types.Context) -> Iterator[None]:
     """If the work inside raises anything, the file is as before and the exception goes on.
 
     New data-blocks of every kind are removed. Of objects that are animated, armatures or active, what they play, their

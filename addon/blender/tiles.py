@@ -71,7 +71,7 @@ def _build_squares(data: Any, points: NDArray[np.float32], side: float) -> None:
 
 
 def gather(
-    shown: Any, wanted: attributes.Wanted, colours: Sequence[str]
+    shown: bpy.types.Object, wanted: attributes.Wanted, colours: Sequence[str]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, NDArray[Any]]]:
     """The faces of a mesh, in world space: middles (faces, 2), heights (faces, 2) of the lowest and the highest corner,
     and those of the ``wanted`` attributes, and of the ones of four numbers named ``colours``, if they exist.

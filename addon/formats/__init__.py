@@ -68,7 +68,7 @@ class Format(NamedTuple):
     @property
     def module(self) -> FormatModule:
         """The module that knows the format."""
-        return cast(FormatModule, import_module(f"{__name__}.{self.place}"))
+        return cast("FormatModule", import_module(f"{__name__}.{self.place}"))
 
     def starts_like(self, head: bytes) -> bool:
         """Whether a file whose first `HEAD_SIZE` bytes are these may be of this format."""

@@ -68,7 +68,7 @@ def open_document(data: Bytes, file: str) -> tuple[Format, Any, Report]:
         known = ", ".join(name for known in FORMATS for name in (*known.suffixes, *known.file_names))
         raise ReadError("this is not a file of a known format", file=file, remedy=f"Known are {known}")
     report = Report()
-    return found, found.module.read(cast(bytes, data), file, report), report
+    return found, found.module.read(cast("bytes", data), file, report), report
 
 
 def verify(data: Bytes, file: str, *, deep: bool = False) -> Verdict:

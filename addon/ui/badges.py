@@ -25,7 +25,7 @@ DELAY = 0.4
 PANELS_OF_EDITORS = {"VIEW_3D", "DOPESHEET_EDITOR"}
 
 
-def compare(context: Any) -> None:
+def compare(context: bpy.types.Context) -> None:
     """Compare the playing motion with its file, if it has one. Nothing is sampled: what only that tells is unknown."""
     rig, action = active_rig(context), active_action(context)
     if rig is None or action is None:

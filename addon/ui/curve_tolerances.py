@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+import bpy
 from bpy.props import FloatProperty
 
 
@@ -31,7 +32,7 @@ class Tolerances:
         chosen: Any = self
         return chosen.millimetres / 1000, math.radians(chosen.degrees)
 
-    def draw_tolerances(self, layout: Any) -> None:
+    def draw_tolerances(self, layout: bpy.types.UILayout) -> None:
         """Both, as a pair."""
         column = layout.column(align=True)
         column.prop(self, "millimetres")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import bpy
 from bpy_extras.io_utils import poll_file_object_drop
 
 from ..games import KINDS
@@ -11,11 +12,11 @@ from ..games.kinds import Drop, FileKind
 from .bases import FileHandler
 
 
-def _in_scene(context: Any) -> bool:
+def _in_scene(context: bpy.types.Context) -> bool:
     return bool(poll_file_object_drop(context))
 
 
-def _in_editor(context: Any, editor: str) -> bool:
+def _in_editor(context: bpy.types.Context, editor: str) -> bool:
     return context.area is not None and context.area.type == editor
 
 

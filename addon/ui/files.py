@@ -26,7 +26,7 @@ class FileImport(Operation, FileChoice):
 
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
-    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Any:
         """A dialog with the options for dropped files, else the file browser."""
         operator: Any = self
         self.called_by_person(from_browser=not operator.properties.is_property_set("filepath"))
@@ -41,7 +41,7 @@ class FileImport(Operation, FileChoice):
         button = bpy.app.translations.pgettext_iface(operator.bl_label, OPERATOR)
         return context.window_manager.invoke_props_dialog(self, title=self.files_said(), confirm_text=button)
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
         """Nothing: new objects are made, unless an import says onto what."""
         return ()
 
@@ -53,7 +53,7 @@ class FileImport(Operation, FileChoice):
         return paths
 
     def import_each(
-        self, context: Any, files: list[str], work: Callable[[str, Report], Made], report: Report
+        self, context: bpy.types.Context, files: list[str], work: Callable[[str, Report], Made], report: Report
     ) -> list[Made]:
         """What ``work`` made of each of the files, but for bad ones. Raises the refusal where all are bad."""
         made: list[Made] = []
@@ -105,10 +105,10 @@ class FileExport(Operation, BackupChoice):
 
     bl_options = {"PRESET"}
 
-    def suggest(self, context: Any) -> None:
+    def suggest(self, context: bpy.types.Context) -> None:
         """Set ``filepath``, and options that follow from what is active, before the browser opens."""
 
-    def invoke(self, context: Any, event: bpy.types.Event) -> Any:
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Any:
         """The file browser, at the file it came from."""
         operator: Any = self
         self.called_by_person(from_browser=True)
@@ -138,7 +138,7 @@ class ArmatureExport(FileExport):
     )
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         """There is an armature."""
         operator: Any = cls
         operator.poll_message_set("No armature in the scene")

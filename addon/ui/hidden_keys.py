@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+import bpy
 from bpy.props import EnumProperty
 
 from ..blender import rotation_modes, sampling
@@ -21,13 +22,13 @@ CHOICES = (
 )
 
 
-def hidden_bones(rig: Any) -> list[str]:
+def hidden_bones(rig: bpy.types.Object | None) -> list[str]:
     """The bones of ``rig``, if any, whose keys in the action that plays are hidden by their rotation mode."""
     action = played(rig) if rig is not None else None
     return RotationModes(rig).hidden(action, library.order_of(action)) if action is not None else []
 
 
-def hides_keys(rig: Any) -> bool:
+def hides_keys(rig: bpy.types.Object | None) -> bool:
     """Whether Blender shows something else than the keys of the action that ``rig``, if any, plays."""
     return rig is not None and bool(hidden_bones(rig) or sampling.solo_tracks(rig))
 
@@ -43,7 +44,7 @@ class HiddenKeysChoice:
         options={"SKIP_SAVE"},
     )
 
-    def draw_hidden_keys(self, layout: Any, rig: Any) -> None:
+    def draw_hidden_keys(self, layout: bpy.types.UILayout, rig: bpy.types.Object) -> None:
         """The choice, where it matters."""
         chosen: Any = self
         if hides_keys(rig):
@@ -56,7 +57,7 @@ class HiddenKeysChoice:
         chosen: Any = self
         return HiddenKeys[chosen.hidden_keys]
 
-    def restore_hidden_keys(self, rig: Any, exported: list[Any]) -> None:
+    def restore_hidden_keys(self, rig: bpy.types.Object, exported: list[Any]) -> None:
         """After the file was written: set rotation modes back where that was chosen."""
         action = played(rig)
         if self.hidden_keys_option() is HiddenKeys.RESTORE and action in exported:
@@ -71,19 +72,19 @@ class MOTIONBRIDGE_OT_restore_rotation_modes(Operation, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         """The active armature plays an action."""
         if lacks_rig(cls, context):
             return False
         cls.poll_message_set("The active armature has no action: choose one in the list")
         return played(active_rig(context)) is not None
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
         """The armature, where it is linked: overrides keep rotation modes."""
         rig = active_rig(context)
         return (rig,) if rig is not None and rig.library is not None else ()
 
-    def run(self, context: Any, _report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
         """Restore."""
         rig = active_rig(context)
         action = played(rig)
@@ -93,7 +94,7 @@ class MOTIONBRIDGE_OT_restore_rotation_modes(Operation, BlenderOperator):
         return Outcome(said("Rotation modes restored: {}").format(len(bones)))
 
 
-def draw_restore(layout: Any, rig: Any) -> None:
+def draw_restore(layout: bpy.types.UILayout, rig: bpy.types.Object) -> None:
     """The button, where keys of the action that plays are hidden."""
     if hidden_bones(rig):
         column = layout.column()

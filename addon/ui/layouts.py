@@ -5,6 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
+import bpy
+
 from .translations import shown
 
 STATUS_ICONS = {"UNTOUCHED": "BLANK1", "EDITED": "GREASEPENCIL", "NEW": "ADD", "UNKNOWN": "QUESTION"}
@@ -13,7 +15,7 @@ SIDEBAR = 34
 """Letters that fit into one line of the sidebar as wide as Blender opens it."""
 
 
-def fields(layout: Any) -> Any:
+def fields(layout: bpy.types.UILayout) -> Any:
     """The same layout; properties have their names on the left, and no buttons that would animate them."""
     layout.use_property_split = True
     layout.use_property_decorate = False
@@ -36,7 +38,7 @@ def remember_check(holder: Any, findings: int) -> None:
         _findings[holder.session_uid] = findings
 
 
-def draw_last_check(layout: Any, holder: Any) -> None:
+def draw_last_check(layout: bpy.types.UILayout, holder: Any) -> None:
     """The result of the last check, if there was one."""
     count = _findings.get(holder.session_uid)
     if count is None:

@@ -54,7 +54,7 @@ def _remembered(store: dict[Any, Any], key: Any, state: Any, read: Callable[[], 
     return before[1]
 
 
-def rows_of(rig: Any, files: Sequence[Any], kind: Kind, in_order: Callable[[Any], Iterable[Any]]) -> Rows:
+def rows_of(rig: bpy.types.Object, files: Sequence[Any], kind: Kind, in_order: Callable[[Any], Iterable[Any]]) -> Rows:
     """The actions of ``files`` of an armature, file by file, each in the order that ``in_order`` gives."""
     actions, key = bpy.data.actions, (rig.session_uid, kind.files)
     names_of_files = [file.name for file in files]
@@ -110,13 +110,13 @@ def filtered(rows: Rows, fits: Callable[[Row], bool], asked: Any, flag: int) -> 
     return found
 
 
-def number_playing(rig: Any) -> int:
+def number_playing(rig: bpy.types.Object) -> int:
     """Where in `bpy.data.actions` the action is that an armature plays, or -1."""
     data = rig.animation_data
     return bpy.data.actions.find(data.action.name) if data is not None and data.action is not None else -1
 
 
-def draw(layout: bpy.types.UILayout, kind: str, rig: Any, **options: Any) -> None:
+def draw(layout: bpy.types.UILayout, kind: str, rig: bpy.types.Object, **options: Any) -> None:
     """The list of this class, of all actions. It asks 34 times which one plays, which is looked up once."""
     if len(_playing) > REMEMBERED:
         _playing.clear()
@@ -124,6 +124,6 @@ def draw(layout: bpy.types.UILayout, kind: str, rig: Any, **options: Any) -> Non
     layout.template_list(kind, "", bpy.data, "actions", rig, "motionbridge_drawn_playing", sort_lock=True, **options)
 
 
-def number_drawn(rig: Any) -> int:
+def number_drawn(rig: bpy.types.Object) -> int:
     """`number_playing` as `draw` found it; nothing changes while Blender draws."""
     return _playing.get(rig.session_uid, -1)

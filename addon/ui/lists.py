@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
+import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty
 
 
@@ -52,7 +53,7 @@ class TickedChoice:
     )
     tick: EnumProperty(name="Tick", items=TICKS, get=lambda _: 0, set=tick, options={"SKIP_SAVE", "HIDDEN"})
 
-    def check(self, _context: Any) -> bool:
+    def check(self, _context: bpy.types.Context) -> bool:
         """Every change is shown at once."""
         return True
 
@@ -65,7 +66,14 @@ class TickedRows:
         raise NotImplementedError
 
     def draw_item(
-        self, _context: Any, layout: Any, data: Any, item: Any, _icon: int, _active: Any, _property: str
+        self,
+        _context: bpy.types.Context,
+        layout: bpy.types.UILayout,
+        data: Any,
+        item: Any,
+        _icon: int,
+        _active: Any,
+        _property: str,
     ) -> None:
         """Tick, name, file where there are several, size."""
         row = layout.row(align=True)
@@ -78,16 +86,16 @@ class TickedRows:
             right.label(text=Path(item.file).name, translate=False)
         right.label(text=self.size(item), translate=False)
 
-    def draw_filter(self, _context: Any, _layout: Any) -> None:
+    def draw_filter(self, _context: bpy.types.Context, _layout: Any) -> None:
         """The filter stands above the list, where its buttons are."""
 
-    def filter_items(self, _context: Any, data: Any, _property: str) -> tuple[list[int], list[int]]:
+    def filter_items(self, _context: bpy.types.Context, data: Any, _property: str) -> tuple[list[int], list[int]]:
         """Hide what the filter does not fit."""
         fits, own = name_filter(data.name_filter, data.regular), cast("Any", self)
         return [own.bitflag_filter_item if fits(row.name) else 0 for row in data.listed], []
 
 
-def draw_ticks(layout: Any, choice: Any, kind: str, count: str) -> None:
+def draw_ticks(layout: bpy.types.UILayout, choice: Any, kind: str, count: str) -> None:
     """Filter, buttons, the list of this class, and how many are ticked (``count`` has places for both numbers)."""
     row = layout.row(align=True)
     row.prop(choice, "name_filter", text="", icon="VIEWZOOM")

@@ -22,7 +22,7 @@ def offered(*suffixes: str) -> Callable[[Any, Any, str], Iterable[str]]:
     What is typed is completed in its folder; while nothing is typed, the folder of the dialog's file counts.
     """
 
-    def search(operator: Any, context: Any, typed: str) -> list[str]:
+    def search(operator: Any, context: bpy.types.Context, typed: str) -> list[str]:
         folder, _, begun = typed.replace("\\", "/").rpartition("/")
         base = Path(bpy.path.abspath(f"{folder}/")) if "/" in typed.replace("\\", "/") else _beside(operator, context)
         return list(islice(_entries(base, begun.lower(), suffixes), MOST_LISTED))
@@ -44,7 +44,7 @@ def _entries(folder: Path, begun: str, suffixes: Iterable[str]) -> Iterator[str]
             yield f"{path}{os.sep}"
 
 
-def _beside(operator: Any, context: Any) -> Path:
+def _beside(operator: Any, context: bpy.types.Context) -> Path:
     """The folder that a file browser shows, or that of the files of a dialog."""
     browser = getattr(getattr(context, "space_data", None), "params", None)
     if shown := getattr(browser, "directory", b""):

@@ -57,7 +57,7 @@ class LongWork:
         self.invoked = True
         self._pauses = not from_browser or PAUSES_FROM_BROWSER or "UNDO" not in operator.bl_options
 
-    def pauses(self, context: Any) -> bool:
+    def pauses(self, context: bpy.types.Context) -> bool:
         """Whether to work in steps, once: what is repeated with other options is done at once."""
         pauses = self._pauses and not bpy.app.background and context.window is not None
         self.invoked = self._pauses = False
@@ -74,7 +74,7 @@ class LongWork:
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
 
-    def modal(self, context: Any, event: bpy.types.Event) -> set[str]:
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         """Called by Blender for each event; other operators do not get it."""
         work, answer = self._work, self._answer
         if work is None or answer is None:
@@ -89,7 +89,7 @@ class LongWork:
         self._leave(context)
         return answer(context, work.result)
 
-    def cancel(self, context: Any) -> None:
+    def cancel(self, context: bpy.types.Context) -> None:
         """Called by Blender when its window closes or another file is opened meanwhile."""
         if self._work is not None:
             self._work.stop()
@@ -109,7 +109,7 @@ class LongWork:
 class StartsAtOnce:
     """Mixed into operators of buttons without a dialog, before `Operation`: they begin when they are invoked."""
 
-    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Any:
         """Called by Blender for a button."""
         operator: Any = self
         operator.called_by_person()
@@ -137,7 +137,7 @@ class Operation(LongWork):
     if TYPE_CHECKING:
         report: Callable[[set[str], str], None]
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Do the work. Overridden by every operator."""
         raise NotImplementedError
 
@@ -151,14 +151,14 @@ class Operation(LongWork):
         active = context.view_layer.objects.active
         return (active, active.data) if active is not None and "UNDO" in operator.bl_options else ()
 
-    def execute(self, context: Any) -> set[str]:
+    def execute(self, context: bpy.types.Context) -> set[str]:
         """Called by Blender: by scripts, by a dialog, to repeat it."""
         if not self.pauses(context):
             return self.answer(context, self.run)
         report = Report()
         return self.go_on(context, lambda: self._done(context, self.run, report), partial(self._tell, report))
 
-    def answer(self, context: Any, work: Callable[[Any, Report], Outcome | None]) -> set[str]:
+    def answer(self, context: bpy.types.Context, work: Callable[[Any, Report], Outcome | None]) -> set[str]:
         """Do some work and say what came of it. Work that gives nothing back has handed over to a dialog.
 
         Work that raises anything leaves no data-blocks behind.
@@ -166,13 +166,15 @@ class Operation(LongWork):
         report = Report()
         return self._tell(report, context, lambda: self._done(context, work, report))
 
-    def _done(self, context: Any, work: Callable[[Any, Report], Outcome | None], report: Report) -> Outcome | None:
+    def _done(
+        self, context: bpy.types.Context, work: Callable[[Any, Report], Outcome | None], report: Report
+    ) -> Outcome | None:
         refuse_linked(self.edited(context))
         renamed_bones.follow_renames(report)
         with scope.undone_on_failure(context):
             return work(context, report)
 
-    def _tell(self, report: Report, context: Any, result: Callable[[], Outcome | None]) -> set[str]:
+    def _tell(self, report: Report, context: bpy.types.Context, result: Callable[[], Outcome | None]) -> set[str]:
         try:
             outcome = result()
         except MotionbridgeError as refusal:

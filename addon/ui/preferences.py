@@ -72,7 +72,7 @@ def preferences(context: Any) -> Any:
     return context.preferences.addons[PACKAGE].preferences
 
 
-def folders(context: Any) -> tuple[Path | None, Path | None]:
+def folders(context: bpy.types.Context) -> tuple[Path | None, Path | None]:
     """The game folder and the textures folder, None where they are not set."""
     chosen = preferences(context)
     found = [bpy.path.abspath(text) if text else "" for text in (chosen.game_folder, chosen.textures_folder)]
@@ -80,25 +80,25 @@ def folders(context: Any) -> tuple[Path | None, Path | None]:
     return game, textures
 
 
-def game_materials(context: Any) -> Path | None:
+def game_materials(context: bpy.types.Context) -> Path | None:
     """The file of game materials, None where it is not set."""
     chosen = preferences(context).game_materials
     return Path(bpy.path.abspath(chosen)) if chosen else None
 
 
-def descent3_folders(context: Any) -> list[Path]:
+def descent3_folders(context: bpy.types.Context) -> list[Path]:
     """The folder of Descent 3, none where it is not set."""
     chosen = preferences(context).descent3_folder
     return [Path(bpy.path.abspath(chosen))] if chosen else []
 
 
-def arma_folder(context: Any) -> Path | None:
+def arma_folder(context: bpy.types.Context) -> Path | None:
     """What the work drive of the Arma tools holds, None where it is not set."""
     chosen = preferences(context).arma_folder
     return Path(bpy.path.abspath(chosen)) if chosen else None
 
 
-def model_options(context: Any, operator: Any = None, **options: Any) -> ModelImportOptions:
+def model_options(context: bpy.types.Context, operator: Any = None, **options: Any) -> ModelImportOptions:
     """Options of a model's import, those that an ``operator`` has as they are set there, with the user's folders."""
     game, textures = folders(context)
     options |= {"textures_folder": textures, "game_folder": game}

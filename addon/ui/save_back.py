@@ -77,22 +77,22 @@ class SaveBack(Operation, BackupChoice):
         _previews = _shown = _samples = None
         _asked = ()
 
-    def path(self, context: Any) -> str:
+    def path(self, context: bpy.types.Context) -> str:
         """The file as it is stored, relative paths too. Overridden by every operator."""
         raise NotImplementedError
 
-    def planned(self, context: Any, report: Report) -> "FilePlan":
+    def planned(self, context: bpy.types.Context, report: Report) -> "FilePlan":
         """The plan with the options as they are. Raises `MotionbridgeError`. Overridden by every operator."""
         raise NotImplementedError
 
-    def settle(self, context: Any, plan: "FilePlan") -> None:
+    def settle(self, context: bpy.types.Context, plan: "FilePlan") -> None:
         """Remember that a plan was written."""
 
     def questions(self, _context: bpy.types.Context) -> dict[str, bool]:
         """The options that a refusal may ask for, and whether they matter as things are."""
         return {"if_changed": False}
 
-    def draw_options(self, context: Any, layout: bpy.types.UILayout) -> None:
+    def draw_options(self, context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
         """Options of one operator."""
 
     def title(self) -> str:
@@ -112,7 +112,7 @@ class SaveBack(Operation, BackupChoice):
         """What is worth knowing about a plan, below its changes."""
         return []
 
-    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Any:
         """Say what would change."""
         operator: Any = self
         operator.backup = preferences(context).backup
@@ -128,7 +128,7 @@ class SaveBack(Operation, BackupChoice):
             self, width=480, title=self.title(), confirm_text=shown("Save")
         )
 
-    def _planned(self, context: Any, result: Callable[[], Any]) -> Any:
+    def _planned(self, context: bpy.types.Context, result: Callable[[], Any]) -> Any:
         """Open the dialog once there is a plan, or say that planning was stopped."""
 
         def planned() -> None:
@@ -148,7 +148,7 @@ class SaveBack(Operation, BackupChoice):
             _ready.clear()
         return {"CANCELLED"}
 
-    def _take_over(self, context: Any) -> bool:
+    def _take_over(self, context: bpy.types.Context) -> bool:
         """Continue with what another one has planned in steps; whether there is such a plan."""
         operator: Any = self
         name = type(operator).bl_idname.partition(".")[2]
@@ -157,7 +157,7 @@ class SaveBack(Operation, BackupChoice):
         self._previews, self._samples, self._asked = _ready.pop(name)
         return self.check(context)
 
-    def check(self, context: Any) -> bool:
+    def check(self, context: bpy.types.Context) -> bool:
         """Called by Blender whenever an option is another one: plan with the options as they are now, once for each."""
         self._previews = {} if self._previews is None else self._previews
         key = self._key(context)
@@ -168,7 +168,7 @@ class SaveBack(Operation, BackupChoice):
         self._shown = self._previews[key]
         return True
 
-    def _preview(self, context: Any) -> Preview:
+    def _preview(self, context: bpy.types.Context) -> Preview:
         found = Preview()
         try:
             refuse_linked(self.edited(context))
@@ -183,14 +183,14 @@ class SaveBack(Operation, BackupChoice):
             self._asked = (*self._asked, refusal.option)
         return found
 
-    def _key(self, context: Any) -> Any:
+    def _key(self, context: bpy.types.Context) -> Any:
         """What a plan depends on: the file on disk, and options."""
         names = {name for kind in type(self).__mro__ for name in getattr(kind, "__annotations__", ())} - {"backup"}
         options = {name: getattr(self, name, None) for name in names if not name.startswith("_")}
         chosen = tuple(sorted((name, value) for name, value in options.items() if isinstance(value, _VALUES)))
         return plans.digest_on_disk(bpy.path.abspath(self.path(context))), chosen
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: bpy.types.Context) -> None:
         """The file, what will change, what will be lost, what has to be decided, the options."""
         operator: Any = self
         layout, path, preview = operator.layout, self.path(context), self._shown or Preview()
@@ -227,7 +227,7 @@ class SaveBack(Operation, BackupChoice):
         for note in self.notes(plan):
             column.label(text=note, icon="INFO", translate=False)
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Write what was said, or plan now where nothing was said."""
         found = (self._previews or {}).get(self._key(context))
         if found is not None and found.refusal is not None:
@@ -277,7 +277,7 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
     )
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         """The active armature has a motion file."""
         if active_rig(context) is None:
             cls.poll_message_set("Several armatures have motions: make one active")
@@ -285,7 +285,7 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
         cls.poll_message_set("This armature has no imported motions")
         return active_file(active_rig(context)) is not None
 
-    def planned(self, context: Any, report: Report) -> "Plan":
+    def planned(self, context: bpy.types.Context, report: Report) -> "Plan":
         """The motion file."""
         rig, file = self._target(context)
         with scope.progress(context, len(library.motions_of(file))) as step:
@@ -302,23 +302,23 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
                 samples=self._samples,
             )
 
-    def _only(self, context: Any, rig: Any) -> Any:
+    def _only(self, context: bpy.types.Context, rig: bpy.types.Object) -> Any:
         """The action to save alone, None for the whole list."""
         action = active_action(context)
         if self.only_active and action is None:
             raise WriteError(f"{rig.name!r} plays no action", remedy="Choose one in the list of motions, or save all")
         return action if self.only_active else None
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
         """The armature and the motions: what was saved counts as unedited afterwards."""
         rig, file = self._target(context)
         return (rig, *library.motions_of(file))
 
-    def path(self, context: Any) -> str:
+    def path(self, context: bpy.types.Context) -> str:
         """The motion file's, or that of the model that the motions are inside of."""
         return str(self._target(context)[1].path)
 
-    def _target(self, context: Any) -> tuple[Any, Any]:
+    def _target(self, context: bpy.types.Context) -> tuple[Any, Any]:
         rig = rig_to_export(context, "")
         file = rig.motionbridge_motion_files.get(self.file) if self.file else active_file(rig)
         if file is None:
@@ -328,7 +328,7 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
             )
         return rig, file
 
-    def questions(self, context: Any) -> dict[str, bool]:
+    def questions(self, context: bpy.types.Context) -> dict[str, bool]:
         """What to start from, the edited rest pose, hidden keys."""
         rig, file = self._target(context)
         return {
@@ -337,7 +337,7 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
             "hidden_keys": hides_keys(rig),
         }
 
-    def draw_options(self, context: Any, layout: bpy.types.UILayout) -> None:
+    def draw_options(self, context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
         """Which motions, and how they are written."""
         if len(library.motions_of(self._target(context)[1])) > 1:
             layout.prop(self, "only_active")
@@ -358,7 +358,7 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
         """What rounding does."""
         return [text for text in [worst_error_text(plan)] if text]
 
-    def settle(self, context: Any, plan: Any) -> None:
+    def settle(self, context: bpy.types.Context, plan: Any) -> None:
         """What is on disk is what the motions came from now."""
         rig, file = self._target(context)
         self.restore_hidden_keys(rig, library.motions_of(file))

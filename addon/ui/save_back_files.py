@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+import bpy
 from bpy.props import EnumProperty
 
 from ..blender import scope
@@ -37,23 +38,23 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, RestChoice, HiddenK
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         """The active armature has motions of a file of the editor."""
         if lacks_rig(cls, context):
             return False
         cls.poll_message_set("The active armature has no imported editor motions")
         return file_played(active_rig(context)) is not None
 
-    def path(self, context: Any) -> str:
+    def path(self, context: bpy.types.Context) -> str:
         """The file of the motion that plays."""
         return str(file_played(active_rig(context)).path)
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
         """The armature and the motions: they get the names that are written."""
         rig = active_rig(context)
         return (rig, *library.motions_of(file_played(rig)))
 
-    def planned(self, context: Any, report: Report) -> "FilePlan":
+    def planned(self, context: bpy.types.Context, report: Report) -> "FilePlan":
         """All motions of the file."""
         rig = active_rig(context)
         options = skl_codec.SkeletalExportOptions(
@@ -73,7 +74,7 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, RestChoice, HiddenK
                 samples=self._samples,
             )
 
-    def questions(self, context: Any) -> dict[str, bool]:
+    def questions(self, context: bpy.types.Context) -> dict[str, bool]:
         """What to start from, the edited rest pose, hidden keys."""
         rig = active_rig(context)
         return {
@@ -82,7 +83,7 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, RestChoice, HiddenK
             "hidden_keys": hides_keys(rig),
         }
 
-    def draw_options(self, _context: Any, layout: Any) -> None:
+    def draw_options(self, _context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
         """How what has to be fitted is."""
         self.draw_tolerances(layout)
 
@@ -94,7 +95,7 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, RestChoice, HiddenK
             found.append(shown("{}: new").format(change.name) if change.new else f"{change.name}: {channels}")
         return found
 
-    def settle(self, context: Any, plan: Any) -> None:
+    def settle(self, context: bpy.types.Context, plan: Any) -> None:
         """The file on disk is known."""
         rig = active_rig(context)
         file = file_played(rig)
@@ -113,19 +114,19 @@ class _OfOneObject(SaveBack):
         options={"SKIP_SAVE"},
     )
 
-    def source(self, context: Any) -> Any:
+    def source(self, context: bpy.types.Context) -> Any:
         """The properties with ``path`` and ``saved``. Overridden by every operator."""
         raise NotImplementedError
 
-    def path(self, context: Any) -> str:
+    def path(self, context: bpy.types.Context) -> str:
         """The file it came from."""
         return str(self.source(context).path)
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
         """What knows of the file."""
         return (self.source(context).id_data,)
 
-    def settle(self, context: Any, plan: "FilePlan") -> None:
+    def settle(self, context: bpy.types.Context, plan: "FilePlan") -> None:
         """The file on disk is known."""
         self.source(context).saved = plan.digest
 
@@ -156,7 +157,7 @@ class MOTIONBRIDGE_OT_path_save_back(_OfOneObject, Tolerances, BlenderOperator):
             context, active, options=options, if_changed=plans.OtherBase[self.if_changed], report=report
         )
 
-    def draw_options(self, _context: Any, layout: Any) -> None:
+    def draw_options(self, _context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
         """How what has to be fitted is."""
         self.draw_tolerances(layout)
 

@@ -5,6 +5,8 @@ A panel shows while something is active that it is about; the panels of the othe
 
 from typing import TYPE_CHECKING, Any
 
+import bpy
+
 from ..games.arma import properties as arma
 from ..games.descent3 import model_properties as descent
 from ..games.xray.levels import properties as level
@@ -39,7 +41,7 @@ def in_both_editors(name: str, kind: type[MotionbridgePanel], **values: Any) -> 
     return made
 
 
-def is_of_xray(context: Any) -> bool:
+def is_of_xray(context: bpy.types.Context) -> bool:
     """Whether the active armature came from a model of X-Ray or has motions of it."""
     rig, action = active_rig(context), active_action(context)
     return rig is not None and bool(
@@ -50,14 +52,14 @@ def is_of_xray(context: Any) -> bool:
     )
 
 
-def is_of_arma(context: Any) -> bool:
+def is_of_arma(context: bpy.types.Context) -> bool:
     """Whether the active armature knows a skeleton of Arma or plays an animation of it."""
     rig, action = active_rig(context), active_action(context)
     known = rig is not None and bool(len(rig.data.motionbridge_skeleton.bones))
     return known or (action is not None and action.motionbridge_animation.is_animation)
 
 
-def is_of_a_game(context: Any) -> bool:
+def is_of_a_game(context: bpy.types.Context) -> bool:
     """Whether any other panel has something to say of what is active."""
     active = context.active_object
     return active is not None and bool(
@@ -109,7 +111,7 @@ class MOTIONBRIDGE_PT_begin(ImportPanel, BlenderPanel):
     bl_order = -2
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         """No other panel is about what is active."""
         return not is_of_a_game(context)
 
@@ -121,7 +123,7 @@ class MOTIONBRIDGE_PT_import(ImportPanel, BlenderPanel):
     bl_order = 20
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         """Other panels come first."""
         return is_of_a_game(context)
 

@@ -20,18 +20,18 @@ def active_rig(context: Any) -> Any:
     return found if found is not None else (active.parent if _is_rig(active.parent) else None)
 
 
-def active_action(context: Any) -> Any:
+def active_action(context: bpy.types.Context) -> Any:
     """The action that the active armature plays, or None."""
     rig = active_rig(context)
     data = rig.animation_data if rig is not None else None
     return data.action if data is not None else None
 
 
-def _is_rig(shown: Any) -> bool:
+def _is_rig(shown: bpy.types.Object | None) -> bool:
     return shown is not None and shown.type == "ARMATURE"
 
 
-def lacks_rig(operator: Any, context: Any) -> bool:
+def lacks_rig(operator: Any, context: bpy.types.Context) -> bool:
     """For polls: whether no armature is active, which then is the operator's reason."""
     if active_rig(context) is not None:
         return False
@@ -44,14 +44,14 @@ def rigs_of(context: Any) -> list[Any]:
     return [shown for shown in context.scene.objects if shown.type == "ARMATURE"]
 
 
-def likely_rig(context: Any) -> Any:
+def likely_rig(context: bpy.types.Context) -> Any:
     """The active armature, else the only one of the scene; None where it is not clear."""
     rig = active_rig(context)
     rigs = rigs_of(context)
     return rigs[0] if rig is None and len(rigs) == 1 else rig
 
 
-def rig_to_export(context: Any, collection: str) -> Any:
+def rig_to_export(context: bpy.types.Context, collection: str) -> Any:
     """The armature a motion export means: the only one of ``collection``, else the active, else the scene's only one.
 
     Raises `WriteError`.
@@ -70,7 +70,7 @@ def rig_to_export(context: Any, collection: str) -> Any:
     return rig
 
 
-def action_to_export(rig: Any) -> Any:
+def action_to_export(rig: bpy.types.Object) -> Any:
     """The action that an armature plays. Raises `WriteError`."""
     data = rig.animation_data
     if data is None or data.action is None:
@@ -78,7 +78,7 @@ def action_to_export(rig: Any) -> Any:
     return data.action
 
 
-def some_action(rig: Any, found: list[Any]) -> list[Any]:
+def some_action(rig: bpy.types.Object, found: list[Any]) -> list[Any]:
     """The actions that were found for an armature, at least one. Raises `WriteError`."""
     if not found:
         raise WriteError(f"no action moves the bones of {rig.name!r}", remedy="Import motions, or key some poses")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import bpy
 import numpy as np
 
 from ..core.report import Report
@@ -15,7 +16,7 @@ DEPTHS = 1e5
 """Far end by near end, as Blender's own: with more of it, faces that lie close to each other flicker."""
 
 
-def show_far(context: Any, objects: Sequence[Any], report: Report) -> None:
+def show_far(context: bpy.types.Context, objects: Sequence[Any], report: Report) -> None:
     """Let the 3D views of the open workspaces show the objects as a whole, where they are too large for that.
 
     Views are never made to show less, and cameras stay as they are.
@@ -47,7 +48,7 @@ def _size(objects: Sequence[Any]) -> float:
     return float(size) if np.isfinite(size) else 0.0
 
 
-def _corners(shown: Any) -> Any:
+def _corners(shown: bpy.types.Object) -> Any:
     place = np.array(shown.matrix_world, np.float64)
     with np.errstate(invalid="ignore", over="ignore"):  # vertices of broken files
         return np.array(shown.bound_box, np.float64) @ place[:3, :3].T + place[:3, 3]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import bpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -85,7 +86,7 @@ def plan_export(
     return _Exporter(context, rig, action or played, options, report).plan(path, progress)
 
 
-def why_sampled(rig: Any, action: Any) -> list[str]:
+def why_sampled(rig: bpy.types.Object, action: bpy.types.Action) -> list[str]:
     """Why an animation has to be looked at frame by frame; empty where its keys are the whole truth."""
     return list(_reached(rig, action))
 
@@ -292,7 +293,7 @@ class _Exporter:
             self._untouched = gathered.deltas
         return gathered
 
-    def _warn_of_muted(self, bones: Sequence[str], action: Any, report: Report) -> None:
+    def _warn_of_muted(self, bones: Sequence[str], action: bpy.types.Action, report: Report) -> None:
         warn_of_muted(bones, action, report, in_file=self._base is not None)
 
     def _keyed(self) -> NDArray[np.bool_]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import bpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -162,7 +163,7 @@ class _Importer:
             )
         return rig
 
-    def _missing(self, rig: Any, bones: list[str], named: list[str]) -> list[str]:
+    def _missing(self, rig: bpy.types.Object, bones: list[str], named: list[str]) -> list[str]:
         missing = [bone for bone, name in zip(bones, named, strict=True) if not name]
         if len(missing) == len(bones):
             raise ReadError(
@@ -179,7 +180,7 @@ class _Importer:
             )
         return missing
 
-    def _warn_of_other_actions(self, rig: Any, bones: list[str]) -> None:
+    def _warn_of_other_actions(self, rig: bpy.types.Object, bones: list[str]) -> None:
         """Say which actions stop playing on bones that rotate by quaternions from now on."""
         stopped = rotation_modes.actions_stopped(rig, bones, "quaternion")
         if stopped:
@@ -206,7 +207,7 @@ class _Importer:
             )
         return orders
 
-    def _build(self, rig: Any, clip: DeltaClip, named: list[str], orders: dict[str, str]) -> Any:
+    def _build(self, rig: bpy.types.Object, clip: DeltaClip, named: list[str], orders: dict[str, str]) -> Any:
         options = self.options
         armature.remember_names(rig.data)
         rest = RestPose.of(rig)
@@ -241,7 +242,7 @@ class _Importer:
         return action
 
 
-def fits(rig: Any, file: AnimationFile, prefix: str, table: BoneTable) -> bool:
+def fits(rig: bpy.types.Object, file: AnimationFile, prefix: str, table: BoneTable) -> bool:
     """Whether an armature has at least half of the bones of an animation."""
     bones = file.document.bones
     return 2 * sum(1 for name in bone_names(rig, bones, prefix, table) if name) >= max(len(bones), 1)

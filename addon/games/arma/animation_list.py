@@ -33,7 +33,7 @@ def listed(rig: Any) -> list[Any]:
     return [entry.action for entry in rig.motionbridge_animations if entry.action is not None]
 
 
-def adopt(rig: Any) -> int:
+def adopt(rig: bpy.types.Object) -> int:
     """List the actions that the armature plays or has in the NLA and the list lacks; how many these were."""
     return _append(rig, action_lists.used_by(rig))
 
@@ -59,7 +59,7 @@ def remove_deleted(rig: Any) -> None:
             rows.remove(number)
 
 
-def _append(rig: Any, actions: list[Any]) -> int:
+def _append(rig: bpy.types.Object, actions: list[Any]) -> int:
     if not is_local(rig):
         return 0
     known = set(listed(rig))

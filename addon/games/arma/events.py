@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import bpy
 import numpy as np
 
 from ...core.model import Event
@@ -71,7 +72,7 @@ def _mark(action: Any, event: Any) -> None:
     marker.frame = frame_of(action, event.phase)
 
 
-def _free_name(action: Any, label: str) -> str:
+def _free_name(action: bpy.types.Action, label: str) -> str:
     taken = {marker.name for marker in action.pose_markers}
     shortened = (label or names.decode(rtm.STEP_SOUND))[:48]
     return next(name for number in range(1, len(taken) + 2) if (name := f"{shortened} #{number}") not in taken)
@@ -102,12 +103,12 @@ def own_markers(action: Any) -> list[Any]:
     return [marker for marker in action.pose_markers if marker.name not in shown]
 
 
-def of_own_markers(action: Any) -> list[Event]:
+def of_own_markers(action: bpy.types.Action) -> list[Event]:
     """The user's own pose markers as events without a value."""
     return [Event(as_stored(phase_at(action, marker.frame)), marker.name, "") for marker in own_markers(action)]
 
 
-def frame_of(action: Any, phase: float) -> int:
+def frame_of(action: bpy.types.Action, phase: float) -> int:
     """The whole frame nearest to a phase."""
     known, phases = _known(action)
     # No limits: a phase may lie outside the keys, where time goes on as between the outermost two.
@@ -121,7 +122,7 @@ def frame_of(action: Any, phase: float) -> int:
     )
 
 
-def phase_at(action: Any, frame: float) -> float:
+def phase_at(action: bpy.types.Action, frame: float) -> float:
     """The phase of a frame."""
     known, phases = _known(action)
     slope = (phases[-1] - phases[0]) / (known[-1] - known[0])

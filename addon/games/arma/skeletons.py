@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import bpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -241,7 +242,9 @@ def selections_of(lods: Iterable[p3d.Lod]) -> list[str]:
     return list(found.values())
 
 
-def build_rig(context: Any, document: p3d.P3d, file: str, *, config: str, pivots_model: str, report: Report) -> Any:
+def build_rig(
+    context: bpy.types.Context, document: p3d.P3d, file: str, *, config: str, pivots_model: str, report: Report
+) -> Any:
     """A new armature, linked nowhere yet, of the model's skeleton. Raises `ReadError` where nothing says which."""
     hierarchy = hierarchy_of(document, file, config, report)
     bones = list(hierarchy.parents)
@@ -251,7 +254,9 @@ def build_rig(context: Any, document: p3d.P3d, file: str, *, config: str, pivots
     return build_armature(context, skeleton, hierarchy, report, Path(file).stem)
 
 
-def build_armature(context: Any, skeleton: Skeleton, hierarchy: Hierarchy, report: Report, place: str) -> Any:
+def build_armature(
+    context: bpy.types.Context, skeleton: Skeleton, hierarchy: Hierarchy, report: Report, place: str
+) -> Any:
     """A new armature object, linked nowhere yet, that remembers the game's skeleton."""
     rig, given = armature.build(context, skeleton)
     remember(rig, hierarchy, dict(zip(skeleton.bones, given, strict=True)))

@@ -7,8 +7,7 @@ every bone's matrix (which moves the parentless bones; the others follow) and be
 
 from __future__ import annotations
 
-from typing import Any
-
+import bpy
 import numpy as np
 from mathutils import Vector
 from numpy.typing import NDArray
@@ -49,7 +48,11 @@ def can_be_shown(carried: Floats, phases: NDArray[np.float32]) -> bool:
 
 
 def put_on_object(
-    action: Any, rig: Any, carried: Floats, phases: NDArray[np.float32], frames: NDArray[np.float32]
+    action: bpy.types.Action,
+    rig: bpy.types.Object,
+    carried: Floats,
+    phases: NDArray[np.float32],
+    frames: NDArray[np.float32],
 ) -> None:
     """Keys of the object's location in the same action: from where it stands now, along its own axes."""
     offsets = timing.moving_phases(phases)[:, None] * carried
@@ -62,7 +65,9 @@ def put_on_object(
     write_keys([make(LOCATION, index, GROUP) for index in range(3)], keys)
 
 
-def of_object(action: Any, rig: Any, frames: NDArray[np.float32], phases: NDArray[np.float32]) -> Floats | None:
+def of_object(
+    action: bpy.types.Action, rig: bpy.types.Object, frames: NDArray[np.float32], phases: NDArray[np.float32]
+) -> Floats | None:
     """(3,) metres a phase that the object's location keys make, in the armature's axes; None where there are none."""
     bag = compat.curve_bag(action)
     curves = [curve for curve in bag.fcurves if curve.data_path == LOCATION] if bag is not None else []

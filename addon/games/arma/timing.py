@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import bpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -235,7 +236,7 @@ def keys_within(times: NDArray[np.float32], length: Length) -> NDArray[np.float3
     return np.unique(np.concatenate(([length.first], inside, [length.last])).astype(np.float32))
 
 
-def warn_of_keys_outside(action: Any, times: NDArray[np.float32], length: Length, report: Report) -> None:
+def warn_of_keys_outside(action: bpy.types.Action, times: NDArray[np.float32], length: Length, report: Report) -> None:
     """Say which keys a frame range leaves out."""
     before, behind = length.first - times[:1], times[-1:] - length.last
     for frames, where in ((before, "before the first frame"), (behind, "after the last frame")):

@@ -141,7 +141,7 @@ def _build_objects(model: Model) -> ImportedModel:
     return ImportedModel(holder, made)
 
 
-def _build_rig(context: Any, model: Model) -> ImportedModel:
+def _build_rig(context: bpy.types.Context, model: Model) -> ImportedModel:
     """An armature with a bone at each pivot, along the model's axes, and the parts parented to them."""
     count = len(model.parts)
     rotations = np.broadcast_to(IDENTITY, (count, 4)).copy()

@@ -67,7 +67,11 @@ class ModelPlan(FilePlan):
 
 
 def plan_export(
-    context: Any, chosen: Chosen, options: ModelExportOptions, report: Report, path: Path | str = "model.oof"
+    context: bpy.types.Context,
+    chosen: Chosen,
+    options: ModelExportOptions,
+    report: Report,
+    path: Path | str = "model.oof",
 ) -> ModelPlan:
     """What exporting the chosen objects to ``path`` would write. The scene remains unchanged. Raises `WriteError`."""
     name = Path(path).stem
@@ -91,7 +95,7 @@ def plan_export(
     return ModelPlan(str(path), image, changes, hierarchy.parts, motions, before)
 
 
-def plan_save_back(context: Any, holder: Any, *, if_changed: OtherBase, report: Report) -> ModelPlan:
+def plan_save_back(context: bpy.types.Context, holder: Any, *, if_changed: OtherBase, report: Report) -> ModelPlan:
     """A model for the file that it was imported from. Raises `WriteError`, also if that file has changed since."""
     properties = holder.motionbridge_descent_model
     path = bpy.path.abspath(properties.path)
@@ -114,7 +118,7 @@ def settle(plan: ModelPlan, holder: Any) -> None:
 
 
 def export_model(
-    context: Any, chosen: Chosen, path: Path | str, options: ModelExportOptions, report: Report
+    context: bpy.types.Context, chosen: Chosen, path: Path | str, options: ModelExportOptions, report: Report
 ) -> FilePlan:
     """Write the file, whole or not at all. Raises `WriteError`."""
     plan = plan_export(context, chosen, options, report, path)
@@ -156,7 +160,7 @@ class Offending:
     finding: Finding
 
 
-def find_problems(context: Any, chosen: Chosen, report: Report) -> list[Offending]:
+def find_problems(context: bpy.types.Context, chosen: Chosen, report: Report) -> list[Offending]:
     """What the game would refuse or show differently, with the objects concerned. Raises `WriteError`."""
     hierarchy = hierarchy_of(context, chosen, report)
     model = gather_model(context, hierarchy, imported_model(chosen), ModelExportOptions(), report)
@@ -241,7 +245,7 @@ def game_name(found: Any) -> str:
     return plain
 
 
-def _gather_mesh(context: Any, found: Any, options: ModelExportOptions, report: Report) -> PolygonMesh:
+def _gather_mesh(context: bpy.types.Context, found: Any, options: ModelExportOptions, report: Report) -> PolygonMesh:
     if found.type != "MESH":
         nothing = np.zeros(0, np.int32)
         return PolygonMesh(found.name, np.zeros((0, 3), np.float32), nothing, nothing, material_index=nothing)

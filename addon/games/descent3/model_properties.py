@@ -36,11 +36,11 @@ MOTION_STATES = (
 )
 
 
-def _show_rotors(model: Any, context: Any) -> None:
+def _show_rotors(model: Any, context: bpy.types.Context) -> None:
     spin.show(context, model.id_data)
 
 
-def _note_shown(member: Any, _context: Any) -> None:
+def _note_shown(member: Any, _context: bpy.types.Context) -> None:
     member.was_shown |= member.shown is not None
 
 

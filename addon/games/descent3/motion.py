@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import bpy
 import numpy as np
 from mathutils import Matrix
 from numpy.typing import NDArray
@@ -239,7 +240,7 @@ class _Link:
 
 
 def gather(
-    context: Any, hierarchy: Hierarchy, rest: RestPose, before: Model | None, report: Report
+    context: bpy.types.Context, hierarchy: Hierarchy, rest: RestPose, before: Model | None, report: Report
 ) -> list[Motion | None]:
     """The motion of each part, None if nothing animates it: then the file keeps what it has.
 
@@ -280,7 +281,7 @@ def unseen(hierarchy: Hierarchy, before: Model | None) -> Report:
     return report
 
 
-def edited_parts(context: Any, hierarchy: Hierarchy, before: Model) -> list[Any]:
+def edited_parts(context: bpy.types.Context, hierarchy: Hierarchy, before: Model) -> list[Any]:
     """The parts whose motions are not those of the file as it was saved back last. Raises `WriteError`."""
     motions = gather(context, hierarchy, rest_pose(hierarchy), before, Report())
     return [part for part, motion in zip(hierarchy.parts, motions, strict=True) if not _is_saved(part, motion, before)]
@@ -403,7 +404,7 @@ def _why_sampled(owner: Any, bone: str, *, rotates: bool) -> list[str]:
 
 
 def _range(
-    context: Any, part: _Moving, base: Motion | None, imported: tuple[int, int], report: Report
+    context: bpy.types.Context, part: _Moving, base: Motion | None, imported: tuple[int, int], report: Report
 ) -> tuple[int, int] | None:
     """The first and last tick, None if nothing moves the part. Raises `WriteError` for too many frames.
 
@@ -455,7 +456,7 @@ def _frame_range(part: _Moving) -> tuple[int, int] | None:
     return None
 
 
-def _sample(context: Any, parts: list[tuple[_Moving, tuple[int, int] | None]]) -> _Samples:
+def _sample(context: bpy.types.Context, parts: list[tuple[_Moving, tuple[int, int] | None]]) -> _Samples:
     """The matrices of the objects of these parts, in one pass over the frames."""
     ranges = [ends for _, ends in parts if ends is not None]
     if not ranges:
@@ -642,7 +643,7 @@ def update_status(context: Any, holder: Any, before: Model | None) -> list[Any]:
     return edited
 
 
-def is_sampled(context: Any, holder: Any) -> bool:
+def is_sampled(context: bpy.types.Context, holder: Any) -> bool:
     """Whether a part of a model must be sampled frame by frame."""
     hierarchy = hierarchy_of(context, Chosen(holder), Report())
     return any(_moving(hierarchy, index).sampled for index in range(len(hierarchy.parts)))

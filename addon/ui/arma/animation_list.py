@@ -94,15 +94,15 @@ class MOTIONBRIDGE_OT_arma_list_animations(Operation, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         """An armature is active."""
         return not lacks_rig(cls, context)
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
         """The armature object."""
         return (active_rig(context),)
 
-    def run(self, context: Any, _report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
         """List them, and take out the rows of deleted ones."""
         rig = active_rig(context)
         animation_list.remove_deleted(rig)
@@ -118,7 +118,7 @@ class MOTIONBRIDGE_OT_match_scene_to_animation(OnMotion, BlenderOperator):
     bl_label = "Match Scene to Animation"
     bl_options = {"REGISTER", "UNDO"}
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
         """Nothing but the scene."""
         return ()
 
@@ -131,7 +131,7 @@ class MOTIONBRIDGE_OT_match_scene_to_animation(OnMotion, BlenderOperator):
         return frames_said(context)
 
 
-def draw(layout: bpy.types.UILayout, rig: Any, context: Any) -> None:
+def draw(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
     """The list with its buttons."""
     row = layout.row()
     row.template_list(

@@ -155,7 +155,7 @@ class IMPORT_SCENE_OT_arma_rtm(
         soft_max=20.0,
     )
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: bpy.types.Context) -> None:
         """The options, those that nothing is asked of left out."""
         layout = fields(self.layout)
         layout.prop(self, "target")
@@ -182,7 +182,7 @@ class IMPORT_SCENE_OT_arma_rtm(
         seconds = self.seconds if self.timing == "SECONDS" else None
         return options_from(self, AnimationImportOptions, table=self.table(), seconds=seconds, assign=assign)
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Import every file; the first plays at once on each armature."""
         chosen = self.chosen_files("Choose at least one animation (.rtm)")
         rig = active_rig(context) if self.target != "NEW" else None
@@ -233,7 +233,7 @@ class EXPORT_SCENE_OT_arma_rtm(
     filename_ext = ".rtm"
     filter_glob: StringProperty(default=kinds.ANIMATIONS.exported_glob, options={"HIDDEN"})
 
-    def suggest(self, context: Any) -> None:
+    def suggest(self, context: bpy.types.Context) -> None:
         """The file the animation came from."""
         rig = active_rig(context)
         action = rig.animation_data.action if rig is not None and rig.animation_data is not None else None
@@ -242,7 +242,7 @@ class EXPORT_SCENE_OT_arma_rtm(
             self.filepath = bpy.path.abspath(came_from) if came_from else f"{bpy.path.clean_name(action.name)}.rtm"
             self.first, self.last = (round(frame) for frame in action.frame_range)
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: bpy.types.Context) -> None:
         """The options, those that nothing is asked of left out."""
         layout = fields(self.layout)
         self.draw_hidden_keys(layout, active_rig(context))

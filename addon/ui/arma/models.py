@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ...core.errors import ReadError
@@ -56,7 +57,7 @@ class IMPORT_SCENE_OT_arma_p3d(
         name="New Collection", description="Import each model into its own collection", default=False
     )
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: bpy.types.Context) -> None:
         """The options, those that nothing is asked of left out."""
         layout = fields(self.layout)
         layout.column().prop(self, "levels")
@@ -110,7 +111,7 @@ class MOTIONBRIDGE_PT_arma_model(MotionbridgePanel, BlenderPanel):
     bl_order = -1
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         """Something of a model is active."""
         return is_of_model(context.active_object)
 

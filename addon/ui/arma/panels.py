@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import bpy
 from bpy.props import BoolProperty
 
 from ...core import model as core_model
@@ -33,11 +34,11 @@ class MOTIONBRIDGE_OT_arma_compare(OnMotion, BlenderOperator):
     bl_label = "Compare with File"
     bl_options = {"REGISTER", "UNDO"}
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
         """Nothing: the badge may be lost."""
         return ()
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Compare."""
         rig, action = self.chosen(context)
         status = animation_edit.update_status(context, rig, action, report)
@@ -59,23 +60,23 @@ class MOTIONBRIDGE_OT_arma_save_back(OnMotion, SaveBack, HiddenKeysChoice, Blend
         options={"SKIP_SAVE"},
     )
 
-    def path(self, context: Any) -> str:
+    def path(self, context: bpy.types.Context) -> str:
         """The file the animation came from."""
         return str(self.chosen(context)[1].motionbridge_animation.path)
 
-    def planned(self, context: Any, report: Report) -> "AnimationPlan":
+    def planned(self, context: bpy.types.Context, report: Report) -> "AnimationPlan":
         """The animation."""
         rig, action = self.chosen(context)
         return animation_edit.plan_save_back(
             context, rig, action, overwrite=self.overwrite, report=report, hidden=self.hidden_keys_option()
         )
 
-    def questions(self, context: Any) -> dict[str, bool]:
+    def questions(self, context: bpy.types.Context) -> dict[str, bool]:
         """Whether to overwrite what others changed, and hidden keys."""
         rig, action = self.chosen(context)
         return {"overwrite": animation_edit.is_changed_on_disk(action), "hidden_keys": hides_keys(rig)}
 
-    def settle(self, context: Any, plan: Any) -> None:
+    def settle(self, context: bpy.types.Context, plan: Any) -> None:
         """Start from what was written."""
         rig, action = self.chosen(context)
         animation_edit.settle(plan, rig, action)
@@ -106,7 +107,7 @@ class MOTIONBRIDGE_OT_arma_event_remove(OnMotion, BlenderOperator):
     bl_label = "Remove Event"
     bl_options = {"REGISTER", "UNDO"}
 
-    def run(self, context: Any, _report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
         """Remove it."""
         _, action = self.chosen(context)
         properties = action.motionbridge_animation
@@ -122,7 +123,7 @@ class MOTIONBRIDGE_OT_arma_event_remove(OnMotion, BlenderOperator):
 EVENT_COLUMNS = ("label", "value", "phase")
 
 
-def _event_columns(layout: Any) -> tuple[Any, Any, Any]:
+def _event_columns(layout: bpy.types.UILayout) -> tuple[Any, Any, Any]:
     """Where names, values and phases are; names are the longest."""
     name = layout.split(factor=0.45, align=True)
     rest = name.split(factor=0.45, align=True)
@@ -133,7 +134,14 @@ class MOTIONBRIDGE_UL_arma_events(BlenderList):
     """Events of an animation."""
 
     def draw_item(
-        self, _context: Any, layout: Any, _data: Any, item: Any, _icon: int, _active: Any, _property: str
+        self,
+        _context: bpy.types.Context,
+        layout: bpy.types.UILayout,
+        _data: Any,
+        item: Any,
+        _icon: int,
+        _active: Any,
+        _property: str,
     ) -> None:
         """Name, value, phase."""
         for column, name in zip(_event_columns(layout), EVENT_COLUMNS, strict=True):
@@ -147,11 +155,11 @@ class AnimationPanel(MotionbridgePanel):
     bl_order = 11
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         """The active armature is of the game."""
         return is_of_arma(context)
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: bpy.types.Context) -> None:
         """The animation, or how to get one."""
         layout = self.layout
         action, rig = active_action(context), active_rig(context)
@@ -179,7 +187,7 @@ class NewAnimationPanel(AnimationPanel):
     bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         """It could become an animation of the game."""
         return active_action(context) is not None and not is_of_a_game(context)
 

@@ -107,14 +107,14 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
         options={"SKIP_SAVE", "SKIP_PRESET", "TEXTEDIT_UPDATE"},
     )
 
-    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Any:
         """The file browser; for dropped files a dialog with the options, and of archives the list of their models."""
         self.called_by_person(from_browser=not self.paths())
         if self._archives() and not bpy.app.background:
             return self.answer(context, self._list)
         return self.invoke_popup(context)
 
-    def execute(self, context: Any) -> Any:
+    def execute(self, context: bpy.types.Context) -> Any:
         """Import; archives chosen in the file browser are listed first."""
         listed_first = self.invoked and not bpy.app.background
         if listed_first and self._archives() and not self.models and not len(self.listed):
@@ -128,7 +128,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
             self._open_again(context)
         return answer
 
-    def _open_again(self, context: Any) -> None:
+    def _open_again(self, context: bpy.types.Context) -> None:
         """The list with its ticks and options as they are, as soon as this dialog is gone: a refusal closes it."""
         rows = [{name: getattr(row, name) for name in ("name", "file", "bytes", "ticked")} for row in self.listed]
         chosen: dict[str, Any] = {name: getattr(self, name) for name in (*OPTIONS, "name_filter", "regular")}
@@ -182,7 +182,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
             row.active = needed.get(name, True)
             row.prop(self, name)
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Import every model."""
         paths = self.chosen_files("Choose at least one model (.oof) or archive (.hog, .mn3)")
         sources = self._sources(paths, report)
@@ -248,7 +248,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
         fits = name_filter(self.name_filter, self.regular)
         return [row for row in self.listed[self.active_listed : self.active_listed + 1] if fits(row.name)]
 
-    def _import(self, context: Any, source: "model.Source", report: Report) -> "model.ImportedModel":
+    def _import(self, context: bpy.types.Context, source: "model.Source", report: Report) -> "model.ImportedModel":
         options = options_from(
             self,
             ModelImportOptions,
@@ -321,7 +321,7 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
             for number, line in enumerate(broken_lines(finding, 40)):
                 layout.label(text=line, icon="ERROR" if number == 0 else "BLANK1", translate=False)
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Plan and write."""
         path = Path(self.named_file(kinds.MODELS))
         if path.suffix.lower() != model_export.SUFFIX:
@@ -332,7 +332,7 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
         return Outcome(f"{path.name}: {plan.sentence()}")
 
 
-def _unseen_of(context: Any, holder: Any) -> Report:
+def _unseen_of(context: bpy.types.Context, holder: Any) -> Report:
     chosen, report = hierarchy.Chosen(holder), Report()
     try:
         before = model_export.imported_model(chosen)

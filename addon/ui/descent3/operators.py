@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+import bpy
 from bpy.props import EnumProperty, IntProperty
 
 from ...blender import mesh as meshes
@@ -83,12 +84,12 @@ class Batteries(Operation):
 
     bl_options = {"REGISTER", "UNDO"}
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
         """What has the batteries."""
         return (active_holder(context),)
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         """It has a model."""
         chosen: Any = cls
         chosen.poll_message_set("The active object is not part of a Descent 3 model")
@@ -119,7 +120,7 @@ class MOTIONBRIDGE_OT_descent_battery_remove(Batteries, BlenderOperator):
     bl_idname = "motionbridge.descent_battery_remove"
     bl_label = "Remove Battery"
 
-    def run(self, context: Any, _report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
         """Remove it."""
         model = active_holder(context).motionbridge_descent_model
         if not len(model.batteries):
@@ -161,11 +162,11 @@ class MOTIONBRIDGE_OT_descent_check(StartsAtOnce, Operation, BlenderOperator):
         cls.poll_message_set("No mesh in the scene")
         return any(shown.type == "MESH" for shown in context.scene.objects)
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
         """Nothing: elements are selected."""
         return ()
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Report everything, select the elements of one finding."""
         chosen = chosen_model(context)
         with scope.leaving_edit_mode(context):

@@ -34,11 +34,11 @@ class MOTIONBRIDGE_OT_descent_compare(Operation, BlenderOperator):
         cls.poll_message_set("The active object is not part of a Descent 3 model")
         return holder_of(context.view_layer.objects.active) is not None
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
         """Nothing: the badge may be lost."""
         return ()
 
-    def run(self, context: Any, _report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
         """Compare, select what differs."""
         edited = compare(context)
         for one in edited:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import bpy
 from bpy.props import BoolProperty, StringProperty
 
 from ...core import files
@@ -28,11 +29,11 @@ class IMPORT_SCENE_OT_descent3_ogf(FileImport, ImportHelper, BlenderOperator):
         name="Fake User", description="Keep images without users when the .blend file is saved", default=True
     )
 
-    def draw(self, _context: Any) -> None:
+    def draw(self, _context: bpy.types.Context) -> None:
         """The options."""
         self.layout.prop(self, "fake_user")
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Import every file, and show the first picture in an open image editor."""
         paths = self.chosen_files("Choose at least one texture (.ogf, .oaf)")
         found = self.import_each(context, paths, lambda path, told: textures.import_pictures(Path(path), told), report)

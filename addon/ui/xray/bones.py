@@ -35,11 +35,11 @@ class IMPORT_SCENE_OT_xray_bones(FileImport, ImportHelper, BlenderOperator):
     filename_ext = ".bones"
     filter_glob: StringProperty(default=kinds.BONES.glob, options={"HIDDEN"})
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: bpy.types.Context) -> None:
         """Onto what."""
         draw_rig(self.layout, context)
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Import the file."""
         paths = self.chosen_files("Choose a file of bone properties (.bones)")
         if len(paths) > 1:
@@ -60,7 +60,7 @@ class EXPORT_SCENE_OT_xray_bones(ArmatureExport, ExportHelper, BlenderOperator):
     filename_ext = ".bones"
     filter_glob: StringProperty(default=kinds.BONES.exported_glob, options={"HIDDEN"})
 
-    def suggest(self, context: Any) -> None:
+    def suggest(self, context: bpy.types.Context) -> None:
         """The file the properties came from."""
         rig = likely_rig(context)
         if rig is not None:
@@ -70,7 +70,7 @@ class EXPORT_SCENE_OT_xray_bones(ArmatureExport, ExportHelper, BlenderOperator):
         """Whether to keep a backup."""
         draw_backup(fields(self.layout), self, self.filepath)
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Plan and write."""
         path = self.named_file(kinds.BONES)
         rig = rig_to_export(context, self.collection)
@@ -87,11 +87,11 @@ class MOTIONBRIDGE_OT_show_partitions(OnMotionFile, BlenderOperator):
     bl_label = "Create Bone Collections"
     bl_options = {"REGISTER", "UNDO"}
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
         """The armature's data, which has the bone collections."""
         return (rig_to_export(context, "").data,)
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Collections of the partitions' names get exactly their bones."""
         rig = rig_to_export(context, "")
         armature = rig.data
@@ -115,14 +115,14 @@ class MOTIONBRIDGE_OT_move_to_partition(Operation, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         """Bones are selected in pose mode, and a partition is chosen."""
         cls.poll_message_set("Select bones in pose mode, and a bone part in the list")
         file = active_file(active_rig(context))
         chosen = file is not None and 0 <= file.active_partition < len(file.partitions)
         return chosen and bool(context.selected_pose_bones)
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
         """The armature, which has the file."""
         return (rig_to_export(context, ""),)
 

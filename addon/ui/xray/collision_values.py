@@ -38,14 +38,14 @@ def value_names() -> tuple[str, ...]:
     return (cform.MATERIAL, cform.SECTOR, *flag_names())
 
 
-def game_names(context: Any, holder: Any, report: Report) -> dict[int, str]:
+def game_names(context: bpy.types.Context, holder: Any, report: Report) -> dict[int, str]:
     """Number -> name of the game's materials for what of a level ``holder`` is; none without a `gamemtl.xr`."""
     game, _ = folders(context)
     path = bpy.path.abspath(holder.motionbridge_level.path)
     return level_materials.names_for(path, game_materials(context), game, report)
 
 
-def known_materials(context: Any, holder: Any, report: Report) -> frozenset[int]:
+def known_materials(context: bpy.types.Context, holder: Any, report: Report) -> frozenset[int]:
     """The game's materials where ``holder`` is collision."""
     return frozenset(game_names(context, holder, report) if holder.motionbridge_level.kind == "CFORM" else ())
 
@@ -61,7 +61,7 @@ class FaceValues(Operation):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         """The active mesh is of a kind whose faces have the value."""
         cls.poll_message_set("The faces of the active mesh have no such value")
         return kind_of(context) in cls.kinds

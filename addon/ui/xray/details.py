@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, FloatVectorProperty, IntProperty
 
 from ...blender import scope
@@ -51,7 +52,7 @@ class OfGround(Operation):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         """A ground is active."""
         cls.poll_message_set("The active object is not the ground of a level (.details)")
         return is_ground(context.active_object)
@@ -129,7 +130,7 @@ class MOTIONBRIDGE_OT_details_slots(OfGround, BlenderOperator):
                 setattr(self, name, value)
         return context.window_manager.invoke_props_dialog(self, width=380)
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: bpy.types.Context) -> None:
         """What is ticked can be set."""
         layout = fields(self.layout)
         for tick, names in (
@@ -147,7 +148,7 @@ class MOTIONBRIDGE_OT_details_slots(OfGround, BlenderOperator):
                 else:
                     column.prop(self, name)
 
-    def _draw_density(self, column: Any, context: Any) -> None:
+    def _draw_density(self, column: Any, context: bpy.types.Context) -> None:
         row = column.split(factor=0.4)
         row.label()
         row.label(text=self._model_name(context), translate=False)
@@ -156,7 +157,7 @@ class MOTIONBRIDGE_OT_details_slots(OfGround, BlenderOperator):
         column.prop(self, "density", index=2, text="Far Left")
         column.prop(self, "density", index=3, text="Far Right")
 
-    def _model_name(self, context: Any) -> str:
+    def _model_name(self, context: bpy.types.Context) -> str:
         named = [
             one
             for one in level_details_export.models_of(context.active_object)
@@ -164,7 +165,7 @@ class MOTIONBRIDGE_OT_details_slots(OfGround, BlenderOperator):
         ]
         return named[0].name if named else shown("none") if self.model < 0 else shown("no model with this index")
 
-    def run(self, context: Any, _report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
         """Set what is ticked."""
         given = level_details_edit.SlotValues(
             plants={int(self.place): (self.model, tuple(self.density))} if self.use_plant else {},
@@ -200,7 +201,7 @@ class MOTIONBRIDGE_OT_details_add_models(OfGround, BlenderOperator):
 class OfModel(OfGround):
     """Works on the detail model that is chosen in the list."""
 
-    def chosen(self, context: Any) -> Any:
+    def chosen(self, context: bpy.types.Context) -> Any:
         """The model. Raises `WriteError` where none is chosen."""
         model = active_model(context.active_object)
         if model is None:
@@ -233,7 +234,7 @@ class MOTIONBRIDGE_OT_details_remove_model(OfModel, BlenderOperator):
     bl_idname = "motionbridge.details_remove_model"
     bl_label = "Remove Model"
 
-    def run(self, context: Any, _report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
         """Remove it."""
         ground, model = context.active_object, self.chosen(context)
         name = model.name
@@ -248,7 +249,7 @@ class MOTIONBRIDGE_OT_details_select(OfModel, BlenderOperator):
     bl_idname = "motionbridge.details_select"
     bl_label = "Select Its Slots"
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
         """Nothing: faces are selected."""
         return ()
 
@@ -292,7 +293,7 @@ class MOTIONBRIDGE_OT_details_clear(OfGround, BlenderOperator):
     bl_idname = "motionbridge.details_clear"
     bl_label = "Remove Scattered"
 
-    def run(self, context: Any, _report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
         """Take them away."""
         if not level_details_scatter.clear(context.active_object):
             return Outcome(said("No scattered models in the scene"), done=False)
@@ -303,7 +304,14 @@ class MOTIONBRIDGE_UL_detail_models(BlenderList):
     """Detail models of a ground, by their numbers."""
 
     def draw_item(
-        self, _context: Any, layout: Any, _data: Any, item: Any, _icon: int, _active: Any, _property: str
+        self,
+        _context: bpy.types.Context,
+        layout: bpy.types.UILayout,
+        _data: Any,
+        item: Any,
+        _icon: int,
+        _active: Any,
+        _property: str,
     ) -> None:
         """Number and name."""
         row = layout.row(align=True)
@@ -313,7 +321,7 @@ class MOTIONBRIDGE_UL_detail_models(BlenderList):
         number.label(text=str(held) if held >= 0 else shown("new"), translate=False)
         row.label(text=item.name, icon="MESH_DATA", translate=False)
 
-    def filter_items(self, _context: Any, data: Any, name: str) -> tuple[list[int], list[int]]:
+    def filter_items(self, _context: bpy.types.Context, data: Any, name: str) -> tuple[list[int], list[int]]:
         """The models alone, by number."""
         objects = list(getattr(data, name))
         flags = [self.bitflag_filter_item if one.motionbridge_level.kind == "DM" else 0 for one in objects]
@@ -329,7 +337,7 @@ def _order(model: Any) -> tuple[bool, int, str]:
     return number < 0, number, model.name
 
 
-def draw_ground(layout: Any, ground: Any) -> None:
+def draw_ground(layout: bpy.types.UILayout, ground: Any) -> None:
     """What is shown, slots, models and plants."""
     level = ground.motionbridge_level
     row = layout.row(align=True)

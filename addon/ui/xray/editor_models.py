@@ -39,7 +39,7 @@ class IMPORT_SCENE_OT_xray_object(ModelImportProperties, FileImport, ImportHelpe
         for name in ("meshes", "textures", "new_collection"):
             layout.prop(self, name)
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Import every file."""
 
         def work(path: str, found: Report) -> Any:

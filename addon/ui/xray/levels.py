@@ -68,7 +68,7 @@ class LevelChoices(LevelImportProperties):
         distance.prop(self, "weld_distance")
         layout.prop(self, "textures")
 
-    def level_options(self, context: Any, collection: str = "") -> LevelImportOptions:
+    def level_options(self, context: bpy.types.Context, collection: str = "") -> LevelImportOptions:
         """What was chosen, with the user's folders."""
         chosen: Any = self
         game, textures = folders(context)
@@ -92,7 +92,7 @@ class IMPORT_SCENE_OT_xray_level_geometry(FileImport, LevelChoices, ImportHelper
     filename_ext = ".cform"
     filter_glob: StringProperty(default=kinds.LEVELS.glob, options={"HIDDEN"})
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Import every file."""
         paths = self.chosen_files(f"Choose at least one of {', '.join(level.SUFFIXES)}")
         made: list[ImportedLevelFile] = []
@@ -122,7 +122,7 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelChoices, BlenderOperator):
     directory: StringProperty(name="Level Folder", description="Folder that contains level.cform", subtype="DIR_PATH")
     filter_glob: StringProperty(default=kinds.LEVELS.glob, options={"HIDDEN"})
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
         """Nothing: new objects are made."""
         return ()
 
@@ -132,7 +132,7 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelChoices, BlenderOperator):
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Import what the folder holds."""
         if not self.directory:
             raise ReadError("no folder is chosen", remedy="Choose the folder with level.cform")
@@ -197,7 +197,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
             for finding in self.findings.split("\n"):
                 paragraph(column, finding, LETTERS_SHOWN, "BLANK1")
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Plan and write."""
         path = Path(self.named_file(kinds.LEVELS))
         holder = level_holder_to_export(context, self.collection)
@@ -232,7 +232,7 @@ class MOTIONBRIDGE_OT_level_begin(Operation, BlenderOperator):
     )
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         """A mesh is active."""
         cls.poll_message_set("The active object is not a mesh")
         return context.active_object is not None and context.active_object.type == "MESH"
@@ -254,7 +254,7 @@ class MOTIONBRIDGE_OT_level_two_sided(FaceValues, BlenderOperator):
         name="Two-Sided", description="Hide what is behind from both sides, not only from the front", default=True
     )
 
-    def run(self, context: Any, _report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
         """Set it."""
         return self.set_values(context, {"two_sided": self.two_sided})
 
@@ -274,7 +274,7 @@ class MOTIONBRIDGE_OT_level_occlusion(FaceValues, BlenderOperator):
         max=1,
     )
 
-    def run(self, context: Any, _report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
         """Set it."""
         return self.set_values(context, {"occlusion": self.occlusion})
 
@@ -295,7 +295,7 @@ class MOTIONBRIDGE_OT_level_check(StartsAtOnce, Operation, BlenderOperator):
         holder = holder_of(context.active_object)
         return holder is not None and holder.motionbridge_level.kind in level_export.SUFFIXES
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
         """Nothing: elements are selected."""
         return ()
 

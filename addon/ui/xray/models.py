@@ -61,7 +61,7 @@ class IMPORT_SCENE_OT_xray_ogf(ModelImportProperties, FileImport, ImportHelper, 
         layout.prop(self, "motions")
         layout.prop(self, "new_collection")
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Import every file. Blender drops files by their suffix alone, so textures of Descent 3 come here as well."""
         models: list[model.ImportedModel] = []
         images: list[Any] = []
@@ -79,7 +79,7 @@ class IMPORT_SCENE_OT_xray_ogf(ModelImportProperties, FileImport, ImportHelper, 
             report.note(f"textures of Descent 3, which have the same suffix, are images now: {len(images)}")
         return Outcome("; ".join(sentences))
 
-    def _import(self, context: Any, path: str, report: Report) -> "model.ImportedModel":
+    def _import(self, context: bpy.types.Context, path: str, report: Report) -> "model.ImportedModel":
         options = model_options(
             context,
             self,
@@ -91,7 +91,9 @@ class IMPORT_SCENE_OT_xray_ogf(ModelImportProperties, FileImport, ImportHelper, 
         return imported
 
 
-def _import_motions(context: Any, imported: "model.ImportedModel", path: str, referenced: bool, report: Report) -> None:
+def _import_motions(
+    context: bpy.types.Context, imported: "model.ImportedModel", path: str, referenced: bool, report: Report
+) -> None:
     sources = [path] if imported.motions is not None else []
     if referenced:
         sources += [str(file) for reference in imported.references for file in reference.files]
@@ -156,7 +158,7 @@ class EXPORT_SCENE_OT_xray_ogf(ModelExportProperties, FileExport, ExportHelper, 
         there = any(shown.motionbridge_model.is_model for shown in context.scene.objects)
         return there or is_collection_exporter(cls)
 
-    def suggest(self, context: Any) -> None:
+    def suggest(self, context: bpy.types.Context) -> None:
         """The file the model came from."""
         holder = active_model(context)
         if holder is not None:
@@ -169,7 +171,7 @@ class EXPORT_SCENE_OT_xray_ogf(ModelExportProperties, FileExport, ExportHelper, 
             layout.prop(self, name)
         draw_backup(layout, self, self.filepath)
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Plan and write."""
         path = self.named_file(kinds.MODELS)
         holder = model_to_export(context, self.collection)
@@ -217,12 +219,12 @@ class MOTIONBRIDGE_PT_bone(PropertiesPanel, BlenderPanel):
     bl_context = "bone"
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         """The bone came from a model."""
         bone = _bone(context)
         return bone is not None and bone_properties.known(bone) is not None
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: bpy.types.Context) -> None:
         """Name, number, material, mass, rest."""
         bone = _bone(context).motionbridge_xray
         column = self.fields()
@@ -247,7 +249,7 @@ class MOTIONBRIDGE_PT_bone_shape(PropertiesPanel, BlenderPanel):
     bl_parent_id = "MOTIONBRIDGE_PT_bone"
     bl_options = {"DEFAULT_CLOSED"}
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: bpy.types.Context) -> None:
         """The shape that counts, and its flags."""
         bone = _bone(context).motionbridge_xray
         column = self.fields()
@@ -267,7 +269,7 @@ class MOTIONBRIDGE_PT_bone_joint(PropertiesPanel, BlenderPanel):
     bl_parent_id = "MOTIONBRIDGE_PT_bone"
     bl_options = {"DEFAULT_CLOSED"}
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: bpy.types.Context) -> None:
         """Kind, limits where the kind has them, forces."""
         bone = _bone(context).motionbridge_xray
         column = self.fields()
@@ -354,7 +356,7 @@ class MOTIONBRIDGE_OT_add_reference(OnModel, BlenderOperator):
     bl_label = "Add Motion Reference"
     bl_options = {"REGISTER", "UNDO"}
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Add it behind the others."""
         model = model_to_export(context, "").motionbridge_model
         model.references.add().name = "actors\\motions"
@@ -369,7 +371,7 @@ class MOTIONBRIDGE_OT_remove_reference(OnModel, BlenderOperator):
     bl_label = "Remove Motion Reference"
     bl_options = {"REGISTER", "UNDO"}
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Remove it."""
         model = model_to_export(context, "").motionbridge_model
         if not 0 <= model.active_reference < len(model.references):
@@ -391,7 +393,7 @@ class MOTIONBRIDGE_OT_user_data_to_text(OnModel, BlenderOperator):
     bl_label = "Edit as Text"
     bl_options = {"REGISTER", "UNDO"}
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Fill the text."""
         holder = model_to_export(context, "")
         name = _text_name(holder)
@@ -408,7 +410,7 @@ class MOTIONBRIDGE_OT_user_data_from_text(OnModel, BlenderOperator):
     bl_label = "Apply Text"
     bl_options = {"REGISTER", "UNDO"}
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Take it over, with the line ends of the game."""
         holder = model_to_export(context, "")
         text: Any = bpy.data.texts.get(_text_name(holder))
@@ -432,7 +434,7 @@ class MOTIONBRIDGE_PT_material(PropertiesPanel, BlenderPanel):
     bl_context = "material"
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         """There is a material."""
         return context.material is not None
 

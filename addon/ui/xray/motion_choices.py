@@ -154,7 +154,7 @@ class MotionChooser:
     bl_label = "List Motions"
     bl_options = {"INTERNAL"}
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: bpy.types.Context) -> None:
         """What comes next."""
         operator: Any = self
         column = operator.layout.column()
@@ -206,11 +206,11 @@ class ExistingMotions:
         """The motions of a file. Raises `ReadError`. Overridden by every export."""
         raise NotImplementedError
 
-    def names_to_write(self, context: Any) -> Iterable[str]:
+    def names_to_write(self, context: bpy.types.Context) -> Iterable[str]:
         """The motions that would be written. Overridden by every export."""
         raise NotImplementedError
 
-    def invoke(self, context: Any, event: bpy.types.Event) -> Any:
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Any:
         """The file browser, with what suits the file it begins at, unless the caller has set it."""
         operator: Any = self
         operator.suggested_onto = "" if operator.properties.is_property_set("onto") else operator.onto
@@ -219,7 +219,7 @@ class ExistingMotions:
         self.look_at_target(context)
         return answer
 
-    def check(self, context: Any) -> bool:
+    def check(self, context: bpy.types.Context) -> bool:
         """Called by Blender whenever the file or an option is another one."""
         operator: Any = self
         before = operator.onto, operator.removed_motions
@@ -227,7 +227,7 @@ class ExistingMotions:
         self.look_at_target(context)
         return bool(changed) or before != (operator.onto, operator.removed_motions)
 
-    def look_at_target(self, context: Any) -> None:
+    def look_at_target(self, context: bpy.types.Context) -> None:
         """Set ``onto``, if the user has not, and find what the file would lose."""
         operator: Any = self
         path = Path(bpy.path.abspath(operator.filepath))
@@ -282,7 +282,7 @@ REST_CHANGES = (
 )
 
 
-def rest_is_edited(rig: Any, known: str) -> bool:
+def rest_is_edited(rig: bpy.types.Object | None, known: str) -> bool:
     """Whether the rest pose is no longer that of an import; ``known``: what ``rig`` calls the files."""
     return rig is not None and any(motion_files.rest_changes(file, rig) for file in getattr(rig, known))
 
@@ -298,7 +298,7 @@ class RestChoice:
         options={"SKIP_SAVE"},
     )
 
-    def draw_rest_change(self, layout: bpy.types.UILayout, rig: Any, known: str) -> None:
+    def draw_rest_change(self, layout: bpy.types.UILayout, rig: bpy.types.Object, known: str) -> None:
         """The choice, where the rest pose is no longer that of an import; ``known``: what ``rig`` calls the files."""
         chosen: Any = self
         if rest_is_edited(rig, known):
@@ -331,7 +331,7 @@ class ExportChoices(RestChoice, HiddenKeysChoice):
             omf.Width[self.width],
         )
 
-    def draw_choices(self, layout: bpy.types.UILayout, rig: Any) -> None:
+    def draw_choices(self, layout: bpy.types.UILayout, rig: bpy.types.Object) -> None:
         """Options; the edited rest pose and hidden keys only where there are such."""
         fields(layout)
         self.draw_rest_change(layout, rig, "motionbridge_motion_files")

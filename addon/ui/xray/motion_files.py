@@ -61,7 +61,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
         options={"SKIP_SAVE", "SKIP_PRESET", "TEXTEDIT_UPDATE"},
     )
 
-    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Any:
         """The file browser, or for files that are known already the list of their motions."""
         if bpy.app.background:
             return self.execute(context)
@@ -71,11 +71,11 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
         self.called_by_person()
         return self.answer(context, self._list)
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
         """The armature the motions go onto."""
         return () if self.model else (likely_rig(context),)
 
-    def _list(self, context: Any, report: Report) -> None:
+    def _list(self, context: bpy.types.Context, report: Report) -> None:
         self.list_files(omf_codec.OMF, report)
         paths = self.paths()
         if likely_rig(context) is None and not self.model:
@@ -83,7 +83,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
             self.model = str(found[0]) if found else ""
         self.ask(context)
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: bpy.types.Context) -> None:
         """Where to, which, how."""
         layout = self.layout
         rig = likely_rig(context)
@@ -113,7 +113,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
             for name in ("first_frame", "fake_user", "match_scene", "resample", "stash"):
                 body.prop(self, name)
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Import every file."""
         paths = self.chosen_files("Choose at least one file of motions (.omf)")
         chosen = self.chosen(paths, omf_codec.OMF, report)
@@ -143,7 +143,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
             text = f"{text}, {said('the others are in the Motionbridge tab and the Action editor')}"
         return Outcome(text)
 
-    def _target(self, context: Any, path: str, report: Report) -> Any:
+    def _target(self, context: bpy.types.Context, path: str, report: Report) -> Any:
         """The armature; where none is active that of a model imported for these motions."""
         rig = likely_rig(context)
         if rig != active_rig(context) and not self.model:
@@ -214,7 +214,7 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
         default=False,
     )
 
-    def suggest(self, context: Any) -> None:
+    def suggest(self, context: bpy.types.Context) -> None:
         """The file the motions came from."""
         rig = likely_rig(context)
         file = active_file(rig)
@@ -229,7 +229,7 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
         """The motions of a motion file or inside a model. Raises `ReadError`."""
         return [name for name, _ in library.list_motions(omf_codec.OMF, str(path))]
 
-    def names_to_write(self, context: Any) -> list[str]:
+    def names_to_write(self, context: bpy.types.Context) -> list[str]:
         """The names that the chosen actions have in the game."""
         try:
             chosen = self._chosen(rig_to_export(context, self.collection))
@@ -237,7 +237,7 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
             return []  # exporting says what is wrong
         return library.written_names(chosen, motion_files.LISTS, Report(), rename=self.rename)
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: bpy.types.Context) -> None:
         """Which, where to, how."""
         layout = fields(self.layout)
         layout.prop(self, "onto")
@@ -248,12 +248,12 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
         if not self.collection:
             layout.prop(self, "remember")
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
         """Nothing, unless the armature is to remember the file."""
         rig = rig_to_export(context, self.collection) if self.remember else None
         return (rig, *self._chosen(rig)) if rig is not None else ()
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Plan and write."""
         path = self.named_file(kinds.MOTIONS)
         rig = rig_to_export(context, self.collection)
@@ -279,7 +279,7 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
                 rig.motionbridge_motion_file = rig.motionbridge_motion_files.find(file.name)
         return Outcome(written_sentence(Path(path).name, plan))
 
-    def _chosen(self, rig: Any) -> list[Any]:
+    def _chosen(self, rig: bpy.types.Object) -> list[Any]:
         wanted = [name.strip() for name in self.motions.split(";") if name.strip()]
         if wanted:
             return _named(rig, wanted)
@@ -317,7 +317,7 @@ def _moves(action: Any, rig: Any) -> bool:
     return first is not None and bone_curves.bone_of(first.data_path) in rig.data.bones
 
 
-def _named(rig: Any, wanted: list[str]) -> list[Any]:
+def _named(rig: bpy.types.Object, wanted: list[str]) -> list[Any]:
     there = actions_moving(rig)
     by_name = {action.motionbridge_motion.motion_name.lower(): action for action in reversed(there)}
     by_name |= {action.name.lower(): action for action in reversed(there)}

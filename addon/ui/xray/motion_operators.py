@@ -28,7 +28,7 @@ from . import motion_choices
 from .motion_files import active_file
 
 
-def plays_action(operator: Any, context: Any) -> bool:
+def plays_action(operator: Any, context: bpy.types.Context) -> bool:
     """The poll of operators on what the active armature plays, with the reason where there is none."""
     if lacks_rig(operator, context):
         return False
@@ -46,15 +46,15 @@ class OnMotion(Operation):
     )
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         """The active armature plays an action."""
         return plays_action(cls, context)
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
         """The action."""
         return (self.chosen(context)[1],)
 
-    def chosen(self, context: Any) -> tuple[Any, Any]:
+    def chosen(self, context: bpy.types.Context) -> tuple[Any, Any]:
         """The armature and the action. Raises `WriteError`."""
         rig = rig_to_export(context, "")
         action = bpy.data.actions.get(self.action) if self.action else active_action(context)
@@ -65,7 +65,7 @@ class OnMotion(Operation):
             )
         return rig, action
 
-    def chosen_of_file(self, context: Any) -> tuple[Any, Any, Any]:
+    def chosen_of_file(self, context: bpy.types.Context) -> tuple[Any, Any, Any]:
         """The armature, the action and its motion file. Raises `WriteError`."""
         rig, action = self.chosen(context)
         file = action_lists.file_of(rig, action, motion_files.LISTS)
@@ -79,12 +79,12 @@ class OnMotion(Operation):
 class OnMotionFile(Operation):
     """Mixed into operators on the active motion file."""
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
         """Nothing, unless an operator changes the file: badges may be lost."""
         return ()
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         """The active armature has a motion file."""
         operator: Any = cls
         if lacks_rig(operator, context):
@@ -100,7 +100,7 @@ class MOTIONBRIDGE_OT_revert_motion(OnMotion, BlenderOperator):
     bl_label = "Restore Motion"
     bl_options = {"REGISTER", "UNDO"}
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Revert."""
         rig, action = self.chosen(context)
         motion_edit.revert(rig, action, report)
@@ -124,11 +124,11 @@ class MOTIONBRIDGE_OT_move_motion(OnMotion, BlenderOperator):
         ),
     )
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
         """The action, and the armature whose file it is of."""
         return self.chosen(context)
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Move, unless it is at that end already."""
         _, action, file = self.chosen_of_file(context)
         listed = library.motions_of(file)
@@ -146,11 +146,11 @@ class MOTIONBRIDGE_OT_delete_motion(OnMotion, BlenderOperator):
     bl_label = "Delete Motion"
     bl_options = {"REGISTER", "UNDO"}
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
         """The action, and the armature whose file it is of."""
         return self.chosen(context)
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Delete it and play the next of the list."""
         rig, action, file = self.chosen_of_file(context)
         name = action.name
@@ -171,11 +171,11 @@ class MOTIONBRIDGE_OT_add_motion(OnMotion, BlenderOperator):
     bl_label = "Add Action to File"
     bl_options = {"REGISTER", "UNDO"}
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
         """The action, and the armature whose file it is of."""
         return self.chosen(context)
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Put it at the end of the list."""
         rig, action = self.chosen(context)
         file = active_file(rig)
@@ -194,7 +194,7 @@ class MOTIONBRIDGE_OT_update_status(StartsAtOnce, OnMotionFile, BlenderOperator)
     bl_label = "Find Edited Motions"
     bl_options = {"REGISTER", "UNDO"}
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Compare."""
         rig = rig_to_export(context, "")
         listed = library.motions_of(active_file(rig))
@@ -214,7 +214,7 @@ class MOTIONBRIDGE_OT_use_action_name(OnMotion, BlenderOperator):
     bl_label = "Use as Motion Name"
     bl_options = {"REGISTER", "UNDO"}
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Take the action's name over."""
         _, action = self.chosen(context)
         action.motionbridge_motion.motion_name = action.name
@@ -228,11 +228,11 @@ class MOTIONBRIDGE_OT_match_scene(OnMotion, BlenderOperator):
     bl_label = "Match Scene to Motion"
     bl_options = {"REGISTER", "UNDO"}
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
         """Nothing but the scene."""
         return ()
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Set rate and range."""
         _, action = self.chosen(context)
         match_scene(context, omf.FRAMES_PER_SECOND, motion_length.ends_of(action))
@@ -256,27 +256,27 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
     )
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         """The active armature came from a model that refers to motion files."""
         if lacks_rig(cls, context):
             return False
         cls.poll_message_set("The model of the active armature has no motion references")
         return len(active_rig(context).motionbridge_model.references) > 0
 
-    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Any:
         """Show the list of what is in the files."""
         if bpy.app.background or self.every:
             self.called_by_person()
             return self.execute(context)
 
-        def show(context: Any, _report: Report) -> None:
+        def show(context: bpy.types.Context, _report: Report) -> None:
             first, *_ = paths = self._paths(rig_to_export(context, ""))
             hand_over(self, CALL.import_scene.xray_omf, filepath=first, files=[{"name": path} for path in paths])
 
         answer = self.answer(context, show)
         return {"CANCELLED"} if answer == {"RUNNING_MODAL"} else answer
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
         """The armature."""
         return (active_rig(context),)
 
@@ -302,7 +302,7 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
             )
         return missing
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Import them."""
         rig = rig_to_export(context, "")
         paths = self._paths(rig)
@@ -323,7 +323,7 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
 class OnMarks(OnMotion):
     """Mixed into operators that change the marks of a motion."""
 
-    def changed(self, context: Any, change: "Callable[[Any, list[core_model.Marker]], str]") -> Outcome:
+    def changed(self, context: bpy.types.Context, change: "Callable[[Any, list[core_model.Marker]], str]") -> Outcome:
         """Let ``change`` work on the marks as they stand, moved markers included, and show what came of it."""
         _, action = self.chosen(context)
         markers = marks.gather(action)
@@ -391,10 +391,10 @@ class MOTIONBRIDGE_OT_marks_rename(OnMarks, BlenderOperator):
             self.name = motion.marks[motion.active_mark].name
         return context.window_manager.invoke_props_dialog(self)
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Rename."""
 
-        def rename(_action: Any, mark: "core_model.Marker") -> "core_model.Marker":
+        def rename(_action: bpy.types.Action, mark: "core_model.Marker") -> "core_model.Marker":
             if not self.name:
                 raise WriteError("a mark needs a name", remedy="Type one")
             return core_model.Marker(self.name, mark.intervals)
@@ -409,7 +409,7 @@ class MOTIONBRIDGE_OT_marks_remove(OnMarks, BlenderOperator):
     bl_label = "Remove Mark"
     bl_options = {"REGISTER", "UNDO"}
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Remove it."""
         return self.changed_mark(context, lambda _action, _mark: None, said("Removed the mark {}"))
 
@@ -455,10 +455,10 @@ class MOTIONBRIDGE_OT_marks_remove_interval(OnMarks, BlenderOperator):
 
     interval: IntProperty(name="Interval", description="Index of the interval in the active mark", default=-1)
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Remove it."""
 
-        def remove(_action: Any, mark: "core_model.Marker") -> "core_model.Marker":
+        def remove(_action: bpy.types.Action, mark: "core_model.Marker") -> "core_model.Marker":
             number = self.interval if self.interval >= 0 else len(mark.intervals) - 1
             if not 0 <= number < len(mark.intervals):
                 raise WriteError("there is no such interval", remedy="Choose one of the list")
@@ -474,12 +474,12 @@ class MOTIONBRIDGE_OT_marks_from_markers(OnMarks, BlenderOperator):
     bl_label = "Update from Markers"
     bl_options = {"REGISTER", "UNDO"}
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Take them."""
         return self.changed(context, lambda _action, _markers: said("The marks already match their markers"))
 
 
-def active_motion(operator: OnMotion, context: Any) -> Any:
+def active_motion(operator: OnMotion, context: bpy.types.Context) -> Any:
     """The properties of the motion that an operator means, or None."""
     if not operator.action and not type(operator).poll(context):
         return None

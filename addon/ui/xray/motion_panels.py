@@ -31,7 +31,7 @@ def own_name(reference: str) -> str:
     return ", ".join(part.strip().replace("\\", "/").rpartition("/")[2] for part in reference.split(","))
 
 
-def state_of(rig: Any, reference: str) -> str:
+def state_of(rig: bpy.types.Object, reference: str) -> str:
     """A key of `ICONS`; of a mask that means several files, whether all of them are imported."""
     paths = motion_choices.paths_of(rig, reference)
     if not paths:
@@ -97,7 +97,7 @@ def draw(layout: bpy.types.UILayout, rig: Any) -> None:
         paragraph(column, shown("Not found: set the game folder in the preferences"), SIDEBAR, "INFO")
 
 
-def _play(rig: Any, number: int) -> None:
+def _play(rig: bpy.types.Object, number: int) -> None:
     library.adopt_copies(omf_codec.OMF, rig)
     library.adopt_copies(skl_codec.SKL, rig)
     if 0 <= number < len(bpy.data.actions):
@@ -159,7 +159,7 @@ class MOTIONBRIDGE_UL_motions(BlenderList):
         row.prop(self, "regular", text="", icon="SORTBYEXT")
         row.prop(self, "edited", text="", icon="GREASEPENCIL")
 
-    def filter_items(self, context: Any, data: Any, _property: str) -> tuple[list[int], list[int]]:
+    def filter_items(self, context: bpy.types.Context, data: Any, _property: str) -> tuple[list[int], list[int]]:
         """The motions of the active file, in the order of the file."""
         rig = active_rig(context)
         file = active_file(rig)
@@ -181,11 +181,11 @@ class MotionsPanel(MotionbridgePanel):
     bl_label = "Motions"
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         """The active armature is of the game."""
         return is_of_xray(context)
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: bpy.types.Context) -> None:
         """What to do first, or the lists."""
         layout = self.layout
         rig = active_rig(context)
@@ -239,7 +239,7 @@ def _draw_motions(layout: bpy.types.UILayout, rig: Any, context: Any) -> None:
         layout.operator("motionbridge.match_scene", icon="PREVIEW_RANGE")
 
 
-def _matches(scene: Any, action: Any) -> bool:
+def _matches(scene: bpy.types.Scene, action: bpy.types.Action) -> bool:
     first, last = motion_length.drawn_ends(action)
     same_rate = abs(actions.frames_per_second(scene) - omf.FRAMES_PER_SECOND) < 1e-3
     return same_rate and (scene.frame_start, scene.frame_end) == (first, last)
@@ -251,7 +251,7 @@ class OnActiveMotion(MotionbridgePanel):
     bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         """The active armature plays an action that is a motion."""
         action = active_action(context)
         return action is not None and action.motionbridge_motion.is_motion
@@ -263,7 +263,7 @@ class PlayingPanel(OnActiveMotion):
     bl_label = "Motion"
     bl_options = set()
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: bpy.types.Context) -> None:
         """Names, flags, numbers."""
         layout = fields(self.layout)
         action = active_action(context)
@@ -307,7 +307,7 @@ class MarksPanel(OnActiveMotion):
 
     bl_label = "Marks"
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: bpy.types.Context) -> None:
         """Marks, and the intervals of the active one."""
         layout = self.layout
         motion = active_action(context).motionbridge_motion
@@ -337,11 +337,11 @@ class PartitionsPanel(MotionbridgePanel):
     bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         """The active armature has a motion file."""
         return active_file(active_rig(context)) is not None
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: bpy.types.Context) -> None:
         """Partitions in their order, and the bones of the active one with their tracks."""
         layout = self.layout
         file = active_file(active_rig(context))
@@ -380,11 +380,11 @@ def _panels() -> list[type]:
 OBJECT: Any = bpy.types.Object
 
 
-def _playing(rig: Any) -> int:
+def _playing(rig: bpy.types.Object) -> int:
     return listed_actions.number_playing(rig)
 
 
-def _drawn(rig: Any) -> int:
+def _drawn(rig: bpy.types.Object) -> int:
     return listed_actions.number_drawn(rig)
 
 

@@ -48,7 +48,7 @@ class IMPORT_SCENE_OT_xray_anm(PathImportProperties, FileImport, ImportHelper, B
         for name in ("target", "draw_curve", "fake_user", "match_scene"):
             layout.prop(self, name)
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Import every file."""
         chosen = self.chosen_files("Choose at least one path (.anm)")
         made: list[paths.ImportedPath] = []
@@ -81,16 +81,16 @@ class MOTIONBRIDGE_OT_match_scene_to_path(Operation, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         """The active object follows a path."""
         cls.poll_message_set("The active object has no motion path")
         return active_path(context) is not None
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
         """Nothing but the scene."""
         return ()
 
-    def run(self, context: Any, _report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
         """Set rate, first and last frame."""
         _match(context, active_path(context))
         return frames_said(context)
@@ -197,11 +197,11 @@ class PathPanel(MotionbridgePanel):
     bl_order = 10
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         """The active object follows a path."""
         return active_path(context) is not None
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: bpy.types.Context) -> None:
         """The path, and the way to another."""
         layout = self.layout
         action = active_path(context)

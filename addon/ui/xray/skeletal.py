@@ -53,7 +53,7 @@ class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, FileImport, MotionList,
         default=False,
     )
 
-    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Any:
         """The file browser, or for files that are known already the list of their motions."""
         if bpy.app.background:
             return self.execute(context)
@@ -63,11 +63,11 @@ class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, FileImport, MotionList,
         self.called_by_person()
         return self.answer(context, self._list)
 
-    def _list(self, context: Any, report: Report) -> None:
+    def _list(self, context: bpy.types.Context, report: Report) -> None:
         self.list_files(skl_codec.SKL, report)
         self.ask(context)
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: bpy.types.Context) -> None:
         """Onto what, which, how."""
         draw_rig(self.layout, context)
         self.draw_list(self.layout)
@@ -77,7 +77,7 @@ class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, FileImport, MotionList,
         for name in ("fake_user", "match_scene", "stash"):
             layout.prop(self, name)
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Import every file."""
         paths = self.chosen_files("Choose at least one file of motions (.skl, .skls)")
         rig = rig_to_import_onto(context, report)
@@ -125,13 +125,13 @@ class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, FileImport, MotionList,
             )
         return chosen
 
-    def _after(self, context: Any, actions: list[Any], report: Report) -> None:
+    def _after(self, context: bpy.types.Context, actions: list[Any], report: Report) -> None:
         if self.match_scene:
             match_scene(context, actions[0].motionbridge_skeletal.fps, actions[0].frame_range)
         note_other_rates(context, actions, lambda action: action.motionbridge_skeletal.fps, "motion", report)
 
 
-def draw_rig(layout: bpy.types.UILayout, context: Any) -> None:
+def draw_rig(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Which armature is meant, or that there is none."""
     rig = likely_rig(context)
     if rig is None:
@@ -140,7 +140,7 @@ def draw_rig(layout: bpy.types.UILayout, context: Any) -> None:
         layout.label(text=shown("Armature: {}").format(rig.name), icon="ARMATURE_DATA", translate=False)
 
 
-def rig_to_import_onto(context: Any, report: Report) -> Any:
+def rig_to_import_onto(context: bpy.types.Context, report: Report) -> Any:
     """The active armature, or the only one there is. Raises `ReadError`."""
     rig = likely_rig(context)
     if rig is None:
@@ -196,7 +196,7 @@ class EXPORT_SCENE_OT_xray_skl(
         default="AUTOMATIC",
     )
 
-    def suggest(self, context: Any) -> None:
+    def suggest(self, context: bpy.types.Context) -> None:
         """The file the motions came from."""
         rig = likely_rig(context)
         file = file_played(rig) if rig is not None else None
@@ -214,7 +214,7 @@ class EXPORT_SCENE_OT_xray_skl(
         """The motions of a file of the editor. Raises `ReadError`."""
         return [name for name, _ in library.list_motions(skl_codec.SKL, str(path))]
 
-    def names_to_write(self, context: Any) -> list[str]:
+    def names_to_write(self, context: bpy.types.Context) -> list[str]:
         """The names that the chosen actions have in the game."""
         try:
             chosen = self._chosen(rig_to_export(context, self.collection))
@@ -222,7 +222,7 @@ class EXPORT_SCENE_OT_xray_skl(
             return []  # exporting says what is wrong
         return library.written_names(chosen, motion_files.SKL_LISTS, Report())
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: bpy.types.Context) -> None:
         """Which, where to, how; the edited rest pose and hidden keys only where there are such."""
         layout = fields(self.layout)
         layout.prop(self, "onto")
@@ -234,7 +234,7 @@ class EXPORT_SCENE_OT_xray_skl(
         self.draw_tolerances(layout)
         draw_backup(layout, self, self.filepath)
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Plan and write."""
         path = self.named_file(kinds.EDITOR_MOTIONS)
         if Path(path).suffix.lower() not in {".skl", ".skls"}:
@@ -263,7 +263,7 @@ class EXPORT_SCENE_OT_xray_skl(
         self.restore_hidden_keys(rig, chosen)
         return Outcome(f"{Path(path).name}: {plan.changes.sentence()}")
 
-    def _chosen(self, rig: Any) -> list[Any]:
+    def _chosen(self, rig: bpy.types.Object) -> list[Any]:
         file = file_played(rig)
         if self.choose == "FILE" and file is not None:
             return library.motions_of(file)
@@ -283,7 +283,7 @@ def file_played(rig: Any) -> Any:
     return next((file for file in reversed(files) if library.motions_of(file)), None)
 
 
-def active_skeletal(context: Any) -> Any:
+def active_skeletal(context: bpy.types.Context) -> Any:
     """The action that the active armature plays, where it is one of the editor's motions."""
     action = active_action(context)
     return action if action is not None and action.motionbridge_skeletal.is_skeletal else None
@@ -310,7 +310,7 @@ class MOTIONBRIDGE_UL_editor_motions(BlenderList):
         right.active = False
         right.label(text=item.motionbridge_skeletal.file, translate=False)
 
-    def filter_items(self, context: Any, data: Any, _property: str) -> tuple[list[int], list[int]]:
+    def filter_items(self, context: bpy.types.Context, data: Any, _property: str) -> tuple[list[int], list[int]]:
         """Those of the active armature's files, in their order."""
         rig = active_rig(context)
         if rig is None:
@@ -330,18 +330,18 @@ class MOTIONBRIDGE_OT_match_scene_to_editor_motion(Operation, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         """One plays."""
         if lacks_rig(cls, context):
             return False
         cls.poll_message_set("The active armature plays no editor motion")
         return active_skeletal(context) is not None
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
         """Nothing but the scene."""
         return ()
 
-    def run(self, context: Any, _report: Report) -> Outcome:
+    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
         """Set rate, first and last frame."""
         action = active_skeletal(context)
         match_scene(context, action.motionbridge_skeletal.fps, motion_length.ends_of(action))
@@ -356,11 +356,11 @@ class SkeletalPanel(MotionbridgePanel):
     bl_order = 9
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         """The active armature is of the game."""
         return is_of_xray(context)
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: bpy.types.Context) -> None:
         """The motion, or how to get one."""
         layout = self.layout
         action, rig = active_skeletal(context), active_rig(context)

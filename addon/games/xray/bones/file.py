@@ -124,7 +124,7 @@ def _first_of_each_name(document: Bones) -> dict[str, bones.Bone]:
     return found
 
 
-def _bones_by_name(rig: Any) -> dict[str, Any]:
+def _bones_by_name(rig: bpy.types.Object) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for bone in bone_properties.in_order(rig):
         found.setdefault(bone_properties.game_name(bone).lower(), bone)
@@ -159,7 +159,7 @@ def plan_export(rig: Any, path: str, report: Report) -> BonesPlan:
     return plan
 
 
-def _changed(rig: Any, document: Bones, plan: BonesPlan, report: Report) -> Bones:
+def _changed(rig: bpy.types.Object, document: Bones, plan: BonesPlan, report: Report) -> Bones:
     by_name = _bones_by_name(rig)
     changed = {}
     for index, section in enumerate(document.sections):
@@ -184,7 +184,7 @@ def _changed(rig: Any, document: Bones, plan: BonesPlan, report: Report) -> Bone
     return with_bones(document, changed, added)
 
 
-def _new_file(rig: Any, plan: BonesPlan) -> Bones:
+def _new_file(rig: bpy.types.Object, plan: BonesPlan) -> Bones:
     ours = [bone for bone in bone_properties.in_order(rig) if bone_properties.known(bone) is not None]
     if not ours:
         raise WriteError(

@@ -145,6 +145,6 @@ def in_order(rig: Any) -> list[Any]:
     return [bone for _, _, bone in ordered]
 
 
-def bones_in_order(rig: Any) -> list[str]:
+def bones_in_order(rig: bpy.types.Object) -> list[str]:
     """The game's names of all bones in the model's order."""
     return [game_name(bone) for bone in in_order(rig)]

@@ -76,7 +76,7 @@ def show(shown: Any) -> None:
     shown.data.update()
 
 
-def first_slot(shown: Any, selected: NDArray[np.bool_], place: int) -> SlotValues:
+def first_slot(shown: bpy.types.Object, selected: NDArray[np.bool_], place: int) -> SlotValues:
     """What the first of the ``selected`` (faces,) says, of its models the one at ``place``; nothing without any."""
     if not selected.any():
         return SlotValues()
@@ -92,7 +92,7 @@ def first_slot(shown: Any, selected: NDArray[np.bool_], place: int) -> SlotValue
     )
 
 
-def set_slots(shown: Any, selected: NDArray[np.bool_], given: SlotValues) -> NDArray[np.bool_]:
+def set_slots(shown: bpy.types.Object, selected: NDArray[np.bool_], given: SlotValues) -> NDArray[np.bool_]:
     """Give the ``selected`` (faces,) these values, outside edit mode; which of them were changed."""
     changed = np.zeros(len(selected), np.bool_)
     columns: dict[str, tuple[Any, Any]] = {

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import bpy
 import numpy as np
 
 from ....blender import attributes, tiles
@@ -26,7 +27,7 @@ from .details import COLOURS, WANTED
 from .gather import Plan, encode_detail_model, gather, report_problems
 
 
-def gather_ground(shown: Any) -> Mesh:
+def gather_ground(shown: bpy.types.Object) -> Mesh:
     """A point for each face: its middle, at the height of its lowest corner; attributes of faces as the point's."""
     middles, heights, values = tiles.gather(shown, WANTED, COLOURS)
     positions = np.concatenate([middles, heights[:, :1]], axis=1).astype(np.float32)
@@ -60,7 +61,7 @@ def _order(shown: Any) -> tuple[int, str]:
     return shown.motionbridge_level.number, shown.name
 
 
-def _name(shown: Any) -> str:
+def _name(shown: bpy.types.Object) -> str:
     return str(shown.name)
 
 
@@ -86,7 +87,7 @@ class _Models:
     changes: Changes
 
 
-def _gather_models(context: Any, ground: Any, base: Details | None, report: Report) -> _Models | None:
+def _gather_models(context: bpy.types.Context, ground: Any, base: Details | None, report: Report) -> _Models | None:
     """None where there is no collection of models: then they are the base's."""
     if ground.motionbridge_level.models is None and base is not None:
         return None
@@ -107,7 +108,7 @@ def _gather_models(context: Any, ground: Any, base: Details | None, report: Repo
     return _Models(dict(zip(numbers, documents, strict=True)), old if numbers != old else [], known - set(old), changes)
 
 
-def plan(context: Any, ground: Any, data: bytes, report: Report) -> Plan:
+def plan(context: bpy.types.Context, ground: Any, data: bytes, report: Report) -> Plan:
     """What would be written into the file of ``data``, or into a new one where that is empty. Raises `WriteError`."""
     attributes.warn_of_misfits(ground, WANTED, report, COLOURS)
     meshes.warn_of_modifiers(ground, report, {"MASK"})  # which hides slots without ground

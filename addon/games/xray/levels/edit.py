@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import bpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -60,7 +61,11 @@ def selected_faces(data: Any) -> NDArray[np.bool_]:
 
 
 def set_values(
-    context: Any, shown: Any, kind: str, values: Mapping[str, Any], names: Mapping[int, str] | None = None
+    context: bpy.types.Context,
+    shown: bpy.types.Object,
+    kind: str,
+    values: Mapping[str, Any],
+    names: Mapping[int, str] | None = None,
 ) -> Counts:
     """Give the selected faces these values; in object and edit mode alike.
 
@@ -84,7 +89,7 @@ def set_values(
     return Counts(int(changed.sum()), int(selected.sum()))
 
 
-def set_slots(context: Any, ground: Any, given: level_details_edit.SlotValues) -> Counts:
+def set_slots(context: bpy.types.Context, ground: Any, given: level_details_edit.SlotValues) -> Counts:
     """Give the slots of the selected faces these values; in object and edit mode alike."""
     with scope.object_mode(context):
         selected = selected_faces(ground.data)

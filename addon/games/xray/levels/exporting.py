@@ -63,7 +63,9 @@ def plan_export(context: Any, holder: Any, options: LevelExportOptions, report: 
     return plan
 
 
-def export_file(context: Any, holder: Any, path: Path | str, options: LevelExportOptions, report: Report) -> Plan:
+def export_file(
+    context: bpy.types.Context, holder: Any, path: Path | str, options: LevelExportOptions, report: Report
+) -> Plan:
     """Write the file, whole or not at all. Raises `WriteError`."""
     plan = plan_export(context, holder, options, report)
     files.warn_of_replacing(path, report)
@@ -71,7 +73,7 @@ def export_file(context: Any, holder: Any, path: Path | str, options: LevelExpor
     return plan
 
 
-def plan_save_back(context: Any, holder: Any, *, if_changed: OtherBase, report: Report) -> FilePlan:
+def plan_save_back(context: bpy.types.Context, holder: Any, *, if_changed: OtherBase, report: Report) -> FilePlan:
     """What of a level ``holder`` is, for the file it came from. Raises `WriteError`, also where that was changed."""
     properties = holder.motionbridge_level
     path = bpy.path.abspath(properties.path)
@@ -128,7 +130,7 @@ class Offending:
 
 
 def find_problems(
-    context: Any, holder: Any, report: Report, options: LevelExportOptions | None = None
+    context: bpy.types.Context, holder: Any, report: Report, options: LevelExportOptions | None = None
 ) -> list[Offending]:
     """What the game or its tools would not take, or what is worth a look, with the elements of Blender's meshes."""
     options = LevelExportOptions() if options is None else options

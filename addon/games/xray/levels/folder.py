@@ -43,7 +43,7 @@ def files_in(folder: Path) -> list[Path]:
 
 
 def import_folder(
-    context: Any, folder: Path, options: LevelImportOptions, report: Report, step: Callable[[int], None]
+    context: bpy.types.Context, folder: Path, options: LevelImportOptions, report: Report, step: Callable[[int], None]
 ) -> list[ImportedLevelFile]:
     """Every file of ``folder`` that can be shown, each kind in a collection below one of the folder's name.
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import bpy
 import numpy as np
 
 from ....blender import attributes
@@ -83,7 +84,7 @@ def gather(context: Any, shown: Any, kind: str, options: LevelExportOptions, rep
     return replace(shape, mesh=mesh)
 
 
-def _take_materials(shown: Any, mesh: Mesh, report: Report) -> None:
+def _take_materials(shown: bpy.types.Object, mesh: Mesh, report: Report) -> None:
     """Game materials by Blender's: the slot of a face counts where it stands for one, else the attribute."""
     numbers, index = level_materials.game_numbers(shown.data), mesh.material_index
     if index is None or not len(numbers) or (numbers < 0).all():

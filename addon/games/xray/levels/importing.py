@@ -51,7 +51,9 @@ COLOURS = {
 """Of objects, for viewports that are coloured by object."""
 
 
-def import_file(context: Any, path: Path | str, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
+def import_file(
+    context: bpy.types.Context, path: Path | str, options: LevelImportOptions, report: Report
+) -> ImportedLevelFile:
     """The file in the scene, selected and active. Raises `ReadError` before anything is made."""
     made = read_file(path, options, report)
     into = scope.target_collection(context, report, options.collection)

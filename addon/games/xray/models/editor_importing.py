@@ -62,7 +62,7 @@ def import_model(context: Any, path: Path | str, options: ModelImportOptions, re
     return result
 
 
-def _build_rig(context: Any, skeleton: Skeleton, model: editor_model.Model) -> tuple[Any, list[str]]:
+def _build_rig(context: bpy.types.Context, skeleton: Skeleton, model: editor_model.Model) -> tuple[Any, list[str]]:
     rig, given = armature.build(context, skeleton)
     bones = rig.data.bones
     for number, (found, name) in enumerate(zip(model.bones, given, strict=True)):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import bpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -91,7 +92,9 @@ def plan_export(context: Any, holder: Any, options: ModelExportOptions, report: 
     return Plan(ogf.write(document), changes, words)
 
 
-def export_model(context: Any, holder: Any, path: Path | str, options: ModelExportOptions, report: Report) -> Plan:
+def export_model(
+    context: bpy.types.Context, holder: Any, path: Path | str, options: ModelExportOptions, report: Report
+) -> Plan:
     """Write the model to ``path``, whole or not at all; untouched, it is the imported file. Raises `WriteError`."""
     plan = plan_export(context, holder, options, report)
     files.warn_of_replacing(path, report)
@@ -167,7 +170,7 @@ def _gather_mesh(shown: Any, holder: Any, labels: list[str], report: Report) -> 
     return mesh, gathered.exact_normals
 
 
-def _place(shown: Any, holder: Any) -> Floats:
+def _place(shown: bpy.types.Object, holder: Any) -> Floats:
     """(4, 4) the object's transform in the model."""
     if shown == holder:
         return np.eye(4)
@@ -193,7 +196,7 @@ def _with_skeleton(rig: Any, base: Ogf, _options: ModelExportOptions, report: Re
     return _with_physics(rig, document, changes)
 
 
-def gather_skeleton(rig: Any, base: Ogf) -> Skeleton:
+def gather_skeleton(rig: bpy.types.Object, base: Ogf) -> Skeleton:
     """The rig's bones in the model's order; those nobody moved at rest as the model's file has them."""
     now = armature.rest_of(rig, space.XRAY_ROOT_FRAME)
     place_of = {bone: place for place, bone in enumerate(now.bones)}

@@ -151,7 +151,7 @@ def _report_left_out(document: Ogf, report: Report) -> None:
             report.warn(odd, ".".join([document.name, *map(str, part.path)]))
 
 
-def _build_rig(context: Any, skeleton: Skeleton, document: Ogf) -> tuple[Any, list[str]]:
+def _build_rig(context: bpy.types.Context, skeleton: Skeleton, document: Ogf) -> tuple[Any, list[str]]:
     rig, given = armature.build(context, skeleton)
     physics = document.first(IkData)
     bones = rig.data.bones

@@ -73,8 +73,8 @@ def _set_status(action: Any, status: str) -> None:
 
 
 def _compared(
-    context: Any,
-    rig: Any,
+    context: bpy.types.Context,
+    rig: bpy.types.Object,
     file: Any,
     chosen: Sequence[Any],
     report: Report,
@@ -122,7 +122,7 @@ def revert(rig: Any, action: Any, report: Report) -> None:
         rotation_modes.restore(rig, action)
 
 
-def move(file: Any, action: Any, steps: int) -> None:
+def move(file: Any, action: bpy.types.Action, steps: int) -> None:
     """Move an action up (negative) or down in its file's list."""
     listed = motions_of(file)
     place = listed.index(action)

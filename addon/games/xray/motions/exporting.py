@@ -85,8 +85,8 @@ class Host(Protocol):
 
 def plan_export(
     codec: Codec,
-    context: Any,
-    rig: Any,
+    context: bpy.types.Context,
+    rig: bpy.types.Object,
     chosen: Sequence[Any],
     path: str,
     *,
@@ -115,8 +115,8 @@ def plan_export(
 
 def plan_save_back(
     codec: Codec,
-    context: Any,
-    rig: Any,
+    context: bpy.types.Context,
+    rig: bpy.types.Object,
     file: Any,
     *,
     options: Any,
@@ -160,8 +160,8 @@ def plan_save_back(
 
 def plan_onto(
     codec: Codec,
-    context: Any,
-    rig: Any,
+    context: bpy.types.Context,
+    rig: bpy.types.Object,
     chosen: Sequence[Any],
     path: str,
     *,
@@ -202,7 +202,7 @@ def _warn_of_removed(codec: Codec, plan: Plan, report: Report) -> None:
         report.warn(said_of(len(removed), "motions of the replaced file", "are removed"), shortened(removed))
 
 
-def _warn_of_other_rigs(lists: Kind, rig: Any, file: Any, report: Report) -> None:
+def _warn_of_other_rigs(lists: Kind, rig: bpy.types.Object, file: Any, report: Report) -> None:
     path = bpy.path.abspath(file.path)
     for other in motion_files.objects():
         if other != rig and any(bpy.path.abspath(one.path) == path for one in lists.files_of(other)):
@@ -226,11 +226,11 @@ class Gatherer:
         self._files = action_lists.files_of_actions(rig, lists)
         self._rest_changes: dict[str, list[str]] = {}
 
-    def motion(self, action: Any, label: str) -> Any:
+    def motion(self, action: bpy.types.Action, label: str) -> Any:
         """The motion to write for an action under a name."""
         raise NotImplementedError
 
-    def _reached(self, action: Any, among: Collection[str] | None) -> tuple[set[str], Iterable[str]]:
+    def _reached(self, action: bpy.types.Action, among: Collection[str] | None) -> tuple[set[str], Iterable[str]]:
         """The bones (of those ``among``) that keys do not tell everything of, and why."""
         reasons = self._sampler.reach.of(action, among)
         return {bone for bones in reasons.values() for bone in bones}, reasons
@@ -243,7 +243,7 @@ class Gatherer:
             self.report.note(text, self._rig.name)
 
     def _warn_of_left_out(
-        self, action: Any, left_out: Iterable[str], other_kinds: Iterable[str], reached: set[str]
+        self, action: bpy.types.Action, left_out: Iterable[str], other_kinds: Iterable[str], reached: set[str]
     ) -> None:
         """Warn of what is not written, but for bones that are ``reached`` and written as Blender shows them."""
         for path in left_out:
@@ -251,7 +251,7 @@ class Gatherer:
                 self.report.warn("the game cannot store these curves; left out", f"{action.name}: {path}")
         warn_of_other_kinds([bone for bone in other_kinds if bone not in reached], action, self.report)
 
-    def _rest_for(self, action: Any) -> tuple[Rest, set[str]]:
+    def _rest_for(self, action: bpy.types.Action) -> tuple[Rest, set[str]]:
         """The rest pose that the action's keys are relative to, and the bones of which it is not the import's."""
         file = self._files.get(action)
         if file is not None and file.name not in self._rest_changes:

@@ -55,7 +55,7 @@ def objects() -> Iterable[Any]:
     return bpy.data.objects
 
 
-def _fits(action: Any, file: Any, place: int) -> bool:
+def _fits(action: bpy.types.Action, file: Any, place: int) -> bool:
     """Whether an action can be what an `.omf` had at an index: its name and number of frames."""
     there = document_of(file).motion_set.library.motions
     motion = motion_of(action)
@@ -83,7 +83,7 @@ def lists_of(file: Any) -> Kind:
     return SKL_LISTS if isinstance(file, SkeletalFile) else LISTS
 
 
-def attach(rig: Any, path: str, lists: Kind) -> Any:
+def attach(rig: bpy.types.Object, path: str, lists: Kind) -> Any:
     """A new file on ``rig``, with a key that no other has, an empty list of actions and the rest pose."""
     taken = {file.name for other in objects() for file in lists.files_of(other)}
     file = lists.files_of(rig).add()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import bpy
 import numpy as np
 
 from ....blender import action as actions
@@ -122,7 +123,7 @@ def _key_ends(base: SkeletalMotion) -> tuple[float, float]:
     return (float(found.min()), float(found.max())) if len(found) else (0.0, 0.0)
 
 
-def warn_of_skeletal(action: Any, base: SkeletalMotion, frames: tuple[int, int], report: Report) -> None:
+def warn_of_skeletal(action: bpy.types.Action, base: SkeletalMotion, frames: tuple[int, int], report: Report) -> None:
     """Say which motion of the editor becomes shorter, and which of its new keys are not played."""
     first, last = frames
     if last - first < base.last - base.first:

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+import bpy
+
 from ....blender import action as actions
 from ....blender import action_lists, armature
 from ....blender.action_lists import Kind
@@ -86,32 +88,34 @@ class Codec(Protocol):
         """Name and number of frames of every motion of a document."""
 
     def builder(
-        self, rig: Any, opened: Opened, chosen: list[int], options: Any, report: Report
+        self, rig: bpy.types.Object, opened: Opened, chosen: list[int], options: Any, report: Report
     ) -> AbstractContextManager[Builder]:
         """A maker of actions of the motions at these indices. Raises `ReadError` before anything is made."""
 
-    def attach(self, rig: Any, opened: Opened) -> Any:
+    def attach(self, rig: bpy.types.Object, opened: Opened) -> Any:
         """Keep a file on ``rig``: everything but its motions' keys, which go with their actions."""
 
-    def mark_new(self, action: Any, order: int) -> None:
+    def mark_new(self, action: bpy.types.Action, order: int) -> None:
         """Note on an action that it is a new motion, and its number in the list."""
 
     def refuse_to_replace(self, path: str) -> None:
         """Raise `WriteError` where a new file of motions alone may not get this path."""
 
-    def host(self, rig: Any, chosen: Sequence[Any], *, disk: str = "", file: Any = None) -> Host:
+    def host(self, rig: bpy.types.Object, chosen: Sequence[Any], *, disk: str = "", file: Any = None) -> Host:
         """What ``chosen`` actions go into: the file at the path ``disk``, else ``file`` (or theirs) as imported."""
 
-    def host_of_list(self, rig: Any, file: Any, listed: Sequence[Any], report: Report, *, disk: str) -> Host:
+    def host_of_list(
+        self, rig: bpy.types.Object, file: Any, listed: Sequence[Any], report: Report, *, disk: str
+    ) -> Host:
         """As `host`, for saving what a file's list says."""
 
-    def gatherer(self, rig: Any, options: Any, report: Report, sampler: Sampler, host: Any) -> Gatherer:
+    def gatherer(self, rig: bpy.types.Object, options: Any, report: Report, sampler: Sampler, host: Any) -> Gatherer:
         """A reader of actions."""
 
     def encode(self, gatherer: Any, gathered: list[Any], host: Any, path: str, options: Any) -> Plan:
         """The file with what was gathered in it."""
 
-    def settle(self, plan: Any, rig: Any, file: Any, options: Any = None) -> Any:
+    def settle(self, plan: Any, rig: bpy.types.Object, file: Any, options: Any = None) -> Any:
         """After ``plan`` was written: the file on disk, and its names, are known. Gives back the file."""
 
 
@@ -157,8 +161,8 @@ def list_motions(codec: Codec, path: str) -> list[tuple[str, int]]:
 
 def import_motions(
     codec: Codec,
-    context: Any,
-    rig: Any,
+    context: bpy.types.Context,
+    rig: bpy.types.Object,
     path: str,
     *,
     options: Any,
@@ -213,7 +217,7 @@ def _chosen(labels: list[str], wanted: Collection[str] | None, path: str) -> lis
     return chosen
 
 
-def refuse_strangers(bones: Collection[str], places: dict[str, int], rig: Any, path: str) -> None:
+def refuse_strangers(bones: Collection[str], places: dict[str, int], rig: bpy.types.Object, path: str) -> None:
     """Raise `ReadError` where none of the ``bones`` of a file is in an armature with ``places`` as `bone_places`."""
     if bones and not {bone.lower() for bone in bones} & places.keys():
         raise ReadError(
@@ -240,13 +244,13 @@ def order_of(action: Any) -> str:
     return ORDER if skeletal.is_skeletal and skeletal.rotation == "EULER" else ""
 
 
-def play(context: Any, rig: Any, action: Any) -> None:
+def play(context: bpy.types.Context, rig: bpy.types.Object, action: bpy.types.Action) -> None:
     """Make ``rig`` play an action, its bones turned by what the action turns them by."""
     actions.play(context, rig, action, order_of(action))
     hold_used(rig)
 
 
-def hold_used(rig: Any) -> None:
+def hold_used(rig: bpy.types.Object) -> None:
     """Let the lists of an armature's files know which of their actions it uses; see `action_lists`."""
     for lists in (LISTS, SKL_LISTS):
         action_lists.hold_used(rig, lists)
@@ -260,7 +264,7 @@ def motions_of(file: Any) -> list[Any]:
     lists = lists_of(file)
     places, listed = action_lists.members(file, lists), action_lists.listed(file, lists)
 
-    def rank(action: Any) -> tuple[Any, ...]:
+    def rank(action: bpy.types.Action) -> tuple[Any, ...]:
         # The editor's motions have no order of their own.
         order = getattr(lists.properties(action), "order", 0)
         return action not in listed, order, places[action] < 0, places[action], action.name
@@ -288,7 +292,7 @@ def add(codec: Codec, file: Any, action: Any) -> None:
     action.use_fake_user = True
 
 
-def adopt_copies(codec: Codec, rig: Any) -> None:
+def adopt_copies(codec: Codec, rig: bpy.types.Object) -> None:
     """Make copies that the armature uses motions of their file, so that they stay when it plays others."""
     for file, action in action_lists.unlisted(rig, codec.lists):
         add(codec, file, action)
@@ -297,7 +301,7 @@ def adopt_copies(codec: Codec, rig: Any) -> None:
 # ---- names
 
 
-def imported_name(action: Any, lists: Kind) -> str:
+def imported_name(action: bpy.types.Action, lists: Kind) -> str:
     """The name an action's motion had in its file, "" for a new one."""
     return str(lists.properties(action).imported_name)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import bpy
 import numpy as np
 
 from ....core.model import Marker
@@ -35,7 +36,7 @@ def store(action: Any, markers: list[Marker]) -> None:
     show(action)
 
 
-def show(action: Any) -> None:
+def show(action: bpy.types.Action) -> None:
     """One pose marker for each start and end, on the nearest frame; the user's own markers stay."""
     known = {marker.name: marker for marker in action.pose_markers}
     wanted = dict(_times(action))
@@ -55,20 +56,20 @@ def show_typed(interval: Any, which: int) -> None:
                     marker.frame = frame_of(action, (interval.start, interval.end)[which])
 
 
-def hide(action: Any) -> None:
+def hide(action: bpy.types.Action) -> None:
     """Take the pose markers of the marks away; the user's own markers stay."""
     shown = {name for name, _ in _times(action)}
     for marker in [marker for marker in action.pose_markers if marker.name in shown]:
         action.pose_markers.remove(marker)
 
 
-def frame_of(action: Any, seconds: float) -> int:
+def frame_of(action: bpy.types.Action, seconds: float) -> int:
     """The whole frame nearest to a time of the motion; of a broken file's time what Blender can number."""
     frame = first_frame(action) + seconds * _rate(action)
     return 0 if np.isnan(frame) else round(min(max(frame, -FARTHEST), FARTHEST))
 
 
-def seconds_at(action: Any, frame: float) -> float:
+def seconds_at(action: bpy.types.Action, frame: float) -> float:
     """The time of the motion at a frame."""
     return (frame - first_frame(action)) / _rate(action)
 
@@ -78,7 +79,7 @@ def _rate(action: Any) -> float:
     return float(FRAMES_PER_SECOND * action.motionbridge_motion.frame_step)
 
 
-def first_frame(action: Any) -> float:
+def first_frame(action: bpy.types.Action) -> float:
     """The frame at which the motion's time is 0."""
     return float(action.frame_start if action.use_frame_range else action.curve_frame_range[0])
 

@@ -88,7 +88,7 @@ class OmfHost:
         named = {names.decode(name).lower() for name in listed if name}
         return named if len(named) == len(listed) >= tracks else None
 
-    def index(self, action: Any) -> int | None:
+    def index(self, action: bpy.types.Action) -> int | None:
         """The index here of the motion that an action is, None for a new one."""
         return self.indices.get(action)
 
@@ -167,7 +167,7 @@ class OmfHost:
         return omf.write(document), document
 
 
-def host_on_disk(path: str, rig: Any) -> OmfHost:
+def host_on_disk(path: str, rig: bpy.types.Object) -> OmfHost:
     """The file at ``path``, a motion file or a model with motions inside; its motions are known if ``rig`` has it."""
     data = files.read_file(path)
     file = file_at(rig, path)
@@ -211,7 +211,7 @@ def _moved_indices(file: Any, there: MotionSet | None, digest: str) -> dict[int,
     return {index: now[label].pop(0) for index, label in enumerate(before) if now.get(label)}
 
 
-def host_as_imported(rig: Any, chosen: Sequence[Any], file: Any = None) -> OmfHost:
+def host_as_imported(rig: bpy.types.Object, chosen: Sequence[Any], file: Any = None) -> OmfHost:
     """The motions of ``chosen`` as their file had them; of ``file``, or of the file most of them came from."""
     file = file if file is not None else _common_file(rig, chosen)
     if file is None:
@@ -239,7 +239,7 @@ def _common_file(rig: Any, chosen: Sequence[Any]) -> Any:
     return rig.motionbridge_motion_files[named.most_common(1)[0][0]] if named else None
 
 
-def host_of_list(rig: Any, file: Any, listed: Sequence[Any], report: Report, *, disk: str) -> OmfHost:
+def host_of_list(rig: bpy.types.Object, file: Any, listed: Sequence[Any], report: Report, *, disk: str) -> OmfHost:
     """What saving the list of ``file`` starts from: ``disk``, else the file as imported; with the panel's partitions.
 
     Raises `WriteError` where the model that had the motions is gone.

@@ -42,11 +42,11 @@ FLAG_ITEMS = (
 """The bits are those of the file (`formats.xray.omf.document.MotionFlag`), which is not loaded for this."""
 
 
-def _start_typed(interval: "MarkInterval", _context: Any) -> None:
+def _start_typed(interval: "MarkInterval", _context: bpy.types.Context) -> None:
     marks.show_typed(interval, 0)
 
 
-def _end_typed(interval: "MarkInterval", _context: Any) -> None:
+def _end_typed(interval: "MarkInterval", _context: bpy.types.Context) -> None:
     marks.show_typed(interval, 1)
 
 
@@ -73,7 +73,7 @@ def _set_target_text(motion: Any, text: str) -> None:
     motion_files.set_target(motion, text)
 
 
-def _search_targets(motion: Any, _context: Any, text: str) -> list[str]:
+def _search_targets(motion: Any, _context: bpy.types.Context, text: str) -> list[str]:
     return [name for name in motion_files.target_names(motion) if text.lower() in name.lower()]
 
 

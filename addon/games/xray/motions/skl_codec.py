@@ -78,19 +78,19 @@ class SklCodec:
         return [(motion.label, max(motion.last - motion.first, 0) + 1) for motion in document.motions]
 
     def builder(
-        self, rig: Any, opened: Opened, chosen: list[int], options: SkeletalImportOptions, report: Report
+        self, rig: bpy.types.Object, opened: Opened, chosen: list[int], options: SkeletalImportOptions, report: Report
     ) -> SklBuilder:
         """A maker of actions. Raises `ReadError` where no bone of them is in the armature."""
         return SklBuilder(rig, opened, chosen, options, report)
 
-    def attach(self, rig: Any, opened: Opened) -> Any:
+    def attach(self, rig: bpy.types.Object, opened: Opened) -> Any:
         """Keep a file on ``rig``."""
         file = motion_files.attach(rig, opened.path, SKL_LISTS)
         file.sha256 = opened.digest
         motion_files.keep_skl_document(file, opened.document)
         return file
 
-    def mark_new(self, action: Any, order: int) -> None:
+    def mark_new(self, action: bpy.types.Action, order: int) -> None:
         """The editor's motions have neither badge nor order."""
 
     def refuse_to_replace(self, path: str) -> None:
@@ -105,12 +105,14 @@ class SklCodec:
         file = rig.motionbridge_skeletal_files[known.most_common(1)[0][0]] if known else file
         return SklHost(rig, skl_document_of(file) if file is not None else None, file)
 
-    def host_of_list(self, rig: Any, file: Any, listed: Sequence[Any], _report: Report, *, disk: str) -> SklHost:
+    def host_of_list(
+        self, rig: bpy.types.Object, file: Any, listed: Sequence[Any], _report: Report, *, disk: str
+    ) -> SklHost:
         """As `host`: the list says nothing else."""
         return self.host(rig, listed, disk=disk, file=file)
 
     def gatherer(
-        self, rig: Any, options: SkeletalExportOptions, report: Report, sampler: Sampler, _host: SklHost
+        self, rig: bpy.types.Object, options: SkeletalExportOptions, report: Report, sampler: Sampler, _host: SklHost
     ) -> SklGatherer:
         """A reader of actions as motions."""
         return SklGatherer(rig, options, report, sampler)
@@ -156,7 +158,7 @@ class SklBuilder:
     """Makes the actions of an import."""
 
     def __init__(
-        self, rig: Any, opened: Opened, chosen: list[int], options: SkeletalImportOptions, report: Report
+        self, rig: bpy.types.Object, opened: Opened, chosen: list[int], options: SkeletalImportOptions, report: Report
     ) -> None:
         """Refuses, before anything is made, motions of none of which a bone is in the armature."""
         self._rig, self._document, self._chosen, self._options = rig, opened.document, chosen, options
@@ -208,7 +210,7 @@ class SklBuilder:
         """The panel shows all files of the editor together."""
 
 
-def _showing(rig: Any, options: SkeletalImportOptions, report: Report) -> Showing:
+def _showing(rig: bpy.types.Object, options: SkeletalImportOptions, report: Report) -> Showing:
     others = pose.actions_turning(rig, pose.QUATERNION)
     quaternions = options.rotation is Rotation.QUATERNION or (options.rotation is Rotation.AUTOMATIC and bool(others))
     if quaternions and options.rotation is Rotation.AUTOMATIC:
@@ -235,7 +237,7 @@ class Bones:
     order: list[str]
 
 
-def bones_of(rig: Any, rest: Rest) -> Bones:
+def bones_of(rig: bpy.types.Object, rest: Rest) -> Bones:
     """The bones of ``rig``, standing as ``rest`` says."""
     return Bones(rest, bone_places(rig, rest), bones_in_order(rig))
 
@@ -498,14 +500,14 @@ class SklGatherer(Gatherer):
             return float(FRAMES_PER_SECOND * action.motionbridge_motion.frame_step)
         return actions.frames_per_second(bpy.context.scene)
 
-    def _frames(self, action: Any, base: SkeletalMotion | None) -> tuple[int, int]:
+    def _frames(self, action: bpy.types.Action, base: SkeletalMotion | None) -> tuple[int, int]:
         if base is None:
             return motion_length.ends_of(action)
         first, last = motion_length.frames_of_skeletal(action, base)
         motion_length.warn_of_skeletal(action, base, (first, last), self.report)
         return first, last
 
-    def _bones_then(self, action: Any) -> Bones:
+    def _bones_then(self, action: bpy.types.Action) -> Bones:
         file = self._files.get(action)
         key = file.name if file is not None else ""
         if key not in self._then:
@@ -514,7 +516,7 @@ class SklGatherer(Gatherer):
             )
         return self._then[key]
 
-    def _fill(self, clip: CurveClip, action: Any, base: SkeletalMotion | None) -> None:
+    def _fill(self, clip: CurveClip, action: bpy.types.Action, base: SkeletalMotion | None) -> None:
         """Give ``clip`` the tracks that are not what ``base`` says."""
         rest, moved = self._rest_for(action)
         frame = base.frame if base is not None else 1.0 / clip.fps
@@ -535,7 +537,9 @@ class SklGatherer(Gatherer):
             clip.bones.append(self._labels[place])
             clip.tracks.append(channels)
 
-    def _warn(self, action: Any, found: pose.PoseKeys, tracked: list[str] | None, reached: set[str]) -> None:
+    def _warn(
+        self, action: bpy.types.Action, found: pose.PoseKeys, tracked: list[str] | None, reached: set[str]
+    ) -> None:
         """``tracked``: the bones that the file has tracks of, None for a new motion; ``reached``: those sampled."""
         self._warn_of_left_out(action, found.left_out, found.other_kinds, reached)
         muted = [bone for bone in found.muted if bone not in reached]

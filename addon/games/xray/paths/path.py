@@ -55,7 +55,7 @@ class PathPlan(FilePlan):
         return f"{self.changes.sentence()}{how}"
 
 
-def import_path(context: Any, file: str, options: PathImportOptions, report: Report) -> ImportedPath:
+def import_path(context: bpy.types.Context, file: str, options: PathImportOptions, report: Report) -> ImportedPath:
     """The path of a file as an action, and the object that plays it. Raises `ReadError`, `WriteError`."""
     data = files.read_file(file)
     document = anm.read(data, file, report)
@@ -140,7 +140,7 @@ def _owner(context: Any, name: str, options: PathImportOptions, report: Report) 
     return _new_owner(context, name, report), active
 
 
-def _new_owner(context: Any, name: str, report: Report) -> Any:
+def _new_owner(context: bpy.types.Context, name: str, report: Report) -> Any:
     """A new empty."""
     into = scope.target_collection(context, report)
     owner = bpy.data.objects.new(name, None)
@@ -149,7 +149,7 @@ def _new_owner(context: Any, name: str, report: Report) -> Any:
     return owner
 
 
-def _plays(shown: Any) -> bool:
+def _plays(shown: bpy.types.Object) -> bool:
     return shown.animation_data is not None and shown.animation_data.action is not None
 
 
@@ -228,7 +228,7 @@ def plan_export(
 
 
 def plan_save_back(
-    context: Any, active: Any, *, options: PathExportOptions, if_changed: OtherBase, report: Report
+    context: bpy.types.Context, active: Any, *, options: PathExportOptions, if_changed: OtherBase, report: Report
 ) -> PathPlan:
     """The path that ``active`` follows for the file it came from. Raises `WriteError`, also where that is changed."""
     properties = followed_action(active).motionbridge_path
