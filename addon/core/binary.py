@@ -127,11 +127,12 @@ class Reader:
                 "Fetch the file with `git lfs pull`",
             )
 
-    def expect_room(self, count: int, nouns: str, least: int, remedy: str = DAMAGED) -> None:
-        """Refuse a declared number of things, ``least`` bytes each or more, that the bytes left cannot hold."""
+    def expect_room(self, count: int, nouns: str, least: int, remedy: str = DAMAGED) -> int:
+        """A declared number of things, ``least`` bytes each or more. Raises `ReadError` if they cannot be there."""
         if not 0 <= count * least <= self.remaining:
             needed = f"{said_of(count, nouns, 'need')} at least {counted(count * least, 'byte')}"
             raise self.error(f"{needed}, {said_of(self.remaining, 'bytes', 'are')} left", remedy)
+        return count
 
     def expect_end(self, what: str) -> None:
         """Refuse bytes left over behind ``what``."""

@@ -238,9 +238,7 @@ class Parts:
 
 
 def _counted(reader: Reader, what: str, smallest: int) -> int:
-    count = reader.u32(f"the number of {what}")
-    reader.expect_room(count, what, smallest)
-    return count
+    return reader.expect_room(reader.u32(f"the number of {what}"), what, smallest)
 
 
 @dataclass(slots=True)

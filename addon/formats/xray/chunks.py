@@ -8,9 +8,10 @@ plain bodies, and declared sizes lie in broken files: both are kept as they are,
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from ...core.binary import Bytes, Reader
 from ...core.errors import ReadError
@@ -187,6 +188,51 @@ def section_lines(
             yield from (f"  {line}" for line in lines(section.chunk, section.value))
     if len(tail):
         yield f"tail {bytes(tail).hex()}"
+
+
+class SectionRun(Protocol):
+    """Whatever consists of chunks in a row."""
+
+    @property
+    def sections(self) -> Sequence[Section[Any]]:
+        """The chunks, in the file's order."""
+
+    @property
+    def tail(self) -> Bytes:
+        """What stands behind the last one."""
+
+
+def section_differences(
+    path: str,
+    one: SectionRun,
+    other: SectionRun,
+    place: Callable[[Any], str],
+    differences: Callable[[Any, Any], Iterable[str]],
+) -> Iterator[str]:
+    """What differs between two runs of chunks, paired by id, repeated ones in order.
+
+    ``place`` names a section; ``differences`` says what differs between the two of a pair.
+    """
+    ones, others = _by_id(one.sections), _by_id(other.sections)
+    yield from (f"{path}{place(section)} is only in the first" for key, section in ones.items() if key not in others)
+    yield from (f"{path}{place(section)} is only in the second" for key, section in others.items() if key not in ones)
+    together = [key for key in ones if key in others]
+    if together != [key for key in others if key in ones]:
+        yield f"{path}the chunks are in another order"
+    for key in together:
+        yield from differences(ones[key], others[key])
+    if one.tail != other.tail:
+        yield f"{path}bytes behind the last chunk differ"
+
+
+def _by_id(sections: Iterable[Section[Any]]) -> dict[tuple[int, int], Section[Any]]:
+    seen: Counter[int] = Counter()
+    result = {}
+    for section in sections:
+        identifier = section.chunk.plain_id
+        seen[identifier] += 1
+        result[identifier, seen[identifier]] = section
+    return result
 
 
 def listed(chunks: Sequence[Chunk]) -> str:

@@ -16,7 +16,6 @@ from ....core.binary import Reader, Writer
 from ....core.errors import ReadError
 from ..channels import NAMES
 from ..envelopes import StoredEnvelope, read_old, write_envelope
-from .mesh_chunks import counted
 
 SURFACES, SURFACES_WITHOUT_MATERIAL, OLD_SURFACES = 0x907, 0x906, 0x905
 """Chunk ids of surfaces, from the newest layout to the oldest."""
@@ -124,7 +123,7 @@ class Surfaces:
 
     @classmethod
     def _read(cls, reader: Reader, layout: int) -> Surfaces:
-        count = counted(reader, reader.u32("the number of surfaces"), "surfaces", 13)
+        count = reader.expect_room(reader.u32("the number of surfaces"), "surfaces", 13)
         read_one = _read_old_surface if layout == OLD_SURFACES else partial(_read_surface, layout=layout)
         return cls([read_one(reader) for _ in range(count)], layout)
 
@@ -213,7 +212,7 @@ class OldBones:
     @classmethod
     def read(cls, reader: Reader) -> OldBones:
         bones = []
-        for _ in range(counted(reader, reader.u32("the number of bones"), "bones", 31)):
+        for _ in range(reader.expect_room(reader.u32("the number of bones"), "bones", 31)):
             texts = [reader.string(f"a bone's {what}") for what in ("name", "parent", "weight map")]
             bones.append(OldBone(texts[0], texts[1], texts[2], reader.array("<f4", 7, what="a bone's placement")))
         return cls(bones)
@@ -247,7 +246,7 @@ class ObjectMotions:
     @classmethod
     def read(cls, reader: Reader) -> ObjectMotions:
         motions = []
-        for _ in range(counted(reader, reader.u32("the number of motions"), "motions", 87)):
+        for _ in range(reader.expect_room(reader.u32("the number of motions"), "motions", 87)):
             name = reader.string("a motion's name")
             first, last = reader.i32("the first frame"), reader.i32("the last frame")
             fps, version = reader.f32("the frames per second"), reader.u16("the version")
@@ -284,7 +283,7 @@ class NumberedParts:
     @classmethod
     def read(cls, reader: Reader) -> NumberedParts:
         parts = []
-        for _ in range(counted(reader, reader.u32("the number of parts"), "parts", 5)):
+        for _ in range(reader.expect_room(reader.u32("the number of parts"), "parts", 5)):
             name, count = reader.string("a part's name"), reader.u32("the number of a part's bones")
             parts.append(NumberedPart(name, reader.array("<u4", count, what="the bones of a part")))
         return cls(parts)

@@ -276,7 +276,7 @@ class SurfacesOfFaces:
     @classmethod
     def read(cls, reader: Reader) -> SurfacesOfFaces:
         found = []
-        for _ in range(counted(reader, reader.u16("the number of surfaces"), "surfaces", 5)):
+        for _ in range(reader.expect_room(reader.u16("the number of surfaces"), "surfaces", 5)):
             name = reader.string("a surface's name")
             count = reader.u32("the number of a surface's faces")
             found.append(SurfaceFaces(name, reader.array("<i4", count, what="the faces of a surface")))
@@ -334,7 +334,7 @@ class VertexMaps:
 
     @classmethod
     def _read(cls, reader: Reader, layout: int) -> VertexMaps:
-        count = counted(reader, reader.u32("the number of vertex maps"), "vertex maps", 5)
+        count = reader.expect_room(reader.u32("the number of vertex maps"), "vertex maps", 5)
         return cls([_read_map(reader, layout) for _ in range(count)], layout)
 
     def write(self, writer: Writer) -> None:
@@ -371,9 +371,3 @@ def _write_map(writer: Writer, one: VertexMap, layout: int) -> None:
     for places in (one.points, one.faces):
         if places is not None:
             writer.array(places, "<i4")
-
-
-def counted(reader: Reader, count: int, what: str, smallest: int) -> int:
-    """``count``, if so many of at least ``smallest`` bytes can follow. Raises `ReadError`."""
-    reader.expect_room(count, what, smallest)
-    return count

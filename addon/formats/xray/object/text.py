@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from ....core import names
 from ....core.text import counted, extent, value_differences, value_lines
 from .. import bones, skl
-from ..chunks import Chunk, Section, chunk_heading
+from ..chunks import Chunk, Section, chunk_heading, section_differences
 from ..ogf.text import kind_word
 from .chunk_types import DYNAMIC, Authorship, ObjectFlags, Surface
 from .document import Contents, Mesh, Object
@@ -118,27 +119,7 @@ def differences(first: Object, second: Object) -> Iterator[str]:
 
 
 def _contents_differences(path: str, one: Contents, other: Contents) -> Iterator[str]:
-    """Chunks are paired by id, repeated ones in order."""
-    ones, others = _by_id(one.sections), _by_id(other.sections)
-    yield from (f"{path}{_place(section)} is only in the first" for key, section in ones.items() if key not in others)
-    yield from (f"{path}{_place(section)} is only in the second" for key, section in others.items() if key not in ones)
-    together = [key for key in ones if key in others]
-    if together != [key for key in others if key in ones]:
-        yield f"{path}the chunks are in another order"
-    for key in together:
-        yield from _section_differences(path, ones[key], others[key])
-    if one.tail != other.tail:
-        yield f"{path}bytes behind the last chunk differ"
-
-
-def _by_id(sections: Iterable[Section[Any]]) -> dict[tuple[int, int], Section[Any]]:
-    seen: dict[int, int] = {}
-    result = {}
-    for section in sections:
-        identifier = section.chunk.plain_id
-        seen[identifier] = seen.get(identifier, 0) + 1
-        result[identifier, seen[identifier]] = section
-    return result
+    return section_differences(path, one, other, _place, partial(_section_differences, path))
 
 
 def _place(section: Section[Any]) -> str:

@@ -7,7 +7,7 @@ What it refuses is known from ``SkeletonCustom.cpp`` and ``FMesh.cpp``; motions 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from ....core import names
 from ....core.errors import ReadError
 from ....core.report import Report
 from ....core.text import value_differences, value_lines
-from ..chunks import Chunk
+from ..chunks import Chunk, section_differences
 from ..omf.document import MotionLibrary, MotionSet, Parameters
 from ..omf.text import describe_motions, dump_library, dump_parameters, motion_set_differences
 from .chunk_types import (
@@ -147,31 +147,15 @@ def differences(first: Ogf, second: Ogf) -> Iterator[str]:
 
 
 def _run_differences(path: str, one: Any, other: Any) -> Iterator[str]:
-    """Of two visuals, or two runs of children. Chunks are paired by id, repeated ones in order."""
-    ones, others = _by_id(one.sections), _by_id(other.sections)
-    for key, section in ones.items():
-        if key not in others:
-            yield f"{path}{_place(section, path)} is only in the first"
-    for key, section in others.items():
-        if key not in ones:
-            yield f"{path}{_place(section, path)} is only in the second"
-    together = [key for key in ones if key in others]
-    if together != [key for key in others if key in ones]:
-        yield f"{path}the chunks are in another order"
-    for key in together:
-        yield from _section_differences(path, ones[key], others[key], one, other)
-    if one.tail != other.tail:
-        yield f"{path}bytes behind the last chunk differ"
+    """Of two visuals, or two runs of children."""
 
+    def place(section: Section) -> str:
+        return _place(section, path)
 
-def _by_id(sections: Iterable[Section]) -> dict[tuple[int, int], Section]:
-    seen: dict[int, int] = {}
-    result = {}
-    for section in sections:
-        identifier = section.chunk.plain_id
-        seen[identifier] = seen.get(identifier, 0) + 1
-        result[identifier, seen[identifier]] = section
-    return result
+    def of_pair(mine: Section, theirs: Section) -> Iterator[str]:
+        return _section_differences(path, mine, theirs, one, other)
+
+    return section_differences(path, one, other, place, of_pair)
 
 
 def _place(section: Section, path: str) -> str:
