@@ -364,9 +364,10 @@ def build_polygons(mesh: PolygonMesh, materials: Sequence[Any]) -> Any:
     if mesh.material_index is not None and mesh.material_index.any():
         given["material_index"] = Attribute(Domain.FACE, mesh.material_index.astype(np.int32, copy=False))
     attributes.build(data, given)
-    if mesh.uvs is not None:
-        layer = data.uv_layers.new(name=UV_LAYER, do_init=False)
-        layer.uv.foreach_set("vector", np.ascontiguousarray(mesh.uvs, np.float32).ravel())
+    layers = mesh.more_uvs if mesh.uvs is None else {UV_LAYER: mesh.uvs, **mesh.more_uvs}
+    for name, uvs in layers.items():
+        layer = data.uv_layers.new(name=name, do_init=False)
+        layer.uv.foreach_set("vector", np.ascontiguousarray(uvs, np.float32).ravel())
     data.update(calc_edges=True)
     data.shade_smooth()
     if mesh.sharp_edges is not None and len(mesh.sharp_edges):

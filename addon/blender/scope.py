@@ -244,7 +244,7 @@ def _used_by(owners: Iterable[Any]) -> set[Any]:
 
 
 @contextmanager
-def progress(context: Any, steps: int) -> Iterator[Callable[[int], None]]:
+def progress(context: Any, steps: int) -> Iterator[Callable[[float], None]]:
     """A function that shows how many of ``steps`` are done, at the mouse pointer; silent without a window.
 
     Work that can pause does so there instead, and shows it in the status bar.
@@ -429,6 +429,18 @@ def target_collection(context: Any, report: Report, name: str = "") -> Any:
     made = bpy.data.collections.new(name)
     usable.collection.children.link(made)
     return made
+
+
+def exclude(context: Any, collections: Sequence[Any]) -> None:
+    """Exclude collections from the active view layer, as their check boxes in the outliner do."""
+    wanted = {made.session_uid for made in collections}
+    waiting = list(context.view_layer.layer_collection.children) if wanted else []
+    while waiting:
+        layer = waiting.pop()
+        if layer.collection.session_uid in wanted:
+            layer.exclude = True
+        else:
+            waiting += layer.children
 
 
 def _layers_to(root: Any, wanted: Any) -> Iterator[Any]:

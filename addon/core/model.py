@@ -285,7 +285,8 @@ class PolygonMesh:
     int32 the vertex of each corner, face after face, counter-clockwise seen from outside; ``uvs`` (corners, 2) float32;
     ``normals`` (vertices, 3) float32 of any length, or None; ``material_index`` (faces,) int32 into ``materials``.
     ``attributes``, ``groups`` and ``weights`` as in `Mesh`. ``corner_normals`` (corners, 3) float32, where a vertex may
-    have several, count before ``normals``; ``sharp_edges`` (edges, 2) int32 are pairs of vertices.
+    have several, count before ``normals``; ``sharp_edges`` (edges, 2) int32 are pairs of vertices. ``more_uvs`` further
+    texture coordinates (corners, 2) by name.
     """
 
     name: str
@@ -301,6 +302,7 @@ class PolygonMesh:
     weights: VertexWeights | None = None
     corner_normals: NDArray[np.float32] | None = None
     sharp_edges: NDArray[np.int32] | None = None
+    more_uvs: dict[str, NDArray[np.float32]] = field(default_factory=dict)
 
     def values(self, name: str, domain: Domain) -> NDArray[Any] | None:
         """The values of an attribute; None where the mesh has none of that name on vertices or faces as asked."""

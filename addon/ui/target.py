@@ -8,7 +8,7 @@ import bpy
 
 from ..core.errors import WriteError
 from ..games.xray.levels import details_exporting as level_details_export
-from ..games.xray.levels.properties import holder_of
+from ..games.xray.levels.properties import DRAWN_KINDS, holder_of
 
 
 def active_rig(context: Any) -> Any:
@@ -136,7 +136,7 @@ def level_holder_to_export(context: Any, collection: str) -> Any:
     Else the scene's only one. Raises `WriteError`.
     """
     inside = objects_of(collection) if collection else context.scene.objects
-    held = [shown for shown in inside if shown.motionbridge_level.kind not in ("NONE", "ERR")]
+    held = [shown for shown in inside if shown.motionbridge_level.kind in DRAWN_KINDS]
     models = {
         model
         for shown in held
@@ -145,7 +145,7 @@ def level_holder_to_export(context: Any, collection: str) -> Any:
     }
     found = list(dict.fromkeys(holder_of(shown) for shown in held if shown not in models))
     active = None if collection else holder_of(context.view_layer.objects.active)
-    if active is not None:
+    if active is not None and active.motionbridge_level.kind in DRAWN_KINDS:
         return active
     if len(found) != 1:
         where = f"the collection {collection!r}" if collection else "the scene, where none is active,"

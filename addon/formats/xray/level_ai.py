@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import text
+from ...core import space, text
 from ...core.binary import Bytes, Reader, Writer
 from ...core.finite import warn_not_finite
+from ...core.model import Attribute, Domain, PolygonMesh
 from ...core.report import Report
 
 HEADER_SIZE = 56
@@ -180,6 +181,46 @@ def isolated(document: AiMap) -> NDArray[np.bool_]:
     alone = np.all(links < 0, axis=1)
     alone[links[(links >= 0) & (links < len(links))]] = False
     return np.asarray(alone)
+
+
+COVER, ISOLATED, ONE_WAY = "cover", "isolated", "one_way"
+"""Attributes of nodes: mean of the cover in all directions, 0 full to 1 open; without links; with a link that does not
+lead back."""
+_CORNERS = np.array([(-0.5, -0.5), (-0.5, 0.5), (0.5, 0.5), (0.5, -0.5)])
+"""Along x and z of the file; the other way round in Blender, that is counter-clockwise from above."""
+
+
+def decode(document: AiMap, name: str) -> PolygonMesh:
+    """A square of one cell for each node, tilted as the ground is, in Blender's axes; face n is node n.
+
+    A plane that is steeper than the format's makers meant, or is none, gives a level square.
+    """
+    count = len(document.nodes)
+    normals, steps = document.normals, _CORNERS[::-1] * float(document.cell)
+    slope = np.where(normals[:, [1]] > _STEEPEST, -normals[:, [0, 2]] / np.maximum(normals[:, [1]], _STEEPEST), 0.0)
+    corners = np.repeat(document.positions[:, None], 4, axis=1)
+    with np.errstate(invalid="ignore", over="ignore"):  # NaN and infinite values of broken files
+        corners[..., [0, 2]] += steps
+        corners[..., 1] += slope @ steps.T
+        positions = space.xray_points(corners.reshape(-1, 3)).astype(np.float32)
+    one_way = np.zeros(count, np.bool_)
+    one_way[one_way_links(document)[:, 0]] = True
+    cover = document.covers().mean(axis=1) / 15.0
+    return PolygonMesh(
+        name,
+        positions,
+        np.full(count, 4, np.int32),
+        np.arange(4 * count, dtype=np.int32),
+        attributes={
+            COVER: Attribute(Domain.FACE, cover.astype(np.float32)),
+            ISOLATED: Attribute(Domain.FACE, isolated(document)),
+            ONE_WAY: Attribute(Domain.FACE, one_way),
+        },
+    )
+
+
+_STEEPEST = 0.05
+"""Height of a unit normal below which the ground would be a wall."""
 
 
 def problems(document: AiMap) -> Iterator[str]:

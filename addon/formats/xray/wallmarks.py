@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import names, text
+from ...core import names, space, text
 from ...core.binary import Reader, Writer
 from ...core.finite import warn_not_finite
+from ...core.model import Material, Mesh
 from ...core.report import Report
 from .chunks import ChunkRun, chunk_heading, listed, open_chunk, read_chunks, stored_size, with_bodies, write_chunks
 
@@ -52,6 +53,29 @@ class Wallmarks:
     def marks(self) -> list[Mark]:
         """Those of all slots."""
         return [mark for slot in self.slots for mark in slot.marks]
+
+
+def decode(document: Wallmarks, name: str) -> Mesh:
+    """All marks as triangles of their own, in Blender's axes, with a material for each slot.
+
+    Vertices behind the last whole triangle of a mark are left out.
+    """
+    vertices = [np.zeros(0, VERTEX), *(mark.vertices[: 3 * (len(mark.vertices) // 3)] for mark in document.marks)]
+    rows = np.concatenate(vertices)
+    faces = [sum(len(mark.vertices) // 3 for mark in slot.marks) for slot in document.slots]
+    materials = []
+    for slot in document.slots:
+        texture = names.decode(slot.texture)
+        title = texture.replace("/", "\\").rpartition("\\")[2]
+        materials.append(Material(title, texture, names.decode(slot.shader)))
+    return Mesh(
+        name,
+        space.xray_points(rows["position"]),
+        space.xray_triangles(np.arange(len(rows), dtype=np.int32).reshape(-1, 3)),
+        uvs=space.xray_uvs(rows["uv"]),
+        materials=materials,
+        material_index=np.repeat(np.arange(len(faces), dtype=np.int32), faces),
+    )
 
 
 def starts_like(head: bytes) -> bool:

@@ -178,7 +178,7 @@ def _parts(name: str) -> list[str]:
 
 
 def tree_of(file: Path, game_folder: Path | None = None, textures_folder: Path | None = None) -> GameTree:
-    """The tree a model or motion file stands in: ``meshes`` is a folder above it, ``textures`` beside that.
+    """The tree a file stands in: ``meshes`` or ``levels`` is a folder above it, ``textures`` beside that.
 
     ``game_folder`` holds ``meshes`` and ``textures`` and is searched after the file's own tree; ``textures_folder``
     is searched first.
@@ -187,9 +187,11 @@ def tree_of(file: Path, game_folder: Path | None = None, textures_folder: Path |
     meshes: list[Path] = []
     textures: list[Path] = [textures_folder] if textures_folder is not None else []
     above = next((folder for folder in file.parents if folder.name.lower() == "meshes"), None)
-    roots = [above.parent] if above is not None else []
     if above is not None:
         meshes.append(above)
+    else:
+        above = next((folder for folder in file.parents if folder.name.lower() == "levels"), None)
+    roots = [above.parent] if above is not None else []
     if game_folder is not None:
         roots.append(game_folder)
         meshes += _named(game_folder, "meshes")

@@ -172,11 +172,33 @@ class LevelImportOptions(Options):
 
     split: Split = choice(Split.WHOLE, "Collision", "How to split the collision into meshes", SPLITS)
     weld: float | None = None
-    textures: bool = option(True, "Textures", "Show the textures of the detail models")
+    textures: bool = option(True, "Textures", "Show the textures of surfaces and detail models")
     game_materials: Path | None = None
     game_folder: Path | None = None
     textures_folder: Path | None = None
     collection: str = ""
+
+
+class LevelFolderOptions(LevelImportOptions):
+    """Which kinds of a compiled level's visuals are imported, besides the other files of its folder."""
+
+    surfaces: bool = option(True, "Surfaces", "Static surfaces of the level (level, level.geom)")
+    trees: bool = option(True, "Trees", "Trees and other objects that occur many times, as objects that share meshes")
+    impostors: bool = option(
+        True, "Impostors", "Flat images that the game shows instead of distant trees; the collection is excluded"
+    )
+    sectors: bool = option(True, "Sectors as Collections", "Put surfaces and trees in one collection per sector")
+    portals: bool = option(True, "Portals", "Openings between two sectors; the collection is excluded")
+    lights: bool = option(True, "Lights", "The sun and the static lights of the level")
+    glows: bool = option(True, "Glows", "Glowing spots around lamps, as empties")
+    ai_map: bool = option(
+        True, "AI Map", "Nodes that creatures walk on (level.ai), coloured by cover; the collection is excluded"
+    )
+    wallmarks: bool = option(True, "Wallmarks", "Marks painted onto walls and ground (level.wallmarks)")
+    detail: float = option(
+        1.0, "Detail", "Level of detail of progressive surfaces and trees; 1 for all faces", min=0, max=1,
+        subtype="FACTOR",
+    )  # fmt: skip
 
 
 class LevelExportOptions(Options):

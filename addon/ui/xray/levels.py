@@ -17,8 +17,8 @@ from ...games.xray.levels import folder as level_folder
 from ...games.xray.levels import importing as level
 from ...games.xray.levels import materials as level_materials
 from ...games.xray.levels import models as level_models
-from ...games.xray.levels.properties import KINDS, holder_of, meshes_of
-from ...games.xray.options import LevelExportOptions, LevelImportOptions
+from ...games.xray.levels.properties import DRAWN_KINDS, KINDS, holder_of, meshes_of
+from ...games.xray.options import LevelExportOptions, LevelFolderOptions, LevelImportOptions
 from .. import layouts, view_range
 from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper
 from ..files import FileExport, FileImport, draw_backup, is_collection_exporter
@@ -36,12 +36,14 @@ if TYPE_CHECKING:
     from ...games.xray.levels.file import ImportedLevelFile
 
 LevelImportProperties: Any = properties_from(LevelImportOptions)
+LevelFolderProperties: Any = properties_from(LevelFolderOptions)
 LevelExportProperties: Any = properties_from(LevelExportOptions)
 
 
 class LevelChoices(LevelImportProperties):
     """The options that a file and a folder have in common."""
 
+    kind_of_options = LevelImportOptions
     weld: BoolProperty(
         name="Weld Occluders",
         description="Join coinciding corners of occluders; unedited faces are exported unchanged",
@@ -68,18 +70,17 @@ class LevelChoices(LevelImportProperties):
         distance.prop(self, "weld_distance")
         layout.prop(self, "textures")
 
-    def level_options(self, context: bpy.types.Context, collection: str = "") -> LevelImportOptions:
+    def level_options(self, context: bpy.types.Context) -> Any:
         """What was chosen, with the user's folders."""
         chosen: Any = self
         game, textures = folders(context)
         return options_from(
             self,
-            LevelImportOptions,
+            self.kind_of_options,
             weld=chosen.weld_distance if chosen.weld else None,
             game_materials=game_materials(context),
             game_folder=game,
             textures_folder=textures,
-            collection=collection,
         )
 
 
@@ -112,12 +113,13 @@ class IMPORT_SCENE_OT_xray_level_geometry(FileImport, LevelChoices, ImportHelper
         return Outcome(said("Imported files: {}").format(len(made)))
 
 
-class IMPORT_SCENE_OT_xray_level(Operation, LevelChoices, BlenderOperator):
+class IMPORT_SCENE_OT_xray_level(Operation, LevelFolderProperties, LevelChoices, BlenderOperator):
     """Import every supported file of a S.T.A.L.K.E.R. (X-Ray) level folder, one collection per kind"""
 
     bl_idname = "import_scene.xray_level"
     bl_label = "Import X-Ray Level Folder"
     bl_options = {"REGISTER", "UNDO", "PRESET"}
+    kind_of_options = LevelFolderOptions
 
     directory: StringProperty(name="Level Folder", description="Folder that contains level.cform", subtype="DIR_PATH")
     filter_glob: StringProperty(default=kinds.LEVELS.glob, options={"HIDDEN"})
@@ -137,11 +139,23 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelChoices, BlenderOperator):
         if not self.directory:
             raise ReadError("no folder is chosen", remedy="Choose the folder with level.cform")
         folder = Path(bpy.path.abspath(self.directory))
-        with scope.progress(context, len(level_folder.files_in(folder))) as step:
-            made = level_folder.import_folder(context, folder, self.level_options(context), report, step)
-        view_range.show_far(context, [shown for one in made for shown in one.objects], report)
-        names = ", ".join(one.name for one in made)
-        return Outcome(said("Imported files: {}").format(f"{len(made)} ({names})"))
+        options = self.level_options(context)
+        with scope.progress(context, len(level_folder.files_in(folder, options))) as step:
+            made = level_folder.import_folder(context, folder, options, report, step)
+        view_range.show_far(context, [shown for one in made for shown in (*one.held, *one.objects)], report)
+        names = list(dict.fromkeys(one.name for one in made))
+        return Outcome(said("Imported files: {}").format(f"{len(names)} ({', '.join(names)})"))
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """The kinds of visuals first, then the options of the other files."""
+        layout = fields(self.layout)
+        layout.label(text="Visuals")
+        column = layout.column()
+        for name in (*level_folder.VISUALS, *level_folder.TICKED.values()):
+            column.prop(self, name)
+        layout.prop(self, "sectors")
+        layout.prop(self, "detail")
+        super().draw(context)
 
 
 LETTERS_SHOWN = 30
@@ -215,7 +229,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
 
 
 LEGEND_SHOWN = 24
-NEW_KINDS = tuple(item for item in KINDS if item[0] not in {"NONE", "ERR"})
+NEW_KINDS = tuple(item for item in KINDS if item[0] in DRAWN_KINDS)
 
 
 class MOTIONBRIDGE_OT_level_begin(Operation, BlenderOperator):

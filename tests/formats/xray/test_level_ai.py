@@ -113,3 +113,30 @@ def test_odd_numbers_of_a_header_end_nothing(value, at):
     assert document.positions.shape == (2, 3)
     assert level_ai.describe(document)
     assert level_ai.write(document)[at : at + 4] == struct.pack("<f", value)
+
+
+def test_a_square_for_each_node_on_its_ground(samples):
+    document, _ = read(SMALL_AI)
+    found = level_ai.decode(document, "ai")
+    squares = found.positions.reshape(-1, 4, 3)
+    assert np.allclose(squares.mean(axis=1), document.positions[:, [0, 2, 1]], atol=1e-6)
+    assert np.allclose(squares[0, :, :2], [(0.25, -0.25), (0.25, 0.25), (-0.25, 0.25), (-0.25, -0.25)])
+    assert np.ptp(squares[..., 2], axis=1).tolist() == [0, 0]
+    assert found.attributes["cover"].values.tolist() == [pytest.approx(42 / 60), 1]
+    assert found.attributes["isolated"].values.tolist() == [False, False]
+    sample, _ = read((samples / "level" / "level.ai").read_bytes())
+    found = level_ai.decode(sample, "ai")
+    assert found.attributes["isolated"].values.tolist() == level_ai.isolated(sample).tolist()
+    assert found.attributes["one_way"].values.sum() == len(np.unique(level_ai.one_way_links(sample)[:, 0])) > 0
+
+
+@pytest.mark.parametrize("path", corpus_files("level/*/level.ai"))
+def test_squares_are_tilted_as_their_planes(path):
+    document, _ = read(path.read_bytes(), str(path))
+    squares = level_ai.decode(document, "ai").positions.reshape(-1, 4, 3).astype(np.float64)
+    normals = np.cross(squares[:, 1] - squares[:, 0], squares[:, 2] - squares[:, 0])
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    stored = document.normals[:, [0, 2, 1]]
+    gentle = stored[:, 2] > 0.1
+    assert gentle.mean() > 0.99
+    assert np.allclose(normals[gentle], stored[gentle], atol=1e-2)

@@ -10,7 +10,8 @@ from typing import Any
 class ImportedLevelFile:
     """``holder`` the object that remembers the file, None for errors of which there are none; ``meshes`` all of it.
 
-    ``collections`` hold what else the file brings: the models of `.details`.
+    ``collections`` hold what else the file brings: the models of `.details`; the visuals of a level by sector, which
+    ``held`` lists. ``excluded``: the collection of the kind is excluded from the view layer.
     """
 
     kind: str
@@ -19,8 +20,10 @@ class ImportedLevelFile:
     meshes: list[Any] = field(default_factory=list)
     counts: str = ""
     collections: list[Any] = field(default_factory=list)
+    held: list[Any] = field(default_factory=list)
+    excluded: bool = False
 
     @property
     def objects(self) -> list[Any]:
-        """All that was made."""
+        """All that was made and is in no collection yet."""
         return [made for made in dict.fromkeys([self.holder, *self.meshes]) if made is not None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,21 @@ from ....blender import scope
 from ....blender.scope import undone_on_failure
 from ....core.errors import MotionbridgeError, ReadError
 from ....core.report import Report
-from ..options import LevelImportOptions
+from ..options import LevelFolderOptions
 from . import importing as level
 from . import models as level_models
+from . import visuals
 from .file import ImportedLevelFile
 
 COLLECTIONS = {
+    "SURFACE": ("Surfaces", "COLOR_08"),
+    "TREE": ("Trees", "COLOR_04"),
+    "LOD": ("Impostors", "COLOR_07"),
+    "PORTAL": ("Portals", "COLOR_05"),
+    "LIGHT": ("Lights", "COLOR_03"),
+    "GLOW": ("Glows", "COLOR_03"),
+    "WALLMARKS": ("Wallmarks", "COLOR_01"),
+    "AI": ("AI Map", "COLOR_06"),
     "CFORM": ("Collision", "COLOR_05"),
     "HOM": ("Occluders", "COLOR_02"),
     "SOM": ("Sound Occluders", "COLOR_04"),
@@ -28,36 +38,54 @@ COLLECTIONS = {
 """Kind -> what its collection is called, and its colour in the outliner."""
 
 
-def files_in(folder: Path) -> list[Path]:
-    """The files of a level folder that can be shown, by name. Raises `ReadError` where it is no folder or has none."""
+VISUALS = ("surfaces", "trees", "impostors", "portals", "lights", "glows")
+"""Options of `LevelFolderOptions` that ask for something of `level`."""
+
+
+TICKED = {".ai": "ai_map", ".wallmarks": "wallmarks"}
+"""Suffix of a file -> the option that asks for it."""
+
+
+def files_in(folder: Path, options: LevelFolderOptions) -> list[Path]:
+    """The files of a level folder that are asked for, by name. Raises `ReadError` where it is no folder or has none."""
     if not folder.is_dir():
         raise ReadError("this is not a folder", file=str(folder), remedy="Choose the folder with level.cform")
-    found = sorted(path for path in folder.iterdir() if path.suffix.lower() in level.SUFFIXES and path.is_file())
+    names = {visuals.FILE} if any(getattr(options, kind) for kind in VISUALS) else set()
+    suffixes = {*level.SUFFIXES, *(suffix for suffix, kind in TICKED.items() if getattr(options, kind))}
+    found = sorted(
+        path
+        for path in folder.iterdir()
+        if (path.suffix.lower() in suffixes or path.name.lower() in names) and path.is_file()
+    )
     if not found:
         raise ReadError(
-            f"there is no supported file in it ({', '.join(level.SUFFIXES)})",
+            f"there is no supported file in it ({', '.join((visuals.FILE, *level.SUFFIXES, *TICKED))})",
             file=str(folder),
-            remedy="Choose the folder with level.cform",
+            remedy="Choose the folder with level and level.cform",
         )
     return found
 
 
 def import_folder(
-    context: bpy.types.Context, folder: Path, options: LevelImportOptions, report: Report, step: Callable[[int], None]
+    context: bpy.types.Context,
+    folder: Path,
+    options: LevelFolderOptions,
+    report: Report,
+    step: Callable[[float], None],
 ) -> list[ImportedLevelFile]:
     """Every file of ``folder`` that can be shown, each kind in a collection below one of the folder's name.
 
     A file that cannot be read does not stop the others. Raises `ReadError` where none can. ``step`` is called with how
-    many files are done.
+    many files are done, parts of one included.
     """
     made: list[ImportedLevelFile] = []
     refusals: list[MotionbridgeError] = []
-    paths = files_in(folder)
+    paths = files_in(folder, options)
     for number, path in enumerate(paths):
         found = Report()
         try:
             with undone_on_failure(context):
-                made.append(level.read_file(path, options, found))
+                made += _read(path, options, found, partial(_part, step, number))
         except MotionbridgeError as refused:
             refusals.append(refused)
         else:
@@ -68,6 +96,7 @@ def import_folder(
     for refusal in refusals:
         report.warn(f"left out: {str(refusal).rstrip('.')}")
     into = scope.target_collection(context, report, options.collection or folder.name)
+    excluded = []
     for kind in COLLECTIONS:
         of_kind = [one for one in made if one.kind == kind]
         if of_kind:
@@ -75,12 +104,28 @@ def import_folder(
             for one in of_kind:
                 level.link(one, below)
                 report.note(f"{COLLECTIONS[kind][0].lower()}: {one.counts}", one.name)
+            excluded += [below] if any(one.excluded for one in of_kind) else []
             if kind == "DM":
                 level_models.lay_out([one.holder for one in of_kind])
+    scope.exclude(context, excluded)
     order = list(COLLECTIONS)
-    shown = [thing for one in sorted(made, key=lambda one: order.index(one.kind)) for thing in one.objects]
+    kept = sorted((one for one in made if not one.excluded), key=lambda one: order.index(one.kind))
+    shown = [thing for one in kept for thing in (*one.held, *one.objects)]
     scope.make_current(context, shown, shown[0] if shown else None)
     return made
+
+
+def _read(
+    path: Path, options: LevelFolderOptions, report: Report, step: Callable[[float], None]
+) -> list[ImportedLevelFile]:
+    """What one file becomes; ``step`` is called with the share that is done."""
+    if path.name.lower() == visuals.FILE:
+        return visuals.read(path, options, report, step)
+    return [level.read_file(path, options, report)]
+
+
+def _part(step: Callable[[float], None], number: int, done: float) -> None:
+    step(number + done)
 
 
 def kind_collection(kind: str, into: Any) -> Any:

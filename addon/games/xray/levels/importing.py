@@ -22,7 +22,7 @@ from ....core.errors import ReadError
 from ....core.model import FILE_FACE, Attribute, Domain, Mesh
 from ....core.report import Report
 from ....formats import HEAD_SIZE, detect
-from ....formats.xray import cform, dm, err, hom, occluders, som
+from ....formats.xray import cform, dm, err, hom, level_ai, occluders, som, wallmarks
 from ..game_tree import find_game_materials, tree_of
 from ..options import LevelImportOptions, Split
 from . import (
@@ -47,8 +47,14 @@ COLOURS = {
     "ERR": (0.95, 0.15, 0.15, 1.0),
     "DM": level_materials.DETAIL_MODEL,
     "DETAILS": (0.4, 0.6, 0.3, 1.0),
+    "AI": (0.3, 0.8, 0.9, 1.0),
+    "WALLMARKS": (0.6, 0.5, 0.4, 1.0),
 }
 """Of objects, for viewports that are coloured by object."""
+
+
+AI_STEPS, OPEN = 15, (0.3, 0.85, 0.95)
+"""Of the colours of an AI map, which is black where cover is full."""
 
 
 def import_file(
@@ -188,6 +194,32 @@ def _read_errors(data: bytes, path: Path, _options: LevelImportOptions, report: 
     return ImportedLevelFile("ERR", path.name, next(iter(made), None), made, ", ".join(counts) or "no errors")
 
 
+def _read_ai_map(data: bytes, path: Path, _options: LevelImportOptions, report: Report) -> ImportedLevelFile:
+    document = level_ai.read(data, str(path), report)
+    shape = level_ai.decode(document, path.name)
+    slots = level_materials.slots_by_share(shape.attributes[level_ai.COVER].values, AI_STEPS, "open", OPEN)
+    materials, shape.material_index = slots
+    data_block = meshes.build_polygons(shape, materials)
+    shown: Any = bpy.data.objects.new(path.name, data_block)
+    said = [text.counted(len(document.nodes), "node")]
+    for name, noun in ((level_ai.ISOLATED, "isolated"), (level_ai.ONE_WAY, "with one-way links")):
+        count = int(np.count_nonzero(shape.attributes[name].values))
+        said += [f"{count} {noun}"] if count else []
+    # It covers the ground: with the level itself beside it, it is shown on demand.
+    beside = (path.parent / "level").is_file()
+    return ImportedLevelFile("AI", path.name, shown, [shown], ", ".join(said), excluded=beside)
+
+
+def _read_wallmarks(data: bytes, path: Path, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
+    document = wallmarks.read(data, str(path), report)
+    mesh = wallmarks.decode(document, path.name)
+    tree = tree_of(path, options.game_folder, options.textures_folder)
+    materials = [level_materials.textured(one, tree, options.textures, report) for one in mesh.materials]
+    shown = meshes.build(mesh, materials, report, flat=True)
+    counts = f"{text.counted(len(document.marks), 'mark')}, {text.counted(len(mesh.triangles), 'face')}"
+    return ImportedLevelFile("WALLMARKS", path.name, shown, [shown], counts)
+
+
 _READERS: dict[str, Callable[[bytes, Path, LevelImportOptions, Report], ImportedLevelFile]] = {
     "cform": _read_collision,
     "hom": _read_occluders,
@@ -195,4 +227,6 @@ _READERS: dict[str, Callable[[bytes, Path, LevelImportOptions, Report], Imported
     "dm": _read_detail_model,
     "details": level_details.read,
     "err": _read_errors,
+    "ai": _read_ai_map,
+    "wallmarks": _read_wallmarks,
 }

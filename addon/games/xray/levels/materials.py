@@ -208,15 +208,19 @@ def slots_by_colour(colours: NDArray[np.float32]) -> Slots:
 
 def textured(surface: Material, tree: GameTree, textures: bool, report: Report) -> Any:
     """The material of a detail model, with its texture where that is found."""
-    image = None
-    if textures and surface.texture:
-        path = tree.find_texture(surface.texture)
-        image = material.load_image(path) if path is not None else None
-        if path is None:
-            report.warn("a texture is missing; set the textures folder to see it", surface.texture)
-        elif image is None:
-            report.warn("Blender cannot show a texture", str(path))
+    image = find_image(surface.texture, tree, report) if textures and surface.texture else None
     return material.build(surface, image, see_through=True)
+
+
+def find_image(texture: str, tree: GameTree, report: Report) -> Any:
+    """The image of a texture's name; None, with a warning, where it is not found or Blender cannot show it."""
+    path = tree.find_texture(texture)
+    image = material.load_image(path) if path is not None else None
+    if path is None:
+        report.warn("a texture is missing; set the textures folder to see it", texture)
+    elif image is None:
+        report.warn("Blender cannot show a texture", str(path))
+    return image
 
 
 def clear_slots(data: Any, slots: Slots) -> None:

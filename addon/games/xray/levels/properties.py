@@ -20,7 +20,17 @@ KINDS = (
     ("DETAILS", "Detail Objects", "The ground in slots, with the grass and litter in each (level.details)"),
     ("DM", "Detail Model", "Grass or litter that the game scatters (.dm)"),
     ("ERR", "Level Errors", "Errors reported by the level compiler (.err)"),
+    ("SURFACE", "Surface", "Static surface of the level"),
+    ("TREE", "Tree", "Tree or other object that occurs many times"),
+    ("LOD", "Impostors", "Flat images that the game shows instead of distant trees"),
+    ("PORTAL", "Portal", "Opening between two sectors; its normal points into the first"),
+    ("LIGHT", "Light", "Static light of the level"),
+    ("GLOW", "Glow", "Glowing spot around a lamp"),
+    ("AI", "AI Map", "Nodes that creatures walk on (level.ai)"),
+    ("WALLMARKS", "Wallmarks", "Marks painted onto walls and ground (level.wallmarks)"),
 )
+DRAWN_KINDS = frozenset({"CFORM", "HOM", "SOM", "DETAILS", "DM"})
+"""Kinds that a mesh drawn in Blender can become."""
 SHOWN_BY = (
     ("MODEL", "Model", "The densest detail model of each slot"),
     ("DENSITY", "Density", "Density of the slot, all models together"),
@@ -52,6 +62,9 @@ class LevelProperties(bpy.types.PropertyGroup):
         description="Index among the detail models of the level; -1 adds it at the end",
         default=-1,
         min=-1,
+    )
+    row: IntProperty(
+        name="Row", description="Index in the level file: of the visual, portal, light or glow", default=-1, min=-1
     )
     models: PointerProperty(
         name="Models", description="The collection of the detail models that the slots name", type=bpy.types.Collection

@@ -1,0 +1,297 @@
+"""What of a compiled level is seen, into Blender: surfaces, trees, impostors, portals, lights, glows.
+
+`level` says what is where, `level.geom` beside it has the vertices. Visuals that draw the same range with the same
+shader share a mesh. Without `level.geom`, as in mods that ship what they changed, surfaces and trees are their boxes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+from numpy.typing import NDArray
+
+from ....blender import material
+from ....blender import mesh as meshes
+from ....core import files, text
+from ....core.errors import ReadError
+from ....core.model import Attribute, Domain, Material, Mesh, PolygonMesh
+from ....core.report import Report
+from ....formats.xray import level as levels
+from ....formats.xray.level import geometry, structure
+from ....formats.xray.level import mesh as visual_mesh
+from ....formats.xray.level.document import Level
+from ....formats.xray.level.geometry import Geometry
+from ..game_tree import GameTree, tree_of
+from ..options import LevelFolderOptions
+from . import materials as level_materials
+from . import visual_marks
+from .file import ImportedLevelFile
+
+FILE = "level"
+GEOMETRY = "level.geom"
+LIGHT_MAP = "Light Map"
+"""Name of the second set of texture coordinates."""
+HEMI, LIGHT, WIND, VISUAL = "hemi", "light", "wind", "visual"
+"""Attributes: share of the sky that is seen; static light with the share of the sun; stiffness; index of the visual."""
+SHEARED = 1e-3
+"""Cosine between two axes of an instance from which on Blender's location, rotation and scale do not show it."""
+STEP = 64
+"""Meshes or objects that are made between two looks at whether to stop."""
+
+Step = Callable[[float], None]
+
+
+def read(path: Path, options: LevelFolderOptions, report: Report, step: Step) -> list[ImportedLevelFile]:
+    """What was asked for of a `level`, one for each kind, linked nowhere yet. Raises `ReadError`.
+
+    ``step`` is called with the share that is done, 0 to 1.
+    """
+    document = levels.read(files.read_file(path), str(path), report)
+    found = _geometry(path, report) if options.surfaces or options.trees else None
+    tree = tree_of(path, options.game_folder, options.textures_folder)
+    # The engine looks into the level's folder first.
+    tree = GameTree(path.parent, tree.meshes, (path.parent, *tree.textures))
+    level = _Reading(document, path, _Materials(structure.shaders(document), tree, options.textures, report), report)
+    families = [("SURFACE", visual_mesh.SURFACES)] * options.surfaces + [("TREE", visual_mesh.TREES)] * options.trees
+    if found is None:
+        made = [_boxes(level, kind, types, by_sector=options.sectors) for kind, types in families]
+    else:
+        made = []
+        rows = visual_mesh.drawn(document, found, report, 1.0 - options.detail)
+        of_type = document.visuals.types[rows["visual"]]
+        for number, (kind, types) in enumerate(families):
+
+            def part(done: float, number: int = number) -> None:
+                step((number + done) / len(families))
+
+            made.append(_drawn(level, found, kind, rows[np.isin(of_type, types)], part, by_sector=options.sectors))
+    if options.impostors:
+        made.append(_impostors(level, excluded=found is not None))
+    if options.portals:
+        made.append(visual_marks.portals(document, path.name, report, excluded=found is not None))
+    if options.lights:
+        made.append(visual_marks.lights(document, path.name))
+    if options.glows:
+        made.append(visual_marks.glows(document, path.name))
+    return [one for one in made if one.objects or one.held]
+
+
+def _geometry(path: Path, report: Report) -> Geometry | None:
+    """The vertices beside a `level`; None, and why, where surfaces can only be shown as boxes."""
+    beside = GameTree(path.parent).find_file(GEOMETRY)
+    if beside is None:
+        report.warn(f"{GEOMETRY} is not beside it: surfaces and trees are shown as boxes", path.name)
+        return None
+    inside = Report()
+    try:
+        document = geometry.read(files.map_file(beside), str(beside), inside)
+    except ReadError as refusal:
+        report.warn(f"surfaces and trees are shown as boxes: {str(refusal).rstrip('.')}", path.name)
+        return None
+    report.include(inside)
+    return document
+
+
+@dataclass
+class _Materials:
+    """Blender's materials of shader strings, each made when it is first asked for."""
+
+    shaders: list[structure.Shader]
+    tree: GameTree
+    textures: bool
+    report: Report
+
+    def __post_init__(self) -> None:
+        self._made: dict[int, Any] = {}
+        self._images: dict[str, Any] = {}
+
+    def get(self, number: int) -> Any:
+        """The material of a shader by its index; one without names where the level has no such shader."""
+        if number not in self._made:
+            known = 0 <= number < len(self.shaders)
+            self._made[number] = self._build(self.shaders[number] if known else structure.Shader("", ""))
+        return self._made[number]
+
+    def _build(self, shader: structure.Shader) -> Any:
+        texture = shader.texture
+        if self.textures and texture and texture not in self._images:
+            self._images[texture] = level_materials.find_image(texture, self.tree, self.report)
+        name = texture.replace("/", "\\").rpartition("\\")[2] or shader.name or "no shader"
+        surface = Material(name, shader.textures, shader.name)
+        return material.build(surface, self._images.get(texture), see_through=shader.see_through)
+
+
+@dataclass
+class _Reading:
+    """What every kind of a level's visuals needs."""
+
+    document: Level
+    path: Path
+    materials: _Materials
+    report: Report
+
+    def __post_init__(self) -> None:
+        self.name = self.document.name
+        self.sectors = visual_mesh.sectors(self.document)
+
+
+def _drawn(
+    level: _Reading, found: Geometry, kind: str, rows: NDArray[np.void], step: Step, *, by_sector: bool
+) -> ImportedLevelFile:
+    """Surfaces or trees, ``rows`` of `DRAWN`, as objects that share the meshes they have in common."""
+    keys = np.stack([rows[name] for name in rows.dtype.names or () if name != "visual"], axis=1)
+    _, first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    datas = _meshes(level, found, rows[first], lambda done: step(done * 0.75))
+    matrices = visual_mesh.tree_matrices(level.document, rows["visual"])
+    shown = []
+    for number, (visual, data) in enumerate(zip(rows["visual"].tolist(), place.ravel().tolist(), strict=True)):
+        made: Any = bpy.data.objects.new(f"{level.name} {visual:05}", datas[data])
+        if kind == "TREE":
+            made.matrix_world = Matrix(matrices[number].tolist())
+        properties = made.motionbridge_level
+        properties.kind, properties.row = kind, visual
+        shown.append(made)
+        if number % STEP == 0:
+            step(0.75 + 0.25 * number / len(rows))
+    if kind == "TREE":
+        _say_of_instances(matrices, level)
+    counts = text.counted(len(shown), "object")
+    counts += f" of {text.counted(len(datas), 'mesh', 'meshes')}" if kind == "TREE" else ""
+    counts += f", {text.counted(int(rows['triangles'].sum()), 'face')}"
+    return _by_sector(level, kind, shown, level.sectors[rows["visual"]] if by_sector else None, counts)
+
+
+def _say_of_instances(matrices: NDArray[np.float32], level: _Reading) -> None:
+    axes = matrices[:, :3, :3].astype(np.float64)
+    lengths = np.linalg.norm(axes, axis=1)
+    hidden = int((lengths.max(axis=1, initial=0) < structure.SHOWN_BELOW).sum())
+    if hidden:
+        level.report.note(f"{text.said_of(hidden, 'trees', 'are hidden by their scale')}", level.path.name)
+    unit = axes / np.where(lengths == 0, 1, lengths)[:, None, :]
+    between = np.abs(np.swapaxes(unit, 1, 2) @ unit - np.eye(3)).max(axis=(1, 2), initial=0)
+    # The diagonal of what is scaled to nothing is 1 off.
+    sheared = int(((between > SHEARED) & (lengths.min(axis=1, initial=np.inf) > 0)).sum())
+    if sheared:
+        problem = text.said_of(sheared, "trees", "are sheared, which Blender's objects cannot show")
+        level.report.warn(problem, level.path.name)
+
+
+def _meshes(level: _Reading, found: Geometry, rows: NDArray[np.void], step: Step) -> list[Any]:
+    """A mesh for each of ``rows`` (meshes,) of `DRAWN`; one vertex buffer at a time is decoded."""
+    result: list[Any] = [None] * len(rows)
+    order = np.argsort(rows["vertex_buffer"], kind="stable").tolist()
+    buffer, vertices, lost = -1, visual_mesh.Vertices(np.zeros((0, 3), np.float32)), 0
+    for done, number in enumerate(order):
+        row = rows[number]
+        if row["vertex_buffer"] != buffer:
+            buffer = int(row["vertex_buffer"])
+            vertices = visual_mesh.decode_vertices(found.vertices[buffer])
+        triangles = visual_mesh.triangles(row, found)
+        triangles = triangles[~meshes.folded_faces(triangles)]
+        lost += int(row["triangles"]) - len(triangles)
+        shape = _shape(f"{level.name} {row['visual']:05}", vertices, row, triangles)
+        result[number] = meshes.build_polygons(shape, [level.materials.get(int(row["shader"]))])
+        if done % STEP == 0:
+            step(done / len(rows))
+    if lost:
+        words = "folded to a line or with missing vertices"
+        level.report.warn(f"{text.counted(lost, 'face')} {words}; not shown", level.path.name)
+    return result
+
+
+def _shape(name: str, vertices: visual_mesh.Vertices, row: np.void, triangles: NDArray[np.int32]) -> PolygonMesh:
+    """The vertices of a row of `DRAWN` with all that is known of them."""
+    base = int(row["vertex_base"])
+    here = slice(base, base + int(row["vertex_count"]))
+    corners = triangles.reshape(-1)
+    shape = PolygonMesh(
+        name,
+        vertices.positions[here],
+        np.full(len(triangles), 3, np.int32),
+        corners,
+        None if vertices.uvs is None else vertices.uvs[here][corners],
+        None if vertices.normals is None else vertices.normals[here],
+    )
+    if vertices.light_map_uvs is not None:
+        shape.more_uvs[LIGHT_MAP] = vertices.light_map_uvs[here][corners]
+    for attribute, values in ((HEMI, vertices.hemi), (LIGHT, vertices.colours), (WIND, vertices.wind)):
+        if values is not None:
+            shape.attributes[attribute] = Attribute(Domain.VERTEX, values[here])
+    return shape
+
+
+def _boxes(level: _Reading, kind: str, types: Sequence[int], *, by_sector: bool) -> ImportedLevelFile:
+    """The boxes of surfaces or trees as edges, one mesh for each sector."""
+    visuals = np.flatnonzero(np.isin(level.document.visuals.types, types))
+    ends = structure.boxes(level.document, visuals)
+    sectors = level.sectors[visuals] if by_sector else np.zeros(len(visuals), np.int64)
+    shown, found = [], np.unique(sectors)
+    for sector in found.tolist():
+        inside = sectors == sector
+        positions, edges = structure.wires(ends[inside])
+        name = f"{level.name} {_FAMILIES[kind]}"
+        boxes = Mesh(f"{name} {_sector(sector)}" if by_sector else name, positions, np.zeros((0, 3), np.int32))
+        boxes.edges = edges
+        boxes.attributes[VISUAL] = Attribute(Domain.VERTEX, np.repeat(visuals[inside].astype(np.int32), 8))
+        made = meshes.build(boxes, [], level.report)
+        made.motionbridge_level.kind = kind
+        shown.append(made)
+    counts = text.counted(len(visuals), "box", "boxes")
+    return _by_sector(level, kind, shown, found if by_sector else None, counts)
+
+
+_FAMILIES = {"SURFACE": "surfaces", "TREE": "trees"}
+
+
+def _sector(number: int) -> str:
+    return f"sector {number:03}" if number >= 0 else "no sector"
+
+
+def _by_sector(
+    level: _Reading, kind: str, shown: list[Any], sectors: NDArray[np.int64] | None, counts: str
+) -> ImportedLevelFile:
+    """Objects in a collection for each of their ``sectors`` (objects,); all together where there are none."""
+    if sectors is None:
+        return ImportedLevelFile(kind, level.path.name, None, shown, counts)
+    inside: dict[int, Any] = {
+        number: bpy.data.collections.new(f"{level.name} {_FAMILIES[kind]} {_sector(number)}")
+        for number in np.unique(sectors).tolist()
+    }
+    for made, number in zip(shown, sectors.tolist(), strict=True):
+        inside[number].objects.link(made)
+    counts += f" in {text.counted(len(inside), 'sector')}"
+    return ImportedLevelFile(kind, level.path.name, None, [], counts, list(inside.values()), held=shown)
+
+
+def _impostors(level: _Reading, *, excluded: bool) -> ImportedLevelFile:
+    """All impostors as one mesh of quads."""
+    found = structure.impostors(level.document)
+    if not len(found.visuals):
+        return ImportedLevelFile("LOD", level.path.name, None)
+    quads = structure.FACETS * len(found.visuals)
+    shaders = level.document.visuals.shaders[found.visuals]
+    used, index = np.unique(shaders, return_inverse=True)
+    shape = PolygonMesh(
+        f"{level.name} LOD",
+        found.positions,
+        np.full(quads, 4, np.int32),
+        np.arange(4 * quads, dtype=np.int32),
+        found.uvs,
+        material_index=np.repeat(index.ravel().astype(np.int32), structure.FACETS),
+    )
+    shape.attributes = {
+        HEMI: Attribute(Domain.VERTEX, found.hemi),
+        LIGHT: Attribute(Domain.VERTEX, found.light),
+        VISUAL: Attribute(Domain.FACE, np.repeat(found.visuals.astype(np.int32), structure.FACETS)),
+    }
+    data = meshes.build_polygons(shape, [level.materials.get(number) for number in used.tolist()])
+    shown: Any = bpy.data.objects.new(shape.name, data)
+    shown.motionbridge_level.kind = "LOD"
+    counts = f"{text.counted(len(found.visuals), 'impostor')}, {text.counted(quads, 'face')}"
+    return ImportedLevelFile("LOD", level.path.name, None, [shown], counts, excluded=excluded)

@@ -1,0 +1,439 @@
+"""What of a compiled level is seen: surfaces, trees, impostors, portals, lights and glows, judged by reference numbers
+and by the bytes."""
+
+import json
+import shutil
+import struct
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+from mathutils.bvhtree import BVHTree
+
+from addon.blender import scope
+from addon.core import png
+from addon.core.errors import ReadError
+from addon.core.pausing import Stopped, Work
+from addon.core.report import Report
+from addon.formats.xray import level as levels
+from addon.formats.xray.level.document import Kind
+from addon.games.xray.levels import folder as level_folder
+from addon.games.xray.levels import visuals
+from addon.games.xray.options import LevelFolderOptions
+from tests.real_files import corpus_files
+from tests.scene import differences, snapshot
+
+SETS = ("bx_test", "xray15_mp_test", "olr_tss_cd70ecb", "synthetic_v13_bx_test", "synthetic_v13_olr_tss_cd70ecb")
+FILES = ("level", "level.geom")
+NONE = dict.fromkeys(level_folder.VISUALS, False)
+NEAR = 0.01
+"""Metres between what is seen and what collides."""
+CORNER = 1 / 32767
+"""Of a normal: before 4.5 Blender has two angles of 16 bits."""
+
+
+def imported(folder, **options):
+    report = Report()
+    made = level_folder.import_folder(bpy.context, folder, LevelFolderOptions(**options), report, lambda _done: None)
+    bpy.context.view_layer.update()
+    return {one.kind: one for one in made}, report
+
+
+def objects_of(one):
+    return [*one.held, *one.objects]
+
+
+def copied(source, target, *names):
+    target.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        shutil.copy(source / name, target / name)
+    return target
+
+
+@pytest.fixture
+def yard(samples, tmp_path):
+    """Our sample level as far as it is seen."""
+    return copied(samples / "level", tmp_path / "gamedata" / "levels" / "yard", *FILES)
+
+
+def column(rows, name, width, kind=np.float32):
+    values = np.empty(len(rows) * width, kind)
+    rows.foreach_get(name, values)
+    return values.reshape(-1, width) if width > 1 else values
+
+
+def of_vertices(data, values):
+    """(vertices, …) of values at corners, which agree."""
+    corners = column(data.loops, "vertex_index", 1, np.int32)
+    result = np.full((len(data.vertices), values.shape[1]), np.nan)
+    result[corners] = values
+    assert np.allclose(result[corners], values, atol=1e-3)
+    return result
+
+
+def world(shown):
+    points = column(shown.data.vertices, "co", 3).astype(np.float64)
+    matrix = np.array(shown.matrix_world)
+    return points @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+# What the reference numbers say --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_every_visual_shows_what_the_reference_numbers_say(name, corpus, vectors, tmp_path):
+    numbers = json.loads((vectors / "level" / "level_vectors_give.json").read_text())
+    numbers = numbers[name.removeprefix("synthetic_v13_")]
+    made, _ = imported(copied(corpus / "level" / name, tmp_path / name, *FILES), textures=False)
+    shown = {one.motionbridge_level.row: one for kind in ("SURFACE", "TREE") if kind in made for one in made[kind].held}
+    wanted = [visual for visual in numbers["visuals"] if "samples" in visual]
+    assert sorted(shown) == sorted(visual["index"] for visual in wanted)
+    for visual in wanted:
+        check(shown[visual["index"]], visual)
+    faces = sum(len(one.data.polygons) for one in shown.values())
+    assert faces == numbers["totals"]["triangles"]
+
+
+def check(shown, wanted):
+    data = shown.data
+    assert (len(data.polygons), len(data.vertices)) == (wanted["triangles"], wanted["vertices"])
+    assert (
+        column(data.loops, "vertex_index", 1, np.int32)[:9].reshape(-1, 3).tolist() == wanted["triangles_first_blender"]
+    )
+    if "tree" in wanted:
+        assert np.allclose(np.array(shown.matrix_world), wanted["tree"]["blender_matrix"], atol=1e-4)
+    else:
+        assert np.array_equal(np.array(shown.matrix_world), np.eye(4))
+    points = world(shown)
+    uvs = of_vertices(data, column(data.uv_layers["UVMap"].uv, "vector", 2))
+    normals = of_vertices(data, column(data.corner_normals, "vector", 3))
+    hemi = column(data.attributes["hemi"].data, "value", 1)
+    for sample in wanted["samples"]:
+        at = sample["vertex"]
+        assert np.allclose(points[at], sample["P_blender_world"], atol=2e-4)
+        assert np.allclose(uvs[at], sample["uv_blender"], atol=4e-6)
+        assert hemi[at] == pytest.approx(sample["hemi"], abs=1e-6)
+        normal = np.array(sample["N"])[[0, 2, 1]]
+        assert np.allclose(normals[at], normal / np.linalg.norm(normal), atol=20 * CORNER)
+        if "lm" in sample:
+            light_map = of_vertices(data, column(data.uv_layers["Light Map"].uv, "vector", 2))
+            assert np.allclose(light_map[at] * [1, -1] + [0, 1], sample["lm"], atol=1e-6)
+        if "wind" in sample:
+            assert data.attributes["wind"].data[at].value == pytest.approx(sample["wind"], abs=1e-6)
+        if "rgb" in sample:
+            light = data.attributes["light"].data[at].color[:]
+            assert np.allclose(light, [*sample["rgb"], sample["sun"]], atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["bx_test", "olr_tss_cd70ecb", "xray15_mp_test"])
+def test_surfaces_lie_in_register_with_the_collision(name, corpus, tmp_path):
+    folder = copied(corpus / "level" / name, tmp_path / name, *FILES, "level.cform")
+    made, _ = imported(folder, textures=False, trees=False)
+    corners = [(world(one), column(one.data.loops, "vertex_index", 1, np.int32)) for one in made["CFORM"].meshes]
+    ((points, indices),) = corners
+    collision = BVHTree.FromPolygons(points.tolist(), indices.reshape(-1, 3).tolist())
+    seen = np.concatenate([world(one) for one in made["SURFACE"].held])
+    away = np.array([collision.find_nearest(point)[3] for point in seen.tolist()])
+    assert (away < NEAR).all()
+
+
+# Collections, objects, materials --------------------------------------------------------------------------------------
+
+
+def test_each_kind_has_its_collection_and_sectors_theirs(yard):
+    made, report = imported(yard)
+    whole = bpy.context.scene.collection.children["yard"]
+    kinds = ("Surfaces", "Trees", "Portals", "Lights", "Glows")
+    assert [below.name for below in whole.children] == [f"{kind} yard" for kind in kinds]
+    sectors = {
+        below.name: sorted(one.motionbridge_level.row for one in below.objects) for below in whole.children[0].children
+    }
+    assert sectors == {"yard surfaces sector 000": [0], "yard surfaces sector 001": [1]}
+    assert [one.name for one in made["TREE"].held] == ["yard 00002", "yard 00003"]
+    assert {one.motionbridge_level.kind for one in made["TREE"].held} == {"TREE"}
+    assert report.notes["surfaces: 2 objects, 12 faces in 2 sectors"] == ["level"]
+    assert report.notes["trees: 2 objects of 1 mesh, 8 faces in 1 sector"] == ["level"]
+    layers = bpy.context.view_layer.layer_collection.children["yard"].children
+    assert [layer.name for layer in layers if layer.exclude] == ["Portals yard"]
+    selected = {one for one in bpy.context.scene.objects if one.select_get()}
+    assert selected == {one for kind in made.values() if kind.kind != "PORTAL" for one in objects_of(kind)}
+
+
+def test_trees_share_their_mesh_and_stand_where_the_file_says(yard):
+    made, _ = imported(yard)
+    near, far = made["TREE"].held
+    assert near.data == far.data
+    assert np.allclose(near.matrix_world.translation, (3.5, 3.5, 0))
+    assert np.allclose(far.matrix_world.translation, (-3.5, 3.5, 0))
+    assert np.allclose(far.scale, 1.5)
+    assert np.allclose(far.rotation_euler, 0)
+    low, high = world(far).min(axis=0), world(far).max(axis=0)
+    assert np.allclose((low, high), ((-4.25, 2.75, 0), (-2.75, 4.25, 1.5)))
+
+
+def test_hidden_and_sheared_trees_are_said(yard):
+    data = bytearray((yard / "level").read_bytes())
+    document = levels.read(bytes(data), "level", Report())
+    stored = document.visuals.fixed[Kind.TREE]["transform"]
+    at = [data.index(one.tobytes()) for one in stored]
+    hidden, sheared = stored.copy()
+    hidden[:3, :3] *= 1e-5
+    sheared[0, 1] = 0.5
+    for place, matrix in zip(at, (hidden, sheared), strict=True):
+        data[place : place + 64] = matrix.astype("<f4").tobytes()
+    (yard / "level").write_bytes(data)
+    made, report = imported(yard)
+    assert report.notes["1 tree is hidden by its scale"] == ["level"]
+    assert report.warnings["1 tree is sheared, which Blender's objects cannot show"] == ["level"]
+    assert np.allclose(made["TREE"].held[0].scale, 1e-5)
+
+
+@pytest.mark.parametrize(
+    ("detail", "faces"), [(1.0, 10), (0.5, 8), (0.0, 6)], ids=["all faces", "in between", "simplest"]
+)
+def test_progressive_surfaces_show_the_detail_that_is_asked_for(yard, detail, faces):
+    made, _ = imported(yard, detail=detail)
+    assert [len(one.data.polygons) for one in made["SURFACE"].held] == [2, faces]
+
+
+def test_materials_are_shader_strings_with_textures_of_the_level_and_the_game(yard):
+    red = png.encode(np.full((2, 2, 4), (255, 0, 0, 255), np.uint8))
+    game = yard.parents[1] / "textures"
+    for path in (
+        yard / "Bricks.png",
+        game / "ground" / "earth.png",
+        game / "wall" / "bricks.png",
+        game / "trees" / "bush.png",
+    ):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(red)
+    (yard / "wall").mkdir()
+    shutil.move(yard / "Bricks.png", yard / "wall" / "bricks.png")
+    made, report = imported(yard)
+    ground, walls = (one.data.materials[0] for one in made["SURFACE"].held)
+    (leaves,) = made["TREE"].held[0].data.materials
+    assert [one.name for one in (ground, walls, leaves)] == ["earth", "bricks", "bush"]
+    names = walls.motionbridge_material
+    assert (names.shader, names.texture) == ("default", "wall\\bricks,lmap#1_1,lmap#1_2")
+    assert image_of(ground) == game / "ground" / "earth.png"
+    assert image_of(walls) == yard / "wall" / "bricks.png"
+    alpha = [one.node_tree.nodes["Principled BSDF"].inputs["Alpha"].is_linked for one in (ground, walls, leaves)]
+    assert alpha == [False, False, True]
+    assert not report.warnings
+
+
+def image_of(made):
+    (node,) = [node for node in made.node_tree.nodes if node.type == "TEX_IMAGE"]
+    return Path(bpy.path.abspath(node.image.filepath))
+
+
+def test_missing_textures_are_one_warning_and_unwanted_ones_none(yard):
+    _, report = imported(yard)
+    assert report.lines()[0].startswith("[3x] a texture is missing; set the textures folder to see it (")
+    _, report = imported(yard, textures=False)
+    assert not report.warnings
+
+
+KINDS = {"surfaces": "SURFACE", "trees": "TREE", "portals": "PORTAL", "lights": "LIGHT", "glows": "GLOW"}
+"""Options and what they make of our sample, which has no impostors."""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_ticked_alone_is_made_alone(kind, yard):
+    made, _ = imported(yard, **(NONE | {kind: True}))
+    assert list(made) == [KINDS[kind]]
+
+
+@pytest.mark.parametrize("kind", level_folder.VISUALS)
+def test_what_is_not_ticked_is_not_made(kind, yard):
+    made, _ = imported(yard, **{kind: False})
+    assert set(made) == {made_of for option, made_of in KINDS.items() if option != kind}
+
+
+def test_without_visuals_a_folder_that_has_nothing_else_is_refused(yard):
+    with pytest.raises(ReadError, match="no supported file in it"):
+        imported(yard, **NONE)
+
+
+def test_without_sectors_all_surfaces_are_in_one_collection(yard):
+    imported(yard, sectors=False)
+    whole = bpy.context.scene.collection.children["yard"]
+    assert [len(below.objects) for below in whole.children] == [2, 2, 1, 2, 1]
+    assert not whole.children[0].children
+
+
+def test_a_portal_faces_its_front_sector(yard):
+    made, _ = imported(yard)
+    (portal,) = made["PORTAL"].objects
+    assert portal.name == "yard portal 000 (0|1)"
+    # Sector 0 is the yard, in front of the door at y = -2; v0, v1, v2 are clockwise from there in the file's axes.
+    corners = np.array([(-0.5, 0, -2), (0.5, 0, -2), (0.5, 2, -2)])
+    into_front = np.cross(corners[1] - corners[0], corners[2] - corners[0])[[0, 2, 1]]
+    normal = column(portal.data.polygon_normals, "vector", 3)[0]
+    assert np.allclose(normal, into_front / np.linalg.norm(into_front))
+    assert column(portal.data.vertices, "co", 3)[0].tolist() == [-0.5, -2, 0]
+    assert len(portal.data.vertices) == 4
+
+
+@pytest.mark.parametrize("path", corpus_files("level/nlc_*/level"))
+def test_portals_of_real_levels_are_planar_faces_between_their_sectors(path):
+    report = Report()
+    options = LevelFolderOptions(**(NONE | {"portals": True}))
+    (made,) = visuals.read(path, options, report, lambda _done: None)
+    rows = levels.read(path.read_bytes(), str(path), Report()).portals
+    assert len(made.objects) == len(rows)
+    for one, row in zip(made.objects, rows, strict=True):
+        points = column(one.data.vertices, "co", 3).astype(np.float64)
+        assert len(points) == row["count"]
+        assert f"({row['front']}|{row['back']})" in one.name
+        (normal,) = column(one.data.polygon_normals, "vector", 3)
+        assert np.abs((points - points[0]) @ normal).max() < 2e-3
+
+
+def test_lights_shine_where_the_file_says(yard):
+    made, _ = imported(yard)
+    sun, lamp = made["LIGHT"].objects
+    assert (sun.data.type, lamp.data.type) == ("SUN", "POINT")
+    direction = np.array(sun.matrix_world)[:3, :3] @ (0, 0, -1)
+    assert np.allclose(direction, np.array((0.5, 0.25, -0.75)) / np.linalg.norm((0.5, 0.25, -0.75)), atol=1e-6)
+    assert np.allclose(lamp.location, (0, 0, 2))
+    assert np.allclose(lamp.data.color, (1, 1.25 / 1.5, 0))
+    assert lamp.data.energy == pytest.approx(10 * 1.5 * 4**2)
+    (glow,) = made["GLOW"].objects
+    assert glow.name == "yard glow 000 lamp"
+    assert (glow.empty_display_size, tuple(glow.location)) == (0.5, (0, 0, 2.25))
+
+
+def test_impostors_face_who_looks_at_them(corpus, tmp_path):
+    source = corpus / "level" / "olr_tss_cd70ecb"
+    made, _ = imported(copied(source, tmp_path / "tss", *FILES, "level_lods.dds"))
+    (shown,) = made["LOD"].objects
+    document = levels.read((source / "level").read_bytes(), "level", Report())
+    corners = document.visuals.fixed[Kind.LOD]["corners"]
+    assert len(shown.data.polygons) == 8 * len(corners) == 16
+    facing = np.array([(0, 1), (-0.71, 0.71), (-1, 0), (-0.71, -0.71), (0, -1), (0.71, -0.71), (1, 0), (0.71, 0.71)])
+    normals = column(shown.data.polygon_normals, "vector", 3)
+    # The engine's facet normals point away from the viewer.
+    assert np.allclose(normals[:, :2], np.tile(-facing, (2, 1)), atol=0.02)
+    first = column(shown.data.vertices, "co", 3)[0]
+    assert np.allclose(first, corners[0, 0]["position"][0][[0, 2, 1]])
+    assert {value.value for value in shown.data.attributes["visual"].data} == set(document.visuals.owners(Kind.LOD)[0])
+    (material,) = shown.data.materials
+    assert image_of(material).name == "level_lods.dds"
+    layers = bpy.context.view_layer.layer_collection.children["tss"].children
+    assert [layer.name for layer in layers if layer.exclude] == ["Impostors tss"]
+
+
+# What is missing or broken --------------------------------------------------------------------------------------------
+
+
+def test_level_alone_gives_boxes_and_portals(yard):
+    (yard / "level.geom").unlink()
+    made, report = imported(yard)
+    assert report.warnings["level.geom is not beside it: surfaces and trees are shown as boxes"] == ["level"]
+    outside, inside = made["SURFACE"].held
+    assert (len(outside.data.edges), len(outside.data.polygons)) == (12, 0)
+    assert np.allclose(bounds(outside), ((-5.001, -5.001, -0.001), (5.001, 5.001, 0.001)))
+    assert np.allclose(bounds(inside), ((-2.001, -2.001, -0.001), (2.001, 2.001, 2.501)))
+    (trees,) = made["TREE"].held
+    assert len(trees.data.vertices) == 16
+    assert column(trees.data.attributes["visual"].data, "value", 1, np.int32).tolist() == [2] * 8 + [3] * 8
+    assert not any(layer.exclude for layer in bpy.context.view_layer.layer_collection.children["yard"].children)
+
+
+def bounds(shown):
+    return world(shown).min(axis=0), world(shown).max(axis=0)
+
+
+def test_a_broken_level_geom_gives_boxes_and_says_why(yard):
+    (yard / "level.geom").write_bytes((yard / "level.geom").read_bytes()[:100])
+    made, report = imported(yard)
+    (said,) = [warning for warning in report.warnings if "shown as boxes" in warning]
+    assert "level.geom" in said
+    assert len(made["SURFACE"].held) == 2
+
+
+def test_a_broken_level_does_not_stop_the_other_files(samples, tmp_path):
+    folder = copied(samples / "level", tmp_path / "yard", *FILES, "level.cform")
+    (folder / "level").write_bytes((folder / "level").read_bytes()[:200])
+    made, report = imported(folder)
+    assert list(made) == ["CFORM"]
+    assert any(warning.startswith("left out: ") for warning in report.warnings)
+    assert {one.motionbridge_level.kind for one in bpy.data.objects} == {"CFORM"}
+
+
+def test_an_import_that_is_stopped_leaves_nothing(yard):
+    before = snapshot()
+
+    def call():
+        with scope.undone_on_failure(bpy.context), scope.progress(bpy.context, 1) as step:
+            return level_folder.import_folder(bpy.context, yard, LevelFolderOptions(), Report(), step)
+
+    pauses = 0
+    while True:
+        work = Work(call)
+        for _ in range(pauses + 1):
+            if work.advance(0.0):
+                break
+        if work.ended:
+            break
+        pauses += 1
+        work.stop()
+        with pytest.raises(Stopped):
+            work.result()
+        assert differences(before, snapshot()) == []
+    assert pauses > 4
+    assert work.result()
+
+
+def test_values_that_are_not_finite_do_no_harm(yard):
+    data = bytearray((yard / "level").read_bytes())
+    nan, infinite = struct.pack("<f", np.nan), struct.pack("<f", np.inf)
+    light = data.index(struct.pack("<2I4f", 2, 1, 1.5, 1.25, -1e-5, 1))
+    data[light + 8 : light + 12] = nan
+    data[light + 56 : light + 60] = infinite
+    tree = data.index(struct.pack("<3f", 3.5, 0, 3.5))
+    data[tree : tree + 4] = nan
+    (yard / "level").write_bytes(data)
+    made, report = imported(yard)
+    assert len(made["TREE"].held) == 2
+    assert np.allclose(made["LIGHT"].objects[1].location, (0, 0, 2))
+    assert any("NaN or infinite" in warning for warning in report.warnings)
+
+
+def test_the_operator_takes_a_folder_with_its_ticks(yard):
+    assert bpy.ops.import_scene.xray_level(directory=str(yard), trees=False, sectors=False) == {"FINISHED"}
+    kinds = {one.motionbridge_level.kind for one in bpy.data.objects}
+    assert kinds == {"SURFACE", "PORTAL", "LIGHT", "GLOW"}
+    assert bpy.context.window_manager.motionbridge_report.startswith("Imported files: 1 (level)")
+    with pytest.raises(RuntimeError, match="No level objects in the scene"):
+        bpy.ops.export_scene.xray_level_geometry(filepath=str(yard / "out.cform"))
+
+
+def test_what_is_seen_does_not_stand_in_the_way_of_exporting_collision(samples, tmp_path):
+    folder = copied(samples / "level", tmp_path / "yard", *FILES, "level.cform")
+    bpy.ops.import_scene.xray_level(directory=str(folder))
+    active = bpy.context.view_layer.objects.active
+    assert active.motionbridge_level.kind == "SURFACE"
+    out = tmp_path / "out.cform"
+    assert bpy.ops.export_scene.xray_level_geometry(filepath=str(out)) == {"FINISHED"}
+    assert out.read_bytes() == (folder / "level.cform").read_bytes()
+
+
+def test_the_ai_map_and_wallmarks_of_the_folder(samples, tmp_path):
+    folder = copied(samples / "level", tmp_path / "yard", *FILES, "level.ai", "level.wallmarks")
+    made, report = imported(folder, **NONE)
+    assert set(made) == {"AI", "WALLMARKS"}
+    assert report.notes["ai map: 11 nodes, 1 isolated, 1 with one-way links"] == ["level.ai"]
+    assert report.notes["wallmarks: 1 mark, 1 face"] == ["level.wallmarks"]
+    (nodes,), (marks,) = made["AI"].objects, made["WALLMARKS"].objects
+    assert len(nodes.data.polygons) == 11
+    isolated = column(nodes.data.attributes["isolated"].data, "value", 1, np.bool_)
+    assert isolated.tolist() == [True] + [False] * 10
+    assert all("open" in one.name for one in nodes.data.materials)
+    assert marks.data.materials[0].motionbridge_material.texture == "wm\\wm_dirt"
+    layers = bpy.context.view_layer.layer_collection.children["yard"].children
+    assert {layer.name: layer.exclude for layer in layers} == {"Wallmarks yard": False, "AI Map yard": True}
+    made, _ = imported(folder, ai_map=False, wallmarks=False)
+    assert not {"AI", "WALLMARKS"} & set(made)
