@@ -45,8 +45,8 @@ SHADERS = (
 _CORNER_UVS = np.array([[0, 1], [1, 1], [1, 0], [0, 0]], np.float64)
 _FRAME = [(0, 2, 0, 0), (12, 4, 3, 0), (16, 4, 6, 0), (20, 4, 7, 0)]
 """Offset, type, usage and its index of position, normal, tangent, binormal."""
-_STATIC = [*_FRAME, (24, 6, 5, 0), (28, 6, 5, 1)]
-_TREE = [*_FRAME, (24, 7, 5, 0)]
+STATIC = [*_FRAME, (24, 6, 5, 0), (28, 6, 5, 1)]
+TREE = [*_FRAME, (24, 7, 5, 0)]
 _FAST = [(0, 2, 0, 0)]
 Quad = list[tuple[float, float, float]]
 
@@ -72,7 +72,8 @@ def _layout(elements: list[tuple[int, int, int, int]]) -> NDArray[np.void]:
     return np.array([*rows, (geometry.LAST_STREAM, 0, 17, 0, 0, 0)], ELEMENT)
 
 
-def _buffer(elements: list[tuple[int, int, int, int]], count: int) -> VertexBuffer:
+def made_buffer(elements: list[tuple[int, int, int, int]], count: int) -> VertexBuffer:
+    """So many vertices, all 0, of a layout: offset, type, usage and its index of each element."""
     declaration = _layout(elements)
     return VertexBuffer(declaration, np.zeros(count, geometry.layout_of(declaration, Reader(b""))))
 
@@ -148,7 +149,7 @@ def _bounds(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[n
 
 def _level() -> tuple[Level, Geometry, Geometry]:
     yard, hut, bush = _yard(), _hut(), _bush()
-    static, tree = _buffer(_STATIC, 24), _buffer(_TREE, 8)
+    static, tree = made_buffer(STATIC, 24), made_buffer(TREE, 8)
     yard.fill(static.rows[:4], 200, 4)
     hut.fill(static.rows[4:], 120, 1)
     bush.fill(tree.rows, 160, 1)
@@ -156,7 +157,7 @@ def _level() -> tuple[Level, Geometry, Geometry]:
     walls = [hut.indices[:18], hut.indices[:24], hut.indices]
     indices = np.concatenate([yard.indices, *walls, bush.indices])
     windows = np.array([(42, 10, 20), (18, 8, 19), (0, 6, 18)], WINDOW)
-    fast = _buffer(_FAST, 12)
+    fast = made_buffer(_FAST, 12)
     ring = np.unique(hut.positions, axis=0)
     fast.rows["position"][:4], fast.rows["position"][4:] = yard.positions, ring
     place = [np.flatnonzero((ring == corner).all(axis=1))[0] for corner in hut.positions]
