@@ -17,8 +17,10 @@ from addon.core.errors import ReadError
 from addon.core.pausing import Stopped, Work
 from addon.core.report import Report
 from addon.formats.xray import level as levels
+from addon.formats.xray import ps_static
 from addon.formats.xray.level.document import Kind
 from addon.games.xray.levels import folder as level_folder
+from addon.games.xray.levels import importing as level_importing
 from addon.games.xray.levels import visuals
 from addon.games.xray.options import LevelFolderOptions
 from tests.real_files import corpus_files
@@ -29,8 +31,8 @@ FILES = ("level", "level.geom")
 NONE = dict.fromkeys(level_folder.VISUALS, False)
 NEAR = 0.01
 """Metres between what is seen and what collides."""
-CORNER = 1 / 32767
-"""Of a normal: before 4.5 Blender has two angles of 16 bits."""
+NORMAL = 1e-4 if bpy.app.version >= (4, 5) else 0.015
+"""Of a normal: before 4.5 Blender keeps none that is less than 0.8 degrees from its own."""
 
 
 def imported(folder, **options):
@@ -115,7 +117,7 @@ def check(shown, wanted):
         assert np.allclose(uvs[at], sample["uv_blender"], atol=4e-6)
         assert hemi[at] == pytest.approx(sample["hemi"], abs=1e-6)
         normal = np.array(sample["N"])[[0, 2, 1]]
-        assert np.allclose(normals[at], normal / np.linalg.norm(normal), atol=20 * CORNER)
+        assert np.allclose(normals[at], normal / np.linalg.norm(normal), atol=NORMAL)
         if "lm" in sample:
             light_map = of_vertices(data, column(data.uv_layers["Light Map"].uv, "vector", 2))
             assert np.allclose(light_map[at] * [1, -1] + [0, 1], sample["lm"], atol=1e-6)
@@ -437,3 +439,34 @@ def test_the_ai_map_and_wallmarks_of_the_folder(samples, tmp_path):
     assert {layer.name: layer.exclude for layer in layers} == {"Wallmarks yard": False, "AI Map yard": True}
     made, _ = imported(folder, ai_map=False, wallmarks=False)
     assert not {"AI", "WALLMARKS"} & set(made)
+
+
+def test_placed_objects_are_empties_with_their_names(samples, tmp_path):
+    names = ("level.ps_static", "level.env_mod", "level.snd_static", "level.spawn")
+    folder = copied(samples / "level", tmp_path / "yard", *names)
+    made, report = imported(folder)
+    assert {kind: [one.name for one in found.objects] for kind, found in made.items()} == {
+        "PARTICLES": ["anomaly\\smoke_01"],
+        "WEATHER": ["weather modifier 000"],
+        "SOUNDS": ["ambient\\wind_1", "ambient\\fan_1"],
+        "SPAWNED": ["graph_point yard_point", "physic_object yard_fan"],
+    }
+    places = {one.name: tuple(one.matrix_world.translation) for found in made.values() for one in found.objects}
+    assert places["anomaly\\smoke_01"] == (1, -3, 0.5)
+    assert places["weather modifier 000"] == (0, 0, 1)
+    assert places["ambient\\wind_1"] == (4, 4, 1)
+    assert places["graph_point yard_point"] == (3, -3, 0)
+    assert made["WEATHER"].objects[0].empty_display_size == 8
+    assert report.notes["sounds: 2 static sounds"] == ["level.snd_static"]
+    with pytest.raises(ReadError, match="no supported file in it"):
+        imported(folder, placed=False)
+
+
+@pytest.mark.parametrize("path", corpus_files("level/*/level.ps_static"))
+def test_real_particles_stand_where_their_matrix_says(path):
+    document = ps_static.read(path.read_bytes(), str(path), Report())
+    found = level_importing.read_file(path, LevelFolderOptions(), Report())
+    exchange = np.eye(4)[[0, 2, 1, 3]]
+    for one, row in zip(found.meshes, document.after, strict=True):
+        wanted = exchange @ row["transform"].T.astype(np.float64) @ exchange
+        assert np.allclose(np.array(one.matrix_world), wanted, atol=2e-4)

@@ -195,6 +195,9 @@ class LevelFolderOptions(LevelImportOptions):
         True, "AI Map", "Nodes that creatures walk on (level.ai), coloured by cover; the collection is excluded"
     )
     wallmarks: bool = option(True, "Wallmarks", "Marks painted onto walls and ground (level.wallmarks)")
+    placed: bool = option(
+        True, "Placed Objects", "Particles, weather spheres, sounds and spawned objects, as empties with their names"
+    )
     detail: float = option(
         1.0, "Detail", "Level of detail of progressive surfaces and trees; 1 for all faces", min=0, max=1,
         subtype="FACTOR",

@@ -151,7 +151,7 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelFolderProperties, LevelChoices,
         layout = fields(self.layout)
         layout.label(text="Visuals")
         column = layout.column()
-        for name in (*level_folder.VISUALS, *level_folder.TICKED.values()):
+        for name in dict.fromkeys((*level_folder.VISUALS, *level_folder.TICKED.values())):
             column.prop(self, name)
         layout.prop(self, "sectors")
         layout.prop(self, "detail")

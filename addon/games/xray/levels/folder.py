@@ -28,6 +28,10 @@ COLLECTIONS = {
     "GLOW": ("Glows", "COLOR_03"),
     "WALLMARKS": ("Wallmarks", "COLOR_01"),
     "AI": ("AI Map", "COLOR_06"),
+    "PARTICLES": ("Particles", "COLOR_02"),
+    "WEATHER": ("Weather", "COLOR_05"),
+    "SOUNDS": ("Sounds", "COLOR_04"),
+    "SPAWNED": ("Spawned Objects", "COLOR_03"),
     "CFORM": ("Collision", "COLOR_05"),
     "HOM": ("Occluders", "COLOR_02"),
     "SOM": ("Sound Occluders", "COLOR_04"),
@@ -42,7 +46,8 @@ VISUALS = ("surfaces", "trees", "impostors", "portals", "lights", "glows")
 """Options of `LevelFolderOptions` that ask for something of `level`."""
 
 
-TICKED = {".ai": "ai_map", ".wallmarks": "wallmarks"}
+PLACED = (".ps_static", ".env_mod", ".snd_static", ".spawn")
+TICKED = {".ai": "ai_map", ".wallmarks": "wallmarks", **dict.fromkeys(PLACED, "placed")}
 """Suffix of a file -> the option that asks for it."""
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,9 @@ from . import (
 from . import (
     models as level_models,
 )
+from . import (
+    placed_marks,
+)
 from .file import ImportedLevelFile
 from .properties import NOT_WELDED
 
@@ -49,6 +53,10 @@ COLOURS = {
     "DETAILS": (0.4, 0.6, 0.3, 1.0),
     "AI": (0.3, 0.8, 0.9, 1.0),
     "WALLMARKS": (0.6, 0.5, 0.4, 1.0),
+    "PARTICLES": (0.95, 0.6, 0.3, 1.0),
+    "WEATHER": (0.5, 0.7, 0.95, 1.0),
+    "SOUNDS": (0.6, 0.9, 0.5, 1.0),
+    "SPAWNED": (0.9, 0.8, 0.4, 1.0),
 }
 """Of objects, for viewports that are coloured by object."""
 
@@ -229,4 +237,5 @@ _READERS: dict[str, Callable[[bytes, Path, LevelImportOptions, Report], Imported
     "err": _read_errors,
     "ai": _read_ai_map,
     "wallmarks": _read_wallmarks,
+    **{name: partial(placed_marks.read, name) for name in placed_marks.FILES},
 }

@@ -28,6 +28,10 @@ KINDS = (
     ("GLOW", "Glow", "Glowing spot around a lamp"),
     ("AI", "AI Map", "Nodes that creatures walk on (level.ai)"),
     ("WALLMARKS", "Wallmarks", "Marks painted onto walls and ground (level.wallmarks)"),
+    ("PARTICLES", "Particles", "Particle effect that always plays (level.ps_static)"),
+    ("WEATHER", "Weather", "Sphere in which the weather differs (level.env_mod)"),
+    ("SOUNDS", "Sound", "Sound that always plays (level.snd_static)"),
+    ("SPAWNED", "Spawned Object", "Object that the level's editor placed (level.spawn)"),
 )
 DRAWN_KINDS = frozenset({"CFORM", "HOM", "SOM", "DETAILS", "DM"})
 """Kinds that a mesh drawn in Blender can become."""
