@@ -40,6 +40,7 @@ from bench_files import (
     made_model,
     made_occluders,
     made_path,
+    make_configs,
 )
 from environment import blenders
 
@@ -48,6 +49,7 @@ from addon.core import names
 from addon.core.files import read_file
 from addon.core.report import Report
 from addon.formats import Format, detect, format_named
+from addon.formats.xray.ltx.tree import ConfigTree
 from addon.formats.xray.omf import edit
 from addon.formats.xray.omf.codec import numbered
 from addon.formats.xray.omf.document import MotionSet, new_omf
@@ -151,6 +153,27 @@ def check_folders(paths: list[Path]) -> float:
     return _seconds(work)
 
 
+def index_configs(paths: list[Path]) -> float:
+    """All sections of a game folder's configs."""
+    return _seconds(lambda: ConfigTree(paths).load(Report()))
+
+
+def index_configs_again(paths: list[Path]) -> float:
+    """The same when nothing has changed since."""
+    tree = ConfigTree(paths)
+    tree.load(Report())
+    return _seconds(lambda: tree.load(Report()))
+
+
+def read_configs(paths: list[Path]) -> float:
+    """The floor of indexing: every file's bytes and lines."""
+
+    def work() -> object:
+        return [path.read_bytes().splitlines() for path in paths[0].rglob("*.ltx")]
+
+    return _seconds(work)
+
+
 def start_up(paths: list[Path]) -> float:
     """The command line from nothing to the summary of a small file."""
     return _seconds(lambda: _run([sys.executable, "-m", "addon.cli", "info", *map(str, paths)]))
@@ -243,6 +266,9 @@ MEASUREMENTS: dict[str, Measurement] = {
         size,
         verify,
         check_folders,
+        index_configs,
+        index_configs_again,
+        read_configs,
         start_up,
         start_up_floor,
     )
@@ -288,6 +314,12 @@ def rows(folder: Path) -> list[Row]:
         Row("start of the command line", start_up, start_up_floor, [SAMPLES / "weapon.omf"]),
     ]
     folders = [Path(corpus) / "omf", Path(corpus) / "ogf"] if corpus else [SAMPLES]
+    configs = [folder / "gamedata"]
+    make_configs(configs[0], 3000)
+    made += [
+        Row("sections of 3,001 configs", index_configs, read_configs, configs),
+        Row("sections of 3,001 configs, again", index_configs_again, read_configs, configs),
+    ]
     made.append(Row(f"verify {' '.join(folder.name for folder in folders)}", verify, check_folders, folders))
     return made
 

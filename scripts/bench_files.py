@@ -250,3 +250,19 @@ def made_hierarchy() -> bytes:
         f'"bone_{bone:02}", "{f"bone_{(bone - 1) // 2:02}" if bone else ""}"' for bone in range(ANIMATION_BONES)
     )
     return f"class CfgSkeletons {{ class Tree {{ skeletonBones[] = {{{pairs}}}; }}; }};".encode()
+
+
+def make_configs(folder: Path, files: int) -> None:
+    """A game folder whose ``system.ltx`` includes ``files`` of three sections each, 23 lines a section."""
+    configs, names = folder / "configs", [f"g{number % 40}/w_{number}.ltx" for number in range(files)]
+    for number, name in enumerate(names):
+        (configs / name).parent.mkdir(parents=True, exist_ok=True)
+        sections = (
+            f"[wpn_{number}_{part}]:hud_base ; a section\r\n"
+            + "".join(f"\tanm_key_{key}\t= hands_motion_{key}, item\t; note\r\n" for key in range(20))
+            + f'$spawn = "weapons\\w_{part}"\r\n'
+            for part in range(3)
+        )
+        (configs / name).write_bytes("".join(sections).encode())
+    included = "".join(f'#include "{name}"\r\n' for name in names)
+    (configs / "system.ltx").write_bytes(f"[hud_base]\r\nx = 1\r\n{included}".encode())

@@ -5,6 +5,7 @@ bad example that it must complain about: a rule that cannot bite proves nothing.
 """
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -359,6 +360,16 @@ def test_what_is_loaded_late_is_imported_by_what_is_loaded_at_the_start():
                 place = ".".join([*module.package[:up], *([node.module] if node.module else [])])
                 wanted |= {(place, alias.name) for alias in node.names}
     assert {(package, name) for package, names in LATE.items() for name in names} <= wanted
+
+
+CLOCKS = re.compile(r"\b(process_time|perf_counter|thread_time)(_ns)?\(")
+
+
+def test_no_test_reads_a_stopwatch():
+    """How long something takes differs with the machine and its load: tests count work, scripts/bench.py times it."""
+    tests = ADDON.parent / "tests"
+    assert [path for path in tests.rglob("*.py") if CLOCKS.search(path.read_text(encoding="utf-8"))] == []
+    assert CLOCKS.search("begin = time.process_time" + "()")
 
 
 def test_what_may_catch_everything_still_does():

@@ -1,7 +1,6 @@
 """Motion paths as users and scripts meet them: operators, the sidebar's panel, collections, the command, refusals."""
 
 import shutil
-import time
 from pathlib import Path
 
 import bpy
@@ -164,15 +163,16 @@ def test_a_path_is_drawn_only_when_asked():
 
 @needs_corpus
 def test_four_hundred_files_in_one_go(four_hundred, tmp_path):
-    start = time.process_time()
     files = [{"name": name} for name in four_hundred]
-    bpy.ops.import_scene.xray_anm(directory=str(tmp_path), files=files)
-    seconds = time.process_time() - start
+    walks = []
+    bpy.app.handlers.depsgraph_update_post.append(count := lambda *_: walks.append(1))
+    try:
+        bpy.ops.import_scene.xray_anm(directory=str(tmp_path), files=files)
+    finally:
+        bpy.app.handlers.depsgraph_update_post.remove(count)
+    assert 1 <= len(walks) <= 5, "Blender goes through the scene a few times for all of them, not once per file"
     assert len(bpy.context.selected_objects) == len(bpy.data.actions) == 400
     assert last_report()[0].startswith("Imported paths: 400;")
-    assert seconds < 8, (
-        seconds
-    )  # a second or less where nothing else runs: the scene is gone through once, not per file
     bpy.context.view_layer.objects.active = bpy.data.objects["path_399"]
     assert export(tmp_path / "new.anm") == (PATHS / TCB).read_bytes()
 

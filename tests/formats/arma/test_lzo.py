@@ -1,8 +1,5 @@
 """LZO1X and LZSS: instructions byte by byte, real streams against another reader, damage, bounds."""
 
-import sys
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -140,12 +137,7 @@ def test_lzss_sums_may_be_signed():
 
 
 @pytest.mark.parametrize("file", corpus_files("rtm_binarised/armaio_v5_lzo.rtm"))
-def test_speed_of_real_streams_is_told(file):
-    """No limit: machines differ. The number is shown by ``pytest -rP``."""
+def test_real_streams_unpack_to_their_transforms(file):
     document = rtm.read(file.read_bytes(), file.name, Report())
     blocks = [(bytes(block), row.nbytes) for block, row in zip(document.blocks, document.transforms, strict=True)]
-    start = time.perf_counter()
-    size = sum(len(unpack(block, size)[0]) for block, size in blocks if block)
-    speed = size / (time.perf_counter() - start) / 1e6
-    sys.stdout.write(f"LZO1X: {speed:.1f} megabytes a second\n")
-    assert size == 124 * 924
+    assert sum(len(unpack(block, size)[0]) for block, size in blocks if block) == 124 * 924
