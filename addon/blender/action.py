@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import rotation
+from ..core import affine, rotation
 from ..core.model import Clip, Space
 from . import compat, rotation_modes
 from .armature import Rest
@@ -346,7 +346,7 @@ def sample(
     rows = [row for row, bone in enumerate(rest.bones) if bones is None or bone in bones]
     parents = rest.parents[rows]
     above = np.where((parents < 0)[:, None, None], rest.root_frame, poses[:, np.maximum(parents, 0)])
-    local = (np.linalg.inv(above) @ poses[:, rows]).swapaxes(0, 1)
+    local = (affine.inverse(above) @ poses[:, rows]).swapaxes(0, 1)
     turned = rotation.continuous(rotation.from_matrices(_without_scale(local[..., :3, :3])))
     moved = np.ascontiguousarray(local[..., :3, 3])
     everything = np.ones(len(rows), np.bool_)

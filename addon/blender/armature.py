@@ -11,7 +11,7 @@ import numpy as np
 from mathutils import Matrix
 from numpy.typing import NDArray
 
-from ..core import names, rotation
+from ..core import affine, names, rotation
 from ..core.model import Skeleton
 from . import scope
 from .properties import is_local
@@ -140,7 +140,7 @@ def matrices_of(bones: Any, name: str) -> Floats:
 def parent_local(matrices: Floats, parents: NDArray[np.int32], root_frame: Floats) -> Floats:
     """Armature-space matrices (..., bones, 4, 4) relative to their parents; parentless ones to ``root_frame``."""
     frames = np.where((parents < 0)[:, None, None], root_frame, matrices[..., np.maximum(parents, 0), :, :])
-    result: Floats = np.linalg.inv(frames) @ matrices
+    result: Floats = affine.inverse(frames) @ matrices
     return result
 
 

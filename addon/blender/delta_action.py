@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import deltas, rotation
+from ..core import affine, deltas, rotation
 from ..core.deltas import DeltaChannels
 from . import compat, scope
 from .action import posed_rotation
@@ -313,7 +313,7 @@ def sample(
     rests = matrices_of(rig.data.bones, "matrix_local")
     with modes_set(rig, modes), scope.only_evaluated(context, [rig]):
         poses = evaluated_poses(context, rig, action, frames, progress)
-    result: Floats = poses.transpose(1, 0, 2, 3) @ np.linalg.inv(rests)[:, None]
+    result: Floats = poses.transpose(1, 0, 2, 3) @ affine.inverse(rests)[:, None]
     return result
 
 

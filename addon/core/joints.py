@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from . import rotation
+from . import affine, rotation
 from .model import Skeleton, parents_first
 
 Floats = NDArray[np.float64]
@@ -31,7 +31,7 @@ def skeleton_of_joints(
     rests[:, :3, :3] = _turned_towards(_usable(above, _directions(above, points)))
     rests[:, :3, 3] = points
     frames = np.where((above < 0)[:, None, None], np.eye(4), rests[np.maximum(above, 0)])
-    local = np.linalg.inv(frames) @ rests if len(bones) else rests
+    local = affine.inverse(frames) @ rests if len(bones) else rests
     return Skeleton(name, list(bones), above, rotation.from_matrices(local[:, :3, :3]), local[:, :3, 3])
 
 

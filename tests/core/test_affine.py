@@ -42,6 +42,26 @@ def test_products_and_quotients_are_those_of_matrices(seed):
     np.testing.assert_array_equal(affine.matrices(affine.constant(c, 5)), np.broadcast_to(c[:, None], a.shape))
 
 
+@pytest.mark.parametrize("shape", [(), (0,), (47,), (3, 5)])
+def test_inverses_are_those_of_numpy(shape):
+    random = np.random.default_rng(len(shape))
+    skew = random_matrices(random, *shape)
+    rigid = skew.copy()
+    rigid[..., :3, :3] = random_turns(random, max(int(np.prod(shape)), 1))[: int(np.prod(shape))].reshape(*shape, 3, 3)
+    np.testing.assert_allclose(affine.inverse(rigid), np.linalg.inv(rigid), rtol=0, atol=4e-15)
+    worst = np.linalg.cond(skew).max(initial=1.0)
+    error = np.abs(affine.inverse(skew) - np.linalg.inv(skew)).max(initial=0.0)
+    assert error <= 1e-15 * worst * np.abs(np.linalg.inv(skew)).max(initial=1.0)
+
+
+def test_a_flat_matrix_has_no_inverse():
+    flat = np.stack((np.eye(4), np.diag([1.0, 0, 1, 1])))
+    with pytest.raises(np.linalg.LinAlgError):
+        np.linalg.inv(flat)
+    with pytest.raises(np.linalg.LinAlgError):
+        affine.inverse(flat)
+
+
 @pytest.mark.parametrize("number", [0.0, np.nan, np.inf])
 def test_what_has_no_inverse_is_replaced_where_it_stands_and_only_there(number):
     random = np.random.default_rng(1)

@@ -27,7 +27,7 @@ from ...blender.action import to_basis
 from ...blender.armature import Rest, rest_of
 from ...blender.bone_curves import channel_path, key_times, rotation_kind
 from ...blender.properties import drop, keep, kept
-from ...core import names, rotation
+from ...core import affine, names, rotation
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...core.text import counted_plural
@@ -222,7 +222,7 @@ class _Link:
             pose = self.owner.pose.bones[self.bone]
             rest = array(pose.bone.matrix_local)
             if pose.parent is not None:
-                rest = np.linalg.inv(array(pose.parent.bone.matrix_local)) @ rest
+                rest = affine.inverse(array(pose.parent.bone.matrix_local)) @ rest
             moving: Floats = rest @ transforms.basis(pose, self.curves, frames, turning=self.rotates)
             return moving
         owner = self.owner
@@ -479,7 +479,7 @@ class _Samples:
         own = self.matrices[part.object][rows]
         if part.above is None:
             return own
-        result: Floats = np.linalg.inv(self.matrices[part.above][rows]) @ own
+        result: Floats = affine.inverse(self.matrices[part.above][rows]) @ own
         return result
 
 
@@ -507,7 +507,7 @@ def _by_curves(part: _Moving, ticks: NDArray[np.int64]) -> Floats:
     for link in part.links:
         result = link.matrices(frames) @ result
     if part.on_bone is not None:
-        result = np.linalg.inv(part.on_bone.matrices(frames)) @ result
+        result = affine.inverse(part.on_bone.matrices(frames)) @ result
     return result
 
 

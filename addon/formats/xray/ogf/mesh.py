@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import names, quantum, space, text
+from ....core import affine, names, quantum, space, text
 from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.model import Material, Mesh, VertexWeights
@@ -456,7 +456,7 @@ def _store_surface(rows: NDArray[np.void], mesh: Mesh, touched: _Touched, rest: 
         # A vertex in its bone's space moves when it changes bones.
         moved = moved | touched.weights
         rotated = rotated | touched.weights
-        back = np.linalg.inv(rest)[np.minimum(rows["bones"][:, 0], len(rest) - 1)]
+        back = affine.inverse(rest)[np.minimum(rows["bones"][:, 0], len(rest) - 1)]
         positions = np.einsum("nij,nj->ni", back[:, :3, :3], mesh.positions) + back[:, :3, 3]
         blender_normals = mesh.normals if mesh.normals is not None else space.xray_points(normals)
         normals = np.einsum("nij,nj->ni", back[:, :3, :3], blender_normals)
