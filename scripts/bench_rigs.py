@@ -20,7 +20,7 @@ from addon.games.plan import OtherBase
 from addon.games.xray.motions import edit, exporting, library
 from addon.games.xray.motions.omf_codec import OMF, MotionExportOptions, MotionImportOptions
 from addon.ui import listed_actions
-from addon.ui.xray.motion_panels import MOTIONBRIDGE_UL_motions
+from addon.ui.xray.motion_panels import MOTIONS, MOTIONBRIDGE_UL_motions
 
 SIDE = 150
 """Vertices along a side of the mesh."""
@@ -124,19 +124,22 @@ def redraw_list(motions: str) -> float:
     """One redraw of the list of motions, filtered by a name: rows, and which of them plays."""
     rig = import_library(motions, new_rig())
     drawn = SimpleNamespace(pattern="motion_00", regular=False, edited=False, filter_name="", bitflag_filter_item=1)
-    layout = SimpleNamespace(template_list=lambda *_, **__: _ask(rig))
+    rows = SimpleNamespace(label=lambda **_: None)
+    rows.row = lambda **_: rows
+
+    def drawn_list(*_: Any, **__: Any) -> None:
+        MOTIONBRIDGE_UL_motions.filter_items(drawn, bpy.context, bpy.data, "actions")
+        for index in range(ROWS_DRAWN):
+            listed_actions.row_drawn(MOTIONS, rig)
+            MOTIONBRIDGE_UL_motions.draw_item(drawn, bpy.context, rows, bpy.data, None, 0, rig, MOTIONS.row, index)
+
+    layout = SimpleNamespace(template_list=drawn_list)
 
     def work() -> None:
         for _ in range(REDRAWS):
-            MOTIONBRIDGE_UL_motions.filter_items(drawn, bpy.context, bpy.data, "actions")
-            listed_actions.draw(layout, "MOTIONBRIDGE_UL_motions", rig)
+            listed_actions.draw(layout, MOTIONS, rig)
 
     return seconds_of(work) / REDRAWS
-
-
-def _ask(rig: Any) -> None:
-    for _ in range(ROWS_DRAWN):
-        listed_actions.number_drawn(rig)
 
 
 def redraw_stock_list(motions: str) -> float:

@@ -1,5 +1,10 @@
 """Lists of actions, which are drawn many times per second: their rows are remembered until something changes.
 
+Blender draws the rows of `bpy.data.actions`, which is sorted by name. A list in the order of a file would have to
+return that order, and Blender sorts by it in a time that grows with the square of the number of rows: 15 ms for 3,060.
+So the row with index k draws the action that is listed at k, whatever action Blender hands over for it; there are never
+more rows than actions. The index is the same under each filter; the property `Listing.row` says which one plays.
+
 A row is remembered under everything it is made of: the names and identities of all actions, the entries of the list,
 the actions that the armature uses, and the stamp of `freshness`, which stands for the properties. Comparing all that
 costs a tenth of reading the properties again. No data-block is kept, so none can be gone when it is met again.
@@ -16,6 +21,7 @@ import numpy as np
 
 from ..blender import action_lists, properties
 from ..blender.action_lists import Kind
+from .lists import Listing
 
 REMEMBERED = 8
 """Lists that are remembered: each kind of each armature that is shown somewhere, under each filter."""
@@ -36,11 +42,16 @@ class Rows:
     listed: list[Row]
     actions: int
 
+    def index_of(self, number: int) -> int:
+        """The index of the row of an action by its number in `bpy.data.actions`, or -1."""
+        return next((index for index, row in enumerate(self.listed) if row.number == number), -1)
+
 
 _rows: dict[Any, tuple[Any, Rows]] = {}
-_shown: dict[Any, tuple[Rows, tuple[list[int], list[int]]]] = {}
+_shown: dict[Any, tuple[Rows, list[int]]] = {}
 _entries: dict[Any, tuple[Any, list[list[int]]]] = {}
-_playing: dict[int, int] = {}
+_playing: dict[tuple[int, str], int] = {}
+_drawing: dict[tuple[int, str], Rows] = {}
 
 
 def _remembered(store: dict[Any, Any], key: Any, state: Any, read: Callable[[], Any]) -> Any:
@@ -87,27 +98,33 @@ def rows_of(rig: bpy.types.Object, files: Sequence[Any], kind: Kind, in_order: C
     return found
 
 
-def filtered(rows: Rows, fits: Callable[[Row], bool], asked: Any, flag: int) -> tuple[list[int], list[int]]:
-    """What ``filter_items`` of a list answers: ``flag`` for each action that ``fits``, and the place of each.
+def flags_of(rows: Rows, fits: Callable[[Row], bool], asked: Any, drawn: Any) -> list[int]:
+    """What ``filter_items`` of a list answers: whether each row ``fits``; nothing is listed in the remaining ones.
 
-    ``asked``: what ``fits`` depends on besides the row. Actions without a row come last. No places where the rows
-    are in the order of the actions: Blender sorts by them in a time that grows with the square of the number of rows,
-    15 ms for 3,060.
+    ``asked``: what ``fits`` depends on besides the row; ``drawn``: the `UIList`.
     """
+    flag = drawn.bitflag_filter_item
 
-    def read() -> tuple[list[int], list[int]]:
-        flags, order = [0] * rows.actions, [-1] * rows.actions
-        for place, row in enumerate(rows.listed):
-            order[row.number] = place
-            flags[row.number] = flag if fits(row) else 0
-        drawn = [row.number for row in rows.listed if flags[row.number]]
-        if drawn == sorted(drawn):
-            return flags, []
-        behind = iter(range(len(rows.listed), rows.actions))
-        return flags, [next(behind) if place < 0 else place for place in order]
+    def read() -> list[int]:
+        # 4.2 lacks this flag; there such rows are drawn empty if the filter is inverted.
+        nothing = getattr(drawn, "bitflag_item_never_show", 0)
+        flags = [flag if fits(row) else 0 for row in rows.listed]
+        return flags + [nothing] * (rows.actions - len(flags))
 
-    found: tuple[list[int], list[int]] = _remembered(_shown, asked, rows, read)
+    found: list[int] = _remembered(_shown, asked, rows, read)
     return found
+
+
+def rows_now(listing: Listing, rig: bpy.types.Object) -> Rows:
+    """What a list shows of an armature; while the list is drawn, this is looked up once."""
+    found = _drawing.get((rig.session_uid, listing.drawn_by))
+    return found if found is not None else listing.rows(rig)
+
+
+def action_at(listing: Listing, rig: bpy.types.Object, index: int) -> bpy.types.Action | None:
+    """The action in a row, or None."""
+    listed = rows_now(listing, rig).listed
+    return bpy.data.actions[listed[index].number] if 0 <= index < len(listed) else None
 
 
 def number_playing(rig: bpy.types.Object) -> int:
@@ -116,14 +133,25 @@ def number_playing(rig: bpy.types.Object) -> int:
     return bpy.data.actions.find(data.action.name) if data is not None and data.action is not None else -1
 
 
-def draw(layout: bpy.types.UILayout, kind: str, rig: bpy.types.Object, **options: Any) -> None:
-    """The list of this class, of all actions. It asks 34 times which one plays, which is looked up once."""
+def row_playing(listing: Listing, rig: bpy.types.Object) -> int:
+    """The index of the row whose action an armature plays, or -1."""
+    number = number_playing(rig)
+    return rows_now(listing, rig).index_of(number) if number >= 0 else -1
+
+
+def draw(layout: bpy.types.UILayout, listing: Listing, rig: bpy.types.Object, **options: Any) -> None:
+    """A list. Blender asks 34 times which row plays, also when this is done: that is looked up once."""
+    key = rig.session_uid, listing.drawn_by
     if len(_playing) > REMEMBERED:
         _playing.clear()
-    _playing[rig.session_uid] = number_playing(rig)
-    layout.template_list(kind, "", bpy.data, "actions", rig, "motionbridge_drawn_playing", sort_lock=True, **options)
+    _drawing[key] = listing.rows(rig)
+    try:
+        _playing[key] = row_playing(listing, rig)
+        layout.template_list(listing.drawn_by, "", bpy.data, "actions", rig, listing.row, sort_lock=True, **options)
+    finally:
+        del _drawing[key]
 
 
-def number_drawn(rig: bpy.types.Object) -> int:
-    """`number_playing` as `draw` found it; nothing changes while Blender draws."""
-    return _playing.get(rig.session_uid, -1)
+def row_drawn(listing: Listing, rig: bpy.types.Object) -> int:
+    """`row_playing` as `draw` found it; nothing changes while Blender draws."""
+    return _playing.get((rig.session_uid, listing.drawn_by), -1)

@@ -1,10 +1,10 @@
-"""Lists with check boxes, and their filter: a part of a name, wildcards, or a regular expression."""
+"""Lists in panels, lists with check boxes, and their filter: a part of a name, wildcards, or a regular expression."""
 
 import fnmatch
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty
@@ -25,6 +25,16 @@ def name_filter(pattern: str, regular: bool) -> Callable[[str], bool]:
         return lambda name: wanted in name.lower()
     search = compiled.search if regular else compiled.match
     return lambda name: search(name) is not None
+
+
+class Listing(NamedTuple):
+    """A list of actions in a panel: the class that draws it, the property of armatures with the index of the row that
+    plays, and what it shows of an armature (`listed_actions.Rows`).
+    """
+
+    drawn_by: str
+    row: str
+    rows: Callable[[Any], Any]
 
 
 TICKS = (

@@ -10,10 +10,12 @@ from addon.blender import action_lists
 from addon.games.xray.motions import library
 from addon.games.xray.motions.files import LISTS
 from addon.ui import listed_actions
-from addon.ui.xray.motion_panels import MOTIONBRIDGE_UL_motions
+from addon.ui.xray.motion_panels import EDITOR_MOTIONS, MOTIONS, MOTIONBRIDGE_UL_motions
 from addon.ui.xray.skeletal import MOTIONBRIDGE_UL_editor_motions
 
 NAMES = ["walk", "idle", "wave", "jump", "nod"]
+
+LISTINGS = {MOTIONBRIDGE_UL_motions: MOTIONS, MOTIONBRIDGE_UL_editor_motions: EDITOR_MOTIONS}
 
 
 @pytest.fixture
@@ -27,16 +29,45 @@ def rig(samples, tmp_path):
     return found
 
 
-def shown(kind=MOTIONBRIDGE_UL_motions, **filters) -> list[str]:
-    """The names of the actions in the rows that Blender would draw now."""
+class Labels:
+    """A layout that keeps the first text of each row."""
+
+    def __init__(self, texts=None):
+        self.texts = [] if texts is None else texts
+
+    def row(self, **_):
+        return Labels([]) if self.texts else Labels(self.texts)
+
+    def label(self, text="", **_):
+        self.texts.append(text)
+
+
+def a_list(**filters) -> SimpleNamespace:
     drawn = SimpleNamespace(pattern="", regular=False, edited=False, filter_name="", bitflag_filter_item=1 << 30)
     vars(drawn).update(filters)
-    flags, order = kind.filter_items(drawn, bpy.context, bpy.data, "actions")
+    return drawn
+
+
+def rows(kind=MOTIONBRIDGE_UL_motions, **filters) -> dict[int, str]:
+    """The rows that Blender would draw now: the name of each action, by the index that a click on its row sets."""
+    rig = bpy.context.view_layer.objects.active
+    listing = LISTINGS[kind]
+    flags, order = kind.filter_items(a_list(**filters), bpy.context, bpy.data, "actions")
     assert len(flags) == len(bpy.data.actions)
-    order = order or list(range(len(flags)))
-    assert sorted(order) == list(range(len(flags)))
-    rows = [(place, action.name) for action, flag, place in zip(bpy.data.actions, flags, order, strict=True) if flag]
-    return [name for _, name in sorted(rows)]
+    assert order == []
+    found = {}
+    for index in (index for index, flag in enumerate(flags) if flag & 1 << 30):
+        layout, item = Labels(), bpy.data.actions[index]
+        kind.draw_item(a_list(), bpy.context, layout, bpy.data, item, 0, rig, "", index)
+        action = listed_actions.action_at(listing, rig, index)
+        assert layout.texts[0] == (action.motionbridge_motion.motion_name or action.name)
+        found[index] = action.name
+    return found
+
+
+def shown(kind=MOTIONBRIDGE_UL_motions, **filters) -> list[str]:
+    """The names of the actions in the rows that Blender would draw now."""
+    return list(rows(kind, **filters).values())
 
 
 def test_redraws_of_an_unchanged_list_read_no_motion(rig, monkeypatch):
@@ -48,12 +79,48 @@ def test_redraws_of_an_unchanged_list_read_no_motion(rig, monkeypatch):
     assert read == []
 
 
-def test_blender_is_not_told_to_sort_rows_that_are_in_order(rig):
-    # It would take 15 ms a redraw for 3,060 of them.
-    drawn = SimpleNamespace(pattern="w*", regular=False, edited=False, filter_name="", bitflag_filter_item=1 << 30)
-    assert MOTIONBRIDGE_UL_motions.filter_items(drawn, bpy.context, bpy.data, "actions")[1] == []
-    drawn.pattern = ""
-    assert MOTIONBRIDGE_UL_motions.filter_items(drawn, bpy.context, bpy.data, "actions")[1] != []
+def test_a_click_plays_what_the_row_says_under_every_filter(rig):
+    """Blender is never told to sort, which takes 15 ms a redraw for 3,060 rows: rows are not in the actions' order."""
+    assert [action.name for action in bpy.data.actions] != NAMES
+    for filters in ({}, {"pattern": "w*"}, {"pattern": "nod"}):
+        for index, name in rows(**filters).items():
+            rig.motionbridge_motion_row = index
+            assert rig.animation_data.action.name == name
+            assert rig.motionbridge_playing == bpy.data.actions.find(name)
+            assert listed_actions.row_playing(MOTIONS, rig) == index
+    before = rig.animation_data.action
+    for nothing in (-1, len(NAMES), 10_000):
+        rig.motionbridge_motion_row = nothing
+        assert rig.animation_data.action == before
+
+
+def test_a_click_on_an_editor_motion_plays_it(rig, tmp_path):
+    bpy.ops.export_scene.xray_skl(filepath=str(tmp_path / "editor.skls"))
+    bpy.ops.import_scene.xray_skl(filepath=str(tmp_path / "editor.skls"))
+    for index, name in rows(MOTIONBRIDGE_UL_editor_motions).items():
+        rig.motionbridge_editor_motion_row = index
+        assert rig.animation_data.action.name == name
+        assert rig.animation_data.action.motionbridge_skeletal.is_skeletal
+        assert listed_actions.row_playing(EDITOR_MOTIONS, rig) == index
+        assert listed_actions.row_playing(MOTIONS, rig) == -1
+
+
+def test_a_click_after_a_rename_plays_the_row_that_was_clicked(rig):
+    index = shown().index("wave")
+    bpy.data.actions["wave"].name = "aaa"
+    rig.motionbridge_motion_row = index
+    assert rig.animation_data.action.name == "aaa"
+
+
+def test_an_inverted_filter_shows_no_action_of_somebody_else(rig):
+    bpy.data.actions.new("aaa")
+    never = 1 << 29
+    drawn = a_list(pattern="w*", bitflag_item_never_show=never)
+    flags, _ = MOTIONBRIDGE_UL_motions.filter_items(drawn, bpy.context, bpy.data, "actions")
+    assert flags == [1 << 30, 0, 1 << 30, 0, 0, never]
+    layout = Labels()
+    MOTIONBRIDGE_UL_motions.draw_item(drawn, bpy.context, layout, bpy.data, bpy.data.actions[5], 0, rig, "", 5)
+    assert layout.texts == []
 
 
 def test_a_typed_name_is_shown_at_once(rig):
@@ -192,19 +259,32 @@ def test_the_row_that_plays_is_found_whatever_comes_before_it(rig):
     assert rig.motionbridge_playing == -1
 
 
-def test_a_redraw_looks_once_for_the_row_that_plays(rig, monkeypatch):
+def test_a_redraw_looks_once_for_its_rows_and_the_one_that_plays(rig, monkeypatch):
     looked = []
-    find = listed_actions.number_playing
-    monkeypatch.setattr(listed_actions, "number_playing", lambda rig: looked.append(rig) or find(rig))
-    layout = SimpleNamespace(template_list=lambda *_, **__: [rig.motionbridge_drawn_playing for _ in range(34)])
+    find, read = listed_actions.number_playing, listed_actions.rows_of
+    monkeypatch.setattr(listed_actions, "number_playing", lambda rig: looked.append("row") or find(rig))
+    monkeypatch.setattr(listed_actions, "rows_of", lambda *files: looked.append("rows") or read(*files))
+
+    def drawn(*_, **__):
+        assert shown() == NAMES
+        return [rig.motionbridge_motion_row for _ in range(34)]
+
+    layout = SimpleNamespace(template_list=drawn)
     for name in ("walk", "nod"):
         rig.animation_data.action = bpy.data.actions[name]
         looked.clear()
-        listed_actions.draw(layout, "MOTIONBRIDGE_UL_motions", rig)
-        assert len(looked) == 1
-        assert rig.motionbridge_drawn_playing == rig.motionbridge_playing == bpy.data.actions.find(name)
-    rig.motionbridge_drawn_playing = bpy.data.actions.find("jump")
-    assert rig.animation_data.action.name == "jump"
+        listed_actions.draw(layout, MOTIONS, rig)
+        assert looked == ["rows", "row"]
+        assert rig.motionbridge_motion_row == NAMES.index(name)
+    assert looked == ["rows", "row"]
+
+
+def test_rows_are_looked_for_again_after_a_redraw_that_failed(rig):
+    layout = SimpleNamespace()
+    with pytest.raises(AttributeError):
+        listed_actions.draw(layout, MOTIONS, rig)
+    bpy.data.actions.remove(bpy.data.actions["wave"])
+    assert shown() == ["walk", "idle", "jump", "nod"]
 
 
 def test_nothing_grows_with_what_was_shown(rig):

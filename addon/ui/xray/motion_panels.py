@@ -16,7 +16,7 @@ from .. import listed_actions
 from ..bases import BlenderList
 from ..hidden_keys import draw_restore
 from ..layouts import SIDEBAR, STATUS_ICONS, fields, paragraph
-from ..lists import name_filter
+from ..lists import Listing, name_filter
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_xray
 from ..target import active_action, active_rig
 from ..translations import shown
@@ -98,10 +98,30 @@ def draw(layout: bpy.types.UILayout, rig: Any) -> None:
 
 
 def _play(rig: bpy.types.Object, number: int) -> None:
+    if 0 <= number < len(bpy.data.actions):
+        _play_action(rig, bpy.data.actions[number])
+
+
+def _play_action(rig: bpy.types.Object, action: bpy.types.Action) -> None:
     library.adopt_copies(omf_codec.OMF, rig)
     library.adopt_copies(skl_codec.SKL, rig)
-    if 0 <= number < len(bpy.data.actions):
-        library.play(bpy.context, rig, bpy.data.actions[number])
+    library.play(bpy.context, rig, action)
+
+
+def _motion_rows(rig: Any) -> Any:
+    file = active_file(rig)
+    return listed_actions.rows_of(rig, [file] if file is not None else [], motion_files.LISTS, library.motions_of)
+
+
+def _editor_motion_rows(rig: Any) -> Any:
+    files = list(rig.motionbridge_skeletal_files)
+    return listed_actions.rows_of(rig, files, motion_files.SKL_LISTS, library.motions_of)
+
+
+MOTIONS = Listing("MOTIONBRIDGE_UL_motions", "motionbridge_motion_row", _motion_rows)
+"""The motions of an armature's active file."""
+EDITOR_MOTIONS = Listing("MOTIONBRIDGE_UL_editor_motions", "motionbridge_editor_motion_row", _editor_motion_rows)
+"""The editor's motions of all files of an armature."""
 
 
 class MOTIONBRIDGE_UL_motion_files(BlenderList):
@@ -137,15 +157,19 @@ class MOTIONBRIDGE_UL_motions(BlenderList):
         _context: bpy.types.Context,
         layout: Any,
         _data: Any,
-        item: Any,
+        _item: Any,
         _icon: int,
-        _active: Any,
+        rig: Any,
         _property: str,
+        index: int,
     ) -> None:
         """Name, then the badge."""
-        motion = item.motionbridge_motion
+        action = listed_actions.action_at(MOTIONS, rig, index)
+        if action is None:
+            return
+        motion = action.motionbridge_motion
         row = layout.row(align=True)
-        row.label(text=motion.motion_name or item.name, translate=False)
+        row.label(text=motion.motion_name or action.name, translate=False)
         badge = row.row()
         badge.alignment = "RIGHT"
         if motion.status in {"EDITED", "NEW"}:
@@ -162,17 +186,12 @@ class MOTIONBRIDGE_UL_motions(BlenderList):
     def filter_items(self, context: bpy.types.Context, data: Any, _property: str) -> tuple[list[int], list[int]]:
         """The motions of the active file, in the order of the file."""
         rig = active_rig(context)
-        file = active_file(rig)
-        if file is None:
+        if rig is None:
             return [0] * len(data.actions), []
-        rows = listed_actions.rows_of(rig, [file], motion_files.LISTS, library.motions_of)
         fits, edited = name_filter(self.pattern, self.regular), self.edited
-        return listed_actions.filtered(
-            rows,
-            lambda row: fits(row.name) and (row.edited or not edited),
-            (rig.session_uid, motion_files.LISTS.files, self.pattern, self.regular, edited),
-            self.bitflag_filter_item,
-        )
+        asked = rig.session_uid, motion_files.LISTS.files, self.pattern, self.regular, edited
+        rows = listed_actions.rows_now(MOTIONS, rig)
+        return listed_actions.flags_of(rows, lambda row: fits(row.name) and (row.edited or not edited), asked, self), []
 
 
 class MotionsPanel(MotionbridgePanel):
@@ -223,7 +242,7 @@ def _draw_files(layout: bpy.types.UILayout, rig: Any) -> None:
 
 def _draw_motions(layout: bpy.types.UILayout, rig: Any, context: Any) -> None:
     row = layout.row()
-    listed_actions.draw(row, "MOTIONBRIDGE_UL_motions", rig, rows=8)
+    listed_actions.draw(row, MOTIONS, rig, rows=8)
     column = row.column(align=True)
     column.operator("motionbridge.add_motion", text="", icon="ADD")
     column.operator("motionbridge.delete_motion", text="", icon="REMOVE")
@@ -384,25 +403,32 @@ def _playing(rig: bpy.types.Object) -> int:
     return listed_actions.number_playing(rig)
 
 
-def _drawn(rig: bpy.types.Object) -> int:
-    return listed_actions.number_drawn(rig)
-
-
-def _number(get: Any) -> Any:
+def _number(get: Any, play: Any) -> Any:
     description = "Click a motion to let the armature play it"
-    return IntProperty(name="Playing Motion", description=description, get=get, set=_play, options={"HIDDEN"})
+    return IntProperty(name="Playing Motion", description=description, get=get, set=play, options={"HIDDEN"})
+
+
+def _row_number(listing: Listing) -> Any:
+    def play(rig: bpy.types.Object, index: int) -> None:
+        action = listed_actions.action_at(listing, rig, index)
+        if action is not None:
+            _play_action(rig, action)
+
+    return _number(lambda rig: listed_actions.row_drawn(listing, rig), play)
 
 
 def register() -> None:
-    """Add the number of the playing action, and the one which lists of motions show and set."""
-    OBJECT.motionbridge_playing = _number(_playing)
-    OBJECT.motionbridge_drawn_playing = _number(_drawn)
+    """Add the number of the playing action, and the indices that lists of motions show and set."""
+    OBJECT.motionbridge_playing = _number(_playing, _play)
+    for listing in (MOTIONS, EDITOR_MOTIONS):
+        setattr(OBJECT, listing.row, _row_number(listing))
 
 
 def unregister() -> None:
     """Take them away."""
     del OBJECT.motionbridge_playing
-    del OBJECT.motionbridge_drawn_playing
+    for listing in (MOTIONS, EDITOR_MOTIONS):
+        delattr(OBJECT, listing.row)
 
 
 CLASSES = (

@@ -32,6 +32,7 @@ from ..target import action_to_export, active_action, active_rig, lacks_rig, lik
 from ..translations import said, shown
 from .motion_choices import ExistingMotions, MotionChooser, MotionList, RestChoice
 from .motion_files import actions_moving
+from .motion_panels import EDITOR_MOTIONS
 
 SkeletalImportProperties: Any = properties_from(SkeletalImportOptions)
 
@@ -297,29 +298,32 @@ class MOTIONBRIDGE_UL_editor_motions(BlenderList):
         _context: bpy.types.Context,
         layout: bpy.types.UILayout,
         _data: Any,
-        item: Any,
+        _item: Any,
         _icon: int,
-        _active: Any,
+        rig: Any,
         _property: str,
+        index: int,
     ) -> None:
         """Name, then the file's."""
+        action = listed_actions.action_at(EDITOR_MOTIONS, rig, index)
+        if action is None:
+            return
         row = layout.row()
-        row.label(text=item.motionbridge_motion.motion_name or item.name, translate=False)
+        row.label(text=action.motionbridge_motion.motion_name or action.name, translate=False)
         right = row.row()
         right.alignment = "RIGHT"
         right.active = False
-        right.label(text=item.motionbridge_skeletal.file, translate=False)
+        right.label(text=action.motionbridge_skeletal.file, translate=False)
 
     def filter_items(self, context: bpy.types.Context, data: Any, _property: str) -> tuple[list[int], list[int]]:
         """Those of the active armature's files, in their order."""
         rig = active_rig(context)
         if rig is None:
             return [0] * len(data.actions), []
-        files = list(rig.motionbridge_skeletal_files)
-        rows = listed_actions.rows_of(rig, files, motion_files.SKL_LISTS, library.motions_of)
         fits = name_filter(self.filter_name, regular=False)
         asked = rig.session_uid, motion_files.SKL_LISTS.files, self.filter_name
-        return listed_actions.filtered(rows, lambda row: fits(row.name), asked, self.bitflag_filter_item)
+        rows = listed_actions.rows_now(EDITOR_MOTIONS, rig)
+        return listed_actions.flags_of(rows, lambda row: fits(row.name), asked, self), []
 
 
 class MOTIONBRIDGE_OT_match_scene_to_editor_motion(Operation, BlenderOperator):
@@ -365,7 +369,7 @@ class SkeletalPanel(MotionbridgePanel):
         layout = self.layout
         action, rig = active_skeletal(context), active_rig(context)
         if rig is not None and len(rig.motionbridge_skeletal_files):
-            listed_actions.draw(layout, "MOTIONBRIDGE_UL_editor_motions", rig)
+            listed_actions.draw(layout, EDITOR_MOTIONS, rig)
         if action is None:
             layout.label(text="The active armature plays no editor motion", icon="INFO")
         else:
