@@ -338,9 +338,11 @@ BOTH_WAYS = ("import", "export", "export, edited")
 MOTION_FILE = (*BOTH_WAYS, "memory")
 LEVEL_FILE = (*MOTION_FILE, "export as a new file")
 PATH = MadeFile("path.anm", made_path)
+FOLDING_PATH = MadeFile("folding.anm", lambda: made_path(folding=True))
 MEASURED_OF = {
     MadeFile("motions_300.omf", lambda: made_library(300)): (*MOTION_FILE, "save back", "list, nothing imported"),
     PATH: BOTH_WAYS,
+    FOLDING_PATH: ("import",),
     MadeFile("key_each_frame.skls", lambda: made_editor_motions(per_frame=True)): MOTION_FILE,
     MadeFile("few_keys.skls", lambda: made_editor_motions(per_frame=False)): MOTION_FILE,
     MadeFile("animation.rtm", made_animation, (MadeFile("model.cfg", made_hierarchy),)): (
@@ -355,8 +357,9 @@ MEASURED_OF = {
     MadeFile("level.som", lambda: made_occluders(of_sound=True)): LEVEL_FILE,
     MadeFile("level.details", made_details): MOTION_FILE,
 }
-"""300 motions of 47 bones and 60 frames; 100 of the editor's; a path of 6 x 200 TCB keys; 600 frames of 90 bones;
-models of Descent 3 as large as the engine takes; a cform of 1 000 000 faces, a hom and a som of 200 000; 321 x 321
+"""300 motions of 47 bones and 60 frames; 100 of the editor's; paths of 6 x 200 TCB keys, and of as many Bezier keys
+whose time runs backwards in places; 600 frames of 90 bones; models of Descent 3 as large as the engine takes; a cform
+of 1 000 000 faces, a hom and a som of 200 000; 321 x 321
 slots."""
 
 

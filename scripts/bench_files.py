@@ -105,15 +105,25 @@ def made_editor_motions(motions: int = EDITOR_MOTIONS, *, per_frame: bool) -> by
     return skl.write(skl.new_skls(made))
 
 
-def made_path(keys: int = PATH_KEYS) -> bytes:
-    """An anm whose six channels have ``keys`` TCB keys each, unevenly spaced."""
+def made_path(keys: int = PATH_KEYS, *, folding: bool = False) -> bytes:
+    """An anm whose six channels have ``keys`` keys each, unevenly spaced: TCB keys, whose time never runs backwards.
+
+    ``folding``: Bezier keys instead, with handles so long that it does in about every third segment.
+    """
     random = np.random.default_rng(3)
     channels = []
     for _ in range(6):
         times = np.cumsum(random.integers(2, 9, keys)) / 30.0
         values = np.cumsum(random.normal(size=keys) * 0.1)
         tensions = random.uniform(-1.0, 1.0, (keys, 3))
-        channel = Envelope(times, values, np.full(keys, Shape.TCB, np.uint8), tensions, np.zeros((keys, 4)))
+        shape, handles = Shape.TCB, np.zeros((keys, 4))
+        if folding:
+            shape, tensions = Shape.BEZIER_2D, np.zeros((keys, 3))
+            length = np.diff(times, prepend=times[0])
+            handles[:, 0], handles[:, 2] = -length, np.append(length[1:], 0.0)
+            handles *= random.uniform(0.1, 2.5, (keys, 4))
+            handles[:, 1::2] = random.normal(size=(keys, 2)) * 0.05
+        channel = Envelope(times, values, np.full(keys, shape, np.uint8), tensions, handles)
         channels.append(stored(channel, to_packed=True))
     return anm.write(new_anm(Animation(b"made", 0, 8 * keys, np.float32(30.0), 5, channels)))
 

@@ -34,7 +34,7 @@ from .curve import (
     rows_of,
     segment_values,
 )
-from .evaluation import HALVINGS, outer_slopes, segment_ends, side_of
+from .evaluation import leaps, outer_slopes, segment_ends
 from .keys import Behaviour, Envelope, Envelopes, Floats, tangents
 
 NEAR = 0.02
@@ -292,8 +292,7 @@ def _parted_at_folds(played: _Played, spacing: float) -> _Played:
     """Segments whose time runs backwards in their middle as two: before the engine's answer leaps, and after.
 
     The slope of time is A·u² + 2(b - a)·u + a; where A > 0 it is negative between its roots. The answer of a search by
-    halving never lies there and never falls as time goes on, so it leaps once over the middle between them: the time
-    of the leap is found by halving too.
+    halving never lies there and never falls as time goes on, so it leaps once over the middle between them.
     """
     points, begin, end = played.points, played.begin, played.end
     a, b, c = (points[:, place + 1, 0] - points[:, place, 0] for place in range(3))
@@ -306,12 +305,7 @@ def _parted_at_folds(played: _Played, spacing: float) -> _Played:
     if not len(folding):
         return played
     times, over = points[folding, :, 0], middle[folding]
-    low, high = begin[folding], end[folding]
-    is_behind = side_of(times, over)
-    for _ in range(HALVINGS):
-        between = (low + high) / 2
-        behind = is_behind(between)
-        low, high = np.where(behind, low, between), np.where(behind, between, high)
+    low, high = leaps(times, over, begin[folding], end[folding])
     early, late = low - begin[folding] < spacing, end[folding] - low < spacing
     # A part too short to be shown is left out.
     begin[folding[early]], end[folding[late & ~early]] = high[early], low[late & ~early]
@@ -338,22 +332,24 @@ def _played_parts(envelopes: Sequence[Envelope], played: _Played, near: float) -
     key_times = np.concatenate([envelope.times for envelope in envelopes])
     key_values = np.concatenate([envelope.values for envelope in envelopes])
     own_end = end == key_times[ends]
-    last, u1 = segment_values(kinds, points, end)
+    both = np.concatenate((kinds, kinds)), np.concatenate((points, points)), np.concatenate((end, begin))
+    (last, first), (u1, u0) = (np.split(found, 2) for found in segment_values(*both))
     finish = np.where(own_end, key_values[ends], last)
     before_time, before = np.roll(end, 1), np.roll(finish, 1)
     before_time[first_rows] = [envelope.times[0] for envelope in played_ones]
     before[first_rows] = [envelope.values[0] for envelope in played_ones]
-    first, u0 = segment_values(kinds, points, begin)
     jump_before = (begin > before_time) | (np.abs(first - before) > same)
     gap = np.full(len(begin), near)
     segments = played.segment[first_rows].tolist()
     past = [_past_first_key(envelope, segment) for envelope, segment in zip(played_ones, segments, strict=True)]
     gap[first_rows] = np.where(past, 0.0, near)
     begin = np.where(jump_before, np.minimum(np.maximum(begin, before_time + gap), end - 2 * near), begin)
-    first[jump_before], u0[jump_before] = segment_values(kinds[jump_before], points[jump_before], begin[jump_before])
     jump_after = own_end & (kinds != Interpolation.CONSTANT) & (np.abs(last - finish) > same)
     end = np.where(jump_after, end - near, end)
-    last[jump_after], u1[jump_after] = segment_values(kinds[jump_after], points[jump_after], end[jump_after])
+    moved, times = np.concatenate((jump_before, jump_after)), np.concatenate((begin, end))
+    values, places = np.concatenate((first, last)), np.concatenate((u0, u1))
+    values[moved], places[moved] = segment_values(both[0][moved], both[1][moved], times[moved])
+    (first, last), (u0, u1) = np.split(values, 2), np.split(places, 2)
     parts = part_of(points, u0, u1)
     start_point = np.stack((begin, np.where(jump_before, first, before)), axis=1)
     end_point = np.stack((end, np.where(jump_after, last, finish)), axis=1)

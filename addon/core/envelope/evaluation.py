@@ -7,7 +7,6 @@ search of a Bezier segment's parameter, which stops at 0.1 ms, is carried on to 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +18,10 @@ HALVINGS = 54
 """Steps of bisection after which [0, 1] is as narrow as a float64 can tell."""
 HALVINGS_FIRST = 10
 """Steps after which slopes are tried."""
+HALVINGS_OF_LEAPS = 12
+"""Steps from a few rounding errors down to one."""
+_PARTS = 2.0 ** np.arange(HALVINGS)
+"""Into how many parts [0, 1] is cut before each step."""
 
 
 def evaluate(envelope: Envelope, times: ArrayLike) -> Floats:
@@ -197,34 +200,47 @@ def solve(controls: Floats, times: Floats) -> Floats:
     return result
 
 
-def side_of(controls: Floats, parameters: Floats) -> Callable[[Floats], NDArray[np.bool_]]:
-    """A function that tells of (n,) times whether `solve` answers with more than (n,) ``parameters`` inside of folds.
+def leaps(controls: Floats, parameters: Floats, begin: Floats, end: Floats) -> tuple[Floats, Floats]:
+    """When `solve` leaps over (n,) ``parameters`` inside of folds: the last times with less and the first with more.
+
+    ``controls`` (n, 4); both lie between (n,) ``begin`` and ``end``, and are one of these where the leap is not between
+    them. In the middle of a fold time runs backwards, so
+    Newton's steps never end there, and all depends on where the halving turns off.
+    """
+    lead = _lead(controls, parameters)
+    # Found to rounding errors; which of the times around it is the first, the comparison of the walk tells.
+    near = 8 * np.finfo(np.float64).eps * np.maximum(np.abs(controls[:, 0]), np.abs(lead))
+    leap = np.nan_to_num(controls[:, 0] - lead, nan=np.inf, posinf=np.inf, neginf=-np.inf)
+    low, high = np.clip(leap - near, begin, end), np.clip(leap + near, begin, end)
+    for _ in range(HALVINGS_OF_LEAPS):
+        middle = (low + high) / 2
+        behind = controls[:, 0] - middle <= lead
+        low, high = np.where(behind, low, middle), np.where(behind, middle, high)
+    return low, high
+
+
+def _lead(controls: Floats, parameters: Floats) -> Floats:
+    """(n,) seconds: `solve` answers with more than (n,) ``parameters`` inside of folds if the first control time is no
+    further behind the sought time.
 
     The halving walks towards a parameter until it turns off, and where it could do so is the same for every time:
-    cubics are evaluated there once. In the middle of a fold time runs backwards, so Newton's steps never end there.
+    cubics are evaluated there once.
     """
     cubic = _Cubic.of(controls, np.zeros(len(controls)))
-    low, high = np.zeros_like(parameters), np.ones_like(parameters)
-    u = np.empty((len(parameters), HALVINGS))
-    for step in range(HALVINGS):
-        u[:, step] = (low + high) / 2
-        onwards = u[:, step] <= parameters
-        low, high = np.where(onwards, u[:, step], low), np.where(onwards, high, u[:, step])
+    share = parameters[:, None] * _PARTS
+    u = np.floor(share) / _PARTS + 0.5 / _PARTS
     upwards = u <= parameters[:, None]
+    low = np.floor(share[:, -1]) / _PARTS[-1]
+    high = low + 1 / _PARTS[-1]
+    low, high = np.where(upwards[:, -1], u[:, -1], low), np.where(upwards[:, -1], high, u[:, -1])
     a, b, c = (column[:, None] for column in (cubic.a, cubic.b, cubic.c))
     # Seconds by which the first control time is behind the sought one. The walk turns off downwards where it is behind
     # by more than the cubic falls, upwards where by no more; the first turn counts, so this depends on one number.
     turn = -((a * u + b) * u + c) * u
     turn[np.isnan(turn)] = np.inf
     lowest = np.minimum.accumulate(np.where(upwards, turn, np.inf), axis=1)
-    most = np.minimum(np.where(upwards, -np.inf, turn), lowest).max(axis=1)
-    most = np.where((low + high) / 2 > parameters, np.maximum(most, lowest[:, -1]), most)
-
-    def above(times: Floats) -> NDArray[np.bool_]:
-        answer: NDArray[np.bool_] = controls[:, 0] - times <= most
-        return answer
-
-    return above
+    most: Floats = np.minimum(np.where(upwards, -np.inf, turn), lowest).max(axis=1)
+    return np.where((low + high) / 2 > parameters, np.maximum(most, lowest[:, -1]), most)
 
 
 @dataclass

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from addon.core.envelope import Behaviour, Envelope, Shape, evaluate, extrapolation_slopes, tangents
-from addon.core.envelope.evaluation import side_of, solve
+from addon.core.envelope.evaluation import leaps, solve
 from addon.core.report import Report
 from addon.formats.xray import anm
 from tests.real_files import VECTORS
@@ -178,8 +178,7 @@ def test_the_engines_numbers_for_real_files(vectors, corpus):
     assert worst < 5e-4
 
 
-def test_the_side_of_a_fold_is_that_of_the_answer():
-    """The leap over a fold is looked for at many times; all of them ask what `solve` would answer."""
+def test_the_leap_over_a_fold_is_that_of_the_answer():
     random = np.random.default_rng(8)
     controls = np.stack(
         (np.zeros(4000), random.uniform(0.5, 3, 4000), random.uniform(-2, 0.5, 4000), np.ones(4000)), axis=1
@@ -191,9 +190,16 @@ def test_the_side_of_a_fold_is_that_of_the_answer():
     folds = (bend > 0) & (root > 0) & (middle - root / bend > 0) & (middle + root / bend < 1)
     assert folds.sum() > 500
     controls, middle = controls[folds], middle[folds]
-    above = side_of(controls, middle)
+    begin, end = np.zeros(len(middle)), np.ones(len(middle))
+    low, high = leaps(controls, middle, begin, end)
     sides = set()
-    for times in (np.zeros(len(middle)), np.ones(len(middle)), *random.uniform(0, 1, (60, len(middle)))):
-        assert (above(times) == (solve(controls, times) > middle)).all()
-        sides |= set(above(times).tolist())
+    for times in (begin, end, low, high, *random.uniform(0, 1, (60, len(middle)))):
+        above = solve(controls, times) > middle
+        at_an_end = (times == begin) | (times == end)
+        assert ((above == (times >= high)) | at_an_end).all()
+        sides |= set(above.tolist())
     assert sides == {True, False}
+    assert (np.abs(high - low) <= 1e-15).all()
+    early, late = leaps(controls, middle, high + 0.5, end + 1), leaps(controls, middle, begin - 1, low - 0.5)
+    for found, expected in zip((*early, *late), (high + 0.5, high + 0.5, low - 0.5, low - 0.5), strict=True):
+        np.testing.assert_array_equal(found, expected)
