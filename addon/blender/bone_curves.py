@@ -142,7 +142,8 @@ def table_of(action: bpy.types.Action | None, owner: Any) -> CurveTable:
 def sampled(curves: Sequence[Any], wanted: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """As `sampled_table`, of curves from anywhere."""
     played = [compat.is_played(curve) for curve in curves]
-    return _sampled(curves, played, [curve.extrapolation == "CONSTANT" for curve in curves], wanted)
+    held = [curve.extrapolation == "CONSTANT" for curve in curves]
+    return _sampled(curves, np.array(played, np.bool_), np.array(held, np.bool_), wanted)
 
 
 def sampled_table(table: CurveTable, wanted: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
@@ -151,43 +152,35 @@ def sampled_table(table: CurveTable, wanted: NDArray[np.float32]) -> tuple[NDArr
     Keys that lie on the frames, one each, are taken as they are; a lone key is a constant unless it is extrapolated;
     curves that Blender does not play hold their rest value; anything else is evaluated.
     """
-    return _sampled(table.curves, table.played.tolist(), table.held.tolist(), wanted)
+    return _sampled(table.curves, table.played, table.held, wanted)
 
 
 def _sampled(
-    curves: Sequence[Any], played: Sequence[bool], held: Sequence[bool], wanted: NDArray[np.float32]
+    curves: Sequence[Any], played: NDArray[np.bool_], held: NDArray[np.bool_], wanted: NDArray[np.float32]
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    frames = len(wanted)
-    keys = np.zeros((len(curves), 2 * frames), np.float32)
-    complete, constant, others = [], [], []
-    lone: list[float] = []
-    all_points = list(map(attrgetter("keyframe_points"), curves))
-    modified = map(len, map(attrgetter("modifiers"), curves))
-    known = zip(curves, all_points, map(len, all_points), modified, keys, strict=True)
-    for number, (curve, points, count, modifiers, row) in enumerate(known):
-        if not played[number] or modifiers:
-            others.append(number)
-        elif count == 1 and held[number]:
-            # The key's own value, wherever it lies, and the cheapest call that gives it.
-            lone.append(curve.evaluate(0.0))
-            constant.append(number)
-        elif count == frames:
-            points.foreach_get("co", row)
-            complete.append(number)
-        else:
-            others.append(number)
-    rows = keys[:, 1::2].copy()
-    rows[constant] = np.array(lone, np.float32)[:, None]
-    off_frame = np.flatnonzero((keys[complete, 0::2] != wanted).any(axis=1))
-    others += [complete[place] for place in off_frame]
-    for number in others:
-        curve = curves[number]
-        rows[number] = rest_value(curve)
-        if played[number]:
-            rows[number] = np.fromiter(map(curve.evaluate, wanted.tolist()), np.float32, frames)
-    animated = np.ones(len(curves), np.bool_)
-    animated[constant] = False
-    return rows, animated
+    number, frames = len(curves), len(wanted)
+    points = list(map(attrgetter("keyframe_points"), curves))
+    counts = np.fromiter(map(len, points), np.int64, number)
+    readable = played & (np.fromiter(map(len, map(attrgetter("modifiers"), curves)), np.int64, number) == 0)
+    lone = readable & (counts == 1) & held
+    complete = np.flatnonzero(readable & ~lone & (counts == frames))
+    keys = np.zeros((len(complete), 2 * frames), np.float32)
+    for place, row in zip(complete.tolist(), keys, strict=True):
+        points[place].foreach_get("co", row)
+    on_frames = (keys[:, 0::2] == wanted).all(axis=1)
+    rows = np.zeros((number, frames), np.float32)
+    rows[complete] = keys[:, 1::2]
+    # The key's own value, wherever it lies, and the cheapest call that gives it.
+    constant = np.flatnonzero(lone)
+    rows[constant] = np.array([curves[place].evaluate(0.0) for place in constant.tolist()], np.float32)[:, None]
+    others = ~lone
+    others[complete[on_frames]] = False
+    for place in np.flatnonzero(others).tolist():
+        curve = curves[place]
+        rows[place] = rest_value(curve)
+        if played[place]:
+            rows[place] = np.fromiter(map(curve.evaluate, wanted.tolist()), np.float32, frames)
+    return rows, ~lone
 
 
 def rest_value(curve: Any) -> float:

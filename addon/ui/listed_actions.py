@@ -121,7 +121,7 @@ def rows_now(listing: Listing, rig: bpy.types.Object) -> Rows:
     return found if found is not None else listing.rows(rig)
 
 
-def action_at(listing: Listing, rig: bpy.types.Object, index: int) -> bpy.types.Action | None:
+def action_at(listing: Listing, rig: bpy.types.Object, index: int) -> Any:
     """The action in a row, or None."""
     listed = rows_now(listing, rig).listed
     return bpy.data.actions[listed[index].number] if 0 <= index < len(listed) else None
