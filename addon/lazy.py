@@ -64,6 +64,10 @@ MODULES: dict[str, tuple[str, ...]] = {
     ),
     "games.xray": ("game_tree",),
     "games.xray.bones": ("file",),
+    "games.xray.hud": (
+        "scene",
+        "sections",
+    ),
     "games.xray.levels": (
         "details_edit",
         "details_exporting",
@@ -93,6 +97,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     ),
     "games.xray.paths": ("path",),
     "ui": (
+        "hud_command",
         "listed_actions",
         "scene_command",
         "view_range",

@@ -274,8 +274,8 @@ LOADED_AT_START = {
     "games.descent3", "games.descent3.kinds", "games.descent3.model_properties", "games.descent3.options",
     "games.descent3.part_kinds",
     "games.xray", "games.xray.kinds", "games.xray.options", "games.xray.bones", "games.xray.bones.properties",
-    "games.xray.levels", "games.xray.levels.properties", "games.xray.models", "games.xray.models.properties",
-    "games.xray.models.editor_properties",
+    "games.xray.hud", "games.xray.levels", "games.xray.levels.properties", "games.xray.models",
+    "games.xray.models.editor_properties", "games.xray.models.properties",
     "games.xray.motions", "games.xray.motions.properties", "games.xray.motions.skeletal_properties",
     "games.xray.paths", "games.xray.paths.properties",
 }  # fmt: skip

@@ -34,6 +34,7 @@ from .bone_curves import (
     table_of,
     write_keys,
 )
+from .pin import is_moved
 from .rotation_modes import KINDS, modes_set
 
 Floats = NDArray[np.float64]
@@ -298,7 +299,7 @@ def why_sampled(rig: Any) -> list[str]:
     """
     reasons = []
     bones = rig.pose.bones
-    if any(not constraint.mute for bone in bones for constraint in bone.constraints):
+    if any(map(is_moved, bones)):
         reasons.append(CONSTRAINTS)
     data = rig.animation_data
     if data is not None and any(not curve.mute for curve in data.drivers):

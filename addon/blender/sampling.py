@@ -26,6 +26,7 @@ from . import compat, scope
 from .action import CONSTRAINTS, DRIVERS, INHERITANCE, STRIPS
 from .armature import Rest
 from .bone_curves import CurveTable, channel_path, rotation_kind
+from .pin import is_moved
 from .rotation_modes import NAMES_SHOWN, HiddenKeys, RotationModes, played
 
 _BONE = re.compile(r'pose\.bones\["((?:\\.|[^"\\])*)"\]')
@@ -41,7 +42,7 @@ class Reach:
         bones = rig.pose.bones
         data = rig.animation_data
         drivers = [curve for curve in data.drivers if not curve.mute] if data is not None else []
-        constrained = [bone for bone in bones if any(not constraint.mute for constraint in bone.constraints)]
+        constrained = list(filter(is_moved, bones))
         self._always = {
             CONSTRAINTS: {name for bone in constrained for name in _moved_with(bone)},
             DRIVERS: {name for curve in drivers for name in self._moved_by(curve.data_path)},

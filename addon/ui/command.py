@@ -1,11 +1,11 @@
-"""`blender --command motionbridge …`: the command line of `cli`, and `scene`, which works in Blender itself."""
+"""`blender --command motionbridge …`: the command line of `cli`; `scene` and `hud`, which work in Blender itself."""
 
 from typing import Any
 
 import bpy
 
 from .. import cli
-from . import scene_command
+from . import hud_command, scene_command
 
 _handles: list[object] = []
 
@@ -13,9 +13,11 @@ _handles: list[object] = []
 def _execute(arguments: list[str]) -> int:
     if arguments[:1] == [scene_command.NAME]:
         return scene_command.main(arguments[1:])
+    if arguments[:1] == [hud_command.NAME]:
+        return hud_command.main(arguments[1:])
     status = cli.main(arguments)
     if arguments[:1] in ([], ["-h"], ["--help"]):
-        print("\nIn Blender there is also: scene (open, import, export, save; see scene --help)")
+        print("\nIn Blender there are also: scene (open, import, export, save), hud (first person); see scene --help")
     return status
 
 

@@ -51,4 +51,5 @@ def _beside(operator: Any, context: bpy.types.Context) -> Path:
         return Path(os.fsdecode(shown))
     if folder := getattr(operator, "directory", ""):
         return Path(bpy.path.abspath(folder))
-    return Path(bpy.path.abspath(operator.filepath)).parent if operator.filepath else Path.home()
+    path = getattr(operator, "filepath", "")
+    return Path(bpy.path.abspath(path)).parent if path else Path.home()

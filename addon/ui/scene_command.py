@@ -13,6 +13,7 @@ from typing import Any
 import bpy
 
 from .. import games
+from ..core.errors import MotionbridgeError
 from ..games.xray import kinds
 
 NAME = "scene"
@@ -30,9 +31,14 @@ MOTIONS_CHOSEN_ON_EXPORT = kinds.MOTIONS.suffixes
 def main(arguments: Sequence[str]) -> int:
     """Carry out the steps in order; 0, or 2 and one sentence where a step was refused."""
     chosen = _parser().parse_args(arguments)
+    return carried_out(lambda: _run(chosen))
+
+
+def carried_out(steps: Callable[[], None]) -> int:
+    """The status of a command: 0, or 2 after printing why an operator, or we, refused something."""
     try:
-        _run(chosen)
-    except RuntimeError as refusal:  # how an operator that reported an error ends when a script called it
+        steps()
+    except (RuntimeError, MotionbridgeError) as refusal:  # operators end so when a script called them
         print(f"motionbridge: {_REFUSED.sub('', str(refusal)).strip()}", file=sys.stderr)
         return 2
     return 0
@@ -77,14 +83,14 @@ def _parser() -> argparse.ArgumentParser:
 
 def _run(chosen: argparse.Namespace) -> None:
     if chosen.open is not None:
-        bpy.ops.wm.open_mainfile(filepath=_absolute(chosen.open))
+        bpy.ops.wm.open_mainfile(filepath=absolute(chosen.open))
     else:
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     for path in chosen.imports:
         operator = _operator(bpy.ops.import_scene, IMPORTERS, path)
         options = {"motions": chosen.motions} if path.suffix.lower() in MOTIONS_CHOSEN_ON_IMPORT else {}
-        operator(filepath=_absolute(path), **options)
-        _say()
+        operator(filepath=absolute(path), **options)
+        said_last()
     if chosen.export is not None:
         operator = _operator(bpy.ops.export_scene, EXPORTERS, chosen.export)
         options = {"motions": chosen.motions} if chosen.export.suffix.lower() in MOTIONS_CHOSEN_ON_EXPORT else {}
@@ -94,13 +100,13 @@ def _run(chosen: argparse.Namespace) -> None:
             if "onto" not in operator.get_rna_type().properties:  # type: ignore[attr-defined]
                 raise RuntimeError(f"--into is for files of motions, not for {chosen.export}")
             options["onto"] = "FILE"
-        operator(filepath=_absolute(chosen.export), **options)
-        _say()
+        operator(filepath=absolute(chosen.export), **options)
+        said_last()
     for name, *values in chosen.run:
         _named(name)(**dict(map(_option, values)))
-        _say()
+        said_last()
     if chosen.save is not None:
-        bpy.ops.wm.save_as_mainfile(filepath=_absolute(chosen.save))
+        bpy.ops.wm.save_as_mainfile(filepath=absolute(chosen.save))
 
 
 def _operator(rooms: Any, known: dict[str, str], path: Path) -> Callable[..., Any]:
@@ -134,11 +140,12 @@ def _option(text: str) -> tuple[str, Any]:
         return name, value
 
 
-def _absolute(path: Path) -> str:
+def absolute(path: Path) -> str:
+    """A path as operators take it."""
     return str(path.absolute())
 
 
-def _say() -> None:
-    """What the operator had to say: its sentence and everything it noticed."""
+def said_last() -> None:
+    """Print what the operator had to say: its sentence and everything it noticed."""
     manager: Any = bpy.context.window_manager
     print(manager.motionbridge_report, flush=True)

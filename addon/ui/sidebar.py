@@ -95,6 +95,7 @@ class ImportPanel(MotionbridgePanel):
         column = layout.column(align=True)
         for menu in GAME_MENUS:
             column.menu(menu.__name__, icon="IMPORT")
+        layout.operator("motionbridge.new_hud_scene", icon="VIEW_CAMERA")
         active = context.active_object
         if active is not None and active.type == "MESH":
             column = layout.column(align=True)

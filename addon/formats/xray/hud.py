@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,14 +37,23 @@ _BONE_MIRROR = np.diag([1.0, 1.0, -1.0, 1.0])
 _PARAMETERS = re.compile(r".*_(speed_k|start_k|stop_k|effector)")
 """Keys of OGSR beside an action that are no actions."""
 
-FIELDS_OF_VIEW = {
-    "Shadow of Chernobyl, Clear Sky": 0.45 * 67.5,
-    "Call of Pripyat": 0.45 * 55.0,
-    "Anomaly": 0.45 * 83.0,
-    "IX-Ray": 33.75,
-    "Advanced X-Ray": math.degrees(0.55),
+
+class View(NamedTuple):
+    """What the HUD's camera shows: vertical field of view in degrees, distance of the near plane in metres."""
+
+    field_of_view: float
+    near: float
+
+
+VIEWS = {
+    "Shadow of Chernobyl, Clear Sky": View(0.45 * 67.5, 0.2),
+    "Call of Pripyat": View(0.45 * 55.0, 0.2),
+    "OpenXRay": View(0.45 * 67.5, 0.05),
+    "Anomaly": View(0.45 * 83.0, 0.005),
+    "IX-Ray": View(33.75, 0.01),
+    "Advanced X-Ray": View(math.degrees(0.55), 0.005),
 }
-"""The HUD's vertical field of view in degrees, as the games have it when they are installed."""
+"""The HUD's camera as the games have it when they are installed."""
 
 
 class Generation(Enum):

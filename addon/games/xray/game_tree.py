@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 TEXTURE_SUFFIXES = (".dds", ".tga", ".png")
+MODEL_SUFFIX = ".ogf"
 MOTION_SUFFIX = ".omf"
 GAME_MATERIALS = "gamemtl.xr"
 MOST_FILES = 20_000
@@ -53,6 +54,16 @@ class GameTree:
     def find_file(self, name: str) -> Path | None:
         """The file of this name beside the file itself, in any letter case."""
         return self._find(self.beside, [name])
+
+    def find_model(self, name: str) -> Path | None:
+        """The model that a config names, with its suffix or without."""
+        parts = _parts(name)
+        if not parts:
+            return None
+        if not parts[-1].lower().endswith(MODEL_SUFFIX):
+            parts[-1] += MODEL_SUFFIX
+        found = (self._find(folder, parts) for folder in self.meshes)
+        return next((path for path in found if path is not None), None)
 
     def find_motions(self, reference: str) -> list[Path]:
         """The motion files that one reference of a model means; none where it is not there."""
@@ -198,6 +209,14 @@ def tree_of(file: Path, game_folder: Path | None = None, textures_folder: Path |
     for root in roots:
         textures += _named(root, "textures")
     return GameTree(file.parent, _distinct(meshes), _distinct(textures))
+
+
+def tree_over(folders: Sequence[Path], textures_folder: Path | None = None) -> GameTree:
+    """The tree of several game folders, each of which may hold ``meshes`` and ``textures``; the first found in wins."""
+    meshes = [found for folder in folders for found in _named(folder, "meshes")]
+    textures = [found for folder in folders for found in _named(folder, "textures")]
+    textures = [textures_folder, *textures] if textures_folder is not None else textures
+    return GameTree(folders[0] if folders else Path(), _distinct(meshes), _distinct(textures))
 
 
 def find_game_materials(file: Path, game_folder: Path | None = None) -> Path | None:

@@ -11,7 +11,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from ..options import Options, choice, option
+from ..options import Options, choice, option, path
 from .motions.skeletal_properties import ROTATIONS
 
 TOLERANCE = (1e-4, math.radians(0.01))
@@ -231,3 +231,84 @@ class ScatterOptions(Options):
     on_collision: bool = option(
         True, "Place on Collision", "Place plants on the collision mesh of the scene within the height of the slot"
     )
+
+
+# First person -------------------------------------------------------------------------------------------------------
+
+
+class Game(Enum):
+    """Whose HUD is shown; the values are those of `formats.xray.hud.VIEWS`."""
+
+    SHADOW_OF_CHERNOBYL = "Shadow of Chernobyl, Clear Sky"
+    CALL_OF_PRIPYAT = "Call of Pripyat"
+    OPENXRAY = "OpenXRay"
+    ANOMALY = "Anomaly"
+    IX_RAY = "IX-Ray"
+    ADVANCED_X_RAY = "Advanced X-Ray"
+
+
+GAMES = (
+    ("SHADOW_OF_CHERNOBYL", "Shadow of Chernobyl, Clear Sky", "Field of view 30.4°"),
+    ("CALL_OF_PRIPYAT", "Call of Pripyat", "Field of view 24.8°"),
+    ("OPENXRAY", "OpenXRay", "Field of view 30.4°"),
+    ("ANOMALY", "Anomaly", "Field of view 37.4°; configs are changed by mod_*.ltx files (DLTX)"),
+    ("IX_RAY", "IX-Ray", "Field of view 33.8°; configs are changed by mod_*.ltx files (DLTX)"),
+    ("ADVANCED_X_RAY", "Advanced X-Ray", "Field of view 31.5°"),
+)
+
+
+class Aspect(Enum):
+    """The form of the picture: width and height in pixels."""
+
+    WIDE = (1920, 1080)
+    NARROW = (1024, 768)
+
+
+ASPECTS = (
+    ("WIDE", "16:9", "Wide screen: the game reads the config keys that end in _16x9"),
+    ("NARROW", "4:3", "The game reads the config keys without _16x9"),
+)
+
+
+class Stance(Enum):
+    """Which offset the hands have."""
+
+    HIP = "hip"
+    AIM = "aim"
+    LAUNCHER = "launcher"
+
+
+STANCES = (
+    ("HIP", "Hip", "Hands as the config places them"),
+    ("AIM", "Aiming", "With the offset for aiming: aim_hud_offset or zoom_offset"),
+    ("LAUNCHER", "Grenade Launcher", "With the offset while the grenade launcher is selected: gl_hud_offset"),
+)
+
+
+class HudSceneOptions(Options):
+    """What a first-person scene shows: a ``section`` of the configs, or the models of ``hands`` and ``item`` alone.
+
+    ``folders`` of the game and its mods (gamedata), the first that has a file wins. ``configs`` files below them, read
+    in this order; none for ``system.ltx``. ``hands_section`` "" for the first of the game's own that is there.
+    """
+
+    section: str = ""
+    folders: tuple[Path, ...] = ()
+    configs: tuple[str, ...] = ()
+    hands_section: str = ""
+    item: str = path("Weapon", "Model of the weapon; if empty, the one that the section names", ".ogf")
+    hands: str = path("Hands", "Model of the hands; if empty, the one that the hands section names", ".ogf")
+    hands_motions: str = path(
+        "Hands Motions", "Motion file of the hands, besides those that their model refers to and that exist", ".omf"
+    )
+    game: Game = choice(Game.ANOMALY, "Game", "Game whose camera and config rules are used", GAMES)
+    aspect: Aspect = choice(Aspect.WIDE, "Aspect", "Width to height of the picture", ASPECTS)
+    stance: Stance = choice(Stance.HIP, "Stance", "Which offset of the config the hands have", STANCES)
+    anchor: str = option(
+        "lead_gun",
+        "Attach To",
+        "Without a section: bone of the hands that the weapon is attached to; l_hand for detectors and torches",
+    )
+    motions: bool = option(True, "Motions", "Import the motions that the actions of the section play")
+    textures: bool = option(True, "Textures", "Show textures found in the game folders and the textures folder")
+    textures_folder: Path | None = None

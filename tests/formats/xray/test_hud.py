@@ -265,5 +265,5 @@ def test_the_item_keeps_its_own_speed():
 
 
 def test_fields_of_view():
-    assert hud.FIELDS_OF_VIEW["Shadow of Chernobyl, Clear Sky"] == pytest.approx(30.375)
+    assert hud.VIEWS["Shadow of Chernobyl, Clear Sky"].field_of_view == pytest.approx(30.375)
     assert hud.on_screen(np.array([0.1, 0.1, 1.0]), 90.0, 2.0) == pytest.approx([0.05, 0.1])

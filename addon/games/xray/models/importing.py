@@ -90,16 +90,25 @@ class ImportedModel:
         return list(dict.fromkeys([self.holder, *self.meshes]))
 
 
-def import_model(context: Any, path: Path | str, options: ModelImportOptions, report: Report) -> ImportedModel:
+def import_model(
+    context: Any,
+    path: Path | str,
+    options: ModelImportOptions,
+    report: Report,
+    *,
+    tree: GameTree | None = None,
+    into: Any = None,
+) -> ImportedModel:
     """The model at ``path`` in the scene, selected, its armature active; nothing else is changed but the mode.
 
+    ``tree`` the folders it refers to, ``into`` a collection; without them those that the ``options`` name.
     Raises `ReadError` before anything is made where there is nothing in the file that could be shown.
     """
     path = Path(path)
     data = files.read_file(path)
     document = ogf.read(data, str(path), report)
     skeleton, refusal = _skeleton(document, report)
-    tree = tree_of(path, options.game_folder, options.textures_folder)
+    tree = tree or tree_of(path, options.game_folder, options.textures_folder)
     shapes = decode_meshes(document, report) if options.meshes else []
     _report_left_out(document, report)
     if skeleton is None and not shapes:
@@ -108,7 +117,7 @@ def import_model(context: Any, path: Path | str, options: ModelImportOptions, re
             file=str(path),
             remedy="Models of levels store their geometry in the level's own files; import models of gamedata\\meshes",
         )
-    into = scope.target_collection(context, report, options.collection)
+    into = into or scope.target_collection(context, report, options.collection)
     if context.view_layer.objects.active is not None and context.view_layer.objects.active.mode != "OBJECT":
         set_mode("OBJECT")
     rig = None

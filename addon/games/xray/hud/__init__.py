@@ -1,0 +1,5 @@
+"""First person: hands, weapon and camera as the game composes them."""
+
+from .... import lazy
+
+lazy.attach(__name__)

@@ -1,0 +1,212 @@
+"""A first-person scene: hands, weapon, camera and motions as the game composes them.
+
+The camera is at the origin and looks along Blender's +Y. An empty holds the offset while aiming, the hands are its
+child, the item is a child of a bone of the hands; location and rotation of each are the config's values. The item's
+root bone is pinned, as the engine does on the first play; its own keys stay what they are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import bpy
+import numpy as np
+from mathutils import Euler, Matrix
+from numpy.typing import NDArray
+
+from ....blender import action as blender_action
+from ....blender import scope
+from ....blender.pin import pin
+from ....core.errors import ReadError
+from ....core.report import Report
+from ....formats.xray import hud
+from ....formats.xray.hud import FRAMES_PER_SECOND, Generation
+from ..bones.properties import game_name
+from ..game_tree import GameTree
+from ..models.importing import ImportedModel, import_model
+from ..motions import library
+from ..options import HudSceneOptions, ModelImportOptions, Stance
+from .motions import MotionFiles
+from .sections import Setup, find_setup
+
+Floats = NDArray[np.float64]
+
+QUARTER = math.pi / 2
+_EXCHANGED = np.eye(4)[[0, 2, 1, 3]]
+"""C: X-Ray's axes (x right, y up, z forward) to Blender's and back."""
+FIRST_ACTIONS = ("anm_idle", "anim_idle")
+
+
+@dataclass
+class HudScene:
+    """What was made. ``item`` None where one model, ``hands``, has arms and weapon; ``actions`` of hands and item."""
+
+    collection: Any
+    aim: Any
+    hands: Any
+    camera: Any
+    item: Any = None
+    hands_actions: dict[str, Any] = field(default_factory=dict)
+    item_actions: dict[str, Any] = field(default_factory=dict)
+
+
+def new_scene(context: Any, options: HudSceneOptions, report: Report) -> HudScene:
+    """The objects in a new collection; the scene gets the camera, the game's frame rate and the form of the picture.
+
+    Raises `ReadError` where a config, a model or a bone is missing, before the scene is changed.
+    """
+    setup = find_setup(options, report)
+    into = scope.target_collection(context, report, setup.name)
+
+    def imported(path: Path, tree: GameTree) -> ImportedModel:
+        of_model = ModelImportOptions(textures=options.textures)
+        return _with_bones(import_model(context, path, of_model, report, tree=tree, into=into), path)
+
+    first = imported(setup.hands or setup.item, setup.hands_tree)
+    second = imported(setup.item, setup.item_tree) if setup.hands is not None else None
+    aim = bpy.data.objects.new(f"{setup.name} Aim", None)
+    aim.empty_display_size = 0.05
+    into.objects.link(aim)
+    first.rig.parent = aim
+    offsets = {Stance.HIP: np.eye(4), Stance.AIM: setup.placing.aim, Stance.LAUNCHER: setup.placing.launcher}
+    place(aim, offsets[options.stance], "XZY")
+    place(first.rig, setup.placing.hands, "YXZ")
+    made = HudScene(into, aim, first.rig, _camera(setup.name, options, into))
+    if second is not None:
+        made.item = second.rig
+        hang(second.rig, first.rig, setup.anchor)
+        place(second.rig, setup.placing.item, "YXZ")
+        for bone in second.rig.pose.bones:
+            if bone.parent is None:
+                pin(bone, (QUARTER, 0.0, 0.0))
+    if options.motions:
+        hands_files = MotionFiles(first, setup.hands or setup.item, options.hands_motions, report)
+        item_files = MotionFiles(second, setup.item, "", report) if second is not None else None
+        _import_motions(context, made, setup, (hands_files, item_files), report)
+    _set_scene(context, made, options)
+    scope.make_current(context, [made.hands], made.hands)
+    return made
+
+
+def _with_bones(model: ImportedModel, path: Path) -> ImportedModel:
+    if model.rig is None:
+        raise ReadError(
+            "this model has no bones, so nothing can be attached to it", file=str(path), remedy="Choose another model"
+        )
+    return model
+
+
+# Places ---------------------------------------------------------------------------------------------------------------
+
+
+def place(shown: Any, matrix: Floats, order: str) -> None:
+    """Location and Euler angles of an object: ``matrix`` (4, 4) of the game, relative to what the object is below.
+
+    With the ``order`` YXZ the angles are those of orientations in the configs, with XZY those of aiming.
+    """
+    there = Matrix((_EXCHANGED @ matrix @ _EXCHANGED).tolist())
+    shown.rotation_mode = order
+    shown.location, shown.rotation_euler = there.to_translation(), there.to_euler(order)
+
+
+def hang(item: Any, hands: Any, anchor: str) -> None:
+    """Make an armature object a child of a bone of the hands, such that its transform is that of the config.
+
+    ``anchor`` is the game's name of the bone. Raises `ReadError` where the hands have none of that name.
+    """
+    bone = next((bone for bone in hands.data.bones if game_name(bone).lower() == anchor.lower()), None)
+    if bone is None:
+        raise ReadError(
+            f"the hands {hands.name!r} have no bone {anchor!r} to attach the weapon to",
+            remedy="Choose a model of hands",
+        )
+    item.parent, item.parent_type, item.parent_bone = hands, "BONE", bone.name
+    # Blender counts from the tail; bones of the game have their z axis where objects have their y axis.
+    from_tail = Matrix.Translation((0.0, -bone.length, 0.0))
+    item.matrix_parent_inverse = from_tail @ Euler((-QUARTER, 0.0, 0.0)).to_matrix().to_4x4()
+
+
+def _camera(name: str, options: HudSceneOptions, into: Any) -> Any:
+    view = hud.VIEWS[options.game.value]
+    data = bpy.data.cameras.new(f"{name} Camera")
+    data.sensor_fit = "VERTICAL"
+    data.angle_y = math.radians(view.field_of_view)
+    data.clip_start = view.near
+    camera = bpy.data.objects.new(data.name, data)
+    camera.rotation_euler = (QUARTER, 0.0, 0.0)
+    into.objects.link(camera)
+    return camera
+
+
+def _set_scene(context: Any, made: HudScene, options: HudSceneOptions) -> None:
+    scene = context.scene
+    scene.camera = made.camera
+    scene.render.resolution_x, scene.render.resolution_y = options.aspect.value
+    scene.render.pixel_aspect_x = scene.render.pixel_aspect_y = 1.0
+    scene.render.fps, scene.render.fps_base = round(FRAMES_PER_SECOND), 1.0
+    data = made.hands.animation_data
+    if data is not None and data.action is not None:
+        first, count = blender_action.frame_range(data.action)
+        scene.frame_start, scene.frame_end = first, first + count - 1
+        scene.frame_set(first)
+
+
+# Motions --------------------------------------------------------------------------------------------------------------
+
+
+def _import_motions(
+    context: Any, made: HudScene, setup: Setup, files: tuple[MotionFiles, MotionFiles | None], report: Report
+) -> None:
+    """Those that the actions of the section play; all where there is no section. The first idle action plays."""
+    hands, item = files
+    pairs = _pairs(setup.actions, setup.generation, hands, item, report)
+    made.hands_actions = hands.import_named(context, [one.hands for one in pairs] if setup.values else None, report)
+    start = next((one for one in pairs if one.alias in FIRST_ACTIONS), pairs[0] if pairs else Pair("", "", hud.IDLE))
+    _play(context, made.hands, start.hands, made.hands_actions)
+    if item is not None:
+        names = [one.item for one in pairs if one.item] if setup.values else None
+        made.item_actions = item.import_named(context, names, report)
+        _play(context, made.item, start.item, made.item_actions)
+
+
+class Pair(NamedTuple):
+    """What plays together in one variant of an action: names of motions, ``item`` "" where there is none."""
+
+    alias: str
+    hands: str
+    item: str
+
+
+def _pairs(
+    actions: Sequence[hud.Action], made_as: Generation, hands: MotionFiles, item: MotionFiles | None, report: Report
+) -> list[Pair]:
+    """Every variant of every action of which the hands have the motion; the others are reported."""
+    found = []
+    for action in actions:
+        drawn = hud.variants(action.hands, hands.table, made_as)
+        if action.hands and not drawn:
+            report.note("no motion file that was found has this motion of the hands", f"{action.alias}: {action.hands}")
+        found += [Pair(action.alias, name, _of_item(action, name, item, report)) for name in drawn]
+    return found
+
+
+def _of_item(action: hud.Action, drawn: str, item: MotionFiles | None, report: Report) -> str:
+    """The item's motion beside one of the hands; "" where the game would stop."""
+    if item is None:
+        return ""
+    try:
+        return hud.item_motion(action, drawn, item.table)[0]
+    except ReadError as refusal:
+        report.warn(refusal.problem, action.alias)
+        return ""
+
+
+def _play(context: Any, rig: Any, name: str, actions: dict[str, Any]) -> None:
+    """The named motion, else the first that there is."""
+    action = actions.get(name) or next(iter(actions.values()), None)
+    if action is not None:
+        library.play(context, rig, action)

@@ -1,0 +1,152 @@
+"""First person: the operator that makes a scene as the game shows hands and weapon."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import bpy
+from bpy.props import StringProperty
+
+from ...core.errors import MotionbridgeError
+from ...core.report import Report
+from ...games.xray.hud import scene as hud_scene
+from ...games.xray.hud import sections
+from ...games.xray.options import HudSceneOptions
+from .. import nearby_paths
+from ..bases import BlenderOperator
+from ..layouts import fields
+from ..operation import Operation, Outcome
+from ..options import options_from, properties_from
+from ..preferences import folders
+from ..translations import said, shown
+
+HudSceneProperties: Any = properties_from(HudSceneOptions)
+SEPARATOR = ";"
+MOST_LISTED = 200
+
+_listed: dict[tuple[Any, ...], tuple[list[str], list[str]]] = {}
+"""Folders, configs and rules -> sections of weapons and of hands, while a dialog is open."""
+
+
+def _parts(text: str) -> list[str]:
+    return [part.strip() for part in text.split(SEPARATOR) if part.strip()]
+
+
+def options_of(operator: Any, context: Any) -> HudSceneOptions:
+    """What is set on the operator, with the user's textures folder."""
+    return options_from(
+        operator,
+        HudSceneOptions,
+        section=operator.section,
+        folders=tuple(Path(bpy.path.abspath(part)) for part in _parts(operator.folders)),
+        configs=tuple(_parts(operator.configs)),
+        hands_section=operator.hands_section,
+        textures_folder=folders(context)[1],
+    )
+
+
+def sections_of(options: HudSceneOptions) -> tuple[list[str], list[str]]:
+    """The sections of weapons and those of hands; none where the configs cannot be read, which creating explains."""
+    key = (options.folders, options.configs, options.game)
+    if key not in _listed:
+        _listed.clear()
+        try:
+            configs = sections.load_configs(options, Report())
+            _listed[key] = sections.hud_sections(configs), sections.hands_sections(configs)
+        except MotionbridgeError:
+            _listed[key] = [], []
+    return _listed[key]
+
+
+def _containing(names: Iterable[str], typed: str) -> list[str]:
+    return [name for name in names if typed.lower() in name][:MOST_LISTED]
+
+
+def _search_section(operator: Any, context: Any, typed: str) -> list[str]:
+    return _containing(sections_of(options_of(operator, context))[0], typed)
+
+
+def _search_hands(operator: Any, context: Any, typed: str) -> list[str]:
+    return _containing(sections_of(options_of(operator, context))[1], typed)
+
+
+def _search_folders(operator: Any, context: Any, typed: str) -> list[str]:
+    """Completes the last of the folders."""
+    before, separator, last = typed.rpartition(SEPARATOR)
+    return [f"{before}{separator}{one}" for one in nearby_paths.offered()(operator, context, last.strip())]
+
+
+class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperator):
+    """Create a first-person scene of S.T.A.L.K.E.R. (X-Ray): hands, weapon, camera, motions, as the game shows them"""
+
+    bl_idname = "motionbridge.new_hud_scene"
+    bl_label = "New HUD Scene"
+    bl_options = {"REGISTER", "UNDO"}
+
+    folders: StringProperty(
+        name="Game Folders",
+        description="gamedata folders of mods and the game, separated by semicolons; the first that has a file is used",
+        search=_search_folders,
+        search_options={"SUGGESTION"},
+    )
+    configs: StringProperty(
+        name="Configs",
+        description="Config files below the game folders, in reading order, separated by semicolons; "
+        "if empty, system.ltx and what it includes",
+    )
+    section: StringProperty(
+        name="Section",
+        description="Config section of the weapon or of its HUD; if empty, the models below are used without configs",
+        search=_search_section,
+        search_options={"SUGGESTION"},
+    )
+    hands_section: StringProperty(
+        name="Hands Section",
+        description="Config section of the hands; if empty, the default of the game",
+        search=_search_hands,
+        search_options={"SUGGESTION"},
+    )
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """The scene, which gets a camera."""
+        return (context.scene,)
+
+    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
+        """A dialog with the user's game folder."""
+        self.called_by_person()
+        _listed.clear()
+        game, _ = folders(context)
+        if game is not None and not self.folders:
+            self.folders = str(game)
+        return context.window_manager.invoke_props_dialog(self, width=480, confirm_text="Create")
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        """Configs first, then models, then how the game shows them."""
+        layout = fields(self.layout)
+        for name in ("folders", "configs", "section", "hands_section"):
+            layout.prop(self, name)
+        text = shown("Instead of the models of the sections") if self.section else shown("Models without configs")
+        layout.label(text=text, translate=False)
+        names = ("item", "hands", "hands_motions") if self.section else ("item", "hands", "hands_motions", "anchor")
+        for group in (names, ("game", "aspect", "stance"), ("motions", "textures")):
+            column = layout.column()
+            for name in group:
+                column.prop(self, name)
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Make it and look through its camera."""
+        made = hud_scene.new_scene(context, options_of(self, context), report)
+        look_through_camera(context)
+        counts = len(made.hands_actions), len(made.item_actions)
+        text = said("Created {}: motions of the hands: {}, of the weapon: {}")
+        return Outcome(text.format(made.collection.name, *counts))
+
+
+def look_through_camera(context: Any) -> None:
+    """Let every 3D view of the window show what the scene's camera shows."""
+    for area in context.screen.areas if context.screen is not None else ():
+        if area.type == "VIEW_3D":
+            area.spaces.active.region_3d.view_perspective = "CAMERA"
+
+
+CLASSES = (MOTIONBRIDGE_OT_new_hud_scene,)

@@ -1,0 +1,338 @@
+"""New HUD Scene: what Blender shows is what the engine's formulas give, in the camera's space."""
+
+import math
+from pathlib import Path
+from types import SimpleNamespace
+
+import bpy
+import numpy as np
+import pytest
+from bpy_extras.object_utils import world_to_camera_view
+from mathutils import Vector
+
+from addon.blender import action as blender_action
+from addon.blender.sampling import Reach
+from addon.core.errors import ReadError
+from addon.core.report import Report
+from addon.formats.xray import hud
+from addon.games.xray.bones.properties import game_name
+from addon.games.xray.hud import scene as hud_scene
+from addon.games.xray.hud import sections
+from addon.games.xray.motions import library as motions
+from addon.games.xray.options import Aspect, Game, HudSceneOptions, Stance
+from addon.ui import command
+from addon.ui.xray import hud as ui
+from tests.blender.test_ui import refusal
+from tests.formats.xray.test_hud import SETS, composed, parameters, path_of
+
+EXCHANGED = np.eye(4)[[0, 2, 1, 3]]
+MIRROR = np.diag([1.0, 1.0, -1.0, 1.0])
+GAMES = {"anomaly": Game.ANOMALY, "cop": Game.OPENXRAY, "soc": Game.SHADOW_OF_CHERNOBYL}
+BUILT = [
+    (made, stance, aspect)
+    for made in SETS
+    for stance in (Stance.HIP, Stance.AIM)
+    for aspect in (Aspect.NARROW, Aspect.WIDE)
+    if any(case["wide"] == (aspect is Aspect.WIDE) for case in made["cases"])
+]
+
+
+def sets(cases):
+    if cases:
+        return [pytest.param(*one, id="-".join([one[0]["id"], *(part.name for part in one[1:])])) for one in cases]
+    return [pytest.param(None, None, None, marks=parameters([], None)[0].marks)]
+
+
+def options_of(made, **chosen):
+    files = sorted(made["ltx"], key=lambda name: "defines" not in name)
+    names = [name.removeprefix("Game/CallOfPripyat/").removeprefix("gamedata/") for name in files]
+    chosen = {"game": GAMES[made["engine"]]} | chosen
+    return HudSceneOptions(
+        section=made["section"], folders=(path_of(made, "gamedata"),), configs=tuple(names), **chosen
+    )
+
+
+def build(options):
+    report = Report()
+    made = hud_scene.new_scene(bpy.context, options, report)
+    return made, report
+
+
+def shown_bones(rig, prefix):
+    """Bone -> its matrix in the game's camera space."""
+    bpy.context.view_layer.update()
+    world = np.array(rig.matrix_world)
+    return {
+        f"{prefix}:{game_name(rig.data.bones[bone.name])}": EXCHANGED @ world @ np.array(bone.matrix) @ MIRROR
+        for bone in rig.pose.bones
+    }
+
+
+def play(rig, action):
+    hud_scene.library.play(bpy.context, rig, action)
+
+
+@pytest.mark.parametrize(("made", "stance", "aspect"), sets(BUILT))
+def test_blender_shows_what_the_formulas_give(made, stance, aspect):
+    found, _ = build(options_of(made, stance=stance, aspect=aspect))
+    one_model = found.item is None
+    assert one_model == (made["hands_ogf"] is None)
+    suffix, prefix = ("_aim", "aim:") if stance is Stance.AIM else ("", "")
+    compared = 0
+    for case in made["cases"]:
+        if case["wide"] != (aspect is Aspect.WIDE):
+            continue
+        play(found.hands, found.hands_actions[case["hands_motion"]])
+        if not one_model:
+            play(found.item, found.item_actions[case["item_motion"]])
+        bpy.context.scene.frame_set(case["item_frame"] if one_model else case["hands_frame"])
+        shown = shown_bones(found.hands, "model" if one_model else "hands")
+        if not one_model:
+            shown |= shown_bones(found.item, "item")
+            for rig, name in ((found.hands, "hands"), (found.item, "item")):
+                wanted = case[f"blender_{name}_object{suffix}"]  # with quaternions as they are stored
+                np.testing.assert_allclose(np.array(rig.matrix_world), wanted, atol=5e-4, rtol=0)
+        computed, root, _ = composed(made, case, unit=True, aiming=stance is Stance.AIM)
+        whole = np.array((found.item or found.hands).matrix_world)
+        np.testing.assert_allclose(whole, EXCHANGED @ root @ EXCHANGED, atol=1e-5, rtol=0)
+        assert shown.keys() == computed.keys()
+        for bone, matrix in computed.items():
+            np.testing.assert_allclose(shown[bone], matrix, atol=1e-5, rtol=0, err_msg=bone)
+        for bone, matrix in case["world_unit"].items():
+            if bone.startswith("aim:") == (stance is Stance.AIM):
+                np.testing.assert_allclose(shown[bone.removeprefix(prefix)], matrix, atol=1e-5, rtol=0, err_msg=bone)
+                compared += 1
+        if "fire_point" in case and stance is Stance.HIP:
+            on_screen = screen(found.camera, case["fire_point"], 30.375)
+            np.testing.assert_allclose(on_screen, case["fire_point_ndc_fov30.375_16x9"], atol=1e-5, rtol=1e-4)
+    assert compared
+
+
+def screen(camera, point, field_of_view):
+    """-1 to 1 from left to right and bottom to top, through the scene's camera in 16:9."""
+    render = bpy.context.scene.render
+    camera.data.angle_y = math.radians(field_of_view)
+    render.resolution_x, render.resolution_y = Aspect.WIDE.value
+    bpy.context.view_layer.update()
+    found = world_to_camera_view(bpy.context.scene, camera, Vector(point).xzy)
+    return [2 * found.x - 1, 2 * found.y - 1]
+
+
+# Our own samples ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def gamedata(samples, tmp_path):
+    """The samples as a game has them."""
+    folder = tmp_path / "gamedata"
+    (folder / "configs").mkdir(parents=True)
+    (folder / "meshes" / "samples").mkdir(parents=True)
+    for file in (samples / "configs").iterdir():
+        (folder / "configs" / file.name).write_bytes(file.read_bytes())
+    for name in ("humanoid.ogf", "humanoid.omf", "weapon.ogf", "weapon.omf"):
+        (folder / "meshes" / "samples" / name).write_bytes((samples / name).read_bytes())
+    return folder
+
+
+def sample_options(*folders, **chosen):
+    return HudSceneOptions(section="wpn_sample", folders=folders, **chosen)
+
+
+def values_of(folder):
+    configs = sections.load_configs(sample_options(folder), Report())
+    return sections.texts(configs, "wpn_sample_hud")
+
+
+def test_a_section_places_hands_weapon_and_camera(gamedata):
+    made, report = build(sample_options(gamedata))
+    assert made.collection.name == "wpn_sample_hud"
+    places = hud.placing(values_of(gamedata), Report(), wide=True)
+    bpy.context.scene.frame_set(7)
+    hands, item = shown_bones(made.hands, "hands"), shown_bones(made.item, "item")
+    root = places.item_matrix(np.linalg.inv(places.hands) @ hands["hands:hand_r"])
+    assert np.array(made.hands.matrix_world) == pytest.approx(EXCHANGED @ places.hands @ EXCHANGED, abs=1e-6)
+    assert np.array(made.item.matrix_world) == pytest.approx(EXCHANGED @ root @ EXCHANGED, abs=1e-6)
+    assert item["item:wpn_body"] == pytest.approx(root, abs=1e-6)
+    # What a person sees in the transform panel are the config's numbers.
+    assert made.hands.location[:] == pytest.approx((0.03, 0.05, -0.15))
+    assert np.degrees(made.hands.rotation_euler) == pytest.approx((-1, 3, 2), abs=1e-4)
+    assert made.item.location[:] == pytest.approx((0, 0, 0.01), abs=1e-6)
+    assert np.degrees(made.item.rotation_euler) == pytest.approx((5, 0, 0), abs=1e-4)
+    scene = bpy.context.scene
+    assert scene.camera == made.camera
+    assert (scene.render.fps, scene.render.fps_base) == (30, 1.0)
+    assert (scene.render.resolution_x, scene.render.resolution_y) == (1920, 1080)
+    assert math.degrees(made.camera.data.angle_y) == pytest.approx(37.35, abs=1e-4)
+    assert np.array(made.camera.matrix_world) == pytest.approx(
+        np.array([[1, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]]), abs=1e-6
+    )
+    assert set(report.warnings) == {
+        "a key is missing, where the game stops",  # of the grenade launcher
+        "a texture is missing; set the textures folder to see it",
+    }
+
+
+def test_only_the_motions_of_the_actions_come_and_the_idle_one_plays(gamedata):
+    made, _ = build(sample_options(gamedata))
+    assert set(made.hands_actions) == {"walk", "wave"}
+    assert set(made.item_actions) == {"idle", "reload", "shoot"}
+    assert made.hands.animation_data.action == made.hands_actions["walk"]
+    assert made.item.animation_data.action == made.item_actions["idle"]
+    scene, action = bpy.context.scene, made.hands_actions["walk"]
+    assert (scene.frame_start, scene.frame_end) == (action.frame_start, action.frame_end)
+
+
+def test_without_motions_nothing_plays(gamedata):
+    made, _ = build(sample_options(gamedata, motions=False))
+    assert not made.hands_actions
+    assert not bpy.data.actions
+
+
+def test_the_pinned_root_keeps_its_keys_and_counts_as_no_edit(gamedata, tmp_path):
+    made, _ = build(sample_options(gamedata))
+    for action in made.item_actions.values():
+        assert not Reach(made.item).of(action)
+    assert blender_action.why_sampled(made.item) == []
+    before = {path: path.read_bytes() for path in gamedata.rglob("*.*") if path.is_file()}
+    for rig in (made.hands, made.item):
+        bpy.context.view_layer.objects.active = rig
+        bpy.ops.motionbridge.update_status()
+        assert {file.name for file in rig.motionbridge_motion_files}
+        assert {one.motionbridge_motion.status for one in motions.motions_of(rig.motionbridge_motion_files[0])} == {
+            "UNTOUCHED"
+        }
+        bpy.ops.motionbridge.save_back()
+    assert {path: path.read_bytes() for path in gamedata.rglob("*.*") if path.is_file()} == before
+    bpy.context.view_layer.objects.active = made.item
+    written = tmp_path / "written.omf"
+    bpy.ops.export_scene.xray_omf(filepath=str(written))
+    assert written.read_bytes() == (gamedata / "meshes" / "samples" / "weapon.omf").read_bytes()
+
+
+def test_a_constraint_of_the_users_is_sampled_beside_the_pin(gamedata):
+    made, _ = build(sample_options(gamedata))
+    root = next(bone for bone in made.item.pose.bones if bone.parent is None)
+    assert len(root.constraints) == 2
+    child = root.children[0]
+    child.constraints.new("COPY_LOCATION").target = made.camera
+    found = Reach(made.item).of(made.item_actions["idle"])
+    assert found == {blender_action.CONSTRAINTS: {child.name}}
+
+
+def test_the_first_folder_that_has_a_file_wins(gamedata, tmp_path):
+    mod = tmp_path / "mod"
+    (mod / "configs").mkdir(parents=True)
+    text = (gamedata / "configs" / "w_sample.ltx").read_bytes().replace(b"0.03, -0.15, 0.05", b"0.5, 0, 0")
+    (mod / "configs" / "w_sample.ltx").write_bytes(text)
+    made, _ = build(sample_options(mod, gamedata))
+    assert made.hands.location.x == pytest.approx(0.5)
+
+
+def test_aiming_moves_the_empty_above_the_hands(gamedata):
+    made, _ = build(sample_options(gamedata, stance=Stance.AIM))
+    places = hud.placing(values_of(gamedata), Report(), wide=True)
+    bpy.context.view_layer.update()
+    assert np.array(made.aim.matrix_world) == pytest.approx(EXCHANGED @ places.aim @ EXCHANGED, abs=1e-6)
+
+
+def test_other_models_may_stand_in_for_those_of_the_section(gamedata, samples):
+    made, _ = build(sample_options(gamedata, item=str(samples / "weapon_embedded.ogf")))
+    assert made.item.name.startswith("weapon_embedded")
+    assert set(made.item_actions) == {"idle", "reload", "shoot"}
+
+
+def test_models_alone_make_a_scene_with_all_their_motions(gamedata):
+    folder = gamedata / "meshes" / "samples"
+    options = HudSceneOptions(item=str(folder / "weapon.ogf"), hands=str(folder / "humanoid.ogf"), anchor="hand_l")
+    made, _ = build(options)
+    assert made.item.parent == made.hands
+    assert made.item.parent_bone == "hand_l"
+    assert (len(made.hands_actions), len(made.item_actions)) == (5, 3)
+    np.testing.assert_array_equal(np.array(made.hands.matrix_world), np.eye(4))
+
+
+def test_one_model_of_arms_and_weapon_is_not_pinned(gamedata):
+    made, _ = build(HudSceneOptions(item=str(gamedata / "meshes" / "samples" / "weapon.ogf")))
+    assert made.item is None
+    assert not any(len(bone.constraints) for bone in made.hands.pose.bones)
+    assert len(made.hands_actions) == 3
+
+
+def test_sections_of_weapons_and_of_hands_are_found(gamedata):
+    configs = sections.load_configs(sample_options(gamedata), Report())
+    assert sections.hud_sections(configs) == ["wpn_sample_hud"]
+    assert sections.hands_sections(configs) == ["actor_hud"]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "sentence"),
+    [
+        ({"folders": ()}, "no game folder is chosen"),
+        ({"folders": (Path("/nowhere"),)}, "no such folder"),
+        ({"section": "wpn_none"}, r"there is no section \[wpn_none\]"),
+        ({"section": "", "folders": ()}, "neither a section nor a weapon is chosen"),
+        ({"section": "hud_base"}, "neither item_visual nor visual"),
+        ({"hands_section": "hud_base"}, "the hands have 0 places for items"),
+        ({"item": "/nowhere.ogf"}, "no such file"),
+    ],
+)
+def test_what_is_missing_is_named_before_anything_is_made(gamedata, chosen, sentence):
+    options = HudSceneOptions(**({"section": "wpn_sample", "folders": (gamedata,)} | chosen))
+    with pytest.raises(ReadError, match=sentence):
+        build(options)
+    assert not bpy.data.objects
+
+
+def test_a_missing_model_says_where_it_was_looked_for(gamedata):
+    (gamedata / "meshes" / "samples" / "weapon.ogf").unlink()
+    with pytest.raises(ReadError, match=r"model of the weapon 'samples\\\\weapon.ogf' was not found .*meshes"):
+        build(sample_options(gamedata))
+
+
+# Operator and command -------------------------------------------------------------------------------------------------
+
+
+def test_the_operator_makes_the_scene(gamedata):
+    result = bpy.ops.motionbridge.new_hud_scene(folders=f"{gamedata}; ", section="wpn_sample", stance="AIM")
+    assert result == {"FINISHED"}
+    assert "wpn_sample_hud" in bpy.data.collections
+    said = bpy.context.window_manager.motionbridge_report
+    assert "Created wpn_sample_hud: motions of the hands: 2, of the weapon: 3" in said
+
+
+def test_a_refused_scene_leaves_nothing_behind(gamedata):
+    (gamedata / "meshes" / "samples" / "humanoid.ogf").write_bytes(
+        (gamedata / "meshes" / "samples" / "weapon.ogf").read_bytes()
+    )
+    sentence = refusal(bpy.ops.motionbridge.new_hud_scene, folders=str(gamedata), section="wpn_sample")
+    assert "have no bone 'hand_r' to attach the weapon to" in sentence
+    assert not bpy.data.objects
+    assert not bpy.data.collections
+    assert bpy.context.scene.camera is None
+
+
+def test_sections_are_offered_while_they_are_typed(gamedata):
+    operator = SimpleNamespace(folders=str(gamedata), configs="", section="", hands_section="")
+    for name, field in HudSceneOptions.FIELDS.items():
+        if field.declared:
+            setattr(operator, name, getattr(field.default, "name", field.default))
+    assert ui._search_section(operator, bpy.context, "SAMPLE") == ["wpn_sample_hud"]
+    assert ui._search_section(operator, bpy.context, "other") == []
+    assert ui._search_hands(operator, bpy.context, "") == ["actor_hud"]
+    assert f"{gamedata};{gamedata}/" in ui._search_folders(operator, bpy.context, f"{gamedata};{gamedata}")
+    operator.folders = "/nowhere"
+    assert ui._search_section(operator, bpy.context, "") == []
+
+
+def test_the_command_makes_lists_and_refuses(gamedata, tmp_path, capfd):
+    saved = tmp_path / "hud.blend"
+    assert command._execute(["hud", "wpn_sample", "--folders", str(gamedata), "--save", str(saved)]) == 0
+    assert "Created wpn_sample_hud" in capfd.readouterr().out
+    bpy.ops.wm.open_mainfile(filepath=str(saved))
+    assert "wpn_sample_hud" in bpy.data.collections
+    assert command._execute(["hud", "--list", "--folders", str(gamedata)]) == 0
+    assert capfd.readouterr().out.splitlines()[-1] == "wpn_sample_hud"
+    assert command._execute(["hud", "wpn_none", "--folders", str(gamedata)]) == 2
+    assert "motionbridge: there is no section [wpn_none]" in capfd.readouterr().err
+    assert command._execute(["hud", "--list"]) == 2
+    assert "no game folder is chosen" in capfd.readouterr().err
