@@ -65,6 +65,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "games.xray": ("game_tree",),
     "games.xray.bones": ("file",),
     "games.xray.hud": (
+        "pairs",
         "scene",
         "sections",
     ),

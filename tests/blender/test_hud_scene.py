@@ -15,9 +15,10 @@ from addon.blender.sampling import Reach
 from addon.core.errors import ReadError
 from addon.core.report import Report
 from addon.formats.xray import hud
+from addon.formats.xray.omf.document import MotionFlag
 from addon.games.xray.bones.properties import game_name
+from addon.games.xray.hud import pairs, sections
 from addon.games.xray.hud import scene as hud_scene
-from addon.games.xray.hud import sections
 from addon.games.xray.motions import library as motions
 from addon.games.xray.options import Aspect, Game, HudSceneOptions, Stance
 from addon.ui import command
@@ -177,9 +178,83 @@ def test_only_the_motions_of_the_actions_come_and_the_idle_one_plays(gamedata):
     assert set(made.hands_actions) == {"walk", "wave"}
     assert set(made.item_actions) == {"idle", "reload", "shoot"}
     assert made.hands.animation_data.action == made.hands_actions["walk"]
-    assert made.item.animation_data.action == made.item_actions["idle"]
+    assert shown_action(made.item) == made.item_actions["idle"]
     scene, action = bpy.context.scene, made.hands_actions["walk"]
     assert (scene.frame_start, scene.frame_end) == (action.frame_start, action.frame_end)
+
+
+def shown_action(rig):
+    """What an item plays, as an action or through its strip."""
+    data = rig.animation_data
+    return data.action or data.nla_tracks[pairs.TRACK].strips[0].action
+
+
+def rows_of(made):
+    return {row.name: row for row in made.hands.motionbridge_hud.actions}
+
+
+def test_the_list_has_what_each_action_plays(gamedata):
+    made, report = build(sample_options(gamedata))
+    rows = rows_of(made)
+    assert {name: (row.hands_motion, row.item_motion, row.fallback) for name, row in rows.items()} == {
+        "anm_idle": ("walk", "idle", False),
+        "anm_reload": ("wave", "reload", False),
+        "anm_shots": ("walk", "shoot", False),
+        "anm_bore": ("walk", "idle", True),
+    }
+    assert rows["anm_reload"].speed == 1.5
+    assert made.hands.motionbridge_hud.item == made.item
+    assert pairs.holder_of(made.item.children[0]) == made.hands
+    assert pairs.holder_of(made.camera) is None
+    assert not report.notes.get("motions of the weapon that no action of the section plays")
+
+
+def test_what_is_missing_and_what_no_action_plays_is_marked(gamedata):
+    config = gamedata / "configs" / "w_sample.ltx"
+    text = config.read_bytes().replace(b"= wave, reload", b"= unknown, reload")
+    config.write_bytes(text.replace(b"= walk, shoot", b"= walk, idle"))
+    made, report = build(sample_options(gamedata))
+    row = rows_of(made)["anm_reload"]
+    assert (row.hands, row.item, row.hands_motion) == (None, None, "unknown")
+    assert report.notes["no motion file that was found has this motion of the hands"] == ["anm_reload: unknown"]
+    assert report.notes["motions of the weapon that no action of the section plays"] == ["shoot"]
+    before = made.hands.animation_data.action
+    made.hands.motionbridge_hud.active_action = list(rows_of(made)).index("anm_reload")
+    assert made.hands.animation_data.action == before
+
+
+def item_pose(made):
+    """(bones, 4, 4) relative to the item."""
+    bpy.context.view_layer.update()
+    return np.array([bone.matrix for bone in made.item.pose.bones])
+
+
+@pytest.mark.parametrize("flags", [set(), {"STOP_AT_END"}])
+@pytest.mark.parametrize(("hands_speed", "item_speed"), [(1.0, 1.0), (0.75, 1.5), (1.25, 1.0)])
+def test_both_play_in_the_games_time(gamedata, flags, hands_speed, item_speed):
+    made, _ = build(sample_options(gamedata))
+    number = list(rows_of(made)).index("anm_reload")
+    hands, item = (actions[name] for actions, name in ((made.hands_actions, "wave"), (made.item_actions, "reload")))
+    hands.motionbridge_motion.speed, item.motionbridge_motion.speed = hands_speed, item_speed
+    item.motionbridge_motion.flags = flags
+    made.hands.motionbridge_hud.active_action = number
+    scene, bits = bpy.context.scene, MotionFlag.STOP_AT_END if flags else 0
+    assert made.hands.animation_data.action == hands
+    assert (scene.frame_start, scene.frame_end) == (0, hands.frame_end)
+    last = int(item.frame_end)
+    assert last > 3
+    frames = [0, 1, 2, 3, int(hands.frame_end) - 1]
+    poses = []
+    for frame in frames:
+        scene.frame_set(frame)
+        poses.append(item_pose(made))
+    play(made.item, item)
+    for frame, pose in zip(frames, poses, strict=True):
+        wanted = hud.item_frame(frame, hands_speed, last + 1, item_speed, bits)
+        scene.frame_set(int(wanted), subframe=wanted - int(wanted))
+        np.testing.assert_allclose(pose, item_pose(made), atol=1e-4, err_msg=f"frame {frame}: {wanted}")
+    made.hands.motionbridge_hud.active_action = number
+    assert sum(track.name.startswith(pairs.TRACK) for track in made.item.animation_data.nla_tracks) <= 1
 
 
 def test_without_motions_nothing_plays(gamedata):

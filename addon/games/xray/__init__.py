@@ -5,6 +5,7 @@ from ... import lazy
 lazy.attach(__name__)
 
 from .bones import properties as bone_properties
+from .hud import properties as hud_properties
 from .levels import properties as level_properties
 from .models import editor_properties as editor_model_properties
 from .models import properties as model_properties
@@ -20,4 +21,5 @@ ADDED = (
     motion_properties.ADDED,
     path_properties.ADDED,
     skeletal_properties.ADDED,
+    hud_properties.ADDED,
 )

@@ -9,15 +9,17 @@ from bpy.props import StringProperty
 
 from ...core.errors import MotionbridgeError
 from ...core.report import Report
+from ...games.xray.hud import pairs, sections
 from ...games.xray.hud import scene as hud_scene
-from ...games.xray.hud import sections
 from ...games.xray.options import HudSceneOptions
 from .. import nearby_paths
-from ..bases import BlenderOperator
-from ..layouts import fields
+from ..bases import BlenderList, BlenderOperator, BlenderPanel
+from ..layouts import SIDEBAR, fields, paragraph
+from ..lists import name_filter
 from ..operation import Operation, Outcome
 from ..options import options_from, properties_from
 from ..preferences import folders
+from ..sidebar import MotionbridgePanel
 from ..translations import said, shown
 
 HudSceneProperties: Any = properties_from(HudSceneOptions)
@@ -149,4 +151,72 @@ def look_through_camera(context: Any) -> None:
             area.spaces.active.region_3d.view_perspective = "CAMERA"
 
 
-CLASSES = (MOTIONBRIDGE_OT_new_hud_scene,)
+def _speed_said(row: Any) -> str:
+    """The speeds of both motions where they differ."""
+    speeds = [action.motionbridge_motion.speed * row.speed for action in (row.hands, row.item) if action is not None]
+    return " / ".join(f"{speed:g}" for speed in speeds) if len(set(speeds)) > 1 or speeds[:1] != [1.0] else ""
+
+
+class MOTIONBRIDGE_UL_hud_actions(BlenderList):
+    """Actions of a section."""
+
+    def draw_item(
+        self,
+        _context: bpy.types.Context,
+        layout: Any,
+        _data: Any,
+        item: Any,
+        _icon: int,
+        _active: Any,
+        _property: str,
+    ) -> None:
+        """Key of the config, motions of hands and weapon, speeds."""
+        row = layout.split(factor=0.4)
+        row.label(text=item.name, icon="ERROR" if item.hands is None else "NONE", translate=False)
+        names = row.row(align=True)
+        names.active = item.hands is not None
+        names.label(text=item.hands_motion, translate=False)
+        weapon = names.row(align=True)
+        weapon.active = not item.fallback
+        weapon.label(text=item.item_motion, translate=False)
+        if speeds := _speed_said(item):
+            names.label(text=speeds, translate=False)
+
+    def filter_items(self, _context: bpy.types.Context, data: Any, _property: str) -> tuple[list[int], list[int]]:
+        """Those that have what is typed in their key or in a name of a motion."""
+        fits = name_filter(self.filter_name, regular=False)
+        rows = data.actions
+        known = [any(map(fits, (row.name, row.hands_motion, row.item_motion))) for row in rows]
+        return [self.bitflag_filter_item if one else 0 for one in known], []
+
+
+class MOTIONBRIDGE_PT_hud(MotionbridgePanel, BlenderPanel):
+    """The actions of the weapon in first person; a click plays hands and weapon together."""
+
+    bl_label = "First Person"
+    bl_order = -1
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """Something of a first-person scene is active."""
+        return pairs.holder_of(context.active_object) is not None
+
+    def draw(self, context: Any) -> None:
+        """Section and list; what a sign means for the active action."""
+        layout = self.layout
+        hud = pairs.holder_of(context.active_object).motionbridge_hud
+        layout.label(text=hud.section, translate=False)
+        if not len(hud.actions):
+            layout.label(text="No actions: the scene was made without configs", icon="INFO")
+            return
+        layout.template_list("MOTIONBRIDGE_UL_hud_actions", "", hud, "actions", hud, "active_action", rows=6)
+        row = hud.actions[min(max(hud.active_action, 0), len(hud.actions) - 1)]
+        if row.hands is None:
+            paragraph(layout, shown("No motion file that was found has the motion of the hands"), SIDEBAR, "ERROR")
+        elif row.fallback:
+            paragraph(
+                layout, shown("The weapon has no motion of that name and plays 'idle', as in the game"), SIDEBAR, "INFO"
+            )
+
+
+CLASSES = (MOTIONBRIDGE_OT_new_hud_scene, MOTIONBRIDGE_UL_hud_actions, MOTIONBRIDGE_PT_hud)

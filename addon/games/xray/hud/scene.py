@@ -8,10 +8,9 @@ root bone is pinned, as the engine does on the first play; its own keys stay wha
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import bpy
 import numpy as np
@@ -24,12 +23,13 @@ from ....blender.pin import pin
 from ....core.errors import ReadError
 from ....core.report import Report
 from ....formats.xray import hud
-from ....formats.xray.hud import FRAMES_PER_SECOND, Generation
+from ....formats.xray.hud import FRAMES_PER_SECOND
 from ..bones.properties import game_name
 from ..game_tree import GameTree
 from ..models.importing import ImportedModel, import_model
 from ..motions import library
 from ..options import HudSceneOptions, ModelImportOptions, Stance
+from . import pairs
 from .motions import MotionFiles
 from .sections import Setup, find_setup
 
@@ -163,50 +163,19 @@ def _import_motions(
 ) -> None:
     """Those that the actions of the section play; all where there is no section. The first idle action plays."""
     hands, item = files
-    pairs = _pairs(setup.actions, setup.generation, hands, item, report)
-    made.hands_actions = hands.import_named(context, [one.hands for one in pairs] if setup.values else None, report)
-    start = next((one for one in pairs if one.alias in FIRST_ACTIONS), pairs[0] if pairs else Pair("", "", hud.IDLE))
-    _play(context, made.hands, start.hands, made.hands_actions)
+    listed = pairs.find_pairs(setup.actions, setup.generation, hands, item, report)
+    found = [pair for pair in listed if pair.found]
+    made.hands_actions = hands.import_named(context, [one.hands for one in found] if setup.values else None, report)
     if item is not None:
-        names = [one.item for one in pairs if one.item] if setup.values else None
+        names = [pair.item for pair in found if pair.item] if setup.values else None
         made.item_actions = item.import_named(context, names, report)
-        _play(context, made.item, start.item, made.item_actions)
-
-
-class Pair(NamedTuple):
-    """What plays together in one variant of an action: names of motions, ``item`` "" where there is none."""
-
-    alias: str
-    hands: str
-    item: str
-
-
-def _pairs(
-    actions: Sequence[hud.Action], made_as: Generation, hands: MotionFiles, item: MotionFiles | None, report: Report
-) -> list[Pair]:
-    """Every variant of every action of which the hands have the motion; the others are reported."""
-    found = []
-    for action in actions:
-        drawn = hud.variants(action.hands, hands.table, made_as)
-        if action.hands and not drawn:
-            report.note("no motion file that was found has this motion of the hands", f"{action.alias}: {action.hands}")
-        found += [Pair(action.alias, name, _of_item(action, name, item, report)) for name in drawn]
-    return found
-
-
-def _of_item(action: hud.Action, drawn: str, item: MotionFiles | None, report: Report) -> str:
-    """The item's motion beside one of the hands; "" where the game would stop."""
-    if item is None:
-        return ""
-    try:
-        return hud.item_motion(action, drawn, item.table)[0]
-    except ReadError as refusal:
-        report.warn(refusal.problem, action.alias)
-        return ""
-
-
-def _play(context: Any, rig: Any, name: str, actions: dict[str, Any]) -> None:
-    """The named motion, else the first that there is."""
-    action = actions.get(name) or next(iter(actions.values()), None)
-    if action is not None:
-        library.play(context, rig, action)
+    pairs.remember(made.hands, made.item, setup.name, listed, (made.hands_actions, made.item_actions))
+    rows = made.hands.motionbridge_hud.actions
+    playable = [number for number, row in enumerate(rows) if row.hands is not None]
+    idle = [number for number in playable if rows[number].name in FIRST_ACTIONS]
+    if playable:
+        made.hands.motionbridge_hud.active_action = (idle or playable)[0]
+        return
+    for rig, actions in ((made.hands, made.hands_actions), (made.item, made.item_actions)):
+        if actions:
+            library.play(context, rig, actions.get(hud.IDLE) or next(iter(actions.values())))

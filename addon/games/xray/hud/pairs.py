@@ -1,0 +1,136 @@
+"""The actions of a section: which motions of hands and item play together, and how both play in sync.
+
+Hands play as an action, one key per frame. Both start together, each at the speed of its own definition: where the
+speeds differ, or the item's motion loops while the hands' goes on, the item plays through a strip of the NLA, whose
+scale and repetitions say so. Its keys are not changed. A motion chosen in the item's own list plays on top of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ....blender import action as blender_action
+from ....blender import compat
+from ....core.errors import ReadError
+from ....core.report import Report
+from ....formats.xray import hud
+from ....formats.xray.hud import Generation
+from ..motions import library, omf_codec
+from .motions import MotionFiles
+
+TRACK = "Motionbridge HUD"
+"""The NLA track of an item that keeps the hands' time."""
+SAME = 1e-6
+"""Speeds that differ by less are equal: the panel holds 32-bit numbers."""
+
+
+class Pair(NamedTuple):
+    """What plays together in one variant of an action, as names of motions.
+
+    ``found`` whether the hands have theirs; ``item`` "" where there is none; ``fallback`` where it is ``idle`` because
+    the item has no motion of the name.
+    """
+
+    alias: str
+    hands: str
+    item: str
+    speed: float
+    found: bool = True
+    fallback: bool = False
+
+
+def find_pairs(
+    actions: Sequence[hud.Action], made_as: Generation, hands: MotionFiles, item: MotionFiles | None, report: Report
+) -> list[Pair]:
+    """Every variant of every action, in the order of the section. What is missing is reported."""
+    found = []
+    for action in actions:
+        drawn = hud.variants(action.hands, hands.table, made_as)
+        if action.hands and not drawn:
+            report.note("no motion file that was found has this motion of the hands", f"{action.alias}: {action.hands}")
+            found.append(Pair(action.alias, action.hands, action.item, action.speed, found=False))
+        for name in drawn:
+            of_item, fallback = _of_item(action, name, item, report)
+            found.append(Pair(action.alias, name, of_item, action.speed, fallback=fallback))
+    if item is not None and actions:
+        orphans = sorted(set(item.table) - {pair.item for pair in found})
+        if orphans:
+            report.note("motions of the weapon that no action of the section plays", ", ".join(orphans))
+    return found
+
+
+def _of_item(action: hud.Action, drawn: str, item: MotionFiles | None, report: Report) -> tuple[str, bool]:
+    if item is None:
+        return "", False
+    try:
+        return hud.item_motion(action, drawn, item.table)
+    except ReadError as refusal:
+        report.warn(refusal.problem, action.alias)
+        return "", False
+
+
+def remember(
+    hands: Any, item: Any, section: str, pairs: Sequence[Pair], made: tuple[dict[str, Any], dict[str, Any]]
+) -> None:
+    """Store the list on the armature of the hands; ``made`` the actions of hands and item by name."""
+    properties = hands.motionbridge_hud
+    properties.is_hud, properties.section, properties.item = True, section, item
+    of_hands, of_item = made
+    for pair in pairs:
+        row = properties.actions.add()
+        row.name, row.hands_motion, row.item_motion = pair.alias, pair.hands, pair.item
+        row.speed, row.fallback = pair.speed, pair.fallback
+        row.hands = of_hands.get(pair.hands) if pair.found else None
+        row.item = of_item.get(pair.item) if pair.found else None
+
+
+def holder_of(shown: Any) -> Any:
+    """The armature of the hands that a part of a first-person scene belongs to, or None."""
+    while shown is not None and not shown.motionbridge_hud.is_hud:
+        shown = shown.parent
+    return shown
+
+
+def play(context: Any, hands: Any, number: int) -> None:
+    """Let hands and item play an action of the list together; nothing where its motions are missing."""
+    rows = hands.motionbridge_hud.actions
+    row = rows[number] if 0 <= number < len(rows) else None
+    if row is None or row.hands is None:
+        return
+    item = hands.motionbridge_hud.item
+    for rig in (hands, *([item] if item is not None else [])):
+        library.adopt_copies(omf_codec.OMF, rig)
+    library.play(context, hands, row.hands)
+    first, count = blender_action.frame_range(row.hands)
+    context.scene.frame_start, context.scene.frame_end = first, first + max(count - 1, 1)
+    if item is not None and row.item is not None:
+        play_beside(context, item, row.item, row.hands)
+
+
+def play_beside(context: Any, item: Any, action: Any, of_hands: Any) -> None:
+    """Let the item play its motion in the time of the hands' motion: from its start, at its own speed."""
+    _remove_track(item)
+    library.play(context, item, action)
+    start, hands_count = blender_action.frame_range(of_hands)
+    first, count = blender_action.frame_range(action)
+    speed = action.motionbridge_motion.speed / (of_hands.motionbridge_motion.speed or 1.0)
+    loops = "STOP_AT_END" not in action.motionbridge_motion.flags
+    times = (hands_count - 1) * speed / (count - 1) if count > 1 else 0.0
+    if count < 2 or speed <= 0 or (abs(speed - 1) < SAME and first == start and not (loops and times > 1)):
+        return
+    compat.assign(item, None)
+    track = item.animation_data.nla_tracks.new()
+    track.name = TRACK
+    strip = track.strips.new(action.name, start, action)
+    strip.action_frame_start, strip.action_frame_end = first, first + count - 1
+    strip.scale = 1 / speed
+    strip.repeat = max(math.ceil(times), 1) if loops else 1
+    strip.extrapolation = "HOLD"
+
+
+def _remove_track(item: Any) -> None:
+    data = item.animation_data
+    for track in [track for track in data.nla_tracks if track.name.startswith(TRACK)] if data is not None else ():
+        data.nla_tracks.remove(track)
