@@ -14,7 +14,7 @@ from addon.blender import action as blender_action
 from addon.blender.sampling import Reach
 from addon.core.errors import ReadError
 from addon.core.report import Report
-from addon.formats.xray import hud
+from addon.formats.xray import hud, omf
 from addon.formats.xray.omf.document import MotionFlag
 from addon.games.xray.bones.properties import game_name
 from addon.games.xray.hud import pairs, sections
@@ -255,6 +255,40 @@ def test_both_play_in_the_games_time(gamedata, flags, hands_speed, item_speed):
         np.testing.assert_allclose(pose, item_pose(made), atol=1e-4, err_msg=f"frame {frame}: {wanted}")
     made.hands.motionbridge_hud.active_action = number
     assert sum(track.name.startswith(pairs.TRACK) for track in made.item.animation_data.nla_tracks) <= 1
+
+
+def test_a_new_action_is_two_motions_of_equal_duration(gamedata):
+    made, _ = build(sample_options(gamedata))
+    wave, reload = made.hands_actions["wave"], made.item_actions["reload"]
+    wave.motionbridge_motion.speed, reload.motionbridge_motion.speed = 0.8, 1.2
+    properties = made.hands.motionbridge_hud
+    properties.active_action = list(rows_of(made)).index("anm_reload")
+    assert bpy.ops.motionbridge.hud_add_action(alias="anm_kick", motion="kick") == {"FINISHED"}
+    row = properties.actions[properties.active_action]
+    assert (row.name, row.hands_motion, row.item_motion) == ("anm_kick", "kick", "kick")
+    assert made.hands.animation_data.action == row.hands
+    for copy, original in ((row.hands, wave), (row.item, reload)):
+        assert copy.motionbridge_motion.flags == original.motionbridge_motion.flags
+        assert [mark.name for mark in copy.motionbridge_motion.marks] == [
+            mark.name for mark in original.motionbridge_motion.marks
+        ]
+    seconds = [action.frame_end / 30 / action.motionbridge_motion.speed for action in (row.hands, row.item)]
+    assert seconds[0] == pytest.approx(seconds[1], abs=0.5 / 30 / 0.8)
+    sentence = refusal(bpy.ops.motionbridge.hud_add_action, alias="anm_kick2", motion="kick")
+    assert "has a motion named 'kick' already" in sentence
+    assert "without capitals" in refusal(bpy.ops.motionbridge.hud_add_action, motion="Kick")
+    files = gamedata / "meshes" / "samples"
+    for rig, name in ((made.hands, "humanoid.omf"), (made.item, "weapon.omf")):
+        before = omf.read((files / name).read_bytes(), name, Report()).motion_set
+        bpy.context.view_layer.objects.active = rig
+        assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
+        after = omf.read((files / name).read_bytes(), name, Report()).motion_set
+        labels = [one.label for one in before.parameters.definitions]
+        assert [one.label for one in after.parameters.definitions] == [*labels, "kick"]
+        for old, new in zip(before.library.motions, after.library.motions, strict=False):
+            assert bytes(old.body) == bytes(new.body)
+        action = row.hands if rig == made.hands else row.item
+        assert after.library.motions[-1].frames == action.frame_end + 1
 
 
 def test_without_motions_nothing_plays(gamedata):

@@ -157,6 +157,43 @@ def _speed_said(row: Any) -> str:
     return " / ".join(f"{speed:g}" for speed in speeds) if len(set(speeds)) > 1 or speeds[:1] != [1.0] else ""
 
 
+class MOTIONBRIDGE_OT_hud_add_action(Operation, BlenderOperator):
+    """Copy the motions of the active action as two new motions of equal duration, for hands and weapon"""
+
+    bl_idname = "motionbridge.hud_add_action"
+    bl_label = "Add HUD Action"
+    bl_options = {"REGISTER", "UNDO"}
+
+    alias: StringProperty(name="Key", description="Key of the new action in the config section", default="anm_new")
+    motion: StringProperty(name="Motion Name", description="Name of both new motions, without capitals", default="new")
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """There is a list of actions."""
+        cls.poll_message_set("No first-person scene with actions is active")
+        holder = pairs.holder_of(context.active_object)
+        return holder is not None and len(holder.motionbridge_hud.actions) > 0
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """Hands and weapon."""
+        holder = pairs.holder_of(context.active_object)
+        return (holder, holder.motionbridge_hud.item)
+
+    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
+        """Ask for the names."""
+        return context.window_manager.invoke_props_dialog(self, confirm_text="Add")
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Add the row and play it."""
+        holder = pairs.holder_of(context.active_object)
+        hud = holder.motionbridge_hud
+        row = pairs.add_action(holder, hud.active_action, self.alias, self.motion)
+        line = f"{row.name} = {row.hands_motion}"
+        hud.active_action = len(hud.actions) - 1
+        context.window_manager.clipboard = line
+        return Outcome(said("Added the motions; the line for the config is on the clipboard: {}").format(line))
+
+
 class MOTIONBRIDGE_UL_hud_actions(BlenderList):
     """Actions of a section."""
 
@@ -210,6 +247,7 @@ class MOTIONBRIDGE_PT_hud(MotionbridgePanel, BlenderPanel):
             layout.label(text="No actions: the scene was made without configs", icon="INFO")
             return
         layout.template_list("MOTIONBRIDGE_UL_hud_actions", "", hud, "actions", hud, "active_action", rows=6)
+        layout.operator("motionbridge.hud_add_action", icon="ADD")
         row = hud.actions[min(max(hud.active_action, 0), len(hud.actions) - 1)]
         if row.hands is None:
             paragraph(layout, shown("No motion file that was found has the motion of the hands"), SIDEBAR, "ERROR")
@@ -219,4 +257,9 @@ class MOTIONBRIDGE_PT_hud(MotionbridgePanel, BlenderPanel):
             )
 
 
-CLASSES = (MOTIONBRIDGE_OT_new_hud_scene, MOTIONBRIDGE_UL_hud_actions, MOTIONBRIDGE_PT_hud)
+CLASSES = (
+    MOTIONBRIDGE_OT_new_hud_scene,
+    MOTIONBRIDGE_OT_hud_add_action,
+    MOTIONBRIDGE_UL_hud_actions,
+    MOTIONBRIDGE_PT_hud,
+)

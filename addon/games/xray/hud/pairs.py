@@ -12,11 +12,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ....blender import action as blender_action
-from ....blender import compat
-from ....core.errors import ReadError
+from ....blender import action_lists, compat
+from ....core.errors import ReadError, WriteError
 from ....core.report import Report
 from ....formats.xray import hud
 from ....formats.xray.hud import Generation
+from ..motions import files as motion_files
+from ..motions import length as motion_length
 from ..motions import library, omf_codec
 from .motions import MotionFiles
 
@@ -115,7 +117,7 @@ def play_beside(context: Any, item: Any, action: Any, of_hands: Any) -> None:
     library.play(context, item, action)
     start, hands_count = blender_action.frame_range(of_hands)
     first, count = blender_action.frame_range(action)
-    speed = action.motionbridge_motion.speed / (of_hands.motionbridge_motion.speed or 1.0)
+    speed = action.motionbridge_motion.speed / _speed(of_hands)
     loops = "STOP_AT_END" not in action.motionbridge_motion.flags
     times = (hands_count - 1) * speed / (count - 1) if count > 1 else 0.0
     if count < 2 or speed <= 0 or (abs(speed - 1) < SAME and first == start and not (loops and times > 1)):
@@ -134,3 +136,57 @@ def _remove_track(item: Any) -> None:
     data = item.animation_data
     for track in [track for track in data.nla_tracks if track.name.startswith(TRACK)] if data is not None else ():
         data.nla_tracks.remove(track)
+
+
+# A new action ---------------------------------------------------------------------------------------------------------
+
+
+def add_action(hands: Any, number: int, alias: str, name: str) -> Any:
+    """A new row with two new motions called ``name``, copies of those of a row: what the row plays lasts equally long.
+
+    The copies go into the files of their originals when these are saved; flags, marks and speeds are the originals'.
+    Gives back the row. Raises `WriteError` where there is nothing to copy, or where the name is taken.
+    """
+    properties = hands.motionbridge_hud
+    rows = properties.actions
+    row = rows[number] if 0 <= number < len(rows) else None
+    if row is None or row.hands is None:
+        raise WriteError("the active action has no motion of the hands to copy", remedy="Choose another action")
+    if not name or name != name.lower():
+        raise WriteError(f"the game would not find a motion named {name!r}", remedy="Type a name without capitals")
+    item = properties.item if row.item is not None else None
+    for rig in (hands, *([item] if item is not None else [])):
+        _refuse_taken(rig, name)
+    of_hands = _copied(hands, row.hands, name)
+    of_item = _copied(item, row.item, name) if item is not None else None
+    if of_item is not None:
+        _, count = blender_action.frame_range(of_hands)
+        motion_length.set_length(of_item, round((count - 1) * _speed(of_item) / _speed(of_hands)) + 1)
+    speed = row.speed
+    added = rows.add()  # the row that was copied may have moved in memory
+    added.name, added.hands_motion, added.speed = alias, name, speed
+    added.hands, added.item = of_hands, of_item
+    added.item_motion = name if of_item is not None else ""
+    return added
+
+
+def _refuse_taken(rig: Any, name: str) -> None:
+    for file in rig.motionbridge_motion_files:
+        stored = motion_files.document_of(file).motion_set.parameters.definitions
+        listed = [str(one.motionbridge_motion.motion_name) for one in library.motions_of(file)]
+        if name in {label.lower() for label in [*listed, *(definition.label for definition in stored)]}:
+            raise WriteError(f"the file {file.name!r} has a motion named {name!r} already", remedy="Type another name")
+
+
+def _copied(rig: Any, action: Any, name: str) -> Any:
+    file = action_lists.file_of(rig, action, motion_files.LISTS)
+    if file is None:
+        raise WriteError(f"the action {action.name!r} is in no motion file of {rig.name!r}", remedy="Import its file")
+    copy = action.copy()
+    copy.name = copy.motionbridge_motion.motion_name = name
+    library.add(omf_codec.OMF, file, copy)
+    return copy
+
+
+def _speed(action: Any) -> float:
+    return float(action.motionbridge_motion.speed) or 1.0
