@@ -75,6 +75,8 @@ def test_in_an_empty_scene_every_operator_refuses_with_a_reason(kind):
     said = refusal(operator)
     if group == "import_scene":
         assert "no file is chosen" in said or "no folder is chosen" in said
+    elif kind.bl_idname == "motionbridge.new_hud_scene":  # an empty scene is where it starts
+        assert "neither a section nor a weapon is chosen" in said
     else:
         assert "poll() " in said
         assert "context is incorrect" not in said, "the reason is missing"
