@@ -60,7 +60,8 @@ class Reader:
     def take(self, size: int, what: str = "data") -> memoryview:
         """The next ``size`` bytes as a view."""
         if size < 0 or size > self.remaining:
-            raise self.error(f"{what} needs {size} bytes, {self.remaining} are left")
+            needed, left = (said_of(count, "bytes", "are") for count in (size, self.remaining))
+            raise self.error(f"{what}: {needed} needed, {left} left")
         view = self.data[self.position : self.position + size]
         self.position += size
         return view

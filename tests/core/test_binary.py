@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from addon.core.binary import Reader, Writer
 from addon.core.errors import ReadError, WriteError
+from addon.core.text import said_of
 from tests.work import lines_run, memory_peak
 
 FIELDS = {
@@ -113,7 +114,7 @@ def test_every_read_stops_at_the_end_and_stays_where_it_was(read, size):
         with pytest.raises(ReadError) as refused:
             read(reader)
         assert (refused.value.file, refused.value.chunk, refused.value.offset) == ("a.omf", "0xE", 40)
-        assert f"needs {size} bytes, {length} are left" in str(refused.value)
+        assert f": {said_of(size, 'bytes', 'are')} needed, {said_of(length, 'bytes', 'are')} left" in str(refused.value)
         assert reader.position == 0
     reader = Reader(bytes(size + 1))
     read(reader)
@@ -126,18 +127,18 @@ def test_four_billion_cost_nothing(shape):
     reader = Reader(bytes(1000))
 
     def read():
-        with pytest.raises(ReadError, match="1000 are left"):
+        with pytest.raises(ReadError, match="1000 bytes are left"):
             reader.array("<f4", *shape)
-        with pytest.raises(ReadError, match="1000 are left"):
+        with pytest.raises(ReadError, match="1000 bytes are left"):
             reader.take(shape[0])
 
     assert memory_peak(read) < 20_000
 
 
 def test_negative_sizes_are_refused():
-    with pytest.raises(ReadError, match="needs -1 bytes"):
+    with pytest.raises(ReadError, match="-1 bytes are needed"):
         Reader(bytes(8)).take(-1)
-    with pytest.raises(ReadError, match="needs -4 bytes"):
+    with pytest.raises(ReadError, match="-4 bytes are needed"):
         Reader(bytes(8)).array("<f4", -1)
 
 
@@ -168,7 +169,7 @@ def test_a_part_knows_its_place_in_the_file():
     inner = part.part(3, "0xE/0x1")
     assert (inner.offset, inner.chunk, inner.file) == (5, "0xE/0x1", "a.omf")
     inner.take(3)
-    with pytest.raises(ReadError, match=r"a\.omf, chunk 0xE/0x1, offset 8: a byte needs 1 bytes, 0 are left"):
+    with pytest.raises(ReadError, match=r"a\.omf, chunk 0xE/0x1, offset 8: a byte: 1 byte is needed, 0 bytes are left"):
         inner.u8()
 
 

@@ -78,9 +78,9 @@ def test_old_procedures_lack_the_oscillation():
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (page(1, PLAIN)[:-1], "a page needs"),
+        (page(1, PLAIN)[:-1], "a page: "),
         (b"\1" + struct.pack("<i", 3), "a page of 3 bytes"),
-        (b"\1" + struct.pack("<i", 2**31 - 1), "needs 2147483643 bytes, 0 are left"),
+        (b"\1" + struct.pack("<i", 2**31 - 1), "2147483643 bytes are needed, 0 bytes are left"),
     ],
 )
 def test_what_is_cut_off_is_refused(data, words):

@@ -74,12 +74,12 @@ def test_what_is_odd_is_kept_and_said():
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (archive(FILES, count=0xFFFFFFFF), "the table of 4294967295 files needs"),
+        (archive(FILES, count=0xFFFFFFFF), "the table of 4294967295 files: "),
         (archive(FILES)[:-1], "the files of the table need 9 bytes, 8 are left"),
         (archive(FILES, start=100), "says that the files begin at 100, inside the table"),
         (b"HOG1" + bytes(80), "begins with HOG2"),
-        (b"HOG2\1", "needs 4 bytes"),
-        (archive(FILES)[:68] + b"A\0".ljust(36, b"\0") + b"\xff" * 12, "the table of 3 files needs"),
+        (b"HOG2\1", "4 bytes are needed"),
+        (archive(FILES)[:68] + b"A\0".ljust(36, b"\0") + b"\xff" * 12, "the table of 3 files: "),
     ],
 )
 def test_what_is_no_archive_is_refused(data, words):

@@ -163,7 +163,7 @@ def test_an_ordinary_tga(descriptor, depth, packed):
         (image(9, 2, 2, b""), "an image of type 9"),
         (b"\0\1" + image(121, 2, 2, b"")[2:], "colour map 1"),
         (bytes((127, 1, 2)) + bytes(4) + image(126, 1, 1, b"x") * 2, "which has no end"),
-        (bytes((127, 1, 9)) + bytes(4), "the header needs 1 bytes"),
+        (bytes((127, 1, 9)) + bytes(4), "the header: 1 byte is needed"),
     ],
 )
 def test_what_is_no_texture_is_refused(data, words):

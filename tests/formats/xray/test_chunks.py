@@ -190,7 +190,9 @@ def test_errors_inside_a_chunk_name_its_place_in_the_file():
     data = chunk(1, b"abcd") + chunk(2, b"xy")
     run, _ = run_of(data)
     body = open_chunk(run.chunks[1], Reader(data, "a.ogf"))
-    with pytest.raises(ReadError, match=r"a\.ogf, chunk 0x2, offset 20: a 32-bit number needs 4 bytes, 2 are left"):
+    with pytest.raises(
+        ReadError, match=r"a\.ogf, chunk 0x2, offset 20: a 32-bit number: 4 bytes are needed, 2 bytes are left"
+    ):
         body.u32()
 
 

@@ -313,8 +313,8 @@ def test_a_file_from_nothing():
         (chunk(1) + chunk(2, SLOTS), r"there is no header \(chunk 0x0\)"),
         (chunk(0, HEADER), r"there is no list of slots \(chunk 0x2\)"),
         (chunk(0, words(4) + HEADER[4:]) + chunk(2, SLOTS), "details of version 4 are not known"),
-        (chunk(0, HEADER) + chunk(2, SLOTS[:-1]), "2 slots needs 32 bytes, 31 are left"),
-        (chunk(0, HEADER[:16] + b"\xff" * 8) + chunk(2, SLOTS), "18446744065119617025 slots needs"),
+        (chunk(0, HEADER) + chunk(2, SLOTS[:-1]), "2 slots: 32 bytes are needed, 31 bytes are left"),
+        (chunk(0, HEADER[:16] + b"\xff" * 8) + chunk(2, SLOTS), "18446744065119617025 slots: "),
         (chunk(0, HEADER) + chunk(1, chunk(0, GRASS[:-1])) + chunk(2, SLOTS), "chunk 0x1/0x0"),
     ],
 )

@@ -199,7 +199,7 @@ def test_broken_triangles_are_said_and_kept():
 @pytest.mark.parametrize(
     ("data", "words_"),
     [
-        (SMALL[: VERTICES - 8] + b"\xff" * 8 + SMALL[VERTICES:], "4294967295 vertices needs 85899345900 bytes"),
+        (SMALL[: VERTICES - 8] + b"\xff" * 8 + SMALL[VERTICES:], "4294967295 vertices: 85899345900 bytes are needed"),
         (b"no end", "the shader's name has no end"),
         (b"version https://git-lfs.github.com/spec/v1\n", "git-lfs pointer"),
     ],

@@ -194,7 +194,7 @@ def test_an_empty_file_of_occluders_is_read_and_said():
         (chunk(0, struct.pack("<I", 7)) + chunk(1, bytes(40)), r"chunk 0x0, offset 12: version 7 is not known"),
         (chunk(0, bytes(4)), r"no triangles \(chunk 0x1\)"),
         (chunk(5, bytes(4)), r"no triangles \(chunk 0x1\)"),
-        (chunk(0, bytes(2)) + chunk(1, bytes(40)), r"the version needs 4 bytes, 2 are left"),
+        (chunk(0, bytes(2)) + chunk(1, bytes(40)), r"the version: 4 bytes are needed, 2 bytes are left"),
     ],
 )
 def test_what_is_no_hom_is_refused(data, words):

@@ -165,8 +165,8 @@ WRONG = {
     "another magic": (b"OHDR" + bytes(40), "begins with PSPO"),
     "no header": (model(without=(b"OHDR",)), "no header"),
     "git-lfs": (b"version https://git-lfs.github.com/spec/v1\noid", "git-lfs pointer"),
-    "cut off": (model()[:-3], "needs 6 bytes, 3 are left"),
-    "a negative length": (model()[:12] + b"\xff\xff\xff\xff" + model()[16:], "needs -1 bytes"),
+    "cut off": (model()[:-3], "6 bytes are needed, 3 bytes are left"),
+    "a negative length": (model()[:12] + b"\xff\xff\xff\xff" + model()[16:], "-1 bytes are needed"),
     "a negative count": (model(replaced={b"OHDR": b"\xff" * 4 + bytes(32)}), "-1 sub-objects"),
 }
 

@@ -393,8 +393,8 @@ def test_the_description_a_test_file_breaks_is_read_as_far_as_it_goes(corpus):
         (b"[section]\r\nkey = value\r\n" * 20, "truncated, or not a chunked file"),
         (small.chunk(2, small.TEXTURE), "there is no header"),
         (small.chunk(1, b""), "there is no header"),
-        (small.chunk(1, b"\x04\x03"), "the model's shader needs 2 bytes"),
-        (small.chunk(1, small.HEADER[:30]), "the bounding box needs 24 bytes|the bounding sphere needs"),
+        (small.chunk(1, b"\x04\x03"), "the model's shader: 2 bytes are needed"),
+        (small.chunk(1, small.HEADER[:30]), "the bounding box: 24 bytes are needed|the bounding sphere: "),
         (small.chunk(1, b"\x02" + small.HEADER[1:]), "a model of version 2 is not known"),
     ],
 )
