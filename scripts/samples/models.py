@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from addon.formats.xray.chunks import Chunk
+from addon.formats.xray.chunks import Chunk, Section
 from addon.formats.xray.ogf import chunk_types
 from addon.formats.xray.ogf import document as ogf_document
 from samples.bones import Bone, Rest, rest_of
@@ -98,7 +98,7 @@ def _header(kind: ogf_document.VisualType, positions: NDArray[np.float32]) -> ch
 
 
 def _visual(values: Iterable[Numbered]) -> ogf_document.Ogf:
-    return ogf_document.Ogf([ogf_document.Section(Chunk(number, b""), value) for number, value in values])
+    return ogf_document.Ogf([Section(Chunk(number, b""), value) for number, value in values])
 
 
 def _bone_values(bones: list[Bone], rest: Rest) -> tuple[chunk_types.BoneNames, chunk_types.IkData]:
@@ -146,7 +146,9 @@ def model(
     children = [_child(count, bones, rest, formats, f"samples\\{name}".encode()) for count in links]
     positions = np.concatenate([_rows(count, bones, rest)["position"] for count in links])
     bone_names, physics = _bone_values(bones, rest)
-    nested = [ogf_document.Section(Chunk(number, b""), child) for number, child in enumerate(children)]
+    nested: list[Section[ogf_document.Value]] = [
+        Section(Chunk(number, b""), child) for number, child in enumerate(children)
+    ]
     maker = b"motionbridge"
     values: list[Numbered] = [
         (1, _header(ogf_document.VisualType.SKELETON_ANIMATED, positions)),

@@ -68,10 +68,14 @@ class ChunkRun:
 
 @dataclass(slots=True)
 class Section(Generic[Value]):
-    """A chunk and what its body means; ``value`` None where that is not known and the bytes are kept."""
+    """A chunk and what its body means; ``value`` None where that is not known and the bytes are kept.
+
+    ``tail`` holds the bytes behind a value that ends before its chunk does (broken files only).
+    """
 
     chunk: Chunk
     value: Value | None = None
+    tail: Bytes = b""
 
 
 def chunk_path(parent: str, identifier: int) -> str:

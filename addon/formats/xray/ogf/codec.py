@@ -15,7 +15,7 @@ from ....core.errors import ReadError
 from ....core.finite import warn_not_finite
 from ....core.report import Report
 from ....core.text import counted
-from ..chunks import Chunk, ChunkRun, open_chunk, read_chunks, starts_like_chunks, with_body, write_chunks
+from ..chunks import Chunk, ChunkRun, Section, open_chunk, read_chunks, starts_like_chunks, with_body, write_chunks
 from ..omf.codec import raw_size_of_motions, read_motions, read_parameters, write_motions, write_parameters
 from ..omf.document import MotionLibrary, Parameters
 from .chunk_types import (
@@ -43,7 +43,7 @@ from .chunk_types import (
     VertexContainer,
     Vertices,
 )
-from .document import HEADER, Children, FastPath, Ogf, Section, Value
+from .document import HEADER, Children, FastPath, Ogf, Value
 
 _NOT_A_MODEL = "Check that this is a model of S.T.A.L.K.E.R. and that it was copied whole"
 
@@ -71,7 +71,7 @@ def _ik(layout: IkLayout) -> Read:
 
 def _read_children(reader: Reader, context: _Context) -> Children:
     run = read_chunks(reader, context.report)
-    sections = [Section(chunk) for chunk in run.chunks]
+    sections: list[Section[Value]] = [Section(chunk) for chunk in run.chunks]
     for section in sections:
         _read_section(section, reader, context, lambda part, _: read_visual(part, context.report))
     return Children(sections, run.tail)
@@ -79,7 +79,7 @@ def _read_children(reader: Reader, context: _Context) -> Children:
 
 def _read_fast_path(reader: Reader, context: _Context) -> FastPath:
     run = read_chunks(reader, context.report)
-    sections = [Section(chunk) for chunk in run.chunks]
+    sections: list[Section[Value]] = [Section(chunk) for chunk in run.chunks]
     for section in sections:
         _read_section(section, reader, context, _KINDS[4].get(section.chunk.plain_id))
     return FastPath(sections, run.tail)
@@ -207,7 +207,7 @@ def read_visual(reader: Reader, report: Report) -> Ogf:
     return document
 
 
-def _read_section(section: Section, parent: Reader, context: _Context, read_value: Read | None) -> None:
+def _read_section(section: Section[Value], parent: Reader, context: _Context, read_value: Read | None) -> None:
     """Fill in what the chunk means, or report that it stays bytes."""
     body = open_chunk(section.chunk, parent)
     if not body.remaining:
@@ -246,7 +246,7 @@ def _write_sections(holder: Ogf | Children | FastPath, *, recompose: bool) -> by
     return write_chunks(ChunkRun([_chunk(section, recompose) for section in holder.sections], holder.tail))
 
 
-def _chunk(section: Section, recompose: bool) -> Chunk:
+def _chunk(section: Section[Value], recompose: bool) -> Chunk:
     if section.value is None:
         return section.chunk
     body = _body(section.value, recompose)
@@ -270,7 +270,7 @@ def raw_size(document: Ogf | Children | FastPath) -> int:
     return len(document.tail) + sum(_raw_size(section) for section in document.sections)
 
 
-def _raw_size(section: Section) -> int:
+def _raw_size(section: Section[Value]) -> int:
     if section.value is None:
         stored = section.chunk.body if section.chunk.packed is None else section.chunk.packed
         return len(stored)

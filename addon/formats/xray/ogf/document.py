@@ -15,7 +15,7 @@ from pathlib import PurePath
 from typing import TypeVar
 
 from ....core.binary import Bytes
-from ..chunks import Chunk
+from ..chunks import Section
 from ..omf.document import MotionLibrary, MotionSet, Parameters
 from .chunk_types import (
     BoneNames,
@@ -84,22 +84,10 @@ class OldVisualType(IntEnum):
 
 
 @dataclass(slots=True)
-class Section:
-    """A chunk and what its body means; ``value`` None where that is not known and the bytes are kept.
-
-    ``tail`` holds the bytes behind a value that ends before its chunk does (broken files only).
-    """
-
-    chunk: Chunk
-    value: Value | None = None
-    tail: Bytes = b""
-
-
-@dataclass(slots=True)
 class Children:
     """Visuals 0 .. n-1, each a chunk: ``sections`` whose values are `Ogf`, and what lies behind the last."""
 
-    sections: list[Section]
+    sections: list[Section[Value]]
     tail: Bytes = b""
 
 
@@ -107,7 +95,7 @@ class Children:
 class FastPath:
     """Chunk 22: where the positions-only copy of a level's geometry lies (a container, perhaps sliding windows)."""
 
-    sections: list[Section]
+    sections: list[Section[Value]]
     tail: Bytes = b""
 
 
@@ -115,7 +103,7 @@ class FastPath:
 class Ogf:
     """A visual: its chunks in order. ``file`` is the name it was read under."""
 
-    sections: list[Section]
+    sections: list[Section[Value]]
     tail: Bytes = b""
     file: str = field(default="", compare=False)
 

@@ -16,7 +16,7 @@ from ....core import names
 from ....core.errors import ReadError
 from ....core.report import Report
 from ....core.text import value_differences, value_lines
-from ..chunks import Chunk, section_differences
+from ..chunks import Chunk, Section, section_differences
 from ..omf.document import MotionLibrary, MotionSet, Parameters
 from ..omf.text import describe_motions, dump_library, dump_parameters, motion_set_differences
 from .chunk_types import (
@@ -31,7 +31,7 @@ from .chunk_types import (
     Texture,
     Vertices,
 )
-from .document import Children, FastPath, Ogf, OldVisualType, Section, VisualType, parts
+from .document import Children, FastPath, Ogf, OldVisualType, Value, VisualType, parts
 from .skeleton import decode_skeleton
 
 _WORDS: dict[type, str] = {BoneNames: "bones", IkData: "physics", Ogf: "model"}
@@ -108,7 +108,7 @@ def _oddities(chunk: Chunk) -> str:
     return declared + (f" packed {bytes(chunk.packed).hex()}" if chunk.packed is not None else "")
 
 
-def _word(section: Section) -> str:
+def _word(section: Section[Value]) -> str:
     return kind_word(type(section.value)) if section.value is not None else "bytes"
 
 
@@ -118,7 +118,7 @@ def kind_word(kind: type) -> str:
     return _WORDS.get(kind, spaced.strip())
 
 
-def _dump_section(section: Section, model: Ogf, indent: str) -> Iterator[str]:
+def _dump_section(section: Section[Value], model: Ogf, indent: str) -> Iterator[str]:
     value = section.value
     if value is None:
         if len(section.chunk.body):
@@ -149,22 +149,24 @@ def differences(first: Ogf, second: Ogf) -> Iterator[str]:
 def _run_differences(path: str, one: Any, other: Any) -> Iterator[str]:
     """Of two visuals, or two runs of children."""
 
-    def place(section: Section) -> str:
+    def place(section: Section[Value]) -> str:
         return _place(section, path)
 
-    def of_pair(mine: Section, theirs: Section) -> Iterator[str]:
+    def of_pair(mine: Section[Value], theirs: Section[Value]) -> Iterator[str]:
         return _section_differences(path, mine, theirs, one, other)
 
     return section_differences(path, one, other, place, of_pair)
 
 
-def _place(section: Section, path: str) -> str:
+def _place(section: Section[Value], path: str) -> str:
     if isinstance(section.value, Ogf) and path.endswith("children "):
         return f"child {section.chunk.plain_id}"
     return _word(section) if section.value is not None else f"chunk {section.chunk.id:#x}"
 
 
-def _section_differences(path: str, one: Section, other: Section, model: Any, other_model: Any) -> Iterator[str]:
+def _section_differences(
+    path: str, one: Section[Value], other: Section[Value], model: Any, other_model: Any
+) -> Iterator[str]:
     place = f"{path}{_place(one, path)}"
     a, b = one.value, other.value
     if one.chunk.id != other.chunk.id:
