@@ -104,6 +104,12 @@ class Changes:
         if number:
             self.lines.append(text.counted_plural(number, noun))
 
+    def resized(self, nouns: str, before: int, after: int) -> bool:
+        """Add the line ``faces 12 -> 14`` if the numbers differ; whether they do."""
+        if before != after:
+            self.lines.append(text.changed_count(nouns, before, after))
+        return before != after
+
     def fields(self, rows: NDArray[Any], base: NDArray[Any], words: dict[str, str]) -> None:
         """Add a line for every field (of ``words``) in which structured rows differ from the base's, as bits."""
         for name, word in words.items() if len(rows) else ():

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import problems, quantum, space, text, triangles
+from ...core import problems, quantum, rebase, space, text, triangles
 from ...core.binary import Reader, Writer
 from ...core.changes import Changes
 from ...core.errors import WriteError
@@ -302,7 +302,7 @@ def encode(mesh: Mesh, base: Cform | None = None) -> tuple[Cform, Changes]:
     changes = Changes()
     if base is None:
         changes.lines.append(f"{text.counted(len(mesh.triangles), 'face')}, new")
-        _check_places(positions, np.ones(len(positions), np.bool_), mesh.name)
+        _check_positions(positions, mesh.name)
         empty = np.zeros(len(mesh.triangles), np.int32)
         values = {name: empty if found is None else found for name, found in said.items()}
         return Cform(NEWEST, _box(positions), positions, _faces(mesh, values), file=mesh.name), changes
@@ -329,19 +329,17 @@ def _out_of_range(mesh: Mesh, base: Cform | None) -> Iterator[Problem]:
 def _encode_vertices(
     positions: NDArray[np.float32], base: Cform, name: str, changes: Changes
 ) -> tuple[NDArray[np.float32], bool]:
-    if len(positions) != len(base.vertices):
-        changes.lines.append(f"vertices {len(base.vertices)} -> {len(positions)}")
-        _check_places(positions, np.ones(len(positions), np.bool_), name)
+    if changes.resized("vertices", len(base.vertices), len(positions)):
+        _check_positions(positions, name)
         return positions, True
     vertices, touched = quantum.kept(positions, base.vertices)
-    _check_places(positions, touched, name)
+    _check_positions(positions[touched], name)
     changes.count(touched, "positions")
     return vertices, bool(touched.any())
 
 
-def _check_places(positions: NDArray[np.float32], touched: NDArray[np.bool_], name: str) -> None:
-    if not np.isfinite(positions[touched]).all():
-        raise WriteError(f"a vertex of {name!r} has a NaN or infinite position", remedy="Clean the mesh up")
+def _check_positions(positions: NDArray[np.float32], name: str) -> None:
+    rebase.refuse_not_finite(f"a vertex of {name!r} has a NaN or infinite position", "Clean the mesh up", positions)
 
 
 def _box(positions: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -366,15 +364,13 @@ def _encode_faces(
     valid = base.valid_faces()
     count = int(np.count_nonzero(valid))
     old = _values(base, valid)
-    same_count = count == len(mesh.triangles)
+    same_count = not changes.resized("faces", count, len(mesh.triangles))
     old_corners = base.faces["vertices"] if count == len(valid) else base.faces["vertices"][valid]
     redrawn = np.ones(0, np.bool_)
     if same_count:
         corners = space.xray_triangles(mesh.triangles).astype(np.uint32)
         redrawn = functools.reduce(np.logical_or, (corners != old_corners).T)
         changes.count(redrawn, "faces redrawn")
-    else:
-        changes.lines.append(f"faces {count} -> {len(mesh.triangles)}")
     values: dict[str, NDArray[Any]] = {}
     touched: dict[str, NDArray[np.bool_]] = {}
     for name, word in _WORDS.items():

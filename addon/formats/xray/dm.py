@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import names, problems, quantum, space, text, triangles
+from ...core import names, problems, rebase, space, text, triangles
 from ...core.binary import Bytes, Reader, Writer
 from ...core.changes import Changes
-from ...core.errors import WriteError
 from ...core.finite import warn_not_finite
 from ...core.model import FILE_VERTEX, Domain, Material, Mesh
 from ...core.problems import Problem
@@ -262,26 +261,18 @@ def _encode_vertices(mesh: Mesh, base: Dm, changes: Changes) -> NDArray[Any]:
     """Each vertex that the file knows keeps its bits while it is where it was, whatever comes or goes around it."""
     count = len(mesh.positions)
     said = mesh.values(FILE_VERTEX, Domain.VERTEX)
-    source = np.arange(count) if said is None else said.astype(np.int64)
-    known = np.flatnonzero((source >= 0) & (source < len(base.vertices)))
-    old = base.vertices[source[known]]
+    source = rebase.sources(np.arange(count) if said is None else said, count, len(base.vertices))
     rows = np.zeros(count, VERTEX)
-    rows["position"] = space.xray_points(mesh.positions)
-    rows["position"][known], moved = quantum.kept(rows["position"][known], old["position"])
-    uvs = np.zeros((count, 2), np.float32) if mesh.uvs is None else mesh.uvs
-    rows["uv"] = space.xray_uvs(uvs.astype("<f4"))
+    old = base.vertices
+    rows["position"], moved = rebase.over(space.xray_points(mesh.positions), old["position"], source)
+    uvs = np.zeros((count, 2), np.float32) if mesh.uvs is None else mesh.uvs.astype(np.float32)
     # Compared as they are shown: turning v over and back costs its last bit.
-    _, changed = quantum.kept(uvs[known].astype(np.float32), space.xray_uvs(old["uv"]))
-    rows["uv"][known[~changed]] = old["uv"][~changed]
-    fresh = np.ones(count, np.bool_)
-    fresh[known] = moved | changed
-    finite = np.isfinite(rows["position"]).all(axis=1) & np.isfinite(rows["uv"]).all(axis=1)
-    if not finite[fresh].all():
-        raise WriteError(f"a vertex of {mesh.name!r} holds NaN or infinite values", remedy="Clean the mesh up")
-    if count != len(base.vertices):
-        changes.lines.append(f"vertices {len(base.vertices)} -> {count}")
-        return rows
-    changes.fields(rows, base.vertices, {"position": "positions", "uv": "texture coordinates"})
+    rows["uv"], slid = rebase.over(space.xray_uvs(uvs), old["uv"], source, (uvs, space.xray_uvs(old["uv"])))
+    fresh = rows[moved | slid]
+    message = f"a vertex of {mesh.name!r} holds NaN or infinite values"
+    rebase.refuse_not_finite(message, "Clean the mesh up", fresh["position"], fresh["uv"])
+    if not changes.resized("vertices", len(base.vertices), count):
+        changes.fields(rows, base.vertices, {"position": "positions", "uv": "texture coordinates"})
     return rows
 
 
@@ -292,10 +283,8 @@ def _encode_corners(mesh: Mesh, base: Dm, changes: Changes) -> NDArray[np.uint16
     if np.array_equal(corners, base.triangles[valid]):
         return base.corners
     count = int(np.count_nonzero(valid))
-    if len(corners) == count:
+    if not changes.resized("triangles", count, len(corners)):
         changes.count((corners != base.triangles[valid]).any(axis=1), "triangles redrawn")
-    else:
-        changes.lines.append(f"triangles {count} -> {len(corners)}")
     if 3 * count < len(base.corners):
         changes.left_out.append("indices of the old file that do not make triangles")
     return corners.ravel().astype("<u2")

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import problems, quantum, space, text, triangles
+from ...core import problems, rebase, space, text, triangles
 from ...core.binary import Bytes, Reader
 from ...core.changes import Changes
-from ...core.errors import WriteError
 from ...core.finite import warn_not_finite
 from ...core.model import FILE_FACE, Attribute, Domain, Mesh
 from ...core.report import Report
@@ -158,41 +157,27 @@ def encode_rows(
     missing = () if base is not None and not len(base.rows) else problems.no_faces(mesh)
     problems.refuse([*missing, *problems.points_to_nowhere(mesh)], mesh.name)
     corners = space.xray_points(mesh.positions)[space.xray_triangles(mesh.triangles)].astype("<f4")
-    source = source_rows(mesh, 0 if base is None else len(base.rows))
+    source = rebase.sources(mesh.values(FILE_FACE, Domain.FACE), len(corners), 0 if base is None else len(base.rows))
     rows = np.zeros(len(corners), layout)
-    moved = np.ones(len(corners), np.bool_)
     known = np.flatnonzero(source >= 0)
+    points, moved = corners.reshape(-1, 3), np.ones(3 * len(corners), np.bool_)
     if base is not None and len(known):
         rows[known] = base.rows[source[known]]
-        points = base.rows["positions"].reshape(-1, 3)
+        stored = base.rows["positions"].reshape(-1, 3)
+        shown = stored
         if weld:
-            found = triangles.weld(points, weld)
-            points = points[found.source][found.vertex]
-        shown = points.reshape(-1, 3, 3)[source[known]].reshape(-1, 3)
-        _, touched = quantum.kept(corners[known].reshape(-1, 3), shown)
-        touched = touched.reshape(-1, 3)
-        stored = rows["positions"][known]
-        stored[touched] = corners[known][touched]
-        corners[known] = stored
-        moved[known] = touched.any(axis=1)
-    rows["positions"] = corners
-    if not np.isfinite(corners[moved]).all():
-        raise WriteError(f"a vertex of {mesh.name!r} has a NaN or infinite position", remedy="Clean the mesh up")
+            found = triangles.weld(stored, weld)
+            shown = stored[found.source][found.vertex]
+        of_corner = np.where(source[:, None] < 0, -1, 3 * source[:, None] + np.arange(3)).ravel()
+        points, moved = rebase.over(points, stored, of_corner, (points, shown))
+    rows["positions"] = points.reshape(-1, 3, 3)
+    fresh = rows["positions"][moved.reshape(-1, 3).any(axis=1)]
+    rebase.refuse_not_finite(f"a vertex of {mesh.name!r} has a NaN or infinite position", "Clean the mesh up", fresh)
     said = mesh.values(TWO_SIDED, Domain.FACE)
     wanted = said.astype(np.bool_) if said is not None else np.where(source >= 0, rows["two_sided"] != 0, True)
     changed = wanted != (rows["two_sided"] != 0)
     rows["two_sided"][changed] = wanted[changed]
     return rows, source
-
-
-def source_rows(mesh: Mesh, count: int) -> NDArray[np.int64]:
-    """(faces,) the file's row of each face, -1 for none: by `FILE_FACE`, else in order where the number is the same."""
-    said = mesh.values(FILE_FACE, Domain.FACE)
-    if said is not None:
-        rows = said.astype(np.int64)
-        return np.where(rows < count, np.maximum(rows, -1), -1)
-    faces = len(mesh.triangles)
-    return np.arange(faces) if faces == count else np.full(faces, -1, np.int64)
 
 
 def with_rows(rows: NDArray[Any], base: Occluders | None, words: dict[str, str]) -> tuple[Occluders, Changes]:
@@ -201,9 +186,7 @@ def with_rows(rows: NDArray[Any], base: Occluders | None, words: dict[str, str])
     if base is None:
         changes.lines.append(f"{text.counted(len(rows), 'triangle')}, new")
         return new(rows), changes
-    if len(rows) != len(base.rows):
-        changes.lines.append(f"triangles {len(base.rows)} -> {len(rows)}")
-    else:
+    if not changes.resized("triangles", len(base.rows), len(rows)):
         changes.fields(rows, base.rows, words)
     if not changes:
         return base, changes

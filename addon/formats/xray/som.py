@@ -11,9 +11,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...core import problems, quantum, text
+from ...core import problems, quantum, rebase, text
 from ...core.changes import Changes
-from ...core.errors import WriteError
 from ...core.model import Attribute, Domain, Mesh
 from ...core.problems import Problem
 from ...core.report import Report
@@ -83,8 +82,8 @@ def encode(mesh: Mesh, base: Occluders | None = None, weld: float | None = None)
     if share is None:
         share = np.where(source >= 0, rows["occlusion"], np.float32(DEFAULT_OCCLUSION))
     rows["occlusion"], touched = quantum.kept(share.astype("<f4"), rows["occlusion"])
-    if not np.isfinite(rows["occlusion"][touched | (source < 0)]).all():
-        raise WriteError(f"an occlusion of {mesh.name!r} is NaN or infinite", remedy="Set it again")
+    fresh = rows["occlusion"][touched | (source < 0)]
+    rebase.refuse_not_finite(f"an occlusion of {mesh.name!r} is NaN or infinite", "Set it again", fresh)
     return occluders.with_rows(rows, base, _WORDS)
 
 

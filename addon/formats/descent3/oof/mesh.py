@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import polygons, quantum, space
+from ....core import polygons, quantum, rebase, space
 from ....core.changes import Changes
 from ....core.errors import WriteError
-from ....core.mesh_parts import first_of_each
 from ....core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Material, PolygonMesh
+from ....core.rebase import Rows
 from ....core.report import Report
 from ....core.text import counted
 from .. import strings
@@ -211,9 +211,9 @@ def encode_mesh(
     """
     if _is_of_base(mesh, base, textures):
         return base
-    vertices = _Rows.of(mesh.values(FILE_VERTEX, Domain.VERTEX), len(mesh.positions), len(base.positions))
+    vertices = Rows.of(mesh.values(FILE_VERTEX, Domain.VERTEX), len(mesh.positions), len(base.positions))
     positions = space.descent_points(mesh.positions).astype(np.float32)[vertices.order]
-    positions, moved = _kept(positions, base.positions, vertices)
+    positions, moved = rebase.over(positions, base.positions, vertices.source)
     shape = _shape(mesh, base, vertices, changes)
     _check(mesh, positions[moved])
     pairs = _pair(base, shape, vertices)
@@ -284,54 +284,10 @@ def _report_changes(
     of_vertices: dict[str, Flags],
     of_faces: dict[str, Flags],
 ) -> None:
-    for noun, (before, after), flags in (("vertices", vertices, of_vertices), ("faces", faces, of_faces)):
-        if before != after:
-            changes.lines.append(f"{noun} {before} -> {after}")
-        else:
+    for noun, counts, flags in (("vertices", vertices, of_vertices), ("faces", faces, of_faces)):
+        if not changes.resized(noun, *counts):
             for what, rows in flags.items():
                 changes.count(rows, what)
-
-
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    """How rows of a mesh correspond to those of the file: ``order`` (n,) the mesh's rows in file order.
-
-    ``source`` (n,) the base's row or -1, in file order; ``index`` (n,) the row in the file of each row of the mesh;
-    ``of_base`` (base,) that of each row of the base, -1 if it was removed.
-    """
-
-    order: NDArray[np.int64]
-    source: NDArray[np.int64]
-    index: NDArray[np.int64]
-    of_base: NDArray[np.int64]
-
-    @staticmethod
-    def of(stored: NDArray[Any] | None, count: int, base_count: int) -> _Rows:
-        rows = np.full(count, -1, np.int64) if stored is None else stored.astype(np.int64)
-        if stored is None and count == base_count:
-            rows = np.arange(count)
-        rows = np.where(first_of_each(rows) & (rows < base_count), rows, -1)
-        order = np.argsort(np.where(rows < 0, _LAST, rows), kind="stable")
-        index = np.empty(count, np.int64)
-        index[order] = np.arange(count)
-        of_base = np.full(base_count, -1, np.int64)
-        of_base[rows[rows >= 0]] = index[rows >= 0]
-        return _Rows(order, rows[order], index, of_base)
-
-    @property
-    def known(self) -> NDArray[np.int64]:
-        """The rows in the file that the base has too."""
-        found: NDArray[np.int64] = np.flatnonzero(self.source >= 0)
-        return found
-
-
-def _kept(values: NDArray[Any], base: NDArray[Any], rows: _Rows) -> tuple[NDArray[Any], Flags]:
-    """Values in file order with the base's bits where they are unchanged, and (n,) where they are not."""
-    result = values.copy()
-    changed = np.ones(len(values), np.bool_)
-    known = rows.known
-    result[known], changed[known] = quantum.kept(values[known], base[rows.source[known]])
-    return result, changed
 
 
 @dataclass(frozen=True, eq=False)
@@ -349,7 +305,7 @@ class _Shape:
     mesh_corners: NDArray[np.int64]
 
 
-def _shape(mesh: PolygonMesh, base: SubObject, vertices: _Rows, changes: Changes) -> _Shape:
+def _shape(mesh: PolygonMesh, base: SubObject, vertices: Rows, changes: Changes) -> _Shape:
     outside = (mesh.corners < 0) | (mesh.corners >= len(mesh.positions))
     if outside.any():
         raise WriteError(f"a face of {mesh.name!r} refers to a missing vertex", remedy="Validate the mesh")
@@ -358,7 +314,7 @@ def _shape(mesh: PolygonMesh, base: SubObject, vertices: _Rows, changes: Changes
     stored = mesh.values(FILE_FACE, Domain.FACE)
     if stored is None and len(mesh.counts) == len(can_hold):
         stored = can_hold
-    rows = _Rows.of(stored, len(mesh.counts), len(base.faces))
+    rows = Rows.of(stored, len(mesh.counts), len(base.faces))
     known = np.where(rows.source >= 0, rows.source, _LAST)
     restored = _restored_faces(base, np.flatnonzero(~holds), vertices, changes)
     flipped = polygons.reversed_corners(mesh.counts)
@@ -377,7 +333,7 @@ def _shape(mesh: PolygonMesh, base: SubObject, vertices: _Rows, changes: Changes
     return _Shape(source[order], mesh_faces[order], counts[order], corners[in_order], mesh_corners[in_order])
 
 
-def _restored_faces(base: SubObject, broken: NDArray[np.int64], vertices: _Rows, changes: Changes) -> NDArray[np.int64]:
+def _restored_faces(base: SubObject, broken: NDArray[np.int64], vertices: Rows, changes: Changes) -> NDArray[np.int64]:
     """The base's faces that Blender meshes cannot store and whose vertices all remain."""
     same = np.array_equal(vertices.of_base, np.arange(len(vertices.order)))
     corners = base.faces.corners["vertex"][polygons.corners_of(base.faces.counts, broken)]
@@ -391,8 +347,7 @@ def _restored_faces(base: SubObject, broken: NDArray[np.int64], vertices: _Rows,
 
 
 def _check(mesh: PolygonMesh, fresh: Singles) -> None:
-    if not np.isfinite(fresh).all():
-        raise WriteError(f"a vertex of {mesh.name!r} has a NaN or infinite position", remedy="Delete it")
+    rebase.refuse_not_finite(f"a vertex of {mesh.name!r} has a NaN or infinite position", "Delete it", fresh)
     if mesh.uvs is not None and len(mesh.uvs) != len(mesh.corners):
         raise WriteError(
             f"{mesh.name!r} has different numbers of texture coordinates and corners", remedy="Validate the mesh"
@@ -411,7 +366,7 @@ class _Pairs:
     theirs: NDArray[np.int64]
 
 
-def _pair(base: SubObject, shape: _Shape, vertices: _Rows) -> _Pairs:
+def _pair(base: SubObject, shape: _Shape, vertices: Rows) -> _Pairs:
     same = np.zeros(len(shape.source), np.bool_)
     known = shape.source >= 0
     same[known] = shape.counts[known] == base.faces.counts[shape.source[known]]
@@ -446,8 +401,8 @@ def _encode_uvs(mesh: PolygonMesh, base: SubObject, shape: _Shape, pairs: _Pairs
         result[own] = space.descent_uvs(mesh.uvs.astype(np.float32))[shape.mesh_corners[own]]
     slid = np.ones(len(result), np.bool_)
     result[pairs.mine], slid[pairs.mine] = quantum.kept(result[pairs.mine], old)
-    if not np.isfinite(result[slid]).all():
-        raise WriteError(f"a texture coordinate of {mesh.name!r} is NaN or infinite", remedy="Unwrap the face again")
+    message = f"a texture coordinate of {mesh.name!r} is NaN or infinite"
+    rebase.refuse_not_finite(message, "Unwrap the face again", result[slid])
     return result, ~polygons.all_in_face(~slid, shape.counts)
 
 
@@ -459,7 +414,7 @@ def _shape_faces(rows: NDArray[Any], positions: Singles, shape: _Shape, changed:
     rows["sizes"][fresh] = face_sizes(positions, rows["normal"][fresh], counts, corners)
 
 
-def _around(base: SubObject, vertices: _Rows, shape: _Shape, changed: Flags) -> Flags:
+def _around(base: SubObject, vertices: Rows, shape: _Shape, changed: Flags) -> Flags:
     """(vertices,) which belong to a changed face, here or in the base."""
     result = np.zeros(len(vertices.order), np.bool_)
     result[shape.corners[polygons.corners_of(shape.counts, np.flatnonzero(changed))]] = True
@@ -474,7 +429,7 @@ def _around(base: SubObject, vertices: _Rows, shape: _Shape, changed: Flags) -> 
 def _encode_normals(
     mesh: PolygonMesh,
     base: SubObject,
-    vertices: _Rows,
+    vertices: Rows,
     faces: Faces,
     *,
     touched: Flags,
@@ -489,7 +444,9 @@ def _encode_normals(
     if mesh.normals is not None:
         given = space.descent_points(mesh.normals).astype(np.float32)[vertices.order]
         changed = fresh.copy()
-        changed[known] = _normals_differ(given[known], result[known], step)
+        # What Blender shows of normals without faces has no meaning.
+        shown = ~np.isnan(result[known]).any(axis=1)
+        changed[known] = shown & rebase.normals_differ(given[known], result[known], step)
         usable = np.isfinite(given).all(axis=1)
         result[changed & usable] = given[changed & usable]
         by_rule = changed & ~usable
@@ -504,17 +461,7 @@ def _encode_normals(
     return result, changed
 
 
-def _normals_differ(given: Singles, old: Singles, step: float) -> Flags:
-    """(n,) which given normals are neither the old ones nor these normalised."""
-    length = np.linalg.norm(old.astype(np.float64), axis=1, keepdims=True)
-    unit = old / np.where(length > 0, length, 1.0)
-    near = [quantum.untouched(given, like.astype(np.float64), 2 * step).all(axis=1) for like in (old, unit)]
-    without_faces = np.isnan(old).any(axis=1)  # what Blender shows there has no meaning
-    result: Flags = np.logical_not(near[0] | near[1] | without_faces)
-    return result
-
-
-def _encode_alphas(mesh: PolygonMesh, base: SubObject, vertices: _Rows) -> tuple[Singles | None, Flags]:
+def _encode_alphas(mesh: PolygonMesh, base: SubObject, vertices: Rows) -> tuple[Singles | None, Flags]:
     if base.alphas is None:
         return None, np.zeros(len(vertices.order), np.bool_)
     given = mesh.values(ALPHA, Domain.VERTEX)
@@ -524,7 +471,7 @@ def _encode_alphas(mesh: PolygonMesh, base: SubObject, vertices: _Rows) -> tuple
         result[known] = base.alphas[vertices.source[known]]
     else:
         result = given.astype(np.float32)[vertices.order]
-    return _kept(result, base.alphas, vertices)
+    return rebase.over(result, base.alphas, vertices.source)
 
 
 def _encode_looks(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import quantum, space
+from ....core import quantum, rebase, space
 from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.report import Report
@@ -160,26 +160,16 @@ def _encode_rows(points: list[Point], kind: PointKind, base: Oof, old: Points | 
     return rows
 
 
-def _sources(points: list[Point], count: int) -> list[int]:
+def _sources(points: list[Point], count: int) -> NDArray[np.int64]:
     """The row of the base that each point comes from, -1 for new ones and copies."""
-    taken: set[int] = set()
-    result = []
-    for point in points:
-        known = 0 <= point.source < count and point.source not in taken
-        result.append(point.source if known else -1)
-        taken.add(point.source)
-    return result
+    return rebase.sources(np.array([point.source for point in points], np.int64), len(points), count, unique=True)
 
 
-def _keep_stored(rows: NDArray[Any], old: NDArray[Any], sources: list[int], fields: tuple[str, ...]) -> None:
+def _keep_stored(rows: NDArray[Any], old: NDArray[Any], sources: NDArray[np.int64], fields: tuple[str, ...]) -> None:
     """Restore the base's bits where rows are unchanged. Raises `WriteError` if new numbers are NaN or infinite."""
-    known = np.array([index for index, source in enumerate(sources) if source >= 0], np.int64)
-    chosen = np.array([source for source in sources if source >= 0], np.int64)
     for name in fields:
-        fresh = np.ones(len(rows), np.bool_)
-        rows[name][known], fresh[known] = quantum.kept(rows[name][known], old[name][chosen])
-        if not np.isfinite(rows[name][fresh]).all():
-            raise WriteError(f"the {name} of a point is NaN or infinite", remedy="Move it")
+        rows[name], fresh = rebase.over(rows[name], old[name], sources)
+        rebase.refuse_not_finite(f"the {name} of a point is NaN or infinite", "Move it", rows[name][fresh])
 
 
 def _encode_ups(points: list[Point], base: Oof, match: Match) -> NDArray[Any] | None:

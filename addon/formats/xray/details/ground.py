@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import problems, quantum, text
+from ....core import problems, quantum, rebase, text
 from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.model import FILE_FACE, Attribute, Domain, Mesh
@@ -184,9 +184,8 @@ def _encode_slots(ground: Mesh, base: Details, changes: Changes) -> NDArray[Any]
     )
     shown = column(base, HEIGHT).astype(np.float64)
     stretched = np.logical_not(quantum.untouched(heights, shown, 0 if exact else HEIGHT_STEP, magnitude=reach))
-    for numbers, touched in ((grounds, raised), (heights, stretched)):
-        if not np.isfinite(numbers[touched]).all():
-            raise WriteError(f"a height of {ground.name!r} is NaN or infinite", remedy="Set it again")
+    message = f"a height of {ground.name!r} is NaN or infinite"
+    rebase.refuse_not_finite(message, "Set it again", grounds[raised], heights[stretched])
     new = SlotValues(
         np.where(raised, grounds, values.ground),
         np.where(stretched, heights, values.height),
@@ -247,8 +246,7 @@ def _encode_models(document: Details, base: Details, models: Mapping[int, Dm], c
     if len(models) > MODELS:
         raise WriteError(f"{counted(len(models), 'detail model')}, the game supports {MODELS}", remedy="Leave some out")
     numbered = dict(models)
-    if len(models) != len(base.models):
-        changes.lines.append(f"models {len(base.models)} -> {len(models)}")
+    changes.resized("models", len(base.models), len(models))
     different = [
         number
         for number, model in numbered.items()

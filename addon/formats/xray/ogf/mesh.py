@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import affine, names, quantum, space, text
+from ....core import affine, names, rebase, space, text
 from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.model import Material, Mesh, VertexWeights
@@ -293,17 +293,14 @@ class _Touched:
     def any(self) -> bool:
         return any(mask.any() for mask in (self.positions, self.normals, self.uvs, self.weights))
 
-    def lines(self) -> list[str]:
-        return [
-            f"{int(mask.sum())} {what}"
-            for what, mask in (
-                ("positions", self.positions),
-                ("normals", self.normals),
-                ("texture coordinates", self.uvs),
-                ("weights", self.weights),
-            )
-            if mask.any()
-        ]
+    def count_in(self, changes: Changes) -> None:
+        for mask, nouns in (
+            (self.positions, "positions"),
+            (self.normals, "normals"),
+            (self.uvs, "texture coordinates"),
+            (self.weights, "weights"),
+        ):
+            changes.count(mask, nouns)
 
 
 def _all_touched(mesh: Mesh) -> _Touched:
@@ -313,37 +310,25 @@ def _all_touched(mesh: Mesh) -> _Touched:
 def _compare(mesh: Mesh, old: Mesh, bones: Sequence[str], settings: Settings) -> _Touched:
     untouched = np.zeros(len(mesh.positions), np.bool_)
     touched = _Touched(untouched, untouched, untouched, untouched)
-    touched.positions = _rows_differ(mesh.positions, old.positions)
+    touched.positions = rebase.differ(mesh.positions, old.positions)
     if mesh.normals is not None and old.normals is not None:
-        tolerance = 2 * settings.normal_step  # `untouched` allows half a step
-        touched.normals = _rows_differ(mesh.normals, old.normals, tolerance)
-        if tolerance:
-            touched.normals &= _rows_differ(mesh.normals, surface.unit(old.normals.astype(np.float64)), tolerance)
+        different = rebase.normals_differ if settings.normal_step else rebase.differ
+        touched.normals = different(mesh.normals, old.normals, settings.normal_step)
     elif mesh.normals is None:
         touched.normals = touched.positions
     if mesh.uvs is not None and old.uvs is not None:
-        touched.uvs = _rows_differ(mesh.uvs, old.uvs)
+        touched.uvs = rebase.differ(mesh.uvs, old.uvs)
     if old.weights is not None:
         touched.weights = surface.changed_vertices(surface.influences(mesh, bones), surface.influences(old, bones))
     return touched
 
 
-def _rows_differ(values: NDArray[Any], base: NDArray[Any], tolerance: float = 0.0) -> NDArray[np.bool_]:
-    # NaN and infinite values are near nothing, but they may still be the same.
-    same = quantum.untouched(values, base, tolerance) | (values == base) | (np.isnan(values) & np.isnan(base))
-    differ: NDArray[np.bool_] = np.logical_not(same.all(axis=1))
-    return differ
-
-
 def _check_numbers(mesh: Mesh, touched: _Touched) -> None:
     """Only of what is written anew: a number that came from the file may go back into it."""
-    for numbers, changed in (
-        (mesh.positions, touched.positions),
-        (mesh.normals, touched.normals),
-        (mesh.uvs, touched.uvs),
-    ):
-        if numbers is not None and not np.isfinite(numbers[changed]).all():
-            raise WriteError(f"a vertex of {mesh.name!r} holds NaN or infinite values", remedy="Clean the mesh up")
+    masks = {"positions": touched.positions, "normals": touched.normals, "uvs": touched.uvs}
+    fresh = [values[mask] for name, mask in masks.items() if (values := getattr(mesh, name)) is not None]
+    message = f"a vertex of {mesh.name!r} holds NaN or infinite values"
+    rebase.refuse_not_finite(message, "Clean the mesh up", *fresh)
 
 
 def _check(mesh: Mesh, old: Mesh) -> None:
@@ -401,7 +386,8 @@ class _Edit:
 
 def _encode_vertices(edit: _Edit, base: Vertices, changes: Changes) -> Vertices:
     mesh, touched, recount = edit.mesh, edit.touched, edit.recount
-    changes.lines += [f"vertices {len(base.rows)} -> {len(mesh.positions)}"] if recount else touched.lines()
+    if not changes.resized("vertices", len(base.rows), len(mesh.positions)):
+        touched.count_in(changes)
     found = _encode_links(edit, base, changes) if base.links and touched.weights.any() else None
     number = _format_for(base, found, touched, recount)
     layout = (OLD_VERTEX_FORMATS if edit.rest is not None else VERTEX_FORMATS)[number]

@@ -124,7 +124,7 @@ def test_a_moved_vertex_changes_its_position_its_tangent_frame_and_the_bounds():
     positions = mesh.positions.copy()
     positions[1] = [4, 0, 0]
     document, changes = edited(positions=positions)
-    assert changes.lines_of("mesh") == ["small_00: 1 positions"]
+    assert changes.lines_of("mesh") == ["small_00: 1 position"]
     rows = document.children[0].first(Vertices).rows
     assert rows["position"].tolist() == [[0, 0, 0], [4, 0, 0], [0, 2, 3]]
     places = differing_bytes(small.MODEL, document)
@@ -205,14 +205,14 @@ def test_changed_texture_coordinates_change_nothing_but_themselves_and_the_tange
     uvs = mesh.uvs.copy()
     uvs[2] = [0.5, 0.25]
     document, changes = edited(uvs=uvs)
-    assert changes.lines_of("mesh") == ["small_00: 1 texture coordinates"]
+    assert changes.lines_of("mesh") == ["small_00: 1 texture coordinate"]
     assert document.children[0].first(Vertices).rows["uv"][2].tolist() == [0.5, 0.75]
     assert differing_bytes(small.MODEL, document) <= field_bytes(2, *UV) | field_bytes(2, *TANGENT_FRAME)
 
 
 def test_a_changed_weight_changes_four_bytes():
     document, changes = edited(weights=weights_of((0, 0, 0.5), (0, 1, 0.5), (1, 1, 1), (2, 1, 1)))
-    assert changes.lines_of("mesh") == ["small_00: 1 weights"]
+    assert changes.lines_of("mesh") == ["small_00: 1 weight"]
     assert differing_bytes(small.MODEL, document) <= field_bytes(0, *WEIGHT)
     assert document.children[0].first(Vertices).rows["weights"][0] == 0.5
 
@@ -251,7 +251,7 @@ def test_a_third_bone_needs_a_larger_format_and_the_other_vertices_keep_their_me
     before = read(data).children[0].first(Vertices).rows
     for name in ("position", "normal", "tangent", "binormal", "uv"):
         assert vertices.rows[name].tobytes() == before[name].tobytes()
-    assert changes.lines_of("mesh") == ["small_00: 1 weights"]
+    assert changes.lines_of("mesh") == ["small_00: 1 weight"]
 
 
 def test_the_format_stays_in_the_family_of_the_base():
@@ -419,7 +419,7 @@ def test_vertices_of_version_3_go_back_into_their_bones_space(corpus):
     moved = mesh.positions.copy()
     moved[5] += [0.5, 0, 0]
     result, changes = encode_meshes([replace(mesh, positions=moved)], document)
-    assert changes.lines_of("mesh") == ["old_00: 1 positions"]
+    assert changes.lines_of("mesh") == ["old_00: 1 position"]
     (back,) = meshes_of(ogf.read(ogf.write(result), "old.ogf", Report()))
     assert np.allclose(back.positions, moved, atol=1e-6)
     before, after = (visual.children[0].first(Vertices).rows for visual in (document, result))
