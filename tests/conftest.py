@@ -31,8 +31,9 @@ if "MOTIONBRIDGE_ACROSS" not in os.environ:
     collect_ignore += ["across"]
 
 # A slow machine is no failure, and what CI found must be found again by whoever looks after it.
-hypothesis.settings.register_profile("here", deadline=None)
-hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, database=None)
+UNTIMED = hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.register_profile("here", UNTIMED)
+hypothesis.settings.register_profile("ci", UNTIMED, derandomize=True, database=None)
 hypothesis.settings.load_profile("ci" if "CI" in os.environ else "here")
 
 

@@ -63,6 +63,10 @@ class Preview:
         self.matters: dict[str, bool] = {}
         self.is_saved = False
 
+    def can_save(self) -> bool:
+        """There are changes, and nothing but a choice in the dialog stands in their way."""
+        return bool(self.refusal.option) if self.refusal is not None else not self.is_saved
+
 
 class SaveBack(Operation, BackupChoice):
     """Mixed into operators that write a file back, before `bpy.types.Operator`; see `planned` for what they write."""
@@ -209,7 +213,7 @@ class SaveBack(Operation, BackupChoice):
                 row.alert = getattr(self, name) in UNDECIDED
                 row.prop(self, name)
         self.draw_options(context, options)
-        if preview.is_saved:  # instead of the buttons to save and to cancel
+        if not preview.can_save():  # instead of the buttons to save and to cancel
             layout.template_popup_confirm("", cancel_text=shown("Close"))
         else:
             draw_backup(options, self, path)

@@ -146,6 +146,7 @@ def test_a_write_protected_file_or_folder_is_refused_before_save(opened, monkeyp
         monkeypatch.setattr(files.os, "access", lambda path, _, protected=protected: Path(path) != protected)
         dialog = dialog_of(opened.kind)
         assert f"{what} write-protected" in " ".join(" ".join(drawn(dialog)).split())
+        assert ("", "", "Close") in dialog.layout.kept, "Save is not offered where it would be refused"
         assert dialog.execute(bpy.context) == {"CANCELLED"}
     monkeypatch.undo()
     assert dialog_of(opened.kind).execute(bpy.context) == {"FINISHED"}
