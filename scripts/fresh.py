@@ -96,7 +96,8 @@ def _outcome(suite: str, place: Path, command: str) -> str:
 
 def _run(place: Path, command: Sequence[str], *, capture: bool = False) -> str:
     """What it printed, or with everything shown as it comes its exit status."""
-    apart = ["unshare", "--mount", "--propagation", "private", "sh", "-c", MOUNT, str(place)]
+    processes = ["--pid", "--fork", "--kill-child"]  # a command that is stopped takes what it started along
+    apart = ["unshare", "--mount", "--propagation", "private", *processes, "sh", "-c", MOUNT, str(place)]
     done = subprocess.run(
         [*apart, *chroot.entering(place, _network()), *command],
         stdin=subprocess.DEVNULL,
