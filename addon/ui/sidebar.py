@@ -10,6 +10,7 @@ import bpy
 from ..games.arma import properties as arma
 from ..games.descent3 import model_properties as descent
 from ..games.xray.levels import properties as level
+from ..games.xray.models.properties import remembered
 from ..games.xray.paths import path as paths
 from .bases import BlenderPanel
 from .layouts import SIDEBAR, paragraph
@@ -45,7 +46,7 @@ def is_of_xray(context: bpy.types.Context) -> bool:
     """Whether the active armature came from a model of X-Ray or has motions of it."""
     rig, action = active_rig(context), active_action(context)
     return rig is not None and bool(
-        rig.motionbridge_model.is_model
+        remembered(rig) is not None
         or len(rig.motionbridge_motion_files)
         or len(rig.motionbridge_skeletal_files)
         or (action is not None and action.motionbridge_motion.is_motion)
@@ -75,7 +76,7 @@ def is_of_a_game(context: bpy.types.Context) -> bool:
 
 def _is_remembered(shown: Any) -> bool:
     return bool(
-        shown.motionbridge_model.is_model
+        remembered(shown) is not None
         or shown.motionbridge_level.kind != "NONE"
         or shown.motionbridge_arma_level.is_level
         or shown.motionbridge_descent_model.is_model

@@ -11,9 +11,15 @@ from addon.core.errors import ReadError
 from addon.core.report import Report
 from addon.formats.xray import bones as bone_files
 from addon.formats.xray import object as editor_model
+from addon.formats.xray.chunks import Chunk, Section
+from addon.formats.xray.object.document import OBJECT
 from addon.formats.xray.object.mesh_chunks import Faces, Points, SurfacesOfFaces
 from addon.formats.xray.object.smoothing import corner_normals
 from addon.games.xray.models import editor_importing
+from addon.games.xray.motions import exporting as motion_export
+from addon.games.xray.motions import skl_codec
+from addon.games.xray.motions.exporting import Onto
+from addon.games.xray.motions.skl_codec import SkeletalExportOptions
 from addon.games.xray.options import ModelImportOptions
 from tests.blender.test_ui import refusal
 from tests.formats.xray.level_bytes import floats, words
@@ -136,7 +142,83 @@ def test_the_sample(samples):
     assert (metal.motionbridge_surface.two_sided, sight.motionbridge_surface.two_sided) == (False, True)
     assert metal.use_backface_culling
     assert not sight.use_backface_culling
-    assert any("1 motion inside not imported" in warning for warning in report.warnings)
+    assert [(part.name, len(part.bones)) for part in properties.parts] == [("default", len(found.rig.data.bones))]
+    assert (properties.shown_flags, not report.warnings) == ({"DYNAMIC"}, True)
+
+
+def test_flags_without_a_name_stay(samples):
+    found, _ = imported(samples / "weapon.object", textures=False)
+    properties = found.holder.motionbridge_editor_model
+    properties.flags = "0x1401"
+    properties.shown_flags = {"DYNAMIC", "HIGH_QUALITY"}
+    assert properties.flags == "0x1441"
+    properties.flags = "text"
+    assert properties.shown_flags == set()
+
+
+def with_motions(samples, tmp_path, *, motions="INSIDE"):
+    """The sample imported from a copy; (path, rig, its actions of the editor)."""
+    path = written(tmp_path, (samples / "weapon.object").read_bytes())
+    assert bpy.ops.import_scene.xray_object(filepath=str(path), motions=motions) == {"FINISHED"}
+    rig = bpy.context.view_layer.objects.active
+    return path, rig, [action for action in bpy.data.actions if action.motionbridge_skeletal.is_skeletal]
+
+
+def test_motions_inside_become_actions(samples, tmp_path):
+    path, rig, actions = with_motions(samples, tmp_path)
+    (held,) = editor_model.read(path.read_bytes(), path.name, Report()).model.motions
+    (file,) = rig.motionbridge_skeletal_files
+    assert [action.motionbridge_motion.motion_name for action in actions] == [held.label]
+    assert rig.animation_data.action == actions[0]
+    assert file.embedded
+    assert file.path == str(path)
+    assert actions[0].motionbridge_skeletal.fitted + actions[0].motionbridge_skeletal.kept_exactly == len(held.tracks)
+
+
+def test_motions_inside_can_be_left_out(samples, tmp_path):
+    _, rig, actions = with_motions(samples, tmp_path, motions="NONE")
+    assert (len(actions), len(rig.motionbridge_skeletal_files)) == (0, 0)
+
+
+def test_motions_of_a_model_come_onto_another_armature(samples, tmp_path):
+    path, rig, _ = with_motions(samples, tmp_path, motions="NONE")
+    assert bpy.ops.import_scene.xray_skl(filepath=str(path)) == {"FINISHED"}
+    assert rig.motionbridge_skeletal_files[0].embedded
+
+
+def test_an_unedited_motion_goes_back_into_its_model_byte_for_byte(samples, tmp_path):
+    path, rig, actions = with_motions(samples, tmp_path)
+    before = path.read_bytes()
+    codec = skl_codec.SKL
+    plan = motion_export.plan_export(
+        codec, bpy.context, rig, actions, str(path), onto=Onto.FILE, options=SkeletalExportOptions(), report=Report()
+    )
+    assert plan.data == before
+    assert not plan.changes
+
+
+def test_an_edited_motion_is_saved_into_its_model(samples, tmp_path):
+    path, _, (action,) = with_motions(samples, tmp_path)
+    before = editor_model.read(path.read_bytes(), path.name, Report()).model
+    action.motionbridge_motion.speed = 1.75
+    assert bpy.ops.motionbridge.skeletal_save_back() == {"FINISHED"}
+    after = editor_model.read(path.read_bytes(), path.name, Report()).model
+    assert after.motions[0].timing[0] == 1.75
+    differing = list(
+        editor_model.differences(*(editor_model.Object([Section(Chunk(OBJECT, b""), one)]) for one in (before, after)))
+    )
+    assert len(differing) == 1
+    assert bpy.ops.motionbridge.skeletal_save_back() == {"CANCELLED"}  # no changes to save
+
+
+def test_motions_alone_do_not_replace_a_model(samples, tmp_path):
+    path, _, _ = with_motions(samples, tmp_path)
+    before = path.read_bytes()
+    said = refusal(bpy.ops.export_scene.xray_skl, filepath=str(path), onto="OWN_FILES")
+    assert "cannot replace a model" in said
+    path.unlink()
+    assert "is missing" in refusal(bpy.ops.motionbridge.skeletal_save_back)
+    path.write_bytes(before)
 
 
 def test_sharp_edges_are_the_hard_ones(samples):

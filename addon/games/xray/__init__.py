@@ -16,9 +16,9 @@ from .paths import properties as path_properties
 ADDED = (
     bone_properties.ADDED,
     model_properties.ADDED,
-    editor_model_properties.ADDED,
     level_properties.ADDED,
     motion_properties.ADDED,
+    editor_model_properties.ADDED,
     path_properties.ADDED,
     skeletal_properties.ADDED,
     hud_properties.ADDED,

@@ -16,8 +16,9 @@ from ...games.xray import kinds
 from ...games.xray.bones import properties as bone_properties
 from ...games.xray.models import exporting as model_export
 from ...games.xray.models import importing as model
-from ...games.xray.motions import library, omf_codec
-from ...games.xray.options import ModelExportOptions, ModelImportOptions, MotionImportOptions
+from ...games.xray.models.properties import remembered
+from ...games.xray.motions import library, omf_codec, skl_codec
+from ...games.xray.options import ModelExportOptions, ModelImportOptions, MotionImportOptions, SkeletalImportOptions
 from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper
 from ..descent3.textures import is_texture, keep_and_show
 from ..files import FileExport, FileImport, draw_backup, is_collection_exporter
@@ -87,13 +88,15 @@ class IMPORT_SCENE_OT_xray_ogf(ModelImportProperties, FileImport, ImportHelper, 
         )
         imported = model.import_model(context, path, options, report)
         if imported.rig is not None and self.motions != "NONE":
-            _import_motions(context, imported, path, self.motions == "ALL", report)
+            import_motions(context, imported, path, self.motions == "ALL", report)
         return imported
 
 
-def _import_motions(
+def import_motions(
     context: bpy.types.Context, imported: "model.ImportedModel", path: str, referenced: bool, report: Report
 ) -> None:
+    """Import the motions inside a new model, and those of the files it refers to; what fails is left out, reported."""
+    of_editor = skl_codec.is_model(path)
     sources = [path] if imported.motions is not None else []
     if referenced:
         sources += [str(file) for reference in imported.references for file in reference.files]
@@ -101,15 +104,18 @@ def _import_motions(
 
     def read(codec: "library.Codec", source: str, found: Report) -> "library.Opened":
         if source == path and imported.motions is not None:
-            return omf_codec.opened_model(path, imported.motions, imported.digest)
+            opened = skl_codec.opened_model if of_editor else omf_codec.opened_model
+            return opened(path, imported.motions, imported.digest)
         return codec.read(source, found)
 
     for source in dict.fromkeys(sources):
-        options = MotionImportOptions(assign_first=not plays)
+        inside = of_editor and source == path
+        codec: Any = skl_codec.SKL if inside else omf_codec.OMF
+        options: Any = (SkeletalImportOptions if inside else MotionImportOptions)(assign_first=not plays)
         try:
             with scope.undone_on_failure(context):
                 result = library.import_motions(
-                    omf_codec.OMF, context, imported.rig, source, options=options, report=report, read=read
+                    codec, context, imported.rig, source, options=options, report=report, read=read
                 )
         except ReadError as refusal:  # the model can be used without them
             report.warn(f"motions left out: {str(refusal).rstrip('.')}")
@@ -306,31 +312,39 @@ class MOTIONBRIDGE_PT_model(PropertiesPanel, BlenderPanel):
         holder = context.object
         model = holder.motionbridge_model
         layout.prop(model, "path", text="")
-        layout.label(text="Motion References")
-        row = layout.row()
-        row.template_list(
-            "UI_UL_list", "motionbridge_references", model, "references", model, "active_reference", rows=2
-        )
-        column = row.column(align=True)
-        column.operator("motionbridge.add_reference", text="", icon="ADD")
-        column.operator("motionbridge.remove_reference", text="", icon="REMOVE")
-        if 0 <= model.active_reference < len(model.references):
-            reference = model.references[model.active_reference]
-            layout.prop(reference, "name", text="")
-            found = motion_choices.paths_of(holder, reference.name)
-            for path in found:
-                layout.label(text=Path(path).name, icon="CHECKMARK", translate=False)
-            if found and holder.type == "ARMATURE":
-                button = layout.operator("motionbridge.import_referenced_motions", text="Import", icon="IMPORT")
-                button.reference = reference.name
-            if not found:
-                paragraph(layout, shown("Not found: set the game folder in the preferences"), SIDEBAR, "INFO")
-        layout.label(text="User Data")
-        for line in model.user_data.splitlines()[:8]:
-            layout.label(text=line, translate=False)
-        row = layout.row(align=True)
-        row.operator("motionbridge.user_data_to_text", icon="TEXT")
-        row.operator("motionbridge.user_data_from_text", icon="CHECKMARK")
+        draw_references(layout, holder, model)
+        draw_user_data(layout, model)
+
+
+def draw_references(layout: Any, holder: Any, model: Any) -> None:
+    """The motion files a model refers to, with what was found for the active one."""
+    layout.label(text="Motion References")
+    row = layout.row()
+    row.template_list("UI_UL_list", "motionbridge_references", model, "references", model, "active_reference", rows=2)
+    column = row.column(align=True)
+    column.operator("motionbridge.add_reference", text="", icon="ADD")
+    column.operator("motionbridge.remove_reference", text="", icon="REMOVE")
+    if 0 <= model.active_reference < len(model.references):
+        reference = model.references[model.active_reference]
+        layout.prop(reference, "name", text="")
+        found = motion_choices.paths_of(holder, reference.name)
+        for path in found:
+            layout.label(text=Path(path).name, icon="CHECKMARK", translate=False)
+        if found and holder.type == "ARMATURE":
+            button = layout.operator("motionbridge.import_referenced_motions", text="Import", icon="IMPORT")
+            button.reference = reference.name
+        if not found:
+            paragraph(layout, shown("Not found: set the game folder in the preferences"), SIDEBAR, "INFO")
+
+
+def draw_user_data(layout: Any, model: Any) -> None:
+    """Its first lines, and buttons to edit it as a text."""
+    layout.label(text="User Data")
+    for line in model.user_data.splitlines()[:8]:
+        layout.label(text=line, translate=False)
+    row = layout.row(align=True)
+    row.operator("motionbridge.user_data_to_text", icon="TEXT")
+    row.operator("motionbridge.user_data_from_text", icon="CHECKMARK")
 
 
 class OnModel(Operation):
@@ -346,7 +360,7 @@ class OnModel(Operation):
         operator: Any = cls
         operator.poll_message_set("The active object is not part of an imported X-Ray model")
         active = context.view_layer.objects.active
-        return active is not None and active.motionbridge_model.is_model
+        return active is not None and remembered(active) is not None
 
 
 class MOTIONBRIDGE_OT_add_reference(OnModel, BlenderOperator):
@@ -358,7 +372,7 @@ class MOTIONBRIDGE_OT_add_reference(OnModel, BlenderOperator):
 
     def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Add it behind the others."""
-        model = model_to_export(context, "").motionbridge_model
+        model = remembered(context.view_layer.objects.active)
         model.references.add().name = "actors\\motions"
         model.active_reference = len(model.references) - 1
         return Outcome(said("Type the name of the motion file"))
@@ -373,7 +387,7 @@ class MOTIONBRIDGE_OT_remove_reference(OnModel, BlenderOperator):
 
     def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Remove it."""
-        model = model_to_export(context, "").motionbridge_model
+        model = remembered(context.view_layer.objects.active)
         if not 0 <= model.active_reference < len(model.references):
             raise WriteError("no reference is chosen", remedy="Choose one in the list")
         name = model.references[model.active_reference].name
@@ -395,11 +409,11 @@ class MOTIONBRIDGE_OT_user_data_to_text(OnModel, BlenderOperator):
 
     def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Fill the text."""
-        holder = model_to_export(context, "")
+        holder = context.view_layer.objects.active
         name = _text_name(holder)
         text = bpy.data.texts.get(name) or bpy.data.texts.new(name)
         text.clear()
-        text.write(holder.motionbridge_model.user_data.replace("\r\n", "\n"))
+        text.write(remembered(holder).user_data.replace("\r\n", "\n"))
         return Outcome(said("The user data is in the text '{}'; edit it, then use Apply Text").format(name))
 
 
@@ -412,11 +426,11 @@ class MOTIONBRIDGE_OT_user_data_from_text(OnModel, BlenderOperator):
 
     def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Take it over, with the line ends of the game."""
-        holder = model_to_export(context, "")
+        holder = context.view_layer.objects.active
         text: Any = bpy.data.texts.get(_text_name(holder))
         if text is None:
             raise WriteError("there is no text with the user data", remedy="Click Edit as Text first")
-        properties = holder.motionbridge_model
+        properties = remembered(holder)
         edited = text.as_string()
         old = properties.user_data
         ends = "\r\n" if "\r\n" in old or not old else "\n"

@@ -12,6 +12,7 @@ from ...core.errors import ReadError
 from ...core.report import Report
 from ...formats.xray import omf
 from ...games.xray import game_tree
+from ...games.xray.models.properties import remembered
 from ...games.xray.motions import exporting as motion_export
 from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library, omf_codec
@@ -32,8 +33,10 @@ if TYPE_CHECKING:
 
 def paths_of(holder: Any, reference: str) -> list[str]:
     """The files one reference of a model means; several where it is a mask."""
-    path = holder.motionbridge_model.path
-    return _look_up(bpy.path.abspath(path), reference, *folders(bpy.context)) if path else []
+    model = remembered(holder)
+    if model is None or not model.path:
+        return []
+    return _look_up(bpy.path.abspath(model.path), reference, *folders(bpy.context))
 
 
 @lru_cache(maxsize=4096)  # more than the references of every model in a scene

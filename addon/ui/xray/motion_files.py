@@ -14,6 +14,7 @@ from ...core.report import Report
 from ...formats.xray import omf
 from ...games.xray import kinds
 from ...games.xray.models import importing as model
+from ...games.xray.models.properties import remembered
 from ...games.xray.motions import exporting as motion_export
 from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library, omf_codec, omf_host
@@ -221,7 +222,8 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
         if file is not None:
             self.filepath = str(Path(bpy.path.abspath(file.path)).with_suffix(".omf"))
         elif rig is not None and not self.filepath:
-            model = bpy.path.abspath(rig.motionbridge_model.path)
+            known = remembered(rig)
+            model = bpy.path.abspath(known.path) if known is not None else ""
             self.filepath = str(Path(model).with_suffix(".omf")) if model else f"{bpy.path.clean_name(rig.name)}.omf"
 
     @staticmethod

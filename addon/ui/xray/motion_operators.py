@@ -14,6 +14,7 @@ from ...core import names
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...formats.xray import omf
+from ...games.xray.models.properties import remembered
 from ...games.xray.motions import edit as motion_edit
 from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import length as motion_length
@@ -261,7 +262,8 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
         if lacks_rig(cls, context):
             return False
         cls.poll_message_set("The model of the active armature has no motion references")
-        return len(active_rig(context).motionbridge_model.references) > 0
+        model = remembered(active_rig(context))
+        return model is not None and len(model.references) > 0
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Any:
         """Show the list of what is in the files."""
@@ -282,13 +284,14 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
 
     def _paths(self, rig: Any) -> list[str]:
         motion_choices.forget()
-        names = [reference.name for reference in rig.motionbridge_model.references]
+        model = remembered(rig)
+        names = [reference.name for reference in model.references]
         wanted = [name for name in names if not self.reference or name == self.reference]
         paths = list(dict.fromkeys(path for name in wanted for path in motion_choices.paths_of(rig, name)))
         if not paths:
             raise ReadError(
                 f"no motion file was found for {', '.join(wanted) or self.reference}",
-                file=Path(rig.motionbridge_model.path).name,
+                file=Path(model.path).name,
                 remedy="Set the game folder in the preferences of Motionbridge, or put the file beside the model",
             )
         if self.reference:
@@ -297,7 +300,7 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
         if not missing:
             raise ReadError(
                 "all motion files that the model refers to are imported",
-                file=Path(rig.motionbridge_model.path).name,
+                file=Path(model.path).name,
                 remedy="Choose one reference to import its files again",
             )
         return missing

@@ -9,6 +9,7 @@ from ...blender import action as actions
 from ...blender import action_lists, compat
 from ...core import names
 from ...formats.xray import omf
+from ...games.xray.models.properties import remembered
 from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import length as motion_length
 from ...games.xray.motions import library, omf_codec, skl_codec
@@ -68,10 +69,10 @@ class MOTIONBRIDGE_UL_motion_references(BlenderList):
 
 def draw(layout: bpy.types.UILayout, rig: Any) -> None:
     """The list, and buttons that import the active reference or all of them; nothing where there are none."""
-    model = rig.motionbridge_model
-    references = model.references
-    if not len(references):
+    model = remembered(rig)
+    if model is None or not len(model.references):
         return
+    references = model.references
     column = layout.column(align=True)
     column.label(text="Motion References")
     column.template_list(

@@ -155,7 +155,7 @@ def rig_to_import_onto(context: bpy.types.Context, report: Report) -> Any:
 
 
 class MOTIONBRIDGE_OT_choose_skeletal_files(MotionChooser, FileChoice, ImportHelper, BlenderOperator):
-    """Choose motion files of the editor (.skl, .skls), and list their motions"""
+    """Choose editor motions (.skl, .skls) or models with motions inside (.object), and list their motions"""
 
     bl_idname = "motionbridge.choose_skeletal_files"
 
@@ -202,13 +202,14 @@ class EXPORT_SCENE_OT_xray_skl(
         rig = likely_rig(context)
         file = file_played(rig) if rig is not None else None
         if file is not None:
-            self.filepath = bpy.path.abspath(file.path)
+            path = bpy.path.abspath(file.path)
+            self.filepath = str(Path(path).with_suffix(".skls")) if file.embedded else path
         elif rig is not None and not self.filepath:
             self.filepath = f"{bpy.path.clean_name(rig.name)}.skls"
 
     def goes_into(self, path: Path) -> bool:
         """A `.skl` holds one motion: there is no room for another."""
-        return path.suffix.lower() == ".skls" and path.is_file()
+        return path.suffix.lower() in {".skls", ".object"} and path.is_file()
 
     @staticmethod
     def names_in(path: Path) -> list[str]:
@@ -238,7 +239,7 @@ class EXPORT_SCENE_OT_xray_skl(
     def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Plan and write."""
         path = self.named_file(kinds.EDITOR_MOTIONS)
-        if Path(path).suffix.lower() not in {".skl", ".skls"}:
+        if Path(path).suffix.lower() not in {".skl", ".skls", ".object"}:
             path += ".skls"
         rig = rig_to_export(context, self.collection)
         chosen = self._chosen(rig)

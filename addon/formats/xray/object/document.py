@@ -7,13 +7,14 @@ find chunks by id: the first of an id counts.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from ....core import names
 from ....core.binary import Bytes
+from ....core.errors import WriteError
 from .. import skl
 from ..bones import Bone, Bones, Part, Parts
-from ..chunks import Section
+from ..chunks import Chunk, Section
 from ..ogf.chunk_types import MotionReferences, MotionReferences2
 from .chunk_types import NumberedParts, Surface, Surfaces
 from .mesh_chunks import MeshName, VertexMaps
@@ -35,6 +36,11 @@ class Contents:
     def first(self, kind: type[Kind]) -> Kind | None:
         """The first chunk of a kind, or None."""
         return next((section.value for section in self.sections if isinstance(section.value, kind)), None)
+
+    def replaced(self, old: object, new: Any) -> Self:
+        """The same chunks with ``new`` instead of the value ``old``."""
+        sections = [Section(part.chunk, new if part.value is old else part.value) for part in self.sections]
+        return type(self)(sections, self.tail)
 
 
 class Mesh(Contents):
@@ -96,6 +102,20 @@ class Model(Contents):
         found = self.first(skl.Skl)
         return found.motions if found is not None else []
 
+    def with_motions(self, motions: skl.Skl) -> Model:
+        """The model with other motions inside. Raises `WriteError` if those that it has cannot be read."""
+        old = self.first(skl.Skl)
+        if old is not None:
+            return self.replaced(old, motions)
+        for place, part in enumerate(self.sections):
+            if part.chunk.plain_id == MOTIONS and len(part.chunk.body):
+                raise WriteError("the motions inside the model are damaged", remedy="Write them to a file of their own")
+            if part.chunk.plain_id == MOTIONS:
+                return Model(
+                    [*self.sections[:place], Section(part.chunk, motions), *self.sections[place + 1 :]], self.tail
+                )
+        return Model([*self.sections, Section(Chunk(MOTIONS, b""), motions)], self.tail)
+
     @property
     def references(self) -> list[bytes]:
         """Names of motion files: the list of the later editors first, as they read it."""
@@ -128,6 +148,4 @@ class Object(Contents):
 
     def with_model(self, changed: Model) -> Object:
         """The same file with another model in the place of the first."""
-        old = self.model
-        sections = [Section(part.chunk, changed if part.value is old else part.value) for part in self.sections]
-        return Object(sections, self.tail)
+        return self.replaced(self.model, changed)

@@ -7,6 +7,7 @@ edges can.
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +22,16 @@ from ....core import files, names
 from ....core.errors import ReadError
 from ....core.model import Material, PolygonMesh, Skeleton
 from ....core.report import Report
-from ....core.text import counted
 from ....formats.xray import bones as bone_files
 from ....formats.xray import object as editor_model
+from ....formats.xray import skl
 from ....formats.xray.object.chunk_types import TWO_SIDED, Authorship, LodName, ObjectFlags, Surface
 from ....formats.xray.object.mapping import decode_mesh, decode_skeleton
 from ....formats.xray.ogf.chunk_types import UserData
 from ..bones import values as bone_values
 from ..game_tree import GameTree, tree_of
 from ..options import ModelImportOptions
-from .importing import ImportedModel, build_material, gather_below
+from .importing import ImportedModel, build_material, find_references, gather_below
 
 
 def import_model(context: Any, path: Path | str, options: ModelImportOptions, report: Report) -> ImportedModel:
@@ -43,21 +44,19 @@ def import_model(context: Any, path: Path | str, options: ModelImportOptions, re
     decoded = [decode_mesh(mesh, model, report) for mesh in model.meshes] if options.meshes else []
     if skeleton is None and not decoded:
         raise ReadError("this model has nothing that can be shown", file=str(path), remedy="Choose one with a mesh")
-    if model.motions:
-        report.warn(
-            f"{counted(len(model.motions), 'motion')} inside not imported; write them with `motionbridge convert --to "
-            "skls` and import that file"
-        )
     into = scope.target_collection(context, report, options.collection)
     if context.view_layer.objects.active is not None and context.view_layer.objects.active.mode != "OBJECT":
         set_mode("OBJECT")
     rig, given = (None, []) if skeleton is None else _build_rig(context, skeleton, model)
-    surfaces = _Surfaces(model, tree_of(path, options.game_folder, options.textures_folder), options, report)
+    tree = tree_of(path, options.game_folder, options.textures_folder)
+    surfaces = _Surfaces(model, tree, options, report)
     made = [_build_mesh(mesh, number, surfaces, given) for number, mesh in enumerate(decoded)]
     holder = rig or (made[0] if len(made) == 1 else bpy.data.objects.new(path.stem, None))
     gather_below(holder, made, into)
     _remember(holder, model, path, data)
-    result = ImportedModel(holder, rig, made)
+    references = find_references([names.decode(name) for name in model.references], tree)
+    inside = model.first(skl.Skl) if model.motions else None
+    result = ImportedModel(holder, rig, made, references, inside, hashlib.sha256(data).hexdigest())
     scope.make_current(context, result.objects, holder)
     return result
 
@@ -144,3 +143,8 @@ def _remember(holder: Any, model: editor_model.Model, path: Path, data: bytes) -
     properties.lod = names.decode(lod.name) if lod is not None else ""
     properties.creator = names.decode(author.creator) if author is not None else ""
     properties.modifier = names.decode(author.modifier) if author is not None else ""
+    for part in model.parts:
+        shown = properties.parts.add()
+        shown.name = names.decode(part.name)
+        for bone in part.bones:
+            shown.bones.add().name = names.decode(bone)

@@ -30,6 +30,7 @@ from ....formats.xray.ogf.document import Ogf, OldVisualType, Part, VisualType, 
 from ....formats.xray.ogf.mesh import decode_meshes, mesh_parts
 from ....formats.xray.ogf.skeleton import decode_skeleton
 from ....formats.xray.omf.document import MotionSet
+from ....formats.xray.skl.document import Skl
 from ..bones import values as bone_values
 from ..game_tree import GameTree, tree_of
 from ..options import ModelImportOptions
@@ -80,8 +81,8 @@ class ImportedModel:
     rig: Any = None
     meshes: list[Any] = field(default_factory=list)
     references: list[MotionReference] = field(default_factory=list)
-    motions: MotionSet | None = None
-    """Those in the model's own file, beside those it refers to; ``digest`` the SHA-256 of that file."""
+    motions: MotionSet | Skl | None = None
+    """Those in the model's own file, of the game or of the editor; ``digest`` the SHA-256 of that file."""
     digest: str = ""
 
     @property
@@ -241,8 +242,12 @@ def reference_names(document: Ogf) -> list[str]:
 
 def references_of(document: Ogf, tree: GameTree) -> list[MotionReference]:
     """The motion files a model names, and where they are."""
+    return find_references(reference_names(document), tree)
+
+
+def find_references(names: Sequence[str], tree: GameTree) -> list[MotionReference]:
+    """Where the motion files are that a model calls ``names``."""
     found: dict[str, tuple[Path, ...]] = {}
-    names = reference_names(document)
     for name in dict.fromkeys(names):
         # One entry of the later games' list may itself hold several.
         paths = [path for part in dict.fromkeys(name.split(",")) for path in tree.find_motions(part)]

@@ -45,6 +45,11 @@ ADDED = AddedProperties(
 )
 
 
+def remembered(shown: Any) -> Any:
+    """What an object remembers of the model it came from, one of the game or of the editor; None without."""
+    return next((one for one in (shown.motionbridge_model, shown.motionbridge_editor_model) if one.is_model), None)
+
+
 def part_text(path: tuple[int, ...]) -> str:
     """How a mesh's place in the tree is kept: ``0.2``; empty for the model itself."""
     return ".".join(map(str, path))

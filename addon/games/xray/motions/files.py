@@ -38,6 +38,7 @@ from ....formats.xray.omf.document import (
     Partition,
     PartitionBone,
 )
+from ....formats.xray.skl.codec import read_list
 from ....formats.xray.skl.codec import read_motion as read_skl_motion
 from ....formats.xray.skl.document import SkeletalMotion, Skl
 from .skeletal_properties import SkeletalFile
@@ -164,7 +165,10 @@ def keep_skl_document(file: Any, document: Skl) -> None:
 
 def skl_document_of(file: Any) -> Skl:
     """The file of the editor as it was read, its motions without tracks."""
-    return skl.read(kept(file, "document"), file.path, Report())
+    data = kept(file, "document")
+    if file.embedded:
+        return read_list(Reader(data, file.path), Report())
+    return skl.read(data, file.path, Report())
 
 
 def skl_motion_of(action: Any) -> SkeletalMotion | None:

@@ -60,6 +60,7 @@ class SkeletalFile(bpy.types.PropertyGroup):
 
     path: StringProperty(name="Path", description="Path of the imported file", subtype="FILE_PATH")
     sha256: StringProperty(name="Digest", description="The file as imported or last saved", options={"HIDDEN"})
+    embedded: BoolProperty(name="Inside Model", description="The motions are stored inside the model file")
     document: bytes_property("The file without its motions' keys")
     document_seal: seal_property()
     rest: CollectionProperty(type=RestBone)

@@ -1,4 +1,4 @@
-"""The editor's motions (`.skl`, `.skls`) as a kind of motion file: tracks shown on their bones, and back."""
+"""The editor's motions (`.skl`, `.skls`, inside an `.object`) as a kind of motion file: tracks on bones, and back."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ from ....core import files, rotation, space
 from ....core.binary import Bytes
 from ....core.changes import Changes, Part
 from ....core.envelope.curve import fitted
-from ....core.errors import WriteError
+from ....core.errors import ReadError, WriteError
 from ....core.model import Channels, Clip, CurveClip
 from ....core.pose_curves import straightened
 from ....core.report import Report
 from ....core.text import counted_plural, said_of
+from ....formats.xray import object as editor_model
 from ....formats.xray import skl
 from ....formats.xray.channels import lost_slopes
 from ....formats.xray.marks import decode_marks
@@ -64,14 +65,24 @@ class SkeletalExportOptions(ExportOptions):
 
 
 class SklCodec:
-    """Files of the game's editor."""
+    """Files of the game's editor: motions alone, and models with motions inside."""
 
     lists = SKL_LISTS
 
     def read(self, path: str, report: Report) -> Opened:
-        """One motion or several. Raises `ReadError`."""
+        """One motion or several, or those inside a model. Raises `ReadError`."""
         data = files.read_file(path)
-        return Opened(path, skl.read(data, path, report), hashlib.sha256(data).hexdigest())
+        digest = hashlib.sha256(data).hexdigest()
+        if not is_model(path):
+            return Opened(path, skl.read(data, path, report), digest)
+        inside = editor_model.read(data, path, report).model.first(skl.Skl)
+        if inside is None or not inside.motions:
+            raise ReadError(
+                "this model has no motions inside",
+                file=path,
+                remedy="Import the motion files its references name",
+            )
+        return opened_model(path, inside, digest)
 
     def motions(self, document: Skl) -> list[tuple[str, int]]:
         """Name and frames of every motion."""
@@ -86,7 +97,7 @@ class SklCodec:
     def attach(self, rig: bpy.types.Object, opened: Opened) -> Any:
         """Keep a file on ``rig``."""
         file = motion_files.attach(rig, opened.path, SKL_LISTS)
-        file.sha256 = opened.digest
+        file.sha256, file.embedded = opened.digest, opened.embedded
         motion_files.keep_skl_document(file, opened.document)
         return file
 
@@ -94,12 +105,18 @@ class SklCodec:
         """The editor's motions have neither badge nor order."""
 
     def refuse_to_replace(self, path: str) -> None:
-        """Files of the editor hold motions alone: none is refused."""
+        """A model would lose everything but its motions. Raises `WriteError`."""
+        if is_model(path):
+            raise WriteError(
+                "a new file of motions cannot replace a model",
+                file=path,
+                remedy="Name a file of motions (.skls), or write into the model's file",
+            )
 
     def host(self, rig: Any, chosen: Sequence[Any], *, disk: str = "", file: Any = None) -> SklHost:
         """The file on disk, or the one most of the motions came from."""
         if disk:
-            return SklHost(rig, self.read(disk, Report()).document, on_disk=True)
+            return _host_on_disk(rig, disk)
         files_of = action_lists.files_of_actions(rig, SKL_LISTS)
         known = Counter(files_of[action].name for action in chosen if action in files_of)
         file = rig.motionbridge_skeletal_files[known.most_common(1)[0][0]] if known else file
@@ -108,7 +125,13 @@ class SklCodec:
     def host_of_list(
         self, rig: bpy.types.Object, file: Any, listed: Sequence[Any], _report: Report, *, disk: str
     ) -> SklHost:
-        """As `host`: the list says nothing else."""
+        """As `host`: the list says nothing else. Raises `WriteError` if the model that had the motions is missing."""
+        if file.embedded and not disk:
+            raise WriteError(
+                "the model with these motions is missing, or no longer the imported one",
+                file=bpy.path.abspath(file.path),
+                remedy="Put it back, choose the file on disk as Base File, or export to a file of motions",
+            )
         return self.host(rig, listed, disk=disk, file=file)
 
     def gatherer(
@@ -135,7 +158,8 @@ class SklCodec:
             )
         if slopes := lost_slopes(changes.all_items()):
             gatherer.report.warn(slopes)
-        return Plan(path, skl.write(document), changes, document, [(one.action, one.motion.label) for one in gathered])
+        data = host.written(document)
+        return Plan(path, data, changes, document, [(one.action, one.motion.label) for one in gathered])
 
     def settle(self, plan: Plan, _rig: Any, file: Any, _options: SkeletalExportOptions | None = None) -> Any:
         """The file on disk is known, and its motions by their new names.
@@ -149,6 +173,16 @@ class SklCodec:
 
 
 SKL = SklCodec()
+
+
+def is_model(path: str) -> bool:
+    """Whether a file is a model of the editor, by its name."""
+    return path.lower().endswith(".object")
+
+
+def opened_model(path: str, inside: Skl, digest: str) -> Opened:
+    """The motions ``inside`` a model that has been read, whose file has the SHA-256 ``digest``."""
+    return Opened(path, inside, digest, embedded=True)
 
 
 # ---- import
@@ -361,6 +395,14 @@ class SklHost:
     document: Skl | None
     file: Any = None
     on_disk: bool = False
+    model: editor_model.Object | None = None
+    """The model that has the motions inside; None for a file of motions alone."""
+
+    def written(self, document: Skl) -> bytes:
+        """The file's bytes with the motions of ``document``. Raises `WriteError`."""
+        if self.model is None:
+            return skl.write(document)
+        return editor_model.write(self.model.with_model(self.model.model.with_motions(document)))
 
     def had_one_name(self, twins: list[Any], label: str) -> bool:
         """Whether the motions of these actions had the name ``label`` (in lower case) before."""
@@ -420,6 +462,13 @@ class SklHost:
             if 0 <= place < len(self.document.motions):
                 one.motion = replace(one.motion, tail=self.document.motions[place].tail)
         return self.document
+
+
+def _host_on_disk(rig: Any, path: str) -> SklHost:
+    if not is_model(path):
+        return SklHost(rig, SKL.read(path, Report()).document, on_disk=True)
+    model = editor_model.read(files.read_file(path), path, Report())
+    return SklHost(rig, model.model.first(skl.Skl) or skl.new_skls([]), on_disk=True, model=model)
 
 
 @dataclass
