@@ -81,6 +81,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "models",
     ),
     "games.xray.models": (
+        "editor_exporting",
         "editor_importing",
         "exporting",
         "importing",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SLOTTED = hasattr(bpy.types, "ActionSlot")
 _GROUP_BY_NAME = bpy.app.version >= (5, 0, 0)
-_NORMALS_BY_ATTRIBUTE = bpy.app.version >= (4, 5, 0)
+NORMALS_BY_ATTRIBUTE = bpy.app.version >= (4, 5, 0)
 _GROUP_INPUTS_TYPED = "properties" in bpy.types.NodesModifier.bl_rna.properties
 
 PATH_OPTIONS = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set[str]()
@@ -166,7 +166,7 @@ def set_corner_normals(mesh: Any, normals: NDArray[np.float32]) -> None:
 
     Exact since 4.5; before, Blender stores angles of 16 bits (0.003 degrees off at most).
     """
-    if _NORMALS_BY_ATTRIBUTE:
+    if NORMALS_BY_ATTRIBUTE:
         attribute = mesh.attributes.new("custom_normal", "FLOAT_VECTOR", "CORNER")
         attribute.data.foreach_set("vector", normals.astype("float32").ravel())
     else:

@@ -128,7 +128,12 @@ def _keep_loose(data: Any, mesh: Mesh, corners: NDArray[np.int32]) -> None:
 
 def _build_normals(data: Any, given: NDArray[np.float32], name: str, report: Report) -> None:
     compat.set_corner_normals(data, given)
-    shown, exact = _corner_normals(data)
+    keep_normals(data, given, name, report)
+
+
+def keep_normals(data: Any, given: NDArray[np.float32], name: str, report: Report) -> None:
+    """Remember normals (corners, 3) that a mesh was given, and what Blender made of them, if it cannot hold them."""
+    shown, exact = corner_normals(data)
     if exact:
         return
     for attribute, values in ((GIVEN_NORMAL, given), (SHOWN_NORMAL, shown)):
@@ -169,7 +174,7 @@ def gather(shown: bpy.types.Object) -> Gathered:
         corners = np.empty(len(data.loops), np.int32)
         if len(corners):
             data.attributes[".corner_vert"].data.foreach_get("value", corners)
-        normals, exact = _corner_normals(data)
+        normals, exact = corner_normals(data)
         uvs = corner_uvs(data)
         index = np.zeros(len(data.polygons), np.int32)
         data.polygons.foreach_get("material_index", index)
@@ -191,7 +196,7 @@ def gather(shown: bpy.types.Object) -> Gathered:
     return Gathered(mesh, exact)
 
 
-def _corner_normals(data: Any) -> tuple[NDArray[np.float32], bool]:
+def corner_normals(data: Any) -> tuple[NDArray[np.float32], bool]:
     """(corners, 3), and whether what was once given is among them exactly."""
     exact = _vectors_of_corners(data, "custom_normal")
     if exact is not None:
@@ -386,17 +391,23 @@ def _directions(normals: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def _sharpen(data: Any, pairs: NDArray[np.int32]) -> None:
     """Mark the edges between these vertices; pairs without an edge mark nothing."""
+    sharp = edges_between(data, pairs)
+    if sharp.any():
+        made = data.attributes.new("sharp_edge", "BOOLEAN", "EDGE")
+        made.data.foreach_set("value", sharp)
+
+
+def edges_between(data: Any, pairs: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """(edges,) which run between one of these ``pairs`` (n, 2) of vertices."""
     if not len(data.edges):
-        return
+        return np.zeros(0, np.bool_)
     count = np.int64(len(data.vertices))
     stored = np.empty(2 * len(data.edges), np.int32)
     data.attributes[".edge_verts"].data.foreach_get("value", stored)
     edges = np.sort(stored.reshape(-1, 2), axis=1).astype(np.int64)
     wanted = np.sort(pairs, axis=1).astype(np.int64)
-    sharp = np.isin(edges[:, 0] * count + edges[:, 1], wanted[:, 0] * count + wanted[:, 1])
-    if sharp.any():
-        made = data.attributes.new("sharp_edge", "BOOLEAN", "EDGE")
-        made.data.foreach_set("value", sharp)
+    result: NDArray[np.bool_] = np.isin(edges[:, 0] * count + edges[:, 1], wanted[:, 0] * count + wanted[:, 1])
+    return result
 
 
 def gather_polygons(

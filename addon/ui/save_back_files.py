@@ -13,6 +13,7 @@ from ..games.descent3 import model_export
 from ..games.descent3.model_properties import holder_of as model_of
 from ..games.xray.levels import exporting as level_export
 from ..games.xray.levels.properties import holder_of as level_of
+from ..games.xray.models import editor_exporting
 from ..games.xray.motions import exporting as motion_export
 from ..games.xray.motions import library, skl_codec
 from ..games.xray.options import PathExportOptions
@@ -21,7 +22,7 @@ from .bases import BlenderOperator
 from .curve_tolerances import Tolerances
 from .hidden_keys import HiddenKeysChoice, hides_keys
 from .save_back import IMPORTED_BASES, NAMES_SHOWN, SaveBack, SaveBackOntoEither
-from .target import active_rig, lacks_rig
+from .target import active_rig, editor_model_of, lacks_rig
 from .translations import shown
 from .xray.motion_choices import RestChoice, rest_is_edited
 from .xray.skeletal import file_played
@@ -100,6 +101,8 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, RestChoice, HiddenK
         rig = active_rig(context)
         file = file_played(rig)
         skl_codec.SKL.settle(plan, rig, file)
+        if file.embedded:
+            editor_exporting.follow_motions(rig, plan.path, plan.document, plan.digest)
         self.restore_hidden_keys(rig, library.motions_of(file))
 
 
@@ -193,6 +196,37 @@ class MOTIONBRIDGE_OT_descent_save_back(_OfOneObject, BlenderOperator):
         model_export.settle(plan, model_of(context.view_layer.objects.active))
 
 
+class MOTIONBRIDGE_OT_editor_model_save_back(_OfOneObject, BlenderOperator):
+    """Write the editor's model to its source file, after a preview of the changes, with a backup"""
+
+    bl_idname = "motionbridge.editor_model_save_back"
+    bl_label = "Save Editor Model Back"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active object is of a model of the editor."""
+        cls.poll_message_set("The active object is not part of an imported X-Ray editor model")
+        return editor_model_of(context) is not None
+
+    def source(self, context: Any) -> Any:
+        """Of the object that remembers the model."""
+        return editor_model_of(context).motionbridge_editor_model
+
+    def planned(self, context: Any, report: Report) -> "FilePlan":
+        """The model."""
+        if_changed = plans.OtherBase[self.if_changed]
+        return editor_exporting.plan_save_back(context, editor_model_of(context), if_changed=if_changed, report=report)
+
+    def details(self, plan: Any) -> list[str]:
+        """The meshes, bones and surfaces with what is edited."""
+        return [line for part in plan.changes.parts for line in part.lines()]
+
+    def settle(self, context: Any, plan: Any) -> None:
+        """The file on disk is known, also to its motions."""
+        editor_exporting.settle(plan, editor_model_of(context))
+
+
 class MOTIONBRIDGE_OT_level_save_back(_OfOneObject, BlenderOperator):
     """Write the active level object to its source file, after a preview of the changes, with a backup"""
 
@@ -224,5 +258,6 @@ CLASSES = (
     MOTIONBRIDGE_OT_skeletal_save_back,
     MOTIONBRIDGE_OT_path_save_back,
     MOTIONBRIDGE_OT_descent_save_back,
+    MOTIONBRIDGE_OT_editor_model_save_back,
     MOTIONBRIDGE_OT_level_save_back,
 )

@@ -105,6 +105,29 @@ def model_to_export(context: Any, collection: str) -> Any:
     return holder
 
 
+def editor_model_of(context: Any) -> Any:
+    """What remembers the editor's model that the active object is part of, or None."""
+    shown = context.view_layer.objects.active
+    while shown is not None and not shown.motionbridge_editor_model.is_model:
+        shown = shown.parent
+    return shown
+
+
+def editor_model_to_export(context: Any, collection: str) -> Any:
+    """The object that remembers the editor's model that an export means. Raises `WriteError`."""
+    inside = objects_of(collection) if collection else context.scene.objects
+    holders = [shown for shown in inside if shown.motionbridge_editor_model.is_model]
+    active = None if collection else editor_model_of(context)
+    if active is not None:
+        return active
+    if len(holders) != 1:
+        raise WriteError(
+            f"there are {len(holders) or 'no'} imported models of the editor to choose from",
+            remedy="Select the armature or a mesh of the model; in a collection that exports one, keep one",
+        )
+    return holders[0]
+
+
 def mover_to_export(context: Any, collection: str) -> Any:
     """The object whose path is meant: the only one that moves (else the only curve) of ``collection``, else the active.
 

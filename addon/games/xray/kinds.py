@@ -3,7 +3,7 @@
 from ..kinds import Drop, FileKind
 
 MODELS = FileKind("xray_ogf", "X-Ray Model", ("ogf",))
-EDITOR_MODELS = FileKind("xray_object", "X-Ray Editor Model", ("object",), exported=())
+EDITOR_MODELS = FileKind("xray_object", "X-Ray Editor Model", ("object",))
 MOTIONS = FileKind("xray_omf", "X-Ray Motions", ("omf",), inside=("ogf",), drop=Drop.MOTION)
 EDITOR_MOTIONS = FileKind("xray_skl", "X-Ray Editor Motions", ("skl",), inside=("object",), drop=Drop.MOTION)
 BONES = FileKind("xray_bones", "X-Ray Bone Properties", ("bones",))

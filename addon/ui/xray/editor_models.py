@@ -1,25 +1,32 @@
-"""Models of the editor (.object): import, and the panel about what the file says."""
+"""Models of the editor (.object): import, export, check, and the panels about what the file says."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 
+from ...blender import mesh as meshes
+from ...blender import scope
+from ...core import files
 from ...core.report import Report
 from ...games.xray import kinds
-from ...games.xray.models import editor_importing
-from ...games.xray.options import ModelImportOptions
-from ..bases import BlenderOperator, BlenderPanel, ImportHelper
-from ..files import FileImport
+from ...games.xray.models import editor_exporting, editor_importing
+from ...games.xray.options import ModelExportOptions, ModelImportOptions
+from .. import layouts
+from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper
+from ..files import FileExport, FileImport, draw_backup, is_collection_exporter
 from ..layouts import fields
-from ..operation import Outcome
-from ..options import properties_from
+from ..operation import Operation, Outcome
+from ..options import options_from, properties_from
 from ..preferences import model_options
+from ..target import editor_model_of, editor_model_to_export
 from ..translations import said
 from .models import MOTION_ITEMS, PropertiesPanel, draw_references, draw_user_data, import_motions
 
 ModelImportProperties: Any = properties_from(ModelImportOptions)
+ModelExportProperties: Any = properties_from(ModelExportOptions)
 
 
 class IMPORT_SCENE_OT_xray_object(ModelImportProperties, FileImport, ImportHelper, BlenderOperator):
@@ -59,6 +66,92 @@ class IMPORT_SCENE_OT_xray_object(ModelImportProperties, FileImport, ImportHelpe
         return Outcome(said("Imported models: {} (bones: {}, meshes: {})").format(len(made), bones, meshes))
 
 
+class EXPORT_SCENE_OT_xray_object(ModelExportProperties, FileExport, ExportHelper, BlenderOperator):
+    """Export an imported model of the editor of S.T.A.L.K.E.R. (X-Ray); unedited parts keep their bytes"""
+
+    bl_idname = "export_scene.xray_object"
+    bl_label = "Export X-Ray Editor Model"
+
+    filename_ext = ".object"
+    filter_glob: StringProperty(default=kinds.EDITOR_MODELS.exported_glob, options={"HIDDEN"})
+    collection: StringProperty(
+        name="Source Collection", description="Export the model of this collection", options={"HIDDEN"}
+    )
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """There is a model that was imported."""
+        cls.poll_message_set("No imported X-Ray editor model in the scene")
+        there = any(shown.motionbridge_editor_model.is_model for shown in context.scene.objects)
+        return there or is_collection_exporter(cls)
+
+    def suggest(self, context: Any) -> None:
+        """The file the model came from."""
+        holder = editor_model_of(context)
+        if holder is not None:
+            self.filepath = bpy.path.abspath(holder.motionbridge_editor_model.path)
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        """The options."""
+        layout = fields(self.layout)
+        for name in ("skeleton", "meshes"):
+            layout.prop(self, name)
+        draw_backup(layout, self, self.filepath)
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Plan and write."""
+        path = self.named_file(kinds.EDITOR_MODELS)
+        holder = editor_model_to_export(context, self.collection)
+        options = options_from(self, ModelExportOptions, backup=self.backup)
+        plan = editor_exporting.plan_export(context, holder, path, options, report)
+        files.warn_of_replacing(path, report)
+        plan.write(backup=self.backup)
+        return Outcome(f"{Path(path).name}: {plan.sentence()}")
+
+
+class MOTIONBRIDGE_OT_editor_model_check(Operation, BlenderOperator):
+    """Find what the game's editors would not take, and select the first such faces or vertices"""
+
+    bl_idname = "motionbridge.editor_model_check"
+    bl_label = "Select Invalid Elements"
+    bl_options = {"REGISTER", "UNDO"}
+
+    number: IntProperty(name="Finding", description="Index of the finding to select", default=0, min=0)
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active object is part of a model."""
+        cls.poll_message_set("The active object is not part of an imported X-Ray editor model")
+        return editor_model_of(context) is not None
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """Nothing: elements are selected."""
+        return ()
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Report everything, select the elements of one finding."""
+        holder = editor_model_of(context)
+        with scope.leaving_edit_mode(context):
+            found = editor_exporting.find_problems(holder, report)
+        layouts.remember_check(holder, len(found))
+        if not found:
+            return Outcome(said("No errors or warnings found"))
+        for one in found:
+            report.warn(one.problem.line, one.shown.name)
+        selectable = [one for one in found if len(one.faces) or len(one.vertices)]
+        if not selectable:
+            return Outcome(said("Findings: {}").format(len(found)))
+        number = min(self.number, len(selectable) - 1)
+        chosen = selectable[number]
+        meshes.select_elements(chosen.shown, chosen.faces, chosen.vertices)
+        context.view_layer.objects.active = chosen.shown
+        chosen.shown.select_set(True)
+        context.tool_settings.mesh_select_mode = (not len(chosen.faces), False, bool(len(chosen.faces)))
+        scope.set_mode("EDIT")
+        words = (number + 1, len(selectable), chosen.problem.sentence)
+        return Outcome(said("Selected finding {} of {}: {}").format(*words))
+
+
 class MOTIONBRIDGE_PT_editor_model(PropertiesPanel, BlenderPanel):
     """The editor's model that the object came from."""
 
@@ -76,6 +169,10 @@ class MOTIONBRIDGE_PT_editor_model(PropertiesPanel, BlenderPanel):
         holder = context.object
         model = holder.motionbridge_editor_model
         layout.prop(model, "path", text="")
+        row = layout.row(align=True)
+        row.operator("motionbridge.editor_model_save_back", icon="FILE_TICK")
+        row.operator("motionbridge.editor_model_check", icon="VIEWZOOM")
+        layouts.draw_last_check(layout, holder)
         layout.grid_flow(columns=2, align=True, even_columns=True).prop(model, "shown_flags")
         column = self.fields()
         column.prop(model, "lod")
@@ -129,6 +226,8 @@ class MOTIONBRIDGE_PT_surface(PropertiesPanel, BlenderPanel):
 
 CLASSES = (
     IMPORT_SCENE_OT_xray_object,
+    EXPORT_SCENE_OT_xray_object,
+    MOTIONBRIDGE_OT_editor_model_check,
     MOTIONBRIDGE_PT_editor_model,
     MOTIONBRIDGE_PT_editor_parts,
     MOTIONBRIDGE_PT_surface,

@@ -45,7 +45,7 @@ def decode_mesh(mesh: Mesh, model: Model, report: Report) -> PolygonMesh:
     if lost:
         report.warn(said_of(lost, "faces", "refer to missing points or vmrefs; left out"), mesh.label)
     corners = corners[valid]
-    uvs, weights = _vmref_values(mesh, refs, model, report)
+    uvs, weights = vmref_values(mesh, refs, model, report)
     point, vmref = corners[:, :, 0], corners[:, :, 1]
     vertex, source, speaker = _vertices(point, vmref, weights, len(positions))
     index, surfaces = _surfaces(mesh, len(valid), report)
@@ -87,7 +87,7 @@ def _surfaces(mesh: Mesh, faces: int, report: Report) -> tuple[Indices, list[str
     return index, [entry.label for entry in entries]
 
 
-def _vmref_values(
+def vmref_values(
     mesh: Mesh, refs: VertexMapRefs | None, model: Model, report: Report
 ) -> tuple[NDArray[np.float32], VertexWeights]:
     """(vmrefs, 2) texture coordinates, the first of each, and the weights of vmrefs (``vertices`` are vmrefs)."""

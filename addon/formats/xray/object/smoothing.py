@@ -62,12 +62,18 @@ def groups_of(mesh: Mesh) -> NDArray[np.uint32]:
 
 
 def rule_of(mesh: Mesh) -> Rule:
-    """The rule that the file's numbers follow."""
+    """The rule that counts: normals, where the mesh has as many as it needs."""
     faces, stored = mesh.first(Faces), mesh.first(Normals)
+    if faces is not None and stored is not None and len(stored.normals) == len(faces.corners):
+        return Rule.NORMALS
+    return rule_of_groups(mesh)
+
+
+def rule_of_groups(mesh: Mesh) -> Rule:
+    """The rule of the number per face, which counts where there are no normals."""
+    faces = mesh.first(Faces)
     if faces is None:
         return Rule.EDGES
-    if stored is not None and len(stored.normals) == len(faces.corners):
-        return Rule.NORMALS
     groups = groups_of(mesh)
     if (groups[groups != FLAT] <= _HIGHEST_BITS).all() and not contradictions(_points_of(faces), groups):
         return Rule.EDGES
@@ -99,10 +105,10 @@ def hard_sides(groups: NDArray[np.uint32]) -> NDArray[np.bool_]:
 def _sides(corners: NDArray[np.int64]) -> _Sides:
     first, second = corners.ravel(), np.roll(corners, -1, axis=1).ravel()
     low, high = np.minimum(first, second), np.maximum(first, second)
-    return _Sides(_numbered(low, high), first, second)
+    return _Sides(numbered_pairs(low, high), first, second)
 
 
-def _numbered(major: NDArray[np.int64], minor: NDArray[np.int64]) -> NDArray[np.int64]:
+def numbered_pairs(major: NDArray[np.int64], minor: NDArray[np.int64]) -> NDArray[np.int64]:
     """(n,) the same number, from 0, for equal pairs; numbers ascend as the pairs do."""
     order = np.lexsort((minor, major))
     result = np.empty(len(order), np.int64)
@@ -168,7 +174,7 @@ def _grouped(corners: NDArray[np.int64], groups: NDArray[np.int64]) -> NDArray[n
     """(corners,) the same number at the same point in the same group; one of its own if flat."""
     value = np.repeat(groups, 3)
     alone = np.repeat(-1 - np.arange(len(groups)), 3)
-    return _numbered(corners.ravel(), np.where(value == FLAT, alone, value))
+    return numbered_pairs(corners.ravel(), np.where(value == FLAT, alone, value))
 
 
 def _around(corners: NDArray[np.int64], groups: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -184,10 +190,10 @@ def _around(corners: NDArray[np.int64], groups: NDArray[np.int64]) -> NDArray[np
     alike = sides.first[mine] == sides.first[theirs]
     ones = np.concatenate([mine, following[mine]])
     others = np.concatenate([np.where(alike, theirs, following[theirs]), np.where(alike, following[theirs], theirs)])
-    return _connected(len(back), ones, others)
+    return connected(len(back), ones, others)
 
 
-def _connected(count: int, ones: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
+def connected(count: int, ones: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
     """(count,) the lowest number that pairs lead to from each, in a number of steps that grows slowly with count."""
     label: NDArray[np.int64] = np.arange(count)
     while len(ones):
@@ -208,7 +214,7 @@ def _connected(count: int, ones: NDArray[np.int64], others: NDArray[np.int64]) -
 def _summed_masks(corners: NDArray[np.int64], masks: NDArray[np.int64], flat: Floats) -> Floats:
     """(corners, 3) the sums over faces at the point with a common bit; the face's own normal if it has no bit."""
     points, value = corners.ravel(), np.repeat(masks, 3)
-    kind = _numbered(points, value)
+    kind = numbered_pairs(points, value)
     count = int(kind.max()) + 1 if len(kind) else 0
     sums = _summed(kind, np.repeat(flat, 3, axis=0))
     point_of, mask_of = np.zeros(count, np.int64), np.zeros(count, np.int64)

@@ -13,7 +13,7 @@ from typing import Any
 
 import bpy
 
-from ....blender import armature, attributes, scope
+from ....blender import armature, attributes, scope, sharp_mesh
 from ....blender import mesh as meshes
 from ....blender.armature import matrices_of
 from ....blender.properties import keep
@@ -27,6 +27,7 @@ from ....formats.xray import object as editor_model
 from ....formats.xray import skl
 from ....formats.xray.object.chunk_types import TWO_SIDED, Authorship, LodName, ObjectFlags, Surface
 from ....formats.xray.object.mapping import decode_mesh, decode_skeleton
+from ....formats.xray.object.smoothing import Rule, rule_of
 from ....formats.xray.ogf.chunk_types import UserData
 from ..bones import values as bone_values
 from ..game_tree import GameTree, tree_of
@@ -51,6 +52,8 @@ def import_model(context: Any, path: Path | str, options: ModelImportOptions, re
     tree = tree_of(path, options.game_folder, options.textures_folder)
     surfaces = _Surfaces(model, tree, options, report)
     made = [_build_mesh(mesh, number, surfaces, given) for number, mesh in enumerate(decoded)]
+    for shown, mesh, held in zip(made, decoded, model.meshes, strict=len(made) > 0):
+        sharp_mesh.remember(shown.data, mesh, report, normals=rule_of(held) is Rule.NORMALS)
     holder = rig or (made[0] if len(made) == 1 else bpy.data.objects.new(path.stem, None))
     gather_below(holder, made, into)
     _remember(holder, model, path, data)

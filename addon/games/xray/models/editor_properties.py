@@ -45,6 +45,7 @@ class EditorModelProperties(bpy.types.PropertyGroup):
     path: StringProperty(name="Path", description="Path of the imported model", subtype="FILE_PATH")
     document: bytes_property("The model as stored in its file")
     document_seal: seal_property()
+    saved: StringProperty(name="Digest", description="The file as last saved", options={"HIDDEN"})
     flags: StringProperty(name="Flags", description="Flags of the object in hexadecimal: 1 dynamic, 2 progressive")
     shown_flags: EnumProperty(
         name="Flags",

@@ -159,7 +159,7 @@ def _gather_mesh(shown: Any, holder: Any, labels: list[str], report: Report) -> 
         report.warn("shape keys are left out: the game has none", shown.name)
     gathered = meshes.gather(shown)
     mesh = gathered.mesh
-    place = _place(shown, holder)
+    place = place_of(shown, holder)
     if np.abs(place - np.eye(4)).max() > 1e-6:
         mesh = transformed(mesh, place)
     if holder.type == "ARMATURE":
@@ -170,7 +170,7 @@ def _gather_mesh(shown: Any, holder: Any, labels: list[str], report: Report) -> 
     return mesh, gathered.exact_normals
 
 
-def _place(shown: bpy.types.Object, holder: Any) -> Floats:
+def place_of(shown: bpy.types.Object, holder: Any) -> Floats:
     """(4, 4) the object's transform in the model."""
     if shown == holder:
         return np.eye(4)
@@ -207,7 +207,7 @@ def gather_skeleton(rig: bpy.types.Object, base: Ogf) -> Skeleton:
     turns, offsets = now.rotations[places], now.translations[places]
     file = decode_skeleton(base, Report())
     in_file = {label.lower(): number for number, label in enumerate(file.bones)}
-    untouched = _untouched_rest(rig)
+    untouched = untouched_rest(rig)
     for number, (bone, label) in enumerate(zip(ordered, labels, strict=True)):
         known = in_file.get(label.lower())
         if known is not None and bone.name in untouched:
@@ -216,7 +216,7 @@ def gather_skeleton(rig: bpy.types.Object, base: Ogf) -> Skeleton:
     return Skeleton(rig.name, labels, np.array(parents, np.int32), turns, offsets, space.XRAY_ROOT_FRAME)
 
 
-def _untouched_rest(rig: Any) -> set[str]:
+def untouched_rest(rig: Any) -> set[str]:
     """Bones that stand to their parents as they did after the import."""
     bones = rig.data.bones
     place_of = {bone.name: place for place, bone in enumerate(bones)}

@@ -1,0 +1,94 @@
+"""Meshes with sharp edges and a normal per corner, to be compared later: what Blender makes of both is remembered.
+
+Before 4.5 giving a mesh custom normals marks edges as sharp, and changes the normals. There both are kept as they were
+given, beside what Blender made of them, and count as long as Blender still has the latter.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.model import Attribute, Domain, PolygonMesh
+from ..core.report import Report
+from . import attributes, compat, material
+from .mesh import corner_normals, corner_uvs, edges_between, keep_normals, outside_edit_mode, positions_of, triangles_of
+
+GIVEN_SHARP, SHOWN_SHARP = "given_sharp", "shown_sharp"
+
+
+def remember(data: Any, mesh: PolygonMesh, report: Report, *, normals: bool) -> None:
+    """Keep the sharp edges of ``mesh``, and its normals if wanted, on the mesh built from it if Blender made others."""
+    if compat.NORMALS_BY_ATTRIBUTE or mesh.corner_normals is None or mesh.sharp_edges is None:
+        return
+    given, shown = edges_between(data, mesh.sharp_edges), sharp_of(data)
+    if not np.array_equal(shown, given):
+        for attribute, values in ((GIVEN_SHARP, given), (SHOWN_SHARP, shown)):
+            data.attributes.new(attribute, "BOOLEAN", "EDGE").data.foreach_set("value", values)
+    if normals:
+        keep_normals(data, mesh.corner_normals, mesh.name, report)
+
+
+def sharp_of(data: Any, name: str = "sharp_edge") -> NDArray[np.bool_]:
+    """(edges,) which are sharp."""
+    result = np.zeros(len(data.edges), np.bool_)
+    stored = data.attributes.get(name)
+    if stored is not None and stored.domain == "EDGE" and len(result):
+        stored.data.foreach_get("value", result)
+    return result
+
+
+def gather(shown: Any, wanted: attributes.Wanted) -> tuple[PolygonMesh, NDArray[np.int32]]:
+    """An object's own mesh as triangles, in its own space: uv and normals of corners, sharp edges, weights.
+
+    Materials are Blender's names; sides of flat faces are sharp. Existing ``wanted`` attributes. Also (triangles,) the
+    polygon that each is cut from.
+    """
+    with outside_edit_mode(shown) as data:
+        cut, faces = triangles_of(data)
+        flat = cut.ravel()
+        corners = np.empty(len(data.loops), np.int32)
+        if len(corners):
+            data.attributes[".corner_vert"].data.foreach_get("value", corners)
+        uvs = corner_uvs(data)
+        index = attributes.gather(data, "material_index", Domain.FACE, np.int32)
+        normals, _ = corner_normals(data)
+        mesh = PolygonMesh(
+            shown.name,
+            positions_of(data),
+            np.full(len(cut), 3, np.int32),
+            corners[flat],
+            None if uvs is None else uvs[flat],
+            materials=[material.gather(used) for used in data.materials],
+            material_index=np.zeros(len(cut), np.int32) if index is None else index[faces],
+            groups=[group.name for group in shown.vertex_groups],
+            corner_normals=normals[flat],
+        )
+        if len(shown.vertex_groups):
+            mesh.weights = attributes.gather_vertex_groups(data, np.zeros(0, np.int32))
+        mesh.sharp_edges = _sharp_pairs(data, mesh.corners.reshape(-1, 3), faces)
+        for name, (domain, kind) in wanted.items():
+            values = attributes.gather(data, name, domain, kind)
+            if values is not None:
+                mesh.attributes[name] = Attribute(domain, values[faces] if domain is Domain.FACE else values)
+    return mesh, faces
+
+
+def _sharp_pairs(data: Any, corners: NDArray[np.int32], faces: NDArray[np.int32]) -> NDArray[np.int32]:
+    """(edges, 2) the vertices of sharp edges, and of all sides of flat faces."""
+    if not len(data.edges):
+        return np.zeros((0, 2), np.int32)
+    ends = np.empty(2 * len(data.edges), np.int32)
+    data.edges.foreach_get("vertices", ends)
+    sharp = sharp_of(data)
+    if data.attributes.get(SHOWN_SHARP) is not None:
+        sharp = np.where(sharp == sharp_of(data, SHOWN_SHARP), sharp_of(data, GIVEN_SHARP), sharp)
+    pairs = ends.reshape(-1, 2)[sharp]
+    flat = attributes.gather(data, "sharp_face", Domain.FACE, np.bool_)
+    if flat is None or not flat.any():
+        return pairs
+    chosen = corners[flat[faces]]
+    sides = np.stack([chosen, np.roll(chosen, -1, axis=1)], axis=2).reshape(-1, 2)
+    return np.concatenate([pairs, sides])

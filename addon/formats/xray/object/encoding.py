@@ -1,0 +1,408 @@
+"""A mesh as Blender has it back onto the chunks of the imported mesh: what is not edited keeps its bytes.
+
+While vertices and faces are those of the import, an edit replaces the chunks that it is about: points with their box,
+normals, smoothing, the faces of surfaces; texture coordinates and weights together, as faces name both by one number.
+With other faces the geometry is written anew; all else of the mesh stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core import names, quantum, space
+from ....core.changes import Changes
+from ....core.model import Domain, PolygonMesh, VertexWeights
+from ....core.report import Report
+from ....core.text import said_of
+from ....core.triangles import row_groups
+from ..chunks import Chunk, Section
+from .document import Mesh, Model
+from .geometry import CHUNK_IDS, Geometry, box_of, chunk_values, new_mesh
+from .mapping import POINT, SMOOTHING, decode_mesh, vmref_values
+from .mesh_chunks import (
+    FLAT,
+    MAPS,
+    MASKS,
+    Box,
+    Faces,
+    MeshFlags,
+    Normals,
+    Points,
+    Smoothing,
+    SurfaceFaces,
+    SurfacesOfFaces,
+    VertexMapRefs,
+    VertexMaps,
+)
+from .sharpness import sides_of, stored_as
+from .smoothing import Rule, groups_of, rule_of, rule_of_groups
+
+Indices = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Groups = NDArray[np.uint32]
+
+_SHAPE = (Points, Faces, Smoothing, Normals, VertexMapRefs, SurfacesOfFaces, VertexMaps, Box)
+
+
+@dataclass
+class _Compared:
+    """What of a mesh with the faces of the import is edited; ``then`` the import, ``positions`` with its bits.
+
+    ``moved`` and ``weighed`` (vertices,), ``mapped`` and ``turned`` (corners,), ``surfaced`` (faces,), ``sharpened``.
+    """
+
+    then: PolygonMesh
+    positions: NDArray[np.float32]
+    moved: Flags
+    mapped: Flags
+    turned: Flags
+    weighed: Flags
+    surfaced: Flags
+    sharpened: bool
+
+    def changes(self) -> Changes:
+        """In words."""
+        found = Changes()
+        for changed, noun in (
+            (self.moved, "vertices"),
+            (self.mapped, "texture coordinates"),
+            (self.turned, "normals"),
+            (self.weighed, "vertices with other weights"),
+            (self.surfaced, "faces with another surface"),
+        ):
+            found.count(changed, noun)
+        if self.sharpened:
+            found.lines.append("sharp edges")
+        return found
+
+
+def encode_mesh(mesh: PolygonMesh, base: Mesh, model: Model, report: Report) -> tuple[Mesh, Changes]:
+    """The mesh ``base`` of ``model`` with what is edited in ``mesh``, and what that is; ``base`` itself without edits.
+
+    ``mesh`` has triangles, groups by names of bones and materials by names of surfaces. Raises `WriteError`.
+    """
+    found = Report()
+    then = decode_mesh(base, model, found)
+    if not _same_faces(mesh, then):
+        geometry = _geometry(mesh, base, model, report)
+        changes = Changes(lines=[f"faces ({len(then.counts)} -> {len(mesh.counts)})"])
+        return _with_smoothing(
+            _with_values(base, chunk_values(geometry), _SHAPE), mesh, base, geometry, report
+        ), changes
+    compared = _compare(mesh, then, rule_of(base))
+    changes = compared.changes()
+    if not changes:
+        return base, changes
+    faces = base.first(Faces)
+    whole = faces is not None and len(faces.corners) == len(then.counts)
+    if not whole or compared.mapped.any() or compared.weighed.any() or _tears(mesh, compared, base):
+        return _rebuilt(mesh, compared, base, model, report), changes
+    return _edited(mesh, compared, base, report), changes
+
+
+def encode_new_mesh(mesh: PolygonMesh, model: Model, rule: Rule, report: Report) -> Mesh:
+    """A mesh that was not imported, its sharp edges by ``rule`` (edges or groups). Raises `WriteError`."""
+    geometry = _geometry(mesh, None, model, report)
+    made = new_mesh(names.encode(mesh.name), geometry)
+    old = np.full(len(geometry.corners), 0 if rule is Rule.EDGES else FLAT, np.uint32)
+    corners = geometry.point[geometry.corners]
+    made, lost = _sharpened(made, rule, corners, _sharp_points(mesh, geometry.point), old)
+    _warn(rule, lost, mesh.name, report)
+    return made
+
+
+def _same_faces(mesh: PolygonMesh, then: PolygonMesh) -> bool:
+    return (
+        len(mesh.positions) == len(then.positions)
+        and (mesh.uvs is None) == (then.uvs is None)
+        and np.array_equal(mesh.corners, then.corners)
+    )
+
+
+# ---- what is edited
+
+
+def _compare(mesh: PolygonMesh, then: PolygonMesh, rule: Rule) -> _Compared:
+    positions, moved = quantum.kept(mesh.positions, then.positions)
+    corners = len(mesh.corners)
+    mapped = np.zeros(corners, np.bool_)
+    if mesh.uvs is not None and then.uvs is not None:
+        mapped = quantum.kept(mesh.uvs, then.uvs)[1]
+    turned = np.zeros(corners, np.bool_)
+    if rule is Rule.NORMALS and mesh.corner_normals is not None and then.corner_normals is not None:
+        shown = np.where(
+            np.isfinite(then.corner_normals).all(axis=1, keepdims=True), then.corner_normals, np.float32(0)
+        )
+        turned = quantum.kept(mesh.corner_normals, shown)[1]
+    mine, theirs = (_surface_of_faces(one) for one in (mesh, then))
+    vertices = mesh.corners.reshape(-1, 3).astype(np.int64)
+    sharp_now, sharp_then = (sides_of(vertices, _pairs(one)) for one in (mesh, then))
+    return _Compared(
+        then,
+        positions,
+        moved,
+        mapped,
+        turned,
+        _other_weights(mesh, then),
+        mine != theirs,
+        bool((sharp_now != sharp_then).any()),
+    )
+
+
+def _pairs(mesh: PolygonMesh) -> Indices:
+    return np.zeros((0, 2), np.int64) if mesh.sharp_edges is None else mesh.sharp_edges.astype(np.int64)
+
+
+def _surface_of_faces(mesh: PolygonMesh) -> NDArray[np.str_]:
+    """(faces,) names in lower case."""
+    if not mesh.materials or mesh.material_index is None:
+        return np.full(len(mesh.counts), "")
+    listed = np.array([material.name.lower() for material in mesh.materials])
+    return listed[np.clip(mesh.material_index, 0, len(listed) - 1)]
+
+
+def _other_weights(mesh: PolygonMesh, then: PolygonMesh) -> Flags:
+    """(vertices,) whether a vertex has other weights. Blender holds weights from 0 to 1."""
+    result = np.zeros(len(mesh.positions), np.bool_)
+    labels = {label: number for number, label in reversed(list(enumerate(then.groups)))}
+    own = [labels.setdefault(label, len(labels)) for label in mesh.groups]
+    known = [labels[label] for label in then.groups]
+    mine, theirs = _keyed(mesh.weights, own, len(labels)), _keyed(then.weights, known, len(labels))
+    for one, other in ((mine, theirs), (theirs, mine)):
+        alone = one[0][~np.isin(one[0], other[0])]
+        result[alone // max(len(labels), 1)] = True
+    _, here, there = np.intersect1d(mine[0], theirs[0], return_indices=True)
+    differ = quantum.kept(mine[1][here, None], np.clip(theirs[1], 0, 1)[there, None])[1]
+    result[mine[0][here[differ]] // max(len(labels), 1)] = True
+    return result
+
+
+def _keyed(weights: VertexWeights | None, group: Sequence[int], groups: int) -> tuple[Indices, NDArray[np.float32]]:
+    """(weights,) vertex and group as one number, and the weights."""
+    if weights is None or not len(weights.weights):
+        return np.zeros(0, np.int64), np.zeros(0, np.float32)
+    return weights.vertices.astype(np.int64) * groups + np.array(group, np.int64)[weights.groups], weights.weights
+
+
+def _points_of(mesh: PolygonMesh) -> Indices:
+    """(vertices,) the point of the file of each, by the attribute of the import."""
+    stored = mesh.values(POINT, Domain.VERTEX)
+    return np.arange(len(mesh.positions)) if stored is None else stored.astype(np.int64)
+
+
+def _tears(mesh: PolygonMesh, compared: _Compared, base: Mesh) -> bool:
+    """Whether vertices of one point are no longer at one place."""
+    point, points = _points_of(mesh), base.first(Points)
+    if points is None or len(point) <= len(points.positions):
+        return False
+    return bool(
+        (compared.positions != compared.positions[point]).any(axis=1)[compared.moved | compared.moved[point]].any()
+    )
+
+
+# ---- with the faces of the import
+
+
+def _edited(mesh: PolygonMesh, compared: _Compared, base: Mesh, report: Report) -> Mesh:
+    values: dict[type, Any] = {}
+    points, faces = base.first(Points), base.first(Faces)
+    if points is None or faces is None:
+        return base
+    if compared.moved.any():
+        count = len(points.positions)
+        positions = np.where(
+            compared.moved[:count, None], space.xray_points(compared.positions[:count]), points.positions
+        ).astype(np.float32)
+        values[Points] = Points(positions, points.faces)
+        values[Box] = Box(box_of(positions))
+    stored = base.first(Normals)
+    if compared.turned.any() and stored is not None and mesh.corner_normals is not None:
+        values[Normals] = Normals(_xray_corners(_xray(mesh.corner_normals), compared.turned, stored.normals))
+    if compared.surfaced.any():
+        values[SurfacesOfFaces] = SurfacesOfFaces(_surface_faces(mesh, base))
+    made = _with_values(base, values, ())
+    if not compared.sharpened:
+        return made
+    corners = faces.corners[:, :, 0].astype(np.int64)
+    rule = rule_of_groups(base)
+    made, lost = _sharpened(made, rule, corners, _sharp_points(mesh, _points_of(mesh)), groups_of(base))
+    _warn(rule, lost, base.label, report)
+    return made
+
+
+def _xray(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """(faces, 3, 3) vectors of corners in X-Ray's axes and order of corners."""
+    result: NDArray[np.float32] = space.xray_points(vectors).reshape(-1, 3, 3)[:, [0, 2, 1]]
+    return result
+
+
+def _xray_corners(made: NDArray[np.float32], changed: Flags, old: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Values of corners (faces, 3, ...) that are ``changed`` (in Blender's order), the others as ``old``."""
+    result: NDArray[np.float32] = np.where(changed.reshape(-1, 3)[:, [0, 2, 1], None], made, old).astype(np.float32)
+    return result
+
+
+def _surface_faces(mesh: PolygonMesh, base: Mesh | None) -> list[SurfaceFaces]:
+    """The faces of each surface, those of the import first, in their order."""
+    listed = base.first(SurfacesOfFaces) if base is not None else None
+    known = {entry.label.lower(): entry.surface for entry in (listed.surfaces if listed is not None else ())}
+    for material in mesh.materials:
+        known.setdefault(material.name.lower(), names.encode(material.name))
+    index = _surface_of_faces(mesh)
+    found = [SurfaceFaces(name, np.flatnonzero(index == key).astype(np.int32)) for key, name in known.items()]
+    return [entry for entry in found if len(entry.faces)]
+
+
+def _rebuilt(mesh: PolygonMesh, compared: _Compared, base: Mesh, model: Model, report: Report) -> Mesh:
+    """Texture coordinates and weights anew, with the bits of the import where they are not edited."""
+    geometry = _geometry(mesh, base, model, report)
+    points, faces, refs = base.first(Points), base.first(Faces), base.first(VertexMapRefs)
+    if points is None or faces is None or refs is None or len(faces.corners) != len(geometry.corners):
+        made = _with_values(base, chunk_values(geometry), _SHAPE)
+        return _with_smoothing(made, mesh, base, geometry, report)
+    same = ~compared.moved & (_points_of(mesh) < len(points.positions))
+    geometry.positions[same] = points.positions[_points_of(mesh)[same]]
+    uvs = vmref_values(mesh=base, refs=refs, model=model, report=Report())[0]
+    geometry.uvs = _xray_corners(geometry.uvs, compared.mapped, uvs[faces.corners[:, :, 1]])
+    geometry.weights = _joined_weights(geometry, compared.then, compared.weighed, _weight_maps(model))
+    stored = base.first(Normals)
+    if geometry.normals is not None and stored is not None:
+        geometry.normals = _xray_corners(geometry.normals, compared.turned, stored.normals)
+    values = chunk_values(geometry)
+    if not compared.surfaced.any():
+        del values[SurfacesOfFaces]
+    if not compared.moved.any() and len(values[Points].positions) == len(points.positions):
+        del values[Points], values[Box]
+    made = _with_values(base, values, (VertexMaps,))
+    if not compared.sharpened:
+        return made
+    return _with_smoothing(made, mesh, base, geometry, report)
+
+
+def _joined_weights(
+    geometry: Geometry, then: PolygonMesh, changed: Flags, maps: dict[str, bytes]
+) -> VertexWeights | None:
+    """The weights of ``geometry`` for vertices that are ``changed``, those of the import for the others."""
+    mine, theirs = geometry.weights, then.weights
+    if theirs is None:
+        return mine
+    named = [maps.get(label, names.encode(label)) for label in then.groups]
+    groups = [*geometry.groups, *(name for name in dict.fromkeys(named) if name not in geometry.groups)]
+    geometry.groups = groups
+    of_group = np.array([groups.index(name) for name in named], np.int32)
+    stay = ~changed[theirs.vertices]
+    parts = [VertexWeights(theirs.vertices[stay], of_group[theirs.groups[stay]], theirs.weights[stay])]
+    if mine is not None:
+        new = changed[mine.vertices]
+        parts.append(VertexWeights(mine.vertices[new], mine.groups[new], mine.weights[new]))
+    return VertexWeights(
+        *(np.concatenate([getattr(one, name) for one in parts]) for name in ("vertices", "groups", "weights"))
+    )
+
+
+# ---- geometry of any faces
+
+
+def _weight_maps(model: Model) -> dict[str, bytes]:
+    """The name of each bone's weight map by the bone's."""
+    return {bone.name: names.encode(bone.weight_map or bone.name) for bone in reversed(model.bones)}
+
+
+def _geometry(mesh: PolygonMesh, base: Mesh | None, model: Model, report: Report) -> Geometry:
+    """The whole mesh in X-Ray's axes; vertices at one place that come from one point are one point."""
+    if mesh.uvs is None:
+        report.warn("the mesh has no UV map: texture coordinates are 0", mesh.name)
+    corners = space.xray_triangles(mesh.corners.reshape(-1, 3).astype(np.int64))
+    uvs = np.zeros((len(mesh.corners), 2), np.float32) if mesh.uvs is None else space.xray_uvs(mesh.uvs)
+    entries = _surface_faces(mesh, base)
+    surface = np.full(len(corners), -1, np.int64)
+    for number, entry in enumerate(entries):
+        surface[entry.faces] = number
+    maps = _weight_maps(model)
+    geometry = Geometry(
+        space.xray_points(mesh.positions).astype(np.float32),
+        _file_points(mesh),
+        corners,
+        uvs.reshape(-1, 3, 2)[:, [0, 2, 1]],
+        surface,
+        [entry.surface for entry in entries],
+        groups=[maps.get(label, names.encode(label)) for label in mesh.groups],
+        weights=mesh.weights,
+    )
+    if base is not None and rule_of(base) is Rule.NORMALS and mesh.corner_normals is not None:
+        geometry.normals = _xray(mesh.corner_normals)
+    return geometry
+
+
+def _file_points(mesh: PolygonMesh) -> Indices:
+    """(vertices,) the point each vertex is, in the order in which they first appear."""
+    stored = mesh.values(POINT, Domain.VERTEX)
+    if stored is None:
+        return np.arange(len(mesh.positions))
+    bits = np.ascontiguousarray(mesh.positions + np.float32(0)).view(np.int32)
+    group = row_groups(np.concatenate([stored.astype(np.int64)[:, None], bits], axis=1))
+    first = np.full(int(group.max()) + 1 if len(group) else 0, len(group), np.int64)
+    np.minimum.at(first, group, np.arange(len(group)))
+    rank = np.empty(len(first), np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[group]
+
+
+def _sharp_points(mesh: PolygonMesh, point: Indices) -> Indices:
+    """(edges, 2) sharp edges as points."""
+    return point[_pairs(mesh)]
+
+
+def _with_smoothing(made: Mesh, mesh: PolygonMesh, base: Mesh, geometry: Geometry, report: Report) -> Mesh:
+    old = mesh.values(SMOOTHING, Domain.FACE)
+    groups = np.full(len(geometry.corners), 0, np.uint32) if old is None else old.astype(np.int32).view(np.uint32)
+    corners = geometry.point[geometry.corners]
+    rule = rule_of_groups(base)
+    made, lost = _sharpened(made, rule, corners, _sharp_points(mesh, geometry.point), groups)
+    _warn(rule, lost, base.label, report)
+    return made
+
+
+def _sharpened(made: Mesh, rule: Rule, corners: Indices, pairs: Indices, old: Groups) -> tuple[Mesh, int]:
+    """The mesh with sharp edges by ``rule``, and how many it cannot hold; ``old`` (faces,) are kept where they fit."""
+    groups, lost = stored_as(rule, corners, sides_of(corners, pairs), old)
+    flags = made.first(MeshFlags)
+    if rule is Rule.MASKS and flags is not None:
+        made = made.replaced(flags, replace(flags, flags=flags.flags & ~MASKS))
+    result = _with_values(made, {Smoothing: Smoothing(groups)}, ())
+    if rule in (Rule.GROUPS, Rule.MASKS) and rule_of_groups(result) is not Rule.GROUPS:
+        # Few groups left: higher numbers tell them from edge bits.
+        groups = np.where(groups == FLAT, groups, groups + np.uint32(16))
+        result = _with_values(made, {Smoothing: Smoothing(groups)}, ())
+    return result, lost
+
+
+def _warn(rule: Rule, lost: int, name: str, report: Report) -> None:
+    if rule is Rule.MASKS:
+        report.warn("smoothing masks are written as groups, and the mesh's flag 4 is removed", name)
+    if lost:
+        report.warn(
+            f"{said_of(lost, 'sharp edges', 'end')} inside a smooth surface, which groups cannot store; they become "
+            "smooth",
+            name,
+        )
+
+
+def _with_values(base: Mesh, values: dict[type, Any], dropped: Sequence[type]) -> Mesh:
+    """The chunks of ``base`` with other ``values``; kinds of ``dropped`` without a value leave, new ones come last."""
+    left = dict(values)
+    sections: list[Section[Any]] = []
+    for part in base.sections:
+        kind = type(part.value)
+        fits = kind is not VertexMaps or part.value.layout == MAPS
+        if kind in left and fits:
+            sections.append(Section(part.chunk, left.pop(kind)))
+        elif kind not in dropped:
+            sections.append(part)
+    sections += [Section(Chunk(CHUNK_IDS[kind], b""), left[kind]) for kind in CHUNK_IDS if kind in left]
+    return Mesh(sections, base.tail)

@@ -1,0 +1,474 @@
+"""Models of the editor (`.object`) out of Blender: gather, encode onto the bytes that were imported.
+
+What is not edited is written as the file has it: chunk by chunk, mesh by mesh, bone by bone. Motions inside are saved
+with `motions`; here they stay what they were when the file was imported or last saved.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ....blender import armature, material, sharp_mesh
+from ....blender.properties import keep, kept
+from ....core import files, names, space
+from ....core.changes import Changes
+from ....core.errors import WriteError
+from ....core.model import Domain, PolygonMesh
+from ....core.problems import Problem, whole
+from ....core.report import Report
+from ....formats.xray import bones as bone_files
+from ....formats.xray import object as editor_model
+from ....formats.xray.bones import Bone, Bones, Part, Parts
+from ....formats.xray.chunks import Chunk, Section
+from ....formats.xray.object import bones as object_bones
+from ....formats.xray.object import findings
+from ....formats.xray.object.checks import problems
+from ....formats.xray.object.chunk_types import (
+    TWO_SIDED,
+    LodName,
+    NumberedParts,
+    ObjectFlags,
+    Surface,
+    Surfaces,
+)
+from ....formats.xray.object.document import MESHES, Meshes, Model
+from ....formats.xray.object.encoding import encode_mesh, encode_new_mesh
+from ....formats.xray.object.mapping import POINT, SMOOTHING
+from ....formats.xray.object.mesh_chunks import SurfacesOfFaces
+from ....formats.xray.object.smoothing import Rule, rule_of_groups
+from ....formats.xray.ogf.chunk_types import MOST_BONES, MotionReferences, MotionReferences2, UserData
+from ...plan import FilePlan, OtherBase, starts_from_disk
+from ..bones import properties as bone_properties
+from ..bones import values as bone_values
+from ..bones.file import OF_KIND
+from ..options import ModelExportOptions
+from .editor_properties import flags_of
+from .exporting import place_of, untouched_rest
+
+WANTED = {POINT: (Domain.VERTEX, np.int32), SMOOTHING: (Domain.FACE, np.int32)}
+
+
+def plan_export(context: Any, holder: Any, path: str, options: ModelExportOptions, report: Report) -> FilePlan:
+    """What exporting ``holder``, which remembers an imported model, would write at ``path``. Raises `WriteError`.
+
+    The scene stays as it is.
+    """
+    properties = holder.motionbridge_editor_model
+    data = kept(properties, "document")
+    if not properties.is_model or not data:
+        raise WriteError(
+            f"{holder.name!r} was not imported from a model of the editor", remedy="Import the model that it replaces"
+        )
+    if holder.mode == "EDIT":
+        holder.update_from_editmode()
+    # Matrices of objects moved by a script are only up to date after this.
+    context.view_layer.update()
+    base = editor_model.read(data, Path(properties.path).name, Report())
+    model, changes = base.model, Changes()
+    if options.skeleton and holder.type == "ARMATURE" and model.bones:
+        model = _with_bones(holder, model, changes, report)
+    if options.meshes:
+        found = _meshes_of(holder)
+        model = _with_meshes(holder, found, model, changes, report)
+        model = _with_surfaces(found, base.model, model, changes, report)
+    model = _with_texts(properties, model, changes)
+    if not changes:
+        return FilePlan(path, data, changes)
+    document = base.with_model(model)
+    before = Counter(problems(base))
+    for sentence in (Counter(problems(document)) - before).elements():
+        report.warn(f"editors of the game: {sentence}")
+    return FilePlan(path, editor_model.write(document), changes)
+
+
+def plan_save_back(context: Any, holder: Any, *, if_changed: OtherBase, report: Report) -> FilePlan:
+    """The model for the file it came from. Raises `WriteError`, also if that was changed by others."""
+    properties = holder.motionbridge_editor_model
+    path = bpy.path.abspath(properties.path)
+    imported = hashlib.sha256(kept(properties, "document")).hexdigest()
+    plan = plan_export(context, holder, path, ModelExportOptions(), report)
+    files.warn_of_replacing(path, report)
+    starts_from_disk(path, {imported, properties.saved, plan.digest}, if_changed)
+    return plan
+
+
+def settle(plan: FilePlan, holder: Any) -> None:
+    """After ``plan`` was saved back: the file on disk is known, also to the motions inside."""
+    holder.motionbridge_editor_model.saved = plan.digest
+    for file in holder.motionbridge_skeletal_files:
+        if file.embedded and bpy.path.abspath(file.path) == bpy.path.abspath(plan.path):
+            file.sha256 = plan.digest
+
+
+def follow_motions(holder: Any, path: str, motions: Any, digest: str) -> None:
+    """After motions were saved into the model at ``path``: what ``holder`` remembers of it has them too.
+
+    The file of that SHA-256 (``digest``) is only known if nothing else in it is different.
+    """
+    properties = holder.motionbridge_editor_model
+    data = kept(properties, "document")
+    if not properties.is_model or not data or bpy.path.abspath(properties.path) != path:
+        return
+    base = editor_model.read(data, path, Report())
+    data = editor_model.write(base.with_model(base.model.with_motions(motions)))
+    keep(properties, "document", data)
+    if hashlib.sha256(data).hexdigest() == digest:
+        properties.saved = digest
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A problem of one object: ``faces`` and ``vertices`` indices of Blender's polygons and vertices."""
+
+    shown: Any
+    problem: Problem
+    faces: NDArray[np.int64]
+    vertices: NDArray[np.int64]
+
+
+def find_problems(holder: Any, report: Report) -> list[Finding]:
+    """What editors or the game would not take of a model, its meshes first."""
+    none = np.zeros(0, np.int64)
+    bones = bone_properties.bones_in_order(holder) if holder.type == "ARMATURE" else None
+    found: list[Finding] = []
+    for shown in _meshes_of(holder):
+        mesh, faces = sharp_mesh.gather(shown, {})
+        _rename(mesh, shown, holder)
+        for problem in findings.find_problems(mesh, bones):
+            if problem.domain is Domain.FACE:
+                chosen = np.unique(faces[problem.elements]).astype(np.int64)
+                found.append(Finding(shown, problem, chosen, none))
+            else:
+                found.append(Finding(shown, problem, none, problem.elements))
+    if bones is not None and len(bones) > MOST_BONES:
+        sentence = f"the model has {len(bones)} bones, the game supports {MOST_BONES}"
+        found.append(Finding(holder, whole(sentence, "Remove some"), none, none))
+    roots = [bone for bone in holder.data.bones if bone.parent is None] if bones is not None else []
+    if len(roots) > 1:
+        sentence = f"{len(roots)} bones have no parent: {', '.join(bone.name for bone in roots)}"
+        found.append(Finding(holder, whole(sentence, "Parent all but one"), none, none))
+    data = kept(holder.motionbridge_editor_model, "document")
+    if data:
+        # What the file itself has; meshes were looked at as they are now.
+        remedy = "Repair it in the panels, or in the editor"
+        said = [one for one in problems(editor_model.read(data, holder.name, report)) if not one.startswith("mesh ")]
+        found += [Finding(holder, whole(sentence, remedy), none, none) for sentence in said]
+    return found
+
+
+# ---- bones
+
+
+def _with_bones(rig: Any, model: Model, changes: Changes, report: Report) -> Model:
+    """Rest pose, parents, shapes and joints; bones that are new or gone."""
+    now, untouched = armature.rest_of(rig, space.XRAY_ROOT_FRAME), untouched_rest(rig)
+    place = {bone: number for number, bone in enumerate(now.bones)}
+    ours = {}
+    for bone in bone_properties.in_order(rig):
+        ours.setdefault(bone_properties.game_name(bone).lower(), bone)
+    labels = {bone.name.lower() for bone in model.bones}
+    written: list[Bone] = []
+    for held in model.bones:
+        bone = ours.pop(held.name.lower(), None)
+        if bone is None:
+            changes.change("bone", held.name, "removed")
+            continue
+        edited, fields = held, []
+        if bone.name not in untouched:
+            number = place[bone.name]
+            edited = object_bones.placed(edited, *_placement(now, number))
+            fields.append("rest position")
+        parent = bone_properties.game_name(bone.parent) if bone.parent is not None else ""
+        # A parent's name that no bone has makes a root.
+        if parent.lower() != (held.parent.lower() if held.parent.lower() in labels else ""):
+            edited = object_bones.below(edited, parent)
+            fields.append("parent")
+        edited, more = _with_physics(bone, edited)
+        if fields or more:
+            changes.change("bone", held.name, *fields, *more)
+        written.append(edited)
+    for label, bone in ours.items():
+        parent = bone_properties.game_name(bone.parent) if bone.parent is not None else ""
+        written.append(_new_bone(bone, parent, *_placement(now, place[bone.name])))
+        changes.change("bone", label, "new")
+    return with_bone_list(model, written, changes)
+
+
+def with_bone_list(model: Model, written: list[Bone], changes: Changes) -> Model:
+    """The model with these bones; in the editor's order, unless they are the model's own, maybe edited."""
+    old = model.first(Bones)
+    if old is None or not changes.lines_of("bone"):
+        return model
+    before, after = ([bone.name for bone in listed] for listed in (model.bones, written))
+    if before == after:
+        mapped = dict(zip(map(id, model.bones), written, strict=True))
+        sections = [Section(one.chunk, mapped.get(id(one.value), one.value)) for one in old.sections]
+        return model.replaced(old, Bones(sections))
+    return model.replaced(old, object_bones.numbered(object_bones.in_editor_order(written)))
+
+
+def _placement(now: armature.Rest, number: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Offset and angles from the parent, as the file has them."""
+    return (
+        space.xray_bone_translations(now.translations[number]),
+        space.xray_bone_angles_back(now.rotations[number]),
+    )
+
+
+def _with_physics(bone: Any, held: Bone) -> tuple[Bone, list[str]]:
+    physics = bone_files.decode_bone(held)
+    entry, fields = bone_values.gather(bone, physics.entry)
+    if not fields:
+        return held, []
+    kinds = [kind for kind, properties in OF_KIND.items() if set(properties) & set(fields)]
+    return object_bones.with_kinds(bone_files.encode_bone(held, entry), entry, kinds), fields
+
+
+def _new_bone(bone: Any, parent: str, offset: NDArray[Any], angles: NDArray[Any]) -> Bone:
+    nothing = bone_files.decode_bone(Bone([])).entry
+    entry, _ = bone_values.gather(bone, nothing)
+    return object_bones.new_object_bone(bone_properties.game_name(bone), parent, offset, angles, entry)
+
+
+# ---- meshes and surfaces
+
+
+def _meshes_of(holder: Any) -> list[Any]:
+    """The mesh objects of a model, those of the import in the order of the file, then others."""
+    found = [shown for shown in (holder, *holder.children_recursive) if shown.type == "MESH"]
+    last = len(found) + max((one.motionbridge_editor_mesh.index for one in found), default=0)
+    return sorted(
+        found, key=lambda one: one.motionbridge_editor_mesh.index if one.motionbridge_editor_mesh.is_part else last
+    )
+
+
+def _with_meshes(holder: Any, found: list[Any], model: Model, changes: Changes, report: Report) -> Model:
+    listed = model.meshes
+    parts: dict[int, Any] = {}
+    added = []
+    for shown in found:
+        known = shown.motionbridge_editor_mesh
+        if known.is_part and known.index < len(listed) and known.index not in parts:
+            parts[known.index] = shown
+        else:
+            added.append(shown)
+    written = []
+    for number, held in enumerate(listed):
+        if number not in parts:
+            report.warn("a mesh of the model is not in the scene; written as the file has it", held.label)
+            written.append(held)
+            continue
+        mesh, difference = encode_mesh(gather(parts[number], holder, report), held, model, report)
+        changes.include(difference, held.label, "mesh")
+        written.append(mesh)
+    rule = rule_of_groups(listed[0]) if listed else Rule.EDGES
+    for shown in added:
+        written.append(encode_new_mesh(gather(shown, holder, report), model, rule, report))
+        changes.change("mesh", shown.name, "new")
+    return with_mesh_list(model, written, bool(added))
+
+
+def with_mesh_list(model: Model, written: list[Any], renumbered: bool) -> Model:
+    """The model with these meshes, in the chunks of those that it has."""
+    old = model.first(Meshes)
+    if renumbered or old is None:
+        made = Meshes([Section(Chunk(number, b""), mesh) for number, mesh in enumerate(written)])
+        if old is not None:
+            return model.replaced(old, made)
+        rest = [part for part in model.sections if part.chunk.plain_id != MESHES]
+        return Model([*rest, Section(Chunk(MESHES, b""), made)], model.tail)
+    mapped = dict(zip(map(id, model.meshes), written, strict=True))
+    sections = [Section(one.chunk, mapped.get(id(one.value), one.value)) for one in old.sections]
+    return model.replaced(old, Meshes(sections, old.tail))
+
+
+def gather(shown: Any, holder: Any, report: Report) -> PolygonMesh:
+    """A mesh in the model's space as triangles, groups by the game's names of bones, materials by surfaces."""
+    others = [change.name for change in shown.modifiers if change.type != "ARMATURE" and change.show_viewport]
+    if others:
+        report.warn(f"modifiers are not applied ({', '.join(others)}); apply them to export what they do", shown.name)
+    if shown.data.shape_keys is not None:
+        report.warn("shape keys are left out: the game has none", shown.name)
+    mesh, _ = sharp_mesh.gather(shown, WANTED)
+    _rename(mesh, shown, holder)
+    place = place_of(shown, holder)
+    if np.abs(place - np.eye(4)).max() > 1e-6:
+        _move(mesh, place, report)
+    return mesh
+
+
+def _rename(mesh: PolygonMesh, shown: Any, holder: Any) -> None:
+    """Let groups have the game's names of bones, and materials those of surfaces."""
+    mesh.materials = [
+        replace(one, name=surface_name(used)) for one, used in zip(mesh.materials, shown.data.materials, strict=True)
+    ]
+    if holder.type == "ARMATURE":
+        game_names = {bone.name: bone_properties.game_name(bone) for bone in holder.data.bones}
+        mesh.groups = [game_names.get(group, group) for group in mesh.groups]
+
+
+def _move(mesh: PolygonMesh, place: NDArray[np.float64], report: Report) -> None:
+    turn = place[:3, :3]
+    mesh.positions = (mesh.positions @ turn.T + place[:3, 3]).astype(np.float32)
+    if mesh.corner_normals is not None:
+        turned = mesh.corner_normals @ np.linalg.pinv(turn)
+        length = np.linalg.norm(turned, axis=1, keepdims=True)
+        mesh.corner_normals = np.divide(turned, length, out=np.zeros_like(turned), where=length > 0).astype(np.float32)
+    if np.linalg.det(turn) < 0:
+        report.warn("the object is mirrored (negative scale), which turns its faces inside out; apply it", mesh.name)
+
+
+def surface_name(used: Any) -> str:
+    """The name of the surface that a material is; "" of an empty slot."""
+    if used is None:
+        return ""
+    return str((used.motionbridge_surface.is_surface and used.motionbridge_surface.game_name) or used.name)
+
+
+def surface_of(used: Any) -> Surface:
+    """A surface with all that a material says."""
+    said, shader = used.motionbridge_surface, material.gather(used)
+    return Surface(
+        names.encode(surface_name(used)),
+        names.encode(shader.shader),
+        names.encode(shader.texture),
+        b"Texture",
+        TWO_SIDED if said.two_sided else 0,
+        names.encode(said.compiler_shader),
+        names.encode(said.game_material),
+    )
+
+
+def _used(found: list[Any]) -> dict[str, Any]:
+    """The materials of meshes by their surfaces' names in lower case; of several the first."""
+    used: dict[str, Any] = {}
+    for shown in found:
+        for one in shown.data.materials:
+            if one is not None:
+                used.setdefault(surface_name(one).lower(), one)
+    return used
+
+
+def _with_surfaces(found: list[Any], before: Model, model: Model, changes: Changes, report: Report) -> Model:
+    """Surfaces as the materials say; new ones that meshes name are added, ones that no mesh names any more leave."""
+    listed = [section.value for section in model.sections if isinstance(section.value, Surfaces)]
+    old = max(listed, key=lambda one: one.layout, default=None)
+    if old is None:
+        return model
+    used = _used(found)
+    named_before, named = _named(before), _named(model)
+    written = []
+    for surface in old.surfaces:
+        key = surface.label.lower()
+        if key in named_before - named:
+            changes.change("surface", surface.label, "removed")
+            continue
+        edited, fields = _edited_surface(surface, used.pop(key, None))
+        if fields:
+            changes.change("surface", surface.label, *fields)
+        written.append(edited)
+    for key, one in used.items():
+        if key in named and key not in {surface.label.lower() for surface in written}:
+            written.append(_of_layout(surface_of(one), old.layout))
+            changes.change("surface", surface_name(one), "new")
+    if all(one is other for one, other in zip(written, old.surfaces, strict=False)) and len(written) == len(
+        old.surfaces
+    ):
+        return model
+    return model.replaced(old, Surfaces(written, old.layout))
+
+
+def _named(model: Model) -> set[str]:
+    """The surfaces that meshes name, in lower case."""
+    listed = (mesh.first(SurfacesOfFaces) for mesh in model.meshes)
+    return {entry.label.lower() for one in listed if one is not None for entry in one.surfaces}
+
+
+def _edited_surface(surface: Surface, used: Any) -> tuple[Surface, list[str]]:
+    """The surface with what its material says differently, and the names of those fields."""
+    if used is None or not used.motionbridge_surface.is_surface:
+        return surface, []
+    now, fields, values = surface_of(used), [], {}
+    for name, label in (
+        ("shader", "engine shader"),
+        ("texture", "texture"),
+        ("compiler_shader", "compiler shader"),
+        ("material", "game material"),
+    ):
+        held = getattr(surface, name)
+        # Compared as text: bytes that are no text stay.
+        if held is not None and names.decode(held) != names.decode(getattr(now, name)):
+            values[name] = getattr(now, name)
+            fields.append(label)
+    if (surface.flags ^ now.flags) & TWO_SIDED:
+        values["flags"] = surface.flags ^ TWO_SIDED
+        fields.append("two-sided")
+    return (replace(surface, **values) if values else surface), fields
+
+
+def _of_layout(surface: Surface, layout: int) -> Surface:
+    """The surface without what an older layout lacks."""
+    if layout == 0x907:
+        return surface
+    return replace(surface, material=None, compiler_shader=surface.compiler_shader if layout == 0x906 else None)
+
+
+# ---- texts
+
+
+def _with_texts(properties: Any, model: Model, changes: Changes) -> Model:
+    """Flags, user data, LOD, references and bone parts as the panel has them."""
+    flags = model.first(ObjectFlags)
+    if flags is not None and flags_of(properties) != flags.flags:
+        size = flags.size if flags_of(properties) < 1 << 8 * flags.size else 4
+        model = model.replaced(flags, ObjectFlags(flags_of(properties), size))
+        changes.lines.append("flags")
+    user_data, lod = model.first(UserData), model.first(LodName)
+    if properties.user_data != (names.decode(user_data.text) if user_data is not None else ""):
+        model = _with_value(model, user_data, UserData(names.encode(properties.user_data)), 0x912)
+        changes.lines.append("user data")
+    if properties.lod != (names.decode(lod.name) if lod is not None else ""):
+        model = _with_value(model, lod, LodName(names.encode(properties.lod)), 0x925)
+        changes.lines.append("LOD")
+    wanted = [entry.name for entry in properties.references]
+    if wanted != [names.decode(name) for name in model.references]:
+        model = _with_references(model, wanted)
+        changes.lines.append("motion references")
+    parts = [(part.name, [bone.name for bone in part.bones]) for part in properties.parts]
+    if parts != [(names.decode(part.name), list(map(names.decode, part.bones))) for part in model.parts]:
+        model = _with_parts(model, parts)
+        changes.lines.append("bone parts")
+    return model
+
+
+def _with_value(model: Model, old: Any, new: Any, number: int) -> Model:
+    """The model with ``new`` instead of ``old``; where that is None in a chunk of its own."""
+    if old is not None:
+        return model.replaced(old, new)
+    return Model([*model.sections, Section(Chunk(number, b""), new)], model.tail)
+
+
+def _with_references(model: Model, wanted: list[str]) -> Model:
+    """In the list that editors read; a file with none gets the one of Shadow of Chernobyl, which all editors read."""
+    encoded = [names.encode(name) for name in wanted]
+    early, late = model.first(MotionReferences), model.first(MotionReferences2)
+    if early is not None:
+        return model.replaced(early, MotionReferences(encoded))
+    if late is not None:
+        return model.replaced(late, MotionReferences2(encoded))
+    return _with_value(model, None, MotionReferences(encoded), 0x924)
+
+
+def _with_parts(model: Model, wanted: list[tuple[str, list[str]]]) -> Model:
+    """By names of bones; a list by indices, which editors prefer, leaves."""
+    made = Parts([Part(names.encode(name), list(map(names.encode, bones))) for name, bones in wanted])
+    model = Model([part for part in model.sections if not isinstance(part.value, NumberedParts)], model.tail)
+    return _with_value(model, model.first(Parts), made, 0x923)

@@ -1,0 +1,339 @@
+"""Models of the editor (.object) out of Blender: what is not edited keeps its bytes, an edit changes its chunks."""
+
+from pathlib import Path
+
+import bmesh
+import bpy
+import numpy as np
+import pytest
+
+from addon.core.binary import Writer
+from addon.core.errors import WriteError
+from addon.core.report import Report
+from addon.formats.xray import bones as bone_files
+from addon.formats.xray import object as editor_model
+from addon.formats.xray.object.checks import problems
+from addon.formats.xray.object.chunk_types import DYNAMIC, ObjectFlags
+from addon.formats.xray.object.mesh_chunks import (
+    Box,
+    Faces,
+    MeshFlags,
+    Normals,
+    Points,
+    Smoothing,
+    SurfacesOfFaces,
+    VertexMapRefs,
+    VertexMaps,
+)
+from addon.formats.xray.object.smoothing import Rule, corner_normals, rule_of
+from addon.games.xray.models import editor_exporting, editor_importing
+from addon.games.xray.options import ModelExportOptions, ModelImportOptions
+from tests.formats.xray.level_bytes import words
+from tests.formats.xray.object.small_object import mesh, small
+from tests.real_files import corpus_files
+from tests.scene import differences, snapshot
+
+WHOLE = [found for found in corpus_files("object") if "bx_no_mesh" not in str(found.id)]
+
+
+def imported(path, **options):
+    options.setdefault("textures", False)
+    return editor_importing.import_model(bpy.context, path, ModelImportOptions(**options), Report())
+
+
+def planned(found, report=None, **options):
+    report = Report() if report is None else report
+    return editor_exporting.plan_export(bpy.context, found.holder, "out.object", ModelExportOptions(**options), report)
+
+
+def exported(found, report=None):
+    """The model that would be written, and what is said of it."""
+    plan = planned(found, report)
+    return editor_model.read(plan.data, "out.object", Report()).model, plan
+
+
+def made(tmp_path, data):
+    path = tmp_path / "made.object"
+    path.write_bytes(data)
+    return path
+
+
+def changed_kinds(before, after):
+    """The kinds of the mesh chunks whose bodies differ."""
+    first, second = ({type(one.value): one for one in held.sections} for held in (before, after))
+    assert first.keys() == second.keys()
+    bodies = [{kind: _body(one.value) for kind, one in side.items()} for side in (first, second)]
+    return {kind for kind in first if bodies[0][kind] != bodies[1][kind]}
+
+
+def _body(value):
+    writer = Writer()
+    value.write(writer)
+    return writer.getvalue()
+
+
+@pytest.mark.parametrize("path", WHOLE)
+def test_an_unedited_model_leaves_byte_for_byte(path):
+    found = imported(path)
+    before = snapshot()
+    report = Report()
+    plan = planned(found, report)
+    assert (plan.changes.lines, plan.changes.parts) == ([], [])
+    assert plan.data == path.read_bytes()
+    assert not report.warnings
+    assert differences(before, snapshot()) == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    corpus_files("object/wpn_pm_hud.object", "object/bx_bones.object"),
+)
+def test_one_vertex_changes_its_mesh_alone(path):
+    before = editor_model.read(path.read_bytes(), path.name, Report()).model
+    found = imported(path)
+    found.meshes[-1].data.vertices[2].co.x += 0.25
+    after, plan = exported(found)
+    assert [part.noun for part in plan.changes.parts] == ["mesh"]
+    for old, new in zip(before.meshes[:-1], after.meshes[:-1], strict=True):
+        assert changed_kinds(old, new) == set()
+    assert changed_kinds(before.meshes[-1], after.meshes[-1]) <= {Points, Box}
+    moved = np.flatnonzero(
+        (before.meshes[-1].first(Points).positions != after.meshes[-1].first(Points).positions).any(axis=1)
+    )
+    assert moved.tolist() == [2]
+    assert [one.chunk.id for one in before.sections] == [one.chunk.id for one in after.sections]
+
+
+def test_texture_coordinates_of_one_corner(samples):
+    found = imported(samples / "weapon.object")
+    before = editor_model.read((samples / "weapon.object").read_bytes(), "a", Report()).model
+    found.meshes[0].data.uv_layers[0].uv[4].vector = (0.125, 0.25)
+    after, plan = exported(found)
+    assert plan.changes.parts[0].fields == ("1 texture coordinate",)
+    assert changed_kinds(before.meshes[0], after.meshes[0]) <= {Faces, VertexMapRefs, VertexMaps}
+    again = imported(made_file(plan))
+    shown = again.meshes[0].data.uv_layers[0].uv
+    assert tuple(shown[4].vector) == (0.125, 0.25)
+    for number in (0, 3, 5, 20):
+        assert tuple(shown[number].vector) == tuple(found.meshes[0].data.uv_layers[0].uv[number].vector)
+
+
+def made_file(plan):
+    path = Path(bpy.app.tempdir) / "written.object"
+    path.write_bytes(plan.data)
+    return path
+
+
+def test_weights_of_one_vertex(samples):
+    found = imported(samples / "weapon.object")
+    shown = found.meshes[0]
+    group = shown.vertex_groups[1]
+    group.add([0], 0.5, "REPLACE")
+    shown.vertex_groups[0].add([0], 0.5, "REPLACE")
+    _, plan = exported(found)
+    assert plan.changes.parts[0].fields == ("1 vertex with other weights",)
+    again = imported(made_file(plan)).meshes[0]
+    for number in range(len(shown.data.vertices)):
+        weights = [
+            sorted((side.vertex_groups[one.group].name, one.weight) for one in side.data.vertices[number].groups)
+            for side in (shown, again)
+        ]
+        assert weights[0] == weights[1]
+    assert not list(problems(editor_model.read(plan.data, "a", Report())))
+
+
+def test_another_material_of_a_face(samples):
+    found = imported(samples / "weapon.object")
+    before = editor_model.read((samples / "weapon.object").read_bytes(), "a", Report()).model
+    found.meshes[0].data.polygons[0].material_index = 1
+    after, plan = exported(found)
+    assert plan.changes.parts[0].fields == ("1 face with another surface",)
+    assert changed_kinds(before.meshes[0], after.meshes[0]) == {SurfacesOfFaces}
+    metal, sight = after.meshes[0].first(SurfacesOfFaces).surfaces
+    assert 0 in sight.faces
+    assert 0 not in metal.faces
+
+
+def sharpen(data, number, value):
+    edge = data.edges[number]
+    edge.use_edge_sharp = value
+    return edge
+
+
+def test_a_sharp_edge_is_a_hard_edge_of_its_two_faces(samples):
+    found = imported(samples / "weapon.object")
+    before = editor_model.read((samples / "weapon.object").read_bytes(), "a", Report()).model.meshes[0]
+    assert rule_of(before) is Rule.EDGES
+    data = found.meshes[0].data
+    number = next(one.index for one in data.edges if not one.use_edge_sharp)
+    sharpen(data, number, True)
+    after, plan = exported(found)
+    assert plan.changes.parts[0].fields == ("sharp edges",)
+    assert changed_kinds(before, after.meshes[0]) == {Smoothing}
+    differ = np.flatnonzero(before.first(Smoothing).groups != after.meshes[0].first(Smoothing).groups)
+    assert len(differ) == 2
+    assert rule_of(after.meshes[0]) is Rule.EDGES
+    again = imported(made_file(plan)).meshes[0].data
+    assert [one.use_edge_sharp for one in again.edges] == [one.use_edge_sharp for one in data.edges]
+
+
+def test_groups_stay_groups(tmp_path):
+    # Two triangles of one group: 20 is no edge bits.
+    found = imported(made(tmp_path, small((mesh(x1013=words(20, 20), x1014=None),))))
+    data = found.meshes[0].data
+    diagonal = next(one for one in data.edges if set(one.vertices) == {0, 2})
+    diagonal.use_edge_sharp = True
+    after, _ = exported(found)
+    first, second = after.meshes[0].first(Smoothing).groups.tolist()
+    assert first == 20
+    assert (second not in (20, 0xFFFFFFFF) and second >= 16) or second == 0xFFFFFFFF
+    assert rule_of(after.meshes[0]) is Rule.GROUPS
+
+
+def test_stored_normals_follow_the_ones_shown(tmp_path):
+    found = imported(made(tmp_path, small()))
+    data = found.meshes[0].data
+    wanted = np.tile(np.array([0.0, 0.6, 0.8], np.float32), (len(data.loops), 1))
+    if "custom_normal" in data.attributes:
+        data.attributes["custom_normal"].data.foreach_set("vector", wanted.ravel())
+    else:
+        data.normals_split_custom_set(wanted.tolist())
+    after, plan = exported(found)
+    stored = after.meshes[0].first(Normals).normals
+    np.testing.assert_allclose(stored.reshape(-1, 3), np.tile([0.0, 0.8, 0.6], (6, 1)), atol=2e-3)
+    assert "normals" in plan.changes.parts[0].fields[0]
+
+
+def test_deleted_and_new_faces(samples):
+    found = imported(samples / "weapon.object")
+    shown = found.meshes[0]
+    edited = bmesh.new()
+    edited.from_mesh(shown.data)
+    edited.faces.ensure_lookup_table()
+    bmesh.ops.delete(edited, geom=[edited.faces[0]], context="FACES_ONLY")
+    edited.to_mesh(shown.data)
+    edited.free()
+    report = Report()
+    after, plan = exported(found, report)
+    held = after.meshes[0]
+    assert len(held.first(Faces).corners) == 47
+    assert plan.changes.parts[0].fields == ("faces (48 -> 47)",)
+    assert not report.warnings
+    again = imported(made_file(plan)).meshes[0].data
+    assert len(again.polygons) == 47
+    np.testing.assert_allclose(
+        [tuple(one.co) for one in again.vertices], [tuple(one.co) for one in shown.data.vertices]
+    )
+
+
+def test_a_square_is_cut_into_triangles(samples):
+    found = imported(samples / "weapon.object")
+    shown = found.meshes[0]
+    edited = bmesh.new()
+    edited.from_mesh(shown.data)
+    bmesh.ops.join_triangles(edited, faces=edited.faces[:], angle_face_threshold=0.1, angle_shape_threshold=3.2)
+    edited.to_mesh(shown.data)
+    edited.free()
+    assert len(shown.data.polygons) < 48
+    after, _ = exported(found)
+    assert len(after.meshes[0].first(Faces).corners) == 48
+    assert not list(problems(editor_model.read(planned(found).data, "a", Report())))
+
+
+def test_a_new_mesh_below_the_armature(samples):
+    found = imported(samples / "weapon.object")
+    shown = found.meshes[0].copy()
+    shown.data = shown.data.copy()
+    shown.name = "second"
+    shown.motionbridge_editor_mesh.is_part = False
+    bpy.context.scene.collection.objects.link(shown)
+    after, plan = exported(found)
+    assert [one.label for one in after.meshes] == ["weapon", "second"]
+    assert after.meshes[1].first(MeshFlags).flags == 1
+    np.testing.assert_array_equal(after.meshes[1].first(Points).positions, after.meshes[0].first(Points).positions)
+    np.testing.assert_allclose(corner_normals(after.meshes[1]), corner_normals(after.meshes[0]), atol=1e-6)
+    assert [(part.noun, part.name) for part in plan.changes.parts] == [("mesh", "second")]
+
+
+def test_surfaces_of_materials(samples):
+    found = imported(samples / "weapon.object")
+    metal = found.meshes[0].data.materials[0]
+    metal.motionbridge_surface.game_material = "objects\\glass"
+    metal.motionbridge_surface.two_sided = True
+    metal.motionbridge_material.shader = "models\\window"
+    after, plan = exported(found)
+    surface = after.surfaces[0]
+    assert (surface.material, surface.flags, surface.shader) == (b"objects\\glass", 1, b"models\\window")
+    assert plan.changes.parts[0].fields == ("engine shader", "game material", "two-sided")
+    assert after.surfaces[1].name == b"Sight"
+
+
+def test_texts_of_the_panel(samples):
+    found = imported(samples / "weapon.object")
+    properties = found.holder.motionbridge_editor_model
+    properties.shown_flags = {"DYNAMIC", "HIGH_QUALITY"}
+    properties.user_data = "[other]\r\n"
+    properties.lod = "lod\\weapon"
+    properties.references[0].name = "actors\\weapon"
+    properties.parts[0].name = "all"
+    after, plan = exported(found)
+    assert after.first(ObjectFlags).flags == DYNAMIC | 0x40
+    assert after.references == [b"actors\\weapon"]
+    assert after.parts[0].name == b"all"
+    assert plan.changes.lines == ["flags", "user data", "LOD", "motion references", "bone parts"]
+
+
+def test_bones_at_rest_and_their_shapes(samples):
+    found = imported(samples / "weapon.object")
+    bones = found.rig.data.bones
+    bones[1].motionbridge_xray.mass = 3.5
+    bpy.context.view_layer.objects.active = found.rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    bone = found.rig.data.edit_bones[-1]
+    bone.head.z += 0.1
+    bone.tail.z += 0.1
+    name = bone.name
+    bpy.ops.object.mode_set(mode="OBJECT")
+    before = editor_model.read((samples / "weapon.object").read_bytes(), "a", Report()).model
+    after, plan = exported(found)
+    assert {part.name for part in plan.changes.parts} == {bones[1].motionbridge_xray.game_name, name}
+    assert after.bones[1].first(bone_files.Mass).mass == 3.5
+    old, new = (one.bones[-1].first(bone_files.Placement).offset for one in (before, after))
+    assert np.abs(old - new).max() == pytest.approx(0.1, abs=1e-5)
+    assert (
+        after.bones[0].first(bone_files.Placement).offset.tolist()
+        == before.bones[0].first(bone_files.Placement).offset.tolist()
+    )
+
+
+def test_a_new_bone_is_in_the_editors_order(samples):
+    found = imported(samples / "weapon.object")
+    bpy.context.view_layer.objects.active = found.rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = found.rig.data.edit_bones
+    root = next(bone for bone in bones if bone.parent is None)
+    new = bones.new("aaa")
+    new.head, new.tail, new.parent = (0, 0, 1), (0, 0.1, 1), root
+    bpy.ops.object.mode_set(mode="OBJECT")
+    after, plan = exported(found)
+    assert [bone.name for bone in after.bones][1] == "aaa"
+    assert after.bones[1].parent == after.bones[0].name
+    assert after.bones[1].weight_map == "aaa"
+    assert [part.fields for part in plan.changes.parts] == [("new",)]
+
+
+def test_a_vertex_without_weights_is_reported_before_writing(samples):
+    found = imported(samples / "weapon.object")
+    shown = found.meshes[0]
+    for group in shown.vertex_groups:
+        group.remove([0])
+    report = Report()
+    planned(found, report)
+    assert any("no weights" in warning for warning in report.warnings)
+
+
+def test_an_object_that_was_not_imported_is_refused():
+    with pytest.raises(WriteError, match="not imported"):
+        editor_exporting.plan_export(
+            bpy.context, bpy.data.objects.new("other", None), "a.object", ModelExportOptions(), Report()
+        )

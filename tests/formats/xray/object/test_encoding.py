@@ -1,0 +1,164 @@
+"""A mesh onto the chunks that it came from: nothing changes without an edit, and an edit changes what it is about."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from addon.core.model import VertexWeights
+from addon.core.report import Report
+from addon.formats.xray import object as editor_model
+from addon.formats.xray.object.encoding import encode_mesh, encode_new_mesh
+from addon.formats.xray.object.mapping import decode_mesh
+from addon.formats.xray.object.mesh_chunks import FLAT, Faces, MeshFlags, Points, Smoothing
+from addon.formats.xray.object.sharpness import sides_of, stored_as
+from addon.formats.xray.object.smoothing import Rule, corner_normals, hard_sides, rule_of
+from tests.formats.xray.level_bytes import words
+from tests.formats.xray.object.small_object import OLD, mesh, small
+from tests.real_files import corpus_files
+
+
+def model_of(data):
+    return editor_model.read(data, "a.object", Report()).model
+
+
+def decoded(model, number=0):
+    return decode_mesh(model.meshes[number], model, Report())
+
+
+def encoded(made, model, number=0):
+    report = Report()
+    after, changes = encode_mesh(made, model.meshes[number], model, report)
+    return after, changes, report
+
+
+@pytest.mark.parametrize("path", corpus_files("object"))
+def test_without_an_edit_it_is_the_very_mesh(path):
+    model = model_of(path.read_bytes())
+    for number, held in enumerate(model.meshes):
+        after, changes, report = encoded(decoded(model, number), model, number)
+        assert after is held
+        assert not changes
+        assert not report.warnings
+
+
+@pytest.mark.parametrize("path", corpus_files("object"))
+def test_written_anew_it_shows_the_same(path):
+    model = model_of(path.read_bytes())
+    for number, held in enumerate(model.meshes):
+        then = decoded(model, number)
+        if held.first(Faces) is None or len(then.counts) < 2:
+            continue
+        # Without its last face nothing is the import's any more.
+        made = replace(
+            then,
+            counts=then.counts[:-1],
+            corners=then.corners[:-3],
+            uvs=None if then.uvs is None else then.uvs[:-3],
+            corner_normals=None if then.corner_normals is None else then.corner_normals[:-3],
+            material_index=None if then.material_index is None else then.material_index[:-1],
+            attributes={
+                name: replace(one, values=one.values[:-1] if one.domain.value == "face" else one.values)
+                for name, one in then.attributes.items()
+            },
+        )
+        after, changes, _ = encoded(made, model, number)
+        assert changes
+        new, old = after.first(Points).positions, held.first(Points).positions
+        corners, before = after.first(Faces).corners[:, :, 0], held.first(Faces).corners[: len(made.counts), :, 0]
+        np.testing.assert_array_equal(new[corners], old[before])
+        if len(then.counts) == len(held.first(Faces).corners) and rule_of(held) is not Rule.MASKS:
+            again = decode_mesh(after, model, Report())
+            assert again.uvs is None or np.allclose(again.uvs, made.uvs, atol=1e-6, equal_nan=True)
+
+
+def test_a_moved_vertex_moves_its_point_and_the_box():
+    model = model_of(small())
+    made = decoded(model)
+    made.positions = made.positions.copy()
+    made.positions[1] = (1, 7, 0)
+    after, changes, _ = encoded(made, model)
+    assert changes.lines == ["1 vertex"]
+    assert after.first(Points).positions.tolist()[1] == [1, 0, 7]
+    assert len(after.sections) == len(model.meshes[0].sections)
+
+
+def test_weights_move_alone():
+    model = model_of(small())
+    made = decoded(model)
+    made.weights = VertexWeights(made.weights.vertices, made.weights.groups, made.weights.weights.copy())
+    made.weights.weights[2] = 0.25
+    after, changes, _ = encoded(made, model)
+    assert changes.lines == ["1 vertex with other weights"]
+    np.testing.assert_array_equal(decode_mesh(after, model, Report()).weights.weights, made.weights.weights)
+    np.testing.assert_array_equal(decode_mesh(after, model, Report()).uvs, decoded(model).uvs)
+
+
+def test_an_old_mesh_gets_the_maps_of_today():
+    model = model_of(OLD)
+    made = decoded(model)
+    made.uvs = made.uvs.copy()
+    made.uvs[0] = (0.5, 0.5)
+    after, changes, _ = encoded(made, model)
+    assert changes.lines == ["1 texture coordinate"]
+    assert after.maps.layout == 0x1012
+    again = editor_model.read(
+        editor_model.write(editor_model.read(OLD, "a", Report()).with_model(model)), "a", Report()
+    )
+    assert again.model.meshes[0].maps.layout == 0x1011
+
+
+SQUARE = np.array([[0, 1, 2], [0, 2, 3]])
+
+
+def test_edge_bits_hold_every_edge():
+    for old in ([0, 0], [8, 0], [3, 6], [FLAT, FLAT]):
+        for number in range(64):
+            pairs = np.array([(0, 1), (1, 2), (2, 3), (0, 3), (0, 2)])[[bool(number >> bit & 1) for bit in range(5)]]
+            sharp = sides_of(SQUARE, pairs.reshape(-1, 2))
+            groups, lost = stored_as(Rule.EDGES, SQUARE, sharp, np.array(old, np.uint32))
+            assert lost == 0
+            np.testing.assert_array_equal(hard_sides(groups), sharp)
+            kept = (hard_sides(np.array(old, np.uint32)) == sharp).all(axis=1)
+            np.testing.assert_array_equal(groups[kept], np.array(old, np.uint32)[kept])
+
+
+def test_groups_part_at_sharp_edges_and_join_at_soft_ones():
+    none, diagonal = np.zeros((0, 2), np.int64), np.array([(0, 2)])
+    old = np.array([7, 7], np.uint32)
+    apart, lost = stored_as(Rule.GROUPS, SQUARE, sides_of(SQUARE, diagonal), old)
+    assert (apart[0], apart[1] >= 16, lost) == (7, True, 0)
+    joined, _ = stored_as(Rule.GROUPS, SQUARE, sides_of(SQUARE, none), np.array([7, 8], np.uint32))
+    assert joined[0] == joined[1] >= 16
+    same, _ = stored_as(Rule.GROUPS, SQUARE, sides_of(SQUARE, none), old)
+    assert same.tolist() == [7, 7]
+
+
+def test_a_sharp_edge_inside_a_smooth_surface_is_counted():
+    # A fan around point 0 that closes: one sharp edge does not part it.
+    fan = np.array([[0, 1, 2], [0, 2, 3], [0, 3, 4], [0, 4, 1]])
+    groups, lost = stored_as(Rule.GROUPS, fan, sides_of(fan, np.array([(0, 2)])), np.full(4, 20, np.uint32))
+    assert groups.tolist() == [20] * 4
+    assert lost == 1
+
+
+def test_masks_become_groups_and_say_so():
+    data = small((mesh(x1002=b"\5", x1013=words(0x30, 0x50), x1014=None),))
+    model = model_of(data)
+    assert rule_of(model.meshes[0]) is Rule.MASKS
+    made = decoded(model)
+    made.sharp_edges = np.array([(0, 2)], np.int32)
+    after, _, report = encoded(made, model)
+    assert after.first(MeshFlags).flags == 1
+    first, second = after.first(Smoothing).groups
+    assert first != second
+    assert any("masks are written as groups" in warning for warning in report.warnings)
+
+
+def test_a_new_mesh_has_the_same_normals():
+    model = model_of(small((mesh(x1013=words(1, 0), x1014=None),)))
+    made = decoded(model)
+    for rule in (Rule.EDGES, Rule.GROUPS):
+        new = encode_new_mesh(made, model, rule, Report())
+        assert new.label == "quad"
+        np.testing.assert_allclose(corner_normals(new), corner_normals(model.meshes[0]), atol=1e-6)
