@@ -83,6 +83,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "games.xray.models": (
         "editor_exporting",
         "editor_importing",
+        "editor_making",
         "exporting",
         "importing",
     ),

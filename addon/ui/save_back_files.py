@@ -100,9 +100,10 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, RestChoice, HiddenK
         """The file on disk is known."""
         rig = active_rig(context)
         file = file_played(rig)
+        before = file.sha256 if self.if_changed == "REFUSE" else ""
         skl_codec.SKL.settle(plan, rig, file)
         if file.embedded:
-            editor_exporting.follow_motions(rig, plan.path, plan.document, plan.digest)
+            editor_exporting.follow_motions(rig, plan.path, plan.document, before, plan.digest)
         self.restore_hidden_keys(rig, library.motions_of(file))
 
 

@@ -114,18 +114,27 @@ def editor_model_of(context: Any) -> Any:
 
 
 def editor_model_to_export(context: Any, collection: str) -> Any:
-    """The object that remembers the editor's model that an export means. Raises `WriteError`."""
-    inside = objects_of(collection) if collection else context.scene.objects
-    holders = [shown for shown in inside if shown.motionbridge_editor_model.is_model]
-    active = None if collection else editor_model_of(context)
-    if active is not None:
-        return active
-    if len(holders) != 1:
+    """The object that an export of an editor's model means. Raises `WriteError`.
+
+    What remembers the imported model that the active object is part of, else the active armature or object; of a
+    ``collection`` its only model, armature or mesh.
+    """
+    if not collection:
+        found = editor_model_of(context) or active_rig(context) or context.view_layer.objects.active
+        if found is None:
+            raise WriteError("no object is active", remedy="Select the armature or the mesh to export")
+        return found
+    inside = list(objects_of(collection))
+    imported = [shown for shown in inside if shown.motionbridge_editor_model.is_model]
+    rigs = [shown for shown in inside if shown.type == "ARMATURE"]
+    meshes = [shown for shown in inside if shown.type == "MESH" and shown.parent not in inside]
+    found = imported or rigs or meshes
+    if len(found) != 1:
         raise WriteError(
-            f"there are {len(holders) or 'no'} imported models of the editor to choose from",
-            remedy="Select the armature or a mesh of the model; in a collection that exports one, keep one",
+            f"the collection {collection!r} holds {len(found) or 'no'} models",
+            remedy="Keep one model, armature or mesh in a collection that exports one",
         )
-    return holders[0]
+    return found[0]
 
 
 def mover_to_export(context: Any, collection: str) -> Any:

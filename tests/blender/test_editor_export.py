@@ -27,7 +27,7 @@ from addon.formats.xray.object.mesh_chunks import (
 )
 from addon.formats.xray.object.smoothing import Rule, corner_normals, rule_of
 from addon.games.xray.models import editor_exporting, editor_importing
-from addon.games.xray.options import ModelExportOptions, ModelImportOptions
+from addon.games.xray.options import EditorModelExportOptions, ModelImportOptions
 from tests.formats.xray.level_bytes import words
 from tests.formats.xray.object.small_object import mesh, small
 from tests.real_files import corpus_files
@@ -43,7 +43,9 @@ def imported(path, **options):
 
 def planned(found, report=None, **options):
     report = Report() if report is None else report
-    return editor_exporting.plan_export(bpy.context, found.holder, "out.object", ModelExportOptions(**options), report)
+    return editor_exporting.plan_export(
+        bpy.context, found.holder, "out.object", EditorModelExportOptions(**options), report
+    )
 
 
 def exported(found, report=None):
@@ -335,5 +337,5 @@ def test_a_vertex_without_weights_is_reported_before_writing(samples):
 def test_an_object_that_was_not_imported_is_refused():
     with pytest.raises(WriteError, match="not imported"):
         editor_exporting.plan_export(
-            bpy.context, bpy.data.objects.new("other", None), "a.object", ModelExportOptions(), Report()
+            bpy.context, bpy.data.objects.new("other", None), "a.object", EditorModelExportOptions(), Report()
         )

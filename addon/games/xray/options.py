@@ -145,6 +145,28 @@ class ModelExportOptions(Options):
     backup: bool = True
 
 
+class Sdk(Enum):
+    """Which editors a new model is for."""
+
+    SOC = "soc"
+    COP = "cop"
+
+
+SDKS = (
+    ("SOC", "Shadow of Chernobyl", "Smoothing groups; motion references as one text"),
+    ("COP", "Clear Sky, Call of Pripyat", "Edges are sharp or smooth; motion references as a list"),
+)
+
+
+class EditorModelExportOptions(Options):
+    """``sdk`` counts for new models alone: imported ones keep the rule of their file. ``backup`` keeps the old file."""
+
+    skeleton: bool = option(True, "Skeleton", "Bones with their rest pose, shapes and joints")
+    meshes: bool = option(True, "Meshes", "Meshes with their weights and materials")
+    sdk: Sdk = choice(Sdk.COP, "New Model For", "Editors that a model which was not imported is written for", SDKS)
+    backup: bool = True
+
+
 # Levels ---------------------------------------------------------------------------------------------------------------
 
 

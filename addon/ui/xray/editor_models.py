@@ -12,8 +12,8 @@ from ...blender import scope
 from ...core import files
 from ...core.report import Report
 from ...games.xray import kinds
-from ...games.xray.models import editor_exporting, editor_importing
-from ...games.xray.options import ModelExportOptions, ModelImportOptions
+from ...games.xray.models import editor_exporting, editor_importing, editor_making
+from ...games.xray.options import EditorModelExportOptions, ModelImportOptions
 from .. import layouts
 from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper
 from ..files import FileExport, FileImport, draw_backup, is_collection_exporter
@@ -26,7 +26,7 @@ from ..translations import said
 from .models import MOTION_ITEMS, PropertiesPanel, draw_references, draw_user_data, import_motions
 
 ModelImportProperties: Any = properties_from(ModelImportOptions)
-ModelExportProperties: Any = properties_from(ModelExportOptions)
+ModelExportProperties: Any = properties_from(EditorModelExportOptions)
 
 
 class IMPORT_SCENE_OT_xray_object(ModelImportProperties, FileImport, ImportHelper, BlenderOperator):
@@ -67,7 +67,7 @@ class IMPORT_SCENE_OT_xray_object(ModelImportProperties, FileImport, ImportHelpe
 
 
 class EXPORT_SCENE_OT_xray_object(ModelExportProperties, FileExport, ExportHelper, BlenderOperator):
-    """Export an imported model of the editor of S.T.A.L.K.E.R. (X-Ray); unedited parts keep their bytes"""
+    """Export a model of the editor of S.T.A.L.K.E.R. (X-Ray): an imported one with its unedited bytes, or a new one"""
 
     bl_idname = "export_scene.xray_object"
     bl_label = "Export X-Ray Editor Model"
@@ -80,10 +80,9 @@ class EXPORT_SCENE_OT_xray_object(ModelExportProperties, FileExport, ExportHelpe
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        """There is a model that was imported."""
-        cls.poll_message_set("No imported X-Ray editor model in the scene")
-        there = any(shown.motionbridge_editor_model.is_model for shown in context.scene.objects)
-        return there or is_collection_exporter(cls)
+        """There is something with faces."""
+        cls.poll_message_set("There is no mesh in the scene")
+        return any(shown.type == "MESH" for shown in context.scene.objects) or is_collection_exporter(cls)
 
     def suggest(self, context: Any) -> None:
         """The file the model came from."""
@@ -91,19 +90,23 @@ class EXPORT_SCENE_OT_xray_object(ModelExportProperties, FileExport, ExportHelpe
         if holder is not None:
             self.filepath = bpy.path.abspath(holder.motionbridge_editor_model.path)
 
-    def draw(self, _context: bpy.types.Context) -> None:
-        """The options."""
+    def draw(self, context: bpy.types.Context) -> None:
+        """The options; whom the file is for only where that is open."""
         layout = fields(self.layout)
         for name in ("skeleton", "meshes"):
             layout.prop(self, name)
+        if editor_model_of(context) is None:
+            layout.prop(self, "sdk")
         draw_backup(layout, self, self.filepath)
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan and write."""
         path = self.named_file(kinds.EDITOR_MODELS)
         holder = editor_model_to_export(context, self.collection)
-        options = options_from(self, ModelExportOptions, backup=self.backup)
-        plan = editor_exporting.plan_export(context, holder, path, options, report)
+        options = options_from(self, EditorModelExportOptions, backup=self.backup)
+        is_imported = holder.motionbridge_editor_model.is_model
+        planned = editor_exporting.plan_export if is_imported else editor_making.plan_new
+        plan = planned(context, holder, path, options, report)
         files.warn_of_replacing(path, report)
         plan.write(backup=self.backup)
         return Outcome(f"{Path(path).name}: {plan.sentence()}")

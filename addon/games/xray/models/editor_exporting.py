@@ -49,14 +49,14 @@ from ...plan import FilePlan, OtherBase, starts_from_disk
 from ..bones import properties as bone_properties
 from ..bones import values as bone_values
 from ..bones.file import OF_KIND
-from ..options import ModelExportOptions
+from ..options import EditorModelExportOptions
 from .editor_properties import flags_of
 from .exporting import place_of, untouched_rest
 
 WANTED = {POINT: (Domain.VERTEX, np.int32), SMOOTHING: (Domain.FACE, np.int32)}
 
 
-def plan_export(context: Any, holder: Any, path: str, options: ModelExportOptions, report: Report) -> FilePlan:
+def plan_export(context: Any, holder: Any, path: str, options: EditorModelExportOptions, report: Report) -> FilePlan:
     """What exporting ``holder``, which remembers an imported model, would write at ``path``. Raises `WriteError`.
 
     The scene stays as it is.
@@ -94,7 +94,7 @@ def plan_save_back(context: Any, holder: Any, *, if_changed: OtherBase, report: 
     properties = holder.motionbridge_editor_model
     path = bpy.path.abspath(properties.path)
     imported = hashlib.sha256(kept(properties, "document")).hexdigest()
-    plan = plan_export(context, holder, path, ModelExportOptions(), report)
+    plan = plan_export(context, holder, path, EditorModelExportOptions(), report)
     files.warn_of_replacing(path, report)
     starts_from_disk(path, {imported, properties.saved, plan.digest}, if_changed)
     return plan
@@ -108,19 +108,19 @@ def settle(plan: FilePlan, holder: Any) -> None:
             file.sha256 = plan.digest
 
 
-def follow_motions(holder: Any, path: str, motions: Any, digest: str) -> None:
+def follow_motions(holder: Any, path: str, motions: Any, before: str, digest: str) -> None:
     """After motions were saved into the model at ``path``: what ``holder`` remembers of it has them too.
 
-    The file of that SHA-256 (``digest``) is only known if nothing else in it is different.
+    ``before`` and ``digest``: the SHA-256 of the file with the old and with the new motions, "" for ``before`` if
+    others had changed the file. The new one is known if the old one was.
     """
     properties = holder.motionbridge_editor_model
     data = kept(properties, "document")
     if not properties.is_model or not data or bpy.path.abspath(properties.path) != path:
         return
     base = editor_model.read(data, path, Report())
-    data = editor_model.write(base.with_model(base.model.with_motions(motions)))
-    keep(properties, "document", data)
-    if hashlib.sha256(data).hexdigest() == digest:
+    keep(properties, "document", editor_model.write(base.with_model(base.model.with_motions(motions))))
+    if before and before in {properties.saved, hashlib.sha256(data).hexdigest()}:
         properties.saved = digest
 
 
@@ -184,7 +184,7 @@ def _with_bones(rig: Any, model: Model, changes: Changes, report: Report) -> Mod
         edited, fields = held, []
         if bone.name not in untouched:
             number = place[bone.name]
-            edited = object_bones.placed(edited, *_placement(now, number))
+            edited = object_bones.placed(edited, *placement(now, number))
             fields.append("rest position")
         parent = bone_properties.game_name(bone.parent) if bone.parent is not None else ""
         # A parent's name that no bone has makes a root.
@@ -197,7 +197,7 @@ def _with_bones(rig: Any, model: Model, changes: Changes, report: Report) -> Mod
         written.append(edited)
     for label, bone in ours.items():
         parent = bone_properties.game_name(bone.parent) if bone.parent is not None else ""
-        written.append(_new_bone(bone, parent, *_placement(now, place[bone.name])))
+        written.append(new_bone(bone, parent, *placement(now, place[bone.name])))
         changes.change("bone", label, "new")
     return with_bone_list(model, written, changes)
 
@@ -215,7 +215,7 @@ def with_bone_list(model: Model, written: list[Bone], changes: Changes) -> Model
     return model.replaced(old, object_bones.numbered(object_bones.in_editor_order(written)))
 
 
-def _placement(now: armature.Rest, number: int) -> tuple[NDArray[Any], NDArray[Any]]:
+def placement(now: armature.Rest, number: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Offset and angles from the parent, as the file has them."""
     return (
         space.xray_bone_translations(now.translations[number]),
@@ -232,7 +232,8 @@ def _with_physics(bone: Any, held: Bone) -> tuple[Bone, list[str]]:
     return object_bones.with_kinds(bone_files.encode_bone(held, entry), entry, kinds), fields
 
 
-def _new_bone(bone: Any, parent: str, offset: NDArray[Any], angles: NDArray[Any]) -> Bone:
+def new_bone(bone: Any, parent: str, offset: NDArray[Any], angles: NDArray[Any]) -> Bone:
+    """A bone of the armature with the chunks that the SDK writes; ``offset`` and ``angles`` from the parent."""
     nothing = bone_files.decode_bone(Bone([])).entry
     entry, _ = bone_values.gather(bone, nothing)
     return object_bones.new_object_bone(bone_properties.game_name(bone), parent, offset, angles, entry)
@@ -347,7 +348,7 @@ def surface_of(used: Any) -> Surface:
     )
 
 
-def _used(found: list[Any]) -> dict[str, Any]:
+def materials_by_surface(found: list[Any]) -> dict[str, Any]:
     """The materials of meshes by their surfaces' names in lower case; of several the first."""
     used: dict[str, Any] = {}
     for shown in found:
@@ -363,7 +364,7 @@ def _with_surfaces(found: list[Any], before: Model, model: Model, changes: Chang
     old = max(listed, key=lambda one: one.layout, default=None)
     if old is None:
         return model
-    used = _used(found)
+    used = materials_by_surface(found)
     named_before, named = _named(before), _named(model)
     written = []
     for surface in old.surfaces:

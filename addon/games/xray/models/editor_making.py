@@ -1,0 +1,184 @@
+"""A new `.object` of any mesh or armature in Blender, with the chunks that the SDK writes.
+
+The editors of Shadow of Chernobyl and of the later games store sharp edges and motion references differently: options
+say for which one the file is. Sharp edges and flat faces make the smoothing; the editor computes normals itself.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import PureWindowsPath
+from typing import Any
+
+import numpy as np
+
+from ....blender import armature
+from ....core import names, space
+from ....core.changes import Changes
+from ....core.errors import WriteError
+from ....core.model import PolygonMesh, VertexWeights
+from ....core.report import Report
+from ....formats.xray import bones as bone_files
+from ....formats.xray import object as editor_model
+from ....formats.xray.chunks import Chunk, Section
+from ....formats.xray.object import bones as object_bones
+from ....formats.xray.object.checks import problems
+from ....formats.xray.object.chunk_types import (
+    DYNAMIC,
+    ActorTransform,
+    Authorship,
+    LodName,
+    ObjectFlags,
+    Surface,
+    Surfaces,
+)
+from ....formats.xray.object.document import BONES, MESHES, OBJECT, Mesh, Meshes, Model
+from ....formats.xray.object.encoding import encode_new_mesh
+from ....formats.xray.object.mesh_chunks import SurfacesOfFaces, Version
+from ....formats.xray.object.smoothing import Rule
+from ....formats.xray.ogf.chunk_types import MotionReferences, MotionReferences2, UserData
+from ...plan import FilePlan
+from ..bones import properties as bone_properties
+from ..options import EditorModelExportOptions, Sdk
+from .editor_exporting import gather, materials_by_surface, new_bone, placement, surface_of
+from .properties import remembered
+
+AUTHOR = b"Motionbridge"
+BONE_MATERIAL, BONE_MASS = b"default_object", np.float32(10)
+"""Of bones that have none: the editor asks for an existing material."""
+SHADER, STATIC_SHADER = b"models\\model", b"default"
+COMPILER_SHADER, GAME_MATERIAL = b"default", b"default"
+
+
+def plan_new(context: Any, holder: Any, path: str, options: EditorModelExportOptions, report: Report) -> FilePlan:
+    """A new model of ``holder`` (an armature, a mesh, or the parent of meshes) for the file at ``path``.
+
+    The scene stays as it is. Raises `WriteError` if there is no mesh.
+    """
+    if holder.mode == "EDIT":
+        holder.update_from_editmode()
+    context.view_layer.update()
+    shown = meshes_for(context, holder) if options.meshes else []
+    if not shown:
+        raise WriteError(
+            f"{holder.name!r} has no meshes", remedy="Parent meshes to it, or give them its Armature modifier"
+        )
+    rig = holder if options.skeleton and holder.type == "ARMATURE" else None
+    bones = _bones(rig, report) if rig is not None else []
+    model = Model([Section(Chunk(BONES, b""), object_bones.numbered(bones))] if bones else [])
+    rule = Rule.GROUPS if options.sdk is Sdk.SOC else Rule.EDGES
+    meshes = [_mesh(one, holder, model, rule, report) for one in shown]
+    surfaces = [
+        _surface(used, bool(bones), report)
+        for key, used in materials_by_surface(shown).items()
+        if any(key == entry for mesh in meshes for entry in _surface_names(mesh))
+    ]
+    model = _model(bones, meshes, surfaces, remembered(holder), options.sdk)
+    document = editor_model.Object([Section(Chunk(OBJECT, b""), model)])
+    for sentence in problems(document):
+        report.warn(f"editors of the game: {sentence}")
+    return FilePlan(path, editor_model.write(document), Changes(new="editor model"))
+
+
+def meshes_for(context: Any, holder: Any) -> list[Any]:
+    """The object itself, meshes below it, and meshes that its armature deforms."""
+    below = [holder, *holder.children_recursive]
+    if holder.type == "ARMATURE":
+        below += [shown for shown in context.scene.objects if shown.type == "MESH" and shown.find_armature() == holder]
+    return [shown for shown in dict.fromkeys(below) if shown.type == "MESH"]
+
+
+def _bones(rig: Any, report: Report) -> list[bone_files.Bone]:
+    now = armature.rest_of(rig, space.XRAY_ROOT_FRAME)
+    place = {bone: number for number, bone in enumerate(now.bones)}
+    made, plain = [], []
+    for bone in bone_properties.in_order(rig):
+        parent = bone_properties.game_name(bone.parent) if bone.parent is not None else ""
+        one = new_bone(bone, parent, *placement(now, place[bone.name]))
+        entry = bone_files.decode_bone(one).entry
+        if not entry.material:
+            plain.append(bone.name)
+            mass = entry.mass if bone_properties.known(bone) is not None else BONE_MASS
+            one = bone_files.encode_bone(one, replace(entry, material=BONE_MATERIAL, mass=mass))
+        made.append(one)
+    if plain:
+        report.note("bones without game material get default_object", ", ".join(plain))
+    return object_bones.in_editor_order(made)
+
+
+def _mesh(shown: Any, holder: Any, model: Model, rule: Rule, report: Report) -> Mesh:
+    mesh = gather(shown, holder, report)
+    mesh.attributes = {}
+    if shown.data.has_custom_normals:
+        report.note("custom normals are not written: the editor computes them from sharp edges", shown.name)
+    if shown.parent == holder and shown.parent_type == "BONE" and mesh.weights is None:
+        _follow(mesh, bone_properties.game_name(holder.data.bones[shown.parent_bone]))
+    if not model.bones:
+        mesh.groups, mesh.weights = [], None
+    return encode_new_mesh(mesh, model, rule, report)
+
+
+def _follow(mesh: PolygonMesh, bone: str) -> None:
+    """Let all vertices follow a bone."""
+    count = len(mesh.positions)
+    mesh.groups = [bone]
+    mesh.weights = VertexWeights(
+        np.arange(count, dtype=np.int32), np.zeros(count, np.int32), np.ones(count, np.float32)
+    )
+
+
+def _surface_names(mesh: Mesh) -> set[str]:
+    listed = mesh.first(SurfacesOfFaces)
+    return {entry.label.lower() for entry in listed.surfaces} if listed is not None else set()
+
+
+def _surface(used: Any, dynamic: bool, report: Report) -> Surface:
+    """The surface of a material; what it does not say as the editor's defaults, its texture by its image."""
+    made = surface_of(used)
+    if not made.shader:
+        made = replace(made, shader=SHADER if dynamic else STATIC_SHADER)
+        report.note(f"materials without engine shader get {names.decode(made.shader)}", used.name)
+    return replace(
+        made,
+        compiler_shader=made.compiler_shader or COMPILER_SHADER,
+        material=made.material or GAME_MATERIAL,
+        texture=made.texture or names.encode(texture_name(used)),
+    )
+
+
+def texture_name(used: Any) -> str:
+    r"""The game's name of a material's first image: its path below ``textures``, else its name; "" without."""
+    nodes = used.node_tree.nodes if used.node_tree is not None else ()
+    image = next((node.image for node in nodes if node.type == "TEX_IMAGE" and node.image is not None), None)
+    if image is None:
+        return ""
+    parts = list(PureWindowsPath((image.filepath or image.name).replace("/", "\\")).with_suffix("").parts)
+    lowered = [part.lower() for part in parts]
+    if "textures" in lowered:
+        return "\\".join(lowered[len(lowered) - lowered[::-1].index("textures") :])
+    return lowered[-1] if lowered else ""
+
+
+def _model(bones: list[bone_files.Bone], meshes: list[Mesh], surfaces: list[Surface], known: Any, sdk: Sdk) -> Model:
+    """The chunks in the SDK's order; ``known``: what the object remembers of an imported model, None without."""
+    now = int(time.time())
+    references = [names.encode(entry.name) for entry in known.references] if known is not None and bones else []
+    listed = (0x924, MotionReferences(references)) if sdk is Sdk.SOC else (0x926, MotionReferences2(references))
+    numbered: list[tuple[int, Any]] = [
+        (0x900, Version(0x10)),
+        (0x912, UserData(names.encode(known.user_data) if known is not None else b"")),
+        (0x925, LodName(b"")),
+        (0x903, ObjectFlags(DYNAMIC if bones else 0)),
+        (MESHES, Meshes([Section(Chunk(number, b""), mesh) for number, mesh in enumerate(meshes)])),
+        (0x907, Surfaces(surfaces)),
+    ]
+    if bones:
+        numbered.append((BONES, object_bones.numbered(bones)))
+    if references:
+        numbered.append(listed)
+    if bones:
+        part = bone_files.Part(b"default", [names.encode(bone.name) for bone in bones])
+        numbered += [(0x923, bone_files.Parts([part])), (0x920, ActorTransform(np.zeros((2, 3), np.float32)))]
+    numbered.append((0x922, Authorship(AUTHOR, now, AUTHOR, now)))
+    return Model([Section(Chunk(number, b""), value) for number, value in numbered])

@@ -1,0 +1,179 @@
+"""New models of the editor (.object) of meshes and armatures that came from no such file."""
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.core.errors import WriteError
+from addon.core.report import Report
+from addon.formats.xray import bones as bone_files
+from addon.formats.xray import object as editor_model
+from addon.formats.xray.object.checks import problems
+from addon.formats.xray.object.chunk_types import ObjectFlags
+from addon.formats.xray.object.mesh_chunks import Faces, MeshFlags, Points
+from addon.formats.xray.object.smoothing import Rule, corner_normals, rule_of
+from addon.formats.xray.ogf.chunk_types import MotionReferences, MotionReferences2
+from addon.games.xray.models import editor_importing, editor_making
+from addon.games.xray.models.importing import import_model
+from addon.games.xray.options import EditorModelExportOptions, ModelImportOptions, Sdk
+
+
+def cube(name="cube"):
+    bpy.ops.mesh.primitive_cube_add(size=2)
+    shown = bpy.context.object
+    shown.name = name
+    shown.data.materials.append(bpy.data.materials.new("Wall"))
+    return shown
+
+
+def made(holder, report=None, **options):
+    """The plan and the document of a new model."""
+    report = Report() if report is None else report
+    plan = editor_making.plan_new(bpy.context, holder, "new.object", EditorModelExportOptions(**options), report)
+    return plan, editor_model.read(plan.data, "new.object", Report())
+
+
+def test_a_mesh_alone():
+    shown = cube()
+    report = Report()
+    plan, document = made(shown, report)
+    model = document.model
+    assert plan.sentence() == "a new editor model"
+    assert not list(problems(document))
+    assert not report.warnings
+    (mesh,) = model.meshes
+    assert (mesh.label, len(mesh.first(Points).positions), len(mesh.first(Faces).corners)) == ("cube", 8, 12)
+    assert mesh.first(MeshFlags).flags == 1
+    assert model.first(ObjectFlags).flags == 0
+    (surface,) = model.surfaces
+    assert (surface.name, surface.shader, surface.compiler_shader, surface.material) == (
+        b"Wall",
+        b"default",
+        b"default",
+        b"default",
+    )
+
+
+@pytest.mark.parametrize(("sdk", "rule"), [(Sdk.SOC, Rule.GROUPS), (Sdk.COP, Rule.EDGES)])
+def test_flat_and_smooth_faces(sdk, rule):
+    shown = cube()
+    shown.data.shade_flat()
+    _, document = made(shown, sdk=sdk)
+    flat = corner_normals(document.model.meshes[0])
+    assert np.abs(flat).max(axis=2) == pytest.approx(1, abs=1e-6)
+    shown.data.shade_smooth()
+    _, document = made(shown, sdk=sdk)
+    mesh = document.model.meshes[0]
+    normals = corner_normals(mesh)
+    positions = mesh.first(Points).positions[mesh.first(Faces).corners[:, :, 0]]
+    assert (np.sign(normals) == np.sign(positions)).all()
+    assert rule_of(mesh) in (rule, Rule.EDGES)
+
+
+def test_what_is_written_is_what_is_imported(tmp_path):
+    shown = cube()
+    shown.data.shade_smooth()
+    sharp = shown.data.edges[3]
+    sharp.use_edge_sharp = True
+    plan, _ = made(shown)
+    path = tmp_path / "new.object"
+    path.write_bytes(plan.data)
+    found = editor_importing.import_model(bpy.context, path, ModelImportOptions(textures=False), Report())
+    again = found.meshes[0].data
+    assert [tuple(one.co) for one in again.vertices] == [tuple(one.co) for one in shown.data.vertices]
+    assert [set(one.vertices) for one in again.edges if one.use_edge_sharp] == [set(sharp.vertices)]
+    assert again.materials[0].motionbridge_surface.game_name == "Wall"
+
+
+def rigged():
+    """An armature of two plain bones and a cube that follows them."""
+    shown = cube()
+    data = bpy.data.armatures.new("rig")
+    rig = bpy.data.objects.new("rig", data)
+    bpy.context.scene.collection.objects.link(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    root = data.edit_bones.new("root")
+    root.head, root.tail = (0, 0, 0), (0, 0, 1)
+    arm = data.edit_bones.new("Arm")
+    arm.head, arm.tail, arm.parent = (0, 0, 1), (0, 1, 1), root
+    bpy.ops.object.mode_set(mode="OBJECT")
+    shown.modifiers.new("Armature", "ARMATURE").object = rig
+    shown.vertex_groups.new(name="root").add([0, 1, 2, 3], 1.0, "REPLACE")
+    shown.vertex_groups.new(name="Arm").add([4, 5, 6, 7], 1.0, "REPLACE")
+    return rig, shown
+
+
+def test_a_rig(tmp_path):
+    rig, _ = rigged()
+    report = Report()
+    plan, document = made(rig, report)
+    model = document.model
+    assert not list(problems(document))
+    assert [(bone.name, bone.parent, bone.weight_map) for bone in model.bones] == [
+        ("root", "", "root"),
+        ("Arm", "root", "Arm"),
+    ]
+    assert [bone.first(bone_files.Mass).mass for bone in model.bones] == [10, 10]
+    assert model.first(ObjectFlags).flags == 1
+    assert [part.bones for part in model.parts] == [[b"root", b"Arm"]]
+    path = tmp_path / "new.object"
+    path.write_bytes(plan.data)
+    found = editor_importing.import_model(bpy.context, path, ModelImportOptions(textures=False), Report())
+    for bone in found.rig.data.bones:
+        np.testing.assert_allclose(
+            np.array(bone.matrix_local), np.array(rig.data.bones[bone.name].matrix_local), atol=1e-5
+        )
+    again = found.meshes[0]
+    for vertex in again.data.vertices:
+        weights = {again.vertex_groups[one.group].name: one.weight for one in vertex.groups}
+        assert weights == {"root" if vertex.index < 4 else "Arm": 1.0}
+
+
+def test_a_mesh_on_a_bone_follows_it():
+    rig, shown = rigged()
+    shown.modifiers.clear()
+    shown.vertex_groups.clear()
+    shown.parent, shown.parent_type, shown.parent_bone = rig, "BONE", "Arm"
+    _, document = made(rig)
+    assert not list(problems(document))
+    assert [one.label for one in document.model.meshes[0].maps.maps if one.type == 1] == ["Arm"]
+
+
+def test_a_game_model_becomes_one_of_the_editor(samples):
+    found = import_model(bpy.context, samples / "humanoid.ogf", ModelImportOptions(textures=False), Report())
+    for sdk, kind in ((Sdk.SOC, MotionReferences), (Sdk.COP, MotionReferences2)):
+        _, document = made(found.rig, sdk=sdk)
+        model = document.model
+        assert {bone.name for bone in model.bones} == {
+            bone.motionbridge_xray.game_name for bone in found.rig.data.bones
+        }
+        wanted = [entry.name.encode() for entry in found.rig.motionbridge_model.references]
+        listed = model.first(kind)
+        assert (listed.names if listed is not None else []) == wanted
+        assert all(surface.shader and surface.texture for surface in model.surfaces)
+
+
+def test_names_of_textures():
+    used = bpy.data.materials.new("m")
+    if used.node_tree is None:
+        used.use_nodes = True
+    node = used.node_tree.nodes.new("ShaderNodeTexImage")
+    node.image = bpy.data.images.new("Plain", 4, 4)
+    assert editor_making.texture_name(used) == "plain"
+    node.image.filepath = "C:\\game\\textures\\wpn\\Wpn_AK74.dds"
+    assert editor_making.texture_name(used) == "wpn\\wpn_ak74"
+    assert editor_making.texture_name(bpy.data.materials.new("none")) == ""
+
+
+def test_nothing_with_faces_is_refused():
+    with pytest.raises(WriteError, match="has no meshes"):
+        made(bpy.data.objects.new("empty", None))
+
+
+def test_through_the_operator(tmp_path):
+    rig, _ = rigged()
+    bpy.context.view_layer.objects.active = rig
+    path = tmp_path / "new.object"
+    assert bpy.ops.export_scene.xray_object(filepath=str(path), sdk="SOC") == {"FINISHED"}
+    assert len(editor_model.read(path.read_bytes(), "a", Report()).model.bones) == 2
