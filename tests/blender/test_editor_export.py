@@ -28,8 +28,8 @@ from addon.formats.xray.object.mesh_chunks import (
 from addon.formats.xray.object.smoothing import Rule, corner_normals, rule_of
 from addon.games.xray.models import editor_exporting, editor_importing
 from addon.games.xray.options import EditorModelExportOptions, ModelImportOptions
-from tests.formats.xray.level_bytes import words
-from tests.formats.xray.object.small_object import mesh, small
+from tests.formats.xray.level_bytes import chunk, words
+from tests.formats.xray.object.small_object import BONE, mesh, small
 from tests.real_files import corpus_files
 from tests.scene import differences, snapshot
 
@@ -332,6 +332,12 @@ def test_a_vertex_without_weights_is_reported_before_writing(samples):
     report = Report()
     planned(found, report)
     assert any("no weights" in warning for warning in report.warnings)
+
+
+def test_bones_of_one_name_stay(tmp_path):
+    found = imported(made(tmp_path, small(x921=chunk(0, BONE) + chunk(1, BONE))))
+    plan = planned(found)
+    assert plan.data == (tmp_path / "made.object").read_bytes()
 
 
 def test_an_object_that_was_not_imported_is_refused():

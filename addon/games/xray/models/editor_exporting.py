@@ -80,6 +80,10 @@ def plan_export(context: Any, holder: Any, path: str, options: EditorModelExport
         model = _with_meshes(holder, found, model, changes, report)
         model = _with_surfaces(found, base.model, model, changes, report)
     model = _with_texts(properties, model, changes)
+    if any(file.embedded for file in holder.motionbridge_skeletal_files):
+        report.note(
+            "motions inside the model are written as imported or last saved; Save Editor Motions Back writes edits"
+        )
     if not changes:
         return FilePlan(path, data, changes)
     document = base.with_model(model)
@@ -178,6 +182,9 @@ def _with_bones(rig: Any, model: Model, changes: Changes, report: Report) -> Mod
     written: list[Bone] = []
     for held in model.bones:
         bone = ours.pop(held.name.lower(), None)
+        if bone is None and any(one.name.lower() == held.name.lower() for one in written):
+            written.append(held)  # of two bones of one name the first counts
+            continue
         if bone is None:
             changes.change("bone", held.name, "removed")
             continue
@@ -211,7 +218,7 @@ def with_bone_list(model: Model, written: list[Bone], changes: Changes) -> Model
     if before == after:
         mapped = dict(zip(map(id, model.bones), written, strict=True))
         sections = [Section(one.chunk, mapped.get(id(one.value), one.value)) for one in old.sections]
-        return model.replaced(old, Bones(sections))
+        return model.replaced(old, Bones(sections, old.tail))
     return model.replaced(old, object_bones.numbered(object_bones.in_editor_order(written)))
 
 
