@@ -84,6 +84,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "editor_exporting",
         "editor_importing",
         "editor_making",
+        "editor_motions",
         "exporting",
         "importing",
     ),

@@ -13,25 +13,26 @@ from ..games.descent3 import model_export
 from ..games.descent3.model_properties import holder_of as model_of
 from ..games.xray.levels import exporting as level_export
 from ..games.xray.levels.properties import holder_of as level_of
-from ..games.xray.models import editor_exporting
+from ..games.xray.models import editor_exporting, editor_motions
 from ..games.xray.motions import exporting as motion_export
 from ..games.xray.motions import library, skl_codec
 from ..games.xray.options import PathExportOptions
 from ..games.xray.paths import path as paths
 from .bases import BlenderOperator
 from .curve_tolerances import Tolerances
-from .hidden_keys import HiddenKeysChoice, hides_keys
+from .hidden_keys import hides_keys
 from .save_back import IMPORTED_BASES, NAMES_SHOWN, SaveBack, SaveBackOntoEither
 from .target import active_rig, editor_model_of, lacks_rig
 from .translations import shown
-from .xray.motion_choices import RestChoice, rest_is_edited
+from .xray.motion_choices import EditorMotionChoices, rest_is_edited
 from .xray.skeletal import file_played
 
 if TYPE_CHECKING:
+    from ..core.changes import Part
     from ..games.plan import FilePlan
 
 
-class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, RestChoice, HiddenKeysChoice, Tolerances, BlenderOperator):
+class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, EditorMotionChoices, BlenderOperator):
     """Write the editor motions to their source file, after a preview of the changes, with a backup"""
 
     bl_idname = "motionbridge.skeletal_save_back"
@@ -58,18 +59,13 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, RestChoice, HiddenK
     def planned(self, context: bpy.types.Context, report: Report) -> "FilePlan":
         """All motions of the file."""
         rig = active_rig(context)
-        options = skl_codec.SkeletalExportOptions(
-            tolerance=self.tolerance(),
-            rest_change=motion_export.RestChange[self.rest_change],
-            hidden=self.hidden_keys_option(),
-        )
         with scope.object_mode(context):
             return motion_export.plan_save_back(
                 skl_codec.SKL,
                 context,
                 rig,
                 file_played(rig),
-                options=options,
+                options=self.editor_motion_options(),
                 if_changed=plans.OtherBase[self.if_changed],
                 report=report,
                 samples=self._samples,
@@ -90,11 +86,7 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, RestChoice, HiddenK
 
     def details(self, plan: Any) -> list[str]:
         """The motions with their channels and fields."""
-        found = []
-        for change in plan.changes.parts:
-            channels = ", ".join([*(one.name for one in change.items[:NAMES_SHOWN]), *change.fields])
-            found.append(shown("{}: new").format(change.name) if change.new else f"{change.name}: {channels}")
-        return found
+        return [_motion_line(change) for change in plan.changes.parts]
 
     def settle(self, context: bpy.types.Context, plan: Any) -> None:
         """The file on disk is known."""
@@ -105,6 +97,14 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, RestChoice, HiddenK
         if file.embedded:
             editor_exporting.follow_motions(rig, plan.path, plan.document, before, plan.digest)
         self.restore_hidden_keys(rig, library.motions_of(file))
+
+
+def _motion_line(change: "Part") -> str:
+    """``walk: root X, root Y; marks``, or that the motion is new."""
+    if change.new:
+        return shown("{}: new").format(change.name)
+    channels = ", ".join([*(one.name for one in change.items[:NAMES_SHOWN]), *change.fields])
+    return f"{change.name}: {channels}"
 
 
 class _OfOneObject(SaveBack):
@@ -197,8 +197,8 @@ class MOTIONBRIDGE_OT_descent_save_back(_OfOneObject, BlenderOperator):
         model_export.settle(plan, model_of(context.view_layer.objects.active))
 
 
-class MOTIONBRIDGE_OT_editor_model_save_back(_OfOneObject, BlenderOperator):
-    """Write the editor's model to its source file, after a preview of the changes, with a backup"""
+class MOTIONBRIDGE_OT_editor_model_save_back(_OfOneObject, EditorMotionChoices, BlenderOperator):
+    """Write the editor's model with its motions to its source file, after a preview of the changes, with a backup"""
 
     bl_idname = "motionbridge.editor_model_save_back"
     bl_label = "Save Editor Model Back"
@@ -214,18 +214,58 @@ class MOTIONBRIDGE_OT_editor_model_save_back(_OfOneObject, BlenderOperator):
         """Of the object that remembers the model."""
         return editor_model_of(context).motionbridge_editor_model
 
+    def edited(self, context: Any) -> Iterable[Any]:
+        """What remembers the model, and its motions: they get the names that are written."""
+        holder = editor_model_of(context)
+        return (holder, *_motions_inside(holder))
+
     def planned(self, context: Any, report: Report) -> "FilePlan":
-        """The model."""
-        if_changed = plans.OtherBase[self.if_changed]
-        return editor_exporting.plan_save_back(context, editor_model_of(context), if_changed=if_changed, report=report)
+        """The model with its motions."""
+        return editor_exporting.plan_save_back(
+            context,
+            editor_model_of(context),
+            if_changed=plans.OtherBase[self.if_changed],
+            report=report,
+            motions=self.editor_motion_options(),
+            samples=self._samples,
+        )
+
+    def questions(self, context: Any) -> dict[str, bool]:
+        """What to start from; with motions inside the edited rest pose and hidden keys."""
+        holder = editor_model_of(context)
+        if not _motions_inside(holder):
+            return {"if_changed": False}
+        return {
+            "if_changed": False,
+            "rest_change": rest_is_edited(holder, "motionbridge_skeletal_files"),
+            "hidden_keys": hides_keys(holder),
+        }
+
+    def draw_options(self, context: Any, layout: bpy.types.UILayout) -> None:
+        """How curves are fitted, where there are motions."""
+        if _motions_inside(editor_model_of(context)):
+            self.draw_tolerances(layout)
 
     def details(self, plan: Any) -> list[str]:
-        """The meshes, bones and surfaces with what is edited."""
-        return [line for part in plan.changes.parts for line in part.lines()]
+        """The meshes, bones, surfaces and motions with what is edited."""
+        return [
+            line
+            for part in plan.changes.parts
+            for line in ([_motion_line(part)] if part.noun == "motion" else part.lines())
+        ]
 
     def settle(self, context: Any, plan: Any) -> None:
         """The file on disk is known, also to its motions."""
-        editor_exporting.settle(plan, editor_model_of(context))
+        holder = editor_model_of(context)
+        editor_exporting.settle(plan, holder)
+        if plan.written:
+            self.restore_hidden_keys(holder, [action for action, _ in plan.written])
+
+
+def _motions_inside(holder: Any) -> list[Any]:
+    """The actions of the motions inside a model."""
+    file = editor_motions.file_inside(holder)
+    return library.motions_of(file) if file is not None else []
 
 
 class MOTIONBRIDGE_OT_level_save_back(_OfOneObject, BlenderOperator):

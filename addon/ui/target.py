@@ -6,6 +6,7 @@ from typing import Any
 
 import bpy
 
+from ..core import text as texts
 from ..core.errors import WriteError
 from ..games.xray.levels import details_exporting as level_details_export
 from ..games.xray.levels.properties import DRAWN_KINDS, holder_of
@@ -130,8 +131,9 @@ def editor_model_to_export(context: Any, collection: str) -> Any:
     meshes = [shown for shown in inside if shown.type == "MESH" and shown.parent not in inside]
     found = imported or rigs or meshes
     if len(found) != 1:
+        number = texts.counted_plural(len(found), "models") if found else "no model"
         raise WriteError(
-            f"the collection {collection!r} holds {len(found) or 'no'} models",
+            f"the collection {collection!r} holds {number}",
             remedy="Keep one model, armature or mesh in a collection that exports one",
         )
     return found[0]

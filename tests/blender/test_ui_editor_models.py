@@ -1,9 +1,15 @@
 """Export, Save Back and the check of the editor's models through their operators and panels."""
 
-import bpy
+from dataclasses import replace
 
+import bpy
+import numpy as np
+
+from addon.blender import compat
 from addon.core.report import Report
 from addon.formats.xray import object as editor_model
+from addon.formats.xray import skl
+from addon.formats.xray.object.mesh_chunks import Points
 from tests.blender.test_ui import refusal
 
 
@@ -18,6 +24,10 @@ def imported(samples, tmp_path):
 
 def model_at(path):
     return editor_model.read(path.read_bytes(), path.name, Report()).model
+
+
+def bytes_of(motion):
+    return skl.write(skl.new_skls([motion]))
 
 
 def test_an_unedited_model_is_exported_byte_for_byte(samples, tmp_path):
@@ -45,6 +55,67 @@ def test_saved_back_with_a_backup(samples, tmp_path):
     shown.data.vertices[1].co.z += 1
     assert bpy.ops.motionbridge.editor_model_save_back() == {"FINISHED"}
     assert model_at(path).motions[0].timing[0] == 1.75
+
+
+def test_model_and_motions_are_saved_together(samples, tmp_path):
+    path, rig, shown = imported(samples, tmp_path)
+    before = model_at(path)
+    action = rig.animation_data.action
+    action.motionbridge_motion.speed = 1.75
+    action.motionbridge_motion.motion_name = "other"
+    assert bpy.ops.motionbridge.editor_model_save_back() == {"FINISHED"}
+    after = model_at(path)
+    assert [(motion.label, motion.timing[0]) for motion in after.motions] == [("other", 1.75)]
+    np.testing.assert_array_equal(before.meshes[0].first(Points).positions, after.meshes[0].first(Points).positions)
+    assert bpy.ops.motionbridge.editor_model_save_back() == {"CANCELLED"}  # no changes
+    shown.data.vertices[0].co.z += 1
+    action.motionbridge_motion.power = 0.5
+    assert bpy.ops.motionbridge.editor_model_save_back() == {"FINISHED"}
+    again = model_at(path)
+    assert len(again.motions) == 1
+    assert again.motions[0].timing[3] == 0.5
+    moved = (before.meshes[0].first(Points).positions != again.meshes[0].first(Points).positions).any(axis=1)
+    assert np.flatnonzero(moved).tolist() == [0]
+    # Both ways to save know of each other.
+    assert bpy.ops.motionbridge.skeletal_save_back() == {"CANCELLED"}
+    # What was edited since is in an export of the model too; without Motions it is not.
+    action.motionbridge_motion.power = 0.25
+    copy = tmp_path / "copy.object"
+    assert bpy.ops.export_scene.xray_object(filepath=str(copy), motions=False) == {"FINISHED"}
+    assert model_at(copy).motions[0].timing[3] == 0.5
+    assert bpy.ops.export_scene.xray_object(filepath=str(copy)) == {"FINISHED"}
+    assert model_at(copy).motions[0].timing[3] == 0.25
+
+
+def test_keys_are_saved_with_the_model(samples, tmp_path):
+    path, rig, _ = imported(samples, tmp_path)
+    (before,) = model_at(path).motions
+    curve = next(
+        one for one in compat.curve_bag(rig.animation_data.action).fcurves if one.data_path.endswith("location")
+    )
+    curve.keyframe_points.insert(before.last + 0.0, curve.evaluate(before.last) + 0.5)
+    assert bpy.ops.motionbridge.editor_model_save_back() == {"FINISHED"}
+    (after,) = model_at(path).motions
+    pairs = zip(before.tracks, after.tracks, strict=True)
+    assert (
+        sum(
+            bytes_of(replace(before, tracks=[one])) != bytes_of(replace(before, tracks=[other])) for one, other in pairs
+        )
+        == 1
+    )
+
+
+def test_a_new_model_has_the_motions_of_its_armature(samples, tmp_path):
+    path, rig, _ = imported(samples, tmp_path)
+    held = model_at(path).motions
+    copy = tmp_path / "new.object"
+    rig.motionbridge_editor_model.is_model = False
+    assert bpy.ops.export_scene.xray_object(filepath=str(copy)) == {"FINISHED"}
+    made = model_at(copy)
+    assert list(map(bytes_of, made.motions)) == list(map(bytes_of, held))
+    assert [one.chunk.id for one in made.sections].index(0x916) == 7  # behind the bones, as the SDK has it
+    assert bpy.ops.export_scene.xray_object(filepath=str(copy), motions=False) == {"FINISHED"}
+    assert model_at(copy).motions == []
 
 
 def test_a_file_that_others_changed_is_not_replaced_unasked(samples, tmp_path):

@@ -163,6 +163,9 @@ class EditorModelExportOptions(Options):
 
     skeleton: bool = option(True, "Skeleton", "Bones with their rest pose, shapes and joints")
     meshes: bool = option(True, "Meshes", "Meshes with their weights and materials")
+    motions: bool = option(
+        True, "Motions", "Motions inside: those of the imported model, or in a new one all of the armature"
+    )
     sdk: Sdk = choice(Sdk.COP, "New Model For", "Editors that a model which was not imported is written for", SDKS)
     backup: bool = True
 

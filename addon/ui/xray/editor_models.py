@@ -21,9 +21,11 @@ from ..layouts import fields
 from ..operation import Operation, Outcome
 from ..options import options_from, properties_from
 from ..preferences import model_options
-from ..target import editor_model_of, editor_model_to_export
+from ..target import active_rig, editor_model_of, editor_model_to_export
 from ..translations import said
 from .models import MOTION_ITEMS, PropertiesPanel, draw_references, draw_user_data, import_motions
+from .motion_choices import EditorMotionChoices
+from .motion_files import actions_moving
 
 ModelImportProperties: Any = properties_from(ModelImportOptions)
 ModelExportProperties: Any = properties_from(EditorModelExportOptions)
@@ -66,7 +68,9 @@ class IMPORT_SCENE_OT_xray_object(ModelImportProperties, FileImport, ImportHelpe
         return Outcome(said("Imported models: {} (bones: {}, meshes: {})").format(len(made), bones, meshes))
 
 
-class EXPORT_SCENE_OT_xray_object(ModelExportProperties, FileExport, ExportHelper, BlenderOperator):
+class EXPORT_SCENE_OT_xray_object(
+    ModelExportProperties, FileExport, EditorMotionChoices, ExportHelper, BlenderOperator
+):
     """Export a model of the editor of S.T.A.L.K.E.R. (X-Ray): an imported one with its unedited bytes, or a new one"""
 
     bl_idname = "export_scene.xray_object"
@@ -93,10 +97,16 @@ class EXPORT_SCENE_OT_xray_object(ModelExportProperties, FileExport, ExportHelpe
     def draw(self, context: bpy.types.Context) -> None:
         """The options; whom the file is for only where that is open."""
         layout = fields(self.layout)
-        for name in ("skeleton", "meshes"):
+        for name in ("skeleton", "meshes", "motions"):
             layout.prop(self, name)
-        if editor_model_of(context) is None:
+        holder = editor_model_of(context)
+        if holder is None:
             layout.prop(self, "sdk")
+        rig = holder or active_rig(context)
+        if self.motions and rig is not None and rig.type == "ARMATURE":
+            self.draw_rest_change(layout, rig, "motionbridge_skeletal_files")
+            self.draw_hidden_keys(layout, rig)
+            self.draw_tolerances(layout)
         draw_backup(layout, self, self.filepath)
 
     def run(self, context: Any, report: Report) -> Outcome:
@@ -104,11 +114,17 @@ class EXPORT_SCENE_OT_xray_object(ModelExportProperties, FileExport, ExportHelpe
         path = self.named_file(kinds.EDITOR_MODELS)
         holder = editor_model_to_export(context, self.collection)
         options = options_from(self, EditorModelExportOptions, backup=self.backup)
-        is_imported = holder.motionbridge_editor_model.is_model
-        planned = editor_exporting.plan_export if is_imported else editor_making.plan_new
-        plan = planned(context, holder, path, options, report)
+        motions = self.editor_motion_options()
+        if holder.motionbridge_editor_model.is_model:
+            plan = editor_exporting.plan_export(context, holder, path, options, report, motions=motions)
+        else:
+            is_rig = options.motions and options.skeleton and holder.type == "ARMATURE"
+            chosen = actions_moving(holder) if is_rig else []
+            plan = editor_making.plan_new(context, holder, path, options, report, chosen=chosen, motions=motions)
         files.warn_of_replacing(path, report)
         plan.write(backup=self.backup)
+        if plan.written:
+            self.restore_hidden_keys(holder, [action for action, _ in plan.written])
         return Outcome(f"{Path(path).name}: {plan.sentence()}")
 
 
@@ -185,6 +201,7 @@ class MOTIONBRIDGE_PT_editor_model(PropertiesPanel, BlenderPanel):
         people.prop(model, "modifier")
         draw_references(layout, holder, model)
         draw_user_data(layout, model)
+        layout.operator("motionbridge.report", icon="TEXT")
 
 
 class MOTIONBRIDGE_PT_editor_parts(PropertiesPanel, BlenderPanel):

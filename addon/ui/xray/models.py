@@ -104,7 +104,7 @@ def import_motions(
 
     def read(codec: "library.Codec", source: str, found: Report) -> "library.Opened":
         if source == path and imported.motions is not None:
-            opened = skl_codec.opened_model if of_editor else omf_codec.opened_model
+            opened: Any = skl_codec.opened_model if of_editor else omf_codec.opened_model
             return opened(path, imported.motions, imported.digest)
         return codec.read(source, found)
 
@@ -370,7 +370,7 @@ class MOTIONBRIDGE_OT_add_reference(OnModel, BlenderOperator):
     bl_label = "Add Motion Reference"
     bl_options = {"REGISTER", "UNDO"}
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Any, report: Report) -> Outcome:
         """Add it behind the others."""
         model = remembered(context.view_layer.objects.active)
         model.references.add().name = "actors\\motions"
@@ -385,7 +385,7 @@ class MOTIONBRIDGE_OT_remove_reference(OnModel, BlenderOperator):
     bl_label = "Remove Motion Reference"
     bl_options = {"REGISTER", "UNDO"}
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Any, report: Report) -> Outcome:
         """Remove it."""
         model = remembered(context.view_layer.objects.active)
         if not 0 <= model.active_reference < len(model.references):
@@ -407,7 +407,7 @@ class MOTIONBRIDGE_OT_user_data_to_text(OnModel, BlenderOperator):
     bl_label = "Edit as Text"
     bl_options = {"REGISTER", "UNDO"}
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Any, report: Report) -> Outcome:
         """Fill the text."""
         holder = context.view_layer.objects.active
         name = _text_name(holder)
@@ -424,7 +424,7 @@ class MOTIONBRIDGE_OT_user_data_from_text(OnModel, BlenderOperator):
     bl_label = "Apply Text"
     bl_options = {"REGISTER", "UNDO"}
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Any, report: Report) -> Outcome:
         """Take it over, with the line ends of the game."""
         holder = context.view_layer.objects.active
         text: Any = bpy.data.texts.get(_text_name(holder))

@@ -15,9 +15,10 @@ from ...games.xray import game_tree
 from ...games.xray.models.properties import remembered
 from ...games.xray.motions import exporting as motion_export
 from ...games.xray.motions import files as motion_files
-from ...games.xray.motions import library, omf_codec
+from ...games.xray.motions import library, omf_codec, skl_codec
 from .. import lists
 from ..bases import BlenderList, ExportHelper
+from ..curve_tolerances import Tolerances
 from ..hidden_keys import HiddenKeysChoice
 from ..layouts import fields
 from ..lists import TickedChoice, TickedRows
@@ -308,6 +309,19 @@ class RestChoice:
             column = layout.column()
             column.alert = chosen.rest_change == "REFUSE"
             column.prop(chosen, "rest_change")
+
+
+class EditorMotionChoices(RestChoice, HiddenKeysChoice, Tolerances):
+    """Mixed into operators that write the editor's motions."""
+
+    def editor_motion_options(self, version: int | None = None) -> "skl_codec.SkeletalExportOptions":
+        """The options as the export takes them; ``version`` of motions that are in no file yet."""
+        return skl_codec.SkeletalExportOptions(
+            tolerance=self.tolerance(),
+            rest_change=motion_export.RestChange[self.rest_change],
+            hidden=self.hidden_keys_option(),
+            version=version,
+        )
 
 
 class ExportChoices(RestChoice, HiddenKeysChoice):

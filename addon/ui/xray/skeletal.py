@@ -21,7 +21,6 @@ from .. import listed_actions
 from ..bases import CALL, BlenderList, BlenderOperator, ExportHelper, ImportHelper
 from ..curve_tolerances import Tolerances
 from ..files import ArmatureExport, FileImport, draw_backup
-from ..hidden_keys import HiddenKeysChoice
 from ..layouts import fields
 from ..lists import name_filter
 from ..operation import FileChoice, Operation, Outcome, hand_over
@@ -30,7 +29,7 @@ from ..scene_rate import frames_said, match_scene, note_other_rates
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_xray
 from ..target import action_to_export, active_action, active_rig, lacks_rig, likely_rig, rig_to_export, some_action
 from ..translations import said, shown
-from .motion_choices import ExistingMotions, MotionChooser, MotionList, RestChoice
+from .motion_choices import EditorMotionChoices, ExistingMotions, MotionChooser, MotionList
 from .motion_files import actions_moving
 from .motion_panels import EDITOR_MOTIONS
 
@@ -178,9 +177,7 @@ VERSIONS = (
 )
 
 
-class EXPORT_SCENE_OT_xray_skl(
-    ExistingMotions, ArmatureExport, RestChoice, HiddenKeysChoice, Tolerances, ExportHelper, BlenderOperator
-):
+class EXPORT_SCENE_OT_xray_skl(ExistingMotions, ArmatureExport, EditorMotionChoices, ExportHelper, BlenderOperator):
     """Export actions as motions of the S.T.A.L.K.E.R. (X-Ray) editor; unedited motions keep their bytes"""
 
     bl_idname = "export_scene.xray_skl"
@@ -243,12 +240,7 @@ class EXPORT_SCENE_OT_xray_skl(
             path += ".skls"
         rig = rig_to_export(context, self.collection)
         chosen = self._chosen(rig)
-        options = skl_codec.SkeletalExportOptions(
-            tolerance=self.tolerance(),
-            rest_change=motion_export.RestChange[self.rest_change],
-            hidden=self.hidden_keys_option(),
-            version=None if self.version == "AUTOMATIC" else int(self.version),
-        )
+        options = self.editor_motion_options(None if self.version == "AUTOMATIC" else int(self.version))
         with scope.object_mode(context), scope.progress(context, len(chosen)) as step:
             plan = motion_export.plan_export(
                 skl_codec.SKL,

@@ -399,7 +399,7 @@ def _with_values(base: Mesh, values: dict[type, Any], dropped: Sequence[type]) -
     sections: list[Section[Any]] = []
     for part in base.sections:
         kind = type(part.value)
-        fits = kind is not VertexMaps or part.value.layout == MAPS
+        fits = not isinstance(part.value, VertexMaps) or part.value.layout == MAPS
         if kind in left and fits:
             sections.append(Section(part.chunk, left.pop(kind)))
         elif kind not in dropped:

@@ -1,7 +1,6 @@
 """Models of the editor (`.object`) out of Blender: gather, encode onto the bytes that were imported.
 
-What is not edited is written as the file has it: chunk by chunk, mesh by mesh, bone by bone. Motions inside are saved
-with `motions`; here they stay what they were when the file was imported or last saved.
+What is not edited is written as the file has it: chunk by chunk, mesh by mesh, bone by bone, motion by motion.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ from ....core.errors import WriteError
 from ....core.model import Domain, PolygonMesh
 from ....core.problems import Problem, whole
 from ....core.report import Report
+from ....core.text import counted_plural, said_of
 from ....formats.xray import bones as bone_files
 from ....formats.xray import object as editor_model
 from ....formats.xray.bones import Bone, Bones, Part, Parts
@@ -45,21 +45,34 @@ from ....formats.xray.object.mapping import POINT, SMOOTHING
 from ....formats.xray.object.mesh_chunks import SurfacesOfFaces
 from ....formats.xray.object.smoothing import Rule, rule_of_groups
 from ....formats.xray.ogf.chunk_types import MOST_BONES, MotionReferences, MotionReferences2, UserData
-from ...plan import FilePlan, OtherBase, starts_from_disk
+from ...plan import OtherBase, starts_from_disk
 from ..bones import properties as bone_properties
 from ..bones import values as bone_values
 from ..bones.file import OF_KIND
+from ..motions.library import motions_of
+from ..motions.skl_codec import SkeletalExportOptions
 from ..options import EditorModelExportOptions
+from .editor_motions import ModelPlan, file_inside, with_motions
 from .editor_properties import flags_of
 from .exporting import place_of, untouched_rest
 
 WANTED = {POINT: (Domain.VERTEX, np.int32), SMOOTHING: (Domain.FACE, np.int32)}
 
 
-def plan_export(context: Any, holder: Any, path: str, options: EditorModelExportOptions, report: Report) -> FilePlan:
+def plan_export(
+    context: Any,
+    holder: Any,
+    path: str,
+    options: EditorModelExportOptions,
+    report: Report,
+    *,
+    motions: SkeletalExportOptions | None = None,
+    samples: dict[Any, Any] | None = None,
+) -> ModelPlan:
     """What exporting ``holder``, which remembers an imported model, would write at ``path``. Raises `WriteError`.
 
-    The scene stays as it is.
+    ``motions``: how those inside are written, None for as they were imported or last saved. ``samples`` as in
+    `Sampler`. The scene stays as it is.
     """
     properties = holder.motionbridge_editor_model
     data = kept(properties, "document")
@@ -80,33 +93,52 @@ def plan_export(context: Any, holder: Any, path: str, options: EditorModelExport
         model = _with_meshes(holder, found, model, changes, report)
         model = _with_surfaces(found, base.model, model, changes, report)
     model = _with_texts(properties, model, changes)
-    if any(file.embedded for file in holder.motionbridge_skeletal_files):
-        report.note(
-            "motions inside the model are written as imported or last saved; Save Editor Motions Back writes edits"
+    document = base.with_model(model) if changes else base
+    plan = ModelPlan(path, editor_model.write(document) if changes else data, changes)
+    file = file_inside(holder)
+    if file is not None and options.motions and motions is not None:
+        chosen = motions_of(file)
+        inner = with_motions(
+            context, holder, chosen, document, path, options=motions, report=report, file=file, samples=samples
         )
-    if not changes:
-        return FilePlan(path, data, changes)
-    document = base.with_model(model)
-    before = Counter(problems(base))
-    for sentence in (Counter(problems(document)) - before).elements():
-        report.warn(f"editors of the game: {sentence}")
-    return FilePlan(path, editor_model.write(document), changes)
+        if inner.changes:
+            changes.parts += inner.changes.parts
+            plan = replace(inner, changes=changes)
+    if plan.changes:
+        before = Counter(problems(base))
+        for sentence in (Counter(problems(document)) - before).elements():
+            report.warn(f"editors of the game: {sentence}")
+    return plan
 
 
-def plan_save_back(context: Any, holder: Any, *, if_changed: OtherBase, report: Report) -> FilePlan:
+def plan_save_back(
+    context: Any,
+    holder: Any,
+    *,
+    if_changed: OtherBase,
+    report: Report,
+    motions: SkeletalExportOptions | None = None,
+    samples: dict[Any, Any] | None = None,
+) -> ModelPlan:
     """The model for the file it came from. Raises `WriteError`, also if that was changed by others."""
     properties = holder.motionbridge_editor_model
     path = bpy.path.abspath(properties.path)
     imported = hashlib.sha256(kept(properties, "document")).hexdigest()
-    plan = plan_export(context, holder, path, EditorModelExportOptions(), report)
+    options = EditorModelExportOptions()
+    plan = plan_export(context, holder, path, options, report, motions=motions, samples=samples)
     files.warn_of_replacing(path, report)
     starts_from_disk(path, {imported, properties.saved, plan.digest}, if_changed)
     return plan
 
 
-def settle(plan: FilePlan, holder: Any) -> None:
+def settle(plan: ModelPlan, holder: Any) -> None:
     """After ``plan`` was saved back: the file on disk is known, also to the motions inside."""
-    holder.motionbridge_editor_model.saved = plan.digest
+    properties = holder.motionbridge_editor_model
+    properties.saved = plan.digest
+    if plan.motions is not None:
+        _remember_motions(properties, plan.path, plan.motions)
+    for action, label in plan.written:
+        action.motionbridge_skeletal.imported_name = label
     for file in holder.motionbridge_skeletal_files:
         if file.embedded and bpy.path.abspath(file.path) == bpy.path.abspath(plan.path):
             file.sha256 = plan.digest
@@ -122,10 +154,14 @@ def follow_motions(holder: Any, path: str, motions: Any, before: str, digest: st
     data = kept(properties, "document")
     if not properties.is_model or not data or bpy.path.abspath(properties.path) != path:
         return
-    base = editor_model.read(data, path, Report())
-    keep(properties, "document", editor_model.write(base.with_model(base.model.with_motions(motions))))
+    _remember_motions(properties, path, motions)
     if before and before in {properties.saved, hashlib.sha256(data).hexdigest()}:
         properties.saved = digest
+
+
+def _remember_motions(properties: Any, path: str, motions: Any) -> None:
+    base = editor_model.read(kept(properties, "document"), path, Report())
+    keep(properties, "document", editor_model.write(base.with_model(base.model.with_motions(motions))))
 
 
 @dataclass(frozen=True)
@@ -153,11 +189,11 @@ def find_problems(holder: Any, report: Report) -> list[Finding]:
             else:
                 found.append(Finding(shown, problem, none, problem.elements))
     if bones is not None and len(bones) > MOST_BONES:
-        sentence = f"the model has {len(bones)} bones, the game supports {MOST_BONES}"
+        sentence = f"the model has {counted_plural(len(bones), 'bones')}, the game supports {MOST_BONES}"
         found.append(Finding(holder, whole(sentence, "Remove some"), none, none))
     roots = [bone for bone in holder.data.bones if bone.parent is None] if bones is not None else []
     if len(roots) > 1:
-        sentence = f"{len(roots)} bones have no parent: {', '.join(bone.name for bone in roots)}"
+        sentence = f"{said_of(len(roots), 'bones', 'have no parent')}: {', '.join(bone.name for bone in roots)}"
         found.append(Finding(holder, whole(sentence, "Parent all but one"), none, none))
     data = kept(holder.motionbridge_editor_model, "document")
     if data:
@@ -175,7 +211,7 @@ def _with_bones(rig: Any, model: Model, changes: Changes, report: Report) -> Mod
     """Rest pose, parents, shapes and joints; bones that are new or gone."""
     now, untouched = armature.rest_of(rig, space.XRAY_ROOT_FRAME), untouched_rest(rig)
     place = {bone: number for number, bone in enumerate(now.bones)}
-    ours = {}
+    ours: dict[str, Any] = {}
     for bone in bone_properties.in_order(rig):
         ours.setdefault(bone_properties.game_name(bone).lower(), bone)
     labels = {bone.name.lower() for bone in model.bones}
@@ -216,7 +252,7 @@ def with_bone_list(model: Model, written: list[Bone], changes: Changes) -> Model
         return model
     before, after = ([bone.name for bone in listed] for listed in (model.bones, written))
     if before == after:
-        mapped = dict(zip(map(id, model.bones), written, strict=True))
+        mapped: dict[int, Any] = dict(zip(map(id, model.bones), written, strict=True))
         sections = [Section(one.chunk, mapped.get(id(one.value), one.value)) for one in old.sections]
         return model.replaced(old, Bones(sections, old.tail))
     return model.replaced(old, object_bones.numbered(object_bones.in_editor_order(written)))

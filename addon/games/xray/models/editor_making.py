@@ -7,6 +7,7 @@ say for which one the file is. Sharp edges and flat faces make the smoothing; th
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PureWindowsPath
 from typing import Any
@@ -21,6 +22,7 @@ from ....core.model import PolygonMesh, VertexWeights
 from ....core.report import Report
 from ....formats.xray import bones as bone_files
 from ....formats.xray import object as editor_model
+from ....formats.xray import skl
 from ....formats.xray.chunks import Chunk, Section
 from ....formats.xray.object import bones as object_bones
 from ....formats.xray.object.checks import problems
@@ -33,15 +35,16 @@ from ....formats.xray.object.chunk_types import (
     Surface,
     Surfaces,
 )
-from ....formats.xray.object.document import BONES, MESHES, OBJECT, Mesh, Meshes, Model
+from ....formats.xray.object.document import BONES, MESHES, MOTIONS, OBJECT, Mesh, Meshes, Model
 from ....formats.xray.object.encoding import encode_new_mesh
 from ....formats.xray.object.mesh_chunks import SurfacesOfFaces, Version
 from ....formats.xray.object.smoothing import Rule
 from ....formats.xray.ogf.chunk_types import MotionReferences, MotionReferences2, UserData
-from ...plan import FilePlan
 from ..bones import properties as bone_properties
+from ..motions.skl_codec import SkeletalExportOptions
 from ..options import EditorModelExportOptions, Sdk
 from .editor_exporting import gather, materials_by_surface, new_bone, placement, surface_of
+from .editor_motions import ModelPlan, with_motions
 from .properties import remembered
 
 AUTHOR = b"Motionbridge"
@@ -51,10 +54,20 @@ SHADER, STATIC_SHADER = b"models\\model", b"default"
 COMPILER_SHADER, GAME_MATERIAL = b"default", b"default"
 
 
-def plan_new(context: Any, holder: Any, path: str, options: EditorModelExportOptions, report: Report) -> FilePlan:
+def plan_new(
+    context: Any,
+    holder: Any,
+    path: str,
+    options: EditorModelExportOptions,
+    report: Report,
+    *,
+    chosen: Sequence[Any] = (),
+    motions: SkeletalExportOptions | None = None,
+) -> ModelPlan:
     """A new model of ``holder`` (an armature, a mesh, or the parent of meshes) for the file at ``path``.
 
-    The scene stays as it is. Raises `WriteError` if there is no mesh.
+    ``chosen`` actions become its motions, as ``motions`` says. The scene stays as it is. Raises `WriteError` if there
+    is no mesh.
     """
     if holder.mode == "EDIT":
         holder.update_from_editmode()
@@ -74,11 +87,17 @@ def plan_new(context: Any, holder: Any, path: str, options: EditorModelExportOpt
         for key, used in materials_by_surface(shown).items()
         if any(key == entry for mesh in meshes for entry in _surface_names(mesh))
     ]
-    model = _model(bones, meshes, surfaces, remembered(holder), options.sdk)
+    model = _model(bones, meshes, surfaces, remembered(holder), options.sdk, motions=bool(chosen))
     document = editor_model.Object([Section(Chunk(OBJECT, b""), model)])
     for sentence in problems(document):
         report.warn(f"editors of the game: {sentence}")
-    return FilePlan(path, editor_model.write(document), Changes(new="editor model"))
+    changes = Changes(new="editor model")
+    if rig is None or not chosen:
+        return ModelPlan(path, editor_model.write(document), changes)
+    how = motions or SkeletalExportOptions()
+    plan = with_motions(context, rig, chosen, document, path, options=how, report=report)
+    report.note(f"motions in the new model: {len(plan.written)}")
+    return replace(plan, changes=changes)
 
 
 def meshes_for(context: Any, holder: Any) -> list[Any]:
@@ -160,8 +179,19 @@ def texture_name(used: Any) -> str:
     return lowered[-1] if lowered else ""
 
 
-def _model(bones: list[bone_files.Bone], meshes: list[Mesh], surfaces: list[Surface], known: Any, sdk: Sdk) -> Model:
-    """The chunks in the SDK's order; ``known``: what the object remembers of an imported model, None without."""
+def _model(
+    bones: list[bone_files.Bone],
+    meshes: list[Mesh],
+    surfaces: list[Surface],
+    known: Any,
+    sdk: Sdk,
+    *,
+    motions: bool,
+) -> Model:
+    """The chunks in the SDK's order, one of them for ``motions``.
+
+    ``known``: what the object remembers of an imported model, None without.
+    """
     now = int(time.time())
     references = [names.encode(entry.name) for entry in known.references] if known is not None and bones else []
     listed = (0x924, MotionReferences(references)) if sdk is Sdk.SOC else (0x926, MotionReferences2(references))
@@ -175,6 +205,8 @@ def _model(bones: list[bone_files.Bone], meshes: list[Mesh], surfaces: list[Surf
     ]
     if bones:
         numbered.append((BONES, object_bones.numbered(bones)))
+    if motions:
+        numbered.append((MOTIONS, skl.new_skls([])))
     if references:
         numbered.append(listed)
     if bones:

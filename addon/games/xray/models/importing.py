@@ -29,8 +29,6 @@ from ....formats.xray.ogf.chunk_types import BoneNames, IkData, MotionReferences
 from ....formats.xray.ogf.document import Ogf, OldVisualType, Part, VisualType, motion_set_of, parts
 from ....formats.xray.ogf.mesh import decode_meshes, mesh_parts
 from ....formats.xray.ogf.skeleton import decode_skeleton
-from ....formats.xray.omf.document import MotionSet
-from ....formats.xray.skl.document import Skl
 from ..bones import values as bone_values
 from ..game_tree import GameTree, tree_of
 from ..options import ModelImportOptions
@@ -81,8 +79,8 @@ class ImportedModel:
     rig: Any = None
     meshes: list[Any] = field(default_factory=list)
     references: list[MotionReference] = field(default_factory=list)
-    motions: MotionSet | Skl | None = None
-    """Those in the model's own file, of the game or of the editor; ``digest`` the SHA-256 of that file."""
+    motions: Any = None
+    """Those in the model's own file: a `MotionSet` of the game or a `Skl` of the editor; ``digest`` its SHA-256."""
     digest: str = ""
 
     @property
