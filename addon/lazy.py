@@ -87,6 +87,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "editor_motions",
         "exporting",
         "importing",
+        "taken_over",
     ),
     "games.xray.motions": (
         "edit",

@@ -10,6 +10,7 @@ import bpy
 from ..games.arma import properties as arma
 from ..games.descent3 import model_properties as descent
 from ..games.xray.levels import properties as level
+from ..games.xray.models import taken_over
 from ..games.xray.models.properties import remembered
 from ..games.xray.paths import path as paths
 from .bases import BlenderPanel
@@ -98,6 +99,8 @@ class ImportPanel(MotionbridgePanel):
             column.menu(menu.__name__, icon="IMPORT")
         layout.operator("motionbridge.new_hud_scene", icon="VIEW_CAMERA")
         active = context.active_object
+        if active is not None and active.type in {"ARMATURE", "MESH", "EMPTY"} and taken_over.is_foreign(active):
+            layout.operator("motionbridge.take_over_xray", icon="IMPORT")
         if active is not None and active.type == "MESH":
             column = layout.column(align=True)
             if level.holder_of(active) is None:

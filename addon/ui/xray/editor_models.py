@@ -12,7 +12,7 @@ from ...blender import scope
 from ...core import files
 from ...core.report import Report
 from ...games.xray import kinds
-from ...games.xray.models import editor_exporting, editor_importing, editor_making
+from ...games.xray.models import editor_exporting, editor_importing, editor_making, taken_over
 from ...games.xray.options import EditorModelExportOptions, ModelImportOptions
 from .. import layouts
 from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper
@@ -171,6 +171,41 @@ class MOTIONBRIDGE_OT_editor_model_check(Operation, BlenderOperator):
         return Outcome(said("Selected finding {} of {}: {}").format(*words))
 
 
+class MOTIONBRIDGE_OT_take_over_xray(Operation, BlenderOperator):
+    """Take over what blender-xray stored on the active model: bones, materials, motions, references, user data"""
+
+    bl_idname = "motionbridge.take_over_xray"
+    bl_label = "Take Over from blender-xray"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """There is an active armature or object."""
+        cls.poll_message_set("Select the armature or object that blender-xray imported")
+        return _holder(context) is not None
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """The model and its armature."""
+        holder = _holder(context)
+        return (holder, holder.data)
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Take over, count."""
+        holder = _holder(context)
+        actions = actions_moving(holder) if holder.type == "ARMATURE" else []
+        found = taken_over.take_over(holder, actions, report)
+        words = (found.bones, found.materials, found.actions, found.references)
+        return Outcome(said("Taken over: bones {}, materials {}, motions {}, motion references {}").format(*words))
+
+
+def _holder(context: Any) -> Any:
+    """The active armature, or the topmost object above the active one."""
+    found = active_rig(context) or context.view_layer.objects.active
+    while found is not None and found.type != "ARMATURE" and found.parent is not None:
+        found = found.parent
+    return found
+
+
 class MOTIONBRIDGE_PT_editor_model(PropertiesPanel, BlenderPanel):
     """The editor's model that the object came from."""
 
@@ -179,19 +214,23 @@ class MOTIONBRIDGE_PT_editor_model(PropertiesPanel, BlenderPanel):
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        """The object remembers a model of the editor."""
-        return context.object is not None and context.object.motionbridge_editor_model.is_model
+        """The object remembers a model of the editor, or becomes one."""
+        model = context.object.motionbridge_editor_model if context.object is not None else None
+        return model is not None and (model.is_model or model.is_made)
 
     def draw(self, context: Any) -> None:
         """File, flags, LOD, who made it, references, user data."""
         layout = self.layout
         holder = context.object
         model = holder.motionbridge_editor_model
-        layout.prop(model, "path", text="")
-        row = layout.row(align=True)
-        row.operator("motionbridge.editor_model_save_back", icon="FILE_TICK")
-        row.operator("motionbridge.editor_model_check", icon="VIEWZOOM")
-        layouts.draw_last_check(layout, holder)
+        if model.is_model:
+            layout.prop(model, "path", text="")
+            row = layout.row(align=True)
+            row.operator("motionbridge.editor_model_save_back", icon="FILE_TICK")
+            row.operator("motionbridge.editor_model_check", icon="VIEWZOOM")
+            layouts.draw_last_check(layout, holder)
+        else:
+            layout.operator("export_scene.xray_object", icon="EXPORT")
         layout.grid_flow(columns=2, align=True, even_columns=True).prop(model, "shown_flags")
         column = self.fields()
         column.prop(model, "lod")
@@ -248,6 +287,7 @@ CLASSES = (
     IMPORT_SCENE_OT_xray_object,
     EXPORT_SCENE_OT_xray_object,
     MOTIONBRIDGE_OT_editor_model_check,
+    MOTIONBRIDGE_OT_take_over_xray,
     MOTIONBRIDGE_PT_editor_model,
     MOTIONBRIDGE_PT_editor_parts,
     MOTIONBRIDGE_PT_surface,

@@ -45,6 +45,7 @@ from ..motions.skl_codec import SkeletalExportOptions
 from ..options import EditorModelExportOptions, Sdk
 from .editor_exporting import gather, materials_by_surface, new_bone, placement, surface_of
 from .editor_motions import ModelPlan, with_motions
+from .editor_properties import flags_of
 from .properties import remembered
 
 AUTHOR = b"Motionbridge"
@@ -87,7 +88,7 @@ def plan_new(
         for key, used in materials_by_surface(shown).items()
         if any(key == entry for mesh in meshes for entry in _surface_names(mesh))
     ]
-    model = _model(bones, meshes, surfaces, remembered(holder), options.sdk, motions=bool(chosen))
+    model = _model(bones, meshes, surfaces, holder, options.sdk, motions=bool(chosen))
     document = editor_model.Object([Section(Chunk(OBJECT, b""), model)])
     for sentence in problems(document):
         report.warn(f"editors of the game: {sentence}")
@@ -183,23 +184,22 @@ def _model(
     bones: list[bone_files.Bone],
     meshes: list[Mesh],
     surfaces: list[Surface],
-    known: Any,
+    holder: Any,
     sdk: Sdk,
     *,
     motions: bool,
 ) -> Model:
-    """The chunks in the SDK's order, one of them for ``motions``.
-
-    ``known``: what the object remembers of an imported model, None without.
-    """
+    """The chunks in the SDK's order, one of them for ``motions``; texts and flags that ``holder`` remembers."""
     now = int(time.time())
+    known, own = remembered(holder), holder.motionbridge_editor_model
+    creator = names.encode(own.creator) or AUTHOR
     references = [names.encode(entry.name) for entry in known.references] if known is not None and bones else []
     listed = (0x924, MotionReferences(references)) if sdk is Sdk.SOC else (0x926, MotionReferences2(references))
     numbered: list[tuple[int, Any]] = [
         (0x900, Version(0x10)),
         (0x912, UserData(names.encode(known.user_data) if known is not None else b"")),
-        (0x925, LodName(b"")),
-        (0x903, ObjectFlags(DYNAMIC if bones else 0)),
+        (0x925, LodName(names.encode(own.lod))),
+        (0x903, ObjectFlags(flags_of(own) | (DYNAMIC if bones else 0))),
         (MESHES, Meshes([Section(Chunk(number, b""), mesh) for number, mesh in enumerate(meshes)])),
         (0x907, Surfaces(surfaces)),
     ]
@@ -212,5 +212,5 @@ def _model(
     if bones:
         part = bone_files.Part(b"default", [names.encode(bone.name) for bone in bones])
         numbered += [(0x923, bone_files.Parts([part])), (0x920, ActorTransform(np.zeros((2, 3), np.float32)))]
-    numbered.append((0x922, Authorship(AUTHOR, now, AUTHOR, now)))
+    numbered.append((0x922, Authorship(creator, now, AUTHOR, now)))
     return Model([Section(Chunk(number, b""), value) for number, value in numbered])

@@ -46,8 +46,11 @@ ADDED = AddedProperties(
 
 
 def remembered(shown: Any) -> Any:
-    """What an object remembers of the model it came from, one of the game or of the editor; None without."""
-    return next((one for one in (shown.motionbridge_model, shown.motionbridge_editor_model) if one.is_model), None)
+    """What an object remembers of the model it came from or becomes, one of the game or of the editor; None without."""
+    if shown.motionbridge_model.is_model:
+        return shown.motionbridge_model
+    of_editor = shown.motionbridge_editor_model
+    return of_editor if of_editor.is_model or of_editor.is_made else None
 
 
 def part_text(path: tuple[int, ...]) -> str:

@@ -1,0 +1,253 @@
+"""What blender-xray stored on a rig, its meshes, materials and actions, taken over as this extension's own.
+
+It keeps everything in one group of properties named ``xray`` on each data-block and bone. Numbers mean the same as
+here: collision shapes in the bone's axes, joint limits with the editor's sign. Blender stores an enumeration as the
+index of its item, so the kind of a joint is known for certain only while blender-xray is enabled. Source: the
+properties that its versions 2.x declare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ....core.errors import WriteError
+from ....core.report import Report
+from ....core.text import said_of
+from ..bones.properties import AXES, JOINTS, SHAPE_FLAGS, SHAPES
+from ..motions import files as motion_files
+from ..motions.properties import ALL_PARTITIONS
+
+GROUP = "xray"
+ALL_FLAGS = 0xFFFF_FFFF
+TWO_SIDED = 1
+FRAMES_PER_SECOND = 30
+
+NUMBERS = {
+    "spring": "ikjoint.spring",
+    "damping": "ikjoint.damping",
+    "break_force": "breakf.force",
+    "break_torque": "breakf.torque",
+    "friction": "friction",
+    "mass": "mass.value",
+    "sphere_radius": "shape.sph_rad",
+    "cylinder_height": "shape.cyl_hgh",
+    "cylinder_radius": "shape.cyl_rad",
+}
+VECTORS = {
+    "centre_of_mass": "mass.center",
+    "box_rotation": "shape.box_rot",
+    "box_centre": "shape.box_trn",
+    "box_half_size": "shape.box_hsz",
+    "sphere_centre": "shape.sph_pos",
+    "cylinder_centre": "shape.cyl_pos",
+    "cylinder_direction": "shape.cyl_dir",
+}
+"""Our property of a bone -> theirs."""
+TIMING = ("speed", "accrue", "falloff", "power")
+
+
+@dataclass
+class TakenOver:
+    """How much was found: bones, materials and actions with a group, motion references."""
+
+    bones: int = 0
+    materials: int = 0
+    actions: int = 0
+    references: int = 0
+
+
+class Held:
+    """The group of a data-block or bone. False if there is none, or nothing in it was ever set.
+
+    While blender-xray is enabled its own properties are asked; else what Blender has stored.
+    """
+
+    def __init__(self, owner: Any) -> None:
+        """The group of ``owner``."""
+        self._live = getattr(owner, GROUP, None)
+        self._stored = _stored(owner)
+
+    def __bool__(self) -> bool:
+        """Whether anything is stored."""
+        return self._stored is not None and len(self._stored) > 0
+
+    def get(self, path: str, default: Any = None) -> Any:
+        """A value that was set, such as ``shape.sph_rad``; of an enumeration its index, or its bits."""
+        found: Any = self._stored
+        for name in path.split("."):
+            if found is None or name not in found:
+                return default
+            found = found[name]
+        return found
+
+    def identifier(self, path: str) -> str | None:
+        """What an enumeration says, set or not; None while blender-xray is not enabled."""
+        found = self._live
+        for name in path.split("."):
+            found = getattr(found, name, None)
+        return str(found) if found is not None else None
+
+    def vector(self, path: str) -> list[float] | None:
+        """The numbers of a vector that was set."""
+        found = self.get(path)
+        return [float(number) for number in found] if found is not None else None
+
+
+def _stored(owner: Any) -> Any:
+    """What Blender has of the group: since 5.0 registered properties are stored apart from others."""
+    system = getattr(owner, "bl_system_properties_get", None)
+    found = system() if system is not None else None
+    if found is not None and GROUP in found and len(found[GROUP]):
+        return found[GROUP]
+    found = owner.get(GROUP)
+    return found if callable(getattr(found, "keys", None)) else None
+
+
+def is_foreign(holder: Any) -> bool:
+    """Whether blender-xray stored anything on an object or the bones of its armature."""
+    if Held(holder):
+        return True
+    return holder.type == "ARMATURE" and any(Held(bone) for bone in holder.data.bones)
+
+
+def take_over(holder: Any, actions: Iterable[Any], report: Report) -> TakenOver:
+    """Take over what is stored on ``holder``, its bones, the meshes below it with their materials, and ``actions``.
+
+    Raises `WriteError` if there is nothing.
+    """
+    found = TakenOver()
+    rig = holder if holder.type == "ARMATURE" else None
+    if rig is not None:
+        found.bones = _take_bones(rig, report)
+    meshes = [shown for shown in (holder, *holder.children_recursive) if shown.type == "MESH"]
+    used = dict.fromkeys(one for shown in meshes for one in shown.data.materials if one is not None)
+    found.materials = sum(_take_material(one) for one in used if one.library is None)
+    group = Held(holder)
+    listed = {str(one["name"]): one for one in group.get("motions_collection", ()) if "name" in one}
+    named = bool(group.get("use_custom_motion_names", False))
+    for action in actions:
+        known = listed.get(action.name)
+        label = str(known.get("export_name", "")) if known is not None and named else ""
+        found.actions += _take_action(action, label)
+    if group:
+        found.references = _take_object(holder, group)
+    if not (group or found.bones or found.materials or found.actions):
+        raise WriteError(
+            f"{holder.name!r} has no properties of blender-xray",
+            remedy="Select the armature or object that blender-xray imported",
+        )
+    return found
+
+
+def _take_bones(rig: Any, report: Report) -> int:
+    number, unknown, kept_out = 0, 0, []
+    for place, bone in enumerate(rig.data.bones):
+        group = Held(bone)
+        if not group:
+            continue
+        number += 1
+        _take_bone(bone, place, group)
+        unknown += not _take_joint(bone.motionbridge_xray, group)
+        if not group.get("exportable", True):
+            kept_out.append(bone.name)
+    if unknown:
+        report.warn(
+            f"{said_of(unknown, 'bones', 'have')} a kind of joint that is known only while blender-xray is enabled; "
+            "enable it and take over again, or set Joint by hand",
+            rig.name,
+        )
+    if kept_out:
+        report.warn("bones that blender-xray does not export are exported here", ", ".join(kept_out))
+    return number
+
+
+def _take_bone(bone: Any, place: int, group: Held) -> None:
+    properties = bone.motionbridge_xray
+    if not properties.is_bone:
+        properties.is_bone, properties.index = True, place
+        properties.game_name = properties.imported_name = bone.name
+    properties.material = str(group.get("gamemtl", "default_object"))
+    kind = group.get("shape.type", 0)
+    properties.shape = next((item[0] for item in SHAPES if item[3] == kind), SHAPES[0][0])
+    bits = int(group.get("shape.flags", 0))
+    properties.shape_flags = {item[0] for item in SHAPE_FLAGS if bits & item[3]}
+    properties.breakable = bool(int(group.get("ikflags", 0)) & 1)
+    for ours, theirs in NUMBERS.items():
+        value = group.get(theirs)
+        if value is not None:
+            setattr(properties, ours, float(value))
+    for ours, theirs in VECTORS.items():
+        values = group.vector(theirs)
+        if values is not None:
+            setattr(properties, ours, values)
+    for axis in AXES:
+        limit = getattr(properties, f"limit_{axis}")
+        for ours, theirs in (("lowest", "min"), ("highest", "max"), ("spring", "spr"), ("damping", "dmp")):
+            value = group.get(f"ikjoint.lim_{axis}_{theirs}")
+            if value is not None:
+                setattr(limit, ours, float(value))
+
+
+def _take_joint(properties: Any, group: Held) -> bool:
+    """Take the kind of the joint; whether it is known: one that was never set is not, but stays what it is."""
+    said = group.identifier("ikjoint.type")
+    if said is None:
+        return group.get("ikjoint.type") is None
+    properties.joint = next((item[0] for item in JOINTS if str(item[3]) == said), properties.joint)
+    return True
+
+
+def _take_material(used: Any) -> bool:
+    group = Held(used)
+    if not group:
+        return False
+    used.motionbridge_material.shader = str(group.get("eshader", used.motionbridge_material.shader))
+    surface = used.motionbridge_surface
+    surface.is_surface = True
+    surface.game_name = surface.game_name or used.name
+    surface.compiler_shader = str(group.get("cshader", surface.compiler_shader))
+    surface.game_material = str(group.get("gamemtl", surface.game_material))
+    surface.two_sided = bool(int(group.get("flags", 0)) & TWO_SIDED)
+    return True
+
+
+def _take_action(action: Any, label: str) -> bool:
+    group = Held(action)
+    if action.library is not None or not (group or label):
+        return False
+    motion = action.motionbridge_motion
+    motion.is_motion = True
+    motion.motion_name = label or motion.motion_name or action.name
+    motion_files.set_flags(motion, int(group.get("flags", 0)))
+    motion.bone_or_part = int(group.get("bonepart", ALL_PARTITIONS)) & ALL_PARTITIONS
+    motion.frame_step = float(group.get("fps", FRAMES_PER_SECOND)) / FRAMES_PER_SECOND
+    for name in TIMING:
+        value = group.get(name)
+        if value is not None:
+            setattr(motion, name, float(value))
+    return True
+
+
+def _take_object(holder: Any, group: Held) -> int:
+    """Flags, user data, LOD, authors and references; how many of the latter there are."""
+    model = holder.motionbridge_editor_model
+    model.is_made = not model.is_model
+    model.flags = f"{int(group.get('flags', 0)) & ALL_FLAGS:#x}"
+    model.user_data = str(group.get("userdata", ""))
+    model.lod = str(group.get("lodref", ""))
+    model.creator = str(group.get("revision.owner", model.creator))
+    model.modifier = str(group.get("revision.moder", model.modifier))
+    references = list(_references(group))
+    if references:
+        model.references.clear()
+        for name in references:
+            model.references.add().name = name
+    return len(references)
+
+
+def _references(group: Held) -> Iterator[str]:
+    """The list of newer versions, else the text of older ones."""
+    listed = [str(one["name"]) for one in group.get("motionrefs_collection", ()) if "name" in one]
+    yield from listed or filter(None, (name.strip() for name in str(group.get("motionrefs", "")).split(",")))
