@@ -164,10 +164,10 @@ def mover_to_export(context: Any, collection: str) -> Any:
     return found[0]
 
 
-def level_holder_to_export(context: Any, collection: str) -> Any:
+def level_holder_to_export(context: Any, collection: str, *, whole: bool) -> Any:
     """What remembers the file of a level that an export means: the only one of ``collection``, else the active's.
 
-    Else the scene's only one. Raises `WriteError`.
+    Else the scene's only one. ``whole``: it may be the file `level` itself. Raises `WriteError`.
     """
     inside = objects_of(collection) if collection else context.scene.objects
     held = [shown for shown in inside if shown.motionbridge_level.kind in DRAWN_KINDS]
@@ -178,8 +178,10 @@ def level_holder_to_export(context: Any, collection: str) -> Any:
         for model in level_details_export.models_of(shown)
     }
     found = list(dict.fromkeys(holder_of(shown) for shown in held if shown not in models))
+    if whole and not found:
+        found = list({holder_of(shown): None for shown in inside if shown.motionbridge_level.level_file})
     active = None if collection else holder_of(context.view_layer.objects.active)
-    if active is not None and active.motionbridge_level.kind in DRAWN_KINDS:
+    if active is not None and active.motionbridge_level.kind in DRAWN_KINDS | ({"LEVEL"} if whole else set()):
         return active
     if len(found) != 1:
         where = f"the collection {collection!r}" if collection else "the scene, where none is active,"

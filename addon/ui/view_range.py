@@ -40,15 +40,20 @@ def _views(context: Any) -> Iterator[Any]:
 
 def _size(objects: Sequence[Any]) -> float:
     """Metres from corner to corner of the box around meshes."""
-    boxes = [_corners(shown) for shown in objects if shown.type == "MESH" and len(shown.data.vertices)]
-    if not boxes:
+    users: dict[Any, list[Any]] = {}
+    for shown in objects:
+        if shown.type == "MESH" and len(shown.data.vertices):
+            users.setdefault(shown.data, []).append(shown)
+    if not users:
         return 0.0
-    corners = np.concatenate(boxes)
+    corners = np.concatenate([_corners(sharing) for sharing in users.values()])
     size = np.linalg.norm(corners.max(axis=0) - corners.min(axis=0))
     return float(size) if np.isfinite(size) else 0.0
 
 
-def _corners(shown: bpy.types.Object) -> Any:
-    place = np.array(shown.matrix_world, np.float64)
+def _corners(sharing: list[Any]) -> Any:
+    """(8 objects, 3) corners of the boxes of objects that share one mesh, which is measured once."""
+    places = np.array([shown.matrix_world for shown in sharing], np.float64)
     with np.errstate(invalid="ignore", over="ignore"):  # vertices of broken files
-        return np.array(shown.bound_box, np.float64) @ place[:3, :3].T + place[:3, 3]
+        turned = np.array(sharing[0].bound_box, np.float64) @ np.swapaxes(places[:, :3, :3], 1, 2)
+        return (turned + places[:, None, :3, 3]).reshape(-1, 3)

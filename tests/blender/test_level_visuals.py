@@ -407,9 +407,9 @@ def test_values_that_are_not_finite_do_no_harm(yard):
 def test_the_operator_takes_a_folder_with_its_ticks(yard):
     assert bpy.ops.import_scene.xray_level(directory=str(yard), trees=False, sectors=False) == {"FINISHED"}
     kinds = {one.motionbridge_level.kind for one in bpy.data.objects}
-    assert kinds == {"SURFACE", "PORTAL", "LIGHT", "GLOW"}
+    assert kinds == {"SURFACE", "PORTAL", "LIGHT", "GLOW", "LEVEL"}
     assert bpy.context.window_manager.motionbridge_report.startswith("Imported files: 1 (level)")
-    with pytest.raises(RuntimeError, match="No level objects in the scene"):
+    with pytest.raises(RuntimeError, match="holds no file of a level"):
         bpy.ops.export_scene.xray_level_geometry(filepath=str(yard / "out.cform"))
 
 

@@ -180,7 +180,8 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
     def poll(cls, context: Any) -> bool:
         """There is something of a level."""
         cls.poll_message_set("No level objects in the scene; set a mesh's kind in the X-Ray Level panel")
-        there = any(shown.motionbridge_level.kind in level_export.SUFFIXES for shown in context.scene.objects)
+        told = (shown.motionbridge_level for shown in context.scene.objects)
+        there = any(one.kind in level_export.SUFFIXES or one.level_file is not None for one in told)
         return there or is_collection_exporter(cls)
 
     def suggest(self, context: Any) -> None:
@@ -214,7 +215,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
     def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Plan and write."""
         path = Path(self.named_file(kinds.LEVELS))
-        holder = level_holder_to_export(context, self.collection)
+        holder = level_holder_to_export(context, self.collection, whole=not path.suffix)
         suffix = level_export.SUFFIXES[holder.motionbridge_level.kind]
         if not path.suffix:
             path = path.with_suffix(suffix)
@@ -228,6 +229,8 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
         return Outcome(f"{path.name}: {plan.sentence()}")
 
 
+EDITED = {"LIGHT": ("light_range",), "PORTAL": ("front_sector", "back_sector")}
+"""Kind -> properties of the objects that cannot be seen in the viewport."""
 LEGEND_SHOWN = 24
 NEW_KINDS = tuple(item for item in KINDS if item[0] in DRAWN_KINDS)
 
@@ -358,7 +361,10 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
         active = context.active_object
         holder = holder_of(active)
         properties = holder.motionbridge_level
-        layout.label(text=shown(next(label for key, label, _ in KINDS if key == properties.kind)))
+        told = active.motionbridge_level if properties.kind == "LEVEL" else properties
+        layout.label(text=shown(next(label for key, label, _ in KINDS if key == told.kind)))
+        for name in EDITED.get(told.kind, ()):
+            fields(layout).prop(told, name)
         if properties.kind == "DM":
             column = layout.column()
             column.use_property_split = True

@@ -27,10 +27,11 @@ from ....formats.xray import cform, dm, hom, som
 from ...plan import FilePlan, OtherBase, starts_from_disk
 from ..options import LevelExportOptions
 from . import details_exporting as level_details_export
+from . import visuals_exporting as visuals_export
 from .gather import Plan, encode_detail_model, gather, report_problems
 from .properties import meshes_of
 
-SUFFIXES = {"CFORM": ".cform", "HOM": ".hom", "SOM": ".som", "DETAILS": ".details", "DM": ".dm"}
+SUFFIXES = {"CFORM": ".cform", "HOM": ".hom", "SOM": ".som", "DETAILS": ".details", "DM": ".dm", "LEVEL": ""}
 
 _PROBLEMS: dict[str, Callable[[Mesh, LevelExportOptions], Iterator[Problem]]] = {
     "CFORM": lambda mesh, options: cform.find_problems(mesh, options.game_materials),
@@ -52,6 +53,9 @@ def plan_export(context: Any, holder: Any, options: LevelExportOptions, report: 
     if kind == "DETAILS":
         context.view_layer.update()
         return level_details_export.plan(context, holder, data, report)
+    if kind == "LEVEL":
+        context.view_layer.update()
+        return visuals_export.plan(holder, data, report)
     mesh = _gather_whole(context, holder, options, report)
     plan = _ENCODERS[kind](holder, mesh, data)
     for left_out in plan.changes.left_out:

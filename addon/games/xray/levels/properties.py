@@ -32,6 +32,7 @@ KINDS = (
     ("WEATHER", "Weather", "Sphere in which the weather differs (level.env_mod)"),
     ("SOUNDS", "Sound", "Sound that always plays (level.snd_static)"),
     ("SPAWNED", "Spawned Object", "Object that the level's editor placed (level.spawn)"),
+    ("LEVEL", "Level", "The level file that visuals, portals, lights and glows are of (level)"),
 )
 DRAWN_KINDS = frozenset({"CFORM", "HOM", "SOM", "DETAILS", "DM"})
 """Kinds that a mesh drawn in Blender can become."""
@@ -70,6 +71,20 @@ class LevelProperties(bpy.types.PropertyGroup):
     row: IntProperty(
         name="Row", description="Index in the level file: of the visual, portal, light or glow", default=-1, min=-1
     )
+    level_file: PointerProperty(
+        name="Level File", description="What remembers the level file that this is of", type=bpy.types.Object
+    )
+    imported: StringProperty(options={"HIDDEN"})
+    """Of a level file: the kinds that were made of it, with a space between them."""
+    trees: bytes_property("Indices of the visuals that trees were made of, 4 bytes each")
+    trees_seal: seal_property()
+    light_range: FloatProperty(
+        name="Light Range", description="Radius of the sphere that the light brightens", min=0, subtype="DISTANCE"
+    )
+    front_sector: IntProperty(
+        name="Front Sector", description="The sector that the normal of the portal points into", min=0, max=65535
+    )
+    back_sector: IntProperty(name="Back Sector", description="The sector behind the portal", min=0, max=65535)
     models: PointerProperty(
         name="Models", description="The collection of the detail models that the slots name", type=bpy.types.Collection
     )
@@ -94,7 +109,7 @@ def holder_of(shown: Any) -> Any:
     parent = shown.parent
     if shown.motionbridge_level.is_part and parent is not None and parent.motionbridge_level.kind != "NONE":
         return parent
-    return shown
+    return shown.motionbridge_level.level_file or shown
 
 
 def meshes_of(holder: Any) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import bpy
@@ -41,45 +42,85 @@ def portals(level: Level, name: str, report: Report, *, excluded: bool) -> Impor
         count = len(corners)
         title = f"{level.name} portal {number:03} ({portal['front']}|{portal['back']})"
         shape = PolygonMesh(title, corners, np.array([count], np.int32), np.arange(count, dtype=np.int32))
-        shown.append(_marked(title, meshes.build_polygons(shape, [colours]), "PORTAL", number))
+        made = _marked(title, meshes.build_polygons(shape, [colours]), "PORTAL", number)
+        made.motionbridge_level.front_sector = int(portal["front"])
+        made.motionbridge_level.back_sector = int(portal["back"])
+        shown.append(made)
     if folded:
         report.warn(f"{text.counted(folded, 'portal')} with fewer than 3 or more than 6 corners; left out", name)
     return ImportedLevelFile("PORTAL", name, None, shown, text.counted(len(shown), "portal"), excluded=excluded)
 
 
-def lights(level: Level, name: str) -> ImportedLevelFile:
-    """The sun and lamps. Their power in watts is for display: the games' lights have none."""
-    colours = _plain(level.lights["diffuse"][:, :3]).clip(0)
+@dataclass(frozen=True)
+class ShownLights:
+    """How lights look in Blender: unit ``colours`` (n, 3), ``energies`` (n,) in watts, the ``peaks`` (n,) of the file's
+    colours; ``positions`` and ``directions`` (n, 3), 0 where a lamp has none; ``suns`` (n,) which are suns.
+    """
+
+    colours: NDArray[np.float64]
+    energies: NDArray[np.float64]
+    peaks: NDArray[np.float64]
+    positions: NDArray[np.float64]
+    directions: NDArray[np.float64]
+    suns: NDArray[np.bool_]
+
+
+def shown_lights(rows: NDArray[np.void]) -> ShownLights:
+    """Of rows (n,) of `LIGHT`. Power in watts is for display: the games' lights have none."""
+    colours = _plain(rows["diffuse"][:, :3]).clip(0)
     peaks = colours.max(axis=1, initial=0)
-    ranges = _plain(level.lights["range"])
-    positions = space.xray_points(_plain(level.lights["position"]))
-    directions = space.xray_points(_plain(level.lights["direction"]))
+    suns = rows["type"] == SUN
+    reach = _plain(rows["range"])
+    return ShownLights(
+        np.where(peaks[:, None] > 0, colours / np.where(peaks > 0, peaks, 1)[:, None], 1.0),
+        np.where(suns, peaks * SUN_STRENGTH, np.minimum(WATTS * peaks * reach**2, MOST_WATTS)),
+        peaks,
+        space.xray_points(_plain(rows["position"])),
+        np.where(suns[:, None], space.xray_points(_plain(rows["direction"])), 0.0),
+        suns,
+    )
+
+
+def lights(level: Level, name: str) -> ImportedLevelFile:
+    """The sun and lamps."""
+    looks = shown_lights(level.lights)
     shown = []
-    for number, peak in enumerate(peaks.tolist()):
-        sun = bool(level.lights["type"][number] == SUN)
+    for number, sun in enumerate(looks.suns.tolist()):
         title = f"{level.name} {'sun' if sun else f'light {number:03}'}"
         lamp: Any = bpy.data.lights.new(title, "SUN" if sun else "POINT")
-        lamp.color = (colours[number] / peak if peak else np.ones(3)).tolist()
-        lamp.energy = peak * SUN_STRENGTH if sun else min(WATTS * peak * float(ranges[number]) ** 2, MOST_WATTS)
+        lamp.color, lamp.energy = looks.colours[number].tolist(), float(looks.energies[number])
         made = _marked(title, lamp, "LIGHT", number)
-        made.location = positions[number].tolist()
-        if directions[number].any() and sun:
-            made.rotation_euler = Vector(directions[number].tolist()).to_track_quat("-Z", "Y").to_euler()
+        made.location = looks.positions[number].tolist()
+        made.motionbridge_level.light_range = float(level.lights["range"][number])
+        if looks.directions[number].any():
+            made.rotation_euler = Vector(looks.directions[number].tolist()).to_track_quat("-Z", "Y").to_euler()
         shown.append(made)
     return ImportedLevelFile("LIGHT", name, None, shown, text.counted(len(shown), "light"))
 
 
+@dataclass(frozen=True)
+class ShownGlows:
+    """Where glows stand in Blender, (n, 3), and how large their empties are, (n,)."""
+
+    positions: NDArray[np.float64]
+    sizes: NDArray[np.float64]
+
+
+def shown_glows(rows: NDArray[np.void]) -> ShownGlows:
+    """Of rows (n,) of `GLOW`."""
+    return ShownGlows(space.xray_points(_plain(rows["position"])), np.maximum(_plain(rows["radius"]), LEAST_SIZE))
+
+
 def glows(level: Level, name: str) -> ImportedLevelFile:
     """An empty for each glow, as large as it is; its texture stands in its name."""
-    positions = space.xray_points(_plain(level.glows["position"]))
-    sizes = np.maximum(_plain(level.glows["radius"]), LEAST_SIZE)
+    looks = shown_glows(level.glows)
     strings = structure.shaders(level)
     shown = []
-    for number, (size, shader) in enumerate(zip(sizes.tolist(), level.glows["shader"].tolist(), strict=True)):
+    for number, (size, shader) in enumerate(zip(looks.sizes.tolist(), level.glows["shader"].tolist(), strict=True)):
         texture = strings[shader].texture.rpartition("\\")[2] if shader < len(strings) else ""
         made = _marked(f"{level.name} glow {number:03} {texture}".rstrip(), None, "GLOW", number)
         made.empty_display_type, made.empty_display_size = "SPHERE", size
-        made.location = positions[number].tolist()
+        made.location = looks.positions[number].tolist()
         shown.append(made)
     return ImportedLevelFile("GLOW", name, None, shown, text.counted(len(shown), "glow"))
 

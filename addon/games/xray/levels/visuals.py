@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ....blender import material
 from ....blender import mesh as meshes
+from ....blender.properties import keep
 from ....core import files, text
 from ....core.errors import ReadError
 from ....core.model import Attribute, Domain, Material, Mesh, PolygonMesh
@@ -52,7 +53,8 @@ def read(path: Path, options: LevelFolderOptions, report: Report, step: Step) ->
 
     ``step`` is called with the share that is done, 0 to 1.
     """
-    document = levels.read(files.read_file(path), str(path), report)
+    data = files.read_file(path)
+    document = levels.read(data, str(path), report)
     found = _geometry(path, report) if options.surfaces or options.trees else None
     tree = tree_of(path, options.game_folder, options.textures_folder)
     # The engine looks into the level's folder first.
@@ -79,7 +81,25 @@ def read(path: Path, options: LevelFolderOptions, report: Report, step: Step) ->
         made.append(visual_marks.lights(document, path.name))
     if options.glows:
         made.append(visual_marks.glows(document, path.name))
-    return [one for one in made if one.objects or one.held]
+    made = [one for one in made if one.objects or one.held]
+    _remember(path, data, made, as_boxes=found is None)
+    return made
+
+
+def _remember(path: Path, data: bytes, made: list[ImportedLevelFile], *, as_boxes: bool) -> None:
+    """An empty, linked nowhere, that holds the file and what was made of it; all objects point at it."""
+    holder: Any = bpy.data.objects.new(f"{path.parent.name} {FILE}", None)
+    properties = holder.motionbridge_level
+    properties.kind, properties.path = "LEVEL", str(path)
+    keep(properties, "document", data)
+    kinds = [one.kind for one in made if not (as_boxes and one.kind in _FAMILIES)]
+    properties.imported = " ".join(kinds)
+    for one in made:
+        for shown in (*one.held, *one.objects):
+            shown.motionbridge_level.level_file = holder
+        if one.kind == "TREE" and not as_boxes:
+            rows = [shown.motionbridge_level.row for shown in (*one.held, *one.objects)]
+            keep(properties, "trees", np.array(rows, "<i4").tobytes())
 
 
 def _geometry(path: Path, report: Report) -> Geometry | None:

@@ -1,0 +1,200 @@
+"""What of a level can be changed without its compiler: shader strings, instances, portals; bounds up to the root.
+
+Visuals are never removed: their numbers are dense. A copy of an instance is a new visual at the end, which a new root
+of its sector lists, because the game finds only children that come before their parent. Known from the engine's loader;
+no level with such a root was tried in a game.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core import space
+from . import mesh as visual_mesh
+from .document import ENTRY, HEADER, Kind, Level, Lists, VisualType
+
+Floats = NDArray[np.float64]
+
+HIDDEN = 1e-5
+"""Scale of an instance that is not to be seen, as mods write it."""
+MARGIN = 0.001
+"""Metres by which a box is larger than what is in it."""
+_EXCHANGED = [0, 2, 1, 3]
+
+
+def set_shaders(level: Level, visuals: NDArray[np.int64], strings: Sequence[bytes]) -> tuple[list[int], int]:
+    """Give ``visuals`` (n,) these shader strings (n,): indices of the strings that were replaced, visuals given others.
+
+    Where all visuals with a string want the same other one, it is replaced where it stands, for whatever else uses it;
+    else the visuals get another string of the list, which is appended where it is missing.
+    """
+    header = level.visuals.fixed[Kind.HEADER]
+    rows = level.visuals.rows_of(Kind.HEADER)[visuals]
+    now = header["shader"][rows].astype(np.int64)
+    replaced, moved = [], 0
+    wishes: dict[int, set[bytes]] = {}
+    for number, string in zip(now.tolist(), strings, strict=True):
+        wishes.setdefault(number, set()).add(string)
+    before = list(level.shaders)
+    for number, wanted in wishes.items():
+        if len(wanted) == 1 and 0 < number < len(before) and wanted != {before[number]}:
+            level.shaders[number] = next(iter(wanted))
+            replaced.append(number)
+    for row, number, string in zip(rows.tolist(), now.tolist(), strings, strict=True):
+        if number < len(level.shaders) and level.shaders[number] == string:
+            continue
+        if string not in level.shaders:
+            level.shaders.append(string)
+        header["shader"][row] = level.shaders.index(string)
+        moved += 1
+    return sorted(replaced), moved
+
+
+def stored_transforms(matrices: Floats) -> NDArray[np.float32]:
+    """(n, 4, 4) as the file has them, of Blender's world matrices in column form."""
+    turned = np.swapaxes(matrices, 1, 2)[:, _EXCHANGED][:, :, _EXCHANGED].astype(np.float32)
+    turned[:, :, 3] = (0, 0, 0, 1)
+    return np.asarray(turned)
+
+
+def place_trees(level: Level, visuals: NDArray[np.int64], matrices: Floats, boxes: Floats) -> None:
+    """Put instances (n,) at Blender's world matrices (n, 4, 4); ``boxes`` (n, 2, 3) are what they fill there.
+
+    Boxes and spheres of all above them follow.
+    """
+    level.visuals.fixed[Kind.TREE]["transform"][level.visuals.rows_of(Kind.TREE)[visuals]] = stored_transforms(matrices)
+    _set_bounds(level, level.visuals.rows_of(Kind.HEADER)[visuals], boxes)
+    grow_parents(level, visuals)
+
+
+def _set_bounds(level: Level, rows: NDArray[np.int64], boxes: Floats) -> None:
+    """The boxes (n, 2, 3), in Blender's axes, of what rows (n,) of headers hold, and spheres around them."""
+    stored = space.xray_points(boxes) + np.array([[-MARGIN], [MARGIN]])
+    header = level.visuals.fixed[Kind.HEADER]
+    header["box"][rows] = stored
+    header["sphere"][rows, :3] = stored.mean(axis=1)
+    header["sphere"][rows, 3] = np.linalg.norm(stored[:, 1] - stored[:, 0], axis=1) / 2
+
+
+def grow_parents(level: Level, visuals: NDArray[np.int64]) -> None:
+    """Boxes and spheres of every visual above ``visuals`` (n,): around those of their children."""
+    header = level.visuals.fixed[Kind.HEADER]
+    of_visual = level.visuals.rows_of(Kind.HEADER)
+    lists = level.visuals.rows_of(Kind.CHILDREN)
+    up = visual_mesh.parents(level)
+    above: set[int] = set()
+    for visual in visuals.tolist():
+        higher = int(up[visual])
+        while higher >= 0 and higher not in above:
+            above.add(higher)
+            higher = int(up[higher])
+    # Children come before their parents, so that every box below is settled.
+    for visual in sorted(above):
+        children = level.visuals.children[lists[visual]].astype(np.int64)
+        below = of_visual[children[children < len(of_visual)]]
+        _surround(header, int(of_visual[visual]), header[below[below >= 0]])
+
+
+def _surround(header: NDArray[np.void], row: int, inside: NDArray[np.void]) -> None:
+    if row < 0 or not len(inside):
+        return
+    box = np.stack([inside["box"][:, 0].min(axis=0), inside["box"][:, 1].max(axis=0)])
+    centre = box.astype(np.float64).mean(axis=0)
+    reach = np.linalg.norm(inside["sphere"][:, :3] - centre, axis=1) + inside["sphere"][:, 3]
+    header["box"][row] = box
+    header["sphere"][row, :3] = centre
+    # The ball around the box holds everything too.
+    header["sphere"][row, 3] = min(float(reach.max()), float(np.linalg.norm(box[1] - centre)))
+
+
+def move_impostors(level: Level, visuals: NDArray[np.int64], moves: Floats) -> int:
+    """Move the impostors above instances (n,) by the motions (n, 4, 4) of these, in Blender's world.
+
+    Returns how many stay because what is below them moved in different ways, or only in part.
+    """
+    up, types = visual_mesh.parents(level), level.visuals.types
+    corners = level.visuals.fixed[Kind.LOD]["corners"]
+    rows, lists = level.visuals.rows_of(Kind.LOD), level.visuals.rows_of(Kind.CHILDREN)
+    move_of = dict(zip(visuals.tolist(), moves, strict=True))
+    stay = 0
+    for parent in sorted({int(up[visual]) for visual in visuals.tolist()} - {-1}):
+        if types[parent] != VisualType.LOD or rows[parent] < 0:
+            continue
+        found = [move_of.get(int(child)) for child in level.visuals.children[lists[parent]]]
+        first = found[0]
+        if first is None or not all(one is not None and np.allclose(one, first, atol=1e-4) for one in found):
+            stay += 1
+            continue
+        places = space.xray_points(corners["position"][rows[parent]].astype(np.float64))
+        corners["position"][rows[parent]] = space.xray_points(places @ first[:3, :3].T + first[:3, 3])
+    return stay
+
+
+def add_trees(level: Level, sources: NDArray[np.int64], matrices: Floats, boxes: Floats) -> None:
+    """Copies of the instances ``sources`` (n,), with the arguments of `place_trees`; sectors get new roots."""
+    sectors = visual_mesh.sectors(level)[sources]
+    first = len(level.visuals)
+    for source in sources.tolist():
+        _append_copy(level, source)
+    made = np.arange(first, first + len(sources), dtype=np.int64)
+    place_trees(level, made, matrices, boxes)
+    for number in np.unique(sectors[sectors >= 0]).tolist():
+        sector = level.sectors[number]
+        if sector.root is not None:
+            sector.root = _append_root(level, [sector.root, *made[sectors == number].tolist()])
+
+
+def _append_copy(level: Level, source: int) -> None:
+    """A visual with the same chunks as ``source`` at the end."""
+    visuals = level.visuals
+    begins = np.append(np.flatnonzero(visuals.entries["depth"] == 0), len(visuals.entries))
+    here = visuals.entries[begins[source] : begins[source + 1]].copy()
+    before = visuals.entries["kind"][: begins[source]]
+    for kind, rows in visuals.fixed.items():
+        at = int(np.count_nonzero(before == kind))
+        count = int(np.count_nonzero(here["kind"] == kind))
+        visuals.fixed[kind] = np.concatenate([rows, rows[at : at + count]])
+    at = int(np.count_nonzero(before == Kind.OPAQUE))
+    visuals.opaque += visuals.opaque[at : at + int(np.count_nonzero(here["kind"] == Kind.OPAQUE))]
+    here["id"][0] = int(visuals.ids.max()) + 1
+    visuals.entries = np.concatenate([visuals.entries, here])
+
+
+def _append_root(level: Level, children: list[int]) -> int:
+    """A node with these children at the end; its number."""
+    visuals = level.visuals
+    number = len(visuals)
+    header = np.zeros(1, HEADER)
+    header["version"], header["type"] = 4, VisualType.HIERARCHY
+    visuals.fixed[Kind.HEADER] = np.concatenate([visuals.fixed[Kind.HEADER], header])
+    lists = visuals.children
+    rows = np.concatenate([lists.rows, np.array(children, lists.rows.dtype)])
+    visuals.children = Lists(np.append(lists.starts, len(rows)), rows)
+    identifier = int(visuals.ids.max()) + 1
+    entries = [(identifier, 0, Kind.NESTED), (Kind.HEADER, 1, Kind.HEADER), (Kind.CHILDREN, 1, Kind.CHILDREN)]
+    visuals.entries = np.concatenate([visuals.entries, np.array(entries, ENTRY)])
+    grow_parents(level, np.array(children, np.int64))
+    return number
+
+
+def set_portals(level: Level, rows: NDArray[np.void], origins: NDArray[np.int64]) -> None:
+    """Other portals (n,) of `PORTAL`; ``origins`` (n,) their index until now, -1 for new ones. Sectors list them."""
+    same = np.array_equal(origins, np.arange(len(level.portals)))
+    sides = [np.asarray(level.portals[side]) for side in ("front", "back")]
+    level.portals = rows
+    if same and all(np.array_equal(rows[side], was) for side, was in zip(("front", "back"), sides, strict=True)):
+        return
+    for number, sector in enumerate(level.sectors):
+        if sector.portals is not None:
+            listed = np.flatnonzero((rows["front"] == number) | (rows["back"] == number))
+            sector.portals = listed.astype(np.uint16)
+
+
+def set_corners(row: NDArray[np.void], corners: NDArray[np.float32]) -> None:
+    """Give a portal, ``row`` (1,), corners (3 to 6, 3) in Blender's order and axes; what lies behind them stays."""
+    count = len(corners)
+    row["vertices"][0, [0, *range(count - 1, 0, -1)]] = space.xray_points(corners)
+    row["count"] = count

@@ -1,0 +1,411 @@
+"""A compiled level out of Blender: what its file `level` can hold of what was edited, written into the imported bytes.
+
+Shader strings, instances, lights, glows and portals; whatever nobody touched leaves byte for byte. What the file
+cannot hold is said by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+from numpy.typing import NDArray
+
+from ....blender import mesh as meshes
+from ....blender.properties import kept
+from ....core import names, space, text
+from ....core.changes import Changes
+from ....core.errors import WriteError
+from ....core.report import Report
+from ....formats.xray import level as levels
+from ....formats.xray.level import edit, structure
+from ....formats.xray.level import mesh as visual_mesh
+from ....formats.xray.level.document import PORTAL, SUN, Level
+from . import visual_marks
+from .gather import Plan
+
+Floats = NDArray[np.float64]
+
+NAMED = 3
+"""Objects that a sentence names; more are counted."""
+TURNED, SHIFTED = 2e-5, 2e-5
+"""What Blender's location, rotation and scale may be off by (in metres), and what no one edits by hand."""
+DISPLAY = 1e-4
+"""Share by which values that are only for display differ when somebody changed them."""
+BENT = 0.01
+"""Metres that a corner of a portal may lie off its plane; real ones are within 1e-5."""
+
+
+@dataclass
+class _Found:
+    """The objects of one level file: ``first`` by kind and row, ``copies`` of rows that are there already, by kind."""
+
+    first: dict[str, dict[int, Any]]
+    copies: dict[str, list[Any]]
+    report: Report
+
+
+def plan(holder: Any, data: bytes, report: Report) -> Plan:
+    """What would be written into the file of ``data``. Raises `WriteError`. The view layer is up to date."""
+    if not data:
+        raise WriteError(
+            "a compiled level cannot be made without its compiler",
+            remedy="Disable New File, to write into the imported one",
+        )
+    document = levels.read(data, holder.motionbridge_level.path, Report())
+    found = _find(holder, report)
+    imported = set(holder.motionbridge_level.imported.split())
+    changes = Changes()
+    _say_of_surfaces(found)
+    if "TREE" in imported:
+        _Trees(document, found, changes).write(np.frombuffer(kept(holder.motionbridge_level, "trees"), "<i4").tolist())
+    _write_shaders(document, found, changes)
+    for kind, one in _KINDS.items():
+        if kind in imported:
+            _write_rows(document, found, changes, kind, one)
+    if len(document.lights) and not (document.lights["type"] == SUN).any():
+        raise WriteError("the level has no sun, and the game refuses it", remedy="Undo deleting the sun")
+    return Plan(levels.write(document) if changes else data, changes, len(document.visuals))
+
+
+def _find(holder: Any, report: Report) -> _Found:
+    """Of all scenes: what was deleted is in none."""
+    first: dict[str, dict[int, Any]] = {}
+    copies: dict[str, list[Any]] = {}
+    everywhere: set[Any] = {shown for scene in bpy.data.scenes for shown in scene.objects}
+    # By name, so that what was copied comes before its copies.
+    for shown in sorted(everywhere, key=_name):
+        properties = shown.motionbridge_level
+        if properties.level_file != holder or properties.row < 0:
+            continue
+        there = first.setdefault(properties.kind, {})
+        if properties.row in there:
+            copies.setdefault(properties.kind, []).append(shown)
+        else:
+            there[properties.row] = shown
+    return _Found(first, copies, report)
+
+
+def _name(shown: bpy.types.Object) -> str:
+    return str(shown.name_full)
+
+
+def _named(objects: Sequence[Any]) -> str:
+    """``yard 00001, yard 00002 and 3 more``."""
+    said = ", ".join(repr(shown.name) for shown in objects[:NAMED])
+    return said + (f" and {len(objects) - NAMED} more" if len(objects) > NAMED else "")
+
+
+def _place(shown: Any) -> Floats:
+    """(4, 4) where an object stands. What is excluded from the view layer has no world matrix that is up to date."""
+    alone = shown.parent is None and not shown.constraints
+    return np.array(shown.matrix_basis if alone else shown.matrix_world, np.float64)
+
+
+def _say_of_surfaces(found: _Found) -> None:
+    """What is not of the file `level`: where surfaces are, and which there are."""
+    there = list(found.first.get("SURFACE", {}).values())
+    moved = [shown for shown in there if not np.allclose(_place(shown), np.eye(4), atol=SHIFTED)]
+    if moved:
+        found.report.warn(f"surfaces cannot be moved as objects; not written: {_named(moved)}")
+    copies = found.copies.get("SURFACE", [])
+    if copies:
+        found.report.warn(f"surfaces cannot be added; not written: {_named(copies)}")
+
+
+# Shader strings -------------------------------------------------------------------------------------------------------
+
+
+def _write_shaders(document: Level, found: _Found, changes: Changes) -> None:
+    known = structure.shaders(document)
+    of_visual = document.visuals.shaders
+    visuals, strings, unnamed, other = [], [], [], []
+    for shown in (*found.first.get("SURFACE", {}).values(), *found.first.get("TREE", {}).values()):
+        visual = shown.motionbridge_level.row
+        if visual >= len(of_visual) or not 0 <= of_visual[visual] < len(known):
+            continue
+        number = int(of_visual[visual])
+        material = shown.material_slots[0].material if len(shown.material_slots) else None
+        told = None if material is None else material.motionbridge_material
+        now = known[number]
+        string = document.shaders[number]
+        if told is None or not (told.shader or told.texture):
+            unnamed += [shown] if now.name or now.textures else []
+        elif (told.shader, told.texture) != (now.name, now.textures):
+            string = names.encode(f"{told.shader.replace('/', chr(92))}/{told.texture.replace('/', chr(92))}")
+            other += [shown] if told.texture.count(",") != now.textures.count(",") else []
+        visuals.append(visual)
+        strings.append(string)
+    if unnamed:
+        words = "have a material without shader and texture of the game, and keep those of the file"
+        found.report.warn(f"{text.said_of(len(unnamed), 'visuals', words)}: {_named(unnamed)}")
+    if other:
+        words = "lightmaps stand behind the texture, and vertices for them do not come or go"
+        found.report.warn(f"another number of textures: {words}: {_named(other)}")
+    replaced, moved = edit.set_shaders(document, np.array(visuals, np.int64), strings)
+    _count(changes, len(replaced), "shader string")
+    if moved:
+        changes.lines.append(f"shader strings of {text.counted(moved, 'visual')}")
+
+
+def _count(changes: Changes, number: int, noun: str) -> None:
+    if number:
+        changes.lines.append(text.counted(number, noun))
+
+
+# Instances ------------------------------------------------------------------------------------------------------------
+
+
+class _Trees:
+    """Instances that were moved, deleted or copied."""
+
+    def __init__(self, document: Level, found: _Found, changes: Changes) -> None:
+        self.document, self.found, self.changes = document, found, changes
+        self.boxes: dict[Any, Floats] = {}
+
+    def write(self, imported: Sequence[int]) -> None:
+        """Into the document; ``imported`` visuals that there were objects of."""
+        there = self.found.first.get("TREE", {})
+        if not there:
+            # Somebody works on the rest alone.
+            self.found.report.note("no tree is in the scene: trees stay as they are in the file")
+            return
+        count = len(self.document.visuals)
+        kept_ = {visual: shown for visual, shown in there.items() if visual < count}
+        stored = self._stored(list(kept_))
+        now = np.array([_place(shown) for shown in kept_.values()]).reshape(-1, 4, 4)
+        moved, matrices = _moved(stored, now)
+        visuals = np.array(list(kept_), np.int64)[moved]
+        gone = np.array(sorted(set(imported) - set(there)), np.int64)
+        self._place(visuals, stored[moved], matrices, list(kept_.values()), moved)
+        self._hide(gone)
+        self._copy()
+
+    def _stored(self, visuals: list[int]) -> Floats:
+        return visual_mesh.tree_matrices(self.document, np.array(visuals, np.int64)).astype(np.float64)
+
+    def _place(
+        self, visuals: NDArray[np.int64], before: Floats, matrices: Floats, shown: list[Any], which: NDArray[np.int64]
+    ) -> None:
+        if not len(visuals):
+            return
+        boxes = np.array([self._box(shown[number], place) for number, place in zip(which, matrices, strict=True)])
+        edit.place_trees(self.document, visuals, matrices, boxes)
+        self.changes.lines.append(f"places of {text.counted(len(visuals), 'tree')}")
+        self._follow(visuals, before, matrices)
+
+    def _hide(self, gone: NDArray[np.int64]) -> None:
+        stored = self._stored(gone.tolist())
+        lengths = np.linalg.norm(stored[:, :3, :3], axis=1).max(axis=1, initial=0)
+        seen = lengths > structure.SHOWN_BELOW
+        gone, stored, lengths = gone[seen], stored[seen], lengths[seen]
+        if not len(gone):
+            return
+        hidden = stored.copy()
+        hidden[:, :3, :3] *= (edit.HIDDEN / lengths)[:, None, None]
+        edit.place_trees(self.document, gone, hidden, np.repeat(hidden[:, None, :3, 3], 2, axis=1))
+        _count(self.changes, len(gone), "deleted tree")
+        words = "that were deleted are hidden by their scale: a level's visuals cannot be removed"
+        self.found.report.note(f"{text.counted(len(gone), 'tree')} {words}")
+        self._follow(gone, stored, hidden)
+
+    def _copy(self) -> None:
+        count = len(self.document.visuals)
+        copies = [shown for shown in self.found.copies.get("TREE", []) if shown.motionbridge_level.row < count]
+        if not copies:
+            return
+        matrices = np.array([_place(shown) for shown in copies])
+        boxes = np.array([self._box(shown, place) for shown, place in zip(copies, matrices, strict=True)])
+        sources = np.array([shown.motionbridge_level.row for shown in copies], np.int64)
+        edit.add_trees(self.document, sources, matrices, boxes)
+        _count(self.changes, len(copies), "added tree")
+        words = "below new roots of their sectors, which no one has tried in a game; without collision or impostors"
+        self.found.report.warn(f"{text.counted(len(copies), 'tree')} added {words}: {_named(copies)}")
+
+    def _box(self, shown: Any, place: Floats) -> Floats:
+        """(2, 3) what an instance fills."""
+        if shown.data not in self.boxes:
+            points = meshes.positions_of(shown.data).astype(np.float64)
+            self.boxes[shown.data] = points if len(points) else np.zeros((1, 3))
+        points = self.boxes[shown.data] @ place[:3, :3].T + place[:3, 3]
+        return np.stack([points.min(axis=0), points.max(axis=0)])
+
+    def _follow(self, visuals: NDArray[np.int64], before: Floats, after: Floats) -> None:
+        seen = np.linalg.norm(before[:, :3, :3], axis=1).min(axis=1) > structure.SHOWN_BELOW
+        moves = np.full(after.shape, np.nan)
+        moves[seen] = after[seen] @ np.linalg.inv(before[seen])
+        stay = edit.move_impostors(self.document, visuals, moves)
+        if stay:
+            words = "do not follow: not everything they stand for was moved in the same way"
+            self.found.report.warn(text.said_of(stay, "impostors", words))
+
+
+def _moved(stored: Floats, now: Floats) -> tuple[NDArray[np.int64], Floats]:
+    """Which instances (n,) are no longer where the file (n, 4, 4) has them, and where they are (moved, 4, 4)."""
+    far = _differ(now, stored) & np.isfinite(stored).all(axis=(1, 2))
+    which, places = [], []
+    for number in np.flatnonzero(far).tolist():
+        # What Blender makes of a matrix: what is sheared is shown without it.
+        as_shown = np.array(Matrix.LocRotScale(*Matrix(stored[number].tolist()).decompose()), np.float64)
+        if not _differ(now[number : number + 1], as_shown[None])[0]:
+            continue
+        place = now[number]
+        if _differ(as_shown[None], stored[number : number + 1])[0] and abs(np.linalg.det(as_shown)) > 0:
+            place = place @ np.linalg.inv(as_shown) @ stored[number]
+        which.append(number)
+        places.append(place)
+    return np.array(which, np.int64), np.array(places, np.float64).reshape(-1, 4, 4)
+
+
+def _differ(first: Floats, second: Floats) -> NDArray[np.bool_]:
+    """(n,) whether transforms (n, 4, 4) differ by more than Blender's way of keeping them."""
+    with np.errstate(invalid="ignore"):
+        away = np.abs(first - second)
+        turned = away[:, :3, :3].max(axis=(1, 2)) > TURNED * (1 + np.abs(second[:, :3, :3]).max(axis=(1, 2)))
+        shifted = away[:, :3, 3].max(axis=1) > SHIFTED * (1 + 0.01 * np.abs(second[:, :3, 3]).max(axis=1))
+    return np.asarray(turned | shifted)
+
+
+# Lights, glows, portals -----------------------------------------------------------------------------------------------
+
+Edit = Callable[[Any, NDArray[np.void]], None]
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A kind of records: ``field`` of the document, ``noun``, how an object is written into its record (1,)."""
+
+    field: str
+    noun: str
+    edit: Edit
+    left: Callable[[np.void], bool] = lambda _row: False
+    """Whether an import makes no object of a record, so that it is not one that was deleted."""
+
+
+def _write_rows(document: Level, found: _Found, changes: Changes, kind: str, how: _Kind) -> None:
+    base: NDArray[np.void] = getattr(document, how.field)
+    first = found.first.get(kind, {})
+    if not first:
+        found.report.note(f"no {how.noun} is in the scene: {how.noun}s stay as they are in the file")
+        return
+    copies = [shown for shown in found.copies.get(kind, []) if shown.motionbridge_level.row < len(base)]
+    rows: list[NDArray[np.void]] = []
+    origins: list[int] = []
+    edited = 0
+    for number, shown in _kept_and_new(base, first, copies, how):
+        source = number if shown is None else shown.motionbridge_level.row
+        row = base[source : source + 1].copy()
+        if shown is not None:
+            how.edit(shown, row)
+        edited += number >= 0 and row.tobytes() != base[source : source + 1].tobytes()
+        rows.append(row)
+        origins.append(number)
+    gone = len(base) - sum(number >= 0 for number in origins)
+    _count(changes, edited, how.noun)
+    _count(changes, gone, f"deleted {how.noun}")
+    _count(changes, len(copies), f"added {how.noun}")
+    if not (edited or gone or copies):
+        return
+    joined = np.concatenate(rows) if rows else base[:0]
+    if kind == "PORTAL":
+        edit.set_portals(document, joined, np.array(origins, np.int64))
+    else:
+        setattr(document, how.field, joined)
+
+
+def _kept_and_new(
+    base: NDArray[np.void], first: dict[int, Any], copies: list[Any], how: _Kind
+) -> Iterator[tuple[int, Any]]:
+    """Number of each record that stays, and its object, None for one that has none; -1 and the object of a new one."""
+    for number in range(len(base)):
+        if number in first:
+            yield number, first[number]
+        elif how.left(base[number]):
+            yield number, None
+    for shown in copies:
+        yield -1, shown
+
+
+def _edit_light(shown: Any, row: NDArray[np.void]) -> None:
+    looks = visual_marks.shown_lights(row)
+    lamp, place = shown.data, _place(shown)
+    if lamp is None or shown.type != "LIGHT":
+        raise WriteError(f"{shown.name!r} is not a light any more", remedy="Undo, or delete it")
+    colour = np.array(lamp.color, np.float64)
+    peak, energy = float(looks.peaks[0]), float(looks.energies[0])
+    brighter = not np.isclose(lamp.energy, energy, rtol=DISPLAY, atol=DISPLAY)
+    if brighter and looks.suns[0]:
+        peak = lamp.energy / visual_marks.SUN_STRENGTH
+    elif brighter:
+        reach = max(float(row["range"][0]) ** 2, visual_marks.LEAST_SIZE**2)
+        peak = lamp.energy / (visual_marks.WATTS * reach)
+    if brighter or not np.allclose(colour, looks.colours[0], atol=DISPLAY):
+        row["diffuse"][0, :3] = colour * peak
+    if not np.allclose(place[:3, 3], looks.positions[0], rtol=1e-6, atol=SHIFTED):
+        row["position"][0] = space.xray_points(place[:3, 3])
+    if looks.suns[0]:
+        _turn_sun(row, looks.directions[0], -place[:3, 2])
+    reach_now = np.float32(shown.motionbridge_level.light_range)
+    if reach_now != row["range"][0] and (reach_now > 0 or row["range"][0] > 0):
+        row["range"] = reach_now
+
+
+def _turn_sun(row: NDArray[np.void], before: Floats, now: Floats) -> None:
+    length = float(np.linalg.norm(before))
+    unit = before / length if length else np.array([0.0, 0.0, -1.0])
+    now = now / max(float(np.linalg.norm(now)), 1e-9)
+    if not np.allclose(now, unit, atol=DISPLAY):
+        row["direction"][0] = space.xray_points(now * (length or 1.0))
+
+
+def _edit_glow(shown: Any, row: NDArray[np.void]) -> None:
+    place = _place(shown)
+    stored = visual_marks.shown_glows(row)
+    if not np.allclose(place[:3, 3], stored.positions[0], rtol=1e-6, atol=SHIFTED):
+        row["position"][0] = space.xray_points(place[:3, 3])
+    size = shown.empty_display_size * float(np.linalg.norm(place[:3, :3], axis=0).max())
+    if not np.isclose(size, stored.sizes[0], rtol=DISPLAY):
+        row["radius"] = size
+
+
+def _edit_portal(shown: Any, row: NDArray[np.void]) -> None:
+    told = shown.motionbridge_level
+    row["front"], row["back"] = told.front_sector, told.back_sector
+    if shown.type != "MESH":
+        raise WriteError(f"{shown.name!r} is not a mesh any more", remedy="Undo, or delete it")
+    face = meshes.gather_polygons(shown, {})
+    most = PORTAL["vertices"].shape[0]
+    if len(face.counts) != 1 or not 3 <= face.counts[0] <= most or face.counts[0] != len(face.positions):
+        raise WriteError(
+            f"the portal {shown.name!r} has {text.counted(len(face.counts), 'face')} and "
+            f"{text.counted(len(face.positions), 'vertex', 'vertices')}",
+            remedy=f"Make it one face with at least 3 and at most {text.counted(most, 'vertex', 'vertices')}",
+        )
+    corners = face.positions[face.corners].astype(np.float64)
+    place = _place(shown)
+    if not np.array_equal(place, np.eye(4)):
+        corners = corners @ place[:3, :3].T + place[:3, 3]
+    now, before = corners.astype(np.float32), structure.portal_corners(row[0])
+    if before is None or not np.array_equal(now, before):
+        _refuse_bent(shown, corners)
+        edit.set_corners(row, now)
+
+
+def _refuse_bent(shown: Any, corners: Floats) -> None:
+    middle = corners - corners.mean(axis=0)
+    normal = np.linalg.svd(middle)[2][2]
+    if np.abs(middle @ normal).max() > BENT:
+        raise WriteError(
+            f"the corners of the portal {shown.name!r} do not lie in a plane", remedy="Scale them flat along its normal"
+        )
+
+
+_KINDS = {
+    "LIGHT": _Kind("lights", "light", _edit_light),
+    "GLOW": _Kind("glows", "glow", _edit_glow),
+    "PORTAL": _Kind("portals", "portal", _edit_portal, lambda row: structure.portal_corners(row) is None),
+}

@@ -1,0 +1,396 @@
+"""What of a compiled level is written without its compiler, into the imported bytes, and what is said of the rest."""
+
+import shutil
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Euler, Matrix
+
+from addon.core.errors import WriteError
+from addon.core.report import Report
+from addon.formats.xray import level as levels
+from addon.formats.xray.level import mesh as visual_mesh
+from addon.formats.xray.level.document import Kind, VisualType
+from addon.games.xray.levels import exporting
+from addon.games.xray.levels import folder as level_folder
+from addon.games.xray.options import LevelExportOptions, LevelFolderOptions
+from tests.real_files import corpus_files
+from tests.scene import differences, snapshot
+
+FILES = ("level", "level.geom", "level.geomx")
+
+
+def imported(folder, **options):
+    made = level_folder.import_folder(
+        bpy.context, folder, LevelFolderOptions(textures=False, **options), Report(), lambda _done: None
+    )
+    bpy.context.view_layer.update()
+    return {one.kind: [*one.held, *one.objects] for one in made}
+
+
+def holder():
+    (found,) = {one.motionbridge_level.level_file for one in bpy.context.scene.objects} - {None}
+    return found
+
+
+def planned():
+    report = Report()
+    plan = exporting.plan_export(bpy.context, holder(), LevelExportOptions(), report)
+    return plan, levels.read(plan.data, "level", Report()), report
+
+
+def copy_of(shown):
+    made = shown.copy()
+    shown.users_collection[0].objects.link(made)
+    return made
+
+
+def copied(source, target):
+    target.mkdir(parents=True)
+    for name in FILES:
+        if (source / name).is_file():
+            shutil.copy(source / name, target / name)
+    return target
+
+
+@pytest.fixture
+def yard(samples, tmp_path):
+    return copied(samples / "level", tmp_path / "yard")
+
+
+def box_of(document, visual):
+    return document.visuals.fixed[Kind.HEADER]["box"][document.visuals.rows_of(Kind.HEADER)[visual]]
+
+
+# Nothing was edited ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", corpus_files("level/*/level"), ids=lambda path: path.parent.name)
+def test_a_level_that_nobody_edited_leaves_byte_for_byte(path, tmp_path):
+    imported(copied(path.parent, tmp_path / path.parent.name))
+    before = snapshot()
+    plan, _, report = planned()
+    assert plan.data == path.read_bytes()
+    assert (plan.sentence(), report.lines()) == ("nothing changed", [])
+    assert differences(before, snapshot()) == []
+
+
+def test_it_leaves_byte_for_byte_after_the_blend_file_was_saved_and_opened(yard, tmp_path):
+    imported(yard)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "yard.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "yard.blend"))
+    plan, _, report = planned()
+    assert plan.data == (yard / "level").read_bytes()
+    assert not report.lines()
+
+
+def test_what_was_not_imported_stays(yard):
+    imported(yard, trees=False, lights=False, portals=False)
+    plan, _, _ = planned()
+    assert plan.data == (yard / "level").read_bytes()
+
+
+def test_a_kind_of_which_nothing_is_left_stays(yard):
+    made = imported(yard)
+    for one in (*made["TREE"], *made["LIGHT"], *made["PORTAL"]):
+        bpy.data.objects.remove(one)
+    plan, _, report = planned()
+    assert plan.data == (yard / "level").read_bytes()
+    assert [note for note in report.notes if "stay as they are in the file" in note] == [
+        "no tree is in the scene: trees stay as they are in the file",
+        "no light is in the scene: lights stay as they are in the file",
+        "no portal is in the scene: portals stay as they are in the file",
+    ]
+
+
+# Shader strings -------------------------------------------------------------------------------------------------------
+
+
+def test_another_texture_in_a_material_replaces_the_string_of_all(yard):
+    made = imported(yard)
+    material = made["SURFACE"][1].data.materials[0]
+    material.motionbridge_material.texture = "wall/concrete,lmap#1_1,lmap#1_2"
+    plan, document, report = planned()
+    assert document.shaders[2] == b"default/wall\\concrete,lmap#1_1,lmap#1_2"
+    assert plan.sentence() == "1 shader string changed"
+    assert not report.lines()
+    base = levels.read((yard / "level").read_bytes(), "level", Report())
+    document.shaders[2] = base.shaders[2]
+    assert levels.write(document) == (yard / "level").read_bytes()
+
+
+def test_another_material_on_one_object_gives_its_visual_another_string(yard):
+    made = imported(yard)
+    near, far = made["TREE"]
+    far.data = far.data.copy()
+    material = near.data.materials[0].copy()
+    material.motionbridge_material.texture = "trees\\oak"
+    far.data.materials[0] = material
+    plan, document, _ = planned()
+    assert document.shaders[-1] == b"flora\\leaf_wave/trees\\oak"
+    assert document.visuals.shaders[2:4].tolist() == [3, 5]
+    assert plan.sentence() == "shader strings of 1 visual changed"
+
+
+def test_a_material_without_names_is_said_and_the_string_stays(yard):
+    made = imported(yard)
+    made["SURFACE"][0].data.materials[0] = bpy.data.materials.new("mine")
+    plan, _, report = planned()
+    assert plan.data == (yard / "level").read_bytes()
+    (said,) = report.warnings
+    assert said.startswith("1 visual has a material without shader and texture of the game")
+    assert "'yard 00000'" in said
+
+
+def test_another_number_of_textures_is_warned_of(yard):
+    made = imported(yard)
+    made["SURFACE"][0].data.materials[0].motionbridge_material.texture = "ground\\earth"
+    _, document, report = planned()
+    assert document.shaders[1] == b"default/ground\\earth"
+    assert any(said.startswith("another number of textures") for said in report.warnings)
+
+
+# Trees ----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_moved_tree_is_moved_with_all_boxes_above_it(yard):
+    made = imported(yard)
+    base = levels.read((yard / "level").read_bytes(), "level", Report())
+    near = made["TREE"][0]
+    near.location = (20, 3.5, 1)
+    near.rotation_euler = (0, 0, np.pi / 2)
+    near.scale = (2, 2, 2)
+    plan, document, report = planned()
+    matrix = np.array(Matrix.LocRotScale((20, 3.5, 1), Euler((0, 0, np.pi / 2)), (2, 2, 2)))
+    (now,) = visual_mesh.tree_matrices(document, np.array([2]))
+    assert np.allclose(now, matrix, atol=1e-6)
+    assert plan.sentence() == "places of 1 tree changed"
+    assert not report.lines()
+    # A bush is a metre wide and high, in the file's axes x, height, depth; boxes are a millimetre larger.
+    wanted = np.array([(18.999, 0.999, 2.499), (21.001, 3.001, 4.501)])
+    assert np.allclose(box_of(document, 2), wanted, atol=1e-5)
+    up = visual_mesh.parents(document)
+    above = int(up[2])
+    while above >= 0:
+        box = box_of(document, above)
+        assert (box[0] <= wanted[0] + 1e-5).all()
+        assert (box[1] >= wanted[1] - 1e-5).all()
+        sphere = document.visuals.fixed[Kind.HEADER]["sphere"][document.visuals.rows_of(Kind.HEADER)[above]]
+        assert np.linalg.norm(wanted - sphere[:3], axis=1).max() <= sphere[3] + 1e-4
+        above = int(up[above])
+    assert bytes(document.visuals.fixed[Kind.TREE][1]) == bytes(base.visuals.fixed[Kind.TREE][1])
+    assert len(plan.data) == len((yard / "level").read_bytes())
+
+
+def test_a_deleted_tree_is_hidden_by_its_scale(yard):
+    made = imported(yard)
+    bpy.data.objects.remove(made["TREE"][1])
+    plan, document, report = planned()
+    (now,) = visual_mesh.tree_matrices(document, np.array([3]))
+    assert np.allclose(np.linalg.norm(now[:3, :3], axis=0), 1e-5)
+    assert np.allclose(now[:3, 3], (-3.5, 3.5, 0))
+    assert len(document.visuals) == len(levels.read((yard / "level").read_bytes(), "level", Report()).visuals)
+    assert plan.sentence() == "1 deleted tree changed"
+    assert any("hidden by their scale" in note for note in report.notes)
+    (yard / "level").write_bytes(plan.data)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    imported(yard)
+    again, _, _ = planned()
+    assert again.data == plan.data
+
+
+def test_a_copied_tree_is_a_new_visual_below_a_new_root(yard):
+    made = imported(yard)
+    copy_of(made["TREE"][0]).location = (0, 30, 0)
+    plan, document, report = planned()
+    base = levels.read((yard / "level").read_bytes(), "level", Report())
+    count = len(base.visuals)
+    assert document.visuals.ids.tolist() == list(range(count + 2))
+    types = document.visuals.types
+    assert types[count] == types[2]
+    assert types[count + 1] == VisualType.HIERARCHY
+    sector = int(visual_mesh.sectors(base)[2])
+    assert document.sectors[sector].root == count + 1
+    lists = document.visuals.rows_of(Kind.CHILDREN)
+    assert document.visuals.children[lists[count + 1]].tolist() == [base.sectors[sector].root, count]
+    assert np.allclose(visual_mesh.tree_matrices(document, np.array([count]))[0][:3, 3], (0, 30, 0))
+    containers = document.visuals.fixed[Kind.CONTAINER]
+    rows = document.visuals.rows_of(Kind.CONTAINER)
+    assert containers[rows[count]] == containers[rows[2]]
+    root, old = box_of(document, count + 1), box_of(base, base.sectors[sector].root)
+    assert np.allclose(root[0], old[0])
+    assert root[1][2] == pytest.approx(30.501, abs=0.01)
+    assert plan.sentence() == "1 added tree changed"
+    assert any("no one has tried in a game" in said for said in report.warnings)
+    assert list(visual_mesh.sectors(document)[[2, count]]) == [sector, sector]
+    (yard / "level").write_bytes(plan.data)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    assert len(imported(yard)["TREE"]) == 3
+
+
+def test_a_sheared_tree_keeps_its_shear_when_it_is_moved(yard):
+    data = bytearray((yard / "level").read_bytes())
+    stored = levels.read(bytes(data), "level", Report()).visuals.fixed[Kind.TREE]["transform"][0]
+    at = data.index(stored.tobytes())
+    sheared = stored.copy()
+    sheared[0, 1] = 0.5
+    data[at : at + 64] = sheared.tobytes()
+    (yard / "level").write_bytes(data)
+    made = imported(yard)
+    plan, _, _ = planned()
+    assert plan.data == bytes(data)
+    made["TREE"][0].location.x += 2
+    _, document, _ = planned()
+    sheared[3, 0] += 2
+    assert np.allclose(document.visuals.fixed[Kind.TREE]["transform"][0], sheared, atol=1e-5)
+
+
+def test_the_impostor_follows_a_tree_that_is_moved(corpus, tmp_path):
+    folder = copied(corpus / "level" / "olr_tss_cd70ecb", tmp_path / "tss")
+    made = imported(folder)
+    base = levels.read((folder / "level").read_bytes(), "level", Report())
+    up, types = visual_mesh.parents(base), base.visuals.types
+    below = [one for one in made["TREE"] if types[up[one.motionbridge_level.row]] == VisualType.LOD]
+    parent = int(up[below[0].motionbridge_level.row])
+    moved = [one for one in below if up[one.motionbridge_level.row] == parent]
+    for one in moved:
+        one.location.x += 3
+    plan, document, report = planned()
+    assert plan.sentence() == f"places of {len(moved)} tree{'s' if len(moved) > 1 else ''} changed"
+    row = base.visuals.rows_of(Kind.LOD)[parent]
+    before, after = (one.visuals.fixed[Kind.LOD]["corners"]["position"] for one in (base, document))
+    assert np.allclose(after[row] - before[row], (3, 0, 0), atol=1e-4)
+    others = np.arange(len(before)) != row
+    assert np.array_equal(after[others], before[others])
+    assert not report.warnings
+    if len(moved) > 1:
+        moved[0].location.x += 3
+        _, document, report = planned()
+        assert any(said.startswith("1 impostor does not follow") for said in report.warnings)
+
+
+# Lights, glows, portals -----------------------------------------------------------------------------------------------
+
+
+def test_lights_are_written_in_place_and_their_leftovers_stay(yard):
+    made = imported(yard)
+    sun, lamp = made["LIGHT"]
+    base = levels.read((yard / "level").read_bytes(), "level", Report()).lights
+    lamp.location = (1, 2, 3)
+    lamp.data.color = (1, 0.5, 0.25)
+    sun.rotation_euler = (0, 0, 0)
+    plan, document, report = planned()
+    now = document.lights
+    assert np.allclose(now["position"][1], (1, 3, 2))
+    assert np.allclose(now["diffuse"][1], [1.5, 0.75, 0.375, base["diffuse"][1][3]])
+    length = np.linalg.norm(base["direction"][0])
+    assert np.allclose(now["direction"][0], (0, -length, 0), atol=1e-6)
+    assert now["specular"].tobytes() == base["specular"].tobytes()
+    assert now["range"].tobytes() == base["range"].tobytes()
+    assert plan.sentence() == "2 lights changed"
+    assert not report.lines()
+    lamp.data.energy *= 2
+    lamp.motionbridge_level.light_range = 12
+    _, document, _ = planned()
+    assert np.allclose(document.lights["diffuse"][1][:3], (3, 1.5, 0.75))
+    assert document.lights["range"][1] == 12
+
+
+def test_lights_and_glows_are_copied_and_deleted_but_the_last_sun(yard):
+    made = imported(yard)
+    copy_of(made["LIGHT"][1]).location = (4, 0, 2)
+    copy_of(made["GLOW"][0]).empty_display_size = 2
+    plan, document, _ = planned()
+    assert plan.sentence() == "1 added light, 1 added glow changed"
+    assert np.allclose(document.lights["position"][2], (4, 2, 0))
+    assert document.glows["radius"].tolist() == [0.5, 2]
+    assert document.glows["shader"][1] == document.glows["shader"][0]
+    bpy.data.objects.remove(made["LIGHT"][0])
+    with pytest.raises(WriteError, match="no sun"):
+        planned()
+
+
+def test_a_glow_is_as_large_as_its_empty(yard):
+    made = imported(yard)
+    made["GLOW"][0].scale = (3, 3, 3)
+    made["GLOW"][0].location.z = 4
+    _, document, _ = planned()
+    assert document.glows["radius"][0] == pytest.approx(1.5)
+    assert np.allclose(document.glows["position"][0], (0, 4, 0))
+
+
+def test_a_portal_is_moved_and_keeps_what_lies_behind_its_corners(yard):
+    made = imported(yard)
+    (portal,) = made["PORTAL"]
+    base = levels.read((yard / "level").read_bytes(), "level", Report())
+    portal.data.vertices[0].co.x -= 0.5
+    plan, document, _ = planned()
+    assert plan.sentence() == "1 portal changed"
+    before, after = base.portals["vertices"][0], document.portals["vertices"][0]
+    assert np.allclose(after[0] - before[0], (-0.5, 0, 0))
+    assert after[1:].tobytes() == before[1:].tobytes()
+    portal.data.vertices[1].co.y += 0.5
+    with pytest.raises(WriteError, match="do not lie in a plane"):
+        planned()
+
+
+def test_portals_are_copied_deleted_and_renumbered_in_their_sectors(corpus, tmp_path):
+    folder = copied(corpus / "level" / "nlc_l06_rostok", tmp_path / "rostok")
+    made = imported(folder)
+    base = levels.read((folder / "level").read_bytes(), "level", Report())
+    bpy.data.objects.remove(made["PORTAL"][0])
+    new = copy_of(made["PORTAL"][1])
+    new.motionbridge_level.back_sector = int(base.portals["back"][2])
+    plan, document, _ = planned()
+    assert plan.sentence() == "1 deleted portal, 1 added portal changed"
+    assert document.portals[:-1].tobytes() == base.portals[1:].tobytes()
+    assert document.portals["vertices"][-1].tobytes() == base.portals["vertices"][1].tobytes()
+    for number, sector in enumerate(document.sectors):
+        touches = (document.portals["front"] == number) | (document.portals["back"] == number)
+        assert sector.portals.tolist() == np.flatnonzero(touches).tolist()
+
+
+# What cannot be written -----------------------------------------------------------------------------------------------
+
+
+def test_surfaces_that_are_moved_or_copied_are_said_by_name(yard):
+    made = imported(yard)
+    made["SURFACE"][0].location.x = 1
+    copy_of(made["SURFACE"][1])
+    plan, _, report = planned()
+    assert plan.data == (yard / "level").read_bytes()
+    assert list(report.warnings) == [
+        "surfaces cannot be moved as objects; not written: 'yard 00000'",
+        "surfaces cannot be added; not written: 'yard 00001.001'",
+    ]
+
+
+def test_a_new_file_is_refused(yard):
+    imported(yard)
+    with pytest.raises(WriteError, match="without its compiler"):
+        exporting.plan_export(bpy.context, holder(), LevelExportOptions(anew=True), Report())
+
+
+def test_save_back_writes_the_file_and_knows_it_afterwards(yard):
+    made = imported(yard)
+    bpy.context.view_layer.objects.active = made["TREE"][0]
+    assert bpy.ops.motionbridge.level_save_back() == {"CANCELLED"}
+    made["TREE"][0].location.x += 1
+    assert bpy.ops.motionbridge.level_save_back(backup=False) == {"FINISHED"}
+    document = levels.read((yard / "level").read_bytes(), "level", Report())
+    assert np.allclose(visual_mesh.tree_matrices(document, np.array([2]))[0][:3, 3], (4.5, 3.5, 0))
+    assert bpy.ops.motionbridge.level_save_back() == {"CANCELLED"}
+    assert sorted(one.name for one in Path(yard).iterdir()) == sorted(FILES)
+
+
+def test_export_writes_a_file_without_a_suffix(yard, tmp_path):
+    made = imported(yard)
+    bpy.context.view_layer.objects.active = made["SURFACE"][0]
+    target = tmp_path / "new" / "level"
+    target.parent.mkdir()
+    assert bpy.ops.export_scene.xray_level_geometry(filepath=str(target)) == {"FINISHED"}
+    assert target.read_bytes() == (yard / "level").read_bytes()
+    with pytest.raises(RuntimeError, match="holds no file of a level"):
+        bpy.ops.export_scene.xray_level_geometry(filepath=str(target.with_suffix(".cform")))
