@@ -1,18 +1,26 @@
-"""Properties of operators from the options of imports and exports, and back (`games.options`)."""
+"""Properties of operators from the options of imports and exports, and back (`games.options`).
+
+The button of a file path opens a file browser, which closes a pop-up and is refused inside of another file browser. So
+the fields of dialogs offer paths while one is typed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
+from itertools import islice
+from pathlib import Path
 from typing import Any, TypeVar
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from ..games.options import Option, Options
-from . import nearby_paths
 
 Chosen = TypeVar("Chosen", bound=Options)
+MOST_LISTED = 200
+"""Paths that are offered."""
 PROPERTIES: Mapping[type, Any] = {bool: BoolProperty, int: IntProperty, float: FloatProperty, str: StringProperty}
 
 
@@ -25,8 +33,7 @@ def properties_from(options: type[Options]) -> Any:
 def _property(one: Option) -> Any:
     declared = dict(one.declared or {})
     if one.suffixes is not None:
-        # No FILE_PATH: its button opens a file browser, which closes a pop-up.
-        declared |= {"search": nearby_paths.offered(*one.suffixes), "search_options": {"SUGGESTION"}}
+        declared |= {"search": offered_paths(*one.suffixes), "search_options": {"SUGGESTION"}}
     if isinstance(one.default, Enum):
         return EnumProperty(default=one.default.name, **declared)
     if isinstance(one.default, frozenset):
@@ -50,3 +57,42 @@ def _value(value: Any, one: Option) -> Any:
         kind = type(next(iter(one.default)))
         return frozenset(kind[name] for name in value)
     return value
+
+
+def offered_paths(*suffixes: str) -> Callable[[Any, Any, str], Iterable[str]]:
+    """A `search` of a string property: folders, and files with one of ``suffixes`` (folders alone without any).
+
+    What is typed is completed in its folder; while nothing is typed, the folder of the dialog's file counts.
+    """
+
+    def search(operator: Any, context: bpy.types.Context, typed: str) -> list[str]:
+        folder, _, begun = typed.replace("\\", "/").rpartition("/")
+        base = Path(bpy.path.abspath(f"{folder}/")) if "/" in typed.replace("\\", "/") else _beside(operator, context)
+        return list(islice(_entries(base, begun.lower(), suffixes), MOST_LISTED))
+
+    return search
+
+
+def _entries(folder: Path, begun: str, suffixes: Iterable[str]) -> Iterator[str]:
+    try:
+        found = sorted(folder.iterdir(), key=lambda path: path.name.lower())
+    except OSError:
+        return
+    for path in found:
+        if begun not in path.name.lower() or path.name.startswith("."):
+            continue
+        if path.suffix.lower() in suffixes:
+            yield str(path)
+        elif path.is_dir():
+            yield f"{path}{os.sep}"
+
+
+def _beside(operator: Any, context: bpy.types.Context) -> Path:
+    """The folder that a file browser shows, or that of the files of a dialog."""
+    browser = getattr(getattr(context, "space_data", None), "params", None)
+    if shown := getattr(browser, "directory", b""):
+        return Path(os.fsdecode(shown))
+    if folder := getattr(operator, "directory", ""):
+        return Path(bpy.path.abspath(folder))
+    path = getattr(operator, "filepath", "")
+    return Path(bpy.path.abspath(path)).parent if path else Path.home()

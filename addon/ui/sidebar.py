@@ -15,7 +15,7 @@ from ..games.xray.models.properties import remembered
 from ..games.xray.paths import path as paths
 from .bases import BlenderPanel
 from .layouts import SIDEBAR, paragraph
-from .menus import CLASSES as GAME_MENUS
+from .menus import GAME_MENUS
 from .target import active_action, active_model, active_rig
 from .translations import shown
 

@@ -8,7 +8,7 @@ import pytest
 
 from addon.ui.arma import animations, models
 from addon.ui.descent3 import models as descent_models
-from addon.ui.nearby_paths import MOST_LISTED, offered
+from addon.ui.options import MOST_LISTED, offered_paths
 from addon.ui.xray import motion_files
 
 
@@ -23,7 +23,7 @@ def folder(tmp_path):
 
 def names(folder, typed, *suffixes, **dialog):
     dialog = SimpleNamespace(**({"directory": str(folder), "filepath": ""} | dialog))
-    return [path.removeprefix(f"{folder}/") for path in offered(*suffixes)(dialog, bpy.context, typed)]
+    return [path.removeprefix(f"{folder}/") for path in offered_paths(*suffixes)(dialog, bpy.context, typed)]
 
 
 def test_what_lies_beside_the_file_is_offered(folder):

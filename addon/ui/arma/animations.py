@@ -13,13 +13,12 @@ from ...core.report import Report
 from ...formats.arma import bone_table
 from ...games.arma import animation_export, animation_import, kinds
 from ...games.arma.options import AnimationExportOptions, AnimationImportOptions
-from .. import nearby_paths
 from ..bases import BlenderOperator, ExportHelper, ImportHelper
 from ..files import ArmatureExport, FileImport, draw_backup
 from ..hidden_keys import HiddenKeysChoice
 from ..layouts import fields
 from ..operation import Outcome
-from ..options import options_from, properties_from
+from ..options import offered_paths, options_from, properties_from
 from ..sidebar import MotionbridgePanel
 from ..target import active_rig, rig_to_export
 from ..translations import said
@@ -55,7 +54,7 @@ class BoneNamesChoice:
     bone_table: StringProperty(
         name="Table",
         description='A JSON file: {"bones": {"name in the file": "name in the armature"}}',
-        search=nearby_paths.offered(".json"),
+        search=offered_paths(".json"),
         search_options={"SUGGESTION"},
     )
 

@@ -6,12 +6,10 @@ from . import (
     models,
     operators,
     panels,
-    textures,
 )
 
 _WITH_CLASSES: tuple[Any, ...] = (
     models,
-    textures,
     operators,
     panels,
 )

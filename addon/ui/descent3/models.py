@@ -1,23 +1,26 @@
-"""Models (.oof) and archives: import and export."""
+"""Models (.oof), archives and textures (.ogf, .oaf): import and export."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
 
+from ...core import files
 from ...core.errors import MotionbridgeError, ReadError, WriteError
 from ...core.report import Report
+from ...formats import HEAD_SIZE, detect
 from ...games.descent3 import hierarchy, kinds, model, model_export, motion, spin, textures
 from ...games.descent3.model_properties import holder_of
 from ...games.descent3.options import ModelExportOptions, ModelImportOptions
-from .. import lists, nearby_paths
+from .. import lists
 from ..bases import CALL, BlenderList, BlenderOperator, ExportHelper, ImportHelper
 from ..files import FileExport, FileImport, draw_backup, is_collection_exporter
 from ..layouts import fields
 from ..lists import TickedChoice, TickedRows, name_filter
 from ..operation import Outcome, broken_lines, hand_over
-from ..options import options_from, properties_from
+from ..options import offered_paths, options_from, properties_from
 from ..preferences import descent3_folders
 from ..target import objects_of
 from ..translations import said, shown
@@ -88,7 +91,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
             "Folder for the frames of animated textures, written as numbered files to play them at one per "
             "frame; if empty, one frame of each is shown"
         ),
-        search=nearby_paths.offered(),
+        search=offered_paths(),
         search_options={"SUGGESTION"},
     )
     keys: EnumProperty(name="Keys", description="Where motions get keys", items=KEY_ITEMS, default="EVERY")
@@ -369,9 +372,49 @@ def chosen_model(context: Any, collection: str = "") -> "hierarchy.Chosen":
     )
 
 
+class IMPORT_SCENE_OT_descent3_ogf(FileImport, ImportHelper, BlenderOperator):
+    """Import Descent 3 textures as images; animated textures as one image per frame"""
+
+    bl_idname = "import_scene.descent3_ogf"
+    bl_label = "Import Descent 3 Texture"
+
+    filename_ext = ".ogf"
+    filter_glob: StringProperty(default=kinds.TEXTURES.glob, options={"HIDDEN"})
+    fake_user: BoolProperty(
+        name="Fake User", description="Keep images without users when the .blend file is saved", default=True
+    )
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        """The options."""
+        self.layout.prop(self, "fake_user")
+
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+        """Import every file, and show the first picture in an open image editor."""
+        paths = self.chosen_files("Choose at least one texture (.ogf, .oaf)")
+        found = self.import_each(context, paths, lambda path, told: textures.import_pictures(Path(path), told), report)
+        return Outcome(keep_and_show(context, [image for images in found for image in images], self.fake_user))
+
+
+def is_texture(path: str) -> bool:
+    """Whether a file is a texture: models of another game have the same suffix. Raises `ReadError`."""
+    known = detect(path, files.read_file(path, HEAD_SIZE))
+    return known is not None and known.name == "ogf_image"
+
+
+def keep_and_show(context: Any, images: Sequence[Any], fake_user: bool = True) -> str:
+    """Show the first picture in an open image editor; the sentence about them."""
+    for image in images:
+        image.use_fake_user = fake_user
+    for area in context.screen.areas if context.screen is not None else ():
+        if area.type == "IMAGE_EDITOR":
+            area.spaces.active.image = images[0]
+    return said("Images: {}, first: {}").format(len(images), images[0].name)
+
+
 CLASSES = (
     ListedModel,
     MOTIONBRIDGE_UL_listed_models,
     IMPORT_SCENE_OT_descent3_oof,
     EXPORT_SCENE_OT_descent3_oof,
+    IMPORT_SCENE_OT_descent3_ogf,
 )

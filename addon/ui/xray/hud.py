@@ -12,12 +12,11 @@ from ...core.report import Report
 from ...games.xray.hud import pairs, sections
 from ...games.xray.hud import scene as hud_scene
 from ...games.xray.options import HudSceneOptions
-from .. import nearby_paths
 from ..bases import BlenderList, BlenderOperator, BlenderPanel
 from ..layouts import SIDEBAR, fields, paragraph
 from ..lists import name_filter
 from ..operation import Operation, Outcome
-from ..options import options_from, properties_from
+from ..options import offered_paths, options_from, properties_from
 from ..preferences import folders
 from ..sidebar import MotionbridgePanel
 from ..translations import said, shown
@@ -75,7 +74,7 @@ def _search_hands(operator: Any, context: Any, typed: str) -> list[str]:
 def _search_folders(operator: Any, context: Any, typed: str) -> list[str]:
     """Completes the last of the folders."""
     before, separator, last = typed.rpartition(SEPARATOR)
-    return [f"{before}{separator}{one}" for one in nearby_paths.offered()(operator, context, last.strip())]
+    return [f"{before}{separator}{one}" for one in offered_paths()(operator, context, last.strip())]
 
 
 class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperator):

@@ -20,7 +20,7 @@ from ...games.xray.models.properties import remembered
 from ...games.xray.motions import library, omf_codec, skl_codec
 from ...games.xray.options import ModelExportOptions, ModelImportOptions, MotionImportOptions, SkeletalImportOptions
 from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper
-from ..descent3.textures import is_texture, keep_and_show
+from ..descent3.models import is_texture, keep_and_show
 from ..files import FileExport, FileImport, draw_backup, is_collection_exporter
 from ..layouts import SIDEBAR, fields, paragraph
 from ..operation import Operation, Outcome

@@ -19,12 +19,11 @@ from ...games.xray.motions import exporting as motion_export
 from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library, omf_codec, omf_host
 from ...games.xray.options import MotionImportOptions
-from .. import nearby_paths
 from ..bases import CALL, BlenderOperator, ExportHelper, ImportHelper
 from ..files import ArmatureExport, FileImport, draw_backup
 from ..layouts import fields
 from ..operation import FileChoice, Outcome, hand_over
-from ..options import options_from, properties_from
+from ..options import offered_paths, options_from, properties_from
 from ..preferences import model_options
 from ..scene_rate import match_scene
 from ..target import action_to_export, active_rig, likely_rig, rig_to_export, some_action
@@ -47,7 +46,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
             "same folder that refers to the file"
         ),
         options={"SKIP_SAVE", "SKIP_PRESET"},
-        search=nearby_paths.offered(".ogf"),
+        search=offered_paths(".ogf"),
         search_options={"SUGGESTION"},
     )
     match_scene: BoolProperty(
