@@ -215,7 +215,7 @@ def session(blender: Blender, game_files: Mapping[str, Path]) -> Iterator[Sessio
         variables = {name: str(path) for name, path in game_files.items()}
         if blender.place:
             root = inside / "checkout"
-            _copy_checkout(outside / "checkout")
+            copy_checkout(outside / "checkout")
             for name, path in game_files.items():
                 shutil.copytree(path, outside / name)
                 variables[name] = str(inside / name)
@@ -232,7 +232,8 @@ def session(blender: Blender, game_files: Mapping[str, Path]) -> Iterator[Sessio
         virtual.remove(outside)
 
 
-def _copy_checkout(target: Path) -> None:
+def copy_checkout(target: Path) -> None:
+    """Copies what git tracks, and what it would, as it lies here now."""
     # The checkout may belong to somebody else, as it does in a container: git is told that this is meant.
     listing = ["git", "-c", f"safe.directory={ROOT}", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(listing, cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")

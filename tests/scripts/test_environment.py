@@ -299,7 +299,7 @@ def test_chroot_gives_programs_nothing_of_this_machine(monkeypatch, tmp_path):
 
 
 def test_checkout_is_copied_without_what_git_ignores(tmp_path):
-    blenders._copy_checkout(tmp_path)
+    blenders.copy_checkout(tmp_path)
     assert (tmp_path / "addon" / "__init__.py").is_file()
     assert (tmp_path / "tests" / "run.py").is_file()
     assert not (tmp_path / ".venv").exists()
