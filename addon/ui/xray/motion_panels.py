@@ -290,10 +290,10 @@ class PlayingPanel(OnActiveMotion):
         motion = action.motionbridge_motion
         layout.prop(motion, "motion_name")
         if was_renamed(action):
-            row = layout.row()
+            column = layout.column(align=True)  # side by side both would be cut off
             text = shown("Name of the action: {}").format(action.name)
-            row.label(text=text, icon="INFO", translate=False)
-            row.operator("motionbridge.use_action_name")
+            column.label(text=text, icon="INFO", translate=False)
+            column.operator("motionbridge.use_action_name")
         file = active_file(active_rig(context))
         copies = action_lists.copies([action], motion_files.LISTS) if file is not None else {}
         if copies:
