@@ -94,6 +94,10 @@ class Changes:
         else:
             self.parts[index] = Part(name, noun, fields=(*self.parts[index].fields, *fields))
 
+    def add(self, noun: str, name: str) -> None:
+        """Note a part that is new."""
+        self.parts.append(Part(name, noun, new=True))
+
     def lines_of(self, noun: str) -> list[str]:
         """``hand: rest position`` for each field of each part with this noun."""
         return [line for part in self.parts if part.noun == noun for line in part.lines()]

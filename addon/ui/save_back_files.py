@@ -251,7 +251,7 @@ class MOTIONBRIDGE_OT_editor_model_save_back(_OfOneObject, EditorMotionChoices, 
         return [
             line
             for part in plan.changes.parts
-            for line in ([_motion_line(part)] if part.noun == "motion" else part.lines())
+            for line in ([_motion_line(part)] if part.new or part.noun == "motion" else part.lines())
         ]
 
     def settle(self, context: Any, plan: Any) -> None:

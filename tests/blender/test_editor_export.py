@@ -255,6 +255,7 @@ def test_a_new_mesh_below_the_armature(samples):
     np.testing.assert_array_equal(after.meshes[1].first(Points).positions, after.meshes[0].first(Points).positions)
     np.testing.assert_allclose(corner_normals(after.meshes[1]), corner_normals(after.meshes[0]), atol=1e-6)
     assert [(part.noun, part.name) for part in plan.changes.parts] == [("mesh", "second")]
+    assert plan.sentence() == "1 mesh added"
 
 
 def test_surfaces_of_materials(samples):
@@ -321,7 +322,8 @@ def test_a_new_bone_is_in_the_editors_order(samples):
     assert [bone.name for bone in after.bones][1] == "aaa"
     assert after.bones[1].parent == after.bones[0].name
     assert after.bones[1].weight_map == "aaa"
-    assert [part.fields for part in plan.changes.parts] == [("new",)]
+    assert [(part.name, part.new) for part in plan.changes.parts] == [("aaa", True)]
+    assert plan.sentence() == "1 bone added"
 
 
 def test_a_vertex_without_weights_is_reported_before_writing(samples):

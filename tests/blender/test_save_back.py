@@ -83,6 +83,19 @@ def a_model(folder, samples):
     return SimpleNamespace(path=path, edit=edit, kind=kind, says="changed", option="if_changed", decided="IMPORTED")
 
 
+def an_editor_model(folder, samples):
+    path = Path(shutil.copy(samples / "weapon.object", folder))
+    bpy.ops.import_scene.xray_object(filepath=str(path))
+    shown = next(one for one in bpy.context.view_layer.objects.active.children if one.type == "MESH")
+
+    def edit():
+        shown.data.vertices[0].co[2] += 0.25
+
+    kind = save_back_files.MOTIONBRIDGE_OT_editor_model_save_back
+    says = "1 mesh changed"
+    return SimpleNamespace(path=path, edit=edit, kind=kind, says=says, option="if_changed", decided="IMPORTED")
+
+
 def occluders(folder, samples):
     path = Path(shutil.copy(samples / "level" / "level.hom", folder))
     bpy.ops.import_scene.xray_level_geometry(filepath=str(path))
@@ -97,7 +110,7 @@ def occluders(folder, samples):
     return SimpleNamespace(path=path, edit=edit, kind=kind, says="changed", option="if_changed", decided="IMPORTED")
 
 
-MADE = {made.__name__: made for made in (an_animation, a_path, editor_motions, a_model, occluders)}
+MADE = {made.__name__: made for made in (an_animation, a_path, editor_motions, a_model, an_editor_model, occluders)}
 
 
 @pytest.fixture(params=MADE.values(), ids=MADE.keys())

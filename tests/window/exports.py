@@ -30,6 +30,7 @@ IMPORTERS = {
     ".ogf": "import_scene.xray_ogf", ".omf": "import_scene.xray_omf", ".skls": "import_scene.xray_skl",
     ".bones": "import_scene.xray_bones", ".anm": "import_scene.xray_anm", ".rtm": "import_scene.arma_rtm",
     ".hom": "import_scene.xray_level_geometry", ".oof": "import_scene.descent3_oof",
+    ".object": "import_scene.xray_object",
 }  # fmt: skip
 
 
@@ -73,6 +74,7 @@ EXPORTS = [
     Export("export_scene.xray_omf", ("humanoid.ogf", "humanoid.omf"), key_bone),
     Export("export_scene.xray_skl", ("humanoid.ogf", "motions.skls"), key_bone),
     Export("export_scene.xray_bones", ("humanoid.ogf", "humanoid.bones"), weigh_bone),
+    Export("export_scene.xray_object", ("weapon.object",), move_vertex),
     Export("export_scene.xray_anm", ("camera.anm",), key_path),
     Export("export_scene.xray_level_geometry", ("level/level.hom",), move_vertex),
     Export("export_scene.arma_rtm", ("arma/walk.rtm",), key_bone),

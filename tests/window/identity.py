@@ -6,6 +6,7 @@ from typing import Any
 import bpy
 
 from addon.core.report import Report
+from addon.formats.xray import object as editor_model
 from addon.formats.xray import omf
 from tests.window import exports, stage
 from tests.window.stage import Steps
@@ -98,6 +99,75 @@ def arma_saved_back_undone_saved_back() -> Steps:
     edited = path.read_bytes()
     assert edited != before, stage.sentence()
     yield from undone_and_saved(path, before, edited, "motionbridge.arma_save_back", overwrite=True)
+
+
+def import_weapon() -> Path:
+    """A model of the editor with a motion inside."""
+    path = stage.sample("weapon.object")
+    stage.call("import_scene.xray_object", filepath=str(path))
+    settle("Import")
+    return path
+
+
+def model_saved_back_undone_saved_back() -> Steps:
+    """The same of an editor's model: a vertex and a key are one save."""
+    path = import_weapon()
+    before = path.read_bytes()
+    exports.move_vertex()
+    exports.key_bone()
+    settle("Edit")
+    name = "motionbridge.editor_model_save_back"
+    yield from save_back(name)
+    edited = path.read_bytes()
+    model, old = (editor_model.read(data, path.name, Report()).model for data in (edited, before))
+    assert len(model.motions) == 1
+    assert "1 mesh, 1 motion changed" in stage.sentence(), stage.sentence()
+    assert path.with_name(f"{path.name}.bak").read_bytes() == before
+    assert [one.chunk.id for one in model.sections] == [one.chunk.id for one in old.sections]
+    yield from undone_and_saved(path, before, edited, name, if_changed="IMPORTED")
+
+
+def mesh_of_model_duplicated() -> Steps:
+    """Shift D: the copy of a mesh becomes a new mesh of the model, the first one keeps its bytes."""
+    path = import_weapon()
+    (held,) = editor_model.read(path.read_bytes(), path.name, Report()).model.meshes
+    shown = next(one for one in bpy.context.scene.objects if one.type == "MESH")
+    name = shown.name
+    bpy.ops.object.select_all(action="DESELECT")
+    shown.select_set(True)
+    bpy.context.view_layer.objects.active = shown
+    yield
+    yield from stage.key("D", shift=True)
+    yield from stage.key("RET")
+    yield from stage.until(lambda: bpy.context.view_layer.objects.active.name != name, "the duplicate")
+    copy = bpy.context.view_layer.objects.active.name
+    yield from save_back("motionbridge.editor_model_save_back")
+    first, second = editor_model.read(path.read_bytes(), path.name, Report()).model.meshes
+    assert (first.label, second.label) == (held.label, copy)
+    assert "1 mesh added" in stage.sentence(), stage.sentence()
+
+
+def model_appended() -> Steps:
+    """A model appended from another file is unedited, as the first one is."""
+    path = import_weapon()
+    before = path.read_bytes()
+    name = next(one for one in bpy.context.scene.objects if one.type == "MESH").name
+    other = stage.folder() / "other.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(other), copy=True)
+    with stage.there():
+        bpy.ops.wm.append(filepath=f"{other}/Object/{name}", directory=f"{other}/Object/", filename=name)
+
+    def shown() -> list[Any]:
+        return [one for one in bpy.context.scene.objects if one.type == "MESH"]
+
+    yield from stage.until(lambda: len(shown()) == 2, "the appended mesh, with its armature")
+    settle("Append")
+    for mesh in shown():
+        bpy.context.view_layer.objects.active = mesh
+        stage.forget_reports()
+        stage.call("motionbridge.editor_model_save_back")
+        assert path.read_bytes() == before, stage.sentence()
+        assert "no changes to save" in stage.sentence(), stage.sentence()
 
 
 def dialog_cancelled() -> Steps:
@@ -227,6 +297,7 @@ SCENES = [
     (f"identity: {scene.__name__.replace('_', ' ')}", scene)
     for scene in (
         saved_back_undone_saved_back, arma_saved_back_undone_saved_back, dialog_cancelled, rig_duplicated,
+        model_saved_back_undone_saved_back, mesh_of_model_duplicated, model_appended,
         action_copied, rig_appended, bone_renamed, bone_rename_undone, object_renamed, edit_undone,
     )
 ]  # fmt: skip

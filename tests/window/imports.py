@@ -37,6 +37,7 @@ IMPORTS = [
     Import("import_scene.xray_omf", "humanoid.omf", onto=("humanoid.ogf",), lists=True),
     Import("import_scene.xray_skl", "motions.skls", onto=("humanoid.ogf",), lists=True),
     Import("import_scene.xray_bones", "humanoid.bones", onto=("humanoid.ogf",), salvages=True),
+    Import("import_scene.xray_object", "weapon.object"),
     Import("import_scene.xray_anm", "camera.anm"),
     Import("import_scene.xray_level_geometry", "level/level.hom", salvages=True),
     Import("import_scene.arma_rtm", "arma/walk.rtm"),

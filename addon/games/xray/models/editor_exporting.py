@@ -241,14 +241,14 @@ def _with_bones(rig: Any, model: Model, changes: Changes, report: Report) -> Mod
     for label, bone in ours.items():
         parent = bone_properties.game_name(bone.parent) if bone.parent is not None else ""
         written.append(new_bone(bone, parent, *placement(now, place[bone.name])))
-        changes.change("bone", label, "new")
+        changes.add("bone", label)
     return with_bone_list(model, written, changes)
 
 
 def with_bone_list(model: Model, written: list[Bone], changes: Changes) -> Model:
     """The model with these bones; in the editor's order, unless they are the model's own, maybe edited."""
     old = model.first(Bones)
-    if old is None or not changes.lines_of("bone"):
+    if old is None or not any(part.noun == "bone" for part in changes.parts):
         return model
     before, after = ([bone.name for bone in listed] for listed in (model.bones, written))
     if before == after:
@@ -316,7 +316,7 @@ def _with_meshes(holder: Any, found: list[Any], model: Model, changes: Changes, 
     rule = rule_of_groups(listed[0]) if listed else Rule.EDGES
     for shown in added:
         written.append(encode_new_mesh(gather(shown, holder, report), model, rule, report))
-        changes.change("mesh", shown.name, "new")
+        changes.add("mesh", shown.name)
     return with_mesh_list(model, written, bool(added))
 
 
@@ -422,7 +422,7 @@ def _with_surfaces(found: list[Any], before: Model, model: Model, changes: Chang
     for key, one in used.items():
         if key in named and key not in {surface.label.lower() for surface in written}:
             written.append(_of_layout(surface_of(one), old.layout))
-            changes.change("surface", surface_name(one), "new")
+            changes.add("surface", surface_name(one))
     if all(one is other for one, other in zip(written, old.surfaces, strict=False)) and len(written) == len(
         old.surfaces
     ):
