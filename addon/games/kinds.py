@@ -29,6 +29,7 @@ class FileKind(NamedTuple):
     ``formats`` are names of `formats.FORMATS`. ``exported`` are those that are written; None for all. ``inside`` names
     formats whose files have such content too: the file browsers show them, while drops of them are of another kind.
     ``handler`` ends the name of the file handler, for kinds that share an operator; else it is the operator.
+    ``folder``: formats that are imported with the folder which holds them, not one by one.
     """
 
     operator: str
@@ -38,6 +39,7 @@ class FileKind(NamedTuple):
     inside: tuple[str, ...] = ()
     drop: Drop = Drop.SCENE
     handler: str = ""
+    folder: tuple[str, ...] = ()
 
     @property
     def suffixes(self) -> tuple[str, ...]:

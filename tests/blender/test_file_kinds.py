@@ -13,6 +13,8 @@ from addon.games.xray import kinds
 KINDS = [kind for of_game in games.KINDS for kind in of_game]
 README = Path(__file__).parents[2] / "README.md"
 GAMES = ("X-Ray", "Arma", "Descent 3")
+SAVED_BY_OBJECT = {"level", "level_geom"}
+"""What is saved from the objects that an import of a level's folder made."""
 
 
 def rows() -> list[list[str]]:
@@ -36,8 +38,9 @@ def test_the_readme_says_what_can_be_done_with_a_format(known):
     _, _, _, commands, blender = row_of(known)
     assert ("`convert`" in commands) == bool(known.conversions or known.along_skeleton or known.renderings)
     assert all(f"`{command}`" in commands for command in ("info", "dump", "verify", "diff"))
-    reads = [kind for kind in KINDS if known.name in kind.formats]
+    reads = [kind for kind in KINDS if known.name in (*kind.formats, *kind.folder)]
     writes = [kind for kind in reads if known.suffixes and set(known.suffixes) <= set(kind.exported_suffixes)]
+    writes += [kind for kind in reads if known.name in kind.folder and known.name in SAVED_BY_OBJECT]
     assert blender.startswith("import") == bool(reads)
     assert (" export" in blender) == bool(writes)
 

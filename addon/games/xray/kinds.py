@@ -14,6 +14,11 @@ LEVELS = FileKind(
     ("cform", "hom", "som", "details", "err", "dm"),
     exported=("cform", "hom", "som", "details", "dm"),
 )
-LEVEL_FOLDER = FileKind("xray_level", "X-Ray Level Folder", ())
+LEVEL_FOLDER = FileKind(
+    "xray_level",
+    "X-Ray Level Folder",
+    (),
+    folder=("level", "level_geom", "ai", "wallmarks", "ps_static", "env_mod", "snd_static", "spawn"),
+)
 
 KINDS = (MODELS, EDITOR_MODELS, MOTIONS, EDITOR_MOTIONS, BONES, PATHS, LEVELS, LEVEL_FOLDER)
