@@ -79,6 +79,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "importing",
         "materials",
         "models",
+        "named",
     ),
     "games.xray.models": (
         "editor_exporting",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -25,11 +25,15 @@ class OtherBase(Enum):
 
 @dataclass
 class FilePlan:
-    """A file that could be written: nothing is on disk before `write`. ``changes`` tells what is different in it."""
+    """A file that could be written: nothing is on disk before `write`. ``changes`` tells what is different in it.
+
+    ``beside``: files that belong to it and change with it; they are written before it.
+    """
 
     path: str
     data: bytes
     changes: Any
+    beside: Sequence[FilePlan] = field(default=(), kw_only=True)
 
     def sentence(self) -> str:
         """What will change, in one sentence."""
@@ -42,14 +46,18 @@ class FilePlan:
 
     def is_saved(self) -> bool:
         """Whether the file on disk is what would be written."""
-        return digest_on_disk(self.path) == self.digest
+        return digest_on_disk(self.path) == self.digest and all(one.is_saved() for one in self.beside)
 
     def refuse_unwritable(self) -> None:
         """Raises the `WriteError` that `write` would raise, as far as that can be said before."""
+        for one in self.beside:
+            one.refuse_unwritable()
         files.refuse_unwritable(self.path)
 
     def write(self, *, backup: bool = False) -> None:
-        """Put the file on disk in one step. Raises `WriteError`."""
+        """Put each file on disk in one step. Raises `WriteError`."""
+        for one in self.beside:
+            one.write(backup=backup)
         files.write_atomically(self.path, self.data, backup=backup)
 
 

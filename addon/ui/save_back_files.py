@@ -1,6 +1,7 @@
 """Save Back of the editor's motions, motion paths, models of Descent 3 and what a level is made of."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -293,6 +294,15 @@ class MOTIONBRIDGE_OT_level_save_back(_OfOneObject, BlenderOperator):
         holder = level_of(context.view_layer.objects.active)
         if_changed = plans.OtherBase[self.if_changed]
         return level_export.plan_save_back(context, holder, if_changed=if_changed, report=report)
+
+    def notes(self, plan: "FilePlan") -> list[str]:
+        """The files that change with it."""
+        names = ", ".join(Path(one.path).name for one in plan.beside)
+        return [shown("Also written: {}").format(names)] if names else []
+
+    def settle(self, context: Any, plan: Any) -> None:
+        """The files on disk are known."""
+        level_export.settle(level_of(context.view_layer.objects.active), plan)
 
 
 CLASSES = (

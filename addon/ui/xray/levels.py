@@ -17,6 +17,7 @@ from ...games.xray.levels import folder as level_folder
 from ...games.xray.levels import importing as level
 from ...games.xray.levels import materials as level_materials
 from ...games.xray.levels import models as level_models
+from ...games.xray.levels import named as level_named
 from ...games.xray.levels.properties import DRAWN_KINDS, KINDS, holder_of, meshes_of
 from ...games.xray.options import LevelExportOptions, LevelFolderOptions, LevelImportOptions
 from .. import layouts, view_range
@@ -192,6 +193,8 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
             suffix = level_export.SUFFIXES[holder.motionbridge_level.kind]
             name = bpy.path.clean_name(holder.name)
             self.filepath = bpy.path.abspath(came_from) if came_from else f"{name}{suffix}"
+            if suffix == level_export.SUFFIXES["LEVEL"]:  # which takes its time, and asks for nothing of the file
+                return
             options = LevelExportOptions(game_materials=known_materials(context, holder, Report()))
             found = level_export.find_problems(context, holder, Report(), options)
             self.findings = "\n".join(one.problem.sentence for one in found)
@@ -327,7 +330,11 @@ class MOTIONBRIDGE_OT_level_check(StartsAtOnce, Operation, BlenderOperator):
             return Outcome(said("No errors or warnings found"))
         for one in found:
             report.warn(one.problem.line, one.shown.name)
-        selectable = [one for one in found if len(one.faces) or len(one.vertices)]
+        there = set(scope.objects_of(context.view_layer))
+        hidden = [one.shown for one in found if one.shown not in there]
+        if hidden:
+            report.note(f"include the collections of {level_named.named(hidden)} to select what was found there")
+        selectable = [one for one in found if (len(one.faces) or len(one.vertices)) and one.shown in there]
         if not selectable:
             return Outcome(said("Findings: {}").format(len(found)))
         number = min(self.number, len(selectable) - 1)

@@ -66,6 +66,11 @@ def place_trees(level: Level, visuals: NDArray[np.int64], matrices: Floats, boxe
     Boxes and spheres of all above them follow.
     """
     level.visuals.fixed[Kind.TREE]["transform"][level.visuals.rows_of(Kind.TREE)[visuals]] = stored_transforms(matrices)
+    reshape(level, visuals, boxes)
+
+
+def reshape(level: Level, visuals: NDArray[np.int64], boxes: Floats) -> None:
+    """Boxes (n, 2, 3), in Blender's axes, and spheres of ``visuals`` (n,), and of all above them."""
     _set_bounds(level, level.visuals.rows_of(Kind.HEADER)[visuals], boxes)
     grow_parents(level, visuals)
 

@@ -27,6 +27,7 @@ from ....formats.xray import cform, dm, hom, som
 from ...plan import FilePlan, OtherBase, starts_from_disk
 from ..options import LevelExportOptions
 from . import details_exporting as level_details_export
+from . import layer_checks
 from . import visuals_exporting as visuals_export
 from .gather import Plan, encode_detail_model, gather, report_problems
 from .properties import meshes_of
@@ -55,7 +56,7 @@ def plan_export(context: Any, holder: Any, options: LevelExportOptions, report: 
         return level_details_export.plan(context, holder, data, report)
     if kind == "LEVEL":
         context.view_layer.update()
-        return visuals_export.plan(holder, data, report)
+        return visuals_export.plan(context.scene, holder, data, report)
     mesh = _gather_whole(context, holder, options, report)
     plan = _ENCODERS[kind](holder, mesh, data)
     for left_out in plan.changes.left_out:
@@ -72,6 +73,8 @@ def export_file(
 ) -> Plan:
     """Write the file, whole or not at all. Raises `WriteError`."""
     plan = plan_export(context, holder, options, report)
+    if isinstance(plan, visuals_export.LevelPlan) and plan.beside is not None and plan.beside.files:
+        report.warn("vertices were edited; only Save Back writes them, into the files beside the imported one")
     files.warn_of_replacing(path, report)
     files.write_atomically(path, plan.data, backup=options.backup)
     return plan
@@ -87,8 +90,17 @@ def plan_save_back(context: bpy.types.Context, holder: Any, *, if_changed: Other
     plan = plan_export(context, holder, LevelExportOptions(), report)
     files.warn_of_replacing(path, report)
     made = FilePlan(path, plan.data, plan.changes)
+    if isinstance(plan, visuals_export.LevelPlan) and plan.beside is not None:
+        made = visuals_export.file_plan(path, plan)
     starts_from_disk(path, {imported, properties.saved, made.digest}, if_changed)
     return made
+
+
+def settle(holder: Any, plan: FilePlan) -> None:
+    """The files on disk are known."""
+    holder.motionbridge_level.saved = plan.digest
+    if isinstance(plan, visuals_export.LevelFilePlan):
+        plan.settle(holder)
 
 
 def _gather_whole(context: Any, holder: Any, options: LevelExportOptions, report: Report) -> Mesh:
@@ -143,6 +155,9 @@ def find_problems(
         # Of the ground a vertex is a slot, shown as a face.
         problems = level_details_export.find_problems(holder)
         return [Offending(holder, problem, problem.elements, problem.elements[:0]) for problem in problems]
+    if kind == "LEVEL":
+        across = layer_checks.find(context.scene, holder)
+        return [Offending(one, problem, problem.elements, problem.elements[:0]) for one, problem in across]
     found = []
     shapes = meshes_of(holder)
     for number, shown in enumerate(shapes):

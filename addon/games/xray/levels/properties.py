@@ -78,6 +78,11 @@ class LevelProperties(bpy.types.PropertyGroup):
     """Of a level file: the kinds that were made of it, with a space between them."""
     trees: bytes_property("Indices of the visuals that trees were made of, 4 bytes each")
     trees_seal: seal_property()
+    geometry: StringProperty(options={"HIDDEN"})
+    """The SHA-256 of `level.geom` as it was imported, or saved back last; empty where there was none."""
+    detail: FloatProperty(options={"HIDDEN"}, default=1.0)
+    reshaped: bytes_property("Indices of the visuals whose vertices were moved and saved, 4 bytes each")
+    reshaped_seal: seal_property()
     light_range: FloatProperty(
         name="Light Range", description="Radius of the sphere that the light brightens", min=0, subtype="DISTANCE"
     )

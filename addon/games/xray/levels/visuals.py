@@ -6,6 +6,7 @@ shader share a mesh. Without `level.geom`, as in mods that ship what they change
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,7 +66,7 @@ def read(path: Path, options: LevelFolderOptions, report: Report, step: Step) ->
         made = [_boxes(level, kind, types, by_sector=options.sectors) for kind, types in families]
     else:
         made = []
-        rows = visual_mesh.drawn(document, found, report, 1.0 - options.detail)
+        rows = visual_mesh.drawn(document, found, report, simplified(options.detail))
         of_type = document.visuals.types[rows["visual"]]
         for number, (kind, types) in enumerate(families):
 
@@ -82,16 +83,21 @@ def read(path: Path, options: LevelFolderOptions, report: Report, step: Step) ->
     if options.glows:
         made.append(visual_marks.glows(document, path.name))
     made = [one for one in made if one.objects or one.held]
-    _remember(path, data, made, as_boxes=found is None)
+    _remember(path, data, made, options, as_boxes=found is None)
     return made
 
 
-def _remember(path: Path, data: bytes, made: list[ImportedLevelFile], *, as_boxes: bool) -> None:
+def _remember(
+    path: Path, data: bytes, made: list[ImportedLevelFile], options: LevelFolderOptions, *, as_boxes: bool
+) -> None:
     """An empty, linked nowhere, that holds the file and what was made of it; all objects point at it."""
     holder: Any = bpy.data.objects.new(f"{path.parent.name} {FILE}", None)
     properties = holder.motionbridge_level
     properties.kind, properties.path = "LEVEL", str(path)
     keep(properties, "document", data)
+    if not as_boxes:
+        beside = GameTree(path.parent).find_file(GEOMETRY)
+        properties.geometry, properties.detail = digest_of(beside) if beside is not None else "", options.detail
     kinds = [one.kind for one in made if not (as_boxes and one.kind in _FAMILIES)]
     properties.imported = " ".join(kinds)
     for one in made:
@@ -100,6 +106,16 @@ def _remember(path: Path, data: bytes, made: list[ImportedLevelFile], *, as_boxe
         if one.kind == "TREE" and not as_boxes:
             rows = [shown.motionbridge_level.row for shown in (*one.held, *one.objects)]
             keep(properties, "trees", np.array(rows, "<i4").tobytes())
+
+
+def simplified(detail: float) -> float:
+    """How simple progressive visuals are shown, of an option that Blender keeps in 32 bits."""
+    return 1.0 - round(detail, 6)
+
+
+def digest_of(path: Path) -> str:
+    """The SHA-256 of a large file. Raises `ReadError`."""
+    return hashlib.sha256(files.map_file(path)).hexdigest()
 
 
 def _geometry(path: Path, report: Report) -> Geometry | None:

@@ -7,7 +7,8 @@ cannot hold is said by name.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -16,8 +17,8 @@ from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ....blender import mesh as meshes
-from ....blender.properties import kept
-from ....core import names, space, text
+from ....blender.properties import keep, kept
+from ....core import names, rebase, space, text
 from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.report import Report
@@ -25,19 +26,19 @@ from ....formats.xray import level as levels
 from ....formats.xray.level import edit, structure
 from ....formats.xray.level import mesh as visual_mesh
 from ....formats.xray.level.document import PORTAL, SUN, Level
-from . import visual_marks
+from ...plan import FilePlan
+from . import visual_marks, visual_vertices
 from .gather import Plan
+from .layer_checks import is_bent
+from .named import named, place_of
+from .visuals import GEOMETRY
 
 Floats = NDArray[np.float64]
 
-NAMED = 3
-"""Objects that a sentence names; more are counted."""
 TURNED, SHIFTED = 2e-5, 2e-5
 """What Blender's location, rotation and scale may be off by (in metres), and what no one edits by hand."""
 DISPLAY = 1e-4
 """Share by which values that are only for display differ when somebody changed them."""
-BENT = 0.01
-"""Metres that a corner of a portal may lie off its plane; real ones are within 1e-5."""
 
 
 @dataclass
@@ -49,7 +50,35 @@ class _Found:
     report: Report
 
 
-def plan(holder: Any, data: bytes, report: Report) -> Plan:
+@dataclass(frozen=True)
+class LevelPlan(Plan):
+    """With what is written ``beside`` the file, None where `level.geom` could not be looked at."""
+
+    beside: visual_vertices.Beside | None = None
+
+
+@dataclass
+class LevelFilePlan(FilePlan):
+    """`level` with the files beside it; ``reshaped`` the visuals whose vertices no longer are the imported ones."""
+
+    reshaped: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+
+    def settle(self, holder: Any) -> None:
+        """Remember what was written beside `level`, where it counts as the base from now on."""
+        keep(holder.motionbridge_level, "reshaped", self.reshaped.astype("<i4").tobytes())
+        for one in self.beside:
+            if Path(one.path).name.lower() == GEOMETRY:
+                holder.motionbridge_level.geometry = one.digest
+
+
+def file_plan(path: str, planned: LevelPlan) -> LevelFilePlan:
+    """For saving back to ``path`` and beside it."""
+    beside = planned.beside or visual_vertices.Beside()
+    others = [FilePlan(str(one), data, planned.changes) for one, data in beside.files.items()]
+    return LevelFilePlan(path, planned.data, planned.changes, beside.reshaped, beside=others)
+
+
+def plan(scene: bpy.types.Scene, holder: Any, data: bytes, report: Report) -> LevelPlan:
     """What would be written into the file of ``data``. Raises `WriteError`. The view layer is up to date."""
     if not data:
         raise WriteError(
@@ -57,10 +86,9 @@ def plan(holder: Any, data: bytes, report: Report) -> Plan:
             remedy="Disable New File, to write into the imported one",
         )
     document = levels.read(data, holder.motionbridge_level.path, Report())
-    found = _find(holder, report)
+    found = _find(scene, holder, report)
     imported = set(holder.motionbridge_level.imported.split())
     changes = Changes()
-    _say_of_surfaces(found)
     if "TREE" in imported:
         _Trees(document, found, changes).write(np.frombuffer(kept(holder.motionbridge_level, "trees"), "<i4").tolist())
     _write_shaders(document, found, changes)
@@ -69,24 +97,29 @@ def plan(holder: Any, data: bytes, report: Report) -> Plan:
             _write_rows(document, found, changes, kind, one)
     if len(document.lights) and not (document.lights["type"] == SUN).any():
         raise WriteError("the level has no sun, and the game refuses it", remedy="Undo deleting the sun")
-    return Plan(levels.write(document) if changes else data, changes, len(document.visuals))
+    drawn = {**found.first.get("SURFACE", {}), **found.first.get("TREE", {})}
+    beside = visual_vertices.plan(holder, document, drawn, changes, report)
+    _say_of_surfaces(found, placed=beside is not None)
+    changed = changes or (beside is not None and len(beside.reshaped))
+    return LevelPlan(levels.write(document) if changed else data, changes, len(document.visuals), beside)
 
 
-def _find(holder: Any, report: Report) -> _Found:
-    """Of all scenes: what was deleted is in none."""
+def _find(scene: Any, holder: Any, report: Report) -> _Found:
+    """Of a scene; what only another one has is not deleted, but what that has more is no copy (a copied scene)."""
     first: dict[str, dict[int, Any]] = {}
     copies: dict[str, list[Any]] = {}
-    everywhere: set[Any] = {shown for scene in bpy.data.scenes for shown in scene.objects}
+    here: set[Any] = set(scene.objects)
+    elsewhere: set[Any] = {shown for other in bpy.data.scenes for shown in other.objects} - here
     # By name, so that what was copied comes before its copies.
-    for shown in sorted(everywhere, key=_name):
+    for shown in (*sorted(here, key=_name), *sorted(elsewhere, key=_name)):
         properties = shown.motionbridge_level
         if properties.level_file != holder or properties.row < 0:
             continue
         there = first.setdefault(properties.kind, {})
-        if properties.row in there:
-            copies.setdefault(properties.kind, []).append(shown)
-        else:
+        if properties.row not in there:
             there[properties.row] = shown
+        elif shown in here:
+            copies.setdefault(properties.kind, []).append(shown)
     return _Found(first, copies, report)
 
 
@@ -94,27 +127,15 @@ def _name(shown: bpy.types.Object) -> str:
     return str(shown.name_full)
 
 
-def _named(objects: Sequence[Any]) -> str:
-    """``yard 00001, yard 00002 and 3 more``."""
-    said = ", ".join(repr(shown.name) for shown in objects[:NAMED])
-    return said + (f" and {len(objects) - NAMED} more" if len(objects) > NAMED else "")
-
-
-def _place(shown: Any) -> Floats:
-    """(4, 4) where an object stands. What is excluded from the view layer has no world matrix that is up to date."""
-    alone = shown.parent is None and not shown.constraints
-    return np.array(shown.matrix_basis if alone else shown.matrix_world, np.float64)
-
-
-def _say_of_surfaces(found: _Found) -> None:
-    """What is not of the file `level`: where surfaces are, and which there are."""
+def _say_of_surfaces(found: _Found, *, placed: bool) -> None:
+    """What is not of the file `level`: where surfaces are, unless it was ``placed``, and which there are."""
     there = list(found.first.get("SURFACE", {}).values())
-    moved = [shown for shown in there if not np.allclose(_place(shown), np.eye(4), atol=SHIFTED)]
-    if moved:
-        found.report.warn(f"surfaces cannot be moved as objects; not written: {_named(moved)}")
+    moved = [shown for shown in there if not np.allclose(place_of(shown), np.eye(4), atol=SHIFTED)]
+    if moved and not placed:
+        found.report.warn(f"surfaces cannot be moved as objects; not written: {named(moved)}")
     copies = found.copies.get("SURFACE", [])
     if copies:
-        found.report.warn(f"surfaces cannot be added; not written: {_named(copies)}")
+        found.report.warn(f"surfaces cannot be added; not written: {named(copies)}")
 
 
 # Shader strings -------------------------------------------------------------------------------------------------------
@@ -142,10 +163,10 @@ def _write_shaders(document: Level, found: _Found, changes: Changes) -> None:
         strings.append(string)
     if unnamed:
         words = "have a material without shader and texture of the game, and keep those of the file"
-        found.report.warn(f"{text.said_of(len(unnamed), 'visuals', words)}: {_named(unnamed)}")
+        found.report.warn(f"{text.said_of(len(unnamed), 'visuals', words)}: {named(unnamed)}")
     if other:
         words = "lightmaps stand behind the texture, and vertices for them do not come or go"
-        found.report.warn(f"another number of textures: {words}: {_named(other)}")
+        found.report.warn(f"another number of textures: {words}: {named(other)}")
     replaced, moved = edit.set_shaders(document, np.array(visuals, np.int64), strings)
     _count(changes, len(replaced), "shader string")
     if moved:
@@ -177,8 +198,9 @@ class _Trees:
         count = len(self.document.visuals)
         kept_ = {visual: shown for visual, shown in there.items() if visual < count}
         stored = self._stored(list(kept_))
-        now = np.array([_place(shown) for shown in kept_.values()]).reshape(-1, 4, 4)
+        now = np.array([place_of(shown) for shown in kept_.values()]).reshape(-1, 4, 4)
         moved, matrices = _moved(stored, now)
+        rebase.refuse_not_finite("a tree's place is NaN or infinite", "Clear its transform", matrices)
         visuals = np.array(list(kept_), np.int64)[moved]
         gone = np.array(sorted(set(imported) - set(there)), np.int64)
         self._place(visuals, stored[moved], matrices, list(kept_.values()), moved)
@@ -218,13 +240,13 @@ class _Trees:
         copies = [shown for shown in self.found.copies.get("TREE", []) if shown.motionbridge_level.row < count]
         if not copies:
             return
-        matrices = np.array([_place(shown) for shown in copies])
+        matrices = np.array([place_of(shown) for shown in copies])
         boxes = np.array([self._box(shown, place) for shown, place in zip(copies, matrices, strict=True)])
         sources = np.array([shown.motionbridge_level.row for shown in copies], np.int64)
         edit.add_trees(self.document, sources, matrices, boxes)
         _count(self.changes, len(copies), "added tree")
         words = "below new roots of their sectors, which no one has tried in a game; without collision or impostors"
-        self.found.report.warn(f"{text.counted(len(copies), 'tree')} added {words}: {_named(copies)}")
+        self.found.report.warn(f"{text.counted(len(copies), 'tree')} added {words}: {named(copies)}")
 
     def _box(self, shown: Any, place: Floats) -> Floats:
         """(2, 3) what an instance fills."""
@@ -302,6 +324,9 @@ def _write_rows(document: Level, found: _Found, changes: Changes, kind: str, how
         if shown is not None:
             how.edit(shown, row)
         edited += number >= 0 and row.tobytes() != base[source : source + 1].tobytes()
+        if shown is not None and row.tobytes() != base[source : source + 1].tobytes():
+            place = place_of(shown)
+            rebase.refuse_not_finite(f"the place of {shown.name!r} is NaN or infinite", "Clear its transform", place)
         rows.append(row)
         origins.append(number)
     gone = len(base) - sum(number >= 0 for number in origins)
@@ -332,7 +357,7 @@ def _kept_and_new(
 
 def _edit_light(shown: Any, row: NDArray[np.void]) -> None:
     looks = visual_marks.shown_lights(row)
-    lamp, place = shown.data, _place(shown)
+    lamp, place = shown.data, place_of(shown)
     if lamp is None or shown.type != "LIGHT":
         raise WriteError(f"{shown.name!r} is not a light any more", remedy="Undo, or delete it")
     colour = np.array(lamp.color, np.float64)
@@ -363,7 +388,7 @@ def _turn_sun(row: NDArray[np.void], before: Floats, now: Floats) -> None:
 
 
 def _edit_glow(shown: Any, row: NDArray[np.void]) -> None:
-    place = _place(shown)
+    place = place_of(shown)
     stored = visual_marks.shown_glows(row)
     if not np.allclose(place[:3, 3], stored.positions[0], rtol=1e-6, atol=SHIFTED):
         row["position"][0] = space.xray_points(place[:3, 3])
@@ -386,7 +411,7 @@ def _edit_portal(shown: Any, row: NDArray[np.void]) -> None:
             remedy=f"Make it one face with at least 3 and at most {text.counted(most, 'vertex', 'vertices')}",
         )
     corners = face.positions[face.corners].astype(np.float64)
-    place = _place(shown)
+    place = place_of(shown)
     if not np.array_equal(place, np.eye(4)):
         corners = corners @ place[:3, :3].T + place[:3, 3]
     now, before = corners.astype(np.float32), structure.portal_corners(row[0])
@@ -396,9 +421,7 @@ def _edit_portal(shown: Any, row: NDArray[np.void]) -> None:
 
 
 def _refuse_bent(shown: Any, corners: Floats) -> None:
-    middle = corners - corners.mean(axis=0)
-    normal = np.linalg.svd(middle)[2][2]
-    if np.abs(middle @ normal).max() > BENT:
+    if is_bent(corners):
         raise WriteError(
             f"the corners of the portal {shown.name!r} do not lie in a plane", remedy="Scale them flat along its normal"
         )

@@ -1,0 +1,275 @@
+"""Checks across the layers of a level: what is seen against collision, occluders, portals, detail objects, the AI map.
+
+Distances are between the middle of a face and the nearest face of the other layer. Trees count as their boxes: at real
+scale they are ten million faces, and most of them have no collision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+from mathutils import Vector
+from mathutils.bvhtree import BVHTree
+from numpy.typing import NDArray
+
+from ....blender import attributes
+from ....blender import mesh as meshes
+from ....core import pausing, problems, text
+from ....core.model import Domain
+from ....core.problems import Problem
+from ....formats.xray import details, level_ai
+from .details_exporting import gather_ground
+from .named import place_of
+from .properties import meshes_of
+
+Floats = NDArray[np.float64]
+Finding = tuple[Any, Problem]
+
+APART = 0.5
+"""Metres between what is seen and what collides that are worth a look; the compiler keeps them within a centimetre."""
+STICKS_OUT = 0.25
+"""Metres that an occluder may lie before a wall."""
+BENT = 0.01
+"""Metres that a corner of a portal may lie off its plane; real ones are within 1e-5."""
+MOST_NAMED = 20
+"""Objects that one check names; of more the number."""
+_SOME = 4096
+"""Points between two looks at whether to stop."""
+_AROUND = np.array([(0, 0), (0.5, 0.5), (0.5, -0.5), (-0.5, 0.5), (-0.5, -0.5)])
+"""Metres from the middle of a slot of 2 m to where it is looked for ground."""
+
+
+def find(scene: Any, holder: Any) -> list[Finding]:
+    """Everything that is worth a look in the level that ``holder`` remembers, each with the object it is of."""
+    layers = _Layers(scene, holder)
+    found: list[Finding] = []
+    for number, check in enumerate(_CHECKS):
+        layers.done = number / len(_CHECKS)
+        layers.pause()
+        found += _fewer(list(check(layers)))
+    return found
+
+
+def _fewer(found: list[Finding]) -> list[Finding]:
+    """Those with the most elements; the rest of many is counted."""
+    if len(found) <= MOST_NAMED:
+        return found
+    found.sort(key=lambda one: -len(one[1].elements))
+    rest = found[MOST_NAMED:]
+    kept, problem = found[:MOST_NAMED], rest[0][1]
+    words = f"{text.counted(len(rest), 'object')} more with fewer: {problem.kind}"
+    return [*kept, (rest[0][0], Problem(words, problem.remedy, problem.domain, problem.elements[:0]))]
+
+
+class _Layers:
+    """The objects of one level by kind, and search trees of their faces, each made when it is first asked for."""
+
+    def __init__(self, scene: Any, holder: Any) -> None:
+        folder = Path(bpy.path.abspath(holder.motionbridge_level.path)).parent
+        self.shown: dict[str, list[Any]] = {}
+        for shown in scene.objects:
+            told = shown.motionbridge_level
+            mine = told.level_file == holder
+            beside = bool(told.path) and Path(bpy.path.abspath(told.path)).parent == folder
+            if mine or beside:
+                self.shown.setdefault(told.kind, []).extend([shown] if mine else meshes_of(shown))
+        for objects in self.shown.values():
+            objects.sort(key=lambda shown: str(shown.name_full))
+        self.done = 0.0
+        self._trees: dict[str, Any] = {}
+        self._boxes: Floats | None = None
+
+    def pause(self) -> None:
+        """Where the checks may be stopped."""
+        pausing.pause(self.done)
+
+    def of(self, kind: str) -> list[Any]:
+        """The meshes of a kind, by name."""
+        return [shown for shown in self.shown.get(kind, []) if shown.type == "MESH"]
+
+    def tree(self, kind: str) -> Any:
+        """A search tree of all faces of a kind in world space; None where there are none."""
+        if kind not in self._trees:
+            points, faces, count = [], [], 0
+            for shown in self.of(kind):
+                here, triangles = _faces(shown)
+                points.append(here)
+                faces.append(triangles + count)
+                count += len(here)
+                self.pause()
+            whole = np.concatenate(points) if points else np.zeros((0, 3))
+            corners = np.concatenate(faces) if faces else np.zeros((0, 3), np.int64)
+            corners = corners[np.isfinite(whole[corners]).all(axis=(1, 2))]
+            self._trees[kind] = (
+                BVHTree.FromPolygons(np.nan_to_num(whole).tolist(), corners.tolist()) if len(corners) else None
+            )
+        return self._trees[kind]
+
+    def in_trees(self, points: Floats) -> NDArray[np.bool_]:
+        """(n,) which points (n, 3) lie within `APART` of the box of an instance."""
+        if self._boxes is None:
+            ends = []
+            for shown in self.of("TREE"):
+                place = place_of(shown)
+                corners = np.array(shown.bound_box, np.float64) @ place[:3, :3].T + place[:3, 3]
+                ends.append((corners.min(axis=0) - APART, corners.max(axis=0) + APART))
+            self._boxes = np.array(ends, np.float64).reshape(-1, 2, 3)
+        inside = np.zeros(len(points), np.bool_)
+        order = np.argsort(points[:, 0])
+        along = points[order, 0]
+        starts, stops = (np.searchsorted(along, self._boxes[:, end, 0]) for end in (0, 1))
+        for (low, high), start, stop in zip(self._boxes, starts.tolist(), stops.tolist(), strict=True):
+            here = order[start:stop]
+            inside[here] |= ((points[here] >= low) & (points[here] <= high)).all(axis=1)
+        return inside
+
+
+def _faces(shown: Any) -> tuple[Floats, NDArray[np.int64]]:
+    """Vertices (n, 3) in world space, and triangles (m, 3)."""
+    data, place = shown.data, place_of(shown)
+    corners = np.empty(len(data.loops), np.int32)
+    if len(corners):
+        data.attributes[".corner_vert"].data.foreach_get("value", corners)
+    triangles, _ = meshes.triangles_of(data)
+    points = meshes.positions_of(data).astype(np.float64) @ place[:3, :3].T + place[:3, 3]
+    return points, corners[triangles].astype(np.int64)
+
+
+def _middles(shown: Any) -> Floats:
+    """(polygons, 3) in world space."""
+    place = place_of(shown)
+    centres = meshes.column(shown.data.polygons, "center", len(shown.data.polygons), 3)
+    return np.asarray(centres.astype(np.float64) @ place[:3, :3].T + place[:3, 3])
+
+
+def _far(layers: _Layers, points: Floats, tree: Any, distance: float) -> NDArray[np.bool_]:
+    """(n,) which points (n, 3) have no face of ``tree`` within ``distance``; none that is NaN or infinite."""
+    result = np.zeros(len(points), np.bool_)
+    for number in np.flatnonzero(np.isfinite(points).all(axis=1)).tolist():
+        if number % _SOME == 0:
+            layers.pause()
+        result[number] = tree.find_nearest(points[number], distance)[0] is None
+    return result
+
+
+def _without_collision(layers: _Layers) -> Iterator[Finding]:
+    tree = layers.tree("CFORM")
+    for shown in layers.of("SURFACE") if tree is not None else ():
+        wrong = _far(layers, _middles(shown), tree, APART)
+        remedy = "Check whether something can be walked through there"
+        yield from _of(shown, problems.some(wrong, "faces", f"are farther than {APART:g} m from collision", remedy))
+
+
+def _without_visuals(layers: _Layers) -> Iterator[Finding]:
+    tree = layers.tree("SURFACE")
+    for shown in layers.of("CFORM") if tree is not None else ():
+        middles = _middles(shown)
+        wrong = _far(layers, middles, tree, APART)
+        wrong[wrong] = ~layers.in_trees(middles[wrong])
+        remedy = "Check whether there is an invisible wall"
+        what = f"are farther than {APART:g} m from what is seen"
+        yield from _of(shown, problems.some(wrong, "collision faces", what, remedy))
+
+
+def _occluders_outside(layers: _Layers) -> Iterator[Finding]:
+    tree = layers.tree("SURFACE")
+    for shown in layers.of("HOM") if tree is not None else ():
+        points, faces = _faces(shown)
+        samples = np.concatenate([points[faces], points[faces].mean(axis=1, keepdims=True)], axis=1)
+        outside = _before(layers, samples.reshape(-1, 3), tree).reshape(-1, 4)
+        outside[outside] = ~layers.in_trees(samples[outside])
+        _, polygons = meshes.triangles_of(shown.data)
+        wrong = np.zeros(len(shown.data.polygons), np.bool_)
+        wrong[polygons[outside.any(axis=1)]] = True
+        what = f"stick out of what is seen by more than {STICKS_OUT:g} m"
+        yield from _of(shown, problems.some(wrong, "occluders", what, "Move them into walls: they hide what is seen"))
+
+
+def _before(layers: _Layers, points: Floats, tree: Any) -> NDArray[np.bool_]:
+    """(n,) which points (n, 3) lie on the seen side of the nearest face, by more than `STICKS_OUT`."""
+    result = np.zeros(len(points), np.bool_)
+    for number in np.flatnonzero(np.isfinite(points).all(axis=1)).tolist():
+        if number % _SOME == 0:
+            layers.pause()
+        nearest, normal, _, _ = tree.find_nearest(points[number])
+        result[number] = nearest is not None and (Vector(points[number]) - nearest).dot(normal) > STICKS_OUT
+    return result
+
+
+def is_bent(corners: Floats) -> bool:
+    """Whether corners (n, 3) of a portal do not lie in a plane."""
+    middle = corners - corners.mean(axis=0)
+    return bool(np.abs(middle @ np.linalg.svd(middle)[2][2]).max() > BENT)
+
+
+def _bent_portals(layers: _Layers) -> Iterator[Finding]:
+    for shown in layers.of("PORTAL"):
+        corners = meshes.positions_of(shown.data).astype(np.float64)
+        if len(corners) < 3 or not np.isfinite(corners).all():
+            continue
+        wrong = np.full(len(shown.data.polygons), is_bent(corners))
+        yield from _of(
+            shown, problems.some(wrong, "portals", "do not lie in a plane", "Scale it flat along its normal")
+        )
+
+
+def _details_over_void(layers: _Layers) -> Iterator[Finding]:
+    tree = layers.tree("CFORM") or layers.tree("SURFACE")
+    for shown in layers.of("DETAILS") if tree is not None else ():
+        ground = gather_ground(shown)
+        planted = np.zeros(len(ground.positions), np.bool_)
+        for name in details.MODEL:
+            numbers = ground.values(name, Domain.VERTEX)
+            planted |= np.zeros(len(planted), np.bool_) if numbers is None else numbers != details.EMPTY
+        heights = ground.values(details.HEIGHT, Domain.VERTEX)
+        reach = (np.zeros(len(planted)) if heights is None else heights.astype(np.float64)) + 2 * APART
+        wrong = np.zeros(len(planted), np.bool_)
+        for number in np.flatnonzero(planted & np.isfinite(ground.positions).all(axis=1)).tolist():
+            if number % _SOME == 0:
+                layers.pause()
+            x, y, z = ground.positions[number].tolist()
+            top = z + float(reach[number]) - APART
+            wrong[number] = all(
+                tree.ray_cast((x + dx, y + dy, top), (0, 0, -1), float(reach[number]))[0] is None for dx, dy in _AROUND
+            )
+        remedy = "Clear their models, or move them onto the ground"
+        yield from _of(shown, problems.some(wrong, "slots", "have detail models and no ground", remedy))
+
+
+def _nodes(layers: _Layers) -> Iterator[Finding]:
+    tree = layers.tree("CFORM")
+    for shown in layers.of("AI"):
+        for name, what in ((level_ai.ISOLATED, "have no links"), (level_ai.ONE_WAY, "have a link that leads one way")):
+            values = attributes.gather(shown.data, name, Domain.FACE, np.bool_)
+            if values is not None:
+                remedy = "Build the AI map again, if creatures get stuck there"
+                yield from _of(shown, problems.some(values, "nodes", what, remedy))
+        if tree is None:
+            continue
+        middles = _middles(shown)
+        wrong = np.zeros(len(middles), np.bool_)
+        for number in np.flatnonzero(np.isfinite(middles).all(axis=1)).tolist():
+            if number % _SOME == 0:
+                layers.pause()
+            x, y, z = middles[number].tolist()
+            wrong[number] = tree.ray_cast((x, y, z + APART), (0, 0, -1), 2 * APART)[0] is None
+        what = f"have no collision within {APART:g} m above or below"
+        yield from _of(shown, problems.some(wrong, "nodes", what, "Build the AI map again"))
+
+
+def _of(shown: Any, found: Iterable[Problem]) -> Iterator[Finding]:
+    return ((shown, problem) for problem in found)
+
+
+_CHECKS: Sequence[Any] = (
+    _without_collision,
+    _without_visuals,
+    _occluders_outside,
+    _bent_portals,
+    _details_over_void,
+    _nodes,
+)

@@ -1,0 +1,260 @@
+"""Vertices of a compiled level that were edited in place: out of Blender's meshes into `level.geom` and `level.geomx`.
+
+These files are as large as 150 MB and not kept in the .blend file: what is written starts from those beside `level`,
+provided that they are the imported ones, or were saved since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ....blender import attributes
+from ....blender import mesh as meshes
+from ....blender.properties import kept
+from ....core import files, rebase, text
+from ....core.changes import Changes
+from ....core.errors import ReadError
+from ....core.model import Domain
+from ....core.report import Report
+from ....formats.xray.level import edit, geometry, vertices
+from ....formats.xray.level import mesh as visual_mesh
+from ....formats.xray.level.document import Kind, Level
+from ....formats.xray.level.geometry import Geometry, VertexBuffer
+from ....formats.xray.level.mesh import Vertices
+from ..game_tree import GameTree
+from .named import named, place_of
+from .visuals import GEOMETRY, HEMI, LIGHT, LIGHT_MAP, WIND, digest_of, simplified
+
+FAST = "level.geomx"
+_OPTIONAL = ("hemi", "uvs", "light_map_uvs", "colours", "wind")
+"""Of `Vertices`, what is compared and written, where there is any, besides positions."""
+
+
+@dataclass
+class Beside:
+    """What is written beside `level`: bytes by path; ``reshaped`` (n,) the visuals whose positions were ever edited."""
+
+    files: dict[Path, bytes] = field(default_factory=dict)
+    reshaped: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+
+
+def plan(holder: Any, document: Level, shown: dict[int, Any], changes: Changes, report: Report) -> Beside | None:
+    """Gather the vertices of ``shown`` objects by visual; the boxes in ``document`` follow. None without `level.geom`.
+
+    Raises `ReadError` where the file beside is broken.
+    """
+    folder = Path(bpy.path.abspath(holder.motionbridge_level.path)).parent
+    path = GameTree(folder).find_file(GEOMETRY)
+    known = holder.motionbridge_level.geometry
+    if not known or not shown:
+        return None
+    if path is None or digest_of(path) != known:
+        words = "is not the imported one: its vertices stay as they are" if path is not None else "is missing"
+        report.warn(f"{GEOMETRY} {words}; edits of meshes are not looked at", folder.name)
+        return None
+    geom = geometry.read(files.map_file(path), str(path), Report())
+    work = _Work(document, geom, holder.motionbridge_level.detail, report)
+    for ranges, objects in work.families(shown):
+        work.take(ranges, objects)
+    work.say()
+    result = Beside()
+    before = np.frombuffer(kept(holder.motionbridge_level, "reshaped"), "<i4")
+    result.reshaped = np.union1d(before, np.array(sorted(work.reshaped), "<i4")).astype("<i4")
+    work.follow_boxes(result.reshaped, shown)
+    if work.count:
+        changes.lines.append(text.counted(work.count, "vertex", "vertices"))
+        result.files[path] = b"".join(geometry.pieces(work.written(geom)))
+        fast = GameTree(folder).find_file(FAST)
+        if work.moves and fast is not None:
+            found = work.follow_fast(fast)
+            result.files |= {} if found is None else {fast: found}
+        elif work.moves:
+            report.warn(f"{FAST} is not beside it: shadows stay where they are", folder.name)
+    return result
+
+
+class _Work:
+    """The vertices of one level's meshes against its file."""
+
+    def __init__(self, document: Level, geom: Geometry, detail: float, report: Report) -> None:
+        self.document, self.geom, self.report = document, geom, report
+        self.rows = visual_mesh.drawn(document, geom, Report(), simplified(detail))
+        self.decoded: tuple[int, Vertices] = (-1, Vertices(np.zeros((0, 3), np.float32)))
+        self.edited: dict[int, NDArray[Any]] = {}
+        self.count = 0
+        self.reshaped: set[int] = set()
+        self.moves: list[tuple[int, NDArray[Any], NDArray[Any]]] = []
+        self.other: list[Any] = []
+        self.own: list[Any] = []
+        self.outside: list[Any] = []
+        self.torn: list[Any] = []
+
+    def families(self, shown: dict[int, Any]) -> Iterator[tuple[NDArray[np.void], list[Any]]]:
+        """Rows of `DRAWN` with the same vertices, and the object of each; buffer after buffer."""
+        rows = self.rows[np.isin(self.rows["visual"], list(shown))]
+        keys = np.stack([rows[name] for name in ("vertex_buffer", "vertex_base", "vertex_count")], axis=1)
+        _, place = np.unique(keys, axis=0, return_inverse=True)
+        order = np.argsort(place.ravel(), kind="stable")
+        for part in np.split(order, np.flatnonzero(np.diff(place.ravel()[order])) + 1) if len(rows) else ():
+            yield rows[part], [shown[visual] for visual in rows["visual"][part].tolist()]
+
+    def take(self, ranges: NDArray[np.void], objects: list[Any]) -> None:
+        """Encode what a mesh has that the file has not."""
+        ranged = ranges[0]
+        base = self._base(ranged)
+        found = {}
+        for one, row in zip(objects, ranges, strict=True):
+            # Surfaces may stand somewhere; trees of one mesh are looked at once.
+            if one.data not in found:
+                triangles = visual_mesh.triangles(row, self.geom)
+                found[one.data] = one, self._now(one, base, triangles[~meshes.folded_faces(triangles)].reshape(-1))
+        changed = [(one, now) for one, now in found.values() if now is not None]
+        if not changed:
+            return
+        if len(found) > 1:
+            self.own += [one for one, _ in changed]
+            return
+        one, now = changed[0]
+        first, buffer = int(ranged["vertex_base"]), int(ranged["vertex_buffer"])
+        done = vertices.encode(self.geom.vertices[buffer], first, now)
+        self.outside += [one] if done.outside.any() else []
+        if done.changed.any():
+            self.count += int(done.changed.sum())
+            if buffer not in self.edited:
+                self.edited[buffer] = self.geom.vertices[buffer].rows.copy()
+            self.edited[buffer][first : first + len(done.rows)] = done.rows
+        moved = done.rows["position"][done.moved]
+        rebase.refuse_not_finite(f"a vertex of {one.name!r} has a position that is NaN or infinite", "Move it", moved)
+        if done.moved.any():
+            visuals = ranges["visual"].tolist()
+            self.reshaped |= set(visuals)
+            here = self.geom.vertices[buffer].rows["position"][first : first + len(done.rows)]
+            self.moves += [(visual, here, done.rows["position"]) for visual in visuals]
+
+    def _base(self, ranged: np.void) -> Vertices:
+        number = int(ranged["vertex_buffer"])
+        if self.decoded[0] != number:
+            self.decoded = number, visual_mesh.decode_vertices(self.geom.vertices[number])
+        here = slice(int(ranged["vertex_base"]), int(ranged["vertex_base"]) + int(ranged["vertex_count"]))
+        whole = self.decoded[1]
+        result = Vertices(whole.positions[here])
+        for name in _OPTIONAL:
+            found = getattr(whole, name)
+            setattr(result, name, None if found is None else found[here])
+        return result
+
+    def _now(self, shown: Any, base: Vertices, wanted: NDArray[np.int32]) -> Vertices | None:
+        """What a mesh says of its vertices; None where that is what the file says, or it has other ones."""
+        with meshes.outside_edit_mode(shown) as data:
+            corners = np.empty(len(data.loops), np.int32)
+            if len(corners):
+                data.attributes[".corner_vert"].data.foreach_get("value", corners)
+            if len(data.vertices) != len(base.positions) or not np.array_equal(corners, wanted):
+                self.other.append(shown)
+                return None
+            now = Vertices(meshes.positions_of(data))
+            place = place_of(shown)
+            if shown.motionbridge_level.kind == "SURFACE" and not np.array_equal(place, np.eye(4)):
+                moved = now.positions.astype(np.float64) @ place[:3, :3].T + place[:3, 3]
+                now.positions = moved.astype(np.float32)
+            now.hemi = attributes.gather(data, HEMI, Domain.VERTEX, np.float32)
+            now.wind = attributes.gather(data, WIND, Domain.VERTEX, np.float32)
+            now.colours = attributes.gather_colours(data, LIGHT, Domain.VERTEX)
+            now.uvs = self._uvs(shown, data, meshes.UV_LAYER, base.uvs, corners)
+            now.light_map_uvs = self._uvs(shown, data, LIGHT_MAP, base.light_map_uvs, corners)
+        same = all(
+            getattr(now, name) is None
+            or getattr(base, name) is None
+            or np.array_equal(getattr(now, name), getattr(base, name), equal_nan=True)
+            for name in ("positions", *_OPTIONAL)
+        )
+        return None if same else now
+
+    def _uvs(
+        self, shown: Any, data: Any, name: str, base: NDArray[np.float32] | None, corners: NDArray[np.int32]
+    ) -> NDArray[np.float32] | None:
+        layer = data.uv_layers.get(name)
+        if layer is None or base is None:
+            return None
+        values = meshes.column(layer.uv, "vector", len(corners), 2)
+        other = np.flatnonzero((values != base[corners]).any(axis=1))
+        if not len(other):
+            return base
+        result = base.copy()
+        # Of several written to one place the last stays: backwards, that is the first corner that was edited.
+        result[corners[other[::-1]]] = values[other[::-1]]
+        if (values != result[corners]).any():
+            self.torn.append(shown)
+        return result
+
+    def say(self) -> None:
+        """Name what could not be written."""
+        for objects, words in (
+            (
+                self.other,
+                "have other vertices or faces than level.geom, which only the compiler can change; not written",
+            ),
+            (self.own, "share vertices with other trees, whose mesh is another one; not written"),
+            (self.outside, "have texture coordinates outside 32 tiles (trees: 16); these vertices are not written"),
+            (self.torn, "have vertices with several texture coordinates; the first that was edited counts"),
+        ):
+            if objects:
+                self.report.warn(f"{text.said_of(len(objects), 'meshes', words)}: {named(objects)}")
+        if self.moves:
+            self.report.warn("vertices were moved; collision, normals and baked light stay as they are")
+
+    def written(self, geom: Geometry) -> Geometry:
+        """The document with the edited buffers."""
+        for number, rows in self.edited.items():
+            geom.vertices[number] = VertexBuffer(geom.vertices[number].declaration, rows)
+        return geom
+
+    def follow_boxes(self, reshaped: NDArray[np.int32], shown: dict[int, Any]) -> None:
+        """Boxes and spheres of visuals whose vertices are others than those that the level was imported with."""
+        visuals = np.array([visual for visual in reshaped.tolist() if visual in shown], np.int64)
+        if not len(visuals):
+            return
+        trees = visual_mesh.tree_matrices(self.document, visuals).astype(np.float64)
+        boxes = []
+        for visual, tree in zip(visuals.tolist(), trees, strict=True):
+            is_tree = shown[visual].motionbridge_level.kind == "TREE"
+            place = tree if is_tree else place_of(shown[visual])
+            points = meshes.positions_of(shown[visual].data).astype(np.float64) @ place[:3, :3].T + place[:3, 3]
+            boxes.append(np.stack([points.min(axis=0), points.max(axis=0)]))
+        edit.reshape(self.document, visuals, np.array(boxes))
+
+    def follow_fast(self, path: Path) -> bytes | None:
+        """The bytes of `level.geomx` with the points of moved vertices; None where it cannot be read or has none."""
+        try:
+            fast = geometry.read(files.map_file(path), str(path), Report())
+        except ReadError as refusal:
+            self.report.warn(f"shadows stay where they are: {str(refusal).rstrip('.')}")
+            return None
+        containers = self.document.visuals.fixed[Kind.CONTAINER]
+        of_visual = self.document.visuals.rows_of(Kind.CONTAINER, depth=2)
+        buffers: dict[int, NDArray[Any]] = {}
+        several = 0
+        for visual, before, after in self.moves:
+            if of_visual[visual] < 0:
+                continue
+            row = containers[of_visual[visual]]
+            buffer, first, count = (int(row[name]) for name in ("vertex_buffer", "vertex_base", "vertex_count"))
+            if buffer >= len(fast.vertices) or first + count > len(fast.vertices[buffer].rows):
+                continue
+            rows = buffers.setdefault(buffer, fast.vertices[buffer].rows.copy())
+            points, apart = vertices.follow(rows["position"][first : first + count], before, after)
+            rows["position"][first : first + count] = points
+            several += apart
+        if several:
+            words = "where vertices of one place were moved apart: shadows follow the first"
+            self.report.warn(f"{text.counted(several, 'point')} {words}")
+        for number, rows in buffers.items():
+            fast.vertices[number] = VertexBuffer(fast.vertices[number].declaration, rows)
+        return b"".join(geometry.pieces(fast)) if buffers else None

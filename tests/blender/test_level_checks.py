@@ -1,0 +1,141 @@
+"""Checks across the layers of a level: each finding names what it is of, and can be selected."""
+
+import shutil
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.core.report import Report
+from addon.games.xray.levels import exporting, layer_checks
+from addon.games.xray.levels import folder as level_folder
+from addon.games.xray.options import LevelFolderOptions
+from tests.blender.test_level_visuals import column
+from tests.scene import differences, snapshot
+
+
+def imported(folder, **options):
+    made = level_folder.import_folder(
+        bpy.context, folder, LevelFolderOptions(textures=False, **options), Report(), lambda _done: None
+    )
+    bpy.context.view_layer.update()
+    return {one.kind: [*one.held, *one.objects] for one in made}
+
+
+def found():
+    """Sentence -> objects."""
+    (holder,) = {one.motionbridge_level.level_file for one in bpy.context.scene.objects} - {None}
+    result = {}
+    for one in exporting.find_problems(bpy.context, holder, Report()):
+        result.setdefault(one.problem.kind or one.problem.sentence, []).append(one)
+    return result
+
+
+@pytest.fixture
+def yard(samples, tmp_path):
+    """Our sample level without what stands in it."""
+    target = tmp_path / "yard"
+    target.mkdir()
+    for name in ("level", "level.geom", "level.cform", "level.hom", "level.details", "level.ai"):
+        shutil.copy(samples / "level" / name, target / name)
+    return target
+
+
+NAMES = {
+    "visuals": "faces are farther than 0.5 m from collision",
+    "collision": "collision faces are farther than 0.5 m from what is seen",
+    "occluders": "occluders stick out of what is seen by more than 0.25 m",
+    "portals": "portals do not lie in a plane",
+    "details": "slots have detail models and no ground",
+    "nodes": "nodes have no collision within 0.5 m above or below",
+}
+
+
+@pytest.mark.parametrize("name", ["bx_test", "olr_tss_cd70ecb", "xray15_mp_test"])
+def test_real_levels_have_collision_where_they_are_seen(name, corpus, tmp_path):
+    folder = tmp_path / name
+    shutil.copytree(corpus / "level" / name, folder)
+    imported(folder)
+    before = snapshot()
+    said = found()
+    assert NAMES["visuals"] not in said
+    assert NAMES["collision"] not in said
+    assert NAMES["portals"] not in said
+    assert differences(before, snapshot()) == []
+
+
+def test_what_is_seen_without_collision_and_collision_that_is_not_seen(yard):
+    made = imported(yard)
+    said = found()
+    assert NAMES["visuals"] not in said
+    wall = made["SURFACE"][1].data
+    points = column(wall.vertices, "co", 3)
+    wall.vertices.foreach_set("co", (points + np.float32((0, 0, 40))).ravel())
+    said = found()
+    (one,) = said[NAMES["visuals"]]
+    assert one.shown == made["SURFACE"][1]
+    assert one.faces.tolist() == list(range(len(wall.polygons)))
+    (other,) = said[NAMES["collision"]]
+    assert other.shown == made["CFORM"][0]
+    assert len(other.faces)
+
+
+def test_collision_of_a_tree_is_collision_that_is_seen(yard):
+    made = imported(yard)
+    alone = len(found().get(NAMES["collision"], []))
+    assert alone == 0
+    collision = made["CFORM"][0].data
+    points = column(collision.vertices, "co", 3)
+    points[:3] = np.add(made["TREE"][1].location, [[0, 0, 0.9], [0.1, 0, 0.9], [0, 0.1, 0.9]])
+    corners = column(collision.loops, "vertex_index", 1, np.int32).reshape(-1, 3)
+    collision.vertices.foreach_set("co", points.ravel())
+    face = next(number for number, row in enumerate(corners.tolist()) if set(row) <= {0, 1, 2})
+    rest = found().get(NAMES["collision"], [])
+    assert all(face not in one.faces for one in rest)
+    for one in made["TREE"]:
+        bpy.data.objects.remove(one)
+    (one,) = found()[NAMES["collision"]]
+    assert face in one.faces
+
+
+def test_an_occluder_before_a_wall_sticks_out(yard):
+    made = imported(yard)
+    (occluders,) = made["HOM"]
+    inside = {face for one in found().get(NAMES["occluders"], []) for face in one.faces.tolist()}
+    occluders.location.z += 30
+    (one,) = found()[NAMES["occluders"]]
+    assert one.shown == occluders
+    assert set(one.faces.tolist()) - inside
+
+
+def test_a_bent_portal_of_an_excluded_collection_is_found(yard):
+    made = imported(yard)
+    (portal,) = made["PORTAL"]
+    portal.data.vertices[0].co.y += 1
+    (one,) = found()[NAMES["portals"]]
+    assert (one.shown, one.faces.tolist()) == (portal, [0])
+    bpy.context.view_layer.objects.active = made["SURFACE"][0]
+    assert bpy.ops.motionbridge.level_check() == {"FINISHED"}
+    assert "to select what was found there" in bpy.context.window_manager.motionbridge_report
+
+
+def test_nodes_that_float_and_details_without_ground_are_found(yard):
+    made = imported(yard)
+    before = {name: sum(len(one.faces) for one in found().get(NAMES[name], [])) for name in ("nodes", "details")}
+    made["CFORM"][0].location.z -= 100
+    after = {name: sum(len(one.faces) for one in found().get(NAMES[name], [])) for name in ("nodes", "details")}
+    assert after["nodes"] == len(made["AI"][0].data.polygons) > before["nodes"]
+    assert after["details"] > before["details"]
+
+
+def test_of_many_objects_those_with_the_most_faces_are_named(yard, monkeypatch):
+    made = imported(yard)
+    monkeypatch.setattr(layer_checks, "MOST_NAMED", 1)
+    for one in made["SURFACE"]:
+        one.location.z += 60
+    one, rest = [
+        each for sentence, each_of in found().items() if sentence.endswith(NAMES["visuals"]) for each in each_of
+    ]
+    assert one.shown == made["SURFACE"][1]
+    assert rest.problem.sentence.startswith("1 object more with fewer: faces are farther")
+    assert not len(rest.faces)

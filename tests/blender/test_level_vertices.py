@@ -1,0 +1,238 @@
+"""Vertices of a compiled level that were edited in place, in level.geom and level.geomx; everything else stays."""
+
+import shutil
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.core.report import Report
+from addon.formats.xray import level as levels
+from addon.formats.xray.level import geometry
+from addon.formats.xray.level import mesh as visual_mesh
+from addon.formats.xray.level.document import Kind
+from addon.games.plan import OtherBase
+from addon.games.xray.levels import exporting
+from addon.games.xray.levels import folder as level_folder
+from addon.games.xray.options import LevelFolderOptions
+from tests.blender.test_level_visuals import column
+from tests.real_files import corpus_files
+
+FILES = ("level", "level.geom", "level.geomx")
+
+
+def imported(folder, **options):
+    made = level_folder.import_folder(
+        bpy.context, folder, LevelFolderOptions(textures=False, **options), Report(), lambda _done: None
+    )
+    bpy.context.view_layer.update()
+    return {one.kind: [*one.held, *one.objects] for one in made}
+
+
+def saved(folder):
+    """What was said, and how each file differs: numbers of bytes by name."""
+    before = {name: (folder / name).read_bytes() for name in FILES if (folder / name).is_file()}
+    (holder,) = {one.motionbridge_level.level_file for one in bpy.context.scene.objects} - {None}
+    report = Report()
+    plan = exporting.plan_save_back(bpy.context, holder, if_changed=OtherBase.REFUSE, report=report)
+    sentence = plan.sentence()
+    if not plan.is_saved():
+        plan.write()
+        exporting.settle(holder, plan)
+    different = {}
+    for name, data in before.items():
+        now = (folder / name).read_bytes()
+        assert len(now) == len(data)
+        different[name] = int((np.frombuffer(now, np.uint8) != np.frombuffer(data, np.uint8)).sum())
+    return sentence, report, {name: count for name, count in different.items() if count}
+
+
+def copied(source, target):
+    target.mkdir(parents=True)
+    for name in FILES:
+        if (source / name).is_file():
+            shutil.copy(source / name, target / name)
+    return target
+
+
+@pytest.fixture
+def yard(samples, tmp_path):
+    return copied(samples / "level", tmp_path / "yard")
+
+
+def geom(folder, name="level.geom"):
+    return geometry.read((folder / name).read_bytes(), name, Report())
+
+
+def document(folder):
+    return levels.read((folder / "level").read_bytes(), "level", Report())
+
+
+def decoded(folder, visual):
+    """The vertices of a visual as its file has them now."""
+    found = geom(folder)
+    row = next(row for row in visual_mesh.drawn(document(folder), found, Report()) if row["visual"] == visual)
+    first = int(row["vertex_base"])
+    whole = visual_mesh.decode_vertices(found.vertices[int(row["vertex_buffer"])])
+    here = slice(first, first + int(row["vertex_count"]))
+    return {name: values[here] for name in whole.__slots__ if (values := getattr(whole, name)) is not None}
+
+
+SETS = corpus_files("level/*/level.geom")
+
+
+@pytest.mark.parametrize("path", SETS)
+@pytest.mark.parametrize("detail", [1.0, 0.3])
+def test_vertices_that_nobody_edited_leave_byte_for_byte(path, detail, tmp_path):
+    folder = copied(path.parent, tmp_path / path.parent.name)
+    imported(folder, detail=detail)
+    sentence, report, different = saved(folder)
+    assert (sentence, report.lines(), different) == ("nothing changed", [], {})
+
+
+@pytest.mark.parametrize("path", SETS)
+def test_one_position_of_a_real_level_changes_its_bytes_its_shadow_and_boxes(path, tmp_path):
+    folder = copied(path.parent, tmp_path / path.parent.name)
+    made = imported(folder)
+    shown = made["SURFACE"][0]
+    visual = shown.motionbridge_level.row
+    old = np.array(shown.data.vertices[0].co, np.float32)
+    before = decoded(folder, visual)
+    same = (before["positions"] == old).all(axis=1)
+    for number in np.flatnonzero(same).tolist():
+        shown.data.vertices[number].co.z += 50
+    was = document(folder)
+    sentence, report, different = saved(folder)
+    count = int(same.sum())
+    assert sentence == f"{count} {'vertex' if count == 1 else 'vertices'} changed"
+    assert list(report.warnings) == ["vertices were moved; collision, normals and baked light stay as they are"]
+    after = decoded(folder, visual)
+    assert np.array_equal(after["positions"][same][:, 2], np.float32(old[2] + np.float32(50)).repeat(count))
+    assert np.array_equal(after["positions"][~same], before["positions"][~same])
+    assert set(different) <= set(FILES)
+    assert different["level.geom"] <= 4 * count
+    now = document(folder)
+    fast = now.visuals.rows_of(Kind.CONTAINER, depth=2)[visual]
+    if fast >= 0:
+        row = now.visuals.fixed[Kind.CONTAINER][fast]
+        first = int(row["vertex_base"])
+        points = geom(folder, "level.geomx").vertices[int(row["vertex_buffer"])].rows["position"]
+        points = points[first : first + int(row["vertex_count"])]
+        wanted = np.unique(after["positions"][:, [0, 2, 1]], axis=0)
+        assert np.array_equal(np.unique(points, axis=0), wanted)
+    box, up = now.visuals.fixed[Kind.HEADER]["box"], visual_mesh.parents(now)
+    rows = now.visuals.rows_of(Kind.HEADER)
+    above = visual
+    while above >= 0:
+        assert box[rows[above]][1][1] >= old[2] + 50
+        above = int(up[above])
+    assert was.visuals.entries.tobytes() == now.visuals.entries.tobytes()
+    # Saved again there is nothing to do, and the boxes stay.
+    sentence, _, different = saved(folder)
+    assert (sentence, different) == ("nothing changed", {})
+    again = imported(folder)
+    assert again["SURFACE"][0].data.vertices[0].co.z == pytest.approx(old[2] + 50, abs=1e-3)
+
+
+def test_texture_coordinates_light_and_sky_are_written_to_the_nearest_step(yard):
+    made = imported(yard)
+    wall = made["SURFACE"][1]
+    data = wall.data
+    layer = data.uv_layers["UVMap"]
+    values = column(layer.uv, "vector", 2)
+    layer.uv.foreach_set("vector", (values + np.float32(0.123456)).ravel())
+    data.attributes["hemi"].data[0].value = 0.5
+    before = decoded(yard, 1)
+    sentence, report, different = saved(yard)
+    assert sentence == f"{len(data.vertices)} vertices changed"
+    assert not report.lines()
+    assert set(different) == {"level.geom"}
+    after = decoded(yard, 1)
+    assert np.allclose(after["uvs"], before["uvs"] + np.float32(0.123456), atol=1 / 1024 / 255)
+    assert after["hemi"][0] == pytest.approx(0.5, abs=0.51 / 255)
+    assert np.array_equal(after["hemi"][1:], before["hemi"][1:])
+    assert np.array_equal(after["positions"], before["positions"])
+    assert np.array_equal(after["normals"], before["normals"])
+    assert np.array_equal(after["light_map_uvs"], before["light_map_uvs"])
+    assert saved(yard)[2] == {}
+
+
+def test_vertex_colours_of_a_real_level(corpus, tmp_path):
+    folder = copied(corpus / "level" / "bx_test", tmp_path / "bx")
+    made = imported(folder)
+    painted = next(one for one in made["SURFACE"] if one.data.attributes.get("light") is not None)
+    painted.data.attributes["light"].data[0].color = (0.2, 0.4, 0.6, 0.8)
+    sentence, _, different = saved(folder)
+    assert sentence == "1 vertex changed"
+    assert set(different) == {"level.geom"}
+    colours = decoded(folder, painted.motionbridge_level.row)["colours"]
+    assert np.allclose(colours[0], (0.2, 0.4, 0.6, 0.8), atol=0.5 / 255)
+
+
+def test_a_surface_that_is_moved_as_an_object_is_moved_in_the_file(yard):
+    made = imported(yard)
+    before = decoded(yard, 1)["positions"]
+    made["SURFACE"][1].location = (1, 2, 3)
+    sentence, _, different = saved(yard)
+    assert sentence == f"{len(before)} vertices changed"
+    assert set(different) == set(FILES)
+    assert np.allclose(decoded(yard, 1)["positions"], before + np.float32((1, 2, 3)))
+    assert saved(yard)[2] == {}
+
+
+def test_a_tree_that_is_edited_is_edited_for_all_and_their_boxes_follow(yard):
+    made = imported(yard)
+    near, far = made["TREE"]
+    assert near.data == far.data
+    highest = max(range(len(near.data.vertices)), key=lambda number: near.data.vertices[number].co.z)
+    near.data.vertices[highest].co.z = 4
+    saved(yard)
+    now = document(yard)
+    box = now.visuals.fixed[Kind.HEADER]["box"][now.visuals.rows_of(Kind.HEADER)[[2, 3]]]
+    assert np.allclose(box[:, 1, 1], (4.001, 6.001), atol=1e-4)
+
+
+def test_save_back_writes_all_three_files_with_their_backups(yard):
+    made = imported(yard)
+    wall = made["SURFACE"][1]
+    wall.data.vertices[0].co.z += 1
+    bpy.context.view_layer.objects.active = wall
+    assert bpy.ops.motionbridge.level_save_back(backup=True) == {"FINISHED"}
+    assert sorted(one.name for one in yard.iterdir()) == sorted([*FILES, *(f"{name}.bak" for name in FILES)])
+    assert bpy.ops.motionbridge.level_save_back() == {"CANCELLED"}
+
+
+def test_what_cannot_be_written_is_said_by_name(yard):
+    made = imported(yard)
+    wall, tree = made["SURFACE"][1], made["TREE"][1]
+    wall.data.vertices.add(1)
+    tree.data = tree.data.copy()
+    tree.data.vertices[0].co.x += 1
+    floor = made["SURFACE"][0]
+    floor.data.uv_layers["UVMap"].uv[0].vector = (99, 0)
+    sentence, report, different = saved(yard)
+    assert (sentence, different) == ("nothing changed", {})
+    said = list(report.warnings)
+    assert any("other vertices or faces than level.geom" in one and "'yard 00001'" in one for one in said)
+    assert any("whose mesh is another one" in one and "'yard 00003'" in one for one in said)
+    assert any("outside 32 tiles" in one and "'yard 00000'" in one for one in said)
+
+
+def test_a_level_geom_that_was_changed_meanwhile_stays(yard):
+    made = imported(yard)
+    data = bytearray((yard / "level.geom").read_bytes())
+    data[-1] ^= 1
+    (yard / "level.geom").write_bytes(data)
+    made["SURFACE"][0].data.vertices[0].co.z += 1
+    made["LIGHT"][1].location.z += 1
+    sentence, report, different = saved(yard)
+    assert sentence == "1 light changed"
+    assert set(different) == {"level"}
+    assert any("is not the imported one" in one for one in report.warnings)
+
+
+def test_new_numbers_must_be_finite(yard):
+    made = imported(yard)
+    made["SURFACE"][0].data.vertices[0].co.z = np.nan
+    with pytest.raises(Exception, match="NaN"):
+        saved(yard)
