@@ -295,6 +295,10 @@ class MOTIONBRIDGE_OT_level_save_back(_OfOneObject, BlenderOperator):
         if_changed = plans.OtherBase[self.if_changed]
         return level_export.plan_save_back(context, holder, if_changed=if_changed, report=report)
 
+    def details(self, plan: "FilePlan") -> list[str]:
+        """The objects that are different, and in what."""
+        return [_motion_line(part) for part in plan.changes.parts]
+
     def notes(self, plan: "FilePlan") -> list[str]:
         """The files that change with it."""
         names = ", ".join(Path(one.path).name for one in plan.beside)

@@ -115,6 +115,8 @@ def test_another_texture_in_a_material_replaces_the_string_of_all(yard):
     plan, document, report = planned()
     assert document.shaders[2] == b"default/wall\\concrete,lmap#1_1,lmap#1_2"
     assert plan.sentence() == "1 shader string changed"
+    (part,) = plan.changes.parts
+    assert part.lines() == ["default/wall\\bricks,lmap#1_1,lmap#1_2: default/wall\\concrete,lmap#1_1,lmap#1_2"]
     assert not report.lines()
     base = levels.read((yard / "level").read_bytes(), "level", Report())
     document.shaders[2] = base.shaders[2]
@@ -166,7 +168,7 @@ def test_a_moved_tree_is_moved_with_all_boxes_above_it(yard):
     matrix = np.array(Matrix.LocRotScale((20, 3.5, 1), Euler((0, 0, np.pi / 2)), (2, 2, 2)))
     (now,) = visual_mesh.tree_matrices(document, np.array([2]))
     assert np.allclose(now, matrix, atol=1e-6)
-    assert plan.sentence() == "places of 1 tree changed"
+    assert plan.sentence() == "1 tree changed"
     assert not report.lines()
     # A bush is a metre wide and high, in the file's axes x, height, depth; boxes are a millimetre larger.
     wanted = np.array([(18.999, 0.999, 2.499), (21.001, 3.001, 4.501)])
@@ -222,7 +224,7 @@ def test_a_copied_tree_is_a_new_visual_below_a_new_root(yard):
     root, old = box_of(document, count + 1), box_of(base, base.sectors[sector].root)
     assert np.allclose(root[0], old[0])
     assert root[1][2] == pytest.approx(30.501, abs=0.01)
-    assert plan.sentence() == "1 added tree changed"
+    assert plan.sentence() == "1 tree added"
     assert any("no one has tried in a game" in said for said in report.warnings)
     assert list(visual_mesh.sectors(document)[[2, count]]) == [sector, sector]
     (yard / "level").write_bytes(plan.data)
@@ -242,7 +244,7 @@ def test_a_copied_scene_is_no_copy_of_trees(yard):
     )
     near.location.x += 1
     plan, _, _ = planned()
-    assert plan.sentence() == "places of 1 tree changed"
+    assert plan.sentence() == "1 tree changed"
 
 
 def test_a_sheared_tree_keeps_its_shear_when_it_is_moved(yard):
@@ -273,7 +275,7 @@ def test_the_impostor_follows_a_tree_that_is_moved(corpus, tmp_path):
     for one in moved:
         one.location.x += 3
     plan, document, report = planned()
-    assert plan.sentence() == f"places of {len(moved)} tree{'s' if len(moved) > 1 else ''} changed"
+    assert plan.sentence() == f"{len(moved)} tree{'s' if len(moved) > 1 else ''} changed"
     row = base.visuals.rows_of(Kind.LOD)[parent]
     before, after = (one.visuals.fixed[Kind.LOD]["corners"]["position"] for one in (base, document))
     assert np.allclose(after[row] - before[row], (3, 0, 0), atol=1e-4)
@@ -305,6 +307,8 @@ def test_lights_are_written_in_place_and_their_leftovers_stay(yard):
     assert now["specular"].tobytes() == base["specular"].tobytes()
     assert now["range"].tobytes() == base["range"].tobytes()
     assert plan.sentence() == "2 lights changed"
+    said = [line for part in plan.changes.parts for line in part.lines()]
+    assert said == ["yard sun: direction", "yard light 001: diffuse", "yard light 001: position"]
     assert not report.lines()
     lamp.data.energy *= 2
     lamp.motionbridge_level.light_range = 12
@@ -318,7 +322,7 @@ def test_lights_and_glows_are_copied_and_deleted_but_the_last_sun(yard):
     copy_of(made["LIGHT"][1]).location = (4, 0, 2)
     copy_of(made["GLOW"][0]).empty_display_size = 2
     plan, document, _ = planned()
-    assert plan.sentence() == "1 added light, 1 added glow changed"
+    assert plan.sentence() == "1 light added, 1 glow added"
     assert np.allclose(document.lights["position"][2], (4, 2, 0))
     assert document.glows["radius"].tolist() == [0.5, 2]
     assert document.glows["shader"][1] == document.glows["shader"][0]
@@ -359,7 +363,7 @@ def test_portals_are_copied_deleted_and_renumbered_in_their_sectors(corpus, tmp_
     new = copy_of(made["PORTAL"][1])
     new.motionbridge_level.back_sector = int(base.portals["back"][2])
     plan, document, _ = planned()
-    assert plan.sentence() == "1 deleted portal, 1 added portal changed"
+    assert plan.sentence() == "1 deleted portal changed, 1 portal added"
     assert document.portals[:-1].tobytes() == base.portals[1:].tobytes()
     assert document.portals["vertices"][-1].tobytes() == base.portals["vertices"][1].tobytes()
     for number, sector in enumerate(document.sectors):

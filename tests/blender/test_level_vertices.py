@@ -30,12 +30,13 @@ def imported(folder, **options):
 
 
 def saved(folder):
-    """What was said, and how each file differs: numbers of bytes by name."""
+    """What was said (the detail where there is but one mesh), and how each file differs: numbers of bytes by name."""
     before = {name: (folder / name).read_bytes() for name in FILES if (folder / name).is_file()}
     (holder,) = {one.motionbridge_level.level_file for one in bpy.context.scene.objects} - {None}
     report = Report()
     plan = exporting.plan_save_back(bpy.context, holder, if_changed=OtherBase.REFUSE, report=report)
-    sentence = plan.sentence()
+    told = [line for part in plan.changes.parts for line in part.lines()]
+    sentence = "; ".join(told) if len(told) == 1 and "vert" in told[0] else plan.sentence()
     if not plan.is_saved():
         plan.write()
         exporting.settle(holder, plan)
@@ -104,7 +105,7 @@ def test_one_position_of_a_real_level_changes_its_bytes_its_shadow_and_boxes(pat
     was = document(folder)
     sentence, report, different = saved(folder)
     count = int(same.sum())
-    assert sentence == f"{count} {'vertex' if count == 1 else 'vertices'} changed"
+    assert sentence == f"{shown.name}: {count} {'vertex' if count == 1 else 'vertices'}"
     assert list(report.warnings) == ["vertices were moved; collision, normals and baked light stay as they are"]
     after = decoded(folder, visual)
     assert np.array_equal(after["positions"][same][:, 2], np.float32(old[2] + np.float32(50)).repeat(count))
@@ -144,7 +145,7 @@ def test_texture_coordinates_light_and_sky_are_written_to_the_nearest_step(yard)
     data.attributes["hemi"].data[0].value = 0.5
     before = decoded(yard, 1)
     sentence, report, different = saved(yard)
-    assert sentence == f"{len(data.vertices)} vertices changed"
+    assert sentence == f"yard 00001: {len(data.vertices)} vertices"
     assert not report.lines()
     assert set(different) == {"level.geom"}
     after = decoded(yard, 1)
@@ -163,7 +164,7 @@ def test_vertex_colours_of_a_real_level(corpus, tmp_path):
     painted = next(one for one in made["SURFACE"] if one.data.attributes.get("light") is not None)
     painted.data.attributes["light"].data[0].color = (0.2, 0.4, 0.6, 0.8)
     sentence, _, different = saved(folder)
-    assert sentence == "1 vertex changed"
+    assert sentence == f"{painted.name}: 1 vertex"
     assert set(different) == {"level.geom"}
     colours = decoded(folder, painted.motionbridge_level.row)["colours"]
     assert np.allclose(colours[0], (0.2, 0.4, 0.6, 0.8), atol=0.5 / 255)
@@ -174,7 +175,7 @@ def test_a_surface_that_is_moved_as_an_object_is_moved_in_the_file(yard):
     before = decoded(yard, 1)["positions"]
     made["SURFACE"][1].location = (1, 2, 3)
     sentence, _, different = saved(yard)
-    assert sentence == f"{len(before)} vertices changed"
+    assert sentence == f"yard 00001: {len(before)} vertices"
     assert set(different) == set(FILES)
     assert np.allclose(decoded(yard, 1)["positions"], before + np.float32((1, 2, 3)))
     assert saved(yard)[2] == {}

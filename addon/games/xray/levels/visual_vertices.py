@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from ....blender import attributes
 from ....blender import mesh as meshes
 from ....blender.properties import kept
-from ....core import files, rebase, text
-from ....core.changes import Changes
+from ....core import files, pausing, rebase, text
+from ....core.changes import Changes, Part
 from ....core.errors import ReadError
 from ....core.model import Domain
 from ....core.report import Report
@@ -61,15 +61,18 @@ def plan(holder: Any, document: Level, shown: dict[int, Any], changes: Changes, 
         return None
     geom = geometry.read(files.map_file(path), str(path), Report())
     work = _Work(document, geom, holder.motionbridge_level.detail, report)
+    done = 0
     for ranges, objects in work.families(shown):
+        pausing.pause(done / len(shown))
         work.take(ranges, objects)
+        done += len(objects)
     work.say()
     result = Beside()
     before = np.frombuffer(kept(holder.motionbridge_level, "reshaped"), "<i4")
     result.reshaped = np.union1d(before, np.array(sorted(work.reshaped), "<i4")).astype("<i4")
     work.follow_boxes(result.reshaped, shown)
-    if work.count:
-        changes.lines.append(text.counted(work.count, "vertex", "vertices"))
+    if work.parts:
+        changes.parts += work.parts
         result.files[path] = b"".join(geometry.pieces(work.written(geom)))
         fast = GameTree(folder).find_file(FAST)
         if work.moves and fast is not None:
@@ -88,7 +91,7 @@ class _Work:
         self.rows = visual_mesh.drawn(document, geom, Report(), simplified(detail))
         self.decoded: tuple[int, Vertices] = (-1, Vertices(np.zeros((0, 3), np.float32)))
         self.edited: dict[int, NDArray[Any]] = {}
-        self.count = 0
+        self.parts: list[Part] = []
         self.reshaped: set[int] = set()
         self.moves: list[tuple[int, NDArray[Any], NDArray[Any]]] = []
         self.other: list[Any] = []
@@ -126,7 +129,8 @@ class _Work:
         done = vertices.encode(self.geom.vertices[buffer], first, now)
         self.outside += [one] if done.outside.any() else []
         if done.changed.any():
-            self.count += int(done.changed.sum())
+            count = text.counted(int(done.changed.sum()), "vertex", "vertices")
+            self.parts.append(Part(one.name, "mesh", fields=(count,)))
             if buffer not in self.edited:
                 self.edited[buffer] = self.geom.vertices[buffer].rows.copy()
             self.edited[buffer][first : first + len(done.rows)] = done.rows

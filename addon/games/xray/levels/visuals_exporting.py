@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ....blender import mesh as meshes
 from ....blender.properties import keep, kept
 from ....core import names, rebase, space, text
-from ....core.changes import Changes
+from ....core.changes import Changes, Part
 from ....core.errors import WriteError
 from ....core.report import Report
 from ....formats.xray import level as levels
@@ -167,8 +167,11 @@ def _write_shaders(document: Level, found: _Found, changes: Changes) -> None:
     if other:
         words = "lightmaps stand behind the texture, and vertices for them do not come or go"
         found.report.warn(f"another number of textures: {words}: {named(other)}")
+    before = list(document.shaders)
     replaced, moved = edit.set_shaders(document, np.array(visuals, np.int64), strings)
-    _count(changes, len(replaced), "shader string")
+    for number in replaced:
+        new = names.decode(document.shaders[number])
+        changes.parts.append(Part(names.decode(before[number]), "shader string", fields=(new,)))
     if moved:
         changes.lines.append(f"shader strings of {text.counted(moved, 'visual')}")
 
@@ -217,7 +220,7 @@ class _Trees:
             return
         boxes = np.array([self._box(shown[number], place) for number, place in zip(which, matrices, strict=True)])
         edit.place_trees(self.document, visuals, matrices, boxes)
-        self.changes.lines.append(f"places of {text.counted(len(visuals), 'tree')}")
+        self.changes.parts += [Part(shown[number].name, "tree", fields=("place",)) for number in which.tolist()]
         self._follow(visuals, before, matrices)
 
     def _hide(self, gone: NDArray[np.int64]) -> None:
@@ -244,7 +247,8 @@ class _Trees:
         boxes = np.array([self._box(shown, place) for shown, place in zip(copies, matrices, strict=True)])
         sources = np.array([shown.motionbridge_level.row for shown in copies], np.int64)
         edit.add_trees(self.document, sources, matrices, boxes)
-        _count(self.changes, len(copies), "added tree")
+        for one in copies:
+            self.changes.add("tree", one.name)
         words = "below new roots of their sectors, which no one has tried in a game; without collision or impostors"
         self.found.report.warn(f"{text.counted(len(copies), 'tree')} added {words}: {named(copies)}")
 
@@ -317,22 +321,26 @@ def _write_rows(document: Level, found: _Found, changes: Changes, kind: str, how
     copies = [shown for shown in found.copies.get(kind, []) if shown.motionbridge_level.row < len(base)]
     rows: list[NDArray[np.void]] = []
     origins: list[int] = []
-    edited = 0
+    edited = []
     for number, shown in _kept_and_new(base, first, copies, how):
         source = number if shown is None else shown.motionbridge_level.row
         row = base[source : source + 1].copy()
         if shown is not None:
             how.edit(shown, row)
-        edited += number >= 0 and row.tobytes() != base[source : source + 1].tobytes()
-        if shown is not None and row.tobytes() != base[source : source + 1].tobytes():
+        same = row.tobytes() == base[source : source + 1].tobytes()
+        if number >= 0 and not same:
+            fields = [name for name in row.dtype.names or () if row[name].tobytes() != base[name][source].tobytes()]
+            edited.append(Part(shown.name, how.noun, fields=tuple(fields)))
+        if shown is not None and not same:
             place = place_of(shown)
             rebase.refuse_not_finite(f"the place of {shown.name!r} is NaN or infinite", "Clear its transform", place)
         rows.append(row)
         origins.append(number)
     gone = len(base) - sum(number >= 0 for number in origins)
-    _count(changes, edited, how.noun)
+    changes.parts += edited
     _count(changes, gone, f"deleted {how.noun}")
-    _count(changes, len(copies), f"added {how.noun}")
+    for shown in copies:
+        changes.add(how.noun, shown.name)
     if not (edited or gone or copies):
         return
     joined = np.concatenate(rows) if rows else base[:0]
