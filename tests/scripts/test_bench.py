@@ -88,7 +88,9 @@ def test_every_measurement_can_be_asked_of_a_fresh_process(samples, tmp_path):
     rows = bench.rows(tmp_path)
     assert {row.ours for row in rows} | {row.floor for row in rows} == set(bench.MEASUREMENTS.values())
     for name, measurement in bench.MEASUREMENTS.items():
-        files = [samples] if name in ("verify", "check_folders") else [samples / "weapon.omf"]
+        folders = {"verify": samples, "check_folders": samples}
+        folders |= dict.fromkeys(("index_configs", "index_configs_again", "read_configs"), tmp_path / "gamedata")
+        files = [folders.get(name, samples / "weapon.omf")]
         assert bench.measured_once(bench.command(measurement, files)) > 0
 
 
