@@ -1,9 +1,9 @@
-"""The scene of the picture about the editor's motions: a dropped list of motions, and the panel that shows them."""
+"""The pictures of the editor's files: a dropped list of motions, a model's panel with its check, its Save Back."""
 
 from collections.abc import Callable
 
 import bpy
-from picture_studio import HERE, Steps, shot, sidebar, there
+from picture_studio import HERE, Steps, area, shot, sidebar, there
 
 MODEL = HERE / "gamedata" / "meshes" / "samples" / "humanoid"
 
@@ -33,4 +33,46 @@ def editor_motions() -> Steps:
     yield from shot("editor_motions")
 
 
-SCENES: list[Callable[[], Steps]] = [editor_motions]
+def _load_model() -> Steps:
+    """A model whose panel is shown, the mesh of which has two vertices that follow no bone."""
+    with there():
+        bpy.ops.import_scene.xray_object(filepath=str(MODEL.with_name("weapon.object")))
+        bpy.ops.view3d.view_selected()
+    properties = area("PROPERTIES")
+    yield 0.5
+    properties.spaces.active.context = "OBJECT"
+    properties.spaces.active.search_filter = "X-Ray Editor Model"  # no other panel
+    area().spaces.active.shading.type = "SOLID"
+    yield 0.5
+
+
+def editor_model() -> Steps:
+    """The check has selected what the editor refuses."""
+    yield from _load_model()
+    rig = bpy.context.view_layer.objects.active
+    shown = next(one for one in rig.children if one.type == "MESH")
+    for group in shown.vertex_groups:
+        group.remove([2, 3])
+    with there():
+        bpy.ops.motionbridge.editor_model_check()
+    area("PROPERTIES").spaces.active.use_pin_id = True
+    area("PROPERTIES").spaces.active.pin_id = rig
+    yield 0.7
+    yield from shot("editor_model")
+
+
+def editor_model_save() -> Steps:
+    """The preview of a model that is saved with its motions."""
+    yield from _load_model()
+    rig = bpy.context.view_layer.objects.active
+    shown = next(one for one in rig.children if one.type == "MESH")
+    shown.data.vertices[2].co.z += 0.1
+    rig.data.bones[1].motionbridge_xray.mass = 3.5
+    rig.animation_data.action.motionbridge_motion.speed = 1.5
+    with there():
+        bpy.ops.motionbridge.editor_model_save_back("INVOKE_DEFAULT")
+    yield 1.0
+    yield from shot("editor_model_save")
+
+
+SCENES: list[Callable[[], Steps]] = [editor_motions, editor_model, editor_model_save]

@@ -93,7 +93,7 @@ def _furnish(studio: Path, samples: Path) -> None:
     shutil.copy(ROOT / "blender_manifest.toml", package)
     meshes = studio / "gamedata" / "meshes" / "samples"
     meshes.mkdir(parents=True)
-    for sample in samples.glob("*.o[gm]f"):
+    for sample in (*samples.glob("*.o[gm]f"), *samples.glob("*.object")):
         shutil.copy(sample, meshes)
     (meshes / "broken.omf").write_bytes((samples / "humanoid.omf").read_bytes()[:777])
     (meshes / "cut.ogf").write_bytes((samples / "humanoid.ogf").read_bytes()[:7777])

@@ -167,6 +167,9 @@ def set_corner_normals(mesh: Any, normals: NDArray[np.float32]) -> None:
     Exact since 4.5; before, Blender stores angles of 16 bits (0.003 degrees off at most).
     """
     if NORMALS_BY_ATTRIBUTE:
+        before = mesh.attributes.get("custom_normal")
+        if before is not None:
+            mesh.attributes.remove(before)
         attribute = mesh.attributes.new("custom_normal", "FLOAT_VECTOR", "CORNER")
         attribute.data.foreach_set("vector", normals.astype("float32").ravel())
     else:

@@ -31,6 +31,21 @@ def remember(data: Any, mesh: PolygonMesh, report: Report, *, normals: bool) -> 
         keep_normals(data, mesh.corner_normals, mesh.name, report)
 
 
+def show_normals(data: Any, mesh: PolygonMesh, normals: NDArray[np.float32]) -> None:
+    """Show ``normals`` (corners of ``mesh``, 3) on ``data``, which ``mesh`` was gathered from; sharp edges stay."""
+    cut, _ = triangles_of(data)
+    given = np.zeros((len(data.loops), 3), np.float32)
+    given[cut.ravel()] = normals
+    before, pairs = sharp_of(data), _given_sharp(data)
+    compat.set_corner_normals(data, given)
+    data.update()
+    if np.array_equal(before, sharp_of(data)):
+        return
+    for name, values in ((GIVEN_SHARP, pairs), (SHOWN_SHARP, sharp_of(data))):
+        stored = data.attributes.get(name) or data.attributes.new(name, "BOOLEAN", "EDGE")
+        stored.data.foreach_set("value", values)
+
+
 def sharp_of(data: Any, name: str = "sharp_edge") -> NDArray[np.bool_]:
     """(edges,) which are sharp."""
     result = np.zeros(len(data.edges), np.bool_)
@@ -82,13 +97,19 @@ def _sharp_pairs(data: Any, corners: NDArray[np.int32], faces: NDArray[np.int32]
         return np.zeros((0, 2), np.int32)
     ends = np.empty(2 * len(data.edges), np.int32)
     data.edges.foreach_get("vertices", ends)
-    sharp = sharp_of(data)
-    if data.attributes.get(SHOWN_SHARP) is not None:
-        sharp = np.where(sharp == sharp_of(data, SHOWN_SHARP), sharp_of(data, GIVEN_SHARP), sharp)
-    pairs = ends.reshape(-1, 2)[sharp]
+    pairs = ends.reshape(-1, 2)[_given_sharp(data)]
     flat = attributes.gather(data, "sharp_face", Domain.FACE, np.bool_)
     if flat is None or not flat.any():
         return pairs
     chosen = corners[flat[faces]]
     sides = np.stack([chosen, np.roll(chosen, -1, axis=1)], axis=2).reshape(-1, 2)
     return np.concatenate([pairs, sides])
+
+
+def _given_sharp(data: Any) -> NDArray[np.bool_]:
+    """(edges,) which are sharp, but for those that Blender made so itself."""
+    sharp = sharp_of(data)
+    if data.attributes.get(SHOWN_SHARP) is None:
+        return sharp
+    result: NDArray[np.bool_] = np.where(sharp == sharp_of(data, SHOWN_SHARP), sharp_of(data, GIVEN_SHARP), sharp)
+    return result

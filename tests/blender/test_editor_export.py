@@ -347,3 +347,39 @@ def test_an_object_that_was_not_imported_is_refused():
         editor_exporting.plan_export(
             bpy.context, bpy.data.objects.new("other", None), "a.object", EditorModelExportOptions(), Report()
         )
+
+
+def shown_normals(data):
+    found = np.empty(3 * len(data.loops), np.float32)
+    data.corner_normals.foreach_get("vector", found)
+    return found.reshape(-1, 3)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_normals_of_the_editor_are_shown_after_an_edit(samples, turned):
+    found = imported(samples / "weapon.object")
+    shown = found.meshes[0]
+    before = shown_normals(shown.data)
+    sharp = [one.use_edge_sharp for one in shown.data.edges]
+    shown.data.vertices[2].co.x += 0.25
+    if turned:  # the mesh is moved and turned in the model
+        shown.rotation_euler.z = 0.7
+        shown.location.y = 2
+        bpy.context.view_layer.update()
+    assert editor_exporting.show_normals(found.holder, Report()) == 1
+    now = shown_normals(shown.data)
+    assert np.abs(now - before).max() > 0.01
+    _, plan = exported(found)
+    (again,) = imported(made_file(plan)).meshes
+    wanted = shown_normals(again.data) @ np.array(shown.matrix_local)[:3, :3] if turned else shown_normals(again.data)
+    np.testing.assert_allclose(now, wanted, atol=2e-3)  # 4.2 stores normals in 16 bits
+    assert [one.use_edge_sharp for one in again.data.edges] == sharp
+    # Normals alone are no edit.
+    assert plan.changes.parts[0].fields == ((f"{len(shown.data.vertices)} vertices" if turned else "1 vertex"),)
+
+
+def test_normals_that_the_file_stores_are_left(tmp_path):
+    found = imported(made(tmp_path, small()))
+    report = Report()
+    assert editor_exporting.show_normals(found.holder, report) == 0
+    assert any("stores normals" in note for note in report.notes)

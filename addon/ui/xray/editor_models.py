@@ -171,6 +171,31 @@ class MOTIONBRIDGE_OT_editor_model_check(Operation, BlenderOperator):
         return Outcome(said("Selected finding {} of {}: {}").format(*words))
 
 
+class MOTIONBRIDGE_OT_editor_model_normals(Operation, BlenderOperator):
+    """Show the normals that the editor computes of the edited meshes, by the smoothing rule of their file"""
+
+    bl_idname = "motionbridge.editor_model_normals"
+    bl_label = "Show Editor Normals"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active object is part of a model."""
+        cls.poll_message_set("The active object is not part of an imported X-Ray editor model")
+        return editor_model_of(context) is not None
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """The meshes."""
+        holder = editor_model_of(context)
+        return tuple(one.data for one in (holder, *holder.children_recursive) if one.type == "MESH")
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Compute and show."""
+        with scope.object_mode(context):
+            number = editor_exporting.show_normals(editor_model_of(context), report)
+        return Outcome(said("Meshes with the editor's normals: {}").format(number), done=number > 0)
+
+
 class MOTIONBRIDGE_OT_take_over_xray(Operation, BlenderOperator):
     """Take over what blender-xray stored on the active model: bones, materials, motions, references, user data"""
 
@@ -225,9 +250,10 @@ class MOTIONBRIDGE_PT_editor_model(PropertiesPanel, BlenderPanel):
         model = holder.motionbridge_editor_model
         if model.is_model:
             layout.prop(model, "path", text="")
-            row = layout.row(align=True)
-            row.operator("motionbridge.editor_model_save_back", icon="FILE_TICK")
-            row.operator("motionbridge.editor_model_check", icon="VIEWZOOM")
+            column = layout.column(align=True)
+            column.operator("motionbridge.editor_model_save_back", icon="FILE_TICK")
+            column.operator("motionbridge.editor_model_normals", icon="NORMALS_VERTEX_FACE")
+            column.operator("motionbridge.editor_model_check", icon="VIEWZOOM")
             layouts.draw_last_check(layout, holder)
         else:
             layout.operator("export_scene.xray_object", icon="EXPORT")
@@ -287,6 +313,7 @@ CLASSES = (
     IMPORT_SCENE_OT_xray_object,
     EXPORT_SCENE_OT_xray_object,
     MOTIONBRIDGE_OT_editor_model_check,
+    MOTIONBRIDGE_OT_editor_model_normals,
     MOTIONBRIDGE_OT_take_over_xray,
     MOTIONBRIDGE_PT_editor_model,
     MOTIONBRIDGE_PT_editor_parts,

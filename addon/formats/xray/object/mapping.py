@@ -64,9 +64,10 @@ def decode_mesh(mesh: Mesh, model: Model, report: Report) -> PolygonMesh:
     if len(source) > len(positions):
         result.attributes[POINT] = Attribute(Domain.VERTEX, source.astype(np.int32))
     if not lost and len(vertex):
-        normals = corner_normals(mesh)
+        rule = rule_of(mesh)
+        normals = corner_normals(mesh, rule)
         result.corner_normals = space.xray_points(normals[:, [0, 2, 1]].reshape(-1, 3)).astype(np.float32)
-        result.sharp_edges = _sharp_edges(mesh, point, vertex, normals)
+        result.sharp_edges = _sharp_edges(mesh, rule, point, vertex, normals)
     return result
 
 
@@ -206,9 +207,11 @@ def _vertex_weights(weights: VertexWeights, speaker: Indices) -> VertexWeights |
     return VertexWeights(np.repeat(spoken, number).astype(np.int32), weights.groups[rows], weights.weights[rows])
 
 
-def _sharp_edges(mesh: Mesh, point: Indices, vertex: Indices, normals: NDArray[np.float64]) -> NDArray[np.int32]:
+def _sharp_edges(
+    mesh: Mesh, rule: Rule, point: Indices, vertex: Indices, normals: NDArray[np.float64]
+) -> NDArray[np.int32]:
     """(edges, 2) the vertices of edges that faces do not smooth across, by the mesh's rule."""
-    groups, rule = groups_of(mesh).astype(np.int64), rule_of(mesh)
+    groups = groups_of(mesh).astype(np.int64)
     first, second = point.ravel(), np.roll(point, -1, axis=1).ravel()
     edge = triangles.row_groups(np.stack([np.minimum(first, second), np.maximum(first, second)], axis=1))
     order = np.argsort(edge, kind="stable")

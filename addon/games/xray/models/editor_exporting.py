@@ -41,9 +41,9 @@ from ....formats.xray.object.chunk_types import (
 )
 from ....formats.xray.object.document import MESHES, Meshes, Model
 from ....formats.xray.object.encoding import encode_mesh, encode_new_mesh
-from ....formats.xray.object.mapping import POINT, SMOOTHING
+from ....formats.xray.object.mapping import POINT, SMOOTHING, decode_mesh
 from ....formats.xray.object.mesh_chunks import SurfacesOfFaces
-from ....formats.xray.object.smoothing import Rule, rule_of_groups
+from ....formats.xray.object.smoothing import Rule, rule_of, rule_of_groups
 from ....formats.xray.ogf.chunk_types import MOST_BONES, MotionReferences, MotionReferences2, UserData
 from ...plan import OtherBase, starts_from_disk
 from ..bones import properties as bone_properties
@@ -202,6 +202,34 @@ def find_problems(holder: Any, report: Report) -> list[Finding]:
         said = [one for one in problems(editor_model.read(data, holder.name, report)) if not one.startswith("mesh ")]
         found += [Finding(holder, whole(sentence, remedy), none, none) for sentence in said]
     return found
+
+
+def show_normals(holder: Any, report: Report) -> int:
+    """Show on each mesh of an imported model the normals that the editor computes of it as it is now; how many.
+
+    Meshes whose file stores normals show those already. Raises `WriteError` as an export does.
+    """
+    properties = holder.motionbridge_editor_model
+    model = editor_model.read(kept(properties, "document"), Path(properties.path).name, Report()).model
+    listed, shown_now = model.meshes, 0
+    rule = rule_of_groups(listed[0]) if listed else Rule.EDGES
+    for shown in _meshes_of(holder):
+        known, found = shown.motionbridge_editor_mesh, Report()
+        mesh = gather(shown, holder, found)
+        is_part = known.is_part and known.index < len(listed)
+        made = encode_mesh(mesh, listed[known.index], model, found)[0] if is_part else None
+        made = made or encode_new_mesh(mesh, model, rule, found)
+        if rule_of(made) is Rule.NORMALS:
+            report.note("the file stores normals, which are shown already", shown.name)
+            continue
+        normals = decode_mesh(made, model, found).corner_normals
+        if normals is None or len(normals) != len(mesh.corners):
+            report.warn("normals are not shown: faces of the mesh cannot be stored", shown.name)
+            continue
+        # Normals of the model's space, in the object's own.
+        sharp_mesh.show_normals(shown.data, mesh, (normals @ place_of(shown, holder)[:3, :3]).astype(np.float32))
+        shown_now += 1
+    return shown_now
 
 
 # ---- bones
