@@ -99,6 +99,39 @@ def save_back_planned(*, stops: bool) -> Steps:
     assert (rig.animation_data.action.name, bpy.context.scene.frame_current) == (playing, frame)
 
 
+def level_saved_back(*, stops: bool) -> Steps:
+    """Save Back of a level looks at every mesh before its dialog opens; Esc, or a tree, a wall and its shadow moved."""
+    folder = stage.sample("level")
+    names = ("level", "level.geom", "level.geomx")
+    before = [(folder / name).read_bytes() for name in names]
+    stage.call("import_scene.xray_level", directory=str(folder))
+    tree, wall = bpy.data.objects["level 00002"], bpy.data.objects["level 00001"]
+    tree.location.x += 1
+    wall.data.vertices[0].co.z += 1
+    bpy.context.view_layer.objects.active = wall
+    identity.settle("Edit")
+    stage.invoke("motionbridge.level_save_back")
+    if stops:
+        yield from stage.until(running, "the plan to begin")
+        stage.press("ESC")
+        yield from stage.until(lambda: not running(), "the plan to stop")
+        assert stage.sentence() == "Stopped: no changes were made", stage.sentence()
+    else:
+        yield from stage.until(lambda: not running(), "the dialog")
+        yield from stage.confirm()
+        yield from stage.until(stage.sentence, "a report")
+        assert "1 tree, 1 mesh changed" in stage.sentence(), stage.sentence()
+    assert [(folder / name).read_bytes() == old for name, old in zip(names, before, strict=True)] == [stops] * 3
+
+
+def level_save_back_stopped() -> Steps:
+    yield from level_saved_back(stops=True)
+
+
+def level_save_back_awaited() -> Steps:
+    yield from level_saved_back(stops=False)
+
+
 def save_back_plan_stopped() -> Steps:
     yield from save_back_planned(stops=True)
 
@@ -131,14 +164,12 @@ def status_found() -> Steps:
 
 
 STOPPED = 0.5  # seconds of each pause: time to press a key
+STOPS = (dropped_and_stopped, browsed_and_stopped, export_stopped, save_back_plan_stopped, level_save_back_stopped)
 SCENES = [
-    *(
-        (f"long work: {scene.__name__.replace('_', ' ')}", in_small_steps(scene, STOPPED))
-        for scene in (dropped_and_stopped, browsed_and_stopped, export_stopped, save_back_plan_stopped)
-    ),
+    *((f"long work: {scene.__name__.replace('_', ' ')}", in_small_steps(scene, STOPPED)) for scene in STOPS),
     *(
         (f"long work: {scene.__name__.replace('_', ' ')}", in_small_steps(scene))
-        for scene in (repeated, status_found, save_back_plan_awaited)
+        for scene in (repeated, status_found, save_back_plan_awaited, level_save_back_awaited)
     ),
     *(
         (f"in small steps: {name}", in_small_steps(scene))
