@@ -66,6 +66,8 @@ MODULES: dict[str, tuple[str, ...]] = {
     "games.xray.bones": ("file",),
     "games.xray.hud": (
         "pairs",
+        "placing",
+        "saving",
         "scene",
         "sections",
     ),

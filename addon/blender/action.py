@@ -184,6 +184,23 @@ def set_length(action: Any, count: int, step: float = 1.0) -> None:
         action.frame_end = end
 
 
+def cut_keys(action: Any, last: float) -> None:
+    """Remove the keys behind the frame ``last``; curves that have none before it keep their keys."""
+    bag = compat.curve_bag(action)
+    for curve in bag.fcurves if bag is not None else ():
+        points = curve.keyframe_points
+        keys, kinds = np.empty(2 * len(points), np.float32), np.empty(len(points), np.uint8)
+        points.foreach_get("co", keys)
+        points.foreach_get("interpolation", kinds)
+        count = int(np.count_nonzero(keys[::2] <= last + NEAR))
+        if 0 < count < len(points):
+            points.clear()
+            points.add(count)
+            points.foreach_set("co", keys[: 2 * count])
+            points.foreach_set("interpolation", kinds[:count])
+            curve.update()
+
+
 @dataclass
 class Gathered:
     """A clip read from keys, and what of the action it does not hold.

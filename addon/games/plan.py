@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -59,6 +59,38 @@ class FilePlan:
         for one in self.beside:
             one.write(backup=backup)
         files.write_atomically(self.path, self.data, backup=backup)
+
+
+class Together(FilePlan):
+    """Several files that are written one after the other; those that nothing changes in are left alone.
+
+    ``written`` is called after each of them, so that what is on disk is known where a later one cannot be written.
+    """
+
+    def __init__(self, path: str, plans: Sequence[FilePlan], written: Callable[[FilePlan], None]) -> None:
+        """``path`` of the file that names them all."""
+        super().__init__(path, b"", None)
+        self.plans = [plan for plan in plans if not plan.is_saved()]
+        self._written = written
+
+    def sentence(self) -> str:
+        """What will change in each file."""
+        return "; ".join(f"{Path(plan.path).name}: {plan.sentence()}" for plan in self.plans)
+
+    def is_saved(self) -> bool:
+        """Whether no file would change."""
+        return all(plan.is_saved() for plan in self.plans)
+
+    def refuse_unwritable(self) -> None:
+        """Raises the first `WriteError` that `write` would raise, as far as that can be said before."""
+        for plan in self.plans:
+            plan.refuse_unwritable()
+
+    def write(self, *, backup: bool = False) -> None:
+        """Put the files on disk. Raises `WriteError`; those before are written then."""
+        for plan in self.plans:
+            plan.write(backup=backup)
+            self._written(plan)
 
 
 def digest_on_disk(path: Path | str) -> str | None:

@@ -356,7 +356,7 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
         """The motions with their bones and fields, new names, motions that leave."""
         renamed = [f"{old} > {new}" for old, new in plan.renamed]
         gone = [shown("{} will be removed").format(name) for name in plan.deleted]
-        return [*map(_change_text, plan.changes.parts), *renamed, *gone]
+        return [*map(change_text, plan.changes.parts), *renamed, *gone]
 
     def notes(self, plan: Any) -> list[str]:
         """What rounding does."""
@@ -373,7 +373,7 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
         return written_sentence(Path(plan.path).name, plan)
 
 
-def _change_text(change: Any) -> str:
+def change_text(change: Any) -> str:
     """``walk_0: bip01_head, bip01_spine; marks``."""
     if change.new:
         return shown("{}: new").format(change.name)

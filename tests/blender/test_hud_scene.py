@@ -17,7 +17,7 @@ from addon.core.report import Report
 from addon.formats.xray import hud, omf
 from addon.formats.xray.omf.document import MotionFlag
 from addon.games.xray.bones.properties import game_name
-from addon.games.xray.hud import pairs, sections
+from addon.games.xray.hud import pairs, placing, sections
 from addon.games.xray.hud import scene as hud_scene
 from addon.games.xray.motions import library as motions
 from addon.games.xray.options import Aspect, Game, HudSceneOptions, Stance
@@ -457,3 +457,174 @@ def test_the_command_makes_lists_and_refuses(gamedata, tmp_path, capfd):
     assert "motionbridge: there is no section [wpn_none]" in capfd.readouterr().err
     assert command._execute(["hud", "--list"]) == 2
     assert "no game folder is chosen" in capfd.readouterr().err
+
+
+# Save Back ------------------------------------------------------------------------------------------------------------
+
+
+CONFIG = "configs/w_sample.ltx"
+SAVED = (CONFIG, "configs/system.ltx", "meshes/samples/humanoid.omf", "meshes/samples/weapon.omf")
+
+
+def bytes_of(folder):
+    """Of every file but backups."""
+    files = (path for path in folder.rglob("*.*") if path.suffix != ".bak")
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def save_back(made, **options):
+    bpy.context.view_layer.objects.active = made.hands
+    return bpy.ops.motionbridge.hud_save_back(**options)
+
+
+def test_without_an_edit_nothing_is_written(gamedata):
+    before = bytes_of(gamedata)
+    made, _ = build(sample_options(gamedata))
+    properties = made.hands.motionbridge_hud
+    for stance in Stance:
+        for aspect in Aspect:
+            properties.stance, properties.aspect = stance.name, aspect.name
+    assert placing.changed(made.hands) == {}
+    assert save_back(made) == {"CANCELLED"}
+    assert "no changes to save" in bpy.context.window_manager.motionbridge_report
+    assert bytes_of(gamedata) == before
+
+
+def test_one_save_writes_both_motion_files_and_the_line_of_a_new_action(gamedata):
+    before = bytes_of(gamedata)
+    made, _ = build(sample_options(gamedata))
+    properties = made.hands.motionbridge_hud
+    properties.active_action = list(rows_of(made)).index("anm_reload")
+    assert bpy.ops.motionbridge.hud_add_action(alias="anm_kick", motion="kick") == {"FINISHED"}
+    assert save_back(made) == {"FINISHED"}
+    after = bytes_of(gamedata)
+    assert {name for name in after if after[name] != before.get(name)} == {SAVED[0], *SAVED[2:]}
+    for name in SAVED[2:]:
+        motions = omf.read(after[name], name, Report()).motion_set
+        assert motions.parameters.definitions[-1].label == "kick"
+    old, new = (files[CONFIG].splitlines(keepends=True) for files in (before, after))
+    added = [line for line in new if line not in old]
+    assert [line.split() for line in added] == [[b"anm_kick", b"=", b"kick"]]
+    assert [line for line in new if line not in added] == old
+    assert values_of(gamedata)["anm_kick"] == "kick"
+    assert "scaled or rotated" not in bpy.context.window_manager.motionbridge_report
+    assert save_back(made) == {"CANCELLED"}
+    assert bytes_of(gamedata) == after
+
+
+def test_an_edit_of_ten_frames_changes_one_motion_of_the_hands_only(gamedata):
+    before = bytes_of(gamedata)
+    made, _ = build(sample_options(gamedata))
+    bone = next(bone for bone in made.hands.pose.bones if "hand_l" in bone.name)
+    motions.play(bpy.context, made.hands, made.hands_actions["wave"])
+    for frame in range(10):
+        bpy.context.scene.frame_set(frame)
+        bone.location.x += 0.01
+        bone.keyframe_insert("location", index=0, frame=frame)
+    assert save_back(made) == {"FINISHED"}
+    after = bytes_of(gamedata)
+    assert [name for name in after if after[name] != before[name]] == ["meshes/samples/humanoid.omf"]
+    old, new = (omf.read(files[SAVED[2]], "", Report()).motion_set.library.motions for files in (before, after))
+    assert [one.name for one, other in zip(old, new, strict=True) if bytes(one.body) != bytes(other.body)] == [b"wave"]
+
+
+# Places ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("first", Stance)
+@pytest.mark.parametrize("then", Stance)
+@pytest.mark.parametrize("aspect", Aspect)
+def test_another_stance_and_aspect_show_what_a_new_scene_shows(gamedata, first, then, aspect):
+    made, _ = build(sample_options(gamedata, stance=first))
+    properties = made.hands.motionbridge_hud
+    properties.stance, properties.aspect = then.name, aspect.name
+    fresh, _ = build(sample_options(gamedata, stance=then, aspect=aspect))
+    bpy.context.view_layer.update()
+    for name in ("hands", "item", "aim"):
+        wanted = np.array(getattr(fresh, name).matrix_basis)
+        np.testing.assert_allclose(np.array(getattr(made, name).matrix_basis), wanted, atol=1e-6, rtol=0)
+    render = bpy.context.scene.render
+    assert (render.resolution_x, render.resolution_y) == aspect.value
+    assert placing.changed(made.hands) == {}
+
+
+def moved_scene(gamedata):
+    """Hands moved at the hip, the aim turned on a narrow screen, shown as they were at first."""
+    made, _ = build(sample_options(gamedata))
+    properties = made.hands.motionbridge_hud
+    made.hands.location.x += 0.01
+    properties.stance, properties.aspect = "AIM", "NARROW"
+    made.aim.rotation_euler = (0.1, -0.2, 0.3)
+    properties.stance, properties.aspect = "HIP", "WIDE"
+    return made
+
+
+def test_moved_objects_become_values_of_the_place_that_was_shown(gamedata):
+    made = moved_scene(gamedata)
+    assert placing.changed(made.hands) == {
+        "hands_position_16x9": "0.040000, -0.150000, 0.050000",
+        "aim_hud_offset_rot": "-0.100000, -0.300000, 0.200000",
+    }
+    before = (gamedata / CONFIG).read_bytes()
+    assert save_back(made) == {"FINISHED"}
+    assert (gamedata / CONFIG).read_bytes() == before.replace(
+        b"0.03, -0.15, 0.05", b"0.040000, -0.150000, 0.050000"
+    ).replace(b"0.01, 0.04, -0.1", b"-0.100000, -0.300000, 0.200000")
+    assert placing.changed(made.hands) == {}
+    assert save_back(made) == {"CANCELLED"}
+
+
+@pytest.mark.parametrize("inherited", ["SECTION", "PARENT", "MOD"])
+def test_an_inherited_value_goes_where_it_is_asked_to(gamedata, inherited):
+    made, _ = build(sample_options(gamedata, stance=Stance.AIM))
+    before = bytes_of(gamedata)
+    made.aim.location.z += 0.02
+    assert save_back(made, inherited=inherited) == {"FINISHED"}
+    after = bytes_of(gamedata)
+    changed = [name for name in after if after[name] != before.get(name)]
+    line = b"aim_hud_offset_pos_16x9 = 0.000000, 0.020000, 0.000000"
+    if inherited == "MOD":
+        assert changed == ["configs/mod_system_wpn_sample_hud.ltx"]
+        # The sample has a mod file whose changes come before this one's.
+        assert after[changed[0]] == b"![wpn_sample_hud]\r\n" + line + b"\r\n"
+    else:
+        assert changed == [CONFIG]
+        own = after[CONFIG].partition(b"[wpn_sample_hud]")
+        assert (b"0.020000" in own[2]) == (inherited == "SECTION")
+        assert (b"0.020000" in own[0]) == (inherited == "PARENT")
+    assert values_of(gamedata)["aim_hud_offset_pos_16x9"].replace(" ", "") == "0.000000,0.020000,0.000000"
+    fresh, _ = build(sample_options(gamedata, stance=Stance.AIM))
+    np.testing.assert_allclose(np.array(fresh.aim.matrix_basis), np.array(made.aim.matrix_basis), atol=1e-6)
+
+
+def test_places_are_copied_as_lines(gamedata):
+    made = moved_scene(gamedata)
+    bpy.context.view_layer.objects.active = made.hands
+    assert bpy.ops.motionbridge.hud_copy_values() == {"FINISHED"}
+    assert placing.texts(made.hands) == {
+        "hands_position_16x9": "0.040000,-0.150000,0.050000",
+        "hands_orientation_16x9": "2,-1,3",
+        "item_position": "0,0.01,0",
+        "item_orientation": "0,5,0",
+    }
+
+
+def test_a_config_that_is_gone_is_said_before(gamedata):
+    made = moved_scene(gamedata)
+    (gamedata / CONFIG).unlink()
+    assert "wpn_sample_hud" in refusal(bpy.ops.motionbridge.hud_save_back)
+
+
+@pytest.mark.parametrize(("made", "stance", "aspect"), sets(BUILT))
+def test_real_sets_are_unmoved_in_every_stance(made, stance, aspect):
+    found, _ = build(options_of(made, stance=stance, aspect=aspect, motions=False))
+    properties = found.hands.motionbridge_hud
+    for other in Stance:
+        for width in Aspect:
+            properties.stance, properties.aspect = other.name, width.name
+            bpy.context.view_layer.update()
+            assert placing.moved(found.hands) == {}
+    properties.stance, properties.aspect = stance.name, aspect.name
+    fresh, _ = build(options_of(made, stance=stance, aspect=aspect, motions=False))
+    np.testing.assert_allclose(np.array(found.aim.matrix_basis), np.array(fresh.aim.matrix_basis), atol=1e-6)
+    np.testing.assert_allclose(np.array(found.hands.matrix_basis), np.array(fresh.hands.matrix_basis), atol=1e-6)

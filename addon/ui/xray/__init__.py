@@ -23,12 +23,12 @@ _WITH_CLASSES: tuple[Any, ...] = (
     motion_files,
     motion_operators,
     bones,
+    hud,  # its panel comes before that of motions: Blender takes an order below 0 for 0
     motion_panels,
     skeletal,
     paths,
     models,
     editor_models,
-    hud,
     details,
     collision_values,
     levels,

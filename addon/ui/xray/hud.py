@@ -9,7 +9,7 @@ from bpy.props import StringProperty
 
 from ...core.errors import MotionbridgeError
 from ...core.report import Report
-from ...games.xray.hud import pairs, sections
+from ...games.xray.hud import pairs, placing, saving, sections
 from ...games.xray.hud import scene as hud_scene
 from ...games.xray.options import HudSceneOptions
 from ..bases import BlenderList, BlenderOperator, BlenderPanel
@@ -187,10 +187,30 @@ class MOTIONBRIDGE_OT_hud_add_action(Operation, BlenderOperator):
         holder = pairs.holder_of(context.active_object)
         hud = holder.motionbridge_hud
         row = pairs.add_action(holder, hud.active_action, self.alias, self.motion)
-        line = f"{row.name} = {row.hands_motion}"
+        line = f"{row.name} = {saving.line_of(row)}"
         hud.active_action = len(hud.actions) - 1
-        context.window_manager.clipboard = line
-        return Outcome(said("Added the motions; the line for the config is on the clipboard: {}").format(line))
+        return Outcome(said("Added the motions; Save HUD Back writes this line into the config: {}").format(line))
+
+
+class MOTIONBRIDGE_OT_hud_copy_values(Operation, BlenderOperator):
+    """Copy the places of hands and weapon, as they are shown now, to the clipboard as lines of a config"""
+
+    bl_idname = "motionbridge.hud_copy_values"
+    bl_label = "Copy as LTX"
+    bl_options = {"REGISTER", "INTERNAL"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """There are values."""
+        cls.poll_message_set("No first-person scene with configs is active")
+        holder = pairs.holder_of(context.active_object)
+        return holder is not None and len(holder.motionbridge_hud.values) > 0
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Put the lines there."""
+        found = placing.texts(pairs.holder_of(context.active_object))
+        context.window_manager.clipboard = "".join(f"{key} = {text}\n" for key, text in found.items())
+        return Outcome(said("Copied {} lines").format(len(found)))
 
 
 class MOTIONBRIDGE_UL_hud_actions(BlenderList):
@@ -230,7 +250,6 @@ class MOTIONBRIDGE_PT_hud(MotionbridgePanel, BlenderPanel):
     """The actions of the weapon in first person; a click plays hands and weapon together."""
 
     bl_label = "First Person"
-    bl_order = -1
 
     @classmethod
     def poll(cls, context: Any) -> bool:
@@ -242,6 +261,9 @@ class MOTIONBRIDGE_PT_hud(MotionbridgePanel, BlenderPanel):
         layout = self.layout
         hud = pairs.holder_of(context.active_object).motionbridge_hud
         layout.label(text=hud.section, translate=False)
+        layout.operator("motionbridge.hud_save_back", icon="FILE_TICK")
+        if len(hud.values):
+            _draw_place(layout, hud)
         if not len(hud.actions):
             layout.label(text="No actions: the scene was made without configs", icon="INFO")
             return
@@ -256,9 +278,22 @@ class MOTIONBRIDGE_PT_hud(MotionbridgePanel, BlenderPanel):
             )
 
 
+def _draw_place(layout: Any, hud: Any) -> None:
+    """Stance and aspect, and the values of what is shown; those that were changed stand out."""
+    column = layout.column(align=True)
+    column.prop(hud, "stance")
+    column.prop(hud, "aspect")
+    changed = placing.changed(hud.id_data)
+    lines = layout.column(align=True)
+    for key, text in placing.texts(hud.id_data).items():
+        lines.label(text=f"{key} = {text}", icon="GREASEPENCIL" if key in changed else "NONE", translate=False)
+    layout.operator("motionbridge.hud_copy_values", icon="COPYDOWN")
+
+
 CLASSES = (
     MOTIONBRIDGE_OT_new_hud_scene,
     MOTIONBRIDGE_OT_hud_add_action,
+    MOTIONBRIDGE_OT_hud_copy_values,
     MOTIONBRIDGE_UL_hud_actions,
     MOTIONBRIDGE_PT_hud,
 )

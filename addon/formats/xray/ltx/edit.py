@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ....core.errors import WriteError
 from .codec import ASCII, CODE_PAGE, parsed, write
 from .document import BLANKS, Change, Head, Item, Line, Ltx, cleaned
-from .tree import Configs
+from .tree import ConfigFile, Configs, Value
 
 _LAYOUT = re.compile(r"([ \t\v\f]*)[^ \t\v\f=]([^=]*[^ \t\v\f=])?([ \t\v\f]*=[ \t\v\f]*)")
 
@@ -157,21 +157,43 @@ def change_value(configs: Configs, section: str, key: str, text: str) -> ConfigE
 
     Raises `ReadError` for an unknown section, `WriteError` for a list that DLTX puts together from several files.
     """
+    return change_values(configs, section, {key: text})[0]
+
+
+def change_values(
+    configs: Configs, section: str, texts: Mapping[str, str], *, of_parents: bool = False
+) -> list[ConfigEdit]:
+    """Change several values (key -> text) of one section: an edit for each file, in the order of the keys.
+
+    With ``of_parents`` an inherited value changes in the section that it comes from, and so for all that inherit it.
+    Raises what `change_value` does.
+    """
+    edits: dict[Path, ConfigEdit] = {}
+    for key, text in texts.items():
+        file, head, inherited = _place_of(configs, section, key, of_parents=of_parents)
+        before = edits.get(file.path, ConfigEdit(file.path, file.document, []))
+        edit = with_value(before.document, f"{head.change}[{head.name}]", key, text)
+        changes = edit.changes
+        if inherited is not None:
+            changes = [f"{line}; was inherited from [{inherited.section}]: {inherited.text}" for line in changes]
+        edits[file.path] = ConfigEdit(file.path, edit.document, [*before.changes, *changes])
+    return list(edits.values())
+
+
+def _place_of(configs: Configs, section: str, key: str, *, of_parents: bool) -> tuple[ConfigFile, Head, Value | None]:
+    """The file and the head that a value is written into, and the value that the new line there hides."""
     found = configs.section(section)
     value = configs.values(section).get(key)
-    file, head = found.sources[0]
-    if value is not None and value.section == found.name:
-        if value.change is not Change.NONE:
-            raise WriteError(
-                f"[{section}] {key} is a list that several files add to",
-                file=value.file.name,
-                remedy=f"Edit line {value.file.document.number(value.line)} by hand",
-            )
-        file, head = next(
-            (one, part) for one, part in found.sources if one is value.file and value.line in one.document.span(part)
+    if value is None or (value.section != found.name and not of_parents):
+        return *found.sources[0], value
+    if value.change is not Change.NONE:
+        raise WriteError(
+            f"[{section}] {key} is a list that several files add to",
+            file=value.file.name,
+            remedy=f"Edit line {value.file.document.number(value.line)} by hand",
         )
-    edit = with_value(file.document, f"{head.change}[{head.name}]", key, text)
-    changes = edit.changes
-    if value is not None and value.section != found.name:
-        changes = [f"{line}; was inherited from [{value.section}]: {value.text}" for line in changes]
-    return ConfigEdit(file.path, edit.document, changes)
+    sources = configs.section(value.section).sources
+    file, head = next(
+        (one, part) for one, part in sources if one is value.file and value.line in one.document.span(part)
+    )
+    return file, head, None

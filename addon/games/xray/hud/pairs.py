@@ -161,10 +161,13 @@ def add_action(hands: Any, number: int, alias: str, name: str) -> Any:
     of_item = _copied(item, row.item, name) if item is not None else None
     if of_item is not None:
         _, count = blender_action.frame_range(of_hands)
-        motion_length.set_length(of_item, round((count - 1) * _speed(of_item) / _speed(of_hands)) + 1)
+        frames = round((count - 1) * _speed(of_item) / _speed(of_hands)) + 1
+        motion_length.set_length(of_item, frames)
+        first, _ = blender_action.frame_range(of_item)
+        blender_action.cut_keys(of_item, first + frames - 1)
     speed = row.speed
     added = rows.add()  # the row that was copied may have moved in memory
-    added.name, added.hands_motion, added.speed = alias, name, speed
+    added.name, added.hands_motion, added.speed, added.is_new = alias, name, speed, True
     added.hands, added.item = of_hands, of_item
     added.item_motion = name if of_item is not None else ""
     return added

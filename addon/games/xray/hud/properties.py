@@ -3,10 +3,19 @@
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+from bpy.props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumProperty,
+    FloatProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
 
 from ....blender.properties import AddedProperties
-from . import pairs
+from ..options import ASPECTS, GAMES, STANCES
+from . import pairs, placing
 
 
 class HudActionProperties(bpy.types.PropertyGroup):
@@ -20,10 +29,23 @@ class HudActionProperties(bpy.types.PropertyGroup):
         name="Fallback", description="The weapon has no motion of that name and plays 'idle', as in the game"
     )
     speed: FloatProperty(name="Speed", description="Speed of the action in the config, for both motions", default=1.0)
+    is_new: BoolProperty(name="New", description="Made here: Save Back writes its line into the config")
+
+
+class HudValueProperties(bpy.types.PropertyGroup):
+    """A value of the section that places something; ``name`` is its key."""
+
+    text: StringProperty(name="Value", description="Value as it is shown")
+    saved: StringProperty(name="Saved Value", description="Value as the config has it")
+    is_missing: BoolProperty(name="Missing", description="The section has no such key")
 
 
 def _play(hud: "HudProperties", context: Any) -> None:
     pairs.play(context, hud.id_data, hud.active_action)
+
+
+def _show(hud: "HudProperties", _context: Any) -> None:
+    placing.show(hud.id_data)
 
 
 class HudProperties(bpy.types.PropertyGroup):
@@ -31,12 +53,23 @@ class HudProperties(bpy.types.PropertyGroup):
 
     is_hud: BoolProperty(name="HUD", description="These hands are of a first-person scene")
     section: StringProperty(name="Section", description="HUD section of the configs")
+    folders: StringProperty(name="Game Folders", description="Folders that the configs were read from")
+    configs: StringProperty(name="Configs", description="Config files that were read, in this order")
+    game: EnumProperty(name="Game", description="Game whose config rules are used", items=GAMES, default="ANOMALY")
+    values: CollectionProperty(type=HudValueProperties)
+    one_model: BoolProperty(name="One Model", description="One model has arms and weapon")
+    stance: EnumProperty(
+        name="Stance", description="Which offset of the config the hands have", items=STANCES, update=_show
+    )
+    aspect: EnumProperty(name="Aspect", description="Width to height of the picture", items=ASPECTS, update=_show)
+    shown_stance: EnumProperty(name="Shown Stance", description="Stance that the transforms belong to", items=STANCES)
+    shown_aspect: EnumProperty(name="Shown Aspect", description="Aspect that the transforms belong to", items=ASPECTS)
     item: PointerProperty(type=bpy.types.Object)
     actions: CollectionProperty(type=HudActionProperties)
     active_action: IntProperty(name="Action", description="Click an action to play both motions", update=_play)
 
 
 ADDED = AddedProperties(
-    (HudActionProperties, HudProperties),
+    (HudActionProperties, HudValueProperties, HudProperties),
     {(bpy.types.Object, "motionbridge_hud"): PointerProperty(type=HudProperties)},
 )

@@ -15,7 +15,6 @@ from typing import Any
 import bpy
 import numpy as np
 from mathutils import Euler, Matrix
-from numpy.typing import NDArray
 
 from ....blender import action as blender_action
 from ....blender import scope
@@ -29,15 +28,11 @@ from ..game_tree import GameTree
 from ..models.importing import ImportedModel, import_model
 from ..motions import library
 from ..options import HudSceneOptions, ModelImportOptions, Stance
-from . import pairs
+from . import pairs, placing, saving
 from .motions import MotionFiles
 from .sections import Setup, find_setup
 
-Floats = NDArray[np.float64]
-
 QUARTER = math.pi / 2
-_EXCHANGED = np.eye(4)[[0, 2, 1, 3]]
-"""C: X-Ray's axes (x right, y up, z forward) to Blender's and back."""
 FIRST_ACTIONS = ("anm_idle", "anim_idle")
 
 
@@ -73,16 +68,19 @@ def new_scene(context: Any, options: HudSceneOptions, report: Report) -> HudScen
     into.objects.link(aim)
     first.rig.parent = aim
     offsets = {Stance.HIP: np.eye(4), Stance.AIM: setup.placing.aim, Stance.LAUNCHER: setup.placing.launcher}
-    place(aim, offsets[options.stance], "XZY")
-    place(first.rig, setup.placing.hands, "YXZ")
+    placing.place(aim, offsets[options.stance], placing.AIM)
+    placing.place(first.rig, setup.placing.hands, placing.HANDS)
     made = HudScene(into, aim, first.rig, _camera(setup.name, options, into))
     if second is not None:
         made.item = second.rig
         hang(second.rig, first.rig, setup.anchor)
-        place(second.rig, setup.placing.item, "YXZ")
+        placing.place(second.rig, setup.placing.item, placing.HANDS)
         for bone in second.rig.pose.bones:
             if bone.parent is None:
                 pin(bone, (QUARTER, 0.0, 0.0))
+    if setup.values:
+        placing.remember(made.hands, made.item, setup.values, options.stance, options.aspect)
+        saving.remember(made.hands, options)
     if options.motions:
         hands_files = MotionFiles(first, setup.hands or setup.item, options.hands_motions, report)
         item_files = MotionFiles(second, setup.item, "", report) if second is not None else None
@@ -101,16 +99,6 @@ def _with_bones(model: ImportedModel, path: Path) -> ImportedModel:
 
 
 # Places ---------------------------------------------------------------------------------------------------------------
-
-
-def place(shown: Any, matrix: Floats, order: str) -> None:
-    """Location and Euler angles of an object: ``matrix`` (4, 4) of the game, relative to what the object is below.
-
-    With the ``order`` YXZ the angles are those of orientations in the configs, with XZY those of aiming.
-    """
-    there = Matrix((_EXCHANGED @ matrix @ _EXCHANGED).tolist())
-    shown.rotation_mode = order
-    shown.location, shown.rotation_euler = there.to_translation(), there.to_euler(order)
 
 
 def hang(item: Any, hands: Any, anchor: str) -> None:

@@ -158,6 +158,13 @@ def plan_save_back(
     return plan
 
 
+def _is_placed_by_configs(rig: bpy.types.Object) -> bool:
+    """Whether an armature is hands or item of a first-person scene, whose places are values of configs."""
+    hands: Any = rig.parent if rig.parent is not None else rig
+    owner: Any = rig
+    return bool(owner.motionbridge_hud.is_hud or hands.motionbridge_hud.item == rig)
+
+
 def plan_onto(
     codec: Codec,
     context: bpy.types.Context,
@@ -172,7 +179,7 @@ def plan_onto(
     samples: dict[Any, Any] | None = None,
 ) -> Any:
     """The file at ``path``: what ``host`` has, with the actions ``chosen``. ``samples`` as in `Sampler`."""
-    if is_turned_or_scaled(rig):
+    if is_turned_or_scaled(rig) and not _is_placed_by_configs(rig):
         report.warn(
             "the armature object is scaled or rotated, which the game does not see; apply its transform (Ctrl A) first "
             "if the motions should have it",

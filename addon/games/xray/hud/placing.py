@@ -1,0 +1,170 @@
+"""Where hands and weapon are: values of the config, shown as transforms, and transforms read back as values.
+
+The hands keep the values of every stance and both aspects. Those of what is shown are compared with the transforms
+whenever something asks for them, so that moving an object is all that a person does to change a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from mathutils import Matrix
+from numpy.typing import NDArray
+
+from ....formats.xray import hud
+from ....formats.xray.ltx.document import cleaned, numbers
+from ..options import Aspect, Stance
+
+Floats = NDArray[np.float64]
+
+_EXCHANGED = np.eye(4)[[0, 2, 1, 3]]
+"""C: X-Ray's axes (x right, y up, z forward) to Blender's and back."""
+SAME = 2e-6
+"""Metres, and elements of rotation matrices, that Blender's 32-bit transforms do not tell apart."""
+HANDS, AIM = "YXZ", "XZY"
+"""Orders of Euler angles that are those of orientations in the configs, and of aiming."""
+
+
+class Part(NamedTuple):
+    """An object and the keys of its place: position, then angles (one key, or one for each angle)."""
+
+    shown: Any
+    order: str
+    position: str
+    angles: tuple[str, ...]
+
+
+def place(shown: Any, matrix: Floats, order: str) -> None:
+    """Location and Euler angles of an object: ``matrix`` (4, 4) of the game, relative to what the object is below."""
+    there = Matrix((_EXCHANGED @ matrix @ _EXCHANGED).tolist())
+    shown.rotation_mode = order
+    shown.location, shown.rotation_euler = there.to_translation(), there.to_euler(order)
+
+
+def remember(hands: Any, item: Any, values: Mapping[str, str], stance: Stance, aspect: Aspect) -> None:
+    """Store every value that places something, and show those of a stance and an aspect."""
+    properties = hands.motionbridge_hud
+    properties.item, properties.one_model = item, item is None
+    properties.shown_stance, properties.shown_aspect = stance.name, aspect.name
+    properties.stance, properties.aspect = stance.name, aspect.name  # shows nothing while there are no values
+    for key in dict.fromkeys(_all_keys(hands)):
+        row = properties.values.add()
+        row.name, row.is_missing = key, key not in values
+        row.text = row.saved = values.get(key, "")
+
+
+def _all_keys(hands: Any) -> Iterable[str]:
+    for wide in (False, True):
+        for stance in Stance:
+            for part in _parts(hands, stance, wide=wide):
+                yield from (part.position, *part.angles)
+
+
+def _parts(hands: Any, stance: Stance, *, wide: bool) -> list[Part]:
+    """The objects that have a place, with its keys; none for an aim that the config does not know."""
+    properties, aim = hands.motionbridge_hud, hands.parent
+    suffix = hud.WIDE_SUFFIX if wide else ""
+    if properties.one_model:
+        found = [Part(hands, HANDS, "position", ("orientation",))]
+        turns = ("zoom_rotate_x", "zoom_rotate_y")
+        return [*found, Part(aim, AIM, "zoom_offset", turns)] if stance is Stance.AIM else found
+    found = [Part(hands, HANDS, f"hands_position{suffix}", (f"hands_orientation{suffix}",))]
+    if properties.item is not None:
+        found.append(Part(properties.item, HANDS, "item_position", ("item_orientation",)))
+    if stance is not Stance.HIP:
+        prefix = "aim" if stance is Stance.AIM else "gl"
+        found.append(Part(aim, AIM, f"{prefix}_hud_offset_pos{suffix}", (f"{prefix}_hud_offset_rot{suffix}",)))
+    return found
+
+
+def _shown_parts(hands: Any) -> list[Part]:
+    properties = hands.motionbridge_hud
+    return _parts(hands, Stance[properties.shown_stance], wide=properties.shown_aspect == Aspect.WIDE.name)
+
+
+def _text(hands: Any, key: str) -> str:
+    """The value of a key; of a missing twin for wide screens that of the plain key."""
+    rows = hands.motionbridge_hud.values
+    row = rows[key]
+    plain = rows.get(key.removesuffix(hud.WIDE_SUFFIX))
+    return cleaned(plain.text if row.is_missing and not row.text and plain is not None else row.text)
+
+
+def _values(hands: Any, part: Part) -> tuple[Floats, Floats]:
+    """Position (3,) and angles (3,) that the texts say."""
+    position = np.array(numbers(_text(hands, part.position), 3))
+    if len(part.angles) == 1:
+        return position, np.array(numbers(_text(hands, part.angles[0]), 3))
+    return position, np.array([*(numbers(_text(hands, key), 1)[0] for key in part.angles), 0.0])
+
+
+def show(hands: Any) -> None:
+    """Read back what was moved, then show the stance and the aspect that are chosen."""
+    properties = hands.motionbridge_hud
+    chosen, there = (properties.stance, properties.aspect), (properties.shown_stance, properties.shown_aspect)
+    if chosen == there or not len(properties.values):
+        return
+    for key, text in moved(hands).items():
+        properties.values[key].text = text
+    properties.shown_stance, properties.shown_aspect = properties.stance, properties.aspect
+    if hands.parent is not None:
+        place(hands.parent, np.eye(4), AIM)
+    for part in _shown_parts(hands):
+        if part.shown is not None:
+            compose = hud.placed if part.order == HANDS else hud.aimed
+            place(part.shown, compose(*_values(hands, part)), part.order)
+    for scene in hands.users_scene:
+        scene.render.resolution_x, scene.render.resolution_y = Aspect[properties.aspect].value
+
+
+def moved(hands: Any) -> dict[str, str]:
+    """Key -> text of what the transforms say otherwise than the values: nothing where nothing was moved.
+
+    Six decimals, as the game's own tuner writes them. Of an object only its position or only its angles are given
+    where the other is as it was.
+    """
+    if not len(hands.motionbridge_hud.values):
+        return {}
+    found: dict[str, str] = {}
+    for part in _shown_parts(hands):
+        if part.shown is None:
+            continue
+        compose, back = (hud.placed, hud.placed_back) if part.order == HANDS else (hud.aimed, hud.aimed_back)
+        wanted = compose(*_values(hands, part))
+        there = _EXCHANGED @ np.array(part.shown.matrix_basis, np.float64) @ _EXCHANGED
+        position, angles = back(there)
+        if not np.allclose(there[:3, 3], wanted[:3, 3], rtol=SAME, atol=SAME):
+            found[part.position] = _written(position)
+        if not np.allclose(there[:3, :3], wanted[:3, :3], rtol=0, atol=SAME):
+            single = len(part.angles) > 1
+            found |= {key: _written(angles[[n]] if single else angles) for n, key in enumerate(part.angles)}
+    return found
+
+
+def _written(values: Floats) -> str:
+    return ", ".join(f"{value:.6f}" for value in values + 0.0)
+
+
+def texts(hands: Any) -> dict[str, str]:
+    """Key -> text of the place that is shown, as it is now."""
+    now = moved(hands)
+    keys = [key for part in _shown_parts(hands) for key in (part.position, *part.angles)]
+    return {key: now.get(key, _text(hands, key)) for key in keys} if len(hands.motionbridge_hud.values) else {}
+
+
+def changed(hands: Any) -> dict[str, str]:
+    """Key -> text of every value, of any stance and aspect, that is not what the config says."""
+    now = {row.name: row.text for row in hands.motionbridge_hud.values} | moved(hands)
+    return {key: text for key, text in now.items() if text != hands.motionbridge_hud.values[key].saved}
+
+
+def settle(hands: Any, written: Mapping[str, str]) -> None:
+    """Remember that values are in the config now."""
+    rows = hands.motionbridge_hud.values
+    for key, text in written.items():
+        row = rows.get(key)
+        if row is not None:
+            row.text = row.saved = text
+            row.is_missing = False
