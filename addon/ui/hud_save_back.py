@@ -1,6 +1,6 @@
 """Save Back of a first-person scene: motions of hands and weapon and lines of configs, in one dialog."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -12,6 +12,7 @@ from ..games import plan as plans
 from ..games.xray.hud import pairs, saving
 from ..games.xray.motions import exporting as motion_export
 from ..games.xray.motions import library, omf_codec
+from ..games.xray.motions.omf_host import MotionPlan
 from .bases import BlenderOperator
 from .hidden_keys import hides_keys
 from .save_back import SaveBackOntoEither, change_text
@@ -70,7 +71,7 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
         found = list(_files_of(hands))
         owners: dict[int, tuple[Any, Any]] = {}
         made: list[FilePlan] = []
-        done = 0
+        before = 0
         with scope.progress(context, sum(len(library.motions_of(file)) for _, file in found)) as step:
             for rig, file in found:
                 plan = motion_export.plan_save_back(
@@ -81,15 +82,15 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
                     options=self.motion_options(),
                     if_changed=plans.OtherBase[self.if_changed],
                     report=report,
-                    progress=lambda count, before=done: step(before + count),
+                    progress=_from(before, step),
                     samples=self._samples_of(rig),
                 )
-                done += len(library.motions_of(file))
+                before += len(library.motions_of(file))
                 owners[id(plan)] = rig, file
                 made.append(plan)
         made += saving.plan_configs(hands, saving.Inherited[self.inherited], report)
 
-        def written(plan: "FilePlan") -> None:
+        def written(plan: Any) -> None:
             if id(plan) in owners:
                 rig, file = owners[id(plan)]
                 self.restore_hidden_keys(rig, library.motions_of(file))
@@ -137,12 +138,17 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
 
     def notes(self, plan: Any) -> list[str]:
         """What rounding does."""
-        texts = [worst_error_text(one) for one in plan.plans if isinstance(one, motion_export.Plan)]
+        texts = [worst_error_text(one) for one in plan.plans if isinstance(one, MotionPlan)]
         return [text for text in texts if text]
 
     def sentence(self, plan: Any) -> str:
         """Each file with what was written."""
         return str(plan.sentence())
+
+
+def _from(before: int, step: Callable[[int], None]) -> Callable[[int], None]:
+    """Progress of one file among others; ``before`` motions are done."""
+    return lambda count: step(before + count)
 
 
 def _files_of(hands: Any) -> Iterator[tuple[Any, Any]]:
@@ -154,7 +160,7 @@ def _files_of(hands: Any) -> Iterator[tuple[Any, Any]]:
 
 def _details(found: Iterable[Any]) -> Iterator[str]:
     for plan in found:
-        if isinstance(plan, motion_export.Plan):
+        if isinstance(plan, MotionPlan):
             yield from map(change_text, plan.changes.parts)
             yield from (f"{old} > {new}" for old, new in plan.renamed)
             yield from (shown("{} will be removed").format(name) for name in plan.deleted)

@@ -610,7 +610,7 @@ def test_places_are_copied_as_lines(gamedata):
 
 
 def test_a_config_that_is_gone_is_said_before(gamedata):
-    made = moved_scene(gamedata)
+    moved_scene(gamedata)
     (gamedata / CONFIG).unlink()
     assert "wpn_sample_hud" in refusal(bpy.ops.motionbridge.hud_save_back)
 

@@ -261,7 +261,9 @@ class MOTIONBRIDGE_PT_hud(MotionbridgePanel, BlenderPanel):
         layout = self.layout
         hud = pairs.holder_of(context.active_object).motionbridge_hud
         layout.label(text=hud.section, translate=False)
-        layout.operator("motionbridge.hud_save_back", icon="FILE_TICK")
+        column = layout.column(align=True)
+        column.operator("motionbridge.hud_save_back", icon="FILE_TICK")
+        column.operator("motionbridge.report", icon="TEXT")
         if len(hud.values):
             _draw_place(layout, hud)
         if not len(hud.actions):

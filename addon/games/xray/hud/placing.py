@@ -92,12 +92,12 @@ def _text(hands: Any, key: str) -> str:
     return cleaned(plain.text if row.is_missing and not row.text and plain is not None else row.text)
 
 
-def _values(hands: Any, part: Part) -> tuple[Floats, Floats]:
-    """Position (3,) and angles (3,) that the texts say."""
-    position = np.array(numbers(_text(hands, part.position), 3))
+def _values(hands: Any, part: Part) -> tuple[list[float], list[float]]:
+    """Position and angles, three numbers each, that the texts say."""
+    position = numbers(_text(hands, part.position), 3)
     if len(part.angles) == 1:
-        return position, np.array(numbers(_text(hands, part.angles[0]), 3))
-    return position, np.array([*(numbers(_text(hands, key), 1)[0] for key in part.angles), 0.0])
+        return position, numbers(_text(hands, part.angles[0]), 3)
+    return position, [*(numbers(_text(hands, key), 1)[0] for key in part.angles), 0.0]
 
 
 def show(hands: Any) -> None:
