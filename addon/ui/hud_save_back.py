@@ -11,8 +11,7 @@ from ..core.report import Report
 from ..games import plan as plans
 from ..games.xray.hud import pairs, saving
 from ..games.xray.motions import exporting as motion_export
-from ..games.xray.motions import library, omf_codec
-from ..games.xray.motions.omf_host import MotionPlan
+from ..games.xray.motions import library, omf_codec, omf_host
 from .bases import BlenderOperator
 from .hidden_keys import hides_keys
 from .save_back import SaveBackOntoEither, change_text
@@ -138,7 +137,7 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
 
     def notes(self, plan: Any) -> list[str]:
         """What rounding does."""
-        texts = [worst_error_text(one) for one in plan.plans if isinstance(one, MotionPlan)]
+        texts = [worst_error_text(one) for one in plan.plans if isinstance(one, omf_host.MotionPlan)]
         return [text for text in texts if text]
 
     def sentence(self, plan: Any) -> str:
@@ -160,7 +159,7 @@ def _files_of(hands: Any) -> Iterator[tuple[Any, Any]]:
 
 def _details(found: Iterable[Any]) -> Iterator[str]:
     for plan in found:
-        if isinstance(plan, MotionPlan):
+        if isinstance(plan, omf_host.MotionPlan):
             yield from map(change_text, plan.changes.parts)
             yield from (f"{old} > {new}" for old, new in plan.renamed)
             yield from (shown("{} will be removed").format(name) for name in plan.deleted)
