@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any, ClassVar, NamedTuple, dataclass_transform
 
+from ..blender.rotation_modes import HiddenKeys
+
 
 class Option(NamedTuple):
     """A field of `Options`: its default, or the function that makes it.
@@ -74,3 +76,22 @@ class Options:
     def __setattr__(self, name: str, value: object) -> None:
         """Raises `AttributeError`: options do not change."""
         raise AttributeError(f"{type(self).__name__}.{name} cannot be set")
+
+
+HIDDEN_KEYS = (
+    ("STOP", "Stop", "Cancel the export and ask for a choice"),
+    ("RESTORE", "Restore Mode", "Export the keys and restore the rotation mode that plays them"),
+    ("SHOWN", "Export as Shown", "Export what Blender shows, without these keys"),
+)
+
+
+class HiddenKeysOptions(Options):
+    """What an export of motions does about rotation keys that the rotation mode of their bone hides."""
+
+    hidden_keys: HiddenKeys = choice(
+        HiddenKeys.STOP,
+        "Hidden Keys",
+        "How to export bones whose rotation keys are hidden because the rotation mode has changed",
+        HIDDEN_KEYS,
+        options={"SKIP_SAVE"},
+    )

@@ -4,22 +4,19 @@ from collections.abc import Iterable
 from typing import Any
 
 import bpy
-from bpy.props import EnumProperty
 
 from ..blender import rotation_modes, sampling
 from ..blender.rotation_modes import HiddenKeys, RotationModes, played
 from ..core.report import Report
+from ..games.options import HiddenKeysOptions
 from ..games.xray.motions import library
 from .bases import BlenderOperator
 from .operation import Operation, Outcome
+from .options import properties_from
 from .target import active_rig, lacks_rig
 from .translations import said
 
-CHOICES = (
-    ("STOP", "Stop", "Cancel the export and ask for a choice"),
-    ("RESTORE", "Restore Mode", "Export the keys and restore the rotation mode that plays them"),
-    ("SHOWN", "Export as Shown", "Export what Blender shows, without these keys"),
-)
+HiddenKeysProperties: Any = properties_from(HiddenKeysOptions)
 
 
 def hidden_bones(rig: bpy.types.Object | None) -> list[str]:
@@ -33,16 +30,8 @@ def hides_keys(rig: bpy.types.Object | None) -> bool:
     return rig is not None and bool(hidden_bones(rig) or sampling.solo_tracks(rig))
 
 
-class HiddenKeysChoice:
+class HiddenKeysChoice(HiddenKeysProperties):
     """Mixed into operators that write motions of armatures."""
-
-    hidden_keys: EnumProperty(
-        name="Hidden Keys",
-        description="How to export bones whose rotation keys are hidden because the rotation mode has changed",
-        items=CHOICES,
-        default="STOP",
-        options={"SKIP_SAVE"},
-    )
 
     def draw_hidden_keys(self, layout: bpy.types.UILayout, rig: bpy.types.Object) -> None:
         """The choice, where it matters."""

@@ -58,10 +58,10 @@ def test_keys_that_the_rotation_mode_hides_stop_the_export(walk, mode, tmp_path)
             operator(**options)
         assert differences(before, snapshot()) == []
     assert not target.exists()
-    shown, written = shown_and_written(done, hidden=HiddenKeys.SHOWN)
+    shown, written = shown_and_written(done, hidden_keys=HiddenKeys.SHOWN)
     assert np.abs(shown - written).max() < 1e-6
     assert np.abs(written - raw_matrices(walk.read_bytes())[2]).max() > 0.1
-    assert exported(done, hidden=HiddenKeys.RESTORE) == walk.read_bytes()
+    assert exported(done, hidden_keys=HiddenKeys.RESTORE) == walk.read_bytes()
     assert bone.rotation_mode == mode
     assert animation_edit.update_status(bpy.context, done.rig, done.action, Report()) == "UNTOUCHED"
     assert bpy.ops.export_scene.arma_rtm(filepath=str(target), hidden_keys="RESTORE") == {"FINISHED"}
@@ -75,9 +75,9 @@ def test_sampled_rigs_stop_too(walk):
     done.rig.pose.bones["Spine"].rotation_mode = "XYZ"
     with pytest.raises(WriteError, match="rotation mode"):
         exported(done)
-    shown, written = shown_and_written(done, hidden=HiddenKeys.SHOWN)
+    shown, written = shown_and_written(done, hidden_keys=HiddenKeys.SHOWN)
     assert np.abs(shown - written).max() < 1e-5
-    assert exported(done, hidden=HiddenKeys.RESTORE) == walk.read_bytes()
+    assert exported(done, hidden_keys=HiddenKeys.RESTORE) == walk.read_bytes()
     assert done.rig.pose.bones["Spine"].rotation_mode == "XYZ"
 
 

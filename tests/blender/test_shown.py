@@ -95,8 +95,8 @@ def test_keys_that_the_rotation_mode_hides_stop_the_export(humanoid, mode):
     for part in ("thigh_l", "'walk'", "Restore Mode", "Export as Shown"):
         assert part in str(refused.value)
     before = snapshot()
-    assert export(rig, [action], hidden=HiddenKeys.RESTORE).data == untouched
-    as_shown = export(rig, [action], hidden=HiddenKeys.SHOWN)
+    assert export(rig, [action], hidden_keys=HiddenKeys.RESTORE).data == untouched
+    as_shown = export(rig, [action], hidden_keys=HiddenKeys.SHOWN)
     assert differences(before, snapshot()) == []
     assert difference(in_file(rig, as_shown), shown(rig, action)) < NEAR
     assert rotation_modes.restore(rig, action) == ["thigh_l"]
@@ -113,8 +113,8 @@ def test_on_a_sampled_rig_too(humanoid, mode):
     with pytest.raises(WriteError, match="thigh_l"):
         export(rig, [action])
     before = snapshot()
-    assert export(rig, [action], hidden=HiddenKeys.RESTORE).data == untouched
-    as_shown = export(rig, [action], hidden=HiddenKeys.SHOWN)
+    assert export(rig, [action], hidden_keys=HiddenKeys.RESTORE).data == untouched
+    as_shown = export(rig, [action], hidden_keys=HiddenKeys.SHOWN)
     assert differences(before, snapshot()) == []
     assert difference(in_file(rig, as_shown), shown(rig, action)) < NEAR
 
@@ -190,8 +190,8 @@ def test_editor_motions_stop_too(tmp_path, turning, mode):
     with pytest.raises(WriteError, match="hand"):
         planned(rig, [action], path)
     before = snapshot()
-    assert planned(rig, [action], path, hidden=HiddenKeys.RESTORE).data == path.read_bytes()
-    plan = planned(rig, [action], tmp_path / "new.skls", hidden=HiddenKeys.SHOWN)
+    assert planned(rig, [action], path, hidden_keys=HiddenKeys.RESTORE).data == path.read_bytes()
+    plan = planned(rig, [action], tmp_path / "new.skls", hidden_keys=HiddenKeys.SHOWN)
     assert differences(before, snapshot()) == []
     plan.write()
     expected = shown(rig, action)
@@ -437,7 +437,7 @@ def test_a_solo_track_stops_the_export(humanoid):
     track.is_solo = True
     with pytest.raises(WriteError, match="solo"):
         export(rig, [imported.actions[0]])
-    as_shown = export(rig, [imported.actions[0]], hidden=HiddenKeys.SHOWN)
+    as_shown = export(rig, [imported.actions[0]], hidden_keys=HiddenKeys.SHOWN)
     assert difference(in_file(rig, as_shown), shown(rig, imported.actions[0])) < NEAR
     track.mute = True
     with pytest.raises(WriteError, match="solo"):

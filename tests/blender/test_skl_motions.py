@@ -332,7 +332,7 @@ def test_a_bone_that_turns_by_another_order_now_is_looked_at(tmp_path, monkeypat
     rig.pose.bones["hand"].rotation_mode = "XYZ"
     with pytest.raises(WriteError, match="hand"):
         planned(rig, [action], tmp_path / "new.skls")
-    plan = planned(rig, [action], tmp_path / "new.skls", hidden=HiddenKeys.SHOWN)
+    plan = planned(rig, [action], tmp_path / "new.skls", hidden_keys=HiddenKeys.SHOWN)
     assert compared == [2]
     assert {one.name.split()[0] for one in plan.changes.parts[0].items} == {"hand"}
 

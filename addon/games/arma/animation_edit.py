@@ -28,7 +28,7 @@ def update_status(context: Any, rig: Any, action: Any, report: Report, *, look: 
     """
     properties = action.motionbridge_animation
     if look or not why_sampled(rig, action):
-        options = AnimationExportOptions(hidden=HiddenKeys.RESTORE)
+        options = AnimationExportOptions(hidden_keys=HiddenKeys.RESTORE)
         plan = plan_export(context, rig, "", options=options, report=report, action=action)
         status = "NEW" if plan.changes.new else ("EDITED" if plan.changes else "UNTOUCHED")
     else:
@@ -62,7 +62,7 @@ def plan_save_back(
             file=str(path),
             remedy="Export it to a file of its own",
         )
-    options = AnimationExportOptions(hidden=hidden)
+    options = AnimationExportOptions(hidden_keys=hidden)
     plan = plan_export(context, rig, str(path), options=options, report=report, action=action)
     if is_changed_on_disk(action) and not overwrite and not plan.is_saved():
         raise WriteError(

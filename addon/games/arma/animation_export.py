@@ -135,7 +135,7 @@ class _Exporter:
 
     def _modes_of(self, action: Any) -> dict[str, str]:
         """The rotation mode of each bone that keys are read by. Raises `WriteError` for keys that it hides."""
-        shown = ShownActions(self._rig, self._options.hidden, self._report)
+        shown = ShownActions(self._rig, self._options.hidden_keys, self._report)
         if action is None:
             return {bone.name: bone.rotation_mode for bone in self._rig.pose.bones}
         modes = shown.modes(action)

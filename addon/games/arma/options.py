@@ -9,9 +9,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from ...blender.rotation_modes import HiddenKeys
 from ...formats.arma import bone_table
-from ..options import Options, choice, made, option, path
+from ..options import HiddenKeysOptions, Options, choice, made, option, path
 from .properties import STEP_ITEMS
 
 
@@ -228,14 +227,13 @@ NAMES = (
 )
 
 
-class AnimationExportOptions(Options):
+class AnimationExportOptions(HiddenKeysOptions):
     """``every``, ``first``, ``last`` frames for `FramesFrom`; ``step_bone`` Blender's name; ``config`` a path or "";
     ``prefix`` what Blender's bones have before the game's names, ``table`` what the file is to call them otherwise.
 
     ``own_markers``: the user's own pose markers become events too. ``from_file`` False: nothing is taken from the file
-    the action came from. ``pairs``: a pose of one frame is written as two, as the game's own tools do. ``hidden``: what
-    becomes of keys that a bone's rotation mode hides. ``tolerance`` metres that what the game blends between the keys
-    of a new animation may be off; 0 for the keys alone.
+    the action came from. ``pairs``: a pose of one frame is written as two, as the game's own tools do. ``tolerance``
+    metres that what the game blends between the keys of a new animation may be off; 0 for the keys alone.
     """
 
     kind: Encoding = choice(Encoding.AS_IT_CAME, "File", "Encoding of the written file", ENCODINGS)
@@ -260,7 +258,6 @@ class AnimationExportOptions(Options):
     )
     from_file: bool = option(True, "Edit Source File", "Unedited values keep the numbers of the source file")
     pairs: bool = True
-    hidden: HiddenKeys = HiddenKeys.STOP
     tolerance: float = option(
         0.001,
         "Tolerance",

@@ -11,7 +11,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from ..options import Options, choice, option, path
+from ...formats.xray import omf
+from ..options import HiddenKeysOptions, Options, choice, made, option, path
 from .motions.skeletal_properties import ROTATIONS
 
 TOLERANCE = (1e-4, math.radians(0.01))
@@ -43,6 +44,58 @@ class MotionImportOptions(Options):
         "Space the keys for the scene's frame rate, so that motions last as long as in the game; otherwise each key "
         "is one frame",
     )
+
+
+class RestChange(Enum):
+    """What to do about a rest pose that was edited after the motions were imported."""
+
+    REFUSE = "refuse"
+    GAME_POSE = "game pose"
+    """Keep what the game showed: keys are taken relative to the rest pose of the import."""
+    OFFSETS = "offsets"
+    """Keep the offsets: keys are taken relative to the rest pose as it is now, as Blender shows them."""
+
+
+REST_CHANGES = (
+    ("REFUSE", "Stop", "Cancel the export and ask for a choice"),
+    ("GAME_POSE", "Keep Pose in Game", "The motions look the same in the game as before the edit"),
+    ("OFFSETS", "Keep Offsets", "The motions follow the new rest pose, as in Blender"),
+)
+
+
+class ExportOptions(HiddenKeysOptions):
+    """What an edited rest pose means, what is done about keys that Blender hides, whether renamed motions are."""
+
+    rest_change: RestChange = choice(
+        RestChange.REFUSE,
+        "Edited Rest Pose",
+        "How to export motions if the rest pose has changed since import",
+        REST_CHANGES,
+        options={"SKIP_SAVE"},
+    )
+    rename: bool = True
+
+
+class MotionExportOptions(ExportOptions):
+    """How to write: translation width, and whether a motion that was renamed in the panel gets its new name.
+
+    Without ``look`` nothing is sampled: bones that keys do not tell everything of count as untouched, and the plan says
+    of which actions.
+    """
+
+    width: omf.Width = made(lambda: omf.Width.AUTOMATIC)
+    rename: bool = option(True, "Rename Motions", "Write the new names of motions that were renamed in the panel")
+    look: bool = True
+
+
+class SkeletalExportOptions(ExportOptions):
+    """``tolerance`` (metres, radians) of what has to be fitted.
+
+    ``version`` of motions that are in no file yet: 6 or with marks 7 where it is None, or 5.
+    """
+
+    tolerance: tuple[float, float] = TOLERANCE
+    version: int | None = None
 
 
 class Rotation(Enum):

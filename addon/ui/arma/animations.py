@@ -270,7 +270,7 @@ class EXPORT_SCENE_OT_arma_rtm(
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan and write."""
         path = self.named_file(kinds.ANIMATIONS)
-        options = options_from(self, AnimationExportOptions, table=self.table(), hidden=self.hidden_keys_option())
+        options = options_from(self, AnimationExportOptions, table=self.table())
         rig = rig_to_export(context, self.collection)
         with scope.progress(context, context.scene.frame_end) as step:
             plan = animation_export.plan_export(context, rig, path, options=options, report=report, progress=step)

@@ -13,9 +13,9 @@ from ...core.report import Report
 from ...formats.xray import omf
 from ...games.xray import game_tree
 from ...games.xray.models.properties import remembered
-from ...games.xray.motions import exporting as motion_export
 from ...games.xray.motions import files as motion_files
-from ...games.xray.motions import library, omf_codec, skl_codec
+from ...games.xray.motions import library
+from ...games.xray.options import ExportOptions, MotionExportOptions, SkeletalExportOptions
 from .. import lists
 from ..bases import BlenderList, ExportHelper
 from ..curve_tolerances import Tolerances
@@ -23,6 +23,7 @@ from ..hidden_keys import HiddenKeysChoice
 from ..layouts import fields
 from ..lists import TickedChoice, TickedRows
 from ..operation import hand_over
+from ..options import options_from, properties_from
 from ..preferences import folders
 from ..target import likely_rig
 from ..translations import said, shown
@@ -279,11 +280,6 @@ WIDTHS = (
 )
 SMALLEST_ERROR = 5e-7
 """Metres: what is less is 0.000 mm, the rounding of numbers and not of keys."""
-REST_CHANGES = (
-    ("REFUSE", "Stop", "Cancel the export and ask for a choice"),
-    ("GAME_POSE", "Keep Pose in Game", "The motions look the same in the game as before the edit"),
-    ("OFFSETS", "Keep Offsets", "The motions follow the new rest pose, as in Blender"),
-)
 
 
 def rest_is_edited(rig: bpy.types.Object | None, known: str) -> bool:
@@ -291,16 +287,12 @@ def rest_is_edited(rig: bpy.types.Object | None, known: str) -> bool:
     return rig is not None and any(motion_files.rest_changes(file, rig) for file in getattr(rig, known))
 
 
-class RestChoice:
-    """Mixed into operators that write motions of armatures."""
+RestProperties: Any = properties_from(ExportOptions)
+MotionExportProperties: Any = properties_from(MotionExportOptions)
 
-    rest_change: EnumProperty(
-        name="Edited Rest Pose",
-        description="How to export motions if the rest pose has changed since import",
-        items=REST_CHANGES,
-        default="REFUSE",
-        options={"SKIP_SAVE"},
-    )
+
+class RestChoice(RestProperties):
+    """Mixed into operators that write motions of armatures."""
 
     def draw_rest_change(self, layout: bpy.types.UILayout, rig: bpy.types.Object, known: str) -> None:
         """The choice, where the rest pose is no longer that of an import; ``known``: what ``rig`` calls the files."""
@@ -314,17 +306,12 @@ class RestChoice:
 class EditorMotionChoices(RestChoice, HiddenKeysChoice, Tolerances):
     """Mixed into operators that write the editor's motions."""
 
-    def editor_motion_options(self, version: int | None = None) -> "skl_codec.SkeletalExportOptions":
+    def editor_motion_options(self, version: int | None = None) -> SkeletalExportOptions:
         """The options as the export takes them; ``version`` of motions that are in no file yet."""
-        return skl_codec.SkeletalExportOptions(
-            tolerance=self.tolerance(),
-            rest_change=motion_export.RestChange[self.rest_change],
-            hidden=self.hidden_keys_option(),
-            version=version,
-        )
+        return options_from(self, SkeletalExportOptions, tolerance=self.tolerance(), version=version)
 
 
-class ExportChoices(RestChoice, HiddenKeysChoice):
+class ExportChoices(MotionExportProperties, RestChoice, HiddenKeysChoice):
     """Mixed into operators that write motions of `.omf`."""
 
     width: EnumProperty(
@@ -333,20 +320,10 @@ class ExportChoices(RestChoice, HiddenKeysChoice):
         items=WIDTHS,
         default="AUTOMATIC",
     )
-    rename: BoolProperty(
-        name="Rename Motions",
-        description="Write the new names of motions that were renamed in the panel",
-        default=True,
-    )
 
-    def motion_options(self) -> "omf_codec.MotionExportOptions":
+    def motion_options(self) -> MotionExportOptions:
         """The options as the export takes them."""
-        return omf_codec.MotionExportOptions(
-            motion_export.RestChange[self.rest_change],
-            self.hidden_keys_option(),
-            self.rename,
-            omf.Width[self.width],
-        )
+        return options_from(self, MotionExportOptions, width=omf.Width[self.width])
 
     def draw_choices(self, layout: bpy.types.UILayout, rig: bpy.types.Object) -> None:
         """Options; the edited rest pose and hidden keys only where there are such."""

@@ -50,8 +50,7 @@ from ..bones import properties as bone_properties
 from ..bones import values as bone_values
 from ..bones.file import OF_KIND
 from ..motions.library import motions_of
-from ..motions.skl_codec import SkeletalExportOptions
-from ..options import EditorModelExportOptions
+from ..options import EditorModelExportOptions, SkeletalExportOptions
 from .editor_motions import ModelPlan, file_inside, with_motions
 from .editor_properties import flags_of
 from .exporting import place_of, untouched_rest

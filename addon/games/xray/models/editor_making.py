@@ -41,8 +41,7 @@ from ....formats.xray.object.mesh_chunks import SurfacesOfFaces, Version
 from ....formats.xray.object.smoothing import Rule
 from ....formats.xray.ogf.chunk_types import MotionReferences, MotionReferences2, UserData
 from ..bones import properties as bone_properties
-from ..motions.skl_codec import SkeletalExportOptions
-from ..options import EditorModelExportOptions, Sdk
+from ..options import EditorModelExportOptions, Sdk, SkeletalExportOptions
 from .editor_exporting import gather, materials_by_surface, new_bone, placement, surface_of
 from .editor_motions import ModelPlan, with_motions
 from .editor_properties import flags_of

@@ -16,7 +16,8 @@ from ....formats.xray import skl
 from ...plan import FilePlan
 from ..motions import exporting as motion_export
 from ..motions.library import motions_of
-from ..motions.skl_codec import SKL, SkeletalExportOptions, SklHost
+from ..motions.skl_codec import SKL, SklHost
+from ..options import SkeletalExportOptions
 
 
 @dataclass

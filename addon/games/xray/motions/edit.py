@@ -14,11 +14,12 @@ from ....blender.sampling import Reach
 from ....core import space
 from ....core.errors import WriteError
 from ....core.report import Report
+from ..options import MotionExportOptions, RestChange
 from . import files as motion_files
-from .exporting import RestChange, plan_onto
+from .exporting import plan_onto
 from .files import LISTS
 from .library import motions_of
-from .omf_codec import OMF, Builders, MotionExportOptions, Unedited, describe
+from .omf_codec import OMF, Builders, Unedited, describe
 
 
 def update_status(
@@ -86,7 +87,9 @@ def _compared(
     if not chosen:
         return {}
     host = OMF.host(rig, chosen, file=file)
-    options = MotionExportOptions(RestChange.GAME_POSE, HiddenKeys.RESTORE, rename=False, look=look)
+    options = MotionExportOptions(
+        rest_change=RestChange.GAME_POSE, hidden_keys=HiddenKeys.RESTORE, rename=False, look=look
+    )
     plan = plan_onto(OMF, context, rig, chosen, file.name, host=host, options=options, report=report, progress=progress)
     changed = {change.number: change for change in plan.changes.parts}
     found = {}

@@ -17,7 +17,6 @@ import numpy as np
 from ....blender import action_lists
 from ....blender.action_lists import Kind
 from ....blender.armature import Rest, is_turned_or_scaled, rest_of
-from ....blender.rotation_modes import HiddenKeys
 from ....blender.sampling import Sampler, ShownActions, is_of_a_rig, shortened, warn_of_other_kinds
 from ....core import files, space
 from ....core.errors import ReadError, WriteError
@@ -26,6 +25,7 @@ from ....core.report import Report
 from ....core.text import said_of
 from ...plan import FilePlan, OtherBase, starts_from_disk
 from ..bones.properties import bones_in_order, game_name
+from ..options import RestChange
 from . import files as motion_files
 from .library import list_motions, motions_of, refuse_one_name, written_names
 
@@ -40,25 +40,6 @@ class Onto(Enum):
     """The chosen motions alone, with the bytes (and the partitions) they came with."""
     FILE = "file"
     """A file on disk: motions of the same name are replaced, others added, the rest stays."""
-
-
-class RestChange(Enum):
-    """What to do about a rest pose that was edited after the motions were imported."""
-
-    REFUSE = "refuse"
-    GAME_POSE = "game pose"
-    """Keep what the game showed: keys are taken relative to the rest pose of the import."""
-    OFFSETS = "offsets"
-    """Keep the offsets: keys are taken relative to the rest pose as it is now, as Blender shows them."""
-
-
-@dataclass(frozen=True)
-class ExportOptions:
-    """What an edited rest pose means, what is done about keys that Blender hides, whether renamed motions are."""
-
-    rest_change: RestChange = RestChange.REFUSE
-    hidden: HiddenKeys = HiddenKeys.STOP
-    rename: bool = True
 
 
 @dataclass
@@ -229,7 +210,7 @@ class Gatherer:
         self._sampler, self._reasons = sampler, set[str]()
         self._now = rest_of(rig, space.XRAY_ROOT_FRAME)
         self.skeleton = skeleton_of(rig, self._now)
-        self._shown = ShownActions(rig, options.hidden, report)
+        self._shown = ShownActions(rig, options.hidden_keys, report)
         self._files = action_lists.files_of_actions(rig, lists)
         self._rest_changes: dict[str, list[str]] = {}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Self
 
@@ -39,32 +38,19 @@ from ....formats.xray.omf.document import (
     track_bones,
 )
 from ....formats.xray.omf.mapping import decode_motion, encode, new_definition
-from ....formats.xray.omf.tracks import Width, refuse_overlong
+from ....formats.xray.omf.tracks import refuse_overlong
 from ..bones.properties import bones_in_order, game_name
-from ..options import MotionImportOptions
+from ..options import MotionExportOptions, MotionImportOptions
 from . import files as motion_files
 from . import length as motion_length
 from . import marks
-from .exporting import ExportOptions, Gatherer
+from .exporting import Gatherer
 from .files import LISTS
 from .library import MotionImport, Opened, bone_places, order_of, refuse_strangers
 from .omf_host import MotionPlan, OmfHost, host_as_imported, host_of_list, host_on_disk, settle
 
 DIGEST_SIZE = 16
 """Bytes of what `Unedited` keeps."""
-
-
-@dataclass(frozen=True)
-class MotionExportOptions(ExportOptions):
-    """How to write: translation width, and whether a motion that was renamed in the panel gets its new name.
-
-    Without ``look`` nothing is sampled: bones that keys do not tell everything of count as untouched, and the plan says
-    of which actions.
-    """
-
-    width: Width = Width.AUTOMATIC
-    rename: bool = True
-    look: bool = True
 
 
 class OmfCodec:

@@ -22,9 +22,10 @@ from ....formats.xray.omf import edit
 from ....formats.xray.omf.codec import write_motion
 from ....formats.xray.omf.document import Motion, MotionSet, Omf
 from ....formats.xray.omf.mapping import Identity
+from ..options import RestChange
 from . import files as motion_files
 from . import length as motion_length
-from .exporting import Plan, RestChange
+from .exporting import Plan
 from .files import LISTS
 
 

@@ -36,11 +36,11 @@ from ....formats.xray.omf.document import FRAMES_PER_SECOND
 from ....formats.xray.skl.document import ALL_PARTS, MARKS_SINCE, PACKED_SINCE, TIMING, SkeletalMotion, Skl
 from ....formats.xray.skl.mapping import Playing, bone_names, edited, new_motion, with_playing
 from ..bones.properties import bones_in_order
-from ..options import TOLERANCE, Rotation, SkeletalImportOptions
+from ..options import Rotation, SkeletalExportOptions, SkeletalImportOptions
 from . import files as motion_files
 from . import length as motion_length
 from . import marks
-from .exporting import ExportOptions, Gatherer, Plan
+from .exporting import Gatherer, Plan
 from .files import SKL_LISTS, skl_document_of, skl_motion_of
 from .library import ORDER, MotionImport, Opened, bone_places, imported_name, order_of, refuse_strangers
 from .skl_pose import Showing, Shown, ShownTracks, odd_behaviours, same, show, show_all, to_file
@@ -51,17 +51,6 @@ KEYS_TOGETHER = 30_000
 """Keys of motions that are looked at in one go; it takes a hundredth of a second and 10 MB."""
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class SkeletalExportOptions(ExportOptions):
-    """``tolerance`` (metres, radians) of what has to be fitted.
-
-    ``version`` of motions that are in no file yet: 6 or with marks 7 where it is None, or 5.
-    """
-
-    tolerance: tuple[float, float] = TOLERANCE
-    version: int | None = None
 
 
 class SklCodec:
