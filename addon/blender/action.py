@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core import affine, rotation
+from ..core.errors import WriteError
 from ..core.model import Clip, Space
 from . import compat, rotation_modes
 from .armature import Rest
@@ -356,7 +357,7 @@ def sample(
 
     ``modes``: the rotation mode of each bone (`RotationModes.of_export`). ``frames``: first frame and number of poses,
     where they are not those of `frame_range`. ``bones``: those that the clip is to have, in the order of ``rest``; all
-    without it.
+    without it. Raises `WriteError` where the parent of one of them is scaled to 0.
     """
     first, count = frames if frames is not None else frame_range(action, step)
     with modes_set(rig, modes):
@@ -364,12 +365,31 @@ def sample(
     rows = [row for row, bone in enumerate(rest.bones) if bones is None or bone in bones]
     parents = rest.parents[rows]
     above = np.where((parents < 0)[:, None, None], rest.root_frame, poses[:, np.maximum(parents, 0)])
+    flat = affine.is_flat(above)
+    if flat.any():
+        frame, place = np.argwhere(flat)[0].tolist()
+        _refuse_flat(action, rest, rows[place], poses[frame], float(key_frames(first, count, step)[frame]))
     local = (affine.inverse(above) @ poses[:, rows]).swapaxes(0, 1)
     turned = rotation.continuous(rotation.from_matrices(_without_scale(local[..., :3, :3])))
     moved = np.ascontiguousarray(local[..., :3, 3])
     everything = np.ones(len(rows), np.bool_)
     named = [rest.bones[row] for row in rows]
     return Clip(action.name, named, turned, moved, everything, everything, fps, Space.PARENT_LOCAL)
+
+
+def _refuse_flat(action: Any, rest: Rest, row: int, pose: Floats, frame: float) -> NoReturn:
+    """Raise `WriteError` for the bone that takes a dimension away from those below it, among them ``row`` of ``rest``.
+
+    ``pose``: (bones, 4, 4) at that ``frame``.
+    """
+    bone = int(rest.parents[row])
+    while rest.parents[bone] >= 0 and affine.is_flat(pose[rest.parents[bone]]):
+        bone = int(rest.parents[bone])
+    raise WriteError(
+        f"the bone {rest.bones[bone]!r} is scaled to 0 at frame {frame:g} of {action.name!r}, so nothing tells how "
+        f"{rest.bones[row]!r} is posed relative to its parent",
+        remedy="Use a small scale instead, such as 0.001",
+    )
 
 
 def _without_scale(turns: Floats) -> Floats:

@@ -21,6 +21,8 @@ NEARLY_UPRIGHT = 5e-7
 """Cosine between axes below which one step makes them perpendicular to 1e-12: what 32-bit numbers leave of a turn."""
 FLAT = 0.05
 """Below this volume of unit columns the iteration is slow and singular values are asked; 1 is a rotation's."""
+LOST = 1e-6
+"""Below this volume of unit columns a matrix of 32-bit numbers has lost a dimension; the rest is rounding."""
 _STEPS = 12
 _SETTLED = 1e-13
 
@@ -96,6 +98,14 @@ def inverse(whole: Floats) -> Floats:
     np.divide(cofactors.swapaxes(0, 1), volume, out=result[:, :3])
     result[:, 3] = -np.einsum("ijf,jf->if", result[:, :3], parts[:, 3])
     return matrices(result).reshape(whole.shape)
+
+
+def is_flat(whole: Floats) -> NDArray[np.bool_]:
+    """(...) which affine matrices (..., 4, 4) have lost a dimension, as by a scale of 0, and so have no inverse."""
+    linear = components(whole.reshape(-1, 4, 4))[:, :3]
+    lengths = np.sqrt(np.einsum("ijf,ijf->jf", linear, linear))
+    flat: NDArray[np.bool_] = np.abs(_volumes(linear)) <= LOST * lengths.prod(axis=0)
+    return flat.reshape(whole.shape[:-2])
 
 
 def _cofactors(linear: Floats) -> tuple[Floats, Floats]:

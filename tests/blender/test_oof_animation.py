@@ -561,6 +561,17 @@ def test_motions_made_in_blender_become_keys():
             assert moved < 1e-3
 
 
+@pytest.mark.parametrize("bones", [False, True])
+def test_parts_below_one_that_is_scaled_to_zero_cannot_be_sampled(vectors, bones):
+    made, _ = imported(vectors / "oof" / "chain_depth_six.oof", bones=bones, textures=False)
+    above, below = made.parts[2], made.parts[3]
+    below.constraints.new("LIMIT_ROTATION")
+    planned(made.holder)
+    above.scale = (0, 0, 0)
+    with pytest.raises(WriteError, match=f"'{above.name}' is scaled to 0 at frame .*'{below.name}' moves relative"):
+        planned(made.holder)
+
+
 def test_what_a_motion_cannot_hold_is_said(vectors):
     made, _ = imported(vectors / "oof" / "twenty_irregular.oof", textures=False)
     shown = made.parts[1]

@@ -138,6 +138,18 @@ def test_constraints_are_sampled_and_what_they_leave_alone_keeps_its_bytes(corpu
     assert np.abs(shown[:, names.index(bone)] - after[:, names.index(bone)]).max() <= 1e-5
 
 
+def test_bones_below_one_that_is_scaled_to_zero_are_written_as_shown(walk):
+    done = load(walk)
+    bone = next(bone for bone in done.rig.pose.bones if bone.parent is not None)
+    bone.constraints.new("LIMIT_LOCATION")
+    bone.parent.scale = (0, 0, 0)
+    matrices = raw_matrices(planned(done).data)[2]
+    assert np.isfinite(matrices).all()
+    shown = shown_matrices(done, [bone.name], timing.kept_frames(done.action.motionbridge_animation))
+    names = raw_matrices(walk.read_bytes())[0]
+    assert np.abs(shown[:, 0] - matrices[:, names.index(bone.name)]).max() <= 1e-5
+
+
 def test_nla_is_sampled(walk):
     done = load(walk)
     track = done.rig.animation_data.nla_tracks.new()

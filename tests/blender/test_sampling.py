@@ -13,6 +13,7 @@ from addon.blender import bone_curves, compat, scope
 from addon.blender.armature import rest_of
 from addon.blender.sampling import Reach
 from addon.core import space
+from addon.core.errors import WriteError
 from addon.core.report import Report
 from addon.formats.xray import omf
 from addon.games import plan as plans
@@ -101,6 +102,23 @@ def test_inverse_kinematics_change_the_tracks_of_their_chain_alone(humanoid, sam
     old, new = raw_tracks((samples / "humanoid.omf").read_bytes()), raw_tracks(plan.data)
     for motion, tracks in old.items():
         assert sum(track != now for track, now in zip(tracks, new[motion], strict=True)) <= 2
+
+
+@pytest.mark.parametrize("scale", [(0, 0, 0), (1, 0, 1)])
+@pytest.mark.parametrize("generations", [1, 2])
+def test_bones_below_one_that_is_scaled_to_zero_cannot_be_sampled(humanoid, scale, generations):
+    rig, _ = humanoid
+    rig.pose.bones["hand_l"].constraints.new("LIMIT_LOCATION")
+    planned(rig)
+    scaled = rig.pose.bones["hand_l"].parent_recursive[generations - 1]
+    scaled.scale = scale
+    before = snapshot()
+    words = f"the bone '{scaled.name}' is scaled to 0 at frame 0 of 'walk'.*'hand_l' is posed.*Use a small scale"
+    with pytest.raises(WriteError, match=words):
+        planned(rig)
+    assert differences(before, snapshot()) == []
+    scaled.scale = (0.001, 0.001, 0.001)
+    planned(rig)
 
 
 @pytest.mark.parametrize(("tail", "count"), [(True, 3), (False, 2), (True, 0)])

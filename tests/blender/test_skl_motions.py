@@ -492,6 +492,17 @@ def test_constraints_are_sampled_and_leave_other_bones_alone(tmp_path):
     assert {one.name.split()[0] for one in change.items} == {"Finger"}
 
 
+def test_bones_below_one_that_is_scaled_to_zero_cannot_be_sampled(tmp_path):
+    path = written(tmp_path, made_motion(CURVED))
+    rig = rig_of(["root", "arm", "hand", "Finger"])
+    (action,) = load(rig, path).actions
+    finger = rig.pose.bones["Finger"]
+    finger.constraints.new("LIMIT_LOCATION")
+    finger.parent.scale = (0, 0, 0)
+    with pytest.raises(WriteError, match=f"the bone {finger.parent.name!r} is scaled to 0 at frame"):
+        planned(rig, [action], tmp_path / "new.skls", Report())
+
+
 def test_what_keeps_an_armature_from_playing_is_told(tmp_path):
     path = written(tmp_path, made_motion(STEPPED))
     rig = rig_of(["root", "arm", "hand", "Finger"])

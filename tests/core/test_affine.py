@@ -104,3 +104,16 @@ def test_numbers_beyond_reason_spoil_their_own_frame_alone(number):
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         found, _ = affine.turns_and_scales(linear_parts(broken))
     np.testing.assert_allclose(np.moveaxis(found, -1, 0)[[0, 2, 3]], turns[[0, 2, 3]], atol=1e-12)
+
+
+def test_flat_matrices_are_those_that_lost_a_dimension():
+    turns = np.tile(np.eye(4), (6, 1, 1))
+    turns[:, :3, :3] = random_turns(np.random.default_rng(3), 6)
+    turns[0, :3, :3] *= 1e-4
+    turns[1, :3, 1] *= 1e-4
+    turns[2, :3, 1] = 0
+    turns[3, :3, :3] = 0
+    turns[4, :3, :3] = (turns[4, :3, :3] * [1, 0, 1] @ turns[0, :3, :3]).astype(np.float32)
+    turns[5, 0, 0] = np.nan
+    assert affine.is_flat(turns).tolist() == [False, False, True, True, True, False]
+    assert affine.is_flat(turns.reshape(2, 3, 4, 4)).shape == (2, 3)

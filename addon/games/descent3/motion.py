@@ -479,8 +479,21 @@ class _Samples:
         own = self.matrices[part.object][rows]
         if part.above is None:
             return own
-        result: Floats = affine.inverse(self.matrices[part.above][rows]) @ own
+        above = self.matrices[part.above][rows]
+        _refuse_flat(part, part.above.name, above, ticks)
+        result: Floats = affine.inverse(above) @ own
         return result
+
+
+def _refuse_flat(part: _Moving, above: str, matrices: Floats, ticks: NDArray[np.int64]) -> None:
+    """Raise `WriteError` where what a part follows has lost a dimension; ``matrices`` (ticks, 4, 4) of that."""
+    flat = affine.is_flat(matrices)
+    if flat.any():
+        raise WriteError(
+            f"{above!r} is scaled to 0 at frame {ticks[np.flatnonzero(flat)[0]]}, so nothing tells how "
+            f"{part.object.name!r} moves relative to it",
+            remedy="Use a small scale instead, such as 0.001",
+        )
 
 
 def _motion(rest: RestPose, part: _Moving, ends: tuple[int, int], samples: _Samples, report: Report) -> Motion:
@@ -507,7 +520,9 @@ def _by_curves(part: _Moving, ticks: NDArray[np.int64]) -> Floats:
     for link in part.links:
         result = link.matrices(frames) @ result
     if part.on_bone is not None:
-        result = affine.inverse(part.on_bone.matrices(frames)) @ result
+        bone = part.on_bone.matrices(frames)
+        _refuse_flat(part, part.on_bone.bone or part.on_bone.owner.name, bone, ticks)
+        result = affine.inverse(bone) @ result
     return result
 
 
