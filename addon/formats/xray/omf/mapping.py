@@ -8,9 +8,10 @@ tracks that were not edited keep their bytes, and `Changes` says what became of 
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import repeat
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +60,9 @@ from .tracks import (
 LARGEST = 1e38
 """What a 32-bit number holds, with room for the sum of three."""
 
+POSES_AT_A_TIME = 1 << 13
+"""Frames times bones of the motions that are compared at a time: fewer calls, and the processor's cache holds them."""
+_NONE: frozenset[str] = frozenset()
 
 Floats = NDArray[np.float64]
 
@@ -139,12 +143,12 @@ def encode(
     model_bones = skeleton.bones if skeleton is not None else []
     changes, only_renamed = Changes(noun="motion", items="track"), 0
     bones_of = functools.cache(lambda count: track_bones(start.parameters, count, Report(), model_bones))
-    for number, (clip, identity) in enumerate(zip(clips, identities, strict=True)):
-        index = identity.index
-        old = motions[index] if index is not None else identity.source
-        bones = bones_of(old.track_count if old is not None else listed)
-        looked_at = sampled[number] if sampled is not None else ()
-        motion, track_changes = encode_motion(clip, bones, old, rest=skeleton, width=width, sampled=looked_at)
+    bases = [motions[one.index] if one.index is not None else one.source for one in identities]
+    bones = [bones_of(old.track_count if old is not None else listed) for old in bases]
+    looked_at = sampled if sampled is not None else [()] * len(clips)
+    made = _encoded(list(map(_asked, clips, bones, bases, repeat(skeleton), looked_at)), skeleton, width)
+    for number, (clip, identity, old, encoded) in enumerate(zip(clips, identities, bases, made, strict=True)):
+        index, (motion, track_changes) = identity.index, encoded
         given = definitions[number] if definitions is not None else None
         before = definitions_out[index] if index is not None else None
         definition = _definition(clip, given, before, renaming=renaming)
@@ -333,38 +337,134 @@ def encode_motion(
     Untouched tracks keep the base's bytes. Bones the clip lacks keep the base's track, else stand still in ``rest``.
     Raises `WriteError` where neither has them.
     """
+    return next(_encoded([_asked(clip, bones, base, rest, sampled)], rest, width))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A motion to encode: a ``clip`` of the file's bones, and the ``base`` that it can be compared with.
+
+    ``sampled``: the bones of the file that were read from evaluated poses.
+    """
+
+    clip: Clip
+    base: Motion | None
+    sampled: frozenset[str]
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """A motion beside its base: the ``untouched`` tracks (tracks,), how many rotations and translations of each are
+    not (``turned`` and ``moved``), and the tracks ``numbers`` that were made anew, each off by so many metres.
+    """
+
+    untouched: NDArray[np.bool_]
+    turned: list[int]
+    moved: list[int]
+    numbers: list[int]
+    tracks: Sequence[Track | bytes]
+    off: list[float]
+
+
+def _asked(
+    clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton | None, sampled: Collection[str]
+) -> _Asked:
     if not bones:
         problem = f"the motion {clip.name!r} has no tracks" if base is not None else "the file lists no bones"
         raise WriteError(f"{problem}: nothing can be animated", remedy="Leave the motion out, or export to a new file")
     ordered = in_order(clip, bones, base, rest)
-    name = names.encode(clip.name)
     known = base if base is not None and base.track_count == len(bones) and not overlong([base]) else None
-    of_file = {bone for bone in bones if bone.lower() in {name.lower() for name in sampled}} if sampled else sampled
-    kept = compare(ordered, known, rest=rest, sampled=of_file) if known is not None else None
-    untouched = kept.tracks if kept is not None else np.zeros(len(bones), np.bool_)
-    if known is not None and ordered.frames == max(known.frames, 1) and untouched.all():
-        return replace(known, name=name), []
-    if known is None or kept is None or not known.frames:
-        tracks = _new_tracks(ordered, width)
-        return Motion.of(name, ordered.frames, tracks), [
-            Item(bone, 2 * ordered.frames, _error(ordered, number, track))
-            for number, (bone, track) in enumerate(zip(bones, tracks, strict=True))
-        ]
-    pieces: list[Any] = [known.track_bytes(track) for track in range(len(bones))]
-    wanted = np.flatnonzero(~untouched) if ordered.frames == known.frames else np.arange(len(bones))
-    together = edited_together(ordered, wanted, known, (~kept.rotations, ~kept.translations), width)
-    if together is None:
-        tracks = [_edited_track(ordered, track, known, kept, width) for track in wanted.tolist()]
-        together = tracks, np.array([_error(ordered, *one) for one in zip(wanted.tolist(), tracks, strict=True)])
+    lowered = {name.lower() for name in sampled}
+    return _Asked(ordered, known, frozenset(bone for bone in bones if bone.lower() in lowered) if lowered else _NONE)
+
+
+def _encoded(asked: Sequence[_Asked], rest: Skeleton | None, width: Width) -> Iterator[tuple[Motion, list[Item]]]:
+    """Each motion as `encode_motion` has it; those of as many frames as their bases are compared several at a time."""
+    alike: dict[Any, list[int]] = {}
+    for number, one in enumerate(asked):
+        if one.base is not None:
+            is_long = one.clip.frames != one.base.frames
+            alike.setdefault((number if is_long else -1, one.clip.frames, one.sampled), []).append(number)
+    group_of: dict[int, list[int]] = {}
+    for numbers in alike.values():
+        poses = asked[numbers[0]].clip.frames * max(len(asked[number].clip.bones) for number in numbers)
+        size = max(POSES_AT_A_TIME // poses, 1)
+        for first in range(0, len(numbers), size):
+            group_of |= dict.fromkeys(numbers[first : first + size], numbers[first : first + size])
+    found: dict[int, _Compared] = {}
+    for number, one in enumerate(asked):
+        if one.base is not None and number not in found:
+            group = group_of[number]
+            found |= zip(group, _compared([asked[other] for other in group], rest, width), strict=True)
+        yield _motion_of(one, found.pop(number, None), width)
+
+
+def _stacked(asked: Sequence[_Asked]) -> tuple[Clip, Motion]:
+    """All tracks of motions of as many frames, as those of one motion."""
+    clip, base = asked[0].clip, asked[0].base
+    if base is None or len(asked) == 1:
+        return clip, cast("Motion", base)
+    bases = [cast("Motion", one.base) for one in asked]
+    clips = [one.clip for one in asked]
+    names_of_all = [bone for one in clips for bone in one.bones]
+    joint: Any = {
+        name: np.concatenate([getattr(one, name) for one in clips])
+        for name in ("rotations", "translations", "rotation_keyed", "translation_keyed")
+    }
+    return replace(clip, bones=names_of_all, **joint), Motion.of(
+        base.name, base.frames, (one.track_bytes(track) for one in bases for track in range(one.track_count))
+    )
+
+
+def _compared(asked: Sequence[_Asked], rest: Skeleton | None, width: Width) -> list[_Compared]:
+    """Motions with a base, several only where they and their bases have as many frames and the same was sampled."""
+    clip, base = _stacked(asked)
+    kept = compare(clip, base, rest=rest, sampled=asked[0].sampled)
+    untouched = kept.tracks
+    wanted = np.flatnonzero(~untouched) if clip.frames == base.frames else np.arange(len(clip.bones))
+    tracks: Sequence[Track | bytes] = []
+    off: list[float] = []
+    if len(wanted) and base.frames:
+        together = edited_together(clip, wanted, base, (~kept.rotations, ~kept.translations), width)
+        if together is not None:
+            tracks, off = together[0], together[1].tolist()
+        elif len(asked) > 1:
+            return [_compared([one], rest, width)[0] for one in asked]
+        else:
+            typed = [_edited_track(clip, track, base, kept, width) for track in wanted.tolist()]
+            off = [_error(clip, number, track) for number, track in zip(wanted.tolist(), typed, strict=True)]
+            tracks = typed
     turned = (~kept.rotations).sum(axis=1).tolist()
     moved = quantum.of_rows(~kept.translations, np.logical_or).sum(axis=1).tolist()
+    found, end = [], 0
+    for one in asked:
+        begin, end = end, end + len(one.clip.bones)
+        first, last = np.searchsorted(wanted, (begin, end)).tolist()
+        numbers = (wanted[first:last] - begin).tolist()
+        own = untouched[begin:end], turned[begin:end], moved[begin:end]
+        found.append(_Compared(*own, numbers, tracks[first:last], off[first:last]))
+    return found
+
+
+def _motion_of(asked: _Asked, found: _Compared | None, width: Width) -> tuple[Motion, list[Item]]:
+    clip, base = asked.clip, asked.base
+    name = names.encode(clip.name)
+    if base is not None and found is not None and clip.frames == max(base.frames, 1) and found.untouched.all():
+        return replace(base, name=name), []
+    if base is None or found is None or not base.frames:
+        tracks = _new_tracks(clip, width)
+        return Motion.of(name, clip.frames, tracks), [
+            Item(bone, 2 * clip.frames, _error(clip, number, track))
+            for number, (bone, track) in enumerate(zip(clip.bones, tracks, strict=True))
+        ]
+    pieces: list[Any] = [base.track_bytes(track) for track in range(len(clip.bones))]
     changes = []
-    for track, edited, error in zip(wanted.tolist(), together[0], together[1].tolist(), strict=True):
+    for track, edited, error in zip(found.numbers, found.tracks, found.off, strict=True):
         pieces[track] = edited
-        if not untouched[track]:
-            off = error if moved[track] else 0.0
-            changes.append(Item(bones[track], turned[track] + moved[track], off))
-    return Motion.of(name, ordered.frames, pieces), changes
+        if not found.untouched[track]:
+            moved = found.moved[track]
+            changes.append(Item(clip.bones[track], found.turned[track] + moved, error if moved else 0.0))
+    return Motion.of(name, clip.frames, pieces), changes
 
 
 def _error(clip: Clip, index: int, track: Track) -> float:

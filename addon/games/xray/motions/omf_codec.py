@@ -372,6 +372,8 @@ class OmfGatherer(Gatherer):
         named, bones = zip(self._now.bones, self._labels, strict=True), host.bones
         self._written = [bone for bone, label in named if bones is None or label.lower() in bones]
         self._parameters: dict[str, Parameters] = {}
+        if host.as_imported and host.document is not None:
+            self._parameters[host.file.name] = host.document.motion_set.parameters
 
     def motion(self, action: Any, label: str) -> Clip:
         """The action as a clip with the game's names for motion and bones, marks included."""
