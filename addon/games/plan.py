@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -62,16 +62,12 @@ class FilePlan:
 
 
 class Together(FilePlan):
-    """Several files that are written one after the other; those that nothing changes in are left alone.
+    """Several files that are written one after the other; those that nothing changes in are left alone."""
 
-    ``written`` is called after each of them, so that what is on disk is known where a later one cannot be written.
-    """
-
-    def __init__(self, path: str, plans: Sequence[FilePlan], written: Callable[[FilePlan], None]) -> None:
+    def __init__(self, path: str, plans: Sequence[FilePlan]) -> None:
         """``path`` of the file that names them all."""
         super().__init__(path, b"", None)
         self.plans = [plan for plan in plans if not plan.is_saved()]
-        self._written = written
 
     def sentence(self) -> str:
         """What will change in each file."""
@@ -90,7 +86,6 @@ class Together(FilePlan):
         """Put the files on disk. Raises `WriteError`; those before are written then."""
         for plan in self.plans:
             plan.write(backup=backup)
-            self._written(plan)
 
 
 def digest_on_disk(path: Path | str) -> str | None:

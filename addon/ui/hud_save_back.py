@@ -46,7 +46,7 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
     def poll(cls, context: Any) -> bool:
         """There are motion files or configs to write."""
         cls.poll_message_set("No first-person scene is active")
-        hands = pairs.holder_of(context.active_object)
+        hands = _hands(context)
         if hands is None:
             return False
         cls.poll_message_set("The scene has neither motion files nor configs")
@@ -54,21 +54,20 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
 
     def path(self, context: bpy.types.Context) -> str:
         """That of the first file, which the dialog begins with."""
-        hands = pairs.holder_of(context.active_object)
+        hands = _hands(context)
         first = next((file.path for _, file in _files_of(hands)), "")
         return str(first or hands.motionbridge_hud.folders)
 
     def edited(self, context: bpy.types.Context) -> Iterable[Any]:
         """Both armatures and all motions: what was saved counts as unedited afterwards."""
-        found = list(_files_of(pairs.holder_of(context.active_object)))
+        found = list(_files_of(_hands(context)))
         rigs = dict.fromkeys(rig for rig, _ in found)
         return (*rigs, *(action for _, file in found for action in library.motions_of(file)))
 
     def planned(self, context: bpy.types.Context, report: Report) -> "FilePlan":
         """Every file together; those in which nothing changes are left out."""
-        hands = pairs.holder_of(context.active_object)
+        hands = _hands(context)
         found = list(_files_of(hands))
-        owners: dict[int, tuple[Any, Any]] = {}
         made: list[FilePlan] = []
         before = 0
         with scope.progress(context, sum(len(library.motions_of(file)) for _, file in found)) as step:
@@ -85,32 +84,35 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
                     samples=self._samples_of(rig),
                 )
                 before += len(library.motions_of(file))
-                owners[id(plan)] = rig, file
                 made.append(plan)
         made += saving.plan_configs(hands, saving.Inherited[self.inherited], report)
+        return plans.Together(self.path(context), made)
 
-        def written(plan: Any) -> None:
-            if id(plan) in owners:
-                rig, file = owners[id(plan)]
-                self.restore_hidden_keys(rig, library.motions_of(file))
-                omf_codec.OMF.settle(plan, rig, file, options=self.motion_options())
-            else:
+    def put(self, context: bpy.types.Context, plan: Any, *, backup: bool) -> None:
+        """Write one file after the other, and remember each: a later one may be refused."""
+        hands = _hands(context)
+        for one in plan.plans:
+            one.write(backup=backup)
+            if not isinstance(one, omf_host.MotionPlan):
                 saving.settle(hands)
-
-        return plans.Together(self.path(context), made, written)
+                continue
+            for rig, file in _files_of(hands):
+                if bpy.path.abspath(file.path) == one.path:
+                    self.restore_hidden_keys(rig, library.motions_of(file))
+                    omf_codec.OMF.settle(one, rig, file, options=self.motion_options())
 
     def _samples_of(self, rig: Any) -> Any:
         """What was sampled of one armature while the dialog is open."""
         return None if self._samples is None else self._samples.setdefault(rig.name, {})
 
     def _key(self, context: bpy.types.Context) -> Any:
-        hands = pairs.holder_of(context.active_object)
+        hands = _hands(context)
         digests = tuple(plans.digest_on_disk(bpy.path.abspath(file.path)) for _, file in _files_of(hands))
         return super()._key(context), digests
 
     def questions(self, context: bpy.types.Context) -> dict[str, bool]:
         """What to start from, the edited rest pose, hidden keys, values of other sections."""
-        hands = pairs.holder_of(context.active_object)
+        hands = _hands(context)
         found = list(_files_of(hands))
         rigs = [hands, *filter(None, [hands.motionbridge_hud.item])]
         return {
@@ -143,6 +145,11 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
     def sentence(self, plan: Any) -> str:
         """Each file with what was written."""
         return str(plan.sentence())
+
+
+def _hands(context: Any) -> Any:
+    """Those of the active object's scene, in the context of work in steps too; or None."""
+    return pairs.holder_of(context.view_layer.objects.active)
 
 
 def _from(before: int, step: Callable[[int], None]) -> Callable[[int], None]:

@@ -89,6 +89,11 @@ class SaveBack(Operation, BackupChoice):
         """The plan with the options as they are. Raises `MotionbridgeError`. Overridden by every operator."""
         raise NotImplementedError
 
+    def put(self, context: bpy.types.Context, plan: "FilePlan", *, backup: bool) -> None:
+        """Write a plan, which another operator may have made, and remember it."""
+        plan.write(backup=backup)
+        self.settle(context, plan)
+
     def settle(self, context: bpy.types.Context, plan: "FilePlan") -> None:
         """Remember that a plan was written."""
 
@@ -244,8 +249,7 @@ class SaveBack(Operation, BackupChoice):
         if plan.is_saved():
             return Outcome(said("{}: no changes to save").format(name), done=False)
         operator: Any = self
-        plan.write(backup=operator.backup)
-        self.settle(context, plan)
+        self.put(context, plan, backup=operator.backup)
         return Outcome(self.sentence(plan))
 
 

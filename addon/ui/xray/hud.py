@@ -144,8 +144,10 @@ class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperat
 
 
 def look_through_camera(context: Any) -> None:
-    """Let every 3D view of the window show what the scene's camera shows."""
-    for area in context.screen.areas if context.screen is not None else ():
+    """Let every 3D view of the scene's windows show what its camera shows."""
+    # Work in steps goes on in a context that has no screen.
+    windows = [one for one in context.window_manager.windows if one.scene == context.scene]
+    for area in (area for window in windows for area in window.screen.areas):
         if area.type == "VIEW_3D":
             area.spaces.active.region_3d.view_perspective = "CAMERA"
 
