@@ -56,14 +56,16 @@ class Changes:
     """What is no longer the base's. False where nothing is: then every byte of the file is the old one.
 
     ``lines``: of the file itself, in words (``12 positions``). ``left_out``: what this kind of file cannot hold.
-    ``renamed`` parts: old name, new name. ``unchanged``: how many parts did not change; None where they are not
-    counted. ``new``: what the file is (``path``), where there was no base. ``extent``: how much of the parts is changed
-    (``31 frames``); without it their items are counted, which are ``items`` (``track``). ``noun``: what the parts are.
+    ``deleted``: how many parts of each noun are gone. ``renamed`` parts: old name, new name. ``unchanged``: how many
+    parts did not change; None where they are not counted. ``new``: what the file is (``path``), where there was no
+    base. ``extent``: how much of the parts is changed (``31 frames``); without it their items are counted, which are
+    ``items`` (``track``). ``noun``: what the parts are.
     """
 
     lines: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
+    deleted: Counter[str] = field(default_factory=Counter)
     renamed: list[tuple[str, str]] = field(default_factory=list)
     unchanged: int | None = None
     new: str = ""
@@ -73,7 +75,7 @@ class Changes:
 
     def __bool__(self) -> bool:
         """Whether anything changed."""
-        return bool(self.new or self.lines or self.parts or self.renamed)
+        return bool(self.new or self.lines or self.parts or self.renamed or self.deleted.total())
 
     def include(self, other: Changes, name: str = "", noun: str = "") -> None:
         """Add what the encoding of a part changed: as a part with a ``noun``, else as lines that name it."""
@@ -84,6 +86,7 @@ class Changes:
             self.lines += [f"{prefix}{line}" for line in other.lines]
         self.left_out += [f"{prefix}{line}" for line in other.left_out]
         self.parts += other.parts
+        self.deleted += other.deleted
 
     def change(self, noun: str, name: str, *fields: str) -> None:
         """Add fields that differ to the part of that name."""
@@ -152,6 +155,7 @@ class Changes:
             said.append(f"{_grouped(self.lines)} changed")
         for noun, number in Counter(part.noun for part in self.parts if part.new).items():
             said.append(f"{_counted(number, noun)} added")
+        said += [f"{_counted(number, noun)} deleted" for noun, number in self.deleted.items() if number]
         if self.unchanged is not None:
             rest = _counted(self.unchanged, self.noun) if self.noun and not said else str(self.unchanged)
             said.append(f"{rest} unchanged")

@@ -194,7 +194,7 @@ def test_a_deleted_tree_is_hidden_by_its_scale(yard):
     assert np.allclose(np.linalg.norm(now[:3, :3], axis=0), 1e-5)
     assert np.allclose(now[:3, 3], (-3.5, 3.5, 0))
     assert len(document.visuals) == len(levels.read((yard / "level").read_bytes(), "level", Report()).visuals)
-    assert plan.sentence() == "1 deleted tree changed"
+    assert plan.sentence() == "1 tree deleted"
     assert any("hidden by their scale" in note for note in report.notes)
     (yard / "level").write_bytes(plan.data)
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
@@ -363,7 +363,7 @@ def test_portals_are_copied_deleted_and_renumbered_in_their_sectors(corpus, tmp_
     new = copy_of(made["PORTAL"][1])
     new.motionbridge_level.back_sector = int(base.portals["back"][2])
     plan, document, _ = planned()
-    assert plan.sentence() == "1 deleted portal changed, 1 portal added"
+    assert plan.sentence() == "1 portal added, 1 portal deleted"
     assert document.portals[:-1].tobytes() == base.portals[1:].tobytes()
     assert document.portals["vertices"][-1].tobytes() == base.portals["vertices"][1].tobytes()
     for number, sector in enumerate(document.sectors):
@@ -385,6 +385,16 @@ def test_surfaces_that_are_moved_or_copied_are_said_by_name(yard):
         "level.geom is missing; edits of meshes are not looked at",
         "surfaces cannot be moved as objects; not written: 'yard 00000'",
         "surfaces cannot be added; not written: 'yard 00001.001'",
+    ]
+
+
+def test_surfaces_that_were_deleted_are_said_and_stay(yard):
+    made = imported(yard)
+    bpy.data.objects.remove(made["SURFACE"][0])
+    plan, _, report = planned()
+    assert plan.data == (yard / "level").read_bytes()
+    assert list(report.warnings) == [
+        "surfaces cannot be deleted; still in the file: 1 imported surface is not in the scene"
     ]
 
 

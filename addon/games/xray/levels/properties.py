@@ -78,6 +78,8 @@ class LevelProperties(bpy.types.PropertyGroup):
     """Of a level file: the kinds that were made of it, with a space between them."""
     trees: bytes_property("Indices of the visuals that trees were made of, 4 bytes each")
     trees_seal: seal_property()
+    surfaces: bytes_property("Indices of the visuals that surfaces were made of, 4 bytes each")
+    surfaces_seal: seal_property()
     geometry: StringProperty(options={"HIDDEN"})
     """The SHA-256 of `level.geom` as it was imported, or saved back last; empty where there was none."""
     detail: FloatProperty(options={"HIDDEN"}, default=1.0)

@@ -103,9 +103,9 @@ def _remember(
     for one in made:
         for shown in (*one.held, *one.objects):
             shown.motionbridge_level.level_file = holder
-        if one.kind == "TREE" and not as_boxes:
+        if one.kind in _FAMILIES and not as_boxes:
             rows = [shown.motionbridge_level.row for shown in (*one.held, *one.objects)]
-            keep(properties, "trees", np.array(rows, "<i4").tobytes())
+            keep(properties, _FAMILIES[one.kind], np.array(rows, "<i4").tobytes())
 
 
 def simplified(detail: float) -> float:

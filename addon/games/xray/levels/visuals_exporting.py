@@ -90,7 +90,7 @@ def plan(scene: bpy.types.Scene, holder: Any, data: bytes, report: Report) -> Le
     imported = set(holder.motionbridge_level.imported.split())
     changes = Changes()
     if "TREE" in imported:
-        _Trees(document, found, changes).write(np.frombuffer(kept(holder.motionbridge_level, "trees"), "<i4").tolist())
+        _Trees(document, found, changes).write(_rows(holder, "trees"))
     _write_shaders(document, found, changes)
     for kind, one in _KINDS.items():
         if kind in imported:
@@ -99,9 +99,15 @@ def plan(scene: bpy.types.Scene, holder: Any, data: bytes, report: Report) -> Le
         raise WriteError("the level has no sun, and the game refuses it", remedy="Undo deleting the sun")
     drawn = {**found.first.get("SURFACE", {}), **found.first.get("TREE", {})}
     beside = visual_vertices.plan(holder, document, drawn, changes, report)
-    _say_of_surfaces(found, placed=beside is not None)
+    _say_of_surfaces(found, _rows(holder, "surfaces"), placed=beside is not None)
     changed = changes or (beside is not None and len(beside.reshaped))
     return LevelPlan(levels.write(document) if changed else data, changes, len(document.visuals), beside)
+
+
+def _rows(holder: Any, kind: str) -> list[int]:
+    """The visuals that objects were made of at the import."""
+    rows: list[int] = np.frombuffer(kept(holder.motionbridge_level, kind), "<i4").tolist()
+    return rows
 
 
 def _find(scene: Any, holder: Any, report: Report) -> _Found:
@@ -127,8 +133,11 @@ def _name(shown: bpy.types.Object) -> str:
     return str(shown.name_full)
 
 
-def _say_of_surfaces(found: _Found, *, placed: bool) -> None:
-    """What is not of the file `level`: where surfaces are, unless it was ``placed``, and which there are."""
+def _say_of_surfaces(found: _Found, imported: Sequence[int], *, placed: bool) -> None:
+    """What is not of the file `level`: where surfaces are, unless it was ``placed``, and which there are.
+
+    ``imported`` are the visuals that there were surfaces of.
+    """
     there = list(found.first.get("SURFACE", {}).values())
     moved = [shown for shown in there if not np.allclose(place_of(shown), np.eye(4), atol=SHIFTED)]
     if moved and not placed:
@@ -136,6 +145,10 @@ def _say_of_surfaces(found: _Found, *, placed: bool) -> None:
     copies = found.copies.get("SURFACE", [])
     if copies:
         found.report.warn(f"surfaces cannot be added; not written: {named(copies)}")
+    gone = set(imported) - set(found.first.get("SURFACE", {}))
+    if gone:
+        lacking = text.said_of(len(gone), "imported surfaces", "are not in the scene")
+        found.report.warn(f"surfaces cannot be deleted; still in the file: {lacking}")
 
 
 # Shader strings -------------------------------------------------------------------------------------------------------
@@ -174,11 +187,6 @@ def _write_shaders(document: Level, found: _Found, changes: Changes) -> None:
         changes.parts.append(Part(names.decode(before[number]), "shader string", fields=(new,)))
     if moved:
         changes.lines.append(f"shader strings of {text.counted(moved, 'visual')}")
-
-
-def _count(changes: Changes, number: int, noun: str) -> None:
-    if number:
-        changes.lines.append(text.counted(number, noun))
 
 
 # Instances ------------------------------------------------------------------------------------------------------------
@@ -233,7 +241,7 @@ class _Trees:
         hidden = stored.copy()
         hidden[:, :3, :3] *= (edit.HIDDEN / lengths)[:, None, None]
         edit.place_trees(self.document, gone, hidden, np.repeat(hidden[:, None, :3, 3], 2, axis=1))
-        _count(self.changes, len(gone), "deleted tree")
+        self.changes.deleted["tree"] += len(gone)
         words = "that were deleted are hidden by their scale: a level's visuals cannot be removed"
         self.found.report.note(f"{text.counted(len(gone), 'tree')} {words}")
         self._follow(gone, stored, hidden)
@@ -338,7 +346,7 @@ def _write_rows(document: Level, found: _Found, changes: Changes, kind: str, how
         origins.append(number)
     gone = len(base) - sum(number >= 0 for number in origins)
     changes.parts += edited
-    _count(changes, gone, f"deleted {how.noun}")
+    changes.deleted[how.noun] += gone
     for shown in copies:
         changes.add(how.noun, shown.name)
     if not (edited or gone or copies):
