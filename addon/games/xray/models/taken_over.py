@@ -2,8 +2,8 @@
 
 It keeps everything in one group of properties named ``xray`` on each data-block and bone. Numbers mean the same as
 here: collision shapes in the bone's axes, joint limits with the editor's sign. Blender stores an enumeration as the
-index of its item, so the kind of a joint is known for certain only while blender-xray is enabled. Source: the
-properties that its versions 2.x declare.
+index of its item, so the kind of a joint is known for certain only while blender-xray is enabled. The names are those
+of its versions 2.x as far as they are known here; no rig that it saved was at hand to try them on.
 """
 
 from __future__ import annotations
