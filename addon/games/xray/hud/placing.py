@@ -38,7 +38,7 @@ class Part(NamedTuple):
 
 def place(shown: Any, matrix: Floats, order: str) -> None:
     """Location and Euler angles of an object: ``matrix`` (4, 4) of the game, relative to what the object is below."""
-    there = Matrix((_EXCHANGED @ matrix @ _EXCHANGED).tolist())
+    there: Any = Matrix((_EXCHANGED @ matrix @ _EXCHANGED).tolist())
     shown.rotation_mode = order
     shown.location, shown.rotation_euler = there.to_translation(), there.to_euler(order)
 

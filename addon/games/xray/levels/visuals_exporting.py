@@ -284,7 +284,8 @@ def _moved(stored: Floats, now: Floats) -> tuple[NDArray[np.int64], Floats]:
     which, places = [], []
     for number in np.flatnonzero(far).tolist():
         # What Blender makes of a matrix: what is sheared is shown without it.
-        as_shown = np.array(Matrix.LocRotScale(*Matrix(stored[number].tolist()).decompose()), np.float64)
+        parts: Any = Matrix(stored[number].tolist()).decompose()
+        as_shown = np.array(Matrix.LocRotScale(*parts), np.float64)
         if not _differ(now[number : number + 1], as_shown[None])[0]:
             continue
         place = now[number]
