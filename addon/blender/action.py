@@ -144,16 +144,19 @@ def key_frames(first: int, count: int, step: float) -> NDArray[np.float32]:
     return (first + step * np.arange(count)).astype(np.float32)
 
 
-def frame_range(action: Any, step: float = 1.0, imported: int | None = None) -> tuple[int, int]:
+def frame_range(
+    action: Any, step: float = 1.0, imported: int | None = None, *, is_cut: bool = False
+) -> tuple[int, int]:
     """First frame and number of keys ``step`` apart: the range set on the action, else that of its keys.
 
     ``imported`` keys an action has that came from a file. Keys of bones behind them make it longer while the range set
-    on it is as long as that, or none is set. No key makes it shorter: bones that stand still have one key.
+    on it is as long as that, or none is set; but not where the range left keys out when it was saved (``is_cut``). No
+    key makes it shorter: bones that stand still have one key.
     """
     start, end = (action.frame_start, action.frame_end) if action.use_frame_range else action.curve_frame_range
     first = round(start)
     count = max(round((end - first) / step), 0) + 1
-    if imported is None or (action.use_frame_range and count != imported):
+    if imported is None or (action.use_frame_range and (is_cut or count != imported)):
         return first, count
     last = first + step * (imported - 1)
     end = max(key_ends(action, first, last)[1], last)

@@ -248,6 +248,26 @@ def test_the_frame_range_makes_a_motion_shorter_and_the_report_says_so(game, tmp
     assert library.motions[0].frames == 11
 
 
+def test_keys_that_were_left_out_do_not_come_back_with_the_next_save(game):
+    rig, action = walk_of(game)
+    action.frame_end = 10
+    assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
+    saved = (game / "humanoid.omf").read_bytes()
+    assert motions_in(game / "humanoid.omf").library.motions[0].frames == 11
+    assert "CANCELLED" in bpy.ops.motionbridge.save_back(), "nothing was edited since"
+    assert (game / "humanoid.omf").read_bytes() == saved
+    rig.pose.bones["root"].location.x += 1
+    rig.pose.bones["root"].keyframe_insert("location", frame=5)
+    assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
+    assert motions_in(game / "humanoid.omf").library.motions[0].frames == 11
+    action.frame_end = 24
+    assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
+    assert motions_in(game / "humanoid.omf").library.motions[0].frames == 25
+    key(action, "root", 30)
+    assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
+    assert motions_in(game / "humanoid.omf").library.motions[0].frames == 31, "keys lengthen it again"
+
+
 def test_keys_before_the_first_frame_are_said_to_stay_behind(game, tmp_path):
     rig, action = walk_of(game)
     key(action, "root", -10)

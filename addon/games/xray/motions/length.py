@@ -44,7 +44,7 @@ def frames_of(action: Any, imported: int | None) -> tuple[int, int]:
     if action.motionbridge_skeletal.is_skeletal and not kept(action.motionbridge_motion, "body"):
         first, last = frames_of_skeletal(action)
         return first, round((last - first) / step) + 1
-    return actions.frame_range(action, step, imported)
+    return actions.frame_range(action, step, imported, is_cut=action.motionbridge_motion.is_cut)
 
 
 def ends_of(action: Any) -> tuple[int, int]:
@@ -71,8 +71,12 @@ def drawn_ends(action: Any) -> tuple[int, int]:
 
 
 def set_length(action: Any, frames: int) -> None:
-    """Let the action's frame range be that of a motion of so many frames."""
-    actions.set_length(action, frames, action.motionbridge_motion.frame_step)
+    """Let the action's frame range be that of a motion of so many frames; keys behind it do not come back."""
+    step = action.motionbridge_motion.frame_step
+    actions.set_length(action, frames, step)
+    first, last = round(action.frame_start), round(action.frame_start) + step * (frames - 1)
+    left_out = actions.key_ends(action, first, last)[1] > last + actions.NEAR
+    action.motionbridge_motion.is_cut = action.use_frame_range and left_out
 
 
 def warn(action: Any, frames: tuple[int, int], before: int | None, report: Report) -> None:

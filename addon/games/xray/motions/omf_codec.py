@@ -229,6 +229,7 @@ class Builders:
         clip = decode_motion(motion, bones, definition)
         step = action.motionbridge_motion.frame_step
         writer.rebuild(action, clip, tracks, actions.frame_range(action, step)[0], step)
+        action.motionbridge_motion.is_cut = False
         marks.store(action, clip.markers)
 
     def missing(self) -> list[str]:
@@ -269,7 +270,7 @@ class Unedited:
         marks = [(mark.name, [(one.start, one.end) for one in mark.intervals]) for mark in motion.marks]
         of_action = (
             (place, motion.motion_name, motion.imported_name, motion.body_seal),
-            (action.use_frame_range, action.frame_start, action.frame_end, motion.frame_step),
+            (action.use_frame_range, action.frame_start, action.frame_end, motion.frame_step, motion.is_cut),
             (motion_files.flags_of(motion), motion.bone_or_part, [getattr(motion, name) for name in TIMING]),
             (marks, [(marker.name, marker.frame) for marker in action.pose_markers]),
         )

@@ -94,6 +94,10 @@ class MotionProperties(bpy.types.PropertyGroup):
     frame_step: FloatProperty(
         name="Frames per Key", description="Frames between two keys of the game", default=1.0, options={"HIDDEN"}
     )
+    is_cut: BoolProperty(
+        description="Keys behind the action's frame range were left out of the file when it was saved",
+        options={"HIDDEN"},
+    )
     flags: EnumProperty(
         name="Flags", items=[(*item[:3], "NONE", item[3]) for item in FLAG_ITEMS], options={"ENUM_FLAG"}
     )
