@@ -279,8 +279,14 @@ def drop(*paths: Path, kind: str = "VIEW_3D") -> Steps:
 
 
 def confirm() -> Steps:
-    """Return in a dialog."""
-    yield from key("RET")
+    """Return in a dialog, with the mouse in the window's corner: over a text field Return would begin to edit it."""
+    for aside in (4, 1):
+        window().event_simulate(type="MOUSEMOVE", value="NOTHING", x=aside, y=aside)
+        yield
+        yield
+    press("RET")
+    yield
+    yield
 
 
 def step(message: str) -> None:
