@@ -1,7 +1,5 @@
 """Vertices of a compiled level that were edited in place, in level.geom and level.geomx; everything else stays."""
 
-import shutil
-
 import bpy
 import numpy as np
 import pytest
@@ -15,10 +13,9 @@ from addon.games.plan import OtherBase
 from addon.games.xray.levels import exporting
 from addon.games.xray.levels import folder as level_folder
 from addon.games.xray.options import LevelFolderOptions
+from tests.blender.test_level_saving import FILES, copied
 from tests.blender.test_level_visuals import column
 from tests.real_files import corpus_files
-
-FILES = ("level", "level.geom", "level.geomx")
 
 
 def imported(folder, **options):
@@ -46,14 +43,6 @@ def saved(folder):
         assert len(now) == len(data)
         different[name] = int((np.frombuffer(now, np.uint8) != np.frombuffer(data, np.uint8)).sum())
     return sentence, report, {name: count for name, count in different.items() if count}
-
-
-def copied(source, target):
-    target.mkdir(parents=True)
-    for name in FILES:
-        if (source / name).is_file():
-            shutil.copy(source / name, target / name)
-    return target
 
 
 @pytest.fixture

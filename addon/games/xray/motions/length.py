@@ -74,7 +74,8 @@ def set_length(action: Any, frames: int) -> None:
     """Let the action's frame range be that of a motion of so many frames; keys behind it do not come back."""
     step = action.motionbridge_motion.frame_step
     actions.set_length(action, frames, step)
-    first, last = round(action.frame_start), round(action.frame_start) + step * (frames - 1)
+    first = round(action.frame_start)
+    last = first + step * (frames - 1)
     left_out = actions.key_ends(action, first, last)[1] > last + actions.NEAR
     action.motionbridge_motion.is_cut = action.use_frame_range and left_out
 
