@@ -241,7 +241,7 @@ class MOTIONBRIDGE_UL_hud_actions(BlenderList):
             names.label(text=speeds, translate=False)
 
     def filter_items(self, _context: bpy.types.Context, data: Any, _property: str) -> tuple[list[int], list[int]]:
-        """Those that have what is typed in their key or in a name of a motion."""
+        """The actions whose key, or the name of a motion, contains the typed text."""
         fits = name_filter(self.filter_name, regular=False)
         rows = data.actions
         known = [any(map(fits, (row.name, row.hands_motion, row.item_motion))) for row in rows]

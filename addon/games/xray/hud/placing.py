@@ -120,7 +120,7 @@ def show(hands: Any) -> None:
 
 
 def moved(hands: Any) -> dict[str, str]:
-    """Key -> text of what the transforms say otherwise than the values: nothing where nothing was moved.
+    """Config key -> new value of each object that was moved; empty where nothing was.
 
     Six decimals, as the game's own tuner writes them. Of an object only its position or only its angles are given
     where the other is as it was.
