@@ -95,6 +95,7 @@ class MotionProperties(bpy.types.PropertyGroup):
         name="Frames per Key", description="Frames between two keys of the game", default=1.0, options={"HIDDEN"}
     )
     is_cut: BoolProperty(
+        name="Keys Left Out",
         description="Keys behind the action's frame range were left out of the file when it was saved",
         options={"HIDDEN"},
     )
