@@ -64,27 +64,6 @@ def untouched(
     return near
 
 
-@np.errstate(invalid="ignore")  # signalling NaNs of broken files
-def kept(values: NDArray[np.float32], base: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    """``values`` (rows, ...) with the bits of ``base`` where a whole row is unedited, and which rows (rows,) are not.
-
-    Rows that are equal to the bit cost one comparison: that is nearly all of them, in meshes of millions.
-    """
-    if not values.size:
-        return values, np.zeros(len(values), np.bool_)
-    ours, theirs = (np.ascontiguousarray(side, np.float32).reshape(len(side), -1) for side in (values, base))
-    differ = ours.view(np.int32) != theirs.view(np.int32)
-    touched: NDArray[np.bool_] = functools.reduce(np.logical_or, differ.T)
-    result = ours
-    rows = np.flatnonzero(touched)
-    if len(rows):
-        near = rows[untouched(ours[rows], theirs[rows].astype(np.float64)).all(axis=1)]
-        result = ours.copy()
-        result[near] = theirs[near]
-        touched[near] = False
-    return result.reshape(values.shape), touched
-
-
 def untouched_rotations(
     values: NDArray[Any], base: NDArray[Any], quantum: NDArray[Any] | float, *, steps: float = KEYED
 ) -> NDArray[np.bool_]:

@@ -6,6 +6,7 @@ Everything else is new, and no new number may be NaN or infinite; those of a dam
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +33,27 @@ def sources(stored: NDArray[Any] | None, count: int, base_count: int, *, unique:
     return np.where(usable & first_of_each(rows) if unique else usable, rows, -1)
 
 
+@np.errstate(invalid="ignore")  # signalling NaNs of broken files
+def kept(values: NDArray[np.float32], base: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """``values`` (rows, ...) with the bits of ``base`` where a whole row is unedited, and which rows (rows,) are not.
+
+    Rows that are equal to the bit cost one comparison: that is nearly all of them, in meshes of millions.
+    """
+    if not values.size:
+        return values, np.zeros(len(values), np.bool_)
+    ours, theirs = (np.ascontiguousarray(side, np.float32).reshape(len(side), -1) for side in (values, base))
+    differ = ours.view(np.int32) != theirs.view(np.int32)
+    touched: NDArray[np.bool_] = functools.reduce(np.logical_or, differ.T)
+    result = ours
+    rows = np.flatnonzero(touched)
+    if len(rows):
+        near = rows[quantum.untouched(ours[rows], theirs[rows].astype(np.float64)).all(axis=1)]
+        result = ours.copy()
+        result[near] = theirs[near]
+        touched[near] = False
+    return result.reshape(values.shape), touched
+
+
 def over(
     values: NDArray[Any],
     base: NDArray[Any],
@@ -45,9 +67,9 @@ def over(
     mine, theirs = (values, base) if shown is None else shown
     known = np.flatnonzero(source >= 0)
     result, changed = values.copy(), np.ones(len(values), np.bool_)
-    kept, changed[known] = quantum.kept(mine[known], theirs[source[known]])
+    unedited, changed[known] = kept(mine[known], theirs[source[known]])
     if shown is None:
-        result[known] = kept
+        result[known] = unedited
     else:
         same = known[~changed[known]]
         result[same] = base[source[same]]

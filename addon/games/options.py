@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any, ClassVar, NamedTuple, dataclass_transform
@@ -16,13 +17,15 @@ class Option(NamedTuple):
     """A field of `Options`: its default, or the function that makes it.
 
     ``declared`` is what a property of Blender is declared with, None for what users do not set; ``suffixes`` those of
-    the files that a path may name, None for what is no path.
+    the files that a path may name, None for what is no path; ``value`` of an identifier, for a property that lists
+    other things than the members of an enumeration.
     """
 
     default: Any = None
     declared: dict[str, Any] | None = None
     suffixes: tuple[str, ...] | None = None
     make: Callable[[], Any] | None = None
+    value: Callable[[str], Any] | None = None
 
 
 def option(default: Any, name: str, description: str, **declared: Any) -> Any:
@@ -35,6 +38,19 @@ def choice(
 ) -> Any:
     """One member of an enumeration, or a set of them; ``items`` are named as its members are."""
     return option(default, name, description, items=items, **declared)
+
+
+def listed(
+    chosen: str, value: Callable[[str], Any], name: str, description: str, items: Sequence[tuple[str, str, str]]
+) -> Any:
+    """What ``value`` makes of the identifier of one of ``items``; ``chosen`` is that of the default."""
+    declared = {"name": name, "description": description, "items": items, "default": chosen}
+    return Option(None, declared, make=lambda: value(chosen), value=value)
+
+
+def number_or_none(identifier: str) -> int | None:
+    """For `listed`: whole numbers, and one identifier such as ``AUTOMATIC`` that stands for None."""
+    return int(identifier) if identifier.isdigit() else None
 
 
 def path(name: str, description: str, *suffixes: str) -> Any:
@@ -63,7 +79,8 @@ class Options:
         own = {name: value if isinstance(value, Option) else Option(value) for name, value in found.items()}
         for name, field in own.items():
             setattr(cls, name, field.default)
-        cls.FIELDS = cls.FIELDS | own
+        inherited = [base.FIELDS for base in reversed(cls.__bases__) if issubclass(base, Options)]
+        cls.FIELDS = {name: field for fields in [*inherited, own] for name, field in fields.items()}
 
     def __init__(self, **given: Any) -> None:
         """Raises `TypeError` if a name is not a field's."""
@@ -95,3 +112,29 @@ class HiddenKeysOptions(Options):
         HIDDEN_KEYS,
         options={"SKIP_SAVE"},
     )
+
+
+class FittingOptions(Options):
+    """How closely curves are fitted where keys cannot be taken as they are."""
+
+    millimetres: float = option(
+        0.1,
+        "Tolerance (mm)",
+        "Largest distance between a fitted curve and the sampled values",
+        min=0.001,
+        soft_max=10.0,
+        precision=3,
+    )
+    degrees: float = option(
+        0.01,
+        "Tolerance (°)",
+        "Largest error of a fitted rotation, in degrees",
+        min=0.0001,
+        soft_max=1.0,
+        precision=4,
+    )
+
+    @property
+    def tolerance(self) -> tuple[float, float]:
+        """In metres and radians."""
+        return self.millimetres / 1000, math.radians(self.degrees)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -25,15 +25,16 @@ class OtherBase(Enum):
 
 @dataclass
 class FilePlan:
-    """A file that could be written: nothing is on disk before `write`. ``changes`` tells what is different in it.
-
-    ``beside``: files that belong to it and change with it; they are written before it.
-    """
+    """A file that could be written: nothing is on disk before `write`. ``changes`` tells what is different in it."""
 
     path: str
     data: bytes
     changes: Any
-    beside: Sequence[FilePlan] = field(default=(), kw_only=True)
+
+    @property
+    def plans(self) -> Sequence[FilePlan]:
+        """A plan for each file that is written, in that order."""
+        return (self,)
 
     def sentence(self) -> str:
         """What will change, in one sentence."""
@@ -46,28 +47,29 @@ class FilePlan:
 
     def is_saved(self) -> bool:
         """Whether the file on disk is what would be written."""
-        return digest_on_disk(self.path) == self.digest and all(one.is_saved() for one in self.beside)
+        return digest_on_disk(self.path) == self.digest
 
     def refuse_unwritable(self) -> None:
         """Raises the `WriteError` that `write` would raise, as far as that can be said before."""
-        for one in self.beside:
-            one.refuse_unwritable()
         files.refuse_unwritable(self.path)
 
     def write(self, *, backup: bool = False) -> None:
-        """Put each file on disk in one step. Raises `WriteError`."""
-        for one in self.beside:
-            one.write(backup=backup)
+        """Put the file on disk in one step. Raises `WriteError`."""
         files.write_atomically(self.path, self.data, backup=backup)
 
 
 class Together(FilePlan):
-    """Several files that are written one after the other; those that nothing changes in are left alone."""
+    """Several files in one save, written one after the other."""
 
-    def __init__(self, path: str, plans: Sequence[FilePlan]) -> None:
-        """``path`` of the file that names them all."""
-        super().__init__(path, b"", None)
-        self.plans = [plan for plan in plans if not plan.is_saved()]
+    def __init__(self, path: str, plans: Sequence[FilePlan], data: bytes = b"", changes: Any = None) -> None:
+        """``path`` of the file that names them all, with its ``data`` and ``changes`` where it is one of them."""
+        super().__init__(path, data, changes)
+        self._plans = plans
+
+    @property
+    def plans(self) -> Sequence[FilePlan]:
+        """As given."""
+        return self._plans
 
     def sentence(self) -> str:
         """What will change in each file."""

@@ -86,7 +86,7 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
                 before += len(library.motions_of(file))
                 made.append(plan)
         made += saving.plan_configs(hands, saving.Inherited[self.inherited], report)
-        return plans.Together(self.path(context), made)
+        return plans.Together(self.path(context), [one for one in made if not one.is_saved()])
 
     def put(self, context: bpy.types.Context, plan: Any, *, backup: bool) -> None:
         """Write one file after the other, and remember each: a later one may be refused."""

@@ -22,6 +22,13 @@ def fields(layout: bpy.types.UILayout) -> Any:
     return layout
 
 
+def draw_tolerances(layout: bpy.types.UILayout, operator: Any) -> None:
+    """How closely curves are fitted, in place and rotation, as a pair."""
+    column = layout.column(align=True)
+    column.prop(operator, "millimetres")
+    column.prop(operator, "degrees")
+
+
 def paragraph(layout: Any, text: str, letters: int, icon: str = "NONE") -> None:
     """Labels for a text, which Blender does not break by itself; the icon stands at the first."""
     for number, line in enumerate(textwrap.wrap(text, letters)):

@@ -34,6 +34,8 @@ def _property(one: Option) -> Any:
     declared = dict(one.declared or {})
     if one.suffixes is not None:
         declared |= {"search": offered_paths(*one.suffixes), "search_options": {"SUGGESTION"}}
+    if one.value is not None:
+        return EnumProperty(**declared)
     if isinstance(one.default, Enum):
         return EnumProperty(default=one.default.name, **declared)
     if isinstance(one.default, frozenset):
@@ -51,6 +53,8 @@ def options_from(operator: Any, options: type[Chosen], **others: Any) -> Chosen:
 def _value(value: Any, one: Option) -> Any:
     if one.suffixes is not None:
         return bpy.path.abspath(value)
+    if one.value is not None:
+        return one.value(value)
     if isinstance(one.default, Enum):
         return type(one.default)[value]
     if isinstance(one.default, frozenset):

@@ -49,6 +49,17 @@ _ready: dict[str, Any] = {}
 """Name of an operator -> the plans of one that hands over to the next."""
 
 
+def base_file(*items: tuple[str, str, str]) -> Any:
+    """The option that says what a save starts from."""
+    return EnumProperty(
+        name="Base File",
+        description="The file on disk has changed since import",
+        items=items,
+        default="REFUSE",
+        options={"SKIP_SAVE"},
+    )
+
+
 class Preview:
     """What the dialog shows of one choice of options: a plan, or why there is none.
 
@@ -256,13 +267,7 @@ class SaveBack(Operation, BackupChoice):
 class SaveBackOntoEither(SaveBack):
     """Saves that start from the file on disk or from the file as it was imported."""
 
-    if_changed: EnumProperty(
-        name="Base File",
-        description="The file on disk has changed since import",
-        items=BASES,
-        default="REFUSE",
-        options={"SKIP_SAVE"},
-    )
+    if_changed: base_file(*BASES)
 
 
 class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperator):

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
-from bpy.props import EnumProperty
 
 from ..blender import scope
 from ..core.report import Report
 from ..games import plan as plans
 from ..games.descent3 import model_export
 from ..games.descent3.model_properties import holder_of as model_of
+from ..games.options import FittingOptions
 from ..games.xray.levels import exporting as level_export
 from ..games.xray.levels.properties import holder_of as level_of
 from ..games.xray.models import editor_exporting, editor_motions
@@ -20,9 +20,10 @@ from ..games.xray.motions import library, skl_codec
 from ..games.xray.options import PathExportOptions
 from ..games.xray.paths import path as paths
 from .bases import BlenderOperator
-from .curve_tolerances import Tolerances
 from .hidden_keys import hides_keys
-from .save_back import IMPORTED_BASES, NAMES_SHOWN, SaveBack, SaveBackOntoEither
+from .layouts import draw_tolerances
+from .options import properties_from
+from .save_back import IMPORTED_BASES, NAMES_SHOWN, SaveBack, SaveBackOntoEither, base_file
 from .target import active_rig, editor_model_of, lacks_rig
 from .translations import shown
 from .xray.motion_choices import EditorMotionChoices, rest_is_edited
@@ -83,7 +84,7 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, EditorMotionChoices
 
     def draw_options(self, _context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
         """How what has to be fitted is."""
-        self.draw_tolerances(layout)
+        draw_tolerances(layout, self)
 
     def details(self, plan: Any) -> list[str]:
         """The motions with their channels and fields."""
@@ -111,13 +112,7 @@ def _motion_line(change: "Part") -> str:
 class _OfOneObject(SaveBack):
     """What starts from the imported file alone, which stays what an edit is compared with."""
 
-    if_changed: EnumProperty(
-        name="Base File",
-        description="The file on disk has changed since import",
-        items=IMPORTED_BASES,
-        default="REFUSE",
-        options={"SKIP_SAVE"},
-    )
+    if_changed: base_file(*IMPORTED_BASES)
 
     def source(self, context: bpy.types.Context) -> Any:
         """The properties with ``path`` and ``saved``. Overridden by every operator."""
@@ -136,7 +131,10 @@ class _OfOneObject(SaveBack):
         self.source(context).saved = plan.digest
 
 
-class MOTIONBRIDGE_OT_path_save_back(_OfOneObject, Tolerances, BlenderOperator):
+FittingProperties: Any = properties_from(FittingOptions)
+
+
+class MOTIONBRIDGE_OT_path_save_back(_OfOneObject, FittingProperties, BlenderOperator):
     """Write the active object's path to its source file, after a preview of the changes, with a backup"""
 
     bl_idname = "motionbridge.path_save_back"
@@ -157,14 +155,14 @@ class MOTIONBRIDGE_OT_path_save_back(_OfOneObject, Tolerances, BlenderOperator):
     def planned(self, context: Any, report: Report) -> "FilePlan":
         """The path."""
         active = context.view_layer.objects.active
-        options = PathExportOptions(tolerance=self.tolerance())
+        options = PathExportOptions(millimetres=self.millimetres, degrees=self.degrees)
         return paths.plan_save_back(
             context, active, options=options, if_changed=plans.OtherBase[self.if_changed], report=report
         )
 
     def draw_options(self, _context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
         """How what has to be fitted is."""
-        self.draw_tolerances(layout)
+        draw_tolerances(layout, self)
 
 
 class MOTIONBRIDGE_OT_descent_save_back(_OfOneObject, BlenderOperator):
@@ -245,7 +243,7 @@ class MOTIONBRIDGE_OT_editor_model_save_back(_OfOneObject, EditorMotionChoices, 
     def draw_options(self, context: Any, layout: bpy.types.UILayout) -> None:
         """How curves are fitted, where there are motions."""
         if _motions_inside(editor_model_of(context)):
-            self.draw_tolerances(layout)
+            draw_tolerances(layout, self)
 
     def details(self, plan: Any) -> list[str]:
         """The meshes, bones, surfaces and motions with what is edited."""
@@ -301,7 +299,7 @@ class MOTIONBRIDGE_OT_level_save_back(_OfOneObject, BlenderOperator):
 
     def notes(self, plan: "FilePlan") -> list[str]:
         """The files that change with it."""
-        names = ", ".join(Path(one.path).name for one in plan.beside)
+        names = ", ".join(Path(one.path).name for one in plan.plans if one.path != plan.path)
         return [shown("Also written: {}").format(names)] if names else []
 
     def settle(self, context: Any, plan: Any) -> None:

@@ -1,5 +1,6 @@
 """Options are declared once: properties of operators come from the classes that imports and exports take."""
 
+import math
 from enum import Enum
 from types import SimpleNamespace
 
@@ -7,7 +8,7 @@ import bpy
 import pytest
 
 from addon.games.arma import options as arma
-from addon.games.options import Options, choice, made, option, path
+from addon.games.options import FittingOptions, Options, choice, listed, made, number_or_none, option, path
 from addon.games.xray import options as xray
 from addon.ui.options import options_from, properties_from
 
@@ -23,30 +24,38 @@ class Taste(Enum):
 ITEMS = (("SWEET", "Sweet", "As honey"), ("SALTY", "Salty", "As the sea"))
 
 
+VERSIONS = (("AUTOMATIC", "As before", "The file's"), ("5", "5", "The fifth"))
+
+
 class ToyOptions(Options):
     count: int = option(3, "Count", "How many", min=1)
     taste: Taste = choice(Taste.SALTY, "Taste", "Which taste", ITEMS)
     tastes: frozenset[Taste] = choice(frozenset({Taste.SWEET}), "Tastes", "Which tastes", ITEMS)
     table: str = path("Table", "A file", ".json")
+    version: int | None = listed(
+        "AUTOMATIC", number_or_none, "Version", "Which one", (("AUTOMATIC", "-", ""), ("5", "5", ""))
+    )
     hidden: bool = False
     names: list = made(list)
 
 
 def test_an_operator_has_a_property_for_each_option_that_is_shown():
     declared = properties_from(ToyOptions).__annotations__
-    assert list(declared) == ["count", "taste", "tastes", "table"]
+    assert list(declared) == ["count", "taste", "tastes", "table", "version"]
     assert declared["count"].keywords["min"] == 1
     assert declared["taste"].keywords["default"] == "SALTY"
     assert declared["tastes"].keywords["options"] == {"ENUM_FLAG"}
+    assert declared["version"].keywords["default"] == "AUTOMATIC"
     assert "search" in declared["table"].keywords
 
 
 def test_the_options_are_what_is_set_on_the_operator():
-    operator = SimpleNamespace(count=5, taste="SWEET", tastes={"SALTY", "SWEET"}, table="//names.json")
+    operator = SimpleNamespace(count=5, taste="SWEET", tastes={"SALTY", "SWEET"}, table="//names.json", version="5")
     found = options_from(operator, ToyOptions, hidden=True)
     assert (found.count, found.taste, found.tastes) == (5, Taste.SWEET, frozenset(Taste))
     assert (found.table, found.hidden, found.names) == (bpy.path.abspath("//names.json"), True, [])
     assert options_from(operator, ToyOptions, count=7).count == 7
+    assert (found.version, ToyOptions().version) == (5, None)
 
 
 def test_options_have_their_defaults_and_do_not_change():
@@ -64,13 +73,24 @@ def test_a_class_of_options_has_those_of_its_base_too():
         count: int = option(9, "Count", "How many")
         more: int = 1
 
+    class Both(More, FittingOptions):
+        """Of two bases: the first counts where both have a field."""
+
+    assert list(Both.FIELDS) == [*FittingOptions.FIELDS, *More.FIELDS]
+    assert (Both().more, Both(degrees=180).tolerance) == (1, (1e-4, math.pi))
     assert list(More.FIELDS) == [*ToyOptions.FIELDS, "more"]
     assert (More().count, ToyOptions().count, More(more=2).more) == (9, 3, 2)
 
 
 @pytest.mark.parametrize("kind", DECLARED, ids=lambda kind: kind.__name__)
 def test_every_choice_is_a_member(kind):
-    chosen = [one for one in kind.FIELDS.values() if one.declared and "items" in one.declared]
-    for one in chosen:
-        default = next(iter(one.default)) if isinstance(one.default, frozenset) else one.default
-        assert [item[0] for item in one.declared["items"]] == [member.name for member in type(default)]
+    made_now = kind()
+    for name, one in kind.FIELDS.items():
+        if not one.declared or "items" not in one.declared:
+            continue
+        identifiers = [item[0] for item in one.declared["items"]]
+        if one.value is not None:
+            assert getattr(made_now, name) in [one.value(identifier) for identifier in identifiers]
+        else:
+            default = next(iter(one.default)) if isinstance(one.default, frozenset) else one.default
+            assert identifiers == [member.name for member in type(default)]

@@ -157,7 +157,7 @@ def test_easing_the_game_lacks_is_fitted(easing) -> None:
     assert plan.sampled == ["easing or modifiers the game lacks"]
     check_poses(made, animation)
     counts = [len(envelope.keys) for envelope in animation.envelopes]
-    coarse = written(made, tolerance=(0.05, np.radians(5)))[1]
+    coarse = written(made, millimetres=50, degrees=5)[1]
     if easing in ("QUAD", "CUBIC", "BACK"):  # cubics themselves
         assert max(counts) == 3
     else:
@@ -184,7 +184,7 @@ def test_steps_of_stored_handles_are_told_where_they_cost_more_than_the_toleranc
         plan_export(bpy.context, made, "x.anm", options=PathExportOptions(version=version), report=report)
         assert any("steps of 0.98 ms" in line for line in report.lines()) == told, version
     report = Report()
-    patient = PathExportOptions(version=5, tolerance=(0.1, 0.1))
+    patient = PathExportOptions(version=5, millimetres=100, degrees=5)
     plan_export(bpy.context, made, "x.anm", options=patient, report=report)
     assert not report.lines()
     # What is told is what is lost.

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addon.core.quantum import KEYED, SAMPLED, kept, quantised, tolerance, untouched, untouched_rotations
+from addon.core.quantum import KEYED, SAMPLED, quantised, tolerance, untouched, untouched_rotations
+from addon.core.rebase import kept
 
 RANDOM = np.random.default_rng(22)
 Q = 1 / 32767

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import problems, quantum, rebase, space, text, triangles
+from ...core import problems, rebase, space, text, triangles
 from ...core.binary import Reader, Writer
 from ...core.changes import Changes
 from ...core.errors import WriteError
@@ -332,7 +332,7 @@ def _encode_vertices(
     if changes.resized("vertices", len(base.vertices), len(positions)):
         _check_positions(positions, name)
         return positions, True
-    vertices, touched = quantum.kept(positions, base.vertices)
+    vertices, touched = rebase.kept(positions, base.vertices)
     _check_positions(positions[touched], name)
     changes.count(touched, "positions")
     return vertices, bool(touched.any())

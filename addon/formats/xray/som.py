@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...core import problems, quantum, rebase, text
+from ...core import problems, rebase, text
 from ...core.changes import Changes
 from ...core.model import Attribute, Domain, Mesh
 from ...core.problems import Problem
@@ -81,7 +81,7 @@ def encode(mesh: Mesh, base: Occluders | None = None, weld: float | None = None)
     share = mesh.values(OCCLUSION, Domain.FACE)
     if share is None:
         share = np.where(source >= 0, rows["occlusion"], np.float32(DEFAULT_OCCLUSION))
-    rows["occlusion"], touched = quantum.kept(share.astype("<f4"), rows["occlusion"])
+    rows["occlusion"], touched = rebase.kept(share.astype("<f4"), rows["occlusion"])
     fresh = rows["occlusion"][touched | (source < 0)]
     rebase.refuse_not_finite(f"an occlusion of {mesh.name!r} is NaN or infinite", "Set it again", fresh)
     return occluders.with_rows(rows, base, _WORDS)

@@ -5,18 +5,15 @@ They are needed when the extension is enabled, so no format and no recipe is loa
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
 from ...formats.xray import omf
-from ..options import HiddenKeysOptions, Options, choice, made, option, path
+from ..options import FittingOptions, HiddenKeysOptions, Options, choice, listed, number_or_none, option, path
 from .motions.skeletal_properties import ROTATIONS
-
-TOLERANCE = (1e-4, math.radians(0.01))
-"""Metres and radians that what has to be fitted may be off."""
+from .paths.properties import VERSIONS
 
 
 def _fake_user() -> Any:
@@ -76,6 +73,13 @@ class ExportOptions(HiddenKeysOptions):
     rename: bool = True
 
 
+WIDTHS = (
+    ("AUTOMATIC", "Automatic", "8 bits if that moves no new key by more than 0.1 mm, otherwise 16 bits"),
+    ("NARROW", "8 Bit", "Small files, low precision"),
+    ("WIDE", "16 Bit", "Twice the size, 256 times the precision"),
+)
+
+
 class MotionExportOptions(ExportOptions):
     """How to write: translation width, and whether a motion that was renamed in the panel gets its new name.
 
@@ -83,19 +87,36 @@ class MotionExportOptions(ExportOptions):
     of which actions.
     """
 
-    width: omf.Width = made(lambda: omf.Width.AUTOMATIC)
+    width: omf.Width = listed(
+        "AUTOMATIC",
+        lambda name: omf.Width[name],
+        "Translation Keys",
+        "Precision of edited translation keys; the status bar shows the largest error",
+        WIDTHS,
+    )
     rename: bool = option(True, "Rename Motions", "Write the new names of motions that were renamed in the panel")
     look: bool = True
 
 
-class SkeletalExportOptions(ExportOptions):
-    """``tolerance`` (metres, radians) of what has to be fitted.
+class SkeletalExportOptions(ExportOptions, FittingOptions):
+    """``version`` of motions that are in no file yet: 6 or with marks 7 where it is None, or 5."""
 
-    ``version`` of motions that are in no file yet: 6 or with marks 7 where it is None, or 5.
-    """
-
-    tolerance: tuple[float, float] = TOLERANCE
     version: int | None = None
+
+
+class SkeletalFileOptions(SkeletalExportOptions):
+    """For a file of its own."""
+
+    version: int | None = listed(
+        "AUTOMATIC",
+        number_or_none,
+        "Version of New Motions",
+        "Version of motions that were not imported; imported motions keep theirs",
+        (
+            ("AUTOMATIC", "6, with Marks 7", "Read by every editor; handles are rounded to 0.98 ms and 0.98 mm"),
+            ("5", "5", "Handles are stored exactly; four times the size, no marks"),
+        ),
+    )
 
 
 class Rotation(Enum):
@@ -113,12 +134,11 @@ ROTATION_CHOICES = (
 )
 
 
-class SkeletalImportOptions(Options):
-    """``motions`` by name, None for all; ``tolerance`` (metres, radians) of what has to be fitted."""
+class SkeletalImportOptions(FittingOptions):
+    """``motions`` by name, None for all."""
 
     motions: Collection[str] | None = None
     rotation: Rotation = choice(Rotation.AUTOMATIC, "Rotation", "Rotation mode of the bones", ROTATION_CHOICES)
-    tolerance: tuple[float, float] = TOLERANCE
     fake_user: bool = _fake_user()
     assign_first: bool = True
     stash: bool = _stash()
@@ -158,14 +178,22 @@ class PathImportOptions(Options):
     play: bool = True
 
 
-class PathExportOptions(Options):
-    """``version`` 3, 4, 5 or None for the one it came in; tolerances (metres, radians) of what has to be sampled.
+class PathExportOptions(FittingOptions):
+    """``version`` 3, 4, 5 or None for the one it came in.
 
     ``banked``: what moves along a curve object tilts as the curve does.
     """
 
-    version: int | None = None
-    tolerance: tuple[float, float] = TOLERANCE
+    version: int | None = listed("AUTOMATIC", number_or_none, "Version", "Version of the file to write", VERSIONS)
+    millimetres: float = option(
+        0.1,
+        "Tolerance (mm)",
+        "Largest distance between a fitted curve and the sampled object; larger rounding of stored handles is "
+        "reported as a warning",
+        min=0.001,
+        soft_max=10.0,
+        precision=3,
+    )
     banked: bool = option(True, "Tilt with Curve", "An object that follows a curve object tilts with the curve")
 
 
@@ -190,11 +218,20 @@ class ModelImportOptions(Options):
 
 
 class ModelExportOptions(Options):
-    """``most_links`` bones a vertex may follow: 4, or 2 for Shadow of Chernobyl; ``backup`` keeps the old file."""
+    """``backup`` keeps the old file."""
 
     skeleton: bool = option(True, "Skeleton", "Bones with their rest pose, shapes and joints")
     meshes: bool = option(True, "Meshes", "Meshes with their weights and materials")
-    most_links: int = 4
+    most_links: int = listed(
+        "4",
+        int,
+        "Bones per Vertex",
+        "Greatest number of bones that move one vertex",
+        (
+            ("4", "Four", "Clear Sky and Call of Pripyat: up to four bones move a vertex"),
+            ("2", "Two", "Shadow of Chernobyl: up to two bones move a vertex"),
+        ),
+    )
     backup: bool = True
 
 

@@ -17,7 +17,7 @@ from ...games.xray.options import EditorModelExportOptions, ModelImportOptions
 from .. import layouts
 from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper
 from ..files import FileExport, FileImport, draw_backup, is_collection_exporter
-from ..layouts import fields
+from ..layouts import draw_tolerances, fields
 from ..operation import Operation, Outcome
 from ..options import options_from, properties_from
 from ..preferences import model_options
@@ -106,7 +106,7 @@ class EXPORT_SCENE_OT_xray_object(
         if self.motions and rig is not None and rig.type == "ARMATURE":
             self.draw_rest_change(layout, rig, "motionbridge_skeletal_files")
             self.draw_hidden_keys(layout, rig)
-            self.draw_tolerances(layout)
+            draw_tolerances(layout, self)
         draw_backup(layout, self, self.filepath)
 
     def run(self, context: Any, report: Report) -> Outcome:

@@ -136,12 +136,6 @@ def _sentence(made: "list[model.ImportedModel]") -> str:
     return text
 
 
-LINKS = (
-    ("4", "Four", "Clear Sky and Call of Pripyat: up to four bones move a vertex"),
-    ("2", "Two", "Shadow of Chernobyl: up to two bones move a vertex"),
-)
-
-
 class EXPORT_SCENE_OT_xray_ogf(ModelExportProperties, FileExport, ExportHelper, BlenderOperator):
     """Export an imported S.T.A.L.K.E.R. (X-Ray) model; unedited parts keep their bytes"""
 
@@ -152,9 +146,6 @@ class EXPORT_SCENE_OT_xray_ogf(ModelExportProperties, FileExport, ExportHelper, 
     filter_glob: StringProperty(default=kinds.MODELS.exported_glob, options={"HIDDEN"})
     collection: StringProperty(
         name="Source Collection", description="Export the model of this collection", options={"HIDDEN"}
-    )
-    most_links: EnumProperty(
-        name="Bones per Vertex", description="Greatest number of bones that move one vertex", items=LINKS, default="4"
     )
 
     @classmethod
@@ -181,7 +172,7 @@ class EXPORT_SCENE_OT_xray_ogf(ModelExportProperties, FileExport, ExportHelper, 
         """Plan and write."""
         path = self.named_file(kinds.MODELS)
         holder = model_to_export(context, self.collection)
-        options = options_from(self, ModelExportOptions, most_links=int(self.most_links), backup=self.backup)
+        options = options_from(self, ModelExportOptions, backup=self.backup)
         plan = model_export.export_model(context, holder, path, options, report)
         return Outcome(f"{Path(path).name}: {plan.sentence()}")
 

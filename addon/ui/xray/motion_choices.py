@@ -10,7 +10,6 @@ from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntPropert
 
 from ...core.errors import ReadError
 from ...core.report import Report
-from ...formats.xray import omf
 from ...games.xray import game_tree
 from ...games.xray.models.properties import remembered
 from ...games.xray.motions import files as motion_files
@@ -18,7 +17,6 @@ from ...games.xray.motions import library
 from ...games.xray.options import ExportOptions, MotionExportOptions, SkeletalExportOptions
 from .. import lists
 from ..bases import BlenderList, ExportHelper
-from ..curve_tolerances import Tolerances
 from ..hidden_keys import HiddenKeysChoice
 from ..layouts import fields
 from ..lists import TickedChoice, TickedRows
@@ -273,11 +271,6 @@ def _names(read: Callable[[Path], Iterable[str]], path: Path, _changed: int, _si
         return ()
 
 
-WIDTHS = (
-    ("AUTOMATIC", "Automatic", "8 bits if that moves no new key by more than 0.1 mm, otherwise 16 bits"),
-    ("NARROW", "8 Bit", "Small files, low precision"),
-    ("WIDE", "16 Bit", "Twice the size, 256 times the precision"),
-)
 SMALLEST_ERROR = 5e-7
 """Metres: what is less is 0.000 mm, the rounding of numbers and not of keys."""
 
@@ -288,6 +281,7 @@ def rest_is_edited(rig: bpy.types.Object | None, known: str) -> bool:
 
 
 RestProperties: Any = properties_from(ExportOptions)
+SkeletalExportProperties: Any = properties_from(SkeletalExportOptions)
 MotionExportProperties: Any = properties_from(MotionExportOptions)
 
 
@@ -303,27 +297,20 @@ class RestChoice(RestProperties):
             column.prop(chosen, "rest_change")
 
 
-class EditorMotionChoices(RestChoice, HiddenKeysChoice, Tolerances):
+class EditorMotionChoices(SkeletalExportProperties, RestChoice, HiddenKeysChoice):
     """Mixed into operators that write the editor's motions."""
 
-    def editor_motion_options(self, version: int | None = None) -> SkeletalExportOptions:
-        """The options as the export takes them; ``version`` of motions that are in no file yet."""
-        return options_from(self, SkeletalExportOptions, tolerance=self.tolerance(), version=version)
+    def editor_motion_options(self) -> SkeletalExportOptions:
+        """The options as the export takes them."""
+        return options_from(self, SkeletalExportOptions)
 
 
 class ExportChoices(MotionExportProperties, RestChoice, HiddenKeysChoice):
     """Mixed into operators that write motions of `.omf`."""
 
-    width: EnumProperty(
-        name="Translation Keys",
-        description="Precision of edited translation keys; the status bar shows the largest error",
-        items=WIDTHS,
-        default="AUTOMATIC",
-    )
-
     def motion_options(self) -> MotionExportOptions:
         """The options as the export takes them."""
-        return options_from(self, MotionExportOptions, width=omf.Width[self.width])
+        return options_from(self, MotionExportOptions)
 
     def draw_choices(self, layout: bpy.types.UILayout, rig: bpy.types.Object) -> None:
         """Options; the edited rest pose and hidden keys only where there are such."""

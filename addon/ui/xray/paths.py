@@ -5,18 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
+from bpy.props import BoolProperty, StringProperty
 
 from ...blender import scope
 from ...core.report import Report
 from ...games.xray import kinds
 from ...games.xray.options import PathExportOptions, PathImportOptions, Target
 from ...games.xray.paths import path as paths
-from ...games.xray.paths.properties import VERSIONS
 from ..bases import BlenderOperator, ExportHelper, ImportHelper
-from ..curve_tolerances import Tolerances
 from ..files import FileExport, FileImport, draw_backup, is_collection_exporter
-from ..layouts import fields, paragraph
+from ..layouts import draw_tolerances, fields, paragraph
 from ..operation import Operation, Outcome
 from ..options import options_from, properties_from
 from ..scene_rate import frames_said, match_scene, note_other_rates
@@ -108,7 +106,7 @@ def active_path(context: Any) -> Any:
 LETTERS_SHOWN = 30
 
 
-class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, Tolerances, ExportHelper, BlenderOperator):
+class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, ExportHelper, BlenderOperator):
     """Export the active object, camera or curve as a motion path of S.T.A.L.K.E.R. (X-Ray) with its own keys"""
 
     bl_idname = "export_scene.xray_anm"
@@ -118,20 +116,6 @@ class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, Tolerances, Exp
     filter_glob: StringProperty(default=kinds.PATHS.exported_glob, options={"HIDDEN"})
     collection: StringProperty(
         name="Source Collection", description="Export the moving object of this collection", options={"HIDDEN"}
-    )
-    version: EnumProperty(
-        name="Version", description="Version of the file to write", items=VERSIONS, default="AUTOMATIC"
-    )
-    millimetres: FloatProperty(
-        name="Tolerance (mm)",
-        description=(
-            "Largest distance between a fitted curve and the sampled object; larger rounding of stored "
-            "handles is reported as a warning"
-        ),
-        default=0.1,
-        min=0.001,
-        soft_max=10.0,
-        precision=3,
     )
 
     @classmethod
@@ -156,7 +140,7 @@ class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, Tolerances, Exp
         if active is not None and not self.collection:
             _draw_how(layout, active)
         layout.prop(self, "version")
-        self.draw_tolerances(layout)
+        draw_tolerances(layout, self)
         if self.collection or (active is not None and active.type == "CURVE"):
             layout.prop(self, "banked")
         draw_backup(layout, self, self.filepath)
@@ -164,8 +148,7 @@ class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, Tolerances, Exp
     def run(self, context: Any, report: Report) -> Outcome:
         """Plan and write."""
         file = self.named_file(kinds.PATHS)
-        version = None if self.version == "AUTOMATIC" else int(self.version)
-        options = options_from(self, PathExportOptions, version=version, tolerance=self.tolerance())
+        options = options_from(self, PathExportOptions)
         mover = mover_to_export(context, self.collection)
         with scope.progress(context, context.scene.frame_end) as step:
             plan = paths.plan_export(context, mover, file, options=options, report=report, progress=step)

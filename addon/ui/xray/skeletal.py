@@ -16,12 +16,11 @@ from ...games.xray.motions import exporting as motion_export
 from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import length as motion_length
 from ...games.xray.motions import library, skl_codec
-from ...games.xray.options import SkeletalImportOptions
+from ...games.xray.options import SkeletalFileOptions, SkeletalImportOptions
 from .. import listed_actions
 from ..bases import CALL, BlenderList, BlenderOperator, ExportHelper, ImportHelper
-from ..curve_tolerances import Tolerances
 from ..files import ArmatureExport, FileImport, draw_backup
-from ..layouts import fields
+from ..layouts import draw_tolerances, fields
 from ..lists import name_filter
 from ..operation import FileChoice, Operation, Outcome, hand_over
 from ..options import options_from, properties_from
@@ -36,7 +35,7 @@ from .motion_panels import EDITOR_MOTIONS
 SkeletalImportProperties: Any = properties_from(SkeletalImportOptions)
 
 
-class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, FileImport, MotionList, Tolerances, BlenderOperator):
+class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, FileImport, MotionList, BlenderOperator):
     """Import motions of the S.T.A.L.K.E.R. (X-Ray) editor onto the active armature, one action per motion"""
 
     bl_idname = "import_scene.xray_skl"
@@ -73,7 +72,7 @@ class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, FileImport, MotionList,
         self.draw_list(self.layout)
         layout = fields(self.layout.column())
         layout.prop(self, "rotation")
-        self.draw_tolerances(layout)
+        draw_tolerances(layout, self)
         for name in ("fake_user", "match_scene", "stash"):
             layout.prop(self, name)
 
@@ -90,7 +89,6 @@ class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, FileImport, MotionList,
                     self,
                     SkeletalImportOptions,
                     motions=chosen[path],
-                    tolerance=self.tolerance(),
                     assign_first=not actions,
                 )
                 done = len(actions)
@@ -171,13 +169,14 @@ CHOICES = (
     ("ALL", "All of the Armature", "Every action that moves bones of this armature, from any file"),
     ("ACTIVE", "Active Action", "The action that plays now"),
 )
-VERSIONS = (
-    ("AUTOMATIC", "6, with Marks 7", "Read by every editor; handles are rounded to 0.98 ms and 0.98 mm"),
-    ("5", "5", "Handles are stored exactly; four times the size, no marks"),
-)
 
 
-class EXPORT_SCENE_OT_xray_skl(ExistingMotions, ArmatureExport, EditorMotionChoices, ExportHelper, BlenderOperator):
+SkeletalFileProperties: Any = properties_from(SkeletalFileOptions)
+
+
+class EXPORT_SCENE_OT_xray_skl(
+    SkeletalFileProperties, ExistingMotions, ArmatureExport, EditorMotionChoices, ExportHelper, BlenderOperator
+):
     """Export actions as motions of the S.T.A.L.K.E.R. (X-Ray) editor; unedited motions keep their bytes"""
 
     bl_idname = "export_scene.xray_skl"
@@ -187,12 +186,6 @@ class EXPORT_SCENE_OT_xray_skl(ExistingMotions, ArmatureExport, EditorMotionChoi
     check_extension = None
     filter_glob: StringProperty(default=kinds.EDITOR_MOTIONS.exported_glob, options={"HIDDEN"})
     choose: EnumProperty(name="Motions", description="Which actions to export", items=CHOICES, default="FILE")
-    version: EnumProperty(
-        name="Version of New Motions",
-        description="Version of motions that were not imported; imported motions keep theirs",
-        items=VERSIONS,
-        default="AUTOMATIC",
-    )
 
     def suggest(self, context: bpy.types.Context) -> None:
         """The file the motions came from."""
@@ -230,7 +223,7 @@ class EXPORT_SCENE_OT_xray_skl(ExistingMotions, ArmatureExport, EditorMotionChoi
         self.draw_rest_change(layout, likely_rig(context), "motionbridge_skeletal_files")
         self.draw_hidden_keys(layout, likely_rig(context))
         layout.prop(self, "version")
-        self.draw_tolerances(layout)
+        draw_tolerances(layout, self)
         draw_backup(layout, self, self.filepath)
 
     def run(self, context: bpy.types.Context, report: Report) -> Outcome:
@@ -240,7 +233,7 @@ class EXPORT_SCENE_OT_xray_skl(ExistingMotions, ArmatureExport, EditorMotionChoi
             path += ".skls"
         rig = rig_to_export(context, self.collection)
         chosen = self._chosen(rig)
-        options = self.editor_motion_options(None if self.version == "AUTOMATIC" else int(self.version))
+        options = options_from(self, SkeletalFileOptions)
         with scope.object_mode(context), scope.progress(context, len(chosen)) as step:
             plan = motion_export.plan_export(
                 skl_codec.SKL,

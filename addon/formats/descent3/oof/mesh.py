@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import polygons, quantum, rebase, space
+from ....core import polygons, rebase, space
 from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Material, PolygonMesh
@@ -400,7 +400,7 @@ def _encode_uvs(mesh: PolygonMesh, base: SubObject, shape: _Shape, pairs: _Pairs
     if mesh.uvs is not None:
         result[own] = space.descent_uvs(mesh.uvs.astype(np.float32))[shape.mesh_corners[own]]
     slid = np.ones(len(result), np.bool_)
-    result[pairs.mine], slid[pairs.mine] = quantum.kept(result[pairs.mine], old)
+    result[pairs.mine], slid[pairs.mine] = rebase.kept(result[pairs.mine], old)
     message = f"a texture coordinate of {mesh.name!r} is NaN or infinite"
     rebase.refuse_not_finite(message, "Unwrap the face again", result[slid])
     return result, ~polygons.all_in_face(~slid, shape.counts)

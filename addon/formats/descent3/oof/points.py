@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import quantum, rebase, space
+from ....core import rebase, space
 from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.report import Report
@@ -219,7 +219,7 @@ def _special_point(point: Point, old: SpecialPoint | None) -> SpecialPoint:
     radius = np.float32(point.radius)
     if old is None:
         return SpecialPoint(strings.encode(point.name), strings.encode(point.properties), position, radius)
-    position = quantum.kept(position[None], old.position[None])[0][0]
+    position = rebase.kept(position[None], old.position[None])[0][0]
     same = radius == old.radius or (np.isnan(radius) and np.isnan(old.radius))
     name = strings.kept_or_encoded(point.name, old.name)
     return SpecialPoint(

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import names, quantum, space
+from ....core import names, rebase, space
 from ....core.changes import Changes
 from ....core.model import Domain, PolygonMesh, VertexWeights
 from ....core.report import Report
@@ -128,17 +128,17 @@ def _same_faces(mesh: PolygonMesh, then: PolygonMesh) -> bool:
 
 
 def _compare(mesh: PolygonMesh, then: PolygonMesh, rule: Rule) -> _Compared:
-    positions, moved = quantum.kept(mesh.positions, then.positions)
+    positions, moved = rebase.kept(mesh.positions, then.positions)
     corners = len(mesh.corners)
     mapped = np.zeros(corners, np.bool_)
     if mesh.uvs is not None and then.uvs is not None:
-        mapped = quantum.kept(mesh.uvs, then.uvs)[1]
+        mapped = rebase.kept(mesh.uvs, then.uvs)[1]
     turned = np.zeros(corners, np.bool_)
     if rule is Rule.NORMALS and mesh.corner_normals is not None and then.corner_normals is not None:
         shown = np.where(
             np.isfinite(then.corner_normals).all(axis=1, keepdims=True), then.corner_normals, np.float32(0)
         )
-        turned = quantum.kept(mesh.corner_normals, shown)[1]
+        turned = rebase.kept(mesh.corner_normals, shown)[1]
     mine, theirs = (_surface_of_faces(one) for one in (mesh, then))
     vertices = mesh.corners.reshape(-1, 3).astype(np.int64)
     sharp_now, sharp_then = (sides_of(vertices, _pairs(one)) for one in (mesh, then))
@@ -177,7 +177,7 @@ def _other_weights(mesh: PolygonMesh, then: PolygonMesh) -> Flags:
         alone = one[0][~np.isin(one[0], other[0])]
         result[alone // max(len(labels), 1)] = True
     _, here, there = np.intersect1d(mine[0], theirs[0], return_indices=True)
-    differ = quantum.kept(mine[1][here, None], np.clip(theirs[1], 0, 1)[there, None])[1]
+    differ = rebase.kept(mine[1][here, None], np.clip(theirs[1], 0, 1)[there, None])[1]
     result[mine[0][here[differ]] // max(len(labels), 1)] = True
     return result
 

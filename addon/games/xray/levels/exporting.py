@@ -91,7 +91,7 @@ def plan_save_back(context: bpy.types.Context, holder: Any, *, if_changed: Other
     files.warn_of_replacing(path, report)
     made = FilePlan(path, plan.data, plan.changes)
     if isinstance(plan, visuals_export.LevelPlan) and plan.beside is not None:
-        made = visuals_export.file_plan(path, plan)
+        made = visuals_export.LevelFilePlan(path, plan)
     starts_from_disk(path, {imported, properties.saved, made.digest}, if_changed)
     return made
 

@@ -7,7 +7,7 @@ cannot hold is said by name.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from ....formats.xray import level as levels
 from ....formats.xray.level import edit, structure
 from ....formats.xray.level import mesh as visual_mesh
 from ....formats.xray.level.document import PORTAL, SUN, Level
-from ...plan import FilePlan
+from ...plan import FilePlan, Together
 from . import visual_marks, visual_vertices
 from .gather import Plan
 from .layer_checks import is_bent
@@ -57,25 +57,27 @@ class LevelPlan(Plan):
     beside: visual_vertices.Beside | None = None
 
 
-@dataclass
-class LevelFilePlan(FilePlan):
-    """`level` with the files beside it; ``reshaped`` the visuals whose vertices no longer are the imported ones."""
+class LevelFilePlan(Together):
+    """`level`, after the files beside it that change with it."""
 
-    reshaped: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    def __init__(self, path: str, planned: LevelPlan) -> None:
+        """For saving back to ``path`` and beside it."""
+        files = visual_vertices.Beside() if planned.beside is None else planned.beside
+        self._reshaped = files.reshaped
+        each = {**{str(one): data for one, data in files.files.items()}, path: planned.data}
+        plans = [FilePlan(one, data, planned.changes) for one, data in each.items()]
+        super().__init__(path, plans, planned.data, planned.changes)
+
+    def sentence(self) -> str:
+        """Of `level`, whose changes the other files follow."""
+        return FilePlan.sentence(self)
 
     def settle(self, holder: Any) -> None:
         """Remember what was written beside `level`, where it counts as the base from now on."""
-        keep(holder.motionbridge_level, "reshaped", self.reshaped.astype("<i4").tobytes())
-        for one in self.beside:
+        keep(holder.motionbridge_level, "reshaped", self._reshaped.astype("<i4").tobytes())
+        for one in self.plans:
             if Path(one.path).name.lower() == GEOMETRY:
                 holder.motionbridge_level.geometry = one.digest
-
-
-def file_plan(path: str, planned: LevelPlan) -> LevelFilePlan:
-    """For saving back to ``path`` and beside it."""
-    beside = planned.beside or visual_vertices.Beside()
-    others = [FilePlan(str(one), data, planned.changes) for one, data in beside.files.items()]
-    return LevelFilePlan(path, planned.data, planned.changes, beside.reshaped, beside=others)
 
 
 def plan(scene: bpy.types.Scene, holder: Any, data: bytes, report: Report) -> LevelPlan:
