@@ -105,10 +105,9 @@ MODULES: dict[str, tuple[str, ...]] = {
     ),
     "games.xray.paths": ("path",),
     "ui": (
-        "hud_command",
         "listed_actions",
+        "scene",
         "scene_command",
-        "view_range",
     ),
 }
 """Package below here -> those of its modules that are loaded late."""

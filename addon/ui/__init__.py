@@ -20,17 +20,14 @@ from . import (
     command,
     descent3,
     hidden_keys,
-    hud_save_back,
     menus,
     operation,
     preferences,
-    save_back,
-    save_back_files,
     sidebar,
     translations,
     xray,
 )
-from .arma import animation_list
+from .arma import panels as arma_panels
 from .xray import motion_panels
 
 _WITH_CLASSES: tuple[Any, ...] = (
@@ -39,9 +36,6 @@ _WITH_CLASSES: tuple[Any, ...] = (
     menus,
     sidebar,
     hidden_keys,
-    save_back,
-    save_back_files,
-    hud_save_back,
     xray,
     arma,
     descent3,
@@ -50,7 +44,7 @@ _WITH_MORE: tuple[Any, ...] = (
     games,
     operation,
     motion_panels,
-    animation_list,
+    arma_panels,
     menus,
     badges,
     translations,

@@ -5,7 +5,7 @@ from typing import Any
 import bpy
 
 from .. import cli
-from . import hud_command, scene_command
+from . import scene_command
 
 _handles: list[object] = []
 
@@ -13,8 +13,8 @@ _handles: list[object] = []
 def _execute(arguments: list[str]) -> int:
     if arguments[:1] == [scene_command.NAME]:
         return scene_command.main(arguments[1:])
-    if arguments[:1] == [hud_command.NAME]:
-        return hud_command.main(arguments[1:])
+    if arguments[:1] == [scene_command.HUD]:
+        return scene_command.hud_main(arguments[1:])
     status = cli.main(arguments)
     if arguments[:1] in ([], ["-h"], ["--help"]):
         print("\nIn Blender there are also: scene (open, import, export, save), hud (first person); see scene --help")

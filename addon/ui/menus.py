@@ -102,7 +102,10 @@ def handler_of(kind: FileKind) -> Any:
 
 
 GAME_MENUS = (MOTIONBRIDGE_MT_import_xray, MOTIONBRIDGE_MT_import_arma, MOTIONBRIDGE_MT_import_descent3)
-CLASSES = (*GAME_MENUS, *(handler_of(kind) for kinds in KINDS for kind in kinds if kind.suffixes))
+CLASSES = (
+    *GAME_MENUS,
+    *(handler_of(kind) for kinds in KINDS for kind in kinds if kind.suffixes),
+)
 MENUS: Any = ((bpy.types.TOPBAR_MT_file_import, _draw_import), (bpy.types.TOPBAR_MT_file_export, _draw_export))
 
 

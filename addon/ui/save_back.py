@@ -8,30 +8,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, StringProperty
+from bpy.props import EnumProperty
 
-from ..blender import scope
 from ..blender.properties import refuse_linked
-from ..core.errors import MotionbridgeError, WriteError
+from ..core.errors import MotionbridgeError
 from ..core.report import Report
 from ..games import plan as plans
 from ..games import renamed_bones
-from ..games.xray.motions import exporting as motion_export
-from ..games.xray.motions import library, omf_codec
-from .bases import CALL, BlenderOperator
+from .bases import CALL
 from .files import BackupChoice, draw_backup
-from .hidden_keys import hides_keys
 from .layouts import fields
 from .operation import Operation, Outcome, broken_lines, hand_over
 from .preferences import preferences
-from .target import active_action, active_rig, rig_to_export
 from .translations import said, shown
-from .xray.motion_choices import ExportChoices, rest_is_edited, worst_error_text, written_sentence
-from .xray.motion_files import active_file
 
 if TYPE_CHECKING:
     from ..games.plan import FilePlan
-    from ..games.xray.motions.exporting import Plan
 
 BASES = (
     ("REFUSE", "Stop", "Cancel the export and ask for a choice"),
@@ -42,7 +34,7 @@ IMPORTED_BASES = (BASES[0], BASES[2])
 """Of formats that start from the imported file alone."""
 UNDECIDED = {"REFUSE", "STOP", False}
 NAMES_SHOWN = WARNINGS_SHOWN = 6
-PREVIEWS_KEPT = BONES_SHOWN = 4
+PREVIEWS_KEPT = ITEMS_SHOWN = 4
 _VALUES = (str, bool, int, float)
 LETTERS_SHOWN = 70
 _ready: dict[str, Any] = {}
@@ -270,125 +262,13 @@ class SaveBackOntoEither(SaveBack):
     if_changed: base_file(*BASES)
 
 
-class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperator):
-    """Write the motions to their source file, after a preview of the changes, with a backup"""
-
-    bl_idname = "motionbridge.save_back"
-    bl_label = "Save Back"
-    bl_options = {"REGISTER", "UNDO"}
-
-    file: StringProperty(
-        name="Motion File",
-        description="Name of the motion file in the list; empty for the active one",
-        options={"SKIP_SAVE", "HIDDEN"},
-    )
-    only_active: BoolProperty(
-        name="Active Motion Only",
-        description="Save the playing motion only; the other motions in the file remain unchanged",
-        default=False,
-        options={"SKIP_SAVE"},
-    )
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        """The active armature has a motion file."""
-        if active_rig(context) is None:
-            cls.poll_message_set("Several armatures have motions: make one active")
-            return False
-        cls.poll_message_set("This armature has no imported motions")
-        return active_file(active_rig(context)) is not None
-
-    def planned(self, context: bpy.types.Context, report: Report) -> "Plan":
-        """The motion file."""
-        rig, file = self._target(context)
-        with scope.progress(context, len(library.motions_of(file))) as step:
-            return motion_export.plan_save_back(
-                omf_codec.OMF,
-                context,
-                rig,
-                file,
-                options=self.motion_options(),
-                if_changed=plans.OtherBase[self.if_changed],
-                report=report,
-                progress=step,
-                only=self._only(context, rig),
-                samples=self._samples,
-            )
-
-    def _only(self, context: bpy.types.Context, rig: bpy.types.Object) -> Any:
-        """The action to save alone, None for the whole list."""
-        action = active_action(context)
-        if self.only_active and action is None:
-            raise WriteError(f"{rig.name!r} plays no action", remedy="Choose one in the list of motions, or save all")
-        return action if self.only_active else None
-
-    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
-        """The armature and the motions: what was saved counts as unedited afterwards."""
-        rig, file = self._target(context)
-        return (rig, *library.motions_of(file))
-
-    def path(self, context: bpy.types.Context) -> str:
-        """The motion file's, or that of the model that the motions are inside of."""
-        return str(self._target(context)[1].path)
-
-    def _target(self, context: bpy.types.Context) -> tuple[Any, Any]:
-        rig = rig_to_export(context, "")
-        file = rig.motionbridge_motion_files.get(self.file) if self.file else active_file(rig)
-        if file is None:
-            raise WriteError(
-                f"{rig.name!r} has no motion file {self.file!r}" if self.file else f"{rig.name!r} has no motion file",
-                remedy="Import motions onto it first, or export to a new file",
-            )
-        return rig, file
-
-    def questions(self, context: bpy.types.Context) -> dict[str, bool]:
-        """What to start from, the edited rest pose, hidden keys."""
-        rig, file = self._target(context)
-        return {
-            "if_changed": plans.digest_on_disk(bpy.path.abspath(file.path)) not in {None, file.sha256},
-            "rest_change": rest_is_edited(rig, "motionbridge_motion_files"),
-            "hidden_keys": hides_keys(rig),
-        }
-
-    def draw_options(self, context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
-        """Which motions, and how they are written."""
-        if len(library.motions_of(self._target(context)[1])) > 1:
-            layout.prop(self, "only_active")
-        layout.prop(self, "width")
-        layout.prop(self, "rename")
-
-    def title(self) -> str:
-        """Says what "Back" is about."""
-        return shown("Save Motions Back")
-
-    def details(self, plan: Any) -> list[str]:
-        """The motions with their bones and fields, new names, motions that leave."""
-        renamed = [f"{old} > {new}" for old, new in plan.renamed]
-        gone = [shown("{} will be removed").format(name) for name in plan.deleted]
-        return [*map(change_text, plan.changes.parts), *renamed, *gone]
-
-    def notes(self, plan: Any) -> list[str]:
-        """What rounding does."""
-        return [text for text in [worst_error_text(plan)] if text]
-
-    def settle(self, context: bpy.types.Context, plan: Any) -> None:
-        """What is on disk is what the motions came from now."""
-        rig, file = self._target(context)
-        self.restore_hidden_keys(rig, library.motions_of(file))
-        omf_codec.OMF.settle(plan, rig, file, options=self.motion_options())
-
-    def sentence(self, plan: Any) -> str:
-        """With what rounding did."""
-        return written_sentence(Path(plan.path).name, plan)
-
-
 def change_text(change: Any) -> str:
     """``walk_0: bip01_head, bip01_spine; marks``."""
     if change.new:
         return shown("{}: new").format(change.name)
-    bones = ", ".join(track.name for track in change.items[:BONES_SHOWN])
-    more = f" +{len(change.items) - BONES_SHOWN}" if len(change.items) > BONES_SHOWN else ""
-    parts = [bones + more] if bones else []
+    items = ", ".join(item.name for item in change.items[:ITEMS_SHOWN])
+    more = f" +{len(change.items) - ITEMS_SHOWN}" if len(change.items) > ITEMS_SHOWN else ""
+    parts = [items + more] if items else []
     return f"{change.name}: {'; '.join([*parts, *change.fields])}"
 
 
@@ -402,4 +282,23 @@ def draw_warnings(layout: bpy.types.UILayout, report: Report) -> None:
         layout.label(text=shown("and {} more").format(len(lines) - WARNINGS_SHOWN), icon="BLANK1", translate=False)
 
 
-CLASSES = (MOTIONBRIDGE_OT_save_back,)
+class SaveBackOntoImported(SaveBack):
+    """What starts from the imported file alone, which stays what an edit is compared with."""
+
+    if_changed: base_file(*IMPORTED_BASES)
+
+    def source(self, context: bpy.types.Context) -> Any:
+        """The properties with ``path`` and ``saved``. Overridden by every operator."""
+        raise NotImplementedError
+
+    def path(self, context: bpy.types.Context) -> str:
+        """The file it came from."""
+        return str(self.source(context).path)
+
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+        """What knows of the file."""
+        return (self.source(context).id_data,)
+
+    def settle(self, context: bpy.types.Context, plan: "FilePlan") -> None:
+        """The file on disk is known."""
+        self.source(context).saved = plan.digest

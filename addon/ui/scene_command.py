@@ -1,4 +1,4 @@
-"""`blender --command motionbridge scene …`: import, export and save without a window, for scripts."""
+"""`blender --command motionbridge scene …` and `hud …`: files and first-person scenes without a window, for scripts."""
 
 from __future__ import annotations
 
@@ -14,9 +14,14 @@ import bpy
 
 from .. import games
 from ..core.errors import MotionbridgeError
+from ..core.report import Report
 from ..games.xray import kinds
+from ..games.xray.hud import sections
+from ..games.xray.options import Aspect, Game, HudSceneOptions, Stance
+from .bases import CALL
 
 NAME = "scene"
+HUD = "hud"
 _REFUSED = re.compile(r"^(Error: |Operator bpy\.ops\.[a-z0-9_.]+\.poll\(\) )")
 """What Blender puts before the sentences of operators that refuse, or that cannot run."""
 GAMES = ("xray_", "arma_", "descent3_")
@@ -149,3 +154,62 @@ def said_last() -> None:
     """Print what the operator had to say: its sentence and everything it noticed."""
     manager: Any = bpy.context.window_manager
     print(manager.motionbridge_report, flush=True)
+
+
+SEPARATOR = ";"
+
+
+def hud_main(arguments: Sequence[str]) -> int:
+    """Make the scene and save it; 0, or 2 and one sentence where something was refused."""
+    chosen = _hud_parser().parse_args(arguments)
+    return carried_out(lambda: _list_sections(chosen) if chosen.list else _make_hud_scene(chosen))
+
+
+def _hud_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=f"motionbridge {HUD}",
+        description="Make a first-person scene of a weapon's section, or of a model of a weapon and one of hands.",
+    )
+    add: Any = parser.add_argument
+    add("section", nargs="?", default="", metavar="SECTION", help="section of the weapon or of its HUD")
+    add("--folders", type=Path, nargs="+", default=[], metavar="FOLDER", help="gamedata folders, the first wins")
+    add("--configs", nargs="+", default=[], metavar="FILE", help="files below them to read, instead of system.ltx")
+    add("--hands-section", default="", metavar="SECTION", help="section of the hands")
+    add("--item", type=Path, metavar="FILE.ogf", help="model of the weapon")
+    add("--hands", type=Path, metavar="FILE.ogf", help="model of the hands")
+    add("--hands-motions", type=Path, metavar="FILE.omf", help="motion file of the hands besides those of the model")
+    for name, kind, default in (
+        ("game", Game, Game.ANOMALY),
+        ("aspect", Aspect, Aspect.WIDE),
+        ("stance", Stance, Stance.HIP),
+    ):
+        names = [member.name.lower() for member in kind]
+        add(f"--{name}", choices=names, default=default.name.lower())
+    add("--anchor", default="lead_gun", metavar="BONE", help="without a section: bone of the hands for the weapon")
+    add("--list", action="store_true", help="print the sections of weapons instead")
+    add("--save", type=Path, metavar="FILE.blend", help="save the scene")
+    return parser
+
+
+def _list_sections(chosen: argparse.Namespace) -> None:
+    options = HudSceneOptions(
+        folders=tuple(chosen.folders), configs=tuple(chosen.configs), game=Game[chosen.game.upper()]
+    )
+    print("\n".join(sections.hud_sections(sections.load_configs(options, Report()))))
+
+
+def _make_hud_scene(chosen: argparse.Namespace) -> None:
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    files = {name: getattr(chosen, name) for name in ("item", "hands", "hands_motions")}
+    CALL.motionbridge.new_hud_scene(
+        section=chosen.section,
+        folders=SEPARATOR.join(map(absolute, chosen.folders)),
+        configs=SEPARATOR.join(chosen.configs),
+        hands_section=chosen.hands_section,
+        **{name: absolute(path) for name, path in files.items() if path is not None},
+        **{name: getattr(chosen, name).upper() for name in ("game", "aspect", "stance")},
+        anchor=chosen.anchor,
+    )
+    said_last()
+    if chosen.save is not None:
+        bpy.ops.wm.save_as_mainfile(filepath=absolute(chosen.save))

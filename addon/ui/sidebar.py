@@ -133,4 +133,7 @@ class MOTIONBRIDGE_PT_import(ImportPanel, BlenderPanel):
         return is_of_a_game(context)
 
 
-CLASSES = (MOTIONBRIDGE_PT_begin, MOTIONBRIDGE_PT_import)
+CLASSES = (
+    MOTIONBRIDGE_PT_begin,
+    MOTIONBRIDGE_PT_import,
+)

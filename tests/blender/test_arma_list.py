@@ -10,7 +10,7 @@ from addon.core.report import Report
 from addon.games.arma import animation_edit, animation_list
 from addon.games.arma.animation_import import import_animation
 from addon.games.arma.options import AnimationImportOptions
-from addon.ui.arma import animation_list as shown_list
+from addon.ui.arma import panels as shown_list
 from tests.blender.rtm_scene import curve_of, planned
 from tests.blender.test_rtm import drawn_animation, moved, plain
 from tests.blender.test_ui import refusal

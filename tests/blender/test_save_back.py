@@ -12,8 +12,10 @@ from addon.core import files
 from addon.core.errors import WriteError
 from addon.games import plan as plans
 from addon.games.xray.motions import library, skl_codec
-from addon.ui import save_back, save_back_files
+from addon.ui import save_back
 from addon.ui.arma import panels
+from addon.ui.descent3 import models
+from addon.ui.xray import editor_models, levels, motion_files, paths, skeletal
 from tests.blender.rtm_scene import curve_of
 from tests.blender.test_sampling import looked_at, reach_toward
 from tests.blender.test_skl_motions import CURVED, made_motion, rig_of, written
@@ -48,7 +50,7 @@ def a_path(folder, samples):
         curve = next(one for one in compat.curve_bag(action).fcurves if one.data_path == "location")
         curve.keyframe_points[0].co[1] += 0.5
 
-    kind = save_back_files.MOTIONBRIDGE_OT_path_save_back
+    kind = paths.MOTIONBRIDGE_OT_path_save_back
     return SimpleNamespace(
         path=path, edit=edit, kind=kind, says="1 channel, 2 keys (X) changed", option="if_changed", decided="IMPORTED"
     )
@@ -65,7 +67,7 @@ def editor_motions(folder, _samples):
         curve = next(one for one in compat.curve_bag(action).fcurves if '"hand"].location' in one.data_path)
         curve.keyframe_points[0].co[1] += 0.5
 
-    kind = save_back_files.MOTIONBRIDGE_OT_skeletal_save_back
+    kind = skeletal.MOTIONBRIDGE_OT_skeletal_save_back
     says = "1 motion, 1 channel changed"
     return SimpleNamespace(path=Path(path), edit=edit, kind=kind, says=says, option="if_changed", decided="IMPORTED")
 
@@ -79,7 +81,7 @@ def a_model(folder, samples):
     def edit():
         part.data.vertices[0].co[0] += 0.25
 
-    kind = save_back_files.MOTIONBRIDGE_OT_descent_save_back
+    kind = models.MOTIONBRIDGE_OT_descent_save_back
     return SimpleNamespace(path=path, edit=edit, kind=kind, says="changed", option="if_changed", decided="IMPORTED")
 
 
@@ -91,7 +93,7 @@ def an_editor_model(folder, samples):
     def edit():
         shown.data.vertices[0].co[2] += 0.25
 
-    kind = save_back_files.MOTIONBRIDGE_OT_editor_model_save_back
+    kind = editor_models.MOTIONBRIDGE_OT_editor_model_save_back
     says = "1 mesh changed"
     return SimpleNamespace(path=path, edit=edit, kind=kind, says=says, option="if_changed", decided="IMPORTED")
 
@@ -106,7 +108,7 @@ def occluders(folder, samples):
         mesh = next(one for one in (shown, *shown.children_recursive) if one.type == "MESH")
         mesh.data.vertices[0].co[2] += 0.25
 
-    kind = save_back_files.MOTIONBRIDGE_OT_level_save_back
+    kind = levels.MOTIONBRIDGE_OT_level_save_back
     return SimpleNamespace(path=path, edit=edit, kind=kind, says="changed", option="if_changed", decided="IMPORTED")
 
 
@@ -218,7 +220,7 @@ def test_what_a_refusal_asks_for_is_drawn_until_the_dialog_closes(game):
     rig = load(game)
     turn_a_key(rig.animation_data.action)
     rig.pose.bones["thigh_l"].rotation_mode = "XYZ"
-    dialog = dialog_of(save_back.MOTIONBRIDGE_OT_save_back)
+    dialog = dialog_of(motion_files.MOTIONBRIDGE_OT_save_back)
     assert "hidden_keys" in properties_drawn(dialog)
     dialog.hidden_keys = "RESTORE"
     dialog.check(bpy.context)
@@ -230,7 +232,7 @@ def test_what_a_refusal_asks_for_is_drawn_until_the_dialog_closes(game):
 def test_changing_an_option_samples_nothing_again(game, looked_at):
     rig = load(game)
     reach_toward(rig)
-    dialog = as_in_a_window(save_back.MOTIONBRIDGE_OT_save_back)
+    dialog = as_in_a_window(motion_files.MOTIONBRIDGE_OT_save_back)
     dialog._samples = {}  # as `invoke` leaves it
     dialog.check(bpy.context)
     seen = len(looked_at)

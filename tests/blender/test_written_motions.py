@@ -528,7 +528,7 @@ def test_the_dialog_says_what_will_be_lost_and_the_report_has_it_afterwards(game
     bag = compat.curve_bag(action)
     for number in range(9):
         bag.fcurves.new(f'["left_out_{number}"]').keyframe_points.insert(0, 1.0)
-    dialog = as_in_a_window(save_back.MOTIONBRIDGE_OT_save_back)
+    dialog = as_in_a_window(motion_files.MOTIONBRIDGE_OT_save_back)
     dialog.check(bpy.context)
     said = drawn(dialog)
     assert "walk: 25 -> 11 frames" in said
@@ -562,7 +562,7 @@ def test_warnings_are_shown_where_nothing_else_changed(game):
     compat.curve_bag(action).fcurves.find('pose.bones["root"].location', index=1).keyframe_points[
         0
     ].interpolation = "CONSTANT"
-    dialog = as_in_a_window(save_back.MOTIONBRIDGE_OT_save_back)
+    dialog = as_in_a_window(motion_files.MOTIONBRIDGE_OT_save_back)
     dialog.check(bpy.context)
     said = drawn(dialog)
     assert "No changes to save" in said
@@ -574,7 +574,7 @@ def test_warnings_are_shown_where_nothing_else_changed(game):
 def test_a_file_that_changes_behind_the_dialog_is_not_overwritten(game):
     _, action = walk_of(game)
     key(action, "root", 3)
-    dialog = as_in_a_window(save_back.MOTIONBRIDGE_OT_save_back)
+    dialog = as_in_a_window(motion_files.MOTIONBRIDGE_OT_save_back)
     dialog.check(bpy.context)
     file = game / "humanoid.omf"
     other = file.read_bytes() + bytes(8)
@@ -589,7 +589,7 @@ def test_deleted_motions_are_counted_once_and_give_their_names_free(game):
     path = game / "humanoid.omf"
     names = sound_motions(path)
     delete_in_panel(bpy.data.actions["walk"])
-    dialog = as_in_a_window(save_back.MOTIONBRIDGE_OT_save_back)
+    dialog = as_in_a_window(motion_files.MOTIONBRIDGE_OT_save_back)
     dialog.check(bpy.context)
     assert f"{len(names) - 1} motions unchanged, 1 deleted" in drawn(dialog)
     rig = bpy.context.view_layer.objects.active

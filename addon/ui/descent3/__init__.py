@@ -4,13 +4,11 @@ from typing import Any
 
 from . import (
     models,
-    operators,
     panels,
 )
 
 _WITH_CLASSES: tuple[Any, ...] = (
     models,
-    operators,
     panels,
 )
 

@@ -1,4 +1,4 @@
-"""Models (.oof), archives and textures (.ogf, .oaf): import and export."""
+"""Models (.oof), archives and textures (.ogf, .oaf): import, export and Save Back."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,8 +11,10 @@ from ...core import files
 from ...core.errors import MotionbridgeError, ReadError, WriteError
 from ...core.report import Report
 from ...formats import HEAD_SIZE, detect
+from ...games import plan as plans
 from ...games.descent3 import hierarchy, kinds, model, model_export, motion, spin, textures
 from ...games.descent3.model_properties import holder_of
+from ...games.descent3.model_properties import holder_of as model_of
 from ...games.descent3.options import ModelExportOptions, ModelImportOptions
 from .. import lists
 from ..bases import CALL, BlenderList, BlenderOperator, ExportHelper, ImportHelper
@@ -22,11 +24,13 @@ from ..lists import TickedChoice, TickedRows, name_filter
 from ..operation import Outcome, broken_lines, hand_over
 from ..options import offered_paths, options_from, properties_from
 from ..preferences import descent3_folders
+from ..save_back import SaveBackOntoImported
 from ..target import objects_of
 from ..translations import said, shown
 
 if TYPE_CHECKING:
     from ...formats.descent3.hog2 import Hog2
+    from ...games.plan import FilePlan
 
 ModelImportProperties: Any = properties_from(ModelImportOptions)
 ModelExportProperties: Any = properties_from(ModelExportOptions)
@@ -411,10 +415,42 @@ def keep_and_show(context: Any, images: Sequence[Any], fake_user: bool = True) -
     return said("Images: {}, first: {}").format(len(images), images[0].name)
 
 
+class MOTIONBRIDGE_OT_descent_save_back(SaveBackOntoImported, BlenderOperator):
+    """Write the model to its source file, after a preview of the changes, with a backup"""
+
+    bl_idname = "motionbridge.descent_save_back"
+    bl_label = "Save Model Back"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active object is of a model that came from a file of its own."""
+        holder = model_of(context.view_layer.objects.active)
+        cls.poll_message_set("The active object is not part of a model imported from its own file")
+        if holder is None:
+            return False
+        return bool(holder.motionbridge_descent_model.path and not holder.motionbridge_descent_model.member)
+
+    def source(self, context: Any) -> Any:
+        """Of the object that holds the model."""
+        return model_of(context.view_layer.objects.active).motionbridge_descent_model
+
+    def planned(self, context: Any, report: Report) -> "FilePlan":
+        """The model."""
+        holder = model_of(context.view_layer.objects.active)
+        if_changed = plans.OtherBase[self.if_changed]
+        return model_export.plan_save_back(context, holder, if_changed=if_changed, report=report)
+
+    def settle(self, context: Any, plan: Any) -> None:
+        """The file on disk and its motions are known."""
+        model_export.settle(plan, model_of(context.view_layer.objects.active))
+
+
 CLASSES = (
     ListedModel,
     MOTIONBRIDGE_UL_listed_models,
     IMPORT_SCENE_OT_descent3_oof,
     EXPORT_SCENE_OT_descent3_oof,
     IMPORT_SCENE_OT_descent3_ogf,
+    MOTIONBRIDGE_OT_descent_save_back,
 )

@@ -3,7 +3,6 @@
 from typing import Any
 
 from . import (
-    bones,
     collision_values,
     details,
     editor_models,
@@ -22,7 +21,6 @@ _WITH_CLASSES: tuple[Any, ...] = (
     motion_choices,
     motion_files,
     motion_operators,
-    bones,
     hud,  # its panel comes before that of motions: Blender takes an order below 0 for 0
     motion_panels,
     skeletal,

@@ -234,4 +234,7 @@ def draw_active_face(layout: bpy.types.UILayout, data: Any) -> None:
         column.label(text="Flags are shown in object mode", icon="BLANK1")
 
 
-CLASSES = (ListedGameMaterial, MOTIONBRIDGE_OT_level_collision)
+CLASSES = (
+    ListedGameMaterial,
+    MOTIONBRIDGE_OT_level_collision,
+)

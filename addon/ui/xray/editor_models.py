@@ -1,8 +1,8 @@
-"""Models of the editor (.object): import, export, check, and the panels about what the file says."""
+"""Models of the editor (.object): import, export, Save Back, check, and the panels about what the file says."""
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
@@ -11,21 +11,29 @@ from ...blender import mesh as meshes
 from ...blender import scope
 from ...core import files
 from ...core.report import Report
+from ...games import plan as plans
 from ...games.xray import kinds
-from ...games.xray.models import editor_exporting, editor_importing, editor_making, taken_over
+from ...games.xray.models import editor_exporting, editor_importing, editor_making, editor_motions, taken_over
+from ...games.xray.motions import library
 from ...games.xray.options import EditorModelExportOptions, ModelImportOptions
 from .. import layouts
 from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper
 from ..files import FileExport, FileImport, draw_backup, is_collection_exporter
+from ..hidden_keys import hides_keys
 from ..layouts import draw_tolerances, fields
 from ..operation import Operation, Outcome
 from ..options import options_from, properties_from
 from ..preferences import model_options
+from ..save_back import SaveBackOntoImported, change_text
 from ..target import active_rig, editor_model_of, editor_model_to_export
 from ..translations import said
 from .models import MOTION_ITEMS, PropertiesPanel, draw_references, draw_user_data, import_motions
-from .motion_choices import EditorMotionChoices
+from .motion_choices import EditorMotionChoices, rest_is_edited
 from .motion_files import actions_moving
+
+if TYPE_CHECKING:
+    from ...games.plan import FilePlan
+
 
 ModelImportProperties: Any = properties_from(ModelImportOptions)
 ModelExportProperties: Any = properties_from(EditorModelExportOptions)
@@ -309,6 +317,77 @@ class MOTIONBRIDGE_PT_surface(PropertiesPanel, BlenderPanel):
             column.prop(context.material.motionbridge_surface, name)
 
 
+class MOTIONBRIDGE_OT_editor_model_save_back(SaveBackOntoImported, EditorMotionChoices, BlenderOperator):
+    """Write the editor's model with its motions to its source file, after a preview of the changes, with a backup"""
+
+    bl_idname = "motionbridge.editor_model_save_back"
+    bl_label = "Save Editor Model Back"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active object is of a model of the editor."""
+        cls.poll_message_set("The active object is not part of an imported X-Ray editor model")
+        return editor_model_of(context) is not None
+
+    def source(self, context: Any) -> Any:
+        """Of the object that remembers the model."""
+        return editor_model_of(context).motionbridge_editor_model
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """What remembers the model, and its motions: they get the names that are written."""
+        holder = editor_model_of(context)
+        return (holder, *_motions_inside(holder))
+
+    def planned(self, context: Any, report: Report) -> "FilePlan":
+        """The model with its motions."""
+        return editor_exporting.plan_save_back(
+            context,
+            editor_model_of(context),
+            if_changed=plans.OtherBase[self.if_changed],
+            report=report,
+            motions=self.editor_motion_options(),
+            samples=self._samples,
+        )
+
+    def questions(self, context: Any) -> dict[str, bool]:
+        """What to start from; with motions inside the edited rest pose and hidden keys."""
+        holder = editor_model_of(context)
+        if not _motions_inside(holder):
+            return {"if_changed": False}
+        return {
+            "if_changed": False,
+            "rest_change": rest_is_edited(holder, "motionbridge_skeletal_files"),
+            "hidden_keys": hides_keys(holder),
+        }
+
+    def draw_options(self, context: Any, layout: bpy.types.UILayout) -> None:
+        """How curves are fitted, where there are motions."""
+        if _motions_inside(editor_model_of(context)):
+            draw_tolerances(layout, self)
+
+    def details(self, plan: Any) -> list[str]:
+        """The meshes, bones, surfaces and motions with what is edited."""
+        return [
+            line
+            for part in plan.changes.parts
+            for line in ([change_text(part)] if part.new or part.noun == "motion" else part.lines())
+        ]
+
+    def settle(self, context: Any, plan: Any) -> None:
+        """The file on disk is known, also to its motions."""
+        holder = editor_model_of(context)
+        editor_exporting.settle(plan, holder)
+        if plan.written:
+            self.restore_hidden_keys(holder, [action for action, _ in plan.written])
+
+
+def _motions_inside(holder: Any) -> list[Any]:
+    """The actions of the motions inside a model."""
+    file = editor_motions.file_inside(holder)
+    return library.motions_of(file) if file is not None else []
+
+
 CLASSES = (
     IMPORT_SCENE_OT_xray_object,
     EXPORT_SCENE_OT_xray_object,
@@ -318,4 +397,5 @@ CLASSES = (
     MOTIONBRIDGE_PT_editor_model,
     MOTIONBRIDGE_PT_editor_parts,
     MOTIONBRIDGE_PT_surface,
+    MOTIONBRIDGE_OT_editor_model_save_back,
 )

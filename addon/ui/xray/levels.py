@@ -1,4 +1,4 @@
-"""Files of levels: import, export, panels."""
+"""Files of levels: import, export, Save Back, panels."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,6 +10,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, St
 from ...blender import scope
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
+from ...games import plan as plans
 from ...games.xray import kinds
 from ...games.xray.levels import edit as level_edit
 from ...games.xray.levels import exporting as level_export
@@ -19,14 +20,16 @@ from ...games.xray.levels import materials as level_materials
 from ...games.xray.levels import models as level_models
 from ...games.xray.levels import named as level_named
 from ...games.xray.levels.properties import DRAWN_KINDS, KINDS, holder_of, meshes_of
+from ...games.xray.levels.properties import holder_of as level_of
 from ...games.xray.options import LevelExportOptions, LevelFolderOptions, LevelImportOptions
-from .. import layouts, view_range
+from .. import layouts, scene
 from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper
 from ..files import FileExport, FileImport, draw_backup, is_collection_exporter
 from ..layouts import fields, paragraph
 from ..operation import Operation, Outcome, StartsAtOnce
 from ..options import options_from, properties_from
 from ..preferences import folders, game_materials
+from ..save_back import SaveBackOntoImported, change_text
 from ..sidebar import MotionbridgePanel
 from ..target import level_holder_to_export
 from ..translations import said, shown
@@ -34,6 +37,7 @@ from .collision_values import FaceValues, draw_active_face, known_materials
 from .details import draw_ground
 
 if TYPE_CHECKING:
+    from ...games.plan import FilePlan
     from ...games.xray.levels.file import ImportedLevelFile
 
 LevelImportProperties: Any = properties_from(LevelImportOptions)
@@ -108,7 +112,7 @@ class IMPORT_SCENE_OT_xray_level_geometry(FileImport, LevelChoices, ImportHelper
 
             self.each_file(paths, one, report)
         level_models.lay_out([one.holder for one in made if one.kind == "DM"])
-        view_range.show_far(context, [shown for one in made for shown in one.objects], report)
+        scene.show_far(context, [shown for one in made for shown in one.objects], report)
         if len(made) == 1:
             return Outcome(f"{made[0].name}: {made[0].counts}")
         return Outcome(said("Imported files: {}").format(len(made)))
@@ -143,7 +147,7 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelFolderProperties, LevelChoices,
         options = self.level_options(context)
         with scope.progress(context, len(level_folder.files_in(folder, options))) as step:
             made = level_folder.import_folder(context, folder, options, report, step)
-        view_range.show_far(context, [shown for one in made for shown in (*one.held, *one.objects)], report)
+        scene.show_far(context, [shown for one in made for shown in (*one.held, *one.objects)], report)
         names = list(dict.fromkeys(one.name for one in made))
         return Outcome(said("Imported files: {}").format(f"{len(names)} ({', '.join(names)})"))
 
@@ -436,6 +440,46 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
             draw_active_face(self.layout, context.active_object.data)
 
 
+class MOTIONBRIDGE_OT_level_save_back(SaveBackOntoImported, BlenderOperator):
+    """Write the active level object to its source file, after a preview of the changes, with a backup"""
+
+    bl_idname = "motionbridge.level_save_back"
+    bl_label = "Save Level File Back"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active object is of a level's file."""
+        holder = level_of(context.view_layer.objects.active)
+        cls.poll_message_set("The active object was not imported from a level file")
+        if holder is None or holder.motionbridge_level.kind not in level_export.SUFFIXES:
+            return False
+        return bool(holder.motionbridge_level.path)
+
+    def source(self, context: Any) -> Any:
+        """Of the object that remembers the file."""
+        return level_of(context.view_layer.objects.active).motionbridge_level
+
+    def planned(self, context: Any, report: Report) -> "FilePlan":
+        """The file."""
+        holder = level_of(context.view_layer.objects.active)
+        if_changed = plans.OtherBase[self.if_changed]
+        return level_export.plan_save_back(context, holder, if_changed=if_changed, report=report)
+
+    def details(self, plan: "FilePlan") -> list[str]:
+        """The objects that are different, and in what."""
+        return [change_text(part) for part in plan.changes.parts]
+
+    def notes(self, plan: "FilePlan") -> list[str]:
+        """The files that change with it."""
+        names = ", ".join(Path(one.path).name for one in plan.plans if one.path != plan.path)
+        return [shown("Also written: {}").format(names)] if names else []
+
+    def settle(self, context: Any, plan: Any) -> None:
+        """The files on disk are known."""
+        level_export.settle(level_of(context.view_layer.objects.active), plan)
+
+
 CLASSES = (
     IMPORT_SCENE_OT_xray_level_geometry,
     IMPORT_SCENE_OT_xray_level,
@@ -445,4 +489,5 @@ CLASSES = (
     MOTIONBRIDGE_OT_level_occlusion,
     MOTIONBRIDGE_OT_level_check,
     MOTIONBRIDGE_PT_level,
+    MOTIONBRIDGE_OT_level_save_back,
 )

@@ -1,4 +1,4 @@
-"""Models (.ogf): import, export, and the panels about a model and its bones."""
+"""Models (.ogf) and bone properties (.bones): import, export, and the panels about a model and its bones."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -8,11 +8,13 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ...blender import scope
+from ...blender.properties import refuse_linked
 from ...core import text as texts
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...games.descent3 import textures
 from ...games.xray import kinds
+from ...games.xray.bones import file as bones_file
 from ...games.xray.bones import properties as bone_properties
 from ...games.xray.models import exporting as model_export
 from ...games.xray.models import importing as model
@@ -21,14 +23,15 @@ from ...games.xray.motions import library, omf_codec, skl_codec
 from ...games.xray.options import ModelExportOptions, ModelImportOptions, MotionImportOptions, SkeletalImportOptions
 from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper
 from ..descent3.models import is_texture, keep_and_show
-from ..files import FileExport, FileImport, draw_backup, is_collection_exporter
+from ..files import ArmatureExport, FileExport, FileImport, draw_backup, is_collection_exporter
 from ..layouts import SIDEBAR, fields, paragraph
 from ..operation import Operation, Outcome
 from ..options import options_from, properties_from
 from ..preferences import model_options
-from ..target import active_model, model_to_export
+from ..target import active_model, likely_rig, model_to_export, rig_to_export
 from ..translations import said, shown
 from . import motion_choices
+from .skeletal import draw_rig, rig_to_import_onto
 
 ModelImportProperties: Any = properties_from(ModelImportOptions)
 ModelExportProperties: Any = properties_from(ModelExportOptions)
@@ -450,6 +453,60 @@ class MOTIONBRIDGE_PT_material(PropertiesPanel, BlenderPanel):
         column.prop(context.material.motionbridge_material, "shader")
 
 
+class IMPORT_SCENE_OT_xray_bones(FileImport, ImportHelper, BlenderOperator):
+    """Import shapes, joints, masses and materials of bones (X-Ray) onto the active armature"""
+
+    bl_idname = "import_scene.xray_bones"
+    bl_label = "Import X-Ray Bone Properties"
+
+    filename_ext = ".bones"
+    filter_glob: StringProperty(default=kinds.BONES.glob, options={"HIDDEN"})
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """Onto what."""
+        draw_rig(self.layout, context)
+
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+        """Import the file."""
+        paths = self.chosen_files("Choose a file of bone properties (.bones)")
+        if len(paths) > 1:
+            raise ReadError("the bones of an armature have one file", remedy="Choose one file (.bones)")
+        rig = rig_to_import_onto(context, report)
+        refuse_linked((rig, rig.data))
+        with scope.object_mode(context):  # what is set in edit mode is lost when that is left
+            given = bones_file.import_bones(rig, paths[0], report)
+        return Outcome(said("Bone properties on {}, bones: {}").format(rig.name, given))
+
+
+class EXPORT_SCENE_OT_xray_bones(ArmatureExport, ExportHelper, BlenderOperator):
+    """Export shapes, joints, masses and materials of the armature's bones (X-Ray); unedited bones keep their bytes"""
+
+    bl_idname = "export_scene.xray_bones"
+    bl_label = "Export X-Ray Bone Properties"
+
+    filename_ext = ".bones"
+    filter_glob: StringProperty(default=kinds.BONES.exported_glob, options={"HIDDEN"})
+
+    def suggest(self, context: bpy.types.Context) -> None:
+        """The file the properties came from."""
+        rig = likely_rig(context)
+        if rig is not None:
+            self.filepath = bpy.path.abspath(bones_file.suggested_name(rig))
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        """Whether to keep a backup."""
+        draw_backup(fields(self.layout), self, self.filepath)
+
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+        """Plan and write."""
+        path = self.named_file(kinds.BONES)
+        rig = rig_to_export(context, self.collection)
+        with scope.object_mode(context):
+            plan = bones_file.plan_export(rig, path, report)
+        plan.write(backup=self.backup)
+        return Outcome(f"{Path(path).name}: {plan.sentence()}")
+
+
 CLASSES = (
     IMPORT_SCENE_OT_xray_ogf,
     EXPORT_SCENE_OT_xray_ogf,
@@ -462,4 +519,6 @@ CLASSES = (
     MOTIONBRIDGE_PT_bone_joint,
     MOTIONBRIDGE_PT_model,
     MOTIONBRIDGE_PT_material,
+    IMPORT_SCENE_OT_xray_bones,
+    EXPORT_SCENE_OT_xray_bones,
 )

@@ -1,8 +1,8 @@
-"""Motions (.omf): import and export."""
+"""Motions (.omf): import, export and Save Back."""
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
@@ -12,6 +12,7 @@ from ...blender import bone_curves, compat, scope
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...formats.xray import omf
+from ...games import plan as plans
 from ...games.xray import kinds
 from ...games.xray.models import importing as model
 from ...games.xray.models.properties import remembered
@@ -19,16 +20,30 @@ from ...games.xray.motions import exporting as motion_export
 from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library, omf_codec, omf_host
 from ...games.xray.options import MotionImportOptions
+from .. import scene
 from ..bases import CALL, BlenderOperator, ExportHelper, ImportHelper
 from ..files import ArmatureExport, FileImport, draw_backup
+from ..hidden_keys import hides_keys
 from ..layouts import fields
 from ..operation import FileChoice, Outcome, hand_over
 from ..options import offered_paths, options_from, properties_from
 from ..preferences import model_options
-from ..scene_rate import match_scene
-from ..target import action_to_export, active_rig, likely_rig, rig_to_export, some_action
+from ..save_back import SaveBackOntoEither, change_text
+from ..target import action_to_export, active_action, active_rig, likely_rig, rig_to_export, some_action
 from ..translations import said, shown
-from .motion_choices import ExistingMotions, ExportChoices, MotionChooser, MotionList, written_sentence
+from .motion_choices import (
+    ExistingMotions,
+    ExportChoices,
+    MotionChooser,
+    MotionList,
+    rest_is_edited,
+    worst_error_text,
+    written_sentence,
+)
+
+if TYPE_CHECKING:
+    from ...games.xray.motions.exporting import Plan
+
 
 MotionImportProperties: Any = properties_from(MotionImportOptions)
 
@@ -165,7 +180,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
 
     def _after(self, context: Any, actions: list[Any], report: Report) -> None:
         if self.match_scene:
-            match_scene(context, omf.FRAMES_PER_SECOND, actions[0].frame_range)
+            scene.match_scene(context, omf.FRAMES_PER_SECOND, actions[0].frame_range)
         rate = blender_action.frames_per_second(context.scene)
         if abs(rate - omf.FRAMES_PER_SECOND) > 1e-3 and not self.resample:
             report.note(
@@ -330,8 +345,121 @@ def _named(rig: bpy.types.Object, wanted: list[str]) -> list[Any]:
     return [by_name[name.lower()] for name in wanted]
 
 
+class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperator):
+    """Write the motions to their source file, after a preview of the changes, with a backup"""
+
+    bl_idname = "motionbridge.save_back"
+    bl_label = "Save Back"
+    bl_options = {"REGISTER", "UNDO"}
+
+    file: StringProperty(
+        name="Motion File",
+        description="Name of the motion file in the list; empty for the active one",
+        options={"SKIP_SAVE", "HIDDEN"},
+    )
+    only_active: BoolProperty(
+        name="Active Motion Only",
+        description="Save the playing motion only; the other motions in the file remain unchanged",
+        default=False,
+        options={"SKIP_SAVE"},
+    )
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """The active armature has a motion file."""
+        if active_rig(context) is None:
+            cls.poll_message_set("Several armatures have motions: make one active")
+            return False
+        cls.poll_message_set("This armature has no imported motions")
+        return active_file(active_rig(context)) is not None
+
+    def planned(self, context: bpy.types.Context, report: Report) -> "Plan":
+        """The motion file."""
+        rig, file = self._target(context)
+        with scope.progress(context, len(library.motions_of(file))) as step:
+            return motion_export.plan_save_back(
+                omf_codec.OMF,
+                context,
+                rig,
+                file,
+                options=self.motion_options(),
+                if_changed=plans.OtherBase[self.if_changed],
+                report=report,
+                progress=step,
+                only=self._only(context, rig),
+                samples=self._samples,
+            )
+
+    def _only(self, context: bpy.types.Context, rig: bpy.types.Object) -> Any:
+        """The action to save alone, None for the whole list."""
+        action = active_action(context)
+        if self.only_active and action is None:
+            raise WriteError(f"{rig.name!r} plays no action", remedy="Choose one in the list of motions, or save all")
+        return action if self.only_active else None
+
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+        """The armature and the motions: what was saved counts as unedited afterwards."""
+        rig, file = self._target(context)
+        return (rig, *library.motions_of(file))
+
+    def path(self, context: bpy.types.Context) -> str:
+        """The motion file's, or that of the model that the motions are inside of."""
+        return str(self._target(context)[1].path)
+
+    def _target(self, context: bpy.types.Context) -> tuple[Any, Any]:
+        rig = rig_to_export(context, "")
+        file = rig.motionbridge_motion_files.get(self.file) if self.file else active_file(rig)
+        if file is None:
+            raise WriteError(
+                f"{rig.name!r} has no motion file {self.file!r}" if self.file else f"{rig.name!r} has no motion file",
+                remedy="Import motions onto it first, or export to a new file",
+            )
+        return rig, file
+
+    def questions(self, context: bpy.types.Context) -> dict[str, bool]:
+        """What to start from, the edited rest pose, hidden keys."""
+        rig, file = self._target(context)
+        return {
+            "if_changed": plans.digest_on_disk(bpy.path.abspath(file.path)) not in {None, file.sha256},
+            "rest_change": rest_is_edited(rig, "motionbridge_motion_files"),
+            "hidden_keys": hides_keys(rig),
+        }
+
+    def draw_options(self, context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
+        """Which motions, and how they are written."""
+        if len(library.motions_of(self._target(context)[1])) > 1:
+            layout.prop(self, "only_active")
+        layout.prop(self, "width")
+        layout.prop(self, "rename")
+
+    def title(self) -> str:
+        """Says what "Back" is about."""
+        return shown("Save Motions Back")
+
+    def details(self, plan: Any) -> list[str]:
+        """The motions with their bones and fields, new names, motions that leave."""
+        renamed = [f"{old} > {new}" for old, new in plan.renamed]
+        gone = [shown("{} will be removed").format(name) for name in plan.deleted]
+        return [*map(change_text, plan.changes.parts), *renamed, *gone]
+
+    def notes(self, plan: Any) -> list[str]:
+        """What rounding does."""
+        return [text for text in [worst_error_text(plan)] if text]
+
+    def settle(self, context: bpy.types.Context, plan: Any) -> None:
+        """What is on disk is what the motions came from now."""
+        rig, file = self._target(context)
+        self.restore_hidden_keys(rig, library.motions_of(file))
+        omf_codec.OMF.settle(plan, rig, file, options=self.motion_options())
+
+    def sentence(self, plan: Any) -> str:
+        """With what rounding did."""
+        return written_sentence(Path(plan.path).name, plan)
+
+
 CLASSES = (
     IMPORT_SCENE_OT_xray_omf,
     MOTIONBRIDGE_OT_choose_motion_files,
     EXPORT_SCENE_OT_xray_omf,
+    MOTIONBRIDGE_OT_save_back,
 )

@@ -20,9 +20,9 @@ from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import length as motion_length
 from ...games.xray.motions import library, marks, omf_codec
 from ...games.xray.options import MotionImportOptions
+from .. import scene
 from ..bases import CALL, BlenderOperator
 from ..operation import Operation, Outcome, StartsAtOnce, hand_over
-from ..scene_rate import frames_said, match_scene
 from ..target import active_action, active_rig, lacks_rig, rig_to_export
 from ..translations import said
 from . import motion_choices
@@ -236,8 +236,8 @@ class MOTIONBRIDGE_OT_match_scene(OnMotion, BlenderOperator):
     def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Set rate and range."""
         _, action = self.chosen(context)
-        match_scene(context, omf.FRAMES_PER_SECOND, motion_length.ends_of(action))
-        return frames_said(context)
+        scene.match_scene(context, omf.FRAMES_PER_SECOND, motion_length.ends_of(action))
+        return scene.frames_said(context)
 
 
 class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):

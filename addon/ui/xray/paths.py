@@ -1,26 +1,33 @@
-"""Motion paths (.anm): import, export, panel."""
+"""Motion paths (.anm): import, export, Save Back, panel."""
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty, StringProperty
 
 from ...blender import scope
 from ...core.report import Report
+from ...games import plan as plans
+from ...games.options import FittingOptions
 from ...games.xray import kinds
 from ...games.xray.options import PathExportOptions, PathImportOptions, Target
 from ...games.xray.paths import path as paths
+from .. import scene
 from ..bases import BlenderOperator, ExportHelper, ImportHelper
 from ..files import FileExport, FileImport, draw_backup, is_collection_exporter
 from ..layouts import draw_tolerances, fields, paragraph
 from ..operation import Operation, Outcome
 from ..options import options_from, properties_from
-from ..scene_rate import frames_said, match_scene, note_other_rates
+from ..save_back import SaveBackOntoImported
 from ..sidebar import MotionbridgePanel, in_both_editors
 from ..target import mover_to_export
 from ..translations import said, shown
+
+if TYPE_CHECKING:
+    from ...games.plan import FilePlan
+
 
 PathImportProperties: Any = properties_from(PathImportOptions)
 PathExportProperties: Any = properties_from(PathExportOptions)
@@ -67,7 +74,7 @@ class IMPORT_SCENE_OT_xray_anm(PathImportProperties, FileImport, ImportHelper, B
         played = [path.action for path in made]
         if self.match_scene:
             _match(context, played[0])
-        note_other_rates(context, played, lambda action: action.motionbridge_path.fps, "path", report)
+        scene.note_other_rates(context, played, lambda action: action.motionbridge_path.fps, "path", report)
         return Outcome(said("Imported paths: {}; now playing on {}").format(len(made), owners[0].name))
 
 
@@ -91,11 +98,11 @@ class MOTIONBRIDGE_OT_match_scene_to_path(Operation, BlenderOperator):
     def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
         """Set rate, first and last frame."""
         _match(context, active_path(context))
-        return frames_said(context)
+        return scene.frames_said(context)
 
 
 def _match(context: Any, action: Any) -> None:
-    match_scene(context, action.motionbridge_path.fps, action.frame_range)
+    scene.match_scene(context, action.motionbridge_path.fps, action.frame_range)
 
 
 def active_path(context: Any) -> Any:
@@ -217,9 +224,44 @@ def _draw_not_shown(box: Any, oddities: list[str]) -> None:
         paragraph(column, oddity, LETTERS_IN_PANEL)
 
 
+FittingProperties: Any = properties_from(FittingOptions)
+
+
+class MOTIONBRIDGE_OT_path_save_back(SaveBackOntoImported, FittingProperties, BlenderOperator):
+    """Write the active object's path to its source file, after a preview of the changes, with a backup"""
+
+    bl_idname = "motionbridge.path_save_back"
+    bl_label = "Save Path Back"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active object follows a path that came from a file."""
+        action = paths.followed_action(context.view_layer.objects.active)
+        cls.poll_message_set("The active object has no imported motion path")
+        return action is not None and bool(action.motionbridge_path.path)
+
+    def source(self, context: Any) -> Any:
+        """Of the action."""
+        return paths.followed_action(context.view_layer.objects.active).motionbridge_path
+
+    def planned(self, context: Any, report: Report) -> "FilePlan":
+        """The path."""
+        active = context.view_layer.objects.active
+        options = PathExportOptions(millimetres=self.millimetres, degrees=self.degrees)
+        return paths.plan_save_back(
+            context, active, options=options, if_changed=plans.OtherBase[self.if_changed], report=report
+        )
+
+    def draw_options(self, _context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
+        """How what has to be fitted is."""
+        draw_tolerances(layout, self)
+
+
 CLASSES = (
     IMPORT_SCENE_OT_xray_anm,
     MOTIONBRIDGE_OT_match_scene_to_path,
     EXPORT_SCENE_OT_xray_anm,
     *in_both_editors("path", PathPanel),
+    MOTIONBRIDGE_OT_path_save_back,
 )

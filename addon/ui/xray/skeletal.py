@@ -1,8 +1,8 @@
-"""Editor motions (.skl, .skls): import, export, and the panel with their list."""
+"""Editor motions (.skl, .skls): import, export, Save Back, and the panel with their list."""
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
@@ -11,26 +11,41 @@ from ...blender import action_lists, scope
 from ...blender.properties import refuse_linked
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
+from ...games import plan as plans
 from ...games.xray import kinds
+from ...games.xray.models import editor_exporting
 from ...games.xray.motions import exporting as motion_export
 from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import length as motion_length
 from ...games.xray.motions import library, skl_codec
 from ...games.xray.options import SkeletalFileOptions, SkeletalImportOptions
-from .. import listed_actions
+from .. import listed_actions, scene
 from ..bases import CALL, BlenderList, BlenderOperator, ExportHelper, ImportHelper
 from ..files import ArmatureExport, FileImport, draw_backup
+from ..hidden_keys import hides_keys
 from ..layouts import draw_tolerances, fields
 from ..lists import name_filter
 from ..operation import FileChoice, Operation, Outcome, hand_over
 from ..options import options_from, properties_from
-from ..scene_rate import frames_said, match_scene, note_other_rates
+from ..save_back import SaveBackOntoEither, change_text
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_xray
-from ..target import action_to_export, active_action, active_rig, lacks_rig, likely_rig, rig_to_export, some_action
+from ..target import (
+    action_to_export,
+    active_action,
+    active_rig,
+    lacks_rig,
+    likely_rig,
+    rig_to_export,
+    some_action,
+)
 from ..translations import said, shown
-from .motion_choices import EditorMotionChoices, ExistingMotions, MotionChooser, MotionList
+from .motion_choices import EditorMotionChoices, ExistingMotions, MotionChooser, MotionList, rest_is_edited
 from .motion_files import actions_moving
 from .motion_panels import EDITOR_MOTIONS
+
+if TYPE_CHECKING:
+    from ...games.plan import FilePlan
+
 
 SkeletalImportProperties: Any = properties_from(SkeletalImportOptions)
 
@@ -125,8 +140,8 @@ class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, FileImport, MotionList,
 
     def _after(self, context: bpy.types.Context, actions: list[Any], report: Report) -> None:
         if self.match_scene:
-            match_scene(context, actions[0].motionbridge_skeletal.fps, actions[0].frame_range)
-        note_other_rates(context, actions, lambda action: action.motionbridge_skeletal.fps, "motion", report)
+            scene.match_scene(context, actions[0].motionbridge_skeletal.fps, actions[0].frame_range)
+        scene.note_other_rates(context, actions, lambda action: action.motionbridge_skeletal.fps, "motion", report)
 
 
 def draw_rig(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -334,8 +349,8 @@ class MOTIONBRIDGE_OT_match_scene_to_editor_motion(Operation, BlenderOperator):
     def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
         """Set rate, first and last frame."""
         action = active_skeletal(context)
-        match_scene(context, action.motionbridge_skeletal.fps, motion_length.ends_of(action))
-        return frames_said(context)
+        scene.match_scene(context, action.motionbridge_skeletal.fps, motion_length.ends_of(action))
+        return scene.frames_said(context)
 
 
 class SkeletalPanel(MotionbridgePanel):
@@ -386,6 +401,73 @@ def _draw_motion(layout: bpy.types.UILayout, rig: Any, action: Any) -> None:
     layout.operator("motionbridge.match_scene_to_editor_motion", icon="TIME")
 
 
+class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, EditorMotionChoices, BlenderOperator):
+    """Write the editor motions to their source file, after a preview of the changes, with a backup"""
+
+    bl_idname = "motionbridge.skeletal_save_back"
+    bl_label = "Save Editor Motions Back"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """The active armature has motions of a file of the editor."""
+        if lacks_rig(cls, context):
+            return False
+        cls.poll_message_set("The active armature has no imported editor motions")
+        return file_played(active_rig(context)) is not None
+
+    def path(self, context: bpy.types.Context) -> str:
+        """The file of the motion that plays."""
+        return str(file_played(active_rig(context)).path)
+
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+        """The armature and the motions: they get the names that are written."""
+        rig = active_rig(context)
+        return (rig, *library.motions_of(file_played(rig)))
+
+    def planned(self, context: bpy.types.Context, report: Report) -> "FilePlan":
+        """All motions of the file."""
+        rig = active_rig(context)
+        with scope.object_mode(context):
+            return motion_export.plan_save_back(
+                skl_codec.SKL,
+                context,
+                rig,
+                file_played(rig),
+                options=self.editor_motion_options(),
+                if_changed=plans.OtherBase[self.if_changed],
+                report=report,
+                samples=self._samples,
+            )
+
+    def questions(self, context: bpy.types.Context) -> dict[str, bool]:
+        """What to start from, the edited rest pose, hidden keys."""
+        rig = active_rig(context)
+        return {
+            "if_changed": False,
+            "rest_change": rest_is_edited(rig, "motionbridge_skeletal_files"),
+            "hidden_keys": hides_keys(rig),
+        }
+
+    def draw_options(self, _context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
+        """How what has to be fitted is."""
+        draw_tolerances(layout, self)
+
+    def details(self, plan: Any) -> list[str]:
+        """The motions with their channels and fields."""
+        return [change_text(change) for change in plan.changes.parts]
+
+    def settle(self, context: bpy.types.Context, plan: Any) -> None:
+        """The file on disk is known."""
+        rig = active_rig(context)
+        file = file_played(rig)
+        before = file.sha256 if self.if_changed == "REFUSE" else ""
+        skl_codec.SKL.settle(plan, rig, file)
+        if file.embedded:
+            editor_exporting.follow_motions(rig, plan.path, plan.document, before, plan.digest)
+        self.restore_hidden_keys(rig, library.motions_of(file))
+
+
 CLASSES = (
     IMPORT_SCENE_OT_xray_skl,
     MOTIONBRIDGE_OT_choose_skeletal_files,
@@ -393,4 +475,5 @@ CLASSES = (
     MOTIONBRIDGE_UL_editor_motions,
     MOTIONBRIDGE_OT_match_scene_to_editor_motion,
     *in_both_editors("skeletal", SkeletalPanel),
+    MOTIONBRIDGE_OT_skeletal_save_back,
 )

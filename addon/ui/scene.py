@@ -1,14 +1,17 @@
-"""How far the 3D views show: a level is larger than the kilometre that Blender shows unless it is told otherwise."""
+"""The scene around what was imported: its frame rate and length, and how far its 3D views show."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import bpy
 import numpy as np
 
+from ..blender import action as blender_action
 from ..core.report import Report
+from .operation import Outcome
+from .translations import said
 
 FAR = 4.0
 """How many times the size of what is seen as a whole its farthest point may be away, with a usual lens."""
@@ -57,3 +60,31 @@ def _corners(sharing: list[Any]) -> Any:
     with np.errstate(invalid="ignore", over="ignore"):  # vertices of broken files
         turned = np.array(sharing[0].bound_box, np.float64) @ np.swapaxes(places[:, :3, :3], 1, 2)
         return (turned + places[:, None, :3, 3]).reshape(-1, 3)
+
+
+def match_scene(context: Any, rate: float, frames: Any) -> None:
+    """Let the scene have the rate and the length of what has these first and last ``frames``."""
+    scene = context.scene
+    scene.render.fps = max(round(rate), 1)
+    scene.render.fps_base = scene.render.fps / rate
+    scene.frame_start, scene.frame_end = (round(frame) for frame in frames)
+
+
+def frames_said(context: Any) -> Outcome:
+    """From where to where the scene goes now."""
+    scene = context.scene
+    return Outcome(said("Frames {} to {}").format(scene.frame_start, scene.frame_end))
+
+
+def note_other_rates(
+    context: Any, actions: list[Any], rate_of: Callable[[Any], float], noun: str, report: Report
+) -> None:
+    """Say of which actions the game has another rate than the scene; ``noun`` is what the game calls them."""
+    rate = blender_action.frames_per_second(context.scene)
+    for action in actions:
+        own = rate_of(action)
+        if abs(rate - own) > 1e-3:
+            report.note(
+                f"the scene plays {rate:g} frames per second, the {noun} {own:g}; frames are not converted",
+                action.name,
+            )
