@@ -39,8 +39,8 @@ class Outcome:
     refused: bool = False
 
 
-KINDS = ("png", "omf", "skls")
-"""What textures and motions are converted to, which are suffixes too."""
+KINDS = ("png", "omf", "skls", "ogf")
+"""What textures, motions and models are converted to, which are suffixes too."""
 
 
 def add_command(commands: argparse._SubParsersAction[Any]) -> None:
@@ -55,7 +55,7 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
         required=True,
         metavar="VERSION",
         help="for .anm: 3, 4 or 5; for .rtm: plain, or 5 (binarised); for .oof: 2300; for textures: png; "
-        "for .skl, .skls and .object: omf; for .omf and .object: skls",
+        "for .skl, .skls and .object: omf; for .omf and .object: skls; for .object: ogf",
     )
     target = command.add_mutually_exclusive_group(required=True)
     target.add_argument("-o", "--output", metavar="OUT", help="write the result here; for several files, a folder")

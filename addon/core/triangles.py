@@ -137,6 +137,24 @@ def row_groups(rows: NDArray[Any]) -> NDArray[np.int64]:
     return result
 
 
+def connected(count: int, ones: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(count,) the lowest number that pairs lead to from each, in a number of steps that grows slowly with count."""
+    label: NDArray[np.int64] = np.arange(count)
+    while len(ones):
+        low, high = np.minimum(label[ones], label[others]), np.maximum(label[ones], label[others])
+        apart = low != high
+        if not apart.any():
+            break
+        ones, others, low, high = ones[apart], others[apart], low[apart], high[apart]
+        np.minimum.at(label, high, low)
+        while True:
+            nearer = label[label]
+            if np.array_equal(nearer, label):
+                break
+            label = nearer
+    return label
+
+
 def _numbered_by_appearance(group: NDArray[np.int64]) -> Weld:
     """Groups renumbered in the order in which they first appear."""
     count = int(group.max()) + 1 if len(group) else 0

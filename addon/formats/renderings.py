@@ -1,4 +1,4 @@
-"""Files as files of another kind: textures as pictures, motions of the editor as those of the game and back."""
+"""Files as files of another kind: textures as pictures, models and motions of the editor as those of the game."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from ..core.errors import WriteError
 from ..core.report import Report
 from .descent3 import ogf_image
-from .xray import motion_conversion, omf, skl
+from .xray import model_conversion, motion_conversion, ogf, omf, skl
 from .xray.object.document import Object
 
 Rendering = Callable[[Any, Report], list[bytes]]
@@ -33,10 +33,14 @@ def _motions_inside(document: Object, _report: Report) -> list[bytes]:
     return [skl.write(skl.new_skls(document.model.motions))]
 
 
+def _game_model(document: Object, report: Report) -> list[bytes]:
+    return [ogf.write(model_conversion.game_model(document, "", model_conversion.Making(), report))]
+
+
 RENDERINGS: Mapping[str, Mapping[str, Rendering]] = {
     "ogf_image": {"png": ogf_image.as_png},
     "omf": {"skls": _editor_motions},
     "skl": {"omf": _game_motions},
-    "object": {"skls": _motions_inside, "omf": _game_motions_inside},
+    "object": {"skls": _motions_inside, "omf": _game_motions_inside, "ogf": _game_model},
 }
 """By the name of the format (`formats.FORMATS`), then by the suffix of what comes out."""

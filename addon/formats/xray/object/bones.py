@@ -39,11 +39,11 @@ def in_editor_order(found: Sequence[Bone]) -> list[Bone]:
         parent = bone.parent.lower()
         children.setdefault(parent if parent in known else "", []).append(bone)
     ordered: list[Bone] = []
-    waiting = children.get("", [])[::-1]
+    waiting = children.pop("", [])[::-1]
     while waiting:
         bone = waiting.pop()
         ordered.append(bone)
-        waiting += children.get(bone.name.lower(), [])[::-1]
+        waiting += children.pop(bone.name.lower(), [])[::-1]  # once, also if several bones have one name or none
     there = set(map(id, ordered))
     return ordered + [bone for bone in found if id(bone) not in there]
 

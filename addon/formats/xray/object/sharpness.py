@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ....core.triangles import connected
 from .mesh_chunks import FLAT
-from .smoothing import BACK_FACE, Rule, connected, hard_sides, numbered_pairs
+from .smoothing import BACK_FACE, Rule, hard_sides, numbered_pairs
 
 Indices = NDArray[np.int64]
 Numbers = NDArray[np.uint32]

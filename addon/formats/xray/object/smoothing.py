@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core.errors import ReadError
+from ....core.triangles import connected
 from .document import Mesh
 from .mesh_chunks import FLAT, MASKS, Faces, MeshFlags, Normals, Points, Smoothing
 
@@ -191,24 +192,6 @@ def _around(corners: NDArray[np.int64], groups: NDArray[np.int64]) -> NDArray[np
     ones = np.concatenate([mine, following[mine]])
     others = np.concatenate([np.where(alike, theirs, following[theirs]), np.where(alike, following[theirs], theirs)])
     return connected(len(back), ones, others)
-
-
-def connected(count: int, ones: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(count,) the lowest number that pairs lead to from each, in a number of steps that grows slowly with count."""
-    label: NDArray[np.int64] = np.arange(count)
-    while len(ones):
-        low, high = np.minimum(label[ones], label[others]), np.maximum(label[ones], label[others])
-        apart = low != high
-        if not apart.any():
-            break
-        ones, others, low, high = ones[apart], others[apart], low[apart], high[apart]
-        np.minimum.at(label, high, low)
-        while True:
-            nearer = label[label]
-            if np.array_equal(nearer, label):
-                break
-            label = nearer
-    return label
 
 
 def _summed_masks(corners: NDArray[np.int64], masks: NDArray[np.int64], flat: Floats) -> Floats:

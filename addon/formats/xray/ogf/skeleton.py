@@ -156,7 +156,7 @@ def encode_skeleton(skeleton: Skeleton, base: Ogf) -> tuple[Ogf, Changes]:
     bone_names, physics = _chunks(base)
     same_tree = _same_tree(skeleton, base, bone_names)
     if not same_tree:
-        _check_tree(skeleton)
+        check_skeleton(skeleton)
     _check_rest(skeleton)
     index = {bone.label.lower(): number for number, bone in enumerate(bone_names.bones)}
     origin = [index.get(bone.lower(), -1) for bone in skeleton.bones]
@@ -180,7 +180,8 @@ def _same_tree(skeleton: Skeleton, base: Ogf, bone_names: BoneNames) -> bool:
     )
 
 
-def _check_tree(skeleton: Skeleton) -> None:
+def check_skeleton(skeleton: Skeleton) -> None:
+    """Raises `WriteError` for what the game cannot take: too many bones, two of one name, several roots, a cycle."""
     count = len(skeleton.bones)
     if not 0 < count <= MOST_BONES:
         raise WriteError(
@@ -318,14 +319,18 @@ def _encode_physics(skeleton: Skeleton, physics: IkData, origin: list[int], chan
 
 
 def _new_bone(physics: IkData, angles: NDArray[np.float32], metres: NDArray[np.float32]) -> IkBone:
-    """A bone without shape on a rigid joint, with what the layout has room for."""
+    return replace(new_entry(physics.layout), rotation=angles, offset=metres)
+
+
+def new_entry(layout: IkLayout = IkLayout.VERSIONED) -> IkBone:
+    """A bone as the SDK makes it, at its parent: no shape, a rigid joint; with what the layout has room for."""
     zero = np.zeros(3, np.float32)
     box = np.concatenate([np.eye(3, dtype=np.float32).ravel(), zero, zero])
     shape = Shape(0, 0, box, np.zeros(4, np.float32), np.zeros(8, np.float32))
     joint = Joint(0, np.tile(np.array([0, 0, 1, 1], np.float32), (3, 1)), np.float32(1), np.float32(1))
-    if physics.layout != IkLayout.ABSOLUTE:
+    if layout != IkLayout.ABSOLUTE:
         joint.flags, joint.breaking = 0, np.zeros(2, np.float32)
-    version = 1 if physics.layout == IkLayout.VERSIONED else None
+    version = 1 if layout == IkLayout.VERSIONED else None
     if version:
         joint.friction = np.float32(0)
-    return IkBone(NEW_BONE_MATERIAL, shape, joint, angles, metres, np.float32(NEW_BONE_MASS), zero, version)
+    return IkBone(NEW_BONE_MATERIAL, shape, joint, zero, zero, np.float32(NEW_BONE_MASS), zero, version)

@@ -15,10 +15,13 @@ from numpy.typing import NDArray
 
 from ....core import quantum
 from ....core.errors import WriteError
-from ....core.model import Mesh
+from ....core.model import Mesh, PolygonMesh
 from ....core.text import counted_plural
+from ....core.triangles import connected, row_groups
 
 Floats = NDArray[np.float64]
+CREASE = 0.5
+"""Cosine of the angle from which neighbouring triangles have tangents of their own."""
 
 
 def unit(vectors: Floats) -> Floats:
@@ -52,20 +55,14 @@ def tangent_frames(
 ) -> tuple[Floats, Floats]:
     """Tangents and binormals, both (vertices, 3).
 
-    Every triangle's dP/du and dP/dv, brought to unit length and weighted by its area, are summed at its corners, made
+    Every triangle's dP/du and dP/dv, brought to unit length, are summed at its corners, made
     perpendicular to the normal and brought to unit length again. Where the texture has no extent the tangent is any
     perpendicular of the normal, and the binormal the perpendicular of both.
     """
-    a, b, c = (positions[triangles[:, corner]].astype(np.float64) for corner in range(3))
-    ua, ub, uc = (uvs[triangles[:, corner]].astype(np.float64) for corner in range(3))
-    p, q, du, dv = b - a, c - a, ub - ua, uc - ua
-    area = np.linalg.norm(np.cross(p, q), axis=1, keepdims=True)
-    # Only the directions count, so the determinant's sign is all that is needed of it.
-    side = np.sign(du[:, :1] * dv[:, 1:] - du[:, 1:] * dv[:, :1])
     normals = _directions(normals.astype(np.float64))
     frames = []
-    for along in (p * dv[:, 1:] - q * du[:, 1:], q * du[:, :1] - p * dv[:, :1]):
-        summed = _summed(unit(along) * side * area, triangles, len(positions))
+    for along in _face_frames(positions, uvs, triangles):
+        summed = _summed(along, triangles, len(positions))
         frames.append(unit(summed - normals * (summed * normals).sum(axis=1, keepdims=True)))
     tangents, binormals = frames
     # The axis a normal leans to least is never parallel to it.
@@ -73,6 +70,41 @@ def tangent_frames(
     tangents = np.where(tangents.any(axis=1, keepdims=True), tangents, unit(np.cross(axis, normals)))
     binormals = np.where(binormals.any(axis=1, keepdims=True), binormals, np.cross(normals, tangents))
     return tangents, binormals
+
+
+def _face_frames(positions: NDArray[Any], uvs: NDArray[Any], triangles: NDArray[Any]) -> tuple[Floats, Floats]:
+    """Every triangle's dP/du and dP/dv (triangles, 3) as unit vectors; 0 without extent."""
+    a, b, c = (positions[triangles[:, corner]].astype(np.float64) for corner in range(3))
+    ua, ub, uc = (uvs[triangles[:, corner]].astype(np.float64) for corner in range(3))
+    p, q, du, dv = b - a, c - a, ub - ua, uc - ua
+    # Only the directions count, so the determinant's sign is all that is needed of it.
+    side = np.sign(du[:, :1] * dv[:, 1:] - du[:, 1:] * dv[:, :1])
+    tangents, binormals = p * dv[:, 1:] - q * du[:, 1:], q * du[:, :1] - p * dv[:, :1]
+    return unit(tangents) * side, unit(binormals) * side
+
+
+def tangent_groups(positions: NDArray[Any], uvs: NDArray[Any], triangles: NDArray[Any]) -> NDArray[np.int64]:
+    """(corners, 2) numbers that are equal for corners of a vertex that share a tangent, and a binormal.
+
+    Neighbouring triangles share them if they turn by less than 60 degrees: the crease that the SDK gives its mesh
+    mender. Without that, tangents of mirrored or folded textures would cancel out.
+    """
+    first, second = triangles.ravel().astype(np.int64), np.roll(triangles, -1, axis=1).ravel().astype(np.int64)
+    edge = row_groups(np.stack([np.minimum(first, second), np.maximum(first, second)], axis=1))
+    order = np.argsort(edge, kind="stable")
+    together = np.diff(edge[order]) == 0
+    mine, theirs = order[:-1][together], order[1:][together]
+    following = np.roll(np.arange(len(first)).reshape(-1, 3), -1, axis=1).ravel()
+    groups = []
+    for along in _face_frames(positions, uvs, triangles):
+        near = (along[mine // 3] * along[theirs // 3]).sum(axis=1) >= CREASE
+        here, there = mine[near], theirs[near]
+        # A side runs from its own corner to the next one of its face; the neighbour's may run the other way.
+        alike = first[here] == first[there]
+        ones = np.concatenate([here, following[here]])
+        others = np.concatenate([np.where(alike, there, following[there]), np.where(alike, following[there], there)])
+        groups.append(connected(len(first), ones, others))
+    return np.stack(groups, axis=1)
 
 
 # Bounds -------------------------------------------------------------------------------------------------------------
@@ -159,7 +191,7 @@ class Influences:
     """Groups that hold weights but are no bones of the model."""
 
 
-def influences(mesh: Mesh, bones: Sequence[str]) -> Influences:
+def influences(mesh: Mesh | PolygonMesh, bones: Sequence[str]) -> Influences:
     """The mesh's weights by bone number, names compared without case. Raises `WriteError` for weights that are none."""
     count = max(len(bones), 1)
     if mesh.weights is None:

@@ -1,0 +1,278 @@
+"""A model of its own, from plain arrays: its children with their vertices, the chunks of its bones, its bounds.
+
+As the SDK does it: corners that agree in everything are one vertex, every pair of texture and shader is a child, the
+vertex format is the smallest that holds the bones of a child's vertices, faces without extent and repeated faces are
+left out. Unlike the SDK, detail below a millimetre stays unless it is asked for, and texture coordinates are not
+shifted by whole numbers. Source: the editor's ``ExportSkeleton.cpp`` and ``ExportObjectOGF.cpp``; the SDK's own order
+of faces comes from an optimiser and cannot be repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core import affine, space
+from ....core import triangles as faces_of
+from ....core.report import Report
+from ....core.text import said_of
+from ..chunks import Chunk, Section
+from . import surface
+from .chunk_types import (
+    LONG_FORMATS,
+    SHORT_FORMATS,
+    STATIC,
+    VERTEX_FORMATS,
+    BoneName,
+    BoneNames,
+    Header,
+    IkBone,
+    IkData,
+    Indices,
+    Texture,
+    Vertices,
+)
+from .document import Children, Ogf, Value, VisualType
+from .skeleton import decode_skeleton
+
+Floats = NDArray[np.float64]
+
+MOST_VERTICES = 65534
+"""Of a child that the SDK writes; further faces get another child."""
+COLLAPSED = 1e-3
+"""Metres along every axis within which the SDK joins vertices."""
+NO_EXTENT = 1e-5
+"""Metres along every axis within which two corners of a face are one, and the face is left out."""
+SAME_NORMAL = 5e-4
+"""Step of normals by which corners are told apart."""
+FEWEST_POINTS = 3
+"""Vertices below which a bone has no box."""
+
+
+@dataclass(frozen=True)
+class Generation:
+    """What an engine reads: the vertex format by the number of bones, and how motion references are stored."""
+
+    formats: Mapping[int, int]
+    references_as_list: bool
+
+    @property
+    def most_links(self) -> int:
+        """How many bones may move a vertex."""
+        return max(self.formats)
+
+
+SOC = Generation({links: LONG_FORMATS[links] for links in (1, 2)}, references_as_list=False)
+"""Shadow of Chernobyl."""
+COP = Generation(SHORT_FORMATS, references_as_list=True)
+"""Clear Sky and Call of Pripyat."""
+
+
+@dataclass
+class Corners:
+    """Triangles with everything their corners carry, in X-Ray's axes, clockwise seen from outside.
+
+    ``positions`` (vertices, 3) float32 metres; ``vertices`` (faces, 3) int64; ``normals`` (faces, 3, 3) and ``uvs``
+    (faces, 3, 2) float32, v down; ``texture`` (faces,) index into a list of `Texture`; ``slots`` the bones of the
+    vertices, None without a skeleton.
+    """
+
+    positions: NDArray[np.float32]
+    vertices: NDArray[np.int64]
+    normals: NDArray[np.float32]
+    uvs: NDArray[np.float32]
+    texture: NDArray[np.int64]
+    slots: surface.Slots | None = None
+
+
+def section(number: int, value: Value) -> Section[Value]:
+    """A chunk of its own."""
+    return Section(Chunk(number, b""), value)
+
+
+# Geometry -----------------------------------------------------------------------------------------------------------
+
+
+def make_children(
+    corners: Corners, textures: Sequence[Texture], generation: Generation, report: Report, *, collapse: bool = False
+) -> list[Ogf]:
+    """A visual for each texture that faces have, more if it has too many vertices; ``collapse`` as the SDK does."""
+    if collapse:
+        joined = faces_of.weld(corners.positions, COLLAPSED)
+        corners = replace(corners, positions=corners.positions[joined.source][joined.vertex])
+    extended = _with_extent(corners)
+    keys = _keys(corners)
+    made: list[Ogf] = []
+    lost, repeated = int((~extended).sum()), 0
+    for number, texture in enumerate(textures):
+        faces = np.flatnonzero(extended & (corners.texture == number))
+        at = 3 * faces[:, None] + np.arange(3)
+        triangles = at.ravel()[faces_of.first_of_equal(keys[at.ravel()])].reshape(-1, 3)
+        again = faces_of.repeated(triangles)
+        repeated += len(again)
+        triangles = _creased(corners, np.delete(triangles, again, axis=0), np.delete(at, again, axis=0))
+        made += [_child(corners, run, texture, generation) for run in _runs(triangles)]
+    if lost:
+        report.warn(f"{said_of(lost, 'faces', 'have')} no extent; left out")
+    if repeated:
+        report.warn(f"{said_of(repeated, 'faces', 'are')} repeated; left out")
+    return made
+
+
+def _with_extent(corners: Corners) -> NDArray[np.bool_]:
+    """(faces,) whether no two corners are at one place."""
+    places = corners.positions[corners.vertices]
+    sides = np.abs(places - np.roll(places, -1, axis=1)).max(axis=2)
+    result: NDArray[np.bool_] = np.all(sides > NO_EXTENT, axis=1)
+    return result
+
+
+def _keys(corners: Corners) -> NDArray[np.int32]:
+    """(corners, columns) whole numbers that are equal for corners that become one vertex."""
+    vertex = corners.vertices.ravel()
+    uvs = corners.uvs.reshape(-1, 2)
+    columns = [
+        _bits(corners.positions[vertex]),
+        _bits(uvs),
+        np.rint(corners.normals.reshape(-1, 3) / SAME_NORMAL).astype(np.int32),
+    ]
+    if corners.slots is not None:
+        columns.append(corners.slots.bones[vertex].astype(np.int32))
+        columns.append(_bits(corners.slots.weights[vertex].astype(np.float32)))
+    return np.concatenate(columns, axis=1)
+
+
+def _bits(values: NDArray[np.float32]) -> NDArray[np.int32]:
+    """The numbers as whole ones; 0 and -0 are the same."""
+    result: NDArray[np.int32] = np.ascontiguousarray(values + np.float32(0)).view(np.int32)
+    return result
+
+
+def _creased(corners: Corners, triangles: NDArray[np.int64], at: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Vertices (faces, 3) taken apart where tangents turn; ``at`` (faces, 3) are the corners of the faces."""
+    if corners.slots is None or not len(triangles):
+        return triangles  # vertices that no bone moves have no tangents
+    positions, uvs = corners.positions[corners.vertices.ravel()], corners.uvs.reshape(-1, 2)
+    groups = surface.tangent_groups(positions, uvs, triangles)
+    first = faces_of.first_of_equal(np.concatenate([triangles.reshape(-1, 1), groups], axis=1))
+    return at.ravel()[first].reshape(-1, 3)
+
+
+def _runs(triangles: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Triangles in runs that each have no more vertices than a child holds."""
+    while len(triangles):
+        new = np.zeros(triangles.size, np.int64)
+        new[np.unique(triangles.ravel(), return_index=True)[1]] = 1
+        end = int(np.searchsorted(np.cumsum(new)[2::3], MOST_VERTICES, side="right"))
+        yield triangles[:end]
+        triangles = triangles[end:]
+
+
+def _child(corners: Corners, triangles: NDArray[np.int64], texture: Texture, generation: Generation) -> Ogf:
+    """A visual of ``triangles`` (faces, 3), numbers of corners of which each is a vertex."""
+    used, first, place = np.unique(triangles.ravel(), return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    corner, indices = used[order], rank[place.ravel()]
+    vertex = corners.vertices.ravel()[corner]
+    slots = corners.slots
+    links = int(slots.links[vertex].max()) if slots is not None else 0
+    number = generation.formats[links] if links else STATIC
+    rows = np.zeros(len(corner), VERTEX_FORMATS[number])
+    rows["position"] = corners.positions[vertex]
+    rows["normal"] = corners.normals.reshape(-1, 3)[corner]
+    rows["uv"] = corners.uvs.reshape(-1, 2)[corner]
+    if slots is not None:
+        shown = surface.Slots(slots.bones[vertex], slots.weights[vertex], slots.links[vertex], 0)
+        surface.store(rows, np.ones(len(rows), np.bool_), shown)
+        frames = surface.tangent_frames(rows["position"], rows["normal"], rows["uv"], indices.reshape(-1, 3))
+        rows["tangent"], rows["binormal"] = frames
+    return Ogf(
+        [
+            section(1, _header(VisualType.SKINNED_STRIP if links else VisualType.NORMAL, rows["position"])),
+            section(2, texture),
+            section(3, Vertices(number, rows)),
+            section(4, Indices(indices.astype("<u2"))),
+        ]
+    )
+
+
+def _header(kind: int, points: NDArray[Any]) -> Header:
+    hull = surface.bounds(points)
+    return Header(4, kind, 0, hull.box, hull.sphere)
+
+
+def header_around(kind: int, children: Sequence[Ogf]) -> Header:
+    """The header of a model with ``children``, which each hold vertices."""
+    found = [child.first(Vertices) for child in children]
+    return _header(kind, np.concatenate([vertices.rows["position"] for vertices in found if vertices is not None]))
+
+
+def children_chunk(children: Sequence[Ogf]) -> Children:
+    """The children, numbered."""
+    return Children([section(number, child) for number, child in enumerate(children)])
+
+
+# Bones --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class NewBone:
+    """A bone with its physics and rest pose; names as stored. ``parent`` is empty for the root."""
+
+    name: bytes
+    parent: bytes
+    entry: IkBone
+
+
+def bone_chunks(bones: Sequence[NewBone], corners: Corners) -> tuple[BoneNames, IkData]:
+    """Names with the box of each bone's vertices, and physics."""
+    zero = np.zeros(3, np.float32)
+    listed = BoneNames([BoneName(one.name, one.parent, np.eye(3, dtype=np.float32), zero, zero) for one in bones])
+    physics = IkData([one.entry for one in bones])
+    for bone, points in zip(listed.bones, bone_points(listed, physics, corners), strict=True):
+        if len(points) >= FEWEST_POINTS:
+            bone.rotation, bone.centre, bone.half_size = oriented_box(points)
+    return listed, physics
+
+
+def bone_points(listed: BoneNames, physics: IkData, corners: Corners) -> list[Floats]:
+    """The vertices (n, 3) that follow each bone more than any other, in the bone's space."""
+    if corners.slots is None:
+        return [np.zeros((0, 3)) for _ in listed.bones]
+    skeleton = decode_skeleton(Ogf([section(13, listed), section(16, physics)]), Report())
+    # The file's own axes out, Blender's in: the bone's mirror is undone last.
+    back = affine.inverse(skeleton.rest_matrices() @ np.diag([1.0, 1.0, -1.0, 1.0]))
+    used = np.unique(corners.vertices)
+    places = space.xray_points(corners.positions[used]).astype(np.float64)
+    heaviest = corners.slots.bones[used, 0]
+    found = []
+    for bone, matrix in enumerate(back):
+        points = places[heaviest == bone]
+        found.append(points @ matrix[:3, :3].T + matrix[:3, 3])
+    return found
+
+
+def oriented_box(points: Floats) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+    """A box around points (n, 3): its axes as rows (3, 3), centre (3,), half size (3,).
+
+    Along the axes of the space, or those in which the points spread most and least, whichever is smaller.
+    """
+    spread = points - points.mean(axis=0)
+    axes = np.linalg.eigh(spread.T @ spread)[1].T[::-1]
+    axes[2] = np.cross(axes[0], axes[1])
+    best: tuple[float, Floats, Floats, Floats] | None = None
+    for candidate in (np.eye(3), axes):
+        along = points @ candidate.T
+        low, high = along.min(axis=0), along.max(axis=0)
+        size = float(np.prod(high - low + NO_EXTENT))
+        if best is None or size < best[0]:
+            best = size, candidate, (low + high) / 2 @ candidate, (high - low) / 2
+    assert best is not None  # noqa: S101 - the loop has two rounds
+    rotation, centre, half = (values.astype(np.float32) for values in best[1:])
+    return rotation, centre, half

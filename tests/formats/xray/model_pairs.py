@@ -1,0 +1,86 @@
+"""Models as sets of triangles, to compare what was made with what the SDK made of the same object."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from addon.core.triangles import weld
+from addon.formats.xray.ogf.chunk_types import BoneNames, IkData, Indices, Texture, Vertices
+from addon.formats.xray.ogf.mesh import weight_slots
+
+PAIRS = {"shaderball_dinamic": 0, "wpn_colt1911": 16, "wpn_pm_hud": 0}
+"""Objects of the corpus with the SDK's model of the same name -> triangles whose normals are known to differ."""
+POSITION, UV, WEIGHT, NORMAL = 1e-3, 1e-6, 1e-3, 2e-3
+
+
+@dataclass
+class Triangles:
+    """(faces, 3, width) what the corners of a texture's triangles carry; weights have a column for each bone."""
+
+    positions: np.ndarray
+    normals: np.ndarray
+    uvs: np.ndarray
+    weights: np.ndarray
+
+
+def triangles(document):
+    """(texture, shader) -> `Triangles`."""
+    listed = document.first(BoneNames)
+    bones = len(listed.bones) if listed is not None else 0
+    found = {}
+    for visual in document.children or [document]:
+        vertices, rows = visual.first(Vertices), visual.first(Vertices).rows
+        corners = visual.first(Indices).corners.reshape(-1, 3).astype(int)
+        weights = np.zeros((len(rows), bones))
+        if vertices.links:
+            slots, values = weight_slots(vertices)
+            np.add.at(weights, (np.arange(len(rows))[:, None], slots), values)
+        texture = visual.first(Texture)
+        columns = (rows["position"], rows["normal"], rows["uv"], weights)
+        found.setdefault((texture.texture, texture.shader), []).append([values[corners] for values in columns])
+    return {key: Triangles(*map(np.concatenate, zip(*parts, strict=True))) for key, parts in found.items()}
+
+
+def compare(made, expected):
+    """Fail unless both are the same triangles; how many of them have other normals."""
+    assert made.keys() == expected.keys()
+    return sum(_compare(made[key], expected[key]) for key in expected)
+
+
+def _compare(made, expected):
+    assert len(made.positions) == len(expected.positions)
+    places = np.concatenate([made.positions, expected.positions]).astype(np.float32)
+    points = weld(places.reshape(-1, 3), POSITION).vertex.reshape(-1, 3)
+    turn = (np.argmin(points, axis=1)[:, None] + np.arange(3)) % 3  # corner order is cyclic
+    half = len(made.positions)
+    ordered = [
+        _ordered(values, points[rows], turn[rows])
+        for values, rows in ((made, slice(0, half)), (expected, slice(half, None)))
+    ]
+    (one, mine), (other, theirs) = ordered
+    assert np.array_equal(mine, theirs)
+    assert np.abs(one.positions - other.positions).max() <= POSITION
+    shift = one.uvs - other.uvs
+    assert np.abs(shift - np.round(shift[:, :1])).max() <= UV
+    assert not one.weights.size or np.abs(one.weights - other.weights).max() <= WEIGHT
+    return int((np.abs(one.normals - other.normals).max(axis=(1, 2)) > NORMAL).sum())
+
+
+def _ordered(found, points, turn):
+    """Corners from the lowest point on, triangles by points and, where several have the same, by texture."""
+    points = np.take_along_axis(points, turn, 1)
+    columns = [np.take_along_axis(values, turn[:, :, None], 1) for values in vars(found).values()]
+    uvs = columns[2] - np.floor(columns[2][:, :1])
+    order = np.lexsort((np.round(uvs.sum(axis=(1, 2)), 4), *points.T))
+    return Triangles(*(values[order] for values in columns)), points[order]
+
+
+def compare_bones(made, expected):
+    """Fail unless order, parents, rest poses and masses are equal."""
+    ones, others = (document.first(BoneNames).bones for document in (made, expected))
+    assert [(bone.name, bone.parent) for bone in ones] == [(bone.name, bone.parent) for bone in others]
+    for one, other in zip(made.first(IkData).bones, expected.first(IkData).bones, strict=True):
+        for name in ("rotation", "offset", "mass", "centre_of_mass"):
+            np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-6)
+        np.testing.assert_allclose(one.joint.limits, other.joint.limits, atol=1e-6)
+        assert (one.material, one.shape.type, one.joint.type) == (other.material, other.shape.type, other.joint.type)

@@ -1,0 +1,228 @@
+"""Objects of the editor as models of the game: equal to what the SDK made of real ones, and what is refused."""
+
+import numpy as np
+import pytest
+
+from addon import cli
+from addon.core.errors import WriteError
+from addon.core.report import Report
+from addon.core.triangles import repeated
+from addon.formats.xray import object as editor_model
+from addon.formats.xray import ogf
+from addon.formats.xray.model_conversion import Making, game_model
+from addon.formats.xray.ogf.building import MOST_VERTICES, SOC, Corners, make_children, oriented_box
+from addon.formats.xray.ogf.chunk_types import (
+    BoneNames,
+    IkData,
+    Indices,
+    MotionReferences,
+    MotionReferences2,
+    Texture,
+    UserData,
+    Vertices,
+)
+from addon.formats.xray.ogf.document import VisualType, motion_set_of
+from tests.formats.xray.level_bytes import words
+from tests.formats.xray.model_pairs import PAIRS, compare, compare_bones, triangles
+from tests.formats.xray.object.small_object import BONE, SURFACE, chunk, floats, mesh, small
+from tests.real_files import CORPUS
+
+real = pytest.mark.skipif(CORPUS is None, reason="MOTIONBRIDGE_CORPUS is not set")
+
+
+def converted(data, making=None, report=None):
+    """The model of an object's bytes, read back from what was written; writing it again changes nothing."""
+    document = editor_model.read(data, "small.object", Report())
+    data = ogf.write(game_model(document, "small", making or Making(), Report() if report is None else report))
+    found = Report()
+    result = ogf.read(data, "small.ogf", found)
+    assert not [line for line in found.warnings if not line.startswith("NaN")]  # joint limits of a converter
+    assert ogf.write(result) == data == ogf.recompose(result)
+    return result
+
+
+@real
+@pytest.mark.parametrize("name", PAIRS)
+def test_real_objects_become_what_the_sdk_made_of_them(name):
+    expected = ogf.read((CORPUS / "ogf" / f"{name}.ogf").read_bytes(), name, Report())
+    made = converted((CORPUS / "object" / f"{name}.object").read_bytes())
+    compare_bones(made, expected)
+    assert compare(triangles(made), triangles(expected)) == PAIRS[name]
+    np.testing.assert_array_equal(made.header.box, expected.header.box)
+    assert made.header.type == expected.header.type
+
+
+@real
+def test_four_weights_of_a_real_object(samples):
+    made = converted((CORPUS / "object" / "wpn_hand_01.object").read_bytes())
+    (child,) = made.children
+    assert child.first(Vertices).links == 4
+    assert len(child.first(Indices).corners) == 3 * 9200
+    later = converted((CORPUS / "object" / "wpn_hand_01.object").read_bytes(), Making(SOC))
+    assert later.children[0].first(Vertices).format == 0x240E3300
+
+
+def test_a_small_object():
+    report = Report()
+    made = converted(small(x916=None), report=report)
+    assert made.header.type == VisualType.SKELETON_ANIMATED
+    assert [section.chunk.id for section in made.sections] == [1, 18, 9, 13, 16, 17, 24]
+    assert made.first(UserData).text == b"[a]\r\n"
+    assert made.first(MotionReferences2).names == [b"a\\b", b"c"]
+    (child,) = made.children
+    assert child.first(Texture) == Texture(b"wpn\\metal", b"models\\model")
+    vertices, indices = child.first(Vertices), child.first(Indices)
+    assert vertices.format == 1
+    # Two-sided: two faces and their backs, whose normals are negated.
+    assert len(indices.corners) == 12
+    assert sorted(vertices.rows["normal"][:, 2].tolist()) == [-1.0] * 6 + [1.0] * 6
+    assert [bone.name for bone in made.first(BoneNames).bones] == [b"root"]
+    entry = made.first(IkData).bones[0]
+    assert (entry.version, entry.material) == (1, b"default_object")
+    np.testing.assert_array_equal(entry.offset, [0, 1, 2])
+    assert any("scale of 2 is not applied" in line for line in report.lines())
+
+
+def test_shadow_of_chernobyl():
+    made = converted(small(x916=None), Making(SOC))
+    assert made.first(MotionReferences).names == [b"a\\b", b"c"]
+    assert made.children[0].first(Vertices).format == 0x12071980
+
+
+def test_motions_inside_stay_inside_unless_there_are_references():
+    report = Report()
+    assert motion_set_of(converted(small(), report=report)) is None
+    assert any("the motions inside are left out" in line for line in report.lines())
+    found = motion_set_of(converted(small(x924=None, x926=None)))
+    assert [motion.name for motion in found.library.motions] == [b"idle"]
+    other = converted(small(x924=None, x926=None, x916=None))
+    assert other.header.type == VisualType.SKELETON_RIGID
+
+
+def test_motions_of_other_bones_are_refused():
+    data = small(x924=None, x926=None, x921=chunk(0, bone("base")), x923=None, x919=None)
+    with pytest.raises(WriteError, match="have other bones: base, root"):
+        converted(data)
+
+
+def test_an_object_without_bones_is_one_mesh_or_a_group():
+    without = {"x921": None, "x916": None, "x924": None, "x926": None, "x923": None, "x919": None}
+    made = converted(small(**without))
+    assert made.header.type == VisualType.NORMAL
+    assert made.first(Vertices).format == 0x112
+    wood = SURFACE.replace(b"metal\0", b"wood\0", 1).replace(b"wpn\\metal", b"wpn\\wood")
+    second = mesh(x1009=b"\1\0wood\0" + words(2, 0, 1), x1001=b"second\0")
+    made = converted(small((mesh(), second), x907=words(2) + SURFACE + wood, **without))
+    assert made.header.type == VisualType.HIERARCHY
+    assert [child.first(Texture).texture for child in made.children] == [b"wpn\\metal", b"wpn\\wood"]
+
+
+def bone(name, parent=""):
+    naming = f"{name}\0{parent}\0{name}\0".encode()
+    return chunk(1, b"\2\0") + chunk(2, naming) + chunk(3, floats(0, 1, 2, 0, 0, 0, 0.5))
+
+
+def test_bones_in_the_order_of_the_sdk_or_of_another_model():
+    held = b"".join(chunk(place, bone(*one)) for place, one in enumerate((("c", "a"), ("a", ""), ("B", "a"))))
+    quad = mesh(x1012=MESH_OF_C)
+    data = small((quad,), x921=held, x916=None, x923=None, x919=None)
+    names = lambda made: [one.name for one in made.first(BoneNames).bones]  # noqa: E731 - a word for one expression
+    assert names(converted(data)) == [b"a", b"b", b"c"]
+    report = Report()
+    assert names(converted(data, Making(bone_order=("C", "a", "hand")), report)) == [b"c", b"a", b"b"]
+    assert "bones of the other model that this one lacks: hand" in report.lines()[1]
+    assert "bones that the other model lacks, which get numbers behind its own: B" in report.lines()[2]
+
+
+MESH_OF_C = (
+    words(3)
+    + b"Texture\0\2\0\0"
+    + words(4)
+    + floats(0, 0, 1, 0, 1, 1, 0, 1)
+    + words(0, 1, 2, 3)
+    + b"Texture\0\2\1\0"
+    + words(1)
+    + floats(0.5, 0.25)
+    + words(0, 1)
+    + b"c\0\1\0\1"
+    + words(4)
+    + floats(1, 1, 0.5, 1)
+    + words(0, 1, 2, 3)
+)
+
+
+def test_refusals():
+    for wrong, message in (
+        (small(x921=chunk(0, BONE) + chunk(1, bone("other"))), "have no parent"),
+        (small(x907=words(0)), "have no surface that the object lists"),
+        (small(()), "no faces"),
+        (small(x921=chunk(0, bone(""))), "a bone has no name"),
+    ):
+        with pytest.raises(WriteError, match=message):
+            converted(wrong)
+
+
+def grid(width):
+    """Corners of a plane of ``width`` by ``width`` squares, texture along its axes."""
+    places = np.stack(np.meshgrid(np.arange(width + 1), np.arange(width + 1), indexing="ij"), axis=-1).reshape(-1, 2)
+    start = (np.arange(width)[:, None] * (width + 1) + np.arange(width)).ravel()
+    low, high = start + 1, start + width + 1
+    faces = np.concatenate([np.stack([start, high, low], 1), np.stack([low, high, high + 1], 1)])
+    positions = np.concatenate([places, np.zeros((len(places), 1))], axis=1).astype(np.float32)
+    uvs = (places[faces] / width).astype(np.float32)
+    normals = np.broadcast_to(np.float32([0, 0, 1]), (*faces.shape, 3)).copy()
+    return Corners(positions, faces.astype(np.int64), normals, uvs, np.zeros(len(faces), np.int64))
+
+
+def test_a_mesh_with_too_many_vertices_becomes_several():
+    corners = grid(300)
+    made = make_children(corners, [Texture(b"a", b"b")], SOC, Report())
+    assert len(made) == 3  # all lower halves of squares come first, and have every vertex
+    assert all(len(child.first(Vertices).rows) <= MOST_VERTICES for child in made)
+    assert sum(len(child.first(Indices).corners) for child in made) == corners.vertices.size
+    for child in made:
+        assert len(np.unique(child.first(Indices).corners)) == len(child.first(Vertices).rows)
+
+
+def test_faces_without_extent_and_repeated_ones_are_left_out():
+    corners = grid(2)
+    corners.vertices = np.concatenate([corners.vertices, corners.vertices[:1, [1, 2, 0]], [[0, 0, 1]]])
+    corners.normals = np.concatenate([corners.normals, corners.normals[:2]])
+    corners.uvs = np.concatenate([corners.uvs, corners.uvs[:1, [1, 2, 0]], corners.uvs[:1]])
+    corners.texture = np.zeros(10, np.int64)
+    report = Report()
+    (made,) = make_children(corners, [Texture(b"a", b"b")], SOC, report)
+    indices = made.first(Indices).corners.reshape(-1, 3)
+    assert len(indices) == 8
+    assert not len(repeated(indices))
+    assert len(made.first(Vertices).rows) == 9
+    assert report.lines() == [
+        "1 face has no extent; left out",
+        "1 face is repeated; left out",
+    ]
+
+
+def test_collapsing_is_an_option():
+    corners = grid(2)
+    corners.positions *= np.float32(4e-4)
+    whole = make_children(corners, [Texture(b"a", b"b")], SOC, Report())
+    assert len(whole[0].first(Indices).corners) == 24
+    assert not make_children(corners, [Texture(b"a", b"b")], SOC, Report(), collapse=True)
+
+
+def test_a_box_along_the_points():
+    turn = np.array([[0.8, 0.6, 0], [-0.6, 0.8, 0], [0, 0, 1]])
+    points = (np.array(np.meshgrid([-3, 3], [-1, 1], [-0.5, 0.5])).reshape(3, -1).T + np.arange(1, 4)) @ turn
+    rotation, centre, half = oriented_box(points)
+    np.testing.assert_allclose(half, [3, 1, 0.5], atol=1e-6)
+    np.testing.assert_allclose(centre, np.array([1, 2, 3]) @ turn, atol=1e-6)
+    np.testing.assert_allclose(np.abs((points - centre) @ rotation.T), np.broadcast_to(half, (8, 3)), atol=1e-5)
+    assert np.linalg.det(rotation) > 0.99
+
+
+def test_on_the_command_line(tmp_path, capsys):
+    (tmp_path / "small.object").write_bytes(small(x916=None))
+    target = tmp_path / "made.ogf"
+    assert cli.main(["convert", str(tmp_path / "small.object"), "--to", "ogf", "-o", str(target)]) == 0
+    assert f"{target}: ogf, " in capsys.readouterr().out
+    assert ogf.read(target.read_bytes(), "made.ogf", Report()).children
