@@ -158,9 +158,10 @@ def turned_all(
             return rotation.continuous(whole, begin).reshape(rows, samples, 4)
         return rotation.euler_zxy(rotation.matrices(whole), begin).reshape(rows, samples, 3)
 
+    aligned = rotation.signed_like if quaternions else rotation.euler_zxy_like
     allowed = np.full(4, tolerance / 2) if quaternions else np.full(3, tolerance)
     taken = curves if not parts else curves.take(of_bones(rest, width))
-    return CarriedBones.in_order([*parts, (rest, refitted(taken, width, mapping, frame, allowed))])
+    return CarriedBones.in_order([*parts, (rest, refitted(taken, width, mapping, frame, allowed, aligned=aligned))])
 
 
 def _turns_about_y(mode: str, turn: Floats) -> bool:

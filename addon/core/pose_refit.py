@@ -6,8 +6,10 @@ one go: the keys of their curves lie one behind the other, and rows, one a piece
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +23,8 @@ Indices = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 Mapping = Callable[[Floats, Indices, Indices], Floats]
 """Values (rows, samples, channels), the bone of each row, the rows where bones begin -> (rows, samples, results)."""
+Aligned = Callable[[Floats, Floats], Floats]
+"""Results (runs, samples, results) that begin on any of several answers -> on those nearest to (runs, results)."""
 
 MERGED = 0.011
 """Frames; Blender makes one of keys that are nearer."""
@@ -116,7 +120,7 @@ class _Rows:
 
 @dataclass
 class _Pieces:
-    """Rows with the ``result`` (rows, samples, m) along them, whether nothing moves in them (``held``), the ``inner``
+    """Rows with the ``result`` (rows, 2, m) at their ends, whether nothing moves in them (``held``), the ``inner``
     control values (rows, 2, m) and how far off these are (rows, m).
     """
 
@@ -126,9 +130,25 @@ class _Pieces:
     inner: Floats
     error: Floats
 
-    def of(self, rows: Flags) -> _Pieces:
-        """Some of the rows."""
-        return _Pieces(self.rows.of(rows), self.result[rows], self.held[rows], self.inner[rows], self.error[rows])
+    def with_halves(self, bad: Flags, halves: _Pieces) -> _Pieces:
+        """The same with two pieces for each ``bad`` row."""
+        counts = 1 + bad
+        second = (np.cumsum(counts) - 1)[bad]
+        at = np.stack((second - 1, second), axis=1).ravel()
+
+        def column(own: Any, other: Any) -> Any:
+            doubled = np.repeat(own, counts, axis=0)
+            doubled[at] = other
+            return doubled
+
+        rows = (column(getattr(self.rows, one.name), getattr(halves.rows, one.name)) for one in fields(_Rows))
+        rest = (column(getattr(self, name), getattr(halves, name)) for name in ("result", "held", "inner", "error"))
+        return _Pieces(_Rows(*rows), *rest)
+
+    def put(self, where: Flags, others: _Pieces) -> None:
+        """Replace the rows ``where`` by as many others, whose times and keys are the same."""
+        for name in ("result", "held", "inner", "error"):
+            getattr(self, name)[where] = getattr(others, name)
 
 
 def still(value: float, time: float = 0.0) -> Curve:
@@ -182,8 +202,19 @@ def run_starts(bone: Indices) -> Indices:
     return np.flatnonzero(np.append(True, bone[1:] != bone[:-1])[: len(bone)])
 
 
-def refitted(curves: Curves, width: int, mapping: Mapping, frame: float, tolerance: Floats) -> CarriedBones:
-    """The curves of bones, ``width`` of each, through ``mapping``; ``tolerance`` (m,) of the results."""
+def refitted(
+    curves: Curves,
+    width: int,
+    mapping: Mapping,
+    frame: float,
+    tolerance: Floats,
+    *,
+    aligned: Aligned = lambda one, _: one,
+) -> CarriedBones:
+    """The curves of bones, ``width`` of each, through ``mapping``; ``tolerance`` (m,) of the results.
+
+    ``aligned`` where ``mapping`` chooses one of several answers at the rows where bones begin.
+    """
     if not curves.counts.all():
         listed = list(curves)
         bones = [listed[begin : begin + width] for begin in range(0, len(listed), width)]
@@ -203,7 +234,9 @@ def refitted(curves: Curves, width: int, mapping: Mapping, frame: float, toleran
         # Channels that are all held from key to key need no looks between the keys.
         shares = _SHARES[:1] if is_held else _SHARES
         taken = curves if len(chosen) * width == len(curves) else curves.take(of_bones(chosen, width))
-        parts.append((chosen, _carried(taken, width, numbered, shares, frame=frame, tolerance=tolerance)))
+        channels = [_channel(taken.take(np.arange(axis, len(taken), width))) for axis in range(width)]
+        look = _Look(channels, numbered, shares, aligned)
+        parts.append((chosen, _carried(taken, look, frame=frame, tolerance=tolerance)))
     return CarriedBones.in_order(parts)
 
 
@@ -213,29 +246,25 @@ def _with_keys(curves: Sequence[Curve]) -> list[Curve]:
     return [curve if curve.count else still(0.0, begin) for curve in curves]
 
 
-def _carried(
-    curves: Curves, width: int, mapping: Mapping, shares: Floats, *, frame: float, tolerance: Floats
-) -> CarriedBones:
-    channels = [_channel(curves.take(np.arange(axis, len(curves), width))) for axis in range(width)]
-    bones = len(curves) // width
-    rows = _rows(channels, curves, frame)
+def _carried(curves: Curves, look: _Look, *, frame: float, tolerance: Floats) -> CarriedBones:
+    bones = len(curves) // len(look.channels)
+    rows = _rows(look.channels, curves, frame)
     keys = np.bincount(rows.bone, minlength=bones)
-
-    def measured(rows: _Rows) -> _Pieces:
-        return _measured(channels, rows, mapping, shares)
-
-    pieces, done = measured(rows), []
+    pieces = look.at(rows, run_starts(rows.bone))
     for _ in range(HALVINGS):
         rows = pieces.rows
         bad = (pieces.error > tolerance).any(axis=1) & (rows.end - rows.begin > SPACING * frame)
         if not bad.any():
             break
-        touched = np.zeros(bones, np.bool_)
-        touched[rows.bone[bad]] = True
-        again = touched[rows.bone]
-        done.append(pieces.of(~again))
-        pieces = measured(_halved(rows.of(again), bad[again]))
-    return CarriedBones.in_order([_as_curves(part, keys) for part in (*done, pieces) if len(part.rows.bone)])
+        halves = look.at(_halved(rows.of(bad)), np.arange(0, 2 * int(bad.sum()), 2), pieces.result[bad, 0])
+        # Finer looks may find another of several answers at the end: what follows has to follow from that.
+        same = (np.abs(halves.result[1::2, 1] - pieces.result[bad, 1]) <= EXACT).all(axis=1)
+        pieces = pieces.with_halves(bad, halves)
+        if not same.all():
+            again = np.isin(pieces.rows.bone, rows.bone[bad][~same])
+            whole = pieces.rows.of(again)
+            pieces.put(again, look.at(whole, run_starts(whole.bone)))
+    return _as_curves(pieces, keys)
 
 
 def _channel(curves: Curves) -> _Channel:
@@ -331,7 +360,7 @@ def _before_leaps(channels: Sequence[_Channel], rows: _Rows, frame: float) -> Fl
     mixed = rows.still.any(axis=1) & ~rows.still.all(axis=1)
     if not mixed.any():
         return rows.end
-    values = _values(channels, rows, rows.begin[:, None])[:, 0]
+    values = _values(channels, rows, _SHARES[:1])[:, 0]
     leaps = mixed & (rows.end > rows.begin)
     leaps[:-1] &= (rows.still[:-1] & (np.abs(np.diff(values, axis=0)) > EXACT)).any(axis=1)
     wide = rows.end - rows.begin > SPACING * frame
@@ -340,58 +369,77 @@ def _before_leaps(channels: Sequence[_Channel], rows: _Rows, frame: float) -> Fl
 
 
 @np.errstate(all="ignore")  # keys that stand still have no length; numbers of broken files
-def _values(channels: Sequence[_Channel], rows: _Rows, times: Floats) -> Floats:
-    """(rows, samples, channels) what the channels say at ``times`` (rows, samples)."""
-    result = np.empty((*times.shape, len(channels)))
+def _values(channels: Sequence[_Channel], rows: _Rows, shares: Floats) -> Floats:
+    """(rows, samples, channels) what the channels say at ``shares`` (samples,) of each row's time."""
+    result = np.empty((len(rows.bone), len(shares), len(channels)))
+    basis = np.stack([math.comb(3, power) * (1 - shares) ** (3 - power) * shares**power for power in range(4)])
     for axis, channel in enumerate(channels):
         key, moving = rows.key[:, axis], ~rows.still[:, axis]
-        points, kinds = channel.points[key], channel.kinds[key]
-        start, end = points[:, :1], points[:, 3:]
-        share = np.clip((times - start[..., 0]) / (end[..., 0] - start[..., 0]), 0.0, 1.0)
-        rest = 1 - share
-        cubic = moving & (kinds == Interpolation.BEZIER)
-        value = start[..., 1] + share * (end[..., 1] - start[..., 1])
-        if (cubic & channel.even[key]).any():
-            inner = 3 * rest * share * (rest * points[:, 1:2, 1] + share * points[:, 2:3, 1])
-            value = np.where(
-                cubic[:, None], rest * rest * rest * start[..., 1] + inner + share * share * share * end[..., 1], value
-            )
-        uneven = np.flatnonzero(cubic & ~channel.even[key])
+        points, kinds = channel.points.take(key, axis=0), channel.kinds[key]
+        values = np.where(moving[:, None], points[..., 1], points[:, :1, 1])
+        line = np.flatnonzero(moving & (kinds != Interpolation.BEZIER))
+        third = (values[line, 3] - values[line, 0]) / 3
+        values[line, 1], values[line, 2] = values[line, 0] + third, values[line, 3] - third
+        start, end = points[:, 0, 0], points[:, 3, 0]
+        part = np.flatnonzero(moving & ((rows.begin != start) | (rows.end != end)))
+        reach = ((times[part] - start[part]) / (end - start)[part] for times in (rows.begin, rows.end))
+        values[part] = _cut(values[part], *(np.clip(share, 0.0, 1.0)[:, None] for share in reach))
+        result[:, :, axis] = values @ basis
+        uneven = np.flatnonzero(moving & (kinds == Interpolation.BEZIER) & ~channel.even[key])
         if len(uneven):
-            inside = np.clip(times[uneven], start[uneven, :, 0], end[uneven, :, 0])
-            each = np.repeat(uneven, times.shape[1])
-            value[uneven] = segment_values(kinds[each], points[each], inside.ravel())[0].reshape(inside.shape)
-        result[:, :, axis] = np.where(moving[:, None], value, start[..., 1])
+            times = rows.begin[uneven, None] + (rows.end - rows.begin)[uneven, None] * shares
+            inside = np.clip(times, points[uneven, :1, 0], points[uneven, 3:, 0])
+            each = np.repeat(uneven, len(shares))
+            found = segment_values(kinds[each], points[each], inside.ravel())[0]
+            result[uneven, :, axis] = found.reshape(inside.shape)
     return result
 
 
-def _measured(channels: Sequence[_Channel], rows: _Rows, mapping: Mapping, shares: Floats) -> _Pieces:
-    times = rows.begin[:, None] + (rows.end - rows.begin)[:, None] * shares
-    if len(shares) > 1:
-        times[:, -1] = rows.end
-    held: Flags = np.asarray(rows.still.all(axis=1))
-    with np.errstate(all="ignore"):  # numbers of broken files; what comes of them is looked at later
-        result = mapping(_values(channels, rows, times), rows.bone, run_starts(rows.bone))
-        count, samples, width = result.shape
-        if samples == 1:
-            return _Pieces(rows, result, held, np.repeat(result, 2, axis=1), np.zeros((count, width)))
-        flat = np.ascontiguousarray(result.transpose(1, 0, 2)).reshape(samples, -1)
-        ends = flat[[0, -1]]
-        line = np.stack((ends[0] + (ends[1] - ends[0]) / 3, ends[1] - (ends[1] - ends[0]) / 3))
-        wanted = (flat - _ENDS @ ends)[1:-1] - _FREE[1:-1] @ line
-        offset = _SOLVED @ wanted
-        error = np.abs(_FREE[1:-1] @ offset - wanted).max(axis=0).reshape(count, width)
-    error[held] = 0.0
-    inner = (line + offset).reshape(2, count, width).transpose(1, 0, 2)
-    return _Pieces(rows, result, held, inner, np.nan_to_num(error, nan=0.0))
+def _cut(values: Floats, begin: Floats, end: Floats) -> Floats:
+    """Control values (n, 4) of cubics as those of their parts between the shares ``begin`` and ``end`` (n, 1)."""
+    once, twice = (values[:, :3] + share * np.diff(values, axis=1) for share in (begin, end))
+    first, last = (corner[:, :2] + share * np.diff(corner, axis=1) for corner, share in ((once, begin), (twice, end)))
+    corners = (first, begin), (first, end), (last, begin), (last, end)
+    return np.concatenate([corner[:, :1] + share * np.diff(corner, axis=1) for corner, share in corners], axis=1)
 
 
-def _halved(rows: _Rows, bad: Flags) -> _Rows:
-    """The bad rows as two each."""
-    doubled = rows.of(np.repeat(np.arange(len(bad)), 1 + bad))
-    second = (np.cumsum(1 + bad) - 1)[bad]
-    middle = (rows.begin[bad] + rows.end[bad]) / 2
-    doubled.end[second - 1], doubled.begin[second] = middle, middle
+@dataclass
+class _Look:
+    """How pieces are measured: ``mapping`` of what the ``channels`` say at ``shares`` of each piece's time."""
+
+    channels: Sequence[_Channel]
+    mapping: Mapping
+    shares: Floats
+    aligned: Aligned
+
+    def at(self, rows: _Rows, starts: Indices, first: Floats | None = None) -> _Pieces:
+        """The pieces of ``rows``, which follow one another but for ``starts``, where results begin nearest to ``first``
+        (runs, m) if that is given; all runs are of one length then.
+        """
+        held: Flags = np.asarray(rows.still.all(axis=1))
+        with np.errstate(all="ignore"):  # numbers of broken files; what comes of them is looked at later
+            result = self.mapping(_values(self.channels, rows, self.shares), rows.bone, starts)
+            count, samples, width = result.shape
+            if first is not None:
+                result = self.aligned(result.reshape(len(starts), -1, width), first).reshape(result.shape)
+            if samples == 1:
+                doubled = np.repeat(result, 2, axis=1)
+                return _Pieces(rows, doubled, held, doubled.copy(), np.zeros((count, width)))
+            flat = np.ascontiguousarray(result.transpose(1, 0, 2)).reshape(samples, -1)
+            ends = flat[[0, -1]]
+            line = np.stack((ends[0] + (ends[1] - ends[0]) / 3, ends[1] - (ends[1] - ends[0]) / 3))
+            wanted = (flat - _ENDS @ ends)[1:-1] - _FREE[1:-1] @ line
+            offset = _SOLVED @ wanted
+            error = np.abs(_FREE[1:-1] @ offset - wanted).max(axis=0).reshape(count, width)
+        error[held] = 0.0
+        inner = (line + offset).reshape(2, count, width).transpose(1, 0, 2)
+        return _Pieces(rows, result[:, [0, -1]], held, inner, np.nan_to_num(error, nan=0.0))
+
+
+def _halved(rows: _Rows) -> _Rows:
+    """Two rows for each."""
+    doubled = rows.of(np.repeat(np.arange(len(rows.bone)), 2))
+    doubled.end[::2] = doubled.begin[1::2] = (rows.begin + rows.end) / 2
     return doubled
 
 
@@ -436,16 +484,15 @@ def _keys_of(pieces: _Pieces) -> _Keys:
     )
 
 
-def _as_curves(pieces: _Pieces, keys: Indices) -> tuple[Indices, CarriedBones]:
-    """The bones that have pieces; ``keys``: how many each had before anything was halved."""
+def _as_curves(pieces: _Pieces, keys: Indices) -> CarriedBones:
+    """The bones' curves; ``keys``: how many pieces each had before anything was halved."""
     rows = run_starts(pieces.rows.bone)
     worst = np.maximum.reduceat(pieces.error.max(axis=1), rows)
-    bones = pieces.rows.bone[rows]
-    exact = (np.diff(np.append(rows, len(pieces.held))) == keys[bones]) & (worst <= EXACT)
+    exact = (np.diff(np.append(rows, len(pieces.held))) == keys) & (worst <= EXACT)
     made = _keys_of(pieces)
     starts = run_starts(made.bone)
     runs = Runs(starts, made.times, made.values, made.interpolation, flat_runs(made.values, starts))
-    return bones, CarriedBones(runs.curves(), exact)
+    return CarriedBones(runs.curves(), exact)
 
 
 def flat_runs(values: Sequence[Floats], starts: Indices) -> Flags:

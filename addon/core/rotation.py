@@ -136,6 +136,13 @@ def continuous(quaternions: Floats, starts: NDArray[np.intp] | None = None) -> F
     return result
 
 
+def signed_like(quaternions: Floats, first: Floats) -> Floats:
+    """Runs of quaternions (runs, frames, 4), each with the sign by which it begins nearest to ``first`` (runs, 4)."""
+    opposite = np.einsum("ij,ij->i", quaternions[:, 0], first) < 0
+    result: Floats = np.where(opposite[:, None, None], -quaternions, quaternions)
+    return result
+
+
 def about_axis(axis: int, angles: Any) -> Floats:
     """Quaternions that turn by ``angles`` (radians) about the x (0), y (1) or z (2) axis, right-handed."""
     half = np.asarray(angles, np.float64) / 2
@@ -276,6 +283,16 @@ def nearest_euler_zxy(angles: Floats, wanted: Floats) -> Floats:
     costs = np.abs(answers - wanted).sum(axis=-1)
     result: Floats = np.where((costs[1] < costs[0])[:, None], answers[1], answers[0])
     return result
+
+
+def euler_zxy_like(angles: Floats, first: Floats) -> Floats:
+    """Continuous runs (runs, frames, 3) of order ZXY as the angles of the same rotations that begin nearest to
+    ``first`` (runs, 3).
+    """
+    begin = angles[:, 0]
+    others = np.abs(_wrapped(_other_zxy(begin) - first)).sum(axis=1) < np.abs(_wrapped(begin - first)).sum(axis=1)
+    result: Floats = np.where(others[:, None, None], _other_zxy(angles), angles)
+    return result - 2 * np.pi * np.rint((result[:, 0] - first) / (2 * np.pi))[:, None]
 
 
 def _other_zxy(angles: Floats) -> Floats:

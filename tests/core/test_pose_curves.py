@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from addon.core import pose_curves, rotation
+from addon.core import pose_curves, pose_refit, rotation
 from addon.core.envelope import Curve, Curves, Envelope, Interpolation, Shape, display, evaluate_curve
 from addon.core.pose_curves import still
 
@@ -68,6 +68,37 @@ def test_rotations_are_put_behind_another(shapes, apart, quaternions):
     wanted = rotation.multiply(TURN, rotation.of_mode(values(given, times), "ZXY"))
     assert rotation.angles_between(found, wanted).max() <= (1e-9 if shapes == [STEPPED] else 5 * TOLERANCE)
     assert carried.exact == (shapes == [STEPPED])
+
+
+@pytest.mark.parametrize("quaternions", [False, True])
+@pytest.mark.parametrize("turns", [0.4, 0.5, 2.5])
+def test_a_fast_turn_leaves_what_follows_on_the_same_way_round(turns, quaternions):
+    """Finer looks at the fast segment may find another of several angles at its end than the first looks did."""
+    times = np.arange(6) * 4 * FRAME
+    angles = np.array([0.1, 0.3, 0.3 + 2 * np.pi * turns, 0.5 + 2 * np.pi * turns, 0.2, 0.1])
+    fast = display(Envelope.of(times, angles, np.full(6, LINEAR, np.uint8)), FRAME).curve
+    given = [fast, *channels([TCB])[1:]]
+    carried = pose_curves.turned(given, "ZXY", TURN, FRAME, TOLERANCE, quaternions=quaternions)
+    times = np.linspace(0, times[-1], 3001)
+    found = values(carried.curves, times)
+    found = rotation.normalised(found) if quaternions else rotation.of_mode(found, "ZXY")
+    wanted = rotation.multiply(TURN, rotation.of_mode(values(given, times), "ZXY"))
+    assert rotation.angles_between(found, wanted).max() <= 5 * TOLERANCE
+
+
+def test_only_segments_that_miss_the_tolerance_are_looked_at_again():
+    times = np.arange(41) * FRAME
+    curve = display(Envelope.of(times, np.arange(41.0), np.full(41, LINEAR, np.uint8)), FRAME).curve
+    looks = []
+
+    def bent(values, _bones, _starts):
+        looks.append(len(values))
+        inside = (values > 20) & (values < 21)
+        return np.where(inside, values + 0.1 * np.sin(np.pi * (values - 20)) ** 3, values)
+
+    pose_refit.refitted(Curves.of([curve]), 1, bent, FRAME, np.array([1e-3]))
+    assert looks[:2] == [41, 2]
+    assert max(looks[1:]) <= 8
 
 
 @pytest.mark.parametrize("quaternions", [False, True])

@@ -149,8 +149,9 @@ class Curves:
         """Copies of those with these (n,) numbers, in this order."""
         counts = self.counts[numbers]
         rows, bounds = rows_of(self.bounds[numbers], counts), np.append(0, np.cumsum(counts))
-        columns = self.keys[rows], self.left[rows], self.right[rows], self.interpolation[rows]
-        return Curves(*columns, bounds, self.before[numbers], self.after[numbers])
+        keys, left, right = (column.take(rows, axis=0) for column in (self.keys, self.left, self.right))
+        kinds = self.interpolation[rows]
+        return Curves(keys, left, right, kinds, bounds, self.before[numbers], self.after[numbers])
 
 
 def empty_curve(before: int = Behaviour.CONSTANT, after: int = Behaviour.CONSTANT) -> Curve:
