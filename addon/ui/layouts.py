@@ -7,8 +7,6 @@ from typing import Any
 
 import bpy
 
-from .translations import shown
-
 STATUS_ICONS = {"UNTOUCHED": "BLANK1", "EDITED": "GREASEPENCIL", "NEW": "ADD", "UNKNOWN": "QUESTION"}
 """Whether what is listed is as in its file."""
 SIDEBAR = 34
@@ -33,22 +31,3 @@ def paragraph(layout: Any, text: str, letters: int, icon: str = "NONE") -> None:
     """Labels for a text, which Blender does not break by itself; the icon stands at the first."""
     for number, line in enumerate(textwrap.wrap(text, letters)):
         layout.label(text=line, icon="BLANK1" if number and icon != "NONE" else icon, translate=False)
-
-
-_findings: dict[int, int] = {}
-"""Object (its number in this session) -> how many findings its last check had."""
-
-
-def remember_check(holder: Any, findings: int) -> None:
-    """Note what a check of the file that ``holder`` remembers found."""
-    if holder is not None:
-        _findings[holder.session_uid] = findings
-
-
-def draw_last_check(layout: bpy.types.UILayout, holder: Any) -> None:
-    """The result of the last check, if there was one."""
-    count = _findings.get(holder.session_uid)
-    if count is None:
-        return
-    text = shown("Last check, findings: {}").format(count) if count else shown("Last check: no findings")
-    layout.label(text=text, icon="ERROR" if count else "CHECKMARK", translate=False)

@@ -620,7 +620,7 @@ def test_what_the_game_shows_otherwise_is_said(vertices, text, words):
     _, report = planned(Chosen(None, [shown]))
     assert words in warnings(report)
     found = model_export.find_problems(bpy.context, Chosen(None, [shown]), Report())
-    assert any(words in one.finding.problem.sentence and one.shown == shown for one in found)
+    assert any(words in one.problem.sentence and one.shown == shown for one in found)
 
 
 def test_a_helper_without_faces_that_hides_its_branch_is_said():

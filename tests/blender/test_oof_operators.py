@@ -398,7 +398,7 @@ def test_the_real_ship_is_as_the_game_wants_it():
     load()
     assert bpy.ops.motionbridge.descent_check() == {"FINISHED"}
     found = model_export.find_problems(bpy.context, Chosen(bpy.data.objects["ship"]), Report())
-    assert all(not one.finding.problem.fatal for one in found)
+    assert all(not one.problem.fatal for one in found)
 
 
 def test_drops_and_collections_know_the_operators():

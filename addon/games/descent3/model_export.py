@@ -14,6 +14,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ...blender import mesh as meshes
 from ...blender.attributes import Wanted
@@ -21,12 +22,12 @@ from ...blender.properties import kept
 from ...core import files, pausing, polygons
 from ...core.errors import WriteError
 from ...core.model import FILE_FACE, FILE_VERTEX, Domain, Material, PolygonMesh
+from ...core.problems import Problem
 from ...core.report import Report
 from ...formats.descent3 import oof
 from ...formats.descent3.oof.mapping import Settings, decode, encode
 from ...formats.descent3.oof.mesh import ALPHA
 from ...formats.descent3.oof.model import (
-    Finding,
     Floats,
     Model,
     Motion,
@@ -157,7 +158,9 @@ class Offending:
     """A problem of one object, or with None of the whole model."""
 
     shown: Any
-    finding: Finding
+    problem: Problem
+    faces: NDArray[np.int64]
+    vertices: NDArray[np.int64]
 
 
 def find_problems(context: bpy.types.Context, chosen: Chosen, report: Report) -> list[Offending]:
@@ -166,10 +169,15 @@ def find_problems(context: bpy.types.Context, chosen: Chosen, report: Report) ->
     model = gather_model(context, hierarchy, imported_model(chosen), ModelExportOptions(), report)
     model.name = ""
     check_hierarchy(model)
-    return [
-        Offending(hierarchy.parts[finding.part] if finding.part >= 0 else None, finding)
-        for finding in oof.find_problems(model)
-    ]
+    found = []
+    for finding in oof.find_problems(model):
+        elements, nothing = finding.problem.elements, finding.problem.elements[:0]
+        on_faces = finding.problem.domain is Domain.FACE
+        shown = hierarchy.parts[finding.part] if finding.part >= 0 else None
+        found.append(
+            Offending(shown, finding.problem, elements if on_faces else nothing, nothing if on_faces else elements)
+        )
+    return found
 
 
 # Gather --------------------------------------------------------------------------------------------------------------

@@ -1,22 +1,20 @@
 """Models in the sidebar: parts, points, batteries, checks, animation, with the operators of these panels."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import bpy
-from bpy.props import EnumProperty, IntProperty
+from bpy.props import EnumProperty
 
 from ...blender import bone_curves, scope, transforms
-from ...blender import mesh as meshes
-from ...core import model as core_model
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.descent3 import oof
 from ...games.descent3 import hierarchy, model_edit, model_export, motion
 from ...games.descent3.model_properties import POINT_KINDS, holder_of
-from .. import layouts
 from ..bases import BlenderList, BlenderOperator, BlenderPanel
+from ..checks import Check, draw_last_check
 from ..layouts import STATUS_ICONS, fields
 from ..operation import Operation, Outcome, StartsAtOnce
 from ..sidebar import MotionbridgePanel
@@ -164,7 +162,7 @@ class MOTIONBRIDGE_PT_descent(MotionbridgePanel, BlenderPanel):
             _draw_part(layout, active)
         layout.operator_menu_enum("motionbridge.descent_point_add", "kind", icon="EMPTY_SINGLE_ARROW")
         layout.operator("motionbridge.descent_check", icon="VIEWZOOM")
-        layouts.draw_last_check(layout, holder)
+        draw_last_check(layout, holder)
         column = layout.column(align=True)
         column.operator("motionbridge.descent_save_back", icon="FILE_TICK")
         column.operator("export_scene.descent3_oof", text="Export", icon="EXPORT")
@@ -364,14 +362,11 @@ class MOTIONBRIDGE_OT_descent_battery_set(Batteries, BlenderOperator):
         return Outcome(said("Gun points: {}, turrets: {}").format(*counts))
 
 
-class MOTIONBRIDGE_OT_descent_check(StartsAtOnce, Operation, BlenderOperator):
+class MOTIONBRIDGE_OT_descent_check(StartsAtOnce, Check, BlenderOperator):
     """Find what Descent 3 rejects or shows differently, and select the first such faces or objects"""
 
     bl_idname = "motionbridge.descent_check"
     bl_label = "Select Invalid Elements"
-    bl_options = {"REGISTER", "UNDO"}
-
-    number: IntProperty(name="Finding", description="Index of the finding to select", default=0, min=0)
 
     @classmethod
     def poll(cls, context: Any) -> bool:
@@ -379,42 +374,22 @@ class MOTIONBRIDGE_OT_descent_check(StartsAtOnce, Operation, BlenderOperator):
         cls.poll_message_set("No mesh in the scene")
         return any(shown.type == "MESH" for shown in context.scene.objects)
 
-    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
-        """Nothing: elements are selected."""
-        return ()
-
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
-        """Report everything, select the elements of one finding."""
+    def find(self, context: Any, report: Report) -> tuple[Any, list[Any]]:
+        """Of the model that the active object is of, or of the scene's only one."""
         chosen = chosen_model(context)
-        with scope.leaving_edit_mode(context):
-            found = model_export.find_problems(context, chosen, report)
-        layouts.remember_check(chosen.holder, len(found))
-        if not found:
-            return Outcome(said("No errors or warnings found"))
-        for one in found:
-            report.warn(one.finding.problem.line, one.shown.name if one.shown is not None else "")
-        selectable = [one for one in found if one.shown is not None and one.shown.visible_get()]
-        if not selectable:
-            return Outcome(said("Findings: {}").format(len(found)))
-        number = min(self.number, len(selectable) - 1)
-        _select(context, selectable[number])
-        words = (number + 1, len(selectable), selectable[number].finding.problem.sentence)
-        return Outcome(said("Selected finding {} of {}: {}").format(*words))
+        return chosen.holder, model_export.find_problems(context, chosen, report)
 
+    def selectable(self, _context: Any, found: Sequence[Any], _report: Report) -> list[Any]:
+        """Objects too, where no part of a mesh is concerned."""
+        return [one for one in found if one.shown is not None and one.shown.visible_get()]
 
-def _select(context: Any, found: model_export.Offending) -> None:
-    """The object alone, and of its mesh the elements concerned, in edit mode."""
-    shown, problem = found.shown, found.finding.problem
-    for other in scope.objects_of(context.view_layer):
-        other.select_set(other == shown)
-    context.view_layer.objects.active = shown
-    if not len(problem.elements) or shown.type != "MESH":
-        return
-    on_faces = problem.domain is core_model.Domain.FACE
-    nothing = problem.elements[:0]
-    meshes.select_elements(shown, problem.elements if on_faces else nothing, nothing if on_faces else problem.elements)
-    context.tool_settings.mesh_select_mode = (not on_faces, False, on_faces)
-    scope.set_mode("EDIT")
+    def select(self, context: Any, chosen: Any) -> None:
+        """The object alone, and of its mesh the elements concerned."""
+        for other in scope.objects_of(context.view_layer):
+            other.select_set(other == chosen.shown)
+        context.view_layer.objects.active = chosen.shown
+        if len(chosen.problem.elements) and chosen.shown.type == "MESH":
+            super().select(context, chosen)
 
 
 CLASSES: tuple[type[bpy.types.bpy_struct], ...] = (

@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, StringProperty
 
-from ...blender import mesh as meshes
 from ...blender import scope
 from ...core import files
 from ...core.report import Report
@@ -16,8 +15,8 @@ from ...games.xray import kinds
 from ...games.xray.models import editor_exporting, editor_importing, editor_making, editor_motions, taken_over
 from ...games.xray.motions import library
 from ...games.xray.options import EditorModelExportOptions, ModelImportOptions
-from .. import layouts
 from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper
+from ..checks import Check, draw_last_check
 from ..files import FileExport, FileImport, draw_backup, is_collection_exporter
 from ..hidden_keys import hides_keys
 from ..layouts import draw_tolerances, fields
@@ -136,14 +135,11 @@ class EXPORT_SCENE_OT_xray_object(
         return Outcome(f"{Path(path).name}: {plan.sentence()}")
 
 
-class MOTIONBRIDGE_OT_editor_model_check(Operation, BlenderOperator):
+class MOTIONBRIDGE_OT_editor_model_check(Check, BlenderOperator):
     """Find what the game's editors would not take, and select the first such faces or vertices"""
 
     bl_idname = "motionbridge.editor_model_check"
     bl_label = "Select Invalid Elements"
-    bl_options = {"REGISTER", "UNDO"}
-
-    number: IntProperty(name="Finding", description="Index of the finding to select", default=0, min=0)
 
     @classmethod
     def poll(cls, context: Any) -> bool:
@@ -151,32 +147,10 @@ class MOTIONBRIDGE_OT_editor_model_check(Operation, BlenderOperator):
         cls.poll_message_set("The active object is not part of an imported X-Ray editor model")
         return editor_model_of(context) is not None
 
-    def edited(self, context: Any) -> Iterable[Any]:
-        """Nothing: elements are selected."""
-        return ()
-
-    def run(self, context: Any, report: Report) -> Outcome:
-        """Report everything, select the elements of one finding."""
+    def find(self, context: Any, report: Report) -> tuple[Any, list[Any]]:
+        """Of the model."""
         holder = editor_model_of(context)
-        with scope.leaving_edit_mode(context):
-            found = editor_exporting.find_problems(holder, report)
-        layouts.remember_check(holder, len(found))
-        if not found:
-            return Outcome(said("No errors or warnings found"))
-        for one in found:
-            report.warn(one.problem.line, one.shown.name)
-        selectable = [one for one in found if len(one.faces) or len(one.vertices)]
-        if not selectable:
-            return Outcome(said("Findings: {}").format(len(found)))
-        number = min(self.number, len(selectable) - 1)
-        chosen = selectable[number]
-        meshes.select_elements(chosen.shown, chosen.faces, chosen.vertices)
-        context.view_layer.objects.active = chosen.shown
-        chosen.shown.select_set(True)
-        context.tool_settings.mesh_select_mode = (not len(chosen.faces), False, bool(len(chosen.faces)))
-        scope.set_mode("EDIT")
-        words = (number + 1, len(selectable), chosen.problem.sentence)
-        return Outcome(said("Selected finding {} of {}: {}").format(*words))
+        return holder, editor_exporting.find_problems(holder, report)
 
 
 class MOTIONBRIDGE_OT_editor_model_normals(Operation, BlenderOperator):
@@ -262,7 +236,7 @@ class MOTIONBRIDGE_PT_editor_model(PropertiesPanel, BlenderPanel):
             column.operator("motionbridge.editor_model_save_back", icon="FILE_TICK")
             column.operator("motionbridge.editor_model_normals", icon="NORMALS_VERTEX_FACE")
             column.operator("motionbridge.editor_model_check", icon="VIEWZOOM")
-            layouts.draw_last_check(layout, holder)
+            draw_last_check(layout, holder)
         else:
             layout.operator("export_scene.xray_object", icon="EXPORT")
         layout.grid_flow(columns=2, align=True, even_columns=True).prop(model, "shown_flags")

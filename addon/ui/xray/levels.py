@@ -1,11 +1,11 @@
 """Files of levels: import, export, Save Back, panels."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 
 from ...blender import scope
 from ...core.errors import ReadError, WriteError
@@ -22,8 +22,9 @@ from ...games.xray.levels import named as level_named
 from ...games.xray.levels.properties import DRAWN_KINDS, KINDS, holder_of, meshes_of
 from ...games.xray.levels.properties import holder_of as level_of
 from ...games.xray.options import LevelExportOptions, LevelFolderOptions, LevelImportOptions
-from .. import layouts, scene
+from .. import scene
 from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper
+from ..checks import Check, draw_last_check
 from ..files import FileExport, FileImport, draw_backup, is_collection_exporter
 from ..layouts import fields, paragraph
 from ..operation import Operation, Outcome, StartsAtOnce
@@ -303,14 +304,11 @@ class MOTIONBRIDGE_OT_level_occlusion(FaceValues, BlenderOperator):
         return self.set_values(context, {"occlusion": self.occlusion})
 
 
-class MOTIONBRIDGE_OT_level_check(StartsAtOnce, Operation, BlenderOperator):
+class MOTIONBRIDGE_OT_level_check(StartsAtOnce, Check, BlenderOperator):
     """Find errors and warnings for the game, and select the first such faces or vertices"""
 
     bl_idname = "motionbridge.level_check"
     bl_label = "Select Invalid Faces"
-    bl_options = {"REGISTER", "UNDO"}
-
-    number: IntProperty(name="Finding", description="Index of the finding to select", default=0, min=0)
 
     @classmethod
     def poll(cls, context: Any) -> bool:
@@ -319,40 +317,19 @@ class MOTIONBRIDGE_OT_level_check(StartsAtOnce, Operation, BlenderOperator):
         holder = holder_of(context.active_object)
         return holder is not None and holder.motionbridge_level.kind in level_export.SUFFIXES
 
-    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
-        """Nothing: elements are selected."""
-        return ()
-
-    def run(self, context: Any, report: Report) -> Outcome:
-        """Report everything, select the elements of one finding."""
+    def find(self, context: Any, report: Report) -> tuple[Any, list[Any]]:
+        """Of the file that the active object is of."""
         holder = holder_of(context.view_layer.objects.active)
-        with scope.leaving_edit_mode(context):
-            options = LevelExportOptions(game_materials=known_materials(context, holder, report))
-            found = level_export.find_problems(context, holder, report, options)
-        layouts.remember_check(holder, len(found))
-        if not found:
-            return Outcome(said("No errors or warnings found"))
-        for one in found:
-            report.warn(one.problem.line, one.shown.name)
+        options = LevelExportOptions(game_materials=known_materials(context, holder, report))
+        return holder, level_export.find_problems(context, holder, report, options)
+
+    def selectable(self, context: Any, found: Sequence[Any], report: Report) -> list[Any]:
+        """Of objects that are in the view layer; others are named."""
         there = set(scope.objects_of(context.view_layer))
         hidden = [one.shown for one in found if one.shown not in there]
         if hidden:
             report.note(f"include the collections of {level_named.named(hidden)} to select what was found there")
-        selectable = [one for one in found if (len(one.faces) or len(one.vertices)) and one.shown in there]
-        if not selectable:
-            return Outcome(said("Findings: {}").format(len(found)))
-        number = min(self.number, len(selectable) - 1)
-        chosen = selectable[number]
-        self._select(context, chosen)
-        words = (number + 1, len(selectable), chosen.problem.sentence)
-        return Outcome(said("Selected finding {} of {}: {}").format(*words))
-
-    def _select(self, context: Any, chosen: "level_export.Offending") -> None:
-        level_edit.select(chosen.shown, chosen.faces, chosen.vertices)
-        context.view_layer.objects.active = chosen.shown
-        chosen.shown.select_set(True)
-        context.tool_settings.mesh_select_mode = (not len(chosen.faces), False, bool(len(chosen.faces)))
-        scope.set_mode("EDIT")
+        return [one for one in super().selectable(context, found, report) if one.shown in there]
 
 
 class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
@@ -395,7 +372,7 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
                 draw_ground(layout, active)
         if properties.kind in level_export.SUFFIXES:
             layout.operator("motionbridge.level_check", icon="VIEWZOOM")
-            layouts.draw_last_check(layout, holder)
+            draw_last_check(layout, holder)
             column = layout.column(align=True)
             column.operator("motionbridge.level_save_back", icon="FILE_TICK")
             column.operator("export_scene.xray_level_geometry", text="Export", icon="EXPORT")
