@@ -12,9 +12,7 @@ if sys.version_info < (3, 11):  # noqa: UP036 - said in a sentence, for whoever 
 
 import argparse
 import hashlib
-import importlib.util
 import os
-import subprocess
 import tempfile
 import warnings
 from pathlib import Path
@@ -23,9 +21,8 @@ from random import Random
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
 
-from environment import Unavailable, virtual
+from environment import virtual
 
-STARTED_AGAIN = "MOTIONBRIDGE_IN_ENVIRONMENT"
 LARGEST = 1 << 16
 """Bytes; larger files are slow to learn from."""
 OWN_WAYS = 0.5
@@ -34,14 +31,8 @@ OWN_WAYS = 0.5
 
 def main() -> int:
     """Fuzz in an environment that has atheris, which is made where it is missing."""
-    if importlib.util.find_spec("atheris") is None and STARTED_AGAIN not in os.environ:
-        try:
-            interpreter = virtual.guided()
-        except Unavailable as lacking:
-            print(lacking, file=sys.stderr)
-            return 2
-        again = [str(interpreter), __file__, *sys.argv[1:]]
-        return subprocess.run(again, env={**os.environ, STARTED_AGAIN: "1"}, check=False).returncode
+    if (status := virtual.started_again("guided")) is not None:
+        return status
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("target", metavar="TARGET")
     parser.add_argument("paths", nargs="*", type=Path, metavar="PATH")

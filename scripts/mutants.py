@@ -16,12 +16,10 @@ if sys.version_info < (3, 11):  # noqa: UP036 - said in a sentence, for whoever 
 import argparse
 import ast
 import difflib
-import importlib.util
 import json
 import os
 import random
 import shutil
-import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -31,9 +29,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "scripts")]
 
-from environment import Unavailable, blenders, virtual
+from environment import blenders, virtual
 
-STARTED_AGAIN = "MOTIONBRIDGE_IN_ENVIRONMENT"
 LIMIT = 1800
 """Seconds for one run of tests; an endless mutant counts as noticed."""
 PURE = ("tests/core", "tests/formats", "tests/test_samples.py", "tests/test_cli.py", "tests/test_convert.py")
@@ -58,14 +55,8 @@ class Mutant:
 
 def main() -> int:
     """Look for mutants in an environment that has cosmic-ray, which is made where it is missing."""
-    if importlib.util.find_spec("cosmic_ray") is None and STARTED_AGAIN not in os.environ:
-        try:
-            interpreter = virtual.environment("mutants", virtual.group("mutants"))
-        except Unavailable as lacking:
-            print(lacking, file=sys.stderr)
-            return 2
-        again = [str(interpreter), __file__, *sys.argv[1:]]
-        return subprocess.run(again, env={**os.environ, STARTED_AGAIN: "1"}, check=False).returncode
+    if (status := virtual.started_again("mutants")) is not None:
+        return status
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("places", nargs="+", type=Path, metavar="MODULE_OR_FOLDER")
     parser.add_argument("--count", type=int, default=20)

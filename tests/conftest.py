@@ -13,6 +13,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from addon import cli
 from tests.real_files import CORPUS, VECTORS
 
 gc.disable()  # until all tests are imported: nearly all of that stays, and would be looked through again and again
@@ -40,6 +41,19 @@ hypothesis.settings.load_profile("ci" if "CI" in os.environ else "here")
 def pytest_collection_finish():
     # Not frozen: hypothesis asks the collector who refers to its random numbers, and frozen modules do not count.
     gc.enable()
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command of the command line: exit status, lines of output, text of the standard error."""
+
+    def run(*arguments):
+        status = cli.main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.err
+        return status, captured.out.splitlines(), captured.err
+
+    return run
 
 
 @pytest.fixture(scope="session")

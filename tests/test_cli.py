@@ -22,19 +22,6 @@ from tests.conftest import IN_BLENDER
 ROOT = Path(__file__).resolve().parents[1]
 
 
-@pytest.fixture
-def run(capsys):
-    """Run a command: exit status, lines of output, text of the standard error."""
-
-    def run(*arguments):
-        status = cli.main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        assert "Traceback" not in captured.err
-        return status, captured.out.splitlines(), captured.err
-
-    return run
-
-
 def chunk(number, body):
     return struct.pack("<II", number, len(body)) + body
 

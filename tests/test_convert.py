@@ -11,17 +11,6 @@ from addon.formats.descent3 import hog2
 
 
 @pytest.fixture
-def run(capsys):
-    def run(*arguments):
-        status = cli.main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        assert "Traceback" not in captured.err
-        return status, captured.out.splitlines(), captured.err
-
-    return run
-
-
-@pytest.fixture
 def camera(samples, tmp_path):
     path = tmp_path / "camera.anm"
     path.write_bytes((samples / "camera.anm").read_bytes())

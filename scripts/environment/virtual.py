@@ -19,6 +19,8 @@ from . import Unavailable, folder, machine, settings
 if sys.platform != "win32":  # there, two runs at once are the user's own affair
     import fcntl
 
+IN_ENVIRONMENT = "MOTIONBRIDGE_IN_ENVIRONMENT"
+"""The variable that tells a script that it was started again."""
 INSTALLATION_LIMIT = 1200  # seconds; a bpy wheel is a third of a gigabyte
 
 
@@ -68,14 +70,18 @@ def dev() -> Path:
     return environment("dev", group("dev"))
 
 
-def plot() -> Path:
-    """The Python with which pictures of curves are drawn."""
-    return environment("plot", group("plot"))
-
-
-def guided() -> Path:
-    """The Python that fuzzes guided by coverage."""
-    return environment("guided", group("guided"))
+def started_again(name: str) -> int | None:
+    """None in the environment ``name`` of a script, which is made where it is missing; elsewhere the exit status of the
+    script in that environment.
+    """
+    if IN_ENVIRONMENT in os.environ:
+        return None
+    try:
+        interpreter = environment(name, group(name))
+    except Unavailable as lacking:
+        print(lacking, file=sys.stderr)
+        return 2
+    return subprocess.run([interpreter, *sys.argv], env={**os.environ, IN_ENVIRONMENT: name}, check=False).returncode
 
 
 def stubs(version: str) -> Path:

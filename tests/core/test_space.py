@@ -4,21 +4,11 @@ import numpy as np
 import pytest
 
 from addon.core import rotation, space
+from tests.core.test_rotation import turn
 
 RANDOM = np.random.default_rng(21)
 C = np.array([[1.0, 0, 0], [0, 0, 1], [0, 1, 0]])
 D = np.diag([1.0, 1, -1])
-
-
-def turn(axis, angle):
-    c, s = np.cos(angle), np.sin(angle)
-    return np.array(
-        {
-            0: [[1, 0, 0], [0, c, -s], [0, s, c]],
-            1: [[c, 0, s], [0, 1, 0], [-s, 0, c]],
-            2: [[c, -s, 0], [s, c, 0], [0, 0, 1]],
-        }[axis]
-    )
 
 
 def engine_rotation(quaternion):

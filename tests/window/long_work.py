@@ -73,6 +73,20 @@ def export_stopped() -> Steps:
     assert stage.sentence() == "Stopped: no changes were made", stage.sentence()
 
 
+def plan_ends(said: str, *, stops: bool) -> Steps:
+    """Stop the plan that Save Back makes, or confirm its dialog; ``said`` in the sentence that comes then."""
+    if stops:
+        yield from stage.until(running, "the plan to begin")
+        stage.press("ESC")
+        yield from stage.until(lambda: not running(), "the plan to stop")
+        assert stage.sentence() == "Stopped: no changes were made", stage.sentence()
+    else:
+        yield from stage.until(lambda: not running(), "the dialog")
+        yield from stage.confirm()
+        yield from stage.until(stage.sentence, "a report")
+        assert said in stage.sentence(), stage.sentence()
+
+
 def save_back_planned(*, stops: bool) -> Steps:
     """Save Back looks at every frame of a rig with inverse kinematics before its dialog opens; Esc, or the dialog."""
     path = identity.import_humanoid()
@@ -83,17 +97,7 @@ def save_back_planned(*, stops: bool) -> Steps:
     identity.settle("Edit")
     playing, frame = rig.animation_data.action.name, bpy.context.scene.frame_current
     stage.invoke("motionbridge.save_back")
-    yield from stage.until(running, "the plan to begin")
-    assert path.read_bytes() == before
-    if stops:
-        stage.press("ESC")
-        yield from stage.until(lambda: not running(), "the plan to stop")
-        assert stage.sentence() == "Stopped: no changes were made", stage.sentence()
-    else:
-        yield from stage.until(lambda: not running(), "the dialog")
-        yield from stage.confirm()
-        yield from stage.until(stage.sentence, "a report")
-        assert path.name in stage.sentence(), stage.sentence()
+    yield from plan_ends(path.name, stops=stops)
     assert (path.read_bytes() == before) == stops
     rig = identity.rig()
     assert (rig.animation_data.action.name, bpy.context.scene.frame_current) == (playing, frame)
@@ -111,16 +115,7 @@ def level_saved_back(*, stops: bool) -> Steps:
     bpy.context.view_layer.objects.active = wall
     identity.settle("Edit")
     stage.invoke("motionbridge.level_save_back")
-    if stops:
-        yield from stage.until(running, "the plan to begin")
-        stage.press("ESC")
-        yield from stage.until(lambda: not running(), "the plan to stop")
-        assert stage.sentence() == "Stopped: no changes were made", stage.sentence()
-    else:
-        yield from stage.until(lambda: not running(), "the dialog")
-        yield from stage.confirm()
-        yield from stage.until(stage.sentence, "a report")
-        assert "1 tree, 1 mesh changed" in stage.sentence(), stage.sentence()
+    yield from plan_ends("1 tree, 1 mesh changed", stops=stops)
     assert [(folder / name).read_bytes() == old for name, old in zip(names, before, strict=True)] == [stops] * 3
 
 

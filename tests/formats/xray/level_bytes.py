@@ -1,4 +1,4 @@
-"""Bytes of a level's files, put together with nothing of ours."""
+"""Bytes of files of X-Ray, put together with nothing of ours."""
 
 import struct
 

@@ -1,21 +1,6 @@
 """A whole model in annotated bytes: two bones, one triangle that follows them. The layout is the format page's."""
 
-import struct
-
-
-def hexed(text: str) -> bytes:
-    """Bytes of a text of hex numbers, one field a line, with remarks behind a semicolon."""
-    return bytes.fromhex("".join(line.partition(";")[0] for line in text.splitlines()))
-
-
-def chunk(identifier: int, *bodies: bytes) -> bytes:
-    body = b"".join(bodies)
-    return struct.pack("<II", identifier, len(body)) + body
-
-
-def floats(*values: float) -> bytes:
-    return struct.pack(f"<{len(values)}f", *values)
-
+from tests.formats.xray.level_bytes import chunk, floats, hexed
 
 HEADER = hexed("""
     04              ; version
