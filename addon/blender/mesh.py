@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 
 from ..core import polygons, text
 from ..core.model import Attribute, Domain, Mesh, PolygonMesh
+from ..core.problems import Problem
 from ..core.report import Report
 from ..core.text import counted_plural, said_of
 from . import attributes, compat, material
@@ -600,6 +601,16 @@ def warn_of_modifiers(shown: bpy.types.Object, report: Report, without: Containe
 
 def _active_modifiers(shown: bpy.types.Object, without: Container[str]) -> list[str]:
     return [change.name for change in shown.modifiers if change.show_viewport and change.type not in without]
+
+
+@dataclass(frozen=True)
+class Offending:
+    """A problem of one object (None: of the whole model), with the indices of its ``faces`` and ``vertices``."""
+
+    shown: Any
+    problem: Problem
+    faces: NDArray[np.int64]
+    vertices: NDArray[np.int64]
 
 
 def select_elements(shown: Any, faces: NDArray[np.int64], vertices: NDArray[np.int64]) -> None:

@@ -274,17 +274,16 @@ def sample(
     turns = places[:, :3, :3] / np.linalg.norm(places[:, :3, :3], axis=1, keepdims=True)
     if appended is not None:
         turns = turns @ appended
-    angles = rotation.euler_yxz(turns)
     times = np.arange(first, last + 1) / fps
-    return Path(
-        name,
-        fps,
-        first,
-        last,
-        Channels(
-            [fitted(times, places[:, axis, 3], tolerance[0]) for axis in range(3)],
-            [fitted(times, angles[:, axis], tolerance[1]) for axis in range(3)],
-        ),
+    return Path(name, fps, first, last, _fitted(times, places[:, :, 3], turns, tolerance))
+
+
+def _fitted(times: Floats, places: Floats, turns: Floats, tolerance: tuple[float, float]) -> Channels:
+    """Curves through ``places`` (n, 3) and ``turns`` (n, 3, 3) at ``times`` (n,) in seconds."""
+    angles = rotation.euler_yxz(turns)
+    return Channels(
+        [fitted(times, places[:, axis], tolerance[0]) for axis in range(3)],
+        [fitted(times, angles[:, axis], tolerance[1]) for axis in range(3)],
     )
 
 
@@ -332,7 +331,6 @@ def along_curve(
         raise WriteError(f"the curve {shown.name!r} has no length", remedy="Draw at least two points")
     first, shares = _shares(shown)
     last = first + len(shares) - 1
-    times = np.arange(first, last + 1) / fps
     passed = np.concatenate(([0.0], np.cumsum(steps)))
     wanted = shares * length
     places = np.stack([np.interp(wanted, passed, points[:, axis]) for axis in range(3)], axis=1)
@@ -340,17 +338,8 @@ def along_curve(
     if banked:
         bank = np.interp(wanted, passed, tilts)
         turns = turns @ rotation.matrices(rotation.about_axis(1, bank))
-    angles = rotation.euler_yxz(turns)
-    return Path(
-        name,
-        fps,
-        first,
-        last,
-        Channels(
-            [fitted(times, places[:, axis], tolerance[0]) for axis in range(3)],
-            [fitted(times, angles[:, axis], tolerance[1]) for axis in range(3)],
-        ),
-    )
+    times = np.arange(first, last + 1) / fps
+    return Path(name, fps, first, last, _fitted(times, places, turns, tolerance))
 
 
 def _shares(shown: Any) -> tuple[int, Floats]:

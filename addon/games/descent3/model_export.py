@@ -14,15 +14,14 @@ from typing import Any
 
 import bpy
 import numpy as np
-from numpy.typing import NDArray
 
 from ...blender import mesh as meshes
 from ...blender.attributes import Wanted
+from ...blender.mesh import Offending
 from ...blender.properties import kept
 from ...core import files, pausing, polygons
 from ...core.errors import WriteError
 from ...core.model import FILE_FACE, FILE_VERTEX, Domain, Material, PolygonMesh
-from ...core.problems import Problem
 from ...core.report import Report
 from ...formats.descent3 import oof
 from ...formats.descent3.oof.mapping import Settings, decode, encode
@@ -151,16 +150,6 @@ def report_findings(model: Model, report: Report) -> None:
     """Warn of what the game would show differently."""
     for finding in oof.find_problems(model):
         report.warn(finding.problem.line, model.parts[finding.part].name if finding.part >= 0 else model.name)
-
-
-@dataclass(frozen=True)
-class Offending:
-    """A problem of one object, or with None of the whole model."""
-
-    shown: Any
-    problem: Problem
-    faces: NDArray[np.int64]
-    vertices: NDArray[np.int64]
 
 
 def find_problems(context: bpy.types.Context, chosen: Chosen, report: Report) -> list[Offending]:

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import bpy
 import numpy as np
-from numpy.typing import NDArray
 
+from ....blender.mesh import Offending
 from ....blender.properties import kept
 from ....core import files, mesh_parts, pausing
 from ....core.errors import WriteError
@@ -133,16 +132,6 @@ _ENCODERS: dict[str, Callable[[Any, Mesh, bytes], Plan]] = {
     "SOM": partial(_encode_occluders, som),
     "DM": encode_detail_model,
 }
-
-
-@dataclass(frozen=True)
-class Offending:
-    """A problem of one mesh: ``faces`` and ``vertices`` numbers of Blender's polygons and vertices."""
-
-    shown: Any
-    problem: Problem
-    faces: NDArray[np.int64]
-    vertices: NDArray[np.int64]
 
 
 def find_problems(

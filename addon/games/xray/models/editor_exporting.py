@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....blender import armature, material, sharp_mesh
+from ....blender.mesh import Offending
 from ....blender.properties import keep, kept
 from ....core import files, names, space
 from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.model import Domain, PolygonMesh
-from ....core.problems import Problem, whole
+from ....core.problems import whole
 from ....core.report import Report
 from ....core.text import counted_plural, said_of
 from ....formats.xray import bones as bone_files
@@ -163,43 +164,33 @@ def _remember_motions(properties: Any, path: str, motions: Any) -> None:
     keep(properties, "document", editor_model.write(base.with_model(base.model.with_motions(motions))))
 
 
-@dataclass(frozen=True)
-class Finding:
-    """A problem of one object: ``faces`` and ``vertices`` indices of Blender's polygons and vertices."""
-
-    shown: Any
-    problem: Problem
-    faces: NDArray[np.int64]
-    vertices: NDArray[np.int64]
-
-
-def find_problems(holder: Any, report: Report) -> list[Finding]:
+def find_problems(holder: Any, report: Report) -> list[Offending]:
     """What editors or the game would not take of a model, its meshes first."""
     none = np.zeros(0, np.int64)
     bones = bone_properties.bones_in_order(holder) if holder.type == "ARMATURE" else None
-    found: list[Finding] = []
+    found: list[Offending] = []
     for shown in _meshes_of(holder):
         mesh, faces = sharp_mesh.gather(shown, {})
         _rename(mesh, shown, holder)
         for problem in findings.find_problems(mesh, bones):
             if problem.domain is Domain.FACE:
                 chosen = np.unique(faces[problem.elements]).astype(np.int64)
-                found.append(Finding(shown, problem, chosen, none))
+                found.append(Offending(shown, problem, chosen, none))
             else:
-                found.append(Finding(shown, problem, none, problem.elements))
+                found.append(Offending(shown, problem, none, problem.elements))
     if bones is not None and len(bones) > MOST_BONES:
         sentence = f"the model has {counted_plural(len(bones), 'bones')}, the game supports {MOST_BONES}"
-        found.append(Finding(holder, whole(sentence, "Remove some"), none, none))
+        found.append(Offending(holder, whole(sentence, "Remove some"), none, none))
     roots = [bone for bone in holder.data.bones if bone.parent is None] if bones is not None else []
     if len(roots) > 1:
         sentence = f"{said_of(len(roots), 'bones', 'have no parent')}: {', '.join(bone.name for bone in roots)}"
-        found.append(Finding(holder, whole(sentence, "Parent all but one"), none, none))
+        found.append(Offending(holder, whole(sentence, "Parent all but one"), none, none))
     data = kept(holder.motionbridge_editor_model, "document")
     if data:
         # What the file itself has; meshes were looked at as they are now.
         remedy = "Repair it in the panels, or in the editor"
         said = [one for one in problems(editor_model.read(data, holder.name, report)) if not one.startswith("mesh ")]
-        found += [Finding(holder, whole(sentence, remedy), none, none) for sentence in said]
+        found += [Offending(holder, whole(sentence, remedy), none, none) for sentence in said]
     return found
 
 
