@@ -8,12 +8,12 @@ from outside, with the Blender named in MOTIONBRIDGE_BLENDER. `tests/across` nee
 import gc
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import hypothesis
 import pytest
 
-from addon import cli
 from tests.real_files import CORPUS, VECTORS
 
 gc.disable()  # until all tests are imported: nearly all of that stays, and would be looked through again and again
@@ -46,6 +46,8 @@ def pytest_collection_finish():
 @pytest.fixture
 def run(capsys):
     """Run a command of the command line: exit status, lines of output, text of the standard error."""
+
+    cli = import_module("addon.cli")  # late: inside a Blender `addon` is another name for the enabled extension
 
     def run(*arguments):
         status = cli.main([str(argument) for argument in arguments])
