@@ -65,8 +65,10 @@ MODULES: dict[str, tuple[str, ...]] = {
     "games.xray": ("game_tree",),
     "games.xray.bones": ("file",),
     "games.xray.hud": (
+        "attach",
         "pairs",
         "placing",
+        "preview",
         "saving",
         "scene",
         "sections",

@@ -187,6 +187,11 @@ def _hud_parser() -> argparse.ArgumentParser:
         add(f"--{name}", choices=names, default=default.name.lower())
     add("--anchor", default="lead_gun", metavar="BONE", help="without a section: bone of the hands for the weapon")
     add("--list", action="store_true", help="print the sections of weapons instead")
+    add("--preview", type=Path, metavar="FILE.png", help="render a preview strip of actions")
+    add("--actions", default="*", metavar="KEYS", help="actions of the strip, separated by commas; * stands for all")
+    add("--pictures", type=int, default=6, metavar="NUMBER", help="pictures of each action")
+    add("--height", type=int, default=240, metavar="PIXELS", help="height of each picture")
+    add("--renderer", choices=["workbench", "cycles"], default="workbench", help="cycles needs no graphics card")
     add("--save", type=Path, metavar="FILE.blend", help="save the scene")
     return parser
 
@@ -211,5 +216,14 @@ def _make_hud_scene(chosen: argparse.Namespace) -> None:
         anchor=chosen.anchor,
     )
     said_last()
+    if chosen.preview is not None:
+        CALL.motionbridge.hud_preview(
+            filepath=absolute(chosen.preview),
+            actions=chosen.actions,
+            columns=chosen.pictures,
+            height=chosen.height,
+            renderer=chosen.renderer.upper(),
+        )
+        said_last()
     if chosen.save is not None:
         bpy.ops.wm.save_as_mainfile(filepath=absolute(chosen.save))

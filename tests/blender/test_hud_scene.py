@@ -12,9 +12,10 @@ from mathutils import Vector
 
 from addon.blender import action as blender_action
 from addon.blender.sampling import Reach
+from addon.core.envelope import evaluate_curve
 from addon.core.errors import ReadError
 from addon.core.report import Report
-from addon.formats.xray import hud, omf
+from addon.formats.xray import anm, hud, omf
 from addon.formats.xray.omf.document import MotionFlag
 from addon.games.xray.bones.properties import game_name
 from addon.games.xray.hud import pairs, placing, sections
@@ -47,10 +48,8 @@ def sets(cases):
 def options_of(made, **chosen):
     files = sorted(made["ltx"], key=lambda name: "defines" not in name)
     names = [name.removeprefix("Game/CallOfPripyat/").removeprefix("gamedata/") for name in files]
-    chosen = {"game": GAMES[made["engine"]]} | chosen
-    return HudSceneOptions(
-        section=made["section"], folders=(path_of(made, "gamedata"),), configs=tuple(names), **chosen
-    )
+    chosen = {"game": GAMES[made["engine"]], "folders": (path_of(made, "gamedata"),)} | chosen
+    return HudSceneOptions(section=made["section"], configs=tuple(names), **chosen)
 
 
 def build(options):
@@ -107,6 +106,9 @@ def test_blender_shows_what_the_formulas_give(made, stance, aspect):
                 np.testing.assert_allclose(shown[bone.removeprefix(prefix)], matrix, atol=1e-5, rtol=0, err_msg=bone)
                 compared += 1
         if "fire_point" in case and stance is Stance.HIP:
+            shown = found.hands.motionbridge_hud.points["fire_point"].shown
+            muzzle = np.array(shown.matrix_world.translation)[[0, 2, 1]]
+            np.testing.assert_allclose(muzzle, case["fire_point"], atol=5e-4, rtol=0)  # quaternions as stored
             on_screen = screen(found.camera, case["fire_point"], 30.375)
             np.testing.assert_allclose(on_screen, case["fire_point_ndc_fov30.375_16x9"], atol=1e-5, rtol=1e-4)
     assert compared
@@ -224,6 +226,108 @@ def test_what_is_missing_and_what_no_action_plays_is_marked(gamedata):
     before = made.hands.animation_data.action
     made.hands.motionbridge_hud.active_action = list(rows_of(made)).index("anm_reload")
     assert made.hands.animation_data.action == before
+
+
+# Points and view ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def with_points(gamedata):
+    """The sample's game folder, whose weapon has a muzzle and a place that shells leave."""
+    (gamedata / "configs" / "mod_system_sample.ltx").unlink()  # it takes the muzzle away
+    config = gamedata / "configs" / "w_sample.ltx"
+    lines = b"shell_bone = wpn_body\r\nshell_point = 0.02, 0.05, 0.1\r\n\r\nanm_idle"
+    config.write_bytes(config.read_bytes().replace(b"\r\nanm_idle", lines, 1))
+    return gamedata
+
+
+def test_points_are_shown_moved_and_written(with_points):
+    made, _ = build(sample_options(with_points))
+    rows = made.hands.motionbridge_hud.points
+    assert list(rows.keys()) == ["fire_point", "shell_point"]
+    muzzle = rows["fire_point"].shown
+    assert muzzle.location[:] == pytest.approx((0, 0.43, 0.06), abs=1e-6)
+    bpy.context.scene.frame_set(5)
+    bones = shown_bones(made.item, "item")
+    wanted = hud.fire_point(np.eye(4), bones["item:wpn_body"], (0, 0.06, 0.43))
+    np.testing.assert_allclose(np.array(muzzle.matrix_world.translation)[[0, 2, 1]], wanted, atol=1e-6)
+    assert placing.changed(made.hands) == {}
+    muzzle.location.y += 0.01
+    assert placing.texts(made.hands)["fire_point"] == "0.000000, 0.060000, 0.440000"
+    before = bytes_of(with_points)
+    assert save_back(made) == {"FINISHED"}
+    after = bytes_of(with_points)
+    assert after.pop(CONFIG) == before.pop(CONFIG).replace(b"0, 0.06, 0.43", b"0.000000, 0.060000, 0.440000")
+    assert after == before
+    assert save_back(made) == {"CANCELLED"}
+
+
+def test_a_point_of_a_bone_that_the_model_lacks_is_reported(with_points):
+    config = with_points / CONFIG
+    config.write_bytes(config.read_bytes().replace(b"shell_bone = wpn_body", b"shell_bone = wpn_none"))
+    made, report = build(sample_options(with_points))
+    assert list(made.hands.motionbridge_hud.points.keys()) == ["fire_point"]
+    assert "has no bone 'wpn_none'" in " ".join(report.warnings)
+
+
+def test_camera_effects_move_the_view_in_seconds_and_not_the_hands(gamedata, samples):
+    effects = gamedata / "anims" / "camera_effects" / "weapon"
+    effects.mkdir(parents=True)
+    data = (samples / "camera.anm").read_bytes()
+    (effects / "WAVE.anm").write_bytes(data)
+    made, _ = build(sample_options(gamedata))
+    assert set(made.view_actions) == {"wave"}
+    still, there = np.array(made.camera.matrix_world), np.array(made.hands.matrix_world)
+    number = list(rows_of(made)).index("anm_reload")
+    made.hands_actions["wave"].motionbridge_motion.speed = 0.8
+    properties = made.hands.motionbridge_hud
+    properties.actions[number].speed = 1.25
+    properties.active_action = number
+    path = anm.decode(anm.read(data, "", Report()), Report())
+    for frame in (0, 3, 10):
+        bpy.context.scene.frame_set(frame)
+        seconds = path.first / path.fps + frame / 30
+        moved = made.view.matrix_world
+        wanted = [evaluate_curve(curve, np.array([seconds]))[0] for curve in path.channels.location]
+        np.testing.assert_allclose(moved.translation, wanted, atol=1e-4)
+        np.testing.assert_allclose(np.array(made.camera.matrix_world), np.array(moved) @ still, atol=1e-5)
+        np.testing.assert_array_equal(np.array(made.hands.matrix_world), there)
+    properties.camera_effects = False
+    bpy.context.scene.frame_set(10)
+    np.testing.assert_allclose(np.array(made.camera.matrix_world), still, atol=1e-6)
+    properties.camera_effects = True
+    properties.active_action = 0
+    bpy.context.scene.frame_set(10)
+    np.testing.assert_allclose(np.array(made.camera.matrix_world), still, atol=1e-6)
+
+
+def test_the_crosshair_is_in_the_middle_of_the_picture_and_not_rendered(gamedata):
+    made, _ = build(sample_options(gamedata))
+    crosshair = next(one for one in made.camera.children if one.name.endswith("Crosshair"))
+    bpy.context.view_layer.update()
+    corners = [crosshair.matrix_world @ vertex.co for vertex in crosshair.data.vertices]
+    found = [world_to_camera_view(bpy.context.scene, made.camera, corner) for corner in corners]
+    assert np.mean(found, axis=0)[:2] == pytest.approx((0.5, 0.5), abs=1e-5)
+    assert np.ptp(found, axis=0)[1] < 0.1
+    assert crosshair.hide_render
+
+
+def test_a_copy_of_the_hands_plays_its_own_action_and_leaves_the_original_alone(gamedata):
+    made, _ = build(sample_options(gamedata))
+    number = list(rows_of(made)).index("anm_reload")
+    made.hands.motionbridge_hud.active_action = number
+    played = made.hands.animation_data.action, shown_action(made.item)
+    bpy.ops.object.select_all(action="DESELECT")
+    made.hands.select_set(True)
+    bpy.context.view_layer.objects.active = made.hands
+    bpy.ops.object.duplicate()
+    copy = bpy.context.view_layer.objects.active
+    own = copy.animation_data.action
+    assert own != played[0]
+    for other in (0, number):
+        copy.motionbridge_hud.active_action = other
+    assert copy.animation_data.action == own
+    assert (made.hands.animation_data.action, shown_action(made.item)) == played
 
 
 def item_pose(made):
@@ -426,7 +530,7 @@ def test_a_refused_scene_leaves_nothing_behind(gamedata):
         (gamedata / "meshes" / "samples" / "weapon.ogf").read_bytes()
     )
     sentence = refusal(bpy.ops.motionbridge.new_hud_scene, folders=str(gamedata), section="wpn_sample")
-    assert "have no bone 'hand_r' to attach the weapon to" in sentence
+    assert "has no bone 'hand_r' to attach 'weapon' to" in sentence
     assert not bpy.data.objects
     assert not bpy.data.collections
     assert bpy.context.scene.camera is None
@@ -504,12 +608,84 @@ def test_one_save_writes_both_motion_files_and_the_line_of_a_new_action(gamedata
         assert motions.parameters.definitions[-1].label == "kick"
     old, new = (files[CONFIG].splitlines(keepends=True) for files in (before, after))
     added = [line for line in new if line not in old]
-    assert [line.split() for line in added] == [[b"anm_kick", b"=", b"kick"]]
+    # The sample's mod file plays anm_reload at one and a half times its speed.
+    assert [line.split() for line in added] == [[b"anm_kick", b"=", b"kick,", b"kick,", b"1.5"]]
     assert [line for line in new if line not in added] == old
-    assert values_of(gamedata)["anm_kick"] == "kick"
+    assert values_of(gamedata)["anm_kick"] == "kick,kick,1.5"
     assert "scaled or rotated" not in bpy.context.window_manager.motionbridge_report
     assert save_back(made) == {"CANCELLED"}
     assert bytes_of(gamedata) == after
+
+
+@pytest.mark.parametrize(
+    ("game", "speed", "end", "line"),
+    [
+        (Game.ANOMALY, 1.0, 0.0, "kick"),
+        (Game.ANOMALY, 1.5, 0.0, "kick, kick, 1.5"),
+        (Game.ANOMALY, 1.0, 2.25, "kick, kick, 1, 2.25"),
+        (Game.OPENXRAY, 1.5, 2.25, "kick"),
+    ],
+)
+def test_the_line_of_a_new_action_has_anomalys_speed_and_end(gamedata, game, speed, end, line):
+    made, _ = build(sample_options(gamedata, game=game))
+    properties = made.hands.motionbridge_hud
+    properties.active_action = list(rows_of(made)).index("anm_reload")
+    row = properties.actions[properties.active_action]
+    row.speed, row.end = speed, end
+    assert bpy.ops.motionbridge.hud_add_action(alias="anm_kick", motion="kick") == {"FINISHED"}
+    assert save_back(made) == {"FINISHED"}
+    lines = [one for one in (gamedata / CONFIG).read_text("cp1251").splitlines() if one.startswith("anm_kick")]
+    assert [one.partition("=")[2].strip() for one in lines] == [line]
+    fresh, _ = build(sample_options(gamedata, game=game))
+    assert rows_of(fresh)["anm_kick"].speed == (speed if game is Game.ANOMALY else 1.0)
+
+
+def test_a_new_action_of_the_left_hand_gets_its_twin_for_wide_screens(gamedata):
+    config = gamedata / CONFIG
+    config.write_bytes(config.read_bytes().replace(b"attach_place_idx        = 0", b"attach_place_idx        = 1"))
+    made, _ = build(sample_options(gamedata))
+    assert bpy.ops.motionbridge.hud_add_action(alias="anm_kick", motion="kick") == {"FINISHED"}
+    assert save_back(made) == {"FINISHED"}
+    lines = [one.split() for one in config.read_bytes().splitlines() if one.startswith(b"anm_kick")]
+    assert lines == [[b"anm_kick", b"=", b"kick"], [b"anm_kick_16x9", b"=", b"kick"]]
+    fresh, _ = build(sample_options(gamedata, aspect=Aspect.WIDE))
+    assert "anm_kick" in rows_of(fresh)
+    assert "anm_kick_16x9" not in rows_of(fresh)
+
+
+def real_game(made, tmp_path):
+    """A copy of a real set that may be written, and its options."""
+    folder, original = tmp_path / "gamedata", path_of(made, "gamedata")
+    for file in (file for file in original.rglob("*") if file.is_file()):
+        copy = folder / file.relative_to(original)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(file.read_bytes())
+    return folder, options_of(made, folders=(folder,))
+
+
+REAL = [pytest.param(made, id=made["id"]) for made in SETS] or [pytest.param(None, marks=parameters([], None)[0].marks)]
+
+
+@pytest.mark.parametrize("made", REAL)
+def test_real_sets_are_saved_back_without_an_edit_and_with_one_of_ten_frames(made, tmp_path):
+    folder, options = real_game(made, tmp_path)
+    before = bytes_of(folder)
+    found, _ = build(options)
+    assert save_back(found) == {"CANCELLED"}
+    assert bytes_of(folder) == before
+    row = next(row for row in found.hands.motionbridge_hud.actions if row.hands and row.hands.frame_end >= 10)
+    motions.play(bpy.context, found.hands, row.hands)
+    bone = next(bone for bone in found.hands.pose.bones if game_name(found.hands.data.bones[bone.name]) == "l_hand")
+    for frame in range(10):
+        bpy.context.scene.frame_set(frame)
+        bone.location.x += 0.01
+        bone.keyframe_insert("location", frame=frame)
+    assert save_back(found) == {"FINISHED"}
+    after = bytes_of(folder)
+    (name,) = (name for name in after if after[name] != before[name])
+    old, new = (omf.read(files[name], "", Report()).motion_set.library.motions for files in (before, after))
+    changed = [one.name for one, other in zip(old, new, strict=True) if bytes(one.body) != bytes(other.body)]
+    assert [motion.lower().decode() for motion in changed] == [row.hands.motionbridge_motion.motion_name.lower()]
 
 
 def test_an_edit_of_ten_frames_changes_one_motion_of_the_hands_only(gamedata):

@@ -33,6 +33,10 @@ WIDE = 1.343
 WIDE_SUFFIX = "_16x9"
 VARIANTS = 8
 IDLE = "idle"
+POINTS = {"fire_point": "fire_bone", "fire_point2": "fire_bone2", "shell_point": "shell_bone"}
+"""Muzzle, grenade launcher and shell of an item: key of the point -> key of the bone that it is a point of."""
+CAMERA_EFFECTS = "anims\\camera_effects\\weapon\\{}.anm"
+"""Below gamedata: how the view moves while the hands play the motion of that name."""
 _BONE_MIRROR = np.diag([1.0, 1.0, -1.0, 1.0])
 _PARAMETERS = re.compile(r".*_(speed_k|start_k|stop_k|effector)")
 """Keys of OGSR beside an action that are no actions."""
@@ -106,6 +110,13 @@ def aimed_back(matrix: Floats) -> tuple[Floats, Floats]:
     x = math.atan2(matrix[2, 1], matrix[2, 2])
     z = math.atan2(matrix[1, 0], matrix[0, 0])
     return matrix[:3, 3].copy(), np.array([x, -_arcsine(matrix[2, 0]), z])
+
+
+def pointed(position: Sequence[float]) -> Floats:
+    """(4, 4) of a point of the item in the frame of its bone, in metres."""
+    result = np.eye(4)
+    result[:3, 3] = position
+    return result
 
 
 def _arcsine(value: float) -> float:
@@ -238,6 +249,12 @@ class Action:
     item: str = ""
     speed: float = 1.0
     end: float = 0.0
+
+    def value(self) -> str:
+        """The text of the config: as many entries as say something."""
+        found = [self.hands, self.item or self.hands, f"{self.speed:g}", f"{self.end:g}"]
+        count = 4 if self.end else 3 if self.speed != 1.0 else 2 if found[1] != self.hands else 1
+        return ", ".join(found[:count])
 
 
 def action_of(alias: str, value: str) -> Action:

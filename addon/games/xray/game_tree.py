@@ -55,6 +55,11 @@ class GameTree:
         """The file of this name beside the file itself, in any letter case."""
         return self._find(self.beside, [name])
 
+    def find_below(self, name: str) -> Path | None:
+        """The file of this path below the folder of the file itself, in any letter case."""
+        parts = _parts(name)
+        return self._find(self.beside, parts) if parts else None
+
     def find_model(self, name: str) -> Path | None:
         """The model that a config names, with its suffix or without."""
         parts = _parts(name)

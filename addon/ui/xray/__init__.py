@@ -7,6 +7,7 @@ from . import (
     details,
     editor_models,
     hud,
+    hud_tools,
     levels,
     models,
     motion_choices,
@@ -22,6 +23,7 @@ _WITH_CLASSES: tuple[Any, ...] = (
     motion_files,
     motion_operators,
     hud,  # its panel comes before that of motions: Blender takes an order below 0 for 0
+    hud_tools,
     motion_panels,
     skeletal,
     paths,

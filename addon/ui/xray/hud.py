@@ -89,7 +89,7 @@ def _search_folders(operator: Any, context: Any, typed: str) -> list[str]:
 
 
 class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperator):
-    """Create a first-person scene of S.T.A.L.K.E.R. (X-Ray): hands, weapon, camera, motions, as the game shows them"""
+    """Show a weapon of S.T.A.L.K.E.R. (X-Ray) as players see it: in the hands, animated, through the game's camera"""
 
     bl_idname = "motionbridge.new_hud_scene"
     bl_label = "New HUD Scene"
@@ -283,8 +283,15 @@ class MOTIONBRIDGE_PT_hud(MotionbridgePanel, BlenderPanel):
             layout.label(text="No actions: the scene was made without configs", icon="INFO")
             return
         layout.template_list("MOTIONBRIDGE_UL_hud_actions", "", hud, "actions", hud, "active_action", rows=6)
-        layout.operator("motionbridge.hud_add_action", icon="ADD")
+        column = layout.column(align=True)
+        column.operator("motionbridge.hud_add_action", icon="ADD")
+        column.operator("motionbridge.hud_attach", icon="CONSTRAINT_BONE")
+        column.operator("motionbridge.hud_preview", icon="RENDER_STILL")
         row = hud.actions[min(max(hud.active_action, 0), len(hud.actions) - 1)]
+        if row.is_new and hud.game == "ANOMALY":
+            column = layout.column(align=True)
+            column.prop(row, "speed")
+            column.prop(row, "end")
         if row.hands is None:
             paragraph(layout, shown("No motion file that was found has the motion of the hands"), SIDEBAR, "ERROR")
         elif row.fallback:
@@ -298,6 +305,8 @@ def _draw_place(layout: Any, hud: Any) -> None:
     column = layout.column(align=True)
     column.prop(hud, "stance")
     column.prop(hud, "aspect")
+    if any(row.view is not None for row in hud.actions):
+        column.prop(hud, "camera_effects")
     changed = placing.changed(hud.id_data)
     lines = layout.column(align=True)
     for key, text in placing.texts(hud.id_data).items():

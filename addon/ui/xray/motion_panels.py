@@ -26,7 +26,7 @@ from ..operation import Operation, Outcome
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_xray
 from ..target import active_action, active_rig, rig_to_export
 from ..translations import said, shown
-from . import motion_choices
+from . import hud_tools, motion_choices
 from .motion_files import active_file
 from .motion_operators import OnMotionFile
 
@@ -223,6 +223,8 @@ class MotionsPanel(MotionbridgePanel):
             layout.label(text="No motions imported", icon="INFO")
         draw(layout, rig)
         layout.operator("import_scene.xray_omf", text="Import Motions", icon="IMPORT")
+        if hud_tools.character_and_weapon(context) is not None:
+            layout.operator("motionbridge.attach_weapon", icon="CONSTRAINT_BONE")
         layout.operator("motionbridge.report", icon="TEXT")
 
 

@@ -9,18 +9,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....blender import action as blender_action
 from ....blender import action_lists, compat
 from ....core.errors import ReadError, WriteError
+from ....core.model import Path
 from ....core.report import Report
 from ....formats.xray import hud
-from ....formats.xray.hud import Generation
+from ....formats.xray.hud import FRAMES_PER_SECOND, Generation
 from ..motions import files as motion_files
 from ..motions import length as motion_length
 from ..motions import library, omf_codec
 from .motions import MotionFiles
+
+if TYPE_CHECKING:
+    from .scene import HudScene
 
 TRACK = "Motionbridge HUD"
 """The NLA track of an item that keeps the hands' time."""
@@ -39,6 +43,7 @@ class Pair(NamedTuple):
     hands: str
     item: str
     speed: float
+    end: float = 0.0
     found: bool = True
     fallback: bool = False
 
@@ -52,10 +57,10 @@ def find_pairs(
         drawn = hud.variants(action.hands, hands.table, made_as)
         if action.hands and not drawn:
             report.note("no motion file that was found has this motion of the hands", f"{action.alias}: {action.hands}")
-            found.append(Pair(action.alias, action.hands, action.item, action.speed, found=False))
+            found.append(Pair(action.alias, action.hands, action.item, action.speed, action.end, found=False))
         for name in drawn:
             of_item, fallback = _of_item(action, name, item, report)
-            found.append(Pair(action.alias, name, of_item, action.speed, fallback=fallback))
+            found.append(Pair(action.alias, name, of_item, action.speed, action.end, fallback=fallback))
     if item is not None and actions:
         orphans = sorted(set(item.table) - {pair.item for pair in found})
         if orphans:
@@ -73,19 +78,17 @@ def _of_item(action: hud.Action, drawn: str, item: MotionFiles | None, report: R
         return "", False
 
 
-def remember(
-    hands: Any, item: Any, section: str, pairs: Sequence[Pair], made: tuple[dict[str, Any], dict[str, Any]]
-) -> None:
-    """Store the list on the armature of the hands; ``made`` the actions of hands and item by name."""
-    properties = hands.motionbridge_hud
-    properties.is_hud, properties.section, properties.item = True, section, item
-    of_hands, of_item = made
+def remember(made: HudScene, section: str, pairs: Sequence[Pair]) -> None:
+    """Store the list on the armature of the hands."""
+    properties = made.hands.motionbridge_hud
+    properties.is_hud, properties.section, properties.item, properties.view = True, section, made.item, made.view
     for pair in pairs:
         row = properties.actions.add()
         row.name, row.hands_motion, row.item_motion = pair.alias, pair.hands, pair.item
-        row.speed, row.fallback = pair.speed, pair.fallback
-        row.hands = of_hands.get(pair.hands) if pair.found else None
-        row.item = of_item.get(pair.item) if pair.found else None
+        row.speed, row.end, row.fallback = pair.speed, pair.end, pair.fallback
+        row.hands = made.hands_actions.get(pair.hands) if pair.found else None
+        row.item = made.item_actions.get(pair.item) if pair.found else None
+        row.view = made.view_actions.get(pair.hands) if pair.found else None
 
 
 def holder_of(shown: Any) -> Any:
@@ -95,13 +98,20 @@ def holder_of(shown: Any) -> Any:
     return shown
 
 
+def item_of(hands: Any) -> Any:
+    """The item that plays with these hands; None for a copy of the hands that was made without it."""
+    item = hands.motionbridge_hud.item
+    return item if item is not None and holder_of(item) in {hands, None} else None
+
+
 def play(context: Any, hands: Any, number: int) -> None:
-    """Let hands and item play an action of the list together; nothing where its motions are missing."""
-    rows = hands.motionbridge_hud.actions
+    """Let hands, item and view play an action of the list together; nothing where its motions are missing."""
+    properties = hands.motionbridge_hud
+    rows = properties.actions
     row = rows[number] if 0 <= number < len(rows) else None
     if row is None or row.hands is None:
         return
-    item = hands.motionbridge_hud.item
+    item = item_of(hands)
     for rig in (hands, *([item] if item is not None else [])):
         library.adopt_copies(omf_codec.OMF, rig)
     library.play(context, hands, row.hands)
@@ -109,6 +119,8 @@ def play(context: Any, hands: Any, number: int) -> None:
     context.scene.frame_start, context.scene.frame_end = first, first + max(count - 1, 1)
     if item is not None and row.item is not None:
         play_beside(context, item, row.item, row.hands)
+    if properties.view is not None:
+        _play_view(properties.view, row.view if properties.camera_effects else None, row)
 
 
 def play_beside(context: Any, item: Any, action: Any, of_hands: Any) -> None:
@@ -117,19 +129,38 @@ def play_beside(context: Any, item: Any, action: Any, of_hands: Any) -> None:
     library.play(context, item, action)
     start, hands_count = blender_action.frame_range(of_hands)
     first, count = blender_action.frame_range(action)
-    speed = action.motionbridge_motion.speed / _speed(of_hands)
+    speed = action.motionbridge_motion.speed / speed_of(of_hands)
     loops = "STOP_AT_END" not in action.motionbridge_motion.flags
     times = (hands_count - 1) * speed / (count - 1) if count > 1 else 0.0
     if count < 2 or speed <= 0 or (abs(speed - 1) < SAME and first == start and not (loops and times > 1)):
         return
     compat.assign(item, None)
-    track = item.animation_data.nla_tracks.new()
-    track.name = TRACK
-    strip = track.strips.new(action.name, start, action)
-    strip.action_frame_start, strip.action_frame_end = first, first + count - 1
-    strip.scale = 1 / speed
+    strip = _add_strip(item, action, start, 1 / speed)
     strip.repeat = max(math.ceil(times), 1) if loops else 1
     strip.extrapolation = "HOLD"
+
+
+def _play_view(carrier: Any, effect: Any, row: Any) -> None:
+    """Let the camera's carrier play a camera effect once, in seconds; without one it stays at the origin."""
+    _remove_track(carrier)
+    carrier.rotation_mode = Path.rotation_order
+    carrier.location, carrier.rotation_euler = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    if effect is not None:
+        start, _ = blender_action.frame_range(row.hands)
+        speed = effect.motionbridge_path.fps / (FRAMES_PER_SECOND * speed_of(row.hands) * (row.speed or 1.0))
+        _add_strip(carrier, effect, start, 1 / speed).extrapolation = "NOTHING"
+
+
+def _add_strip(owner: Any, action: Any, start: int, scale: float) -> Any:
+    """A strip of the whole action on a track of its own; ``scale`` frames of the scene for one of the action."""
+    data = owner.animation_data or owner.animation_data_create()
+    track = data.nla_tracks.new()
+    track.name = TRACK
+    strip = track.strips.new(action.name, start, action)
+    first, count = blender_action.frame_range(action)
+    strip.action_frame_start, strip.action_frame_end = first, first + count - 1
+    strip.scale = scale
+    return strip
 
 
 def _remove_track(item: Any) -> None:
@@ -154,20 +185,21 @@ def add_action(hands: Any, number: int, alias: str, name: str) -> Any:
         raise WriteError("the active action has no motion of the hands to copy", remedy="Choose another action")
     if not name or name != name.lower():
         raise WriteError(f"the game would not find a motion named {name!r}", remedy="Type a name without capitals")
-    item = properties.item if row.item is not None else None
+    item = item_of(hands) if row.item is not None else None
     for rig in (hands, *([item] if item is not None else [])):
         _refuse_taken(rig, name)
     of_hands = _copied(hands, row.hands, name)
     of_item = _copied(item, row.item, name) if item is not None else None
     if of_item is not None:
         _, count = blender_action.frame_range(of_hands)
-        frames = round((count - 1) * _speed(of_item) / _speed(of_hands)) + 1
+        frames = round((count - 1) * speed_of(of_item) / speed_of(of_hands)) + 1
         motion_length.set_length(of_item, frames)
         first, _ = blender_action.frame_range(of_item)
         blender_action.cut_keys(of_item, first + frames - 1)
-    speed = row.speed
+    speed, end = row.speed, row.end
     added = rows.add()  # the row that was copied may have moved in memory
-    added.name, added.hands_motion, added.speed, added.is_new = alias, name, speed, True
+    added.name, added.hands_motion, added.is_new = alias, name, True
+    added.speed, added.end = speed, end
     added.hands, added.item = of_hands, of_item
     added.item_motion = name if of_item is not None else ""
     return added
@@ -191,5 +223,6 @@ def _copied(rig: Any, action: Any, name: str) -> Any:
     return copy
 
 
-def _speed(action: Any) -> float:
+def speed_of(action: Any) -> float:
+    """The speed of a motion."""
     return float(action.motionbridge_motion.speed) or 1.0

@@ -6,16 +6,22 @@ whenever something asks for them, so that moving an object is all that a person 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from mathutils import Matrix
+from mathutils import Euler, Matrix
 from numpy.typing import NDArray
 
+from ....core.errors import ReadError
 from ....formats.xray import hud
 from ....formats.xray.ltx.document import cleaned, numbers
+from ..bones.properties import game_name
 from ..options import Aspect, Stance
+
+if TYPE_CHECKING:
+    from .scene import HudScene
 
 Floats = NDArray[np.float64]
 
@@ -23,12 +29,13 @@ _EXCHANGED = np.eye(4)[[0, 2, 1, 3]]
 """C: X-Ray's axes (x right, y up, z forward) to Blender's and back."""
 SAME = 2e-6
 """Metres, and elements of rotation matrices, that Blender's 32-bit transforms do not tell apart."""
-HANDS, AIM = "YXZ", "XZY"
-"""Orders of Euler angles that are those of orientations in the configs, and of aiming."""
+HANDS, AIM, POINT = "YXZ", "XZY", ""
+"""Orders of Euler angles that are those of orientations in the configs, and of aiming; a point has no angles."""
+QUARTER = math.pi / 2
 
 
 class Part(NamedTuple):
-    """An object and the keys of its place: position, then angles (one key, or one for each angle)."""
+    """An object and the keys of its place: position, then angles (one key, one for each angle, none for a point)."""
 
     shown: Any
     order: str
@@ -39,17 +46,39 @@ class Part(NamedTuple):
 def place(shown: Any, matrix: Floats, order: str) -> None:
     """Location and Euler angles of an object: ``matrix`` (4, 4) of the game, relative to what the object is below."""
     there: Any = Matrix((_EXCHANGED @ matrix @ _EXCHANGED).tolist())
-    shown.rotation_mode = order
-    shown.location, shown.rotation_euler = there.to_translation(), there.to_euler(order)
+    shown.location = there.to_translation()
+    if order != POINT:
+        shown.rotation_mode = order
+        shown.rotation_euler = there.to_euler(order)
 
 
-def remember(hands: Any, item: Any, values: Mapping[str, str], stance: Stance, aspect: Aspect) -> None:
+def hang(shown: Any, rig: Any, anchor: str) -> None:
+    """Make an object a child of a bone of an armature object, such that its transform is that of the config.
+
+    ``anchor`` is the game's name of the bone. Raises `ReadError` where the armature has none of that name.
+    """
+    bone = next((bone for bone in rig.data.bones if game_name(bone).lower() == anchor.lower()), None)
+    if bone is None:
+        raise ReadError(
+            f"{rig.name!r} has no bone {anchor!r} to attach {shown.name!r} to",
+            remedy="Choose another model, or the name of one of its bones",
+        )
+    shown.parent, shown.parent_type, shown.parent_bone = rig, "BONE", bone.name
+    # Blender counts from the tail; bones of the game have their z axis where objects have their y axis.
+    from_tail = Matrix.Translation((0.0, -bone.length, 0.0))
+    shown.matrix_parent_inverse = from_tail @ Euler((-QUARTER, 0.0, 0.0)).to_matrix().to_4x4()
+
+
+def remember(made: HudScene, values: Mapping[str, str], stance: Stance, aspect: Aspect) -> None:
     """Store every value that places something, and show those of a stance and an aspect."""
-    properties = hands.motionbridge_hud
-    properties.item, properties.one_model = item, item is None
+    properties = made.hands.motionbridge_hud
+    for key, shown in made.points.items():
+        point = properties.points.add()
+        point.name, point.shown = key, shown
+    properties.item, properties.one_model = made.item, made.item is None
     properties.shown_stance, properties.shown_aspect = stance.name, aspect.name
     properties.stance, properties.aspect = stance.name, aspect.name  # shows nothing while there are no values
-    for key in dict.fromkeys(_all_keys(hands)):
+    for key in dict.fromkeys(_all_keys(made.hands)):
         row = properties.values.add()
         row.name, row.is_missing = key, key not in values
         row.text = row.saved = values.get(key, "")
@@ -68,15 +97,23 @@ def _parts(hands: Any, stance: Stance, *, wide: bool) -> list[Part]:
     suffix = hud.WIDE_SUFFIX if wide else ""
     if properties.one_model:
         found = [Part(hands, HANDS, "position", ("orientation",))]
-        turns = ("zoom_rotate_x", "zoom_rotate_y")
-        return [*found, Part(aim, AIM, "zoom_offset", turns)] if stance is Stance.AIM else found
-    found = [Part(hands, HANDS, f"hands_position{suffix}", (f"hands_orientation{suffix}",))]
-    if properties.item is not None:
-        found.append(Part(properties.item, HANDS, "item_position", ("item_orientation",)))
-    if stance is not Stance.HIP:
-        prefix = "aim" if stance is Stance.AIM else "gl"
-        found.append(Part(aim, AIM, f"{prefix}_hud_offset_pos{suffix}", (f"{prefix}_hud_offset_rot{suffix}",)))
-    return found
+        if stance is Stance.AIM:
+            found.append(Part(aim, AIM, "zoom_offset", ("zoom_rotate_x", "zoom_rotate_y")))
+    else:
+        found = [Part(hands, HANDS, f"hands_position{suffix}", (f"hands_orientation{suffix}",))]
+        if properties.item is not None:
+            found.append(Part(properties.item, HANDS, "item_position", ("item_orientation",)))
+        if stance is not Stance.HIP:
+            prefix = "aim" if stance is Stance.AIM else "gl"
+            found.append(Part(aim, AIM, f"{prefix}_hud_offset_pos{suffix}", (f"{prefix}_hud_offset_rot{suffix}",)))
+    return [*found, *(Part(row.shown, POINT, row.name, ()) for row in properties.points)]
+
+
+def _composed(part: Part, position: Sequence[float], angles: Sequence[float]) -> Floats:
+    """(4, 4) that the values of a part mean."""
+    if part.order == POINT:
+        return hud.pointed(position)
+    return hud.placed(position, angles) if part.order == HANDS else hud.aimed(position, angles)
 
 
 def _shown_parts(hands: Any) -> list[Part]:
@@ -113,8 +150,7 @@ def show(hands: Any) -> None:
         place(hands.parent, np.eye(4), AIM)
     for part in _shown_parts(hands):
         if part.shown is not None:
-            compose = hud.placed if part.order == HANDS else hud.aimed
-            place(part.shown, compose(*_values(hands, part)), part.order)
+            place(part.shown, _composed(part, *_values(hands, part)), part.order)
     for scene in hands.users_scene:
         scene.render.resolution_x, scene.render.resolution_y = Aspect[properties.aspect].value
 
@@ -131,13 +167,12 @@ def moved(hands: Any) -> dict[str, str]:
     for part in _shown_parts(hands):
         if part.shown is None:
             continue
-        compose, back = (hud.placed, hud.placed_back) if part.order == HANDS else (hud.aimed, hud.aimed_back)
-        wanted = compose(*_values(hands, part))
+        wanted = _composed(part, *_values(hands, part))
         there = _EXCHANGED @ np.array(part.shown.matrix_basis, np.float64) @ _EXCHANGED
-        position, angles = back(there)
+        position, angles = (hud.aimed_back if part.order == AIM else hud.placed_back)(there)
         if not np.allclose(there[:3, 3], wanted[:3, 3], rtol=SAME, atol=SAME):
             found[part.position] = _written(position)
-        if not np.allclose(there[:3, :3], wanted[:3, :3], rtol=0, atol=SAME):
+        if part.angles and not np.allclose(there[:3, :3], wanted[:3, :3], rtol=0, atol=SAME):
             single = len(part.angles) > 1
             found |= {key: _written(angles[[n]] if single else angles) for n, key in enumerate(part.angles)}
     return found

@@ -28,7 +28,11 @@ class HudActionProperties(bpy.types.PropertyGroup):
     fallback: BoolProperty(
         name="Fallback", description="The weapon has no motion of that name and plays 'idle', as in the game"
     )
-    speed: FloatProperty(name="Speed", description="Speed of the action in the config, for both motions", default=1.0)
+    speed: FloatProperty(
+        name="Speed", description="Speed of the action in the config, for both motions", default=1.0, min=0.01, max=100
+    )
+    end: FloatProperty(name="End", description="Seconds after which the game ends the action; 0: the motion's length")
+    view: PointerProperty(type=bpy.types.Action)
     is_new: BoolProperty(name="New", description="Made here: Save Back writes its line into the config")
 
 
@@ -38,6 +42,12 @@ class HudValueProperties(bpy.types.PropertyGroup):
     text: StringProperty(name="Value", description="Value as it is shown")
     saved: StringProperty(name="Saved Value", description="Value as the config has it")
     is_missing: BoolProperty(name="Missing", description="The section has no such key")
+
+
+class HudPointProperties(bpy.types.PropertyGroup):
+    """A point of the weapon; ``name`` is its key in the config."""
+
+    shown: PointerProperty(type=bpy.types.Object)
 
 
 def _play(hud: "HudProperties", context: Any) -> None:
@@ -57,6 +67,7 @@ class HudProperties(bpy.types.PropertyGroup):
     configs: StringProperty(name="Configs", description="Config files that were read, in this order")
     game: EnumProperty(name="Game", description="Game whose config rules are used", items=GAMES, default="ANOMALY")
     values: CollectionProperty(type=HudValueProperties)
+    points: CollectionProperty(type=HudPointProperties)
     one_model: BoolProperty(name="One Model", description="One model has arms and weapon")
     stance: EnumProperty(
         name="Stance", description="Which offset of the config the hands have", items=STANCES, update=_show
@@ -65,11 +76,18 @@ class HudProperties(bpy.types.PropertyGroup):
     shown_stance: EnumProperty(name="Shown Stance", description="Stance that the transforms belong to", items=STANCES)
     shown_aspect: EnumProperty(name="Shown Aspect", description="Aspect that the transforms belong to", items=ASPECTS)
     item: PointerProperty(type=bpy.types.Object)
+    view: PointerProperty(type=bpy.types.Object)
+    camera_effects: BoolProperty(
+        name="Camera Effects",
+        description="Move the camera while an action plays, as the game does where it has an .anm for the motion",
+        default=True,
+        update=_play,
+    )
     actions: CollectionProperty(type=HudActionProperties)
     active_action: IntProperty(name="Action", description="Click an action to play both motions", update=_play)
 
 
 ADDED = AddedProperties(
-    (HudActionProperties, HudValueProperties, HudProperties),
+    (HudActionProperties, HudValueProperties, HudPointProperties, HudProperties),
     {(bpy.types.Object, "motionbridge_hud"): PointerProperty(type=HudProperties)},
 )

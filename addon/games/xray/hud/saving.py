@@ -86,10 +86,15 @@ def wanted(hands: Any, configs: Configs | None = None) -> dict[str, str]:
 
 
 def line_of(row: Any) -> str:
-    """The value of an action: its motions as they are named now, both where their names differ."""
+    """The value of an action: its motions as they are named now, both where their names differ.
+
+    Of Anomaly's sections also the speed and the end; other games do not read them.
+    """
     actions = [action for action in (row.hands, row.item) if action is not None]
     names = [str(action.motionbridge_motion.motion_name) or action.name for action in actions]
-    return ", ".join(dict.fromkeys(names))
+    has_more = Game[row.id_data.motionbridge_hud.game] is Game.ANOMALY
+    more = (row.speed, row.end) if has_more else ()
+    return hud.Action(row.name, names[0], names[-1], *more).value()
 
 
 def plan_configs(hands: Any, inherited: Inherited, report: Report) -> list[FilePlan]:

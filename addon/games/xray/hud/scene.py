@@ -1,20 +1,21 @@
 """A first-person scene: hands, weapon, camera and motions as the game composes them.
 
-The camera is at the origin and looks along Blender's +Y. An empty holds the offset while aiming, the hands are its
-child, the item is a child of a bone of the hands; location and rotation of each are the config's values. The item's
-root bone is pinned, as the engine does on the first play; its own keys stay what they are.
+The camera looks along Blender's +Y from the origin; it is a child of an empty that camera effects move. Another empty
+holds the offset while aiming, the hands are its child, the item is a child of a bone of the hands; location and
+rotation of each are the config's values. The item's root bone is pinned, as the engine does on the first play; its own
+keys stay what they are.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import bpy
 import numpy as np
-from mathutils import Euler, Matrix
 
 from ....blender import action as blender_action
 from ....blender import scope
@@ -23,30 +24,35 @@ from ....core.errors import ReadError
 from ....core.report import Report
 from ....formats.xray import hud
 from ....formats.xray.hud import FRAMES_PER_SECOND
-from ..bones.properties import game_name
 from ..game_tree import GameTree
 from ..models.importing import ImportedModel, import_model
 from ..motions import library
 from ..options import HudSceneOptions, ModelImportOptions, Stance
-from . import pairs, placing, saving
+from . import pairs, placing, points, saving, view
 from .motions import MotionFiles
 from .sections import Setup, find_setup
 
-QUARTER = math.pi / 2
 FIRST_ACTIONS = ("anm_idle", "anim_idle")
 
 
 @dataclass
 class HudScene:
-    """What was made. ``item`` None where one model, ``hands``, has arms and weapon; ``actions`` of hands and item."""
+    """What was made. ``item`` None where one model, ``hands``, has arms and weapon.
+
+    ``view`` carries the camera; ``points`` are empties by their keys; actions are by the names of motions, those of the
+    view by that of the hands' motion.
+    """
 
     collection: Any
     aim: Any
     hands: Any
     camera: Any
+    view: Any
     item: Any = None
     hands_actions: dict[str, Any] = field(default_factory=dict)
+    points: dict[str, Any] = field(default_factory=dict)
     item_actions: dict[str, Any] = field(default_factory=dict)
+    view_actions: dict[str, Any] = field(default_factory=dict)
 
 
 def new_scene(context: Any, options: HudSceneOptions, report: Report) -> HudScene:
@@ -70,21 +76,24 @@ def new_scene(context: Any, options: HudSceneOptions, report: Report) -> HudScen
     offsets = {Stance.HIP: np.eye(4), Stance.AIM: setup.placing.aim, Stance.LAUNCHER: setup.placing.launcher}
     placing.place(aim, offsets[options.stance], placing.AIM)
     placing.place(first.rig, setup.placing.hands, placing.HANDS)
-    made = HudScene(into, aim, first.rig, _camera(setup.name, options, into))
+    camera = _camera(setup.name, options, into)
+    made = HudScene(into, aim, first.rig, camera, view.add_carrier(setup.name, camera, into))
+    points.add_crosshair(setup.name, camera, into)
     if second is not None:
         made.item = second.rig
-        hang(second.rig, first.rig, setup.anchor)
+        placing.hang(second.rig, first.rig, setup.anchor)
         placing.place(second.rig, setup.placing.item, placing.HANDS)
         for bone in second.rig.pose.bones:
             if bone.parent is None:
-                pin(bone, (QUARTER, 0.0, 0.0))
+                pin(bone, (placing.QUARTER, 0.0, 0.0))
     if setup.values:
-        placing.remember(made.hands, made.item, setup.values, options.stance, options.aspect)
+        made.points = points.add_points(made.item or made.hands, setup.values, into, report)
+        placing.remember(made, setup.values, options.stance, options.aspect)
         saving.remember(made.hands, options)
     if options.motions:
         hands_files = MotionFiles(first, setup.hands or setup.item, options.hands_motions, report)
         item_files = MotionFiles(second, setup.item, "", report) if second is not None else None
-        _import_motions(context, made, setup, (hands_files, item_files), report)
+        _import_motions(context, made, setup, (hands_files, item_files), report, folders=options.folders)
     _set_scene(context, made, options)
     scope.make_current(context, [made.hands], made.hands)
     return made
@@ -98,34 +107,14 @@ def _with_bones(model: ImportedModel, path: Path) -> ImportedModel:
     return model
 
 
-# Places ---------------------------------------------------------------------------------------------------------------
-
-
-def hang(item: Any, hands: Any, anchor: str) -> None:
-    """Make an armature object a child of a bone of the hands, such that its transform is that of the config.
-
-    ``anchor`` is the game's name of the bone. Raises `ReadError` where the hands have none of that name.
-    """
-    bone = next((bone for bone in hands.data.bones if game_name(bone).lower() == anchor.lower()), None)
-    if bone is None:
-        raise ReadError(
-            f"the hands {hands.name!r} have no bone {anchor!r} to attach the weapon to",
-            remedy="Choose a model of hands",
-        )
-    item.parent, item.parent_type, item.parent_bone = hands, "BONE", bone.name
-    # Blender counts from the tail; bones of the game have their z axis where objects have their y axis.
-    from_tail = Matrix.Translation((0.0, -bone.length, 0.0))
-    item.matrix_parent_inverse = from_tail @ Euler((-QUARTER, 0.0, 0.0)).to_matrix().to_4x4()
-
-
 def _camera(name: str, options: HudSceneOptions, into: Any) -> Any:
-    view = hud.VIEWS[options.game.value]
+    shown = hud.VIEWS[options.game.value]
     data = bpy.data.cameras.new(f"{name} Camera")
     data.sensor_fit = "VERTICAL"
-    data.angle_y = math.radians(view.field_of_view)
-    data.clip_start = view.near
+    data.angle_y = math.radians(shown.field_of_view)
+    data.clip_start = shown.near
     camera = bpy.data.objects.new(data.name, data)
-    camera.rotation_euler = (QUARTER, 0.0, 0.0)
+    camera.rotation_euler = (placing.QUARTER, 0.0, 0.0)
     into.objects.link(camera)
     return camera
 
@@ -147,7 +136,13 @@ def _set_scene(context: Any, made: HudScene, options: HudSceneOptions) -> None:
 
 
 def _import_motions(
-    context: Any, made: HudScene, setup: Setup, files: tuple[MotionFiles, MotionFiles | None], report: Report
+    context: Any,
+    made: HudScene,
+    setup: Setup,
+    files: tuple[MotionFiles, MotionFiles | None],
+    report: Report,
+    *,
+    folders: Sequence[Path],
 ) -> None:
     """Those that the actions of the section play; all where there is no section. The first idle action plays."""
     hands, item = files
@@ -157,7 +152,8 @@ def _import_motions(
     if item is not None:
         names = [pair.item for pair in found if pair.item] if setup.values else None
         made.item_actions = item.import_named(context, names, report)
-    pairs.remember(made.hands, made.item, setup.name, listed, (made.hands_actions, made.item_actions))
+    made.view_actions = view.import_effects(made.view, folders, [one.hands for one in found], report)
+    pairs.remember(made, setup.name, listed)
     rows = made.hands.motionbridge_hud.actions
     playable = [number for number, row in enumerate(rows) if row.hands is not None]
     idle = [number for number in playable if rows[number].name in FIRST_ACTIONS]

@@ -57,12 +57,8 @@ class PathPlan(FilePlan):
 
 def import_path(context: bpy.types.Context, file: str, options: PathImportOptions, report: Report) -> ImportedPath:
     """The path of a file as an action, and the object that plays it. Raises `ReadError`, `WriteError`."""
-    data = files.read_file(file)
-    document = anm.read(data, file, report)
-    path = anm.decode(document, report)
+    data, document, path = _read(file, report)
     name = FilePath(file).stem
-    if not any(len(envelope.keys) for envelope in document.animation.envelopes):
-        report.warn("the path has no keys: nothing moves", name)
     owner, camera = _owner(context, name, options, report)
     action = paths.build(path, name, compat.slot_name(owner))
     action.use_fake_user = options.fake_user
@@ -82,6 +78,23 @@ def import_path(context: bpy.types.Context, file: str, options: PathImportOption
         for line in drawn:
             scope.target_collection(context, report).objects.link(line)
     return made
+
+
+def import_action(file: str, slot: str, report: Report) -> Any:
+    """The path of a file as an action alone, which an object with a slot of that name can play. Raises `ReadError`."""
+    data, document, path = _read(file, report)
+    action = paths.build(path, FilePath(file).stem, slot)
+    _remember(action, path, document, file, data)
+    return action
+
+
+def _read(file: str, report: Report) -> tuple[bytes, anm.Anm, Path]:
+    """The bytes of a file, its document and its path."""
+    data = files.read_file(file)
+    document = anm.read(data, file, report)
+    if not any(len(envelope.keys) for envelope in document.animation.envelopes):
+        report.warn("the path has no keys: nothing moves", FilePath(file).stem)
+    return data, document, anm.decode(document, report)
 
 
 def play(context: Any, made: Sequence[ImportedPath], report: Report) -> None:

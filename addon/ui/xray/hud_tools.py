@@ -1,0 +1,195 @@
+"""First person: bones that change hands, the preview strip, and a weapon in the hand of a character."""
+
+from typing import Any
+
+import bpy
+from bpy.props import EnumProperty, IntProperty, StringProperty
+
+from ...core.errors import WriteError
+from ...core.report import Report
+from ...games.xray.bones.properties import game_name
+from ...games.xray.hud import attach, pairs, placing, preview
+from ..bases import BlenderOperator, ExportHelper
+from ..layouts import fields
+from ..operation import Operation, Outcome
+from ..translations import said
+
+HAND = "l_hand"
+CHARACTERS_HAND = "bip01_r_hand"
+KEEPS = (
+    ("FIRST", "First Frame", "The bone is taken: it follows from where its own keys put it on the first frame"),
+    ("LAST", "Last Frame", "The bone is put down: it arrives where its own keys put it on the last frame"),
+)
+RENDERERS = (
+    ("WORKBENCH", "Workbench", "Fast; needs a graphics card"),
+    ("CYCLES", "Cycles", "Slower; needs no graphics card"),
+)
+
+
+def _named(rig: Any, name: str) -> str:
+    """The bone that has this name in the game, "" without one."""
+    return next((bone.name for bone in rig.data.bones if game_name(bone) == name), "")
+
+
+class MOTIONBRIDGE_OT_hud_attach(Operation, BlenderOperator):
+    """Let a bone of the weapon or of the hands follow another bone of the hands for some frames, written as keys"""
+
+    bl_idname = "motionbridge.hud_attach"
+    bl_label = "Attach Bone"
+    bl_options = {"REGISTER", "UNDO"}
+
+    bone: StringProperty(name="Bone", description="Bone of the active armature that follows; its keys are replaced")
+    holder: StringProperty(name="Follows", description="Bone of the hands that it follows, such as l_hand")
+    first: IntProperty(name="First Frame", description="Frame of the scene on which the bone begins to follow")
+    last: IntProperty(name="Last Frame", description="Frame of the scene on which the bone follows for the last time")
+    keeps: EnumProperty(name="Keep Place Of", description="Frame whose keys the bone keeps", items=KEEPS)
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """An armature of a first-person scene with actions is active."""
+        cls.poll_message_set("Select the weapon's or the hands' armature of a first-person scene with actions")
+        active = context.active_object
+        holder = pairs.holder_of(active)
+        return holder is not None and active.type == "ARMATURE" and len(holder.motionbridge_hud.actions) > 0
+
+    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
+        """Ask for the bones and the frames."""
+        hands = pairs.holder_of(context.active_object)
+        posed = context.active_object.data.bones.active
+        self.bone = posed.name if posed is not None else ""
+        self.holder = _named(hands, HAND)
+        self.first, self.last = context.scene.frame_current, context.scene.frame_end
+        return context.window_manager.invoke_props_dialog(self, confirm_text="Attach")
+
+    def draw(self, context: Any) -> None:
+        """Bones are chosen from lists."""
+        layout = fields(self.layout)
+        active = context.active_object
+        layout.prop_search(self, "bone", active.data, "bones")
+        layout.prop_search(self, "holder", pairs.holder_of(active).data, "bones")
+        column = layout.column(align=True)
+        column.prop(self, "first")
+        column.prop(self, "last")
+        layout.prop(self, "keeps")
+
+    def edited(self, context: Any) -> tuple[Any, ...]:
+        """The motion that the armature plays."""
+        hands = pairs.holder_of(context.active_object)
+        rows, number = hands.motionbridge_hud.actions, hands.motionbridge_hud.active_action
+        row = rows[number] if 0 <= number < len(rows) else None
+        played = (row.hands if context.active_object == hands else row.item) if row is not None else None
+        return (played,) if played is not None else ()
+
+    def run(self, context: Any, _report: Report) -> Outcome:
+        """Write the keys."""
+        keeps = attach.Keeps[self.keeps]
+        frames = (self.first, self.last)
+        count = attach.attach(context, context.active_object, self.bone, self.holder, frames=frames, keeps=keeps)
+        return Outcome(said("{} follows {}; frames with new keys: {}").format(self.bone, self.holder, count))
+
+
+class MOTIONBRIDGE_OT_hud_preview(Operation, ExportHelper, BlenderOperator):
+    """Render pictures of actions through the game's camera into one PNG, a row for each action"""
+
+    bl_idname = "motionbridge.hud_preview"
+    bl_label = "Render Preview Strip"
+    bl_options = {"REGISTER", "INTERNAL"}
+    filename_ext = ".png"
+
+    filter_glob: StringProperty(default="*.png", options={"HIDDEN"})
+    actions: StringProperty(
+        name="Actions", description="Keys of actions separated by commas, * for all; if empty, the active action"
+    )
+    columns: IntProperty(name="Pictures", description="Number of pictures of each action", default=6, min=1, max=100)
+    height: IntProperty(name="Height", description="Height of each picture in pixels", default=240, min=16, max=2160)
+    renderer: EnumProperty(name="Renderer", description="What renders the pictures", items=RENDERERS)
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """There are actions to render."""
+        cls.poll_message_set("No first-person scene with actions is active")
+        holder = pairs.holder_of(context.active_object)
+        return holder is not None and len(holder.motionbridge_hud.actions) > 0
+
+    def invoke(self, context: Any, event: bpy.types.Event) -> Any:
+        """The file browser, with a name after the section."""
+        operator: Any = self
+        if not operator.filepath:
+            section = pairs.holder_of(context.active_object).motionbridge_hud.section
+            operator.filepath = bpy.path.clean_name(section) + self.filename_ext
+        return ExportHelper.invoke(self, context, event)
+
+    def run(self, context: Any, _report: Report) -> Outcome:
+        """Render and save."""
+        hands = pairs.holder_of(context.active_object)
+        numbers = preview.chosen(hands, self.actions)
+        operator: Any = self
+        if not operator.filepath:
+            raise WriteError("no file is named", remedy="Name the file to write (.png)")
+        path = bpy.path.abspath(operator.filepath)
+        preview.render(
+            context,
+            hands,
+            numbers,
+            path,
+            columns=self.columns,
+            height=self.height,
+            renderer=preview.Renderer[self.renderer],
+        )
+        return Outcome(said("Rendered: pictures of each action: {}, actions: {}").format(self.columns, len(numbers)))
+
+
+def _top(shown: Any) -> Any:
+    """The topmost parent: of a weapon's mesh its armature."""
+    while shown.parent is not None:
+        shown = shown.parent
+    return shown
+
+
+def character_and_weapon(context: Any) -> tuple[Any, Any] | None:
+    """The active armature and the other thing that is selected; None where it is not these two."""
+    rig = context.active_object
+    if rig is None or rig.type != "ARMATURE":
+        return None
+    others = {_top(shown) for shown in context.selected_objects} - {_top(rig)}
+    return (rig, others.pop()) if len(others) == 1 else None
+
+
+class MOTIONBRIDGE_OT_attach_weapon(Operation, BlenderOperator):
+    """Attach the selected weapon to a bone of the active character: its origin and axes become those of the bone"""
+
+    bl_idname = "motionbridge.attach_weapon"
+    bl_label = "Attach Weapon"
+    bl_options = {"REGISTER", "UNDO"}
+
+    bone: StringProperty(name="Bone", description="Bone of the character; if empty, bip01_r_hand", default="")
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """Two objects are selected."""
+        cls.poll_message_set("Select the weapon, then the armature of the character")
+        return character_and_weapon(context) is not None
+
+    def draw(self, context: Any) -> None:
+        """The bone, to be changed afterwards."""
+        fields(self.layout).prop_search(self, "bone", context.active_object.data, "bones")
+
+    def edited(self, context: Any) -> tuple[Any, ...]:
+        """The weapon."""
+        found = character_and_weapon(context)
+        return found[1:] if found is not None else ()
+
+    def run(self, context: Any, _report: Report) -> Outcome:
+        """Attach it."""
+        found = character_and_weapon(context)
+        if found is None:
+            raise WriteError("no weapon is selected", remedy="Select the weapon, then the armature of the character")
+        rig, weapon = found
+        chosen = rig.data.bones.get(self.bone)
+        name = game_name(chosen) if chosen is not None else self.bone or CHARACTERS_HAND
+        placing.hang(weapon, rig, name)
+        weapon.matrix_basis.identity()
+        return Outcome(said("Attached {} to {}").format(weapon.name, name))
+
+
+CLASSES = (MOTIONBRIDGE_OT_hud_attach, MOTIONBRIDGE_OT_hud_preview, MOTIONBRIDGE_OT_attach_weapon)

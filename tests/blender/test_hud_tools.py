@@ -1,0 +1,188 @@
+"""First person: bones that change hands, the preview strip, the weapon of a character."""
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.core.report import Report
+from addon.formats.xray import omf
+from addon.games.xray.bones.properties import game_name
+from addon.games.xray.hud import attach
+from addon.ui import command
+from tests.blender.test_hud_scene import build, bytes_of, gamedata, rows_of, sample_options, save_back  # noqa: F401
+from tests.blender.test_ui import refusal
+
+MAGAZINE = "magazine"
+FRAMES = (3, 8)
+
+
+@pytest.fixture
+def reload(gamedata):  # noqa: F811
+    """A scene that plays the sample's reload."""
+    made, _ = build(sample_options(gamedata))
+    made.hands.motionbridge_hud.active_action = list(rows_of(made)).index("anm_reload")
+    return made
+
+
+def bone_of(rig, name):
+    return next(bone.name for bone in rig.data.bones if game_name(bone) == name)
+
+
+def free_bone(rig):
+    """A bone of the item below its root."""
+    return next(bone.name for bone in rig.data.bones if bone.parent is not None)
+
+
+def world(rig, bone):
+    bpy.context.view_layer.update()
+    return np.array(rig.matrix_world @ rig.pose.bones[bone].matrix)
+
+
+def relative(made, rig, bone, holder, frame):
+    """The bone in the frame of the holder."""
+    whole = int(np.floor(frame + 1e-4))
+    bpy.context.scene.frame_set(whole, subframe=max(frame - whole, 0.0))
+    return np.linalg.inv(world(made.hands, holder)) @ world(rig, bone)
+
+
+@pytest.mark.parametrize(("hands_speed", "item_speed"), [(1.0, 1.0), (0.8, 1.2)])
+@pytest.mark.parametrize("keeps", ["FIRST", "LAST"])
+def test_a_bone_of_the_weapon_follows_the_hand_exactly_on_its_keys(reload, keeps, hands_speed, item_speed):
+    made = reload
+    row = rows_of(made)["anm_reload"]
+    row.hands.motionbridge_motion.speed, row.item.motionbridge_motion.speed = hands_speed, item_speed
+    made.hands.motionbridge_hud.active_action = made.hands.motionbridge_hud.active_action
+    bone, holder = free_bone(made.item), bone_of(made.hands, "hand_l")
+    times = np.arange(int(row.item.frame_end) + 1) * hands_speed / item_speed
+    before = [relative(made, made.item, bone, holder, time) for time in times]
+    bpy.context.view_layer.objects.active = made.item
+    done = bpy.ops.motionbridge.hud_attach(bone=bone, holder=holder, first=FRAMES[0], last=FRAMES[1], keeps=keeps)
+    assert done == {"FINISHED"}
+    inside = [number for number, time in enumerate(times) if FRAMES[0] - 1e-4 <= time <= FRAMES[1] + 1e-4]
+    assert len(inside) > 3
+    wanted = before[inside[0 if keeps == "FIRST" else -1]]
+    for number, time in enumerate(times):
+        expected = wanted if number in inside else before[number]
+        found = relative(made, made.item, bone, holder, time)
+        np.testing.assert_allclose(found, expected, atol=2e-5, rtol=0, err_msg=f"{number}")
+    assert np.abs(before[inside[0]] - before[inside[-1]]).max() > 1e-3
+
+
+def test_the_bone_of_the_weapon_changes_hands(reload):
+    made = reload
+    gun, other = bone_of(made.hands, "hand_r"), bone_of(made.hands, "hand_l")
+    wanted = relative(made, made.hands, gun, other, FRAMES[0])
+    bpy.context.view_layer.objects.active = made.hands
+    bpy.ops.motionbridge.hud_attach(bone=gun, holder=other, first=FRAMES[0], last=FRAMES[1])
+    for frame in range(FRAMES[0], FRAMES[1] + 1):
+        np.testing.assert_allclose(relative(made, made.hands, gun, other, frame), wanted, atol=2e-5, rtol=0)
+
+
+def test_only_the_motion_of_the_attached_bone_is_saved(reload, gamedata):  # noqa: F811
+    made = reload
+    before = bytes_of(gamedata)
+    bpy.context.view_layer.objects.active = made.item
+    bone, holder = free_bone(made.item), bone_of(made.hands, "hand_l")
+    bpy.ops.motionbridge.hud_attach(bone=bone, holder=holder, first=FRAMES[0], last=FRAMES[1])
+    assert save_back(made) == {"FINISHED"}
+    after = bytes_of(gamedata)
+    assert [name for name in after if after[name] != before[name]] == ["meshes/samples/weapon.omf"]
+    name = "meshes/samples/weapon.omf"
+    old, new = (omf.read(files[name], "", Report()).motion_set.library.motions for files in (before, after))
+    changed = [one.name for one, other in zip(old, new, strict=True) if bytes(one.body) != bytes(other.body)]
+    assert changed == [b"reload"]
+
+
+def test_what_cannot_follow_is_refused(reload):
+    made = reload
+    bpy.context.view_layer.objects.active = made.item
+    root = next(bone.name for bone in made.item.data.bones if bone.parent is None)
+    free, left = free_bone(made.item), bone_of(made.hands, "hand_l")
+
+    def said(**chosen):
+        options = {"bone": free, "holder": left, "first": FRAMES[0], "last": FRAMES[1]} | chosen
+        return refusal(bpy.ops.motionbridge.hud_attach, **options)
+
+    assert "the game ignores the keys of the weapon's root bone" in said(bone=root)
+    assert "has no bone 'nothing'" in said(bone="nothing")
+    assert "has no bone 'nothing'" in said(holder="nothing")
+    assert "no frames there" in said(first=1000, last=1001)
+    made.item.pose.bones[free].rotation_mode = "XYZ"
+    assert "is not Quaternion" in said()
+    bpy.context.view_layer.objects.active = made.hands
+    above = made.hands.data.bones[left].parent.name
+    assert "moves with" in said(bone=above)
+    assert attach.Keeps.FIRST.value == "first"
+
+
+# Preview strip --------------------------------------------------------------------------------------------------------
+
+
+def test_a_strip_has_a_row_for_each_action_and_leaves_the_scene_as_it_was(reload, tmp_path):
+    made, scene = reload, bpy.context.scene
+    file = tmp_path / "strip.png"
+    scene.frame_set(2)
+    names = ("engine", "filepath", "resolution_x", "resolution_y", "use_stamp", "stamp_note_text")
+    before = [getattr(scene.render, name) for name in names]
+    played = made.hands.animation_data.action
+    before_it = list(bpy.data.lights), list(bpy.data.objects)
+    bpy.context.view_layer.objects.active = made.hands
+    options = {"actions": "anm_re*, anm_idle", "columns": 3, "height": 36, "renderer": "CYCLES"}
+    assert bpy.ops.motionbridge.hud_preview(filepath=str(file), **options) == {"FINISHED"}
+    assert "pictures of each action: 3, actions: 2" in bpy.context.window_manager.motionbridge_report
+    image = bpy.data.images.load(str(file))
+    assert tuple(image.size) == (3 * 64, 2 * 36)
+    pixels = np.array(image.pixels[:]).reshape(72, 192, 4)
+    cells = [pixels[y : y + 36, x : x + 64] for y in (0, 36) for x in (0, 64, 128)]
+    assert all(np.ptp(cell[..., :3]) > 0.1 for cell in cells)
+    bpy.data.images.remove(image)
+    assert [getattr(scene.render, name) for name in names] == before
+    assert (scene.frame_current, made.hands.animation_data.action) == (2, played)
+    assert (list(bpy.data.lights), list(bpy.data.objects)) == before_it
+    assert all(one.type == "RENDER_RESULT" or one.source == "FILE" for one in bpy.data.images)
+
+
+def test_what_cannot_be_rendered_is_refused(reload, tmp_path):
+    bpy.context.view_layer.objects.active = reload.hands
+    options = {"filepath": str(tmp_path / "strip.png"), "columns": 1, "height": 16, "renderer": "CYCLES"}
+    assert "no action is named anm_none" in refusal(bpy.ops.motionbridge.hud_preview, actions="anm_none", **options)
+    assert "no file is named" in refusal(bpy.ops.motionbridge.hud_preview)
+    lost = options | {"filepath": str(tmp_path / "none" / "strip.png")}
+    assert "none" in refusal(bpy.ops.motionbridge.hud_preview, **lost)
+    assert not (tmp_path / "none").exists()
+    bpy.context.scene.camera = None
+    assert "has no camera" in refusal(bpy.ops.motionbridge.hud_preview, **options)
+
+
+def test_the_command_renders_a_strip(gamedata, tmp_path, capfd):  # noqa: F811
+    file = tmp_path / "strip.png"
+    made = ["hud", "wpn_sample", "--folders", str(gamedata), "--preview", str(file), "--actions", "anm_reload"]
+    small = ["--pictures", "2", "--height", "18", "--renderer", "cycles"]
+    assert command._execute([*made, *small]) == 0
+    assert "pictures of each action: 2, actions: 1" in capfd.readouterr().out
+    assert file.read_bytes()[:4] == b"\x89PNG"
+
+
+# Third person ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_weapon_is_attached_to_a_characters_bone_with_one_click(samples):
+    bpy.ops.import_scene.xray_ogf(filepath=str(samples / "weapon.ogf"))
+    weapon = bpy.context.view_layer.objects.active
+    bpy.ops.import_scene.xray_ogf(filepath=str(samples / "humanoid.ogf"))
+    character = bpy.context.view_layer.objects.active
+    weapon.location = (1, 2, 3)
+    bpy.ops.object.select_all(action="DESELECT")
+    weapon.children[0].select_set(True)
+    character.select_set(True)
+    bpy.context.view_layer.objects.active = character
+    assert "has no bone 'bip01_r_hand'" in refusal(bpy.ops.motionbridge.attach_weapon)
+    bone = bone_of(character, "hand_r")
+    assert bpy.ops.motionbridge.attach_weapon(bone=bone) == {"FINISHED"}
+    character.location.x, character.pose.bones[bone].rotation_quaternion = 0.5, (0.8, 0.6, 0, 0)
+    mirror, exchanged = np.diag([1.0, 1.0, -1.0, 1.0]), np.eye(4)[[0, 2, 1, 3]]
+    wanted = world(character, bone) @ mirror
+    np.testing.assert_allclose(np.array(weapon.matrix_world) @ exchanged, wanted, atol=1e-5)
+    weapon.select_set(False)
+    weapon.children[0].select_set(False)
+    assert not bpy.ops.motionbridge.attach_weapon.poll()
