@@ -74,6 +74,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "sections",
     ),
     "games.xray.levels": (
+        "ai_links",
         "details_edit",
         "details_exporting",
         "details_scatter",

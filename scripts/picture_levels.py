@@ -1,4 +1,4 @@
-"""The pictures of levels: collision, occluders, a detail model, a level's folder, what the game would reject."""
+"""The pictures of levels: what is seen, collision, portals, the AI map, occluders, detail models, what is rejected."""
 
 from collections.abc import Callable
 from math import radians
@@ -52,6 +52,80 @@ def light() -> None:
     overlay.show_outline_selected = overlay.show_extras = overlay.show_object_origins = overlay.show_cursor = False
     overlay.show_floor = overlay.show_axis_x = overlay.show_axis_y = False
     space.show_gizmo = False
+
+
+def load_folder(name: str, *kinds: str) -> None:
+    """Import a level's folder and show only the collections of these kinds."""
+    with there():
+        bpy.ops.import_scene.xray_level(directory=str(LEVELS / name))
+    (whole,) = (one for one in bpy.context.view_layer.layer_collection.children[0].children if one.name == name)
+    for below in whole.children:
+        below.exclude = below.name.removesuffix(f" {name}") not in kinds
+    with there():
+        bpy.ops.object.select_all(action="DESELECT")
+    shown = [one for one in bpy.context.view_layer.objects if one.type == "MESH"]
+    for one in shown:
+        one.select_set(True)
+    bpy.context.view_layer.objects.active = shown[0]
+
+
+def of_kind(kind: str) -> list[bpy.types.Object]:
+    """The objects of a kind that are shown."""
+    return [one for one in bpy.context.view_layer.objects if one.motionbridge_level.kind == kind]
+
+
+def level_visuals() -> Steps:
+    """Surfaces and trees of a real level."""
+    load_folder("olr_tss", "Surfaces", "Trees")
+    light()
+    area().spaces.active.shading.color_type = "RANDOM"
+    yield from sidebar()
+    look(66, -35, 0.45)
+    yield from shot("level_visuals")
+
+
+def level_collision() -> Steps:
+    """The same with its collision as wires over it."""
+    load_folder("olr_tss", "Surfaces", "Trees", "Collision")
+    light()
+    area().spaces.active.shading.color_type = "OBJECT"
+    for one in of_kind("CFORM"):
+        one.display_type, one.show_in_front, one.color = "WIRE", True, (0.9, 0.3, 0.1, 1)
+        bpy.context.view_layer.objects.active = one
+    yield from sidebar()
+    look(66, -35, 0.45)
+    yield from shot("level_collision")
+
+
+def level_ai() -> Steps:
+    """The AI map of the same level, by cover."""
+    load_folder("olr_tss", "Surfaces", "Trees", "AI Map")
+    light()
+    (nodes,) = of_kind("AI")
+    bpy.context.view_layer.objects.active = nodes
+    yield from sidebar()
+    look(50, -35, 0.6)
+    yield from shot("level_ai")
+
+
+def level_portal() -> Steps:
+    """The portal between two sectors, from its front."""
+    load_folder("bx_test", "Surfaces", "Portals")
+    light()
+    bpy.context.view_layer.objects.active = of_kind("PORTAL")[0]
+    yield from sidebar()
+    look(60, -35, 0.8)
+    yield from shot("level_portal")
+
+
+def level_structure() -> Steps:
+    """A real level of which only `level` and the AI map are there: its portals over the map."""
+    load_folder("l06_rostok", "Portals", "AI Map")
+    light()
+    bpy.context.view_layer.objects.active = of_kind("PORTAL")[0]
+    yield from sidebar()
+    look(35, 20, 0.6)
+    yield from shot("level_structure")
 
 
 def collision() -> Steps:
@@ -134,4 +208,5 @@ def plants() -> Steps:
 
 SCENES: list[Callable[[], Steps]] = [level_check]
 if (LEVELS / "tss").is_dir():
+    SCENES += [level_visuals, level_collision, level_ai, level_portal, level_structure]
     SCENES += [collision, occluders, detail_model, details, plants]

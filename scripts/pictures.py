@@ -26,6 +26,9 @@ LARGEST = 150_000  # bytes of a picture
 FILM_SIZE = "720x450"
 REAL_FILES = {
     "anm/v4_helicopter_aaa.anm": "anims/flight.anm",
+    "level/olr_tss_cd70ecb": "levels/olr_tss",
+    "level/bx_test": "levels/bx_test",
+    "level/nlc_l06_rostok": "levels/l06_rostok",
     "cform/tss_level.cform": "levels/tss/level.cform",
     "hom/l05_bar.hom": "levels/l05_bar/level.hom",
     "som/l05_bar.som": "levels/l05_bar/level.som",
@@ -36,7 +39,7 @@ REAL_FILES = {
     "p3d/dog_skeleton_pivots.p3d": "arma/dog.p3d",
     "oof/purplepyro.oof": "descent3/purplepyro.oof",
 }
-"""File of the real ones -> where it lies in the game folder that is shown."""
+"""File or folder of the real ones -> where it lies in the game folder that is shown."""
 
 
 def main() -> int:
@@ -106,7 +109,11 @@ def _furnish(studio: Path, samples: Path) -> None:
     for source, place in REAL_FILES.items() if real else ():
         target = studio / "gamedata" / place
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(Path(real or "") / source, target)
+        found = Path(real or "") / source
+        if found.is_dir():
+            shutil.copytree(found, target)
+        else:
+            shutil.copy(found, target)
     (studio / "taken").mkdir()
     for script in (ROOT / "scripts").glob("picture_*.py"):
         shutil.copy(script, studio)

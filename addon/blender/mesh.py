@@ -210,6 +210,31 @@ def corner_normals(data: Any) -> tuple[NDArray[np.float32], bool]:
     return np.where(same, given, shown), True
 
 
+def has_normals(data: Any, given: NDArray[np.float32], *, moved: bool) -> bool:
+    """Whether a mesh has the custom normals (corners, 3) that it was ``given``.
+
+    Where Blender keeps them as angles against the surface nothing is known of a mesh whose vertices were ``moved``: it
+    counts as having them.
+    """
+    exact = _vectors_of_corners(data, "custom_normal")
+    if exact is not None:
+        return bool((np.abs(exact - given) <= SAME_NORMAL).all())
+    if moved or not len(given):
+        return True
+    if not data.has_custom_normals:
+        return False
+    shown = column(data.corner_normals, "vector", len(data.loops), 3)
+    if (np.abs(shown - given) <= FAR_OFF).all():
+        return True
+    # Angles cannot hold every normal: the same ones given again look like those that nobody edited.
+    again = data.copy()
+    try:
+        again.normals_split_custom_set(given)
+        return bool((np.abs(shown - column(again.corner_normals, "vector", len(given), 3)) <= FAR_OFF).all())
+    finally:
+        bpy.data.meshes.remove(again)
+
+
 def _vectors_of_corners(data: Any, name: str) -> NDArray[np.float32] | None:
     stored = data.attributes.get(name)
     if stored is None or stored.data_type != "FLOAT_VECTOR" or stored.domain != "CORNER":

@@ -5,6 +5,7 @@ import shutil
 import bpy
 import numpy as np
 import pytest
+from mathutils import Vector
 
 from addon.core.report import Report
 from addon.games.xray.levels import exporting, layer_checks
@@ -47,7 +48,8 @@ NAMES = {
     "occluders": "occluders stick out of what is seen by more than 0.25 m",
     "portals": "portals do not lie in a plane",
     "details": "slots have detail models and no ground",
-    "nodes": "nodes have no collision within 0.5 m above or below",
+    "buried": "nodes are buried more than 0.5 m below the ground",
+    "nodes": "nodes float: no collision within 0.5 m",
 }
 
 
@@ -62,6 +64,69 @@ def test_real_levels_have_collision_where_they_are_seen(name, corpus, tmp_path):
     assert NAMES["collision"] not in said
     assert NAMES["portals"] not in said
     assert differences(before, snapshot()) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["bx_test", "nlc_l03_agroprom", "nlc_l06_rostok", "nlc_l08_yantar", "nlc_l10_radar"],
+)
+def test_portals_of_real_levels_lie_in_planes(name, corpus, tmp_path):
+    (tmp_path / name).mkdir()
+    shutil.copy(corpus / "level" / name / "level", tmp_path / name / "level")
+    made = imported(tmp_path / name, surfaces=False, trees=False)
+    assert NAMES["portals"] not in found()
+    assert len(made["PORTAL"]) > 0
+    points = column(made["PORTAL"][-1].data.vertices, "co", 3)
+    made["PORTAL"][-1].data.vertices[0].co += Vector(np.cross(points[1] - points[0], points[2] - points[0]))
+    (one,) = found()[NAMES["portals"]]
+    assert one.shown == made["PORTAL"][-1]
+
+
+def beside(corpus, folder, name, **others):
+    """A real `level` without its vertices, with other files of the same level."""
+    folder.mkdir()
+    shutil.copy(corpus / "level" / name / "level", folder / "level")
+    for suffix, source in others.items():
+        shutil.copy(corpus / source, folder / f"level.{suffix}")
+    return imported(folder)
+
+
+@pytest.mark.parametrize("name", ["l10_radar", "l08_yantar"])
+def test_occluders_of_real_levels_lie_in_what_is_seen(name, corpus, tmp_path):
+    made = beside(corpus, tmp_path / name, f"nlc_{name}", hom=f"hom/{name}.hom")
+    words = "occluders stick out of what is seen (as boxes) by more than 0.25 m"
+    assert words not in found()
+    (occluders,) = made["HOM"]
+    occluders.location.z += 300
+    (one,) = found()[words]
+    assert len(one.faces) == len(occluders.data.polygons)
+
+
+def test_occluders_drawn_onto_real_collision_do_not_stick_out(corpus, tmp_path):
+    folder = tmp_path / "tss"
+    shutil.copytree(corpus / "level" / "olr_tss_cd70ecb", folder)
+    made = imported(folder)
+    walls = made["CFORM"][0].copy()
+    walls.data = walls.data.copy()
+    walls.name = "walls"
+    bpy.context.scene.collection.objects.link(walls)
+    walls.motionbridge_level.kind = "HOM"
+    bpy.context.view_layer.update()
+    assert NAMES["occluders"] not in found()
+    walls.location.z += 30
+    bpy.context.view_layer.update()
+    (one,) = found()[NAMES["occluders"]]
+    assert len(one.faces) > len(walls.data.polygons) / 2
+
+
+def test_details_of_a_real_level_outside_its_surfaces_are_found(corpus, tmp_path):
+    """These details reach farther than the surfaces of the level that the mod compiled again."""
+    made = beside(corpus, tmp_path / "yantar", "nlc_l08_yantar", details="details/l08_yantar.details")
+    words = "slots have detail models outside all surfaces"
+    (ground,) = made["DETAILS"]
+    (one,) = found()[words]
+    assert one.shown == ground
+    assert one.problem.sentence == f"10615 of 81510 {words}"
 
 
 def test_what_is_seen_without_collision_and_collision_that_is_not_seen(yard):
@@ -126,6 +191,42 @@ def test_nodes_that_float_and_details_without_ground_are_found(yard):
     after = {name: sum(len(one.faces) for one in found().get(NAMES[name], [])) for name in ("nodes", "details")}
     assert after["nodes"] == len(made["AI"][0].data.polygons) > before["nodes"]
     assert after["details"] > before["details"]
+
+
+def test_nodes_below_the_ground_are_buried(yard):
+    made = imported(yard)
+    assert NAMES["buried"] not in found()
+    made["CFORM"][0].location.z += 2
+    said = found()
+    (one,) = said[NAMES["buried"]]
+    assert one.shown == made["AI"][0]
+    assert len(one.faces) == len(made["AI"][0].data.polygons)
+    assert NAMES["nodes"] not in said
+
+
+def test_an_ai_map_is_checked_alone_and_shows_its_links(yard):
+    made = imported(yard)
+    (ai_map,) = made["AI"]
+    (inside,) = ai_map.users_collection
+    bpy.context.view_layer.layer_collection.children[yard.name].children[inside.name].exclude = False
+    bpy.context.view_layer.objects.active = ai_map
+    made["CFORM"][0].location.z -= 100
+    assert bpy.ops.motionbridge.level_check(number=1) == {"FINISHED"}
+    report = bpy.context.window_manager.motionbridge_report
+    assert report.splitlines()[0].startswith("Selected finding 2 of 3: 1 of 11 nodes has a link that leads one way")
+    chosen = np.zeros(len(ai_map.data.polygons), np.bool_)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    ai_map.data.polygons.foreach_get("select", chosen)
+    assert np.flatnonzero(chosen).tolist() == [7]
+    before = snapshot()
+    assert bpy.ops.motionbridge.level_ai_links() == {"FINISHED"}
+    links = {one.name: len(one.data.edges) for one in ai_map.children}
+    assert links["level.ai one-way links"] == 1
+    assert bpy.context.window_manager.motionbridge_report == (
+        f"Links in both directions: {links['level.ai links']}, one-way links: 1"
+    )
+    assert bpy.ops.motionbridge.level_ai_links() == {"FINISHED"}
+    assert differences(before, snapshot()) == []
 
 
 def test_of_many_objects_those_with_the_most_faces_are_named(yard, monkeypatch):

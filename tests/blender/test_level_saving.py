@@ -15,6 +15,7 @@ from addon.formats.xray.level import mesh as visual_mesh
 from addon.formats.xray.level.document import Kind, VisualType
 from addon.games.xray.levels import exporting
 from addon.games.xray.levels import folder as level_folder
+from addon.games.xray.levels.named import named
 from addon.games.xray.options import LevelExportOptions, LevelFolderOptions
 from tests.real_files import corpus_files
 from tests.scene import differences, snapshot
@@ -154,6 +155,52 @@ def test_another_number_of_textures_is_warned_of(yard):
     assert any(said.startswith("another number of textures") for said in report.warnings)
 
 
+def test_a_face_of_another_material_is_said_by_name(yard):
+    made = imported(yard)
+    wall = made["SURFACE"][1].data
+    other = wall.materials[0].copy()
+    other.motionbridge_material.texture = "wall\\paint,lmap#1_1,lmap#1_2"
+    wall.materials.append(other)
+    wall.polygons[3].material_index = 1
+    plan, _, report = planned()
+    assert plan.data == (yard / "level").read_bytes()
+    assert list(report.warnings) == [
+        "1 object has faces of several materials; a visual has one, that of the first face: 'yard 00001'"
+    ]
+    wall.polygons.foreach_set("material_index", np.ones(len(wall.polygons), np.int32))
+    _, document, report = planned()
+    assert document.shaders[2] == b"default/wall\\paint,lmap#1_1,lmap#1_2"
+    assert not report.lines()
+
+
+def test_the_shader_of_a_glow_is_written_and_that_of_its_copy(yard):
+    made = imported(yard)
+    glow = made["GLOW"][0]
+    told = glow.motionbridge_level
+    assert (told.shader, told.texture) == ("effects\\glow", "glow\\lamp")
+    told.texture = "glow/moon"
+    plan, document, report = planned()
+    assert document.shaders[4] == b"effects\\glow/glow\\moon"
+    assert plan.sentence() == "1 shader string changed"
+    assert not report.lines()
+    base = levels.read((yard / "level").read_bytes(), "level", Report())
+    document.shaders[4] = base.shaders[4]
+    assert levels.write(document) == (yard / "level").read_bytes()
+    other = copy_of(glow)
+    other.motionbridge_level.texture = "glow\\sun"
+    plan, document, _ = planned()
+    assert [document.shaders[number] for number in document.glows["shader"]] == [
+        b"effects\\glow/glow\\moon",
+        b"effects\\glow/glow\\sun",
+    ]
+    assert plan.sentence() == "shader strings of 2 glows changed, 1 glow added"
+    # A .blend file of a version that knew nothing of it, and a panel that was cleared.
+    told.shader = told.texture = ""
+    bpy.data.objects.remove(other)
+    plan, _, _ = planned()
+    assert plan.data == (yard / "level").read_bytes()
+
+
 # Trees ----------------------------------------------------------------------------------------------------------------
 
 
@@ -288,6 +335,85 @@ def test_the_impostor_follows_a_tree_that_is_moved(corpus, tmp_path):
         assert any(said.startswith("1 impostor does not follow") for said in report.warnings)
 
 
+# Impostors ------------------------------------------------------------------------------------------------------------
+
+
+def lods(document):
+    return document.visuals.fixed[Kind.LOD]["corners"].copy()
+
+
+def test_corners_of_an_impostor_are_written_in_place(corpus, tmp_path):
+    folder = copied(corpus / "level" / "olr_tss_cd70ecb", tmp_path / "tss")
+    (impostors,) = imported(folder)["LOD"]
+    base = levels.read((folder / "level").read_bytes(), "level", Report())
+    data = impostors.data
+    data.vertices[1].co.z += 2
+    data.uv_layers["UVMap"].uv[34].vector = (0.25, 0.75)
+    data.attributes["hemi"].data[0].value = 0.2
+    data.attributes["light"].data[61].color = (0.2, 0.4, 0.6, 0.8)
+    plan, document, report = planned()
+    assert plan.sentence() == "2 impostors changed"
+    assert [part.fields for part in plan.changes.parts] == [("positions", "hemi"), ("uvs", "light")]
+    assert not report.lines()
+    was, now = lods(base), lods(document)
+    # Corner 1 of a facet is the fourth of the file, corner 2 its third.
+    assert now[0, 0, 3]["position"][1] == np.float32(was[0, 0, 3]["position"][1] + np.float32(2))
+    assert np.allclose(now[1, 0, 2]["uv"], (0.25, 0.25))
+    assert now[0, 0, 0]["bgrh"].tolist() == [*was[0, 0, 0]["bgrh"][:3].tolist(), 51]
+    assert (now[1, 7, 3]["bgrh"][:3].tolist(), now[1, 7, 3]["sun"]) == ([153, 102, 51], 204)
+    different = np.frombuffer(plan.data, np.uint8) != np.frombuffer((folder / "level").read_bytes(), np.uint8)
+    assert different.sum() <= 4 + 8 + 1 + 4
+    assert now["padding"].tobytes() == was["padding"].tobytes()
+
+
+def test_an_impostor_that_is_edited_stays_where_it_is_shown_when_its_tree_moves(corpus, tmp_path):
+    folder = copied(corpus / "level" / "olr_tss_cd70ecb", tmp_path / "tss")
+    made = imported(folder)
+    base = levels.read((folder / "level").read_bytes(), "level", Report())
+    for one in made["TREE"]:
+        one.location.x += 3
+    made["LOD"][0].data.vertices[0].co.z += 1
+    _, document, _ = planned()
+    was, now = lods(base)["position"], lods(document)["position"]
+    assert np.array_equal(now[0, ..., 0], was[0, ..., 0])
+    assert np.allclose(now[1:] - was[1:], (3, 0, 0), atol=1e-4)
+
+
+def test_impostors_get_the_shader_strings_of_their_materials(corpus, tmp_path):
+    folder = copied(corpus / "level" / "olr_tss_cd70ecb", tmp_path / "tss")
+    (impostors,) = imported(folder)["LOD"]
+    other = impostors.data.materials[0].copy()
+    other.motionbridge_material.texture = "mine_lods"
+    impostors.data.materials.append(other)
+    for polygon in impostors.data.polygons[:8]:
+        polygon.material_index = len(impostors.data.materials) - 1
+    plan, document, _ = planned()
+    assert plan.sentence() == "shader strings of 1 visual changed"
+    visuals, _ = document.visuals.owners(Kind.LOD)
+    strings = [document.shaders[number] for number in document.visuals.shaders[visuals]]
+    assert strings[0] == b"details\\lod/mine_lods"
+    assert b"mine_lods" not in b"".join(strings[1:])
+
+
+def test_impostors_that_cannot_be_written_are_said_by_name(corpus, tmp_path):
+    folder = copied(corpus / "level" / "olr_tss_cd70ecb", tmp_path / "tss")
+    (impostors,) = imported(folder)["LOD"]
+    copy_of(impostors)
+    impostors.data = impostors.data.copy()
+    impostors.data.vertices.add(1)
+    plan, _, report = planned()
+    assert plan.data == (folder / "level").read_bytes()
+    assert list(report.warnings) == [
+        "impostors cannot be added; not written: 'tss LOD.001'",
+        "impostors have other vertices or faces than the file; not written: 'tss LOD'",
+    ]
+    for one in [one for one in bpy.data.objects if one.motionbridge_level.kind == "LOD"]:
+        bpy.data.objects.remove(one)
+    plan, _, report = planned()
+    assert plan.data == (folder / "level").read_bytes()
+    assert list(report.notes) == ["no impostor is in the scene: impostors stay as they are in the file"]
+
+
 # Lights, glows, portals -----------------------------------------------------------------------------------------------
 
 
@@ -388,14 +514,46 @@ def test_surfaces_that_are_moved_or_copied_are_said_by_name(yard):
     ]
 
 
+def test_meshes_beside_those_of_a_level_and_modifiers_are_said_by_name(yard):
+    made = imported(yard)
+    (inside,) = made["SURFACE"][0].users_collection
+    for name, collection in (("Crate", inside), ("Far", bpy.context.scene.collection)):
+        collection.objects.link(bpy.data.objects.new(name, bpy.data.meshes.new(name)))
+    made["TREE"][1].modifiers.new("Bend", "SIMPLE_DEFORM")
+    plan, _, report = planned()
+    assert plan.data == (yard / "level").read_bytes()
+    assert list(report.warnings) == [
+        "modifiers that are not applied are not written: 'yard 00003'",
+        "meshes cannot be added to a level; not written: 'Crate'",
+    ]
+
+
+def test_boxes_that_are_edited_are_said_by_name(yard):
+    (yard / "level.geom").unlink()
+    made = imported(yard)
+    assert not planned()[2].lines()
+    made["TREE"][0].data.vertices[0].co.x += 1
+    made["SURFACE"][0].location.x += 1
+    plan, _, report = planned()
+    assert plan.data == (yard / "level").read_bytes()
+    said = named([made["SURFACE"][0], made["TREE"][0]])
+    assert list(report.warnings) == [f"boxes only show where surfaces and trees are; not written: {said}"]
+
+
+def test_a_lamp_of_another_type_is_said_by_name(yard):
+    made = imported(yard)
+    made["LIGHT"][1].data.type = "SPOT"
+    plan, _, report = planned()
+    assert plan.data == (yard / "level").read_bytes()
+    assert list(report.warnings) == ["lights cannot change their type; written as before: 'yard light 001'"]
+
+
 def test_surfaces_that_were_deleted_are_said_and_stay(yard):
     made = imported(yard)
     bpy.data.objects.remove(made["SURFACE"][0])
     plan, _, report = planned()
     assert plan.data == (yard / "level").read_bytes()
-    assert list(report.warnings) == [
-        "surfaces cannot be deleted; still in the file: 1 imported surface is not in the scene"
-    ]
+    assert list(report.warnings) == ["surfaces cannot be deleted; they stay in the file: 'yard 00000'"]
 
 
 def test_a_new_file_is_refused(yard):

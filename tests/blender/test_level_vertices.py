@@ -4,6 +4,7 @@ import bpy
 import numpy as np
 import pytest
 
+from addon.blender import compat
 from addon.core.report import Report
 from addon.formats.xray import level as levels
 from addon.formats.xray.level import geometry
@@ -192,6 +193,42 @@ def test_save_back_writes_all_three_files_with_their_backups(yard):
     assert bpy.ops.motionbridge.level_save_back() == {"CANCELLED"}
 
 
+def test_export_to_another_folder_writes_edited_vertices_beside_the_file(yard, tmp_path):
+    made = imported(yard)
+    before = {name: (yard / name).read_bytes() for name in FILES}
+    bpy.context.view_layer.objects.active = made["SURFACE"][1]
+    plain, other, again = (tmp_path / name / "level" for name in ("plain", "other", "again"))
+    for target in (plain, other, again):
+        target.parent.mkdir()
+    assert bpy.ops.export_scene.xray_level_geometry(filepath=str(plain)) == {"FINISHED"}
+    assert [one.name for one in plain.parent.iterdir()] == ["level"]
+    made["SURFACE"][1].data.vertices[0].co.z += 1
+    assert bpy.ops.export_scene.xray_level_geometry(filepath=str(other)) == {"FINISHED"}
+    assert "also written: level.geom, level.geomx" in bpy.context.window_manager.motionbridge_report
+    assert sorted(one.name for one in other.parent.iterdir()) == sorted(FILES)
+    assert {name: (yard / name).read_bytes() for name in FILES} == before
+    assert bpy.ops.motionbridge.level_save_back(backup=False) == {"FINISHED"}
+    after = {name: (yard / name).read_bytes() for name in FILES}
+    assert {name: (other.parent / name).read_bytes() for name in FILES} == after
+    # What was saved back already counts as edited since the import.
+    assert bpy.ops.export_scene.xray_level_geometry(filepath=str(again)) == {"FINISHED"}
+    assert {name: (again.parent / name).read_bytes() for name in FILES} == after
+
+
+def test_export_onto_the_imported_files_makes_them_the_base(yard):
+    made = imported(yard)
+    wall = made["SURFACE"][1]
+    bpy.context.view_layer.objects.active = wall
+    wall.data.vertices[0].co.z += 1
+    assert bpy.ops.export_scene.xray_level_geometry(filepath=str(yard / "level"), backup=False) == {"FINISHED"}
+    assert saved(yard)[2] == {}
+    wall.data.vertices[0].co.z += 1
+    sentence, report, different = saved(yard)
+    assert sentence.startswith("yard 00001: ")
+    assert {"level.geom", "level.geomx"} <= set(different)
+    assert not [one for one in report.warnings if "not the imported one" in one]
+
+
 def test_what_cannot_be_written_is_said_by_name(yard):
     made = imported(yard)
     wall, tree = made["SURFACE"][1], made["TREE"][1]
@@ -206,6 +243,39 @@ def test_what_cannot_be_written_is_said_by_name(yard):
     assert any("other vertices or faces than level.geom" in one and "'yard 00001'" in one for one in said)
     assert any("whose mesh is another one" in one and "'yard 00003'" in one for one in said)
     assert any("outside 32 tiles" in one and "'yard 00000'" in one for one in said)
+
+
+def test_edited_or_cleared_normals_are_said_by_name(yard):
+    made = imported(yard)
+    wall, floor = made["SURFACE"][1], made["SURFACE"][0]
+    bent = np.tile(np.float32((0, 0.6, 0.8)), (len(wall.data.loops), 1))
+    compat.set_corner_normals(wall.data, bent)
+    sentence, report, different = saved(yard)
+    assert (sentence, different) == ("nothing changed", {})
+    words = "edited normals; not written, those of the file stay"
+    assert list(report.warnings) == [f"1 mesh has {words}: 'yard 00001'"]
+    floor.data.normals_split_custom_set([(0, 0, 0)] * len(floor.data.loops))
+    with bpy.context.temp_override(object=floor, active_object=floor):
+        bpy.ops.mesh.customdata_custom_splitnormals_clear()
+    assert list(saved(yard)[1].warnings) == [f"2 meshes have {words}: 'yard 00000', 'yard 00001'"]
+
+
+def test_normals_stay_what_they_are_through_edit_mode(yard):
+    made = imported(yard)
+    bpy.context.view_layer.objects.active = made["SURFACE"][1]
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert saved(yard)[1].lines() == []
+
+
+def test_layers_that_are_gone_are_said_by_name(yard):
+    made = imported(yard)
+    data = made["SURFACE"][1].data
+    data.uv_layers.remove(data.uv_layers["Light Map"])
+    sentence, report, _ = saved(yard)
+    assert sentence == "nothing changed"
+    words = "has lost attributes or texture coordinates of the import; those of the file stay"
+    assert list(report.warnings) == [f"1 mesh {words}: 'yard 00001'"]
 
 
 def test_a_level_geom_that_was_changed_meanwhile_stays(yard):

@@ -43,16 +43,37 @@ def dropped_and_stopped() -> Steps:
     assert stage.sentence() == "Stopped: no changes were made", stage.sentence()
 
 
-def browsed_and_stopped() -> Steps:
-    """The same of a folder's files from the file browser, where Blender can stop it."""
+def kinds() -> set[str]:
+    """What of a level is in the file."""
+    return {one.motionbridge_level.kind for one in bpy.data.objects}
+
+
+def folder_stopped(reached: Callable[[], object]) -> Steps:
+    """Esc in the import of a level folder from the file browser: nothing of it stays, or all of it in one undo step."""
     before = imports.state()
-    if not operation.PAUSES_FROM_BROWSER:
-        return
     yield from stage.choose("import_scene.xray_level", stage.sample("level"))
-    yield from stage.until(lambda: running() and bpy.data.objects, "the first object")
-    stage.press("ESC")
-    yield from stage.until(lambda: not running(), "the import to stop")
+    if operation.PAUSES_FROM_BROWSER:
+        yield from stage.until(lambda: running() and reached(), "this far")
+        stage.press("ESC")
+        yield from stage.until(lambda: not running(), "the import to stop")
+        assert stage.sentence() == "Stopped: no changes were made", stage.sentence()
+    else:  # done at once: the key comes when it is over
+        stage.press("ESC")
+        yield from stage.until(stage.sentence, "the import")
+        assert not running()
+        assert {"SURFACE", "TREE", "AI", "CFORM", "SPAWNED"} <= kinds(), kinds()
+        yield from stage.undo()
     assert imports.state() == before, imports.state()
+
+
+def browsed_and_stopped() -> Steps:
+    """At the first object."""
+    yield from folder_stopped(lambda: bpy.data.objects)
+
+
+def browsed_and_stopped_late() -> Steps:
+    """With the visuals, the AI map, collision and occluders there already."""
+    yield from folder_stopped(lambda: {"SURFACE", "AI", "CFORM", "HOM"} <= kinds())
 
 
 def export_stopped() -> Steps:
@@ -159,7 +180,14 @@ def status_found() -> Steps:
 
 
 STOPPED = 0.5  # seconds of each pause: time to press a key
-STOPS = (dropped_and_stopped, browsed_and_stopped, export_stopped, save_back_plan_stopped, level_save_back_stopped)
+STOPS = (
+    dropped_and_stopped,
+    browsed_and_stopped,
+    browsed_and_stopped_late,
+    export_stopped,
+    save_back_plan_stopped,
+    level_save_back_stopped,
+)
 SCENES = [
     *((f"long work: {scene.__name__.replace('_', ' ')}", in_small_steps(scene, STOPPED)) for scene in STOPS),
     *(

@@ -175,6 +175,21 @@ def one_way_links(document: AiMap) -> NDArray[np.int64]:
     return np.asarray(np.stack((node, direction), axis=1)[back != node])
 
 
+def link_edges(document: AiMap) -> tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.int32]]:
+    """Positions (nodes, 3) in Blender's axes, pairs (n, 2) of nodes that lead to each other, and those (m, 2) one way.
+
+    A pair of the latter begins with the node that the link leads from; links to missing nodes are left out.
+    """
+    links = document.links
+    node, direction = np.nonzero((links >= 0) & (links < len(links)))
+    pairs = np.stack((node, links[node, direction]), axis=1)
+    one_way = np.zeros(links.shape, np.bool_)
+    one_way[tuple(one_way_links(document).T)] = True
+    both = np.unique(np.sort(pairs[~one_way[node, direction]], axis=1), axis=0)
+    positions = space.xray_points(document.positions).astype(np.float32)
+    return positions, both.astype(np.int32), pairs[one_way[node, direction]].astype(np.int32)
+
+
 def isolated(document: AiMap) -> NDArray[np.bool_]:
     """(nodes,) whether a node has no links and none leads to it."""
     links = document.links

@@ -12,6 +12,7 @@ from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...games import plan as plans
 from ...games.xray import kinds
+from ...games.xray.levels import ai_links
 from ...games.xray.levels import edit as level_edit
 from ...games.xray.levels import exporting as level_export
 from ...games.xray.levels import folder as level_folder
@@ -208,12 +209,16 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
         """The suffix is that of the kind, and is not forced while a name is typed."""
         return False
 
-    def draw(self, _context: bpy.types.Context) -> None:
+    def draw(self, context: Any) -> None:
         """The options."""
         layout = fields(self.layout)
         for name in ("modifiers", "anew"):
             layout.prop(self, name)
         draw_backup(layout, self, self.filepath)
+        holder = holder_of(context.view_layer.objects.active)
+        if holder is not None and holder.motionbridge_level.kind == "LEVEL":
+            words = shown("If vertices were edited, level.geom and level.geomx are written beside the file")
+            paragraph(layout.column(align=True), words, LETTERS_SHOWN, "INFO")
         if self.findings:
             column = layout.column(align=True)
             column.label(text="Check first:", icon="ERROR")
@@ -237,7 +242,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
         return Outcome(f"{path.name}: {plan.sentence()}")
 
 
-EDITED = {"LIGHT": ("light_range",), "PORTAL": ("front_sector", "back_sector")}
+EDITED = {"LIGHT": ("light_range",), "GLOW": ("shader", "texture"), "PORTAL": ("front_sector", "back_sector")}
 """Kind -> properties of the objects that cannot be seen in the viewport."""
 LEGEND_SHOWN = 24
 NEW_KINDS = tuple(item for item in KINDS if item[0] in DRAWN_KINDS)
@@ -312,10 +317,10 @@ class MOTIONBRIDGE_OT_level_check(StartsAtOnce, Check, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        """The active object is of a file that can be exported."""
+        """The active object is of a file that can be exported, or an AI map."""
         cls.poll_message_set("The active object is not part of a level")
         holder = holder_of(context.active_object)
-        return holder is not None and holder.motionbridge_level.kind in level_export.SUFFIXES
+        return holder is not None and holder.motionbridge_level.kind in level_export.CHECKED
 
     def find(self, context: Any, report: Report) -> tuple[Any, list[Any]]:
         """Of the file that the active object is of."""
@@ -330,6 +335,29 @@ class MOTIONBRIDGE_OT_level_check(StartsAtOnce, Check, BlenderOperator):
         if hidden:
             report.note(f"include the collections of {level_named.named(hidden)} to select what was found there")
         return [one for one in super().selectable(context, found, report) if one.shown in there]
+
+
+class MOTIONBRIDGE_OT_level_ai_links(Operation, BlenderOperator):
+    """Show the links between the nodes of the AI map as edges, those that lead one way in red, or delete them again"""
+
+    bl_idname = "motionbridge.level_ai_links"
+    bl_label = "Show or Hide Links"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """The active object is an AI map."""
+        cls.poll_message_set("The active object is not an AI map")
+        active = context.active_object
+        return active is not None and active.motionbridge_level.kind == "AI"
+
+    def run(self, context: Any, _report: Report) -> Outcome:
+        """Make them, or delete them where there are some."""
+        with scope.leaving_edit_mode(context):
+            if ai_links.hide(context.active_object):
+                return Outcome(said("Links are hidden"))
+            both, one_way = ai_links.show(context.active_object)
+        return Outcome(said("Links in both directions: {}, one-way links: {}").format(both, one_way))
 
 
 class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
@@ -370,16 +398,24 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
             self._draw_faces(context, properties.kind)
             if properties.kind == "DETAILS":
                 draw_ground(layout, active)
-        if properties.kind in level_export.SUFFIXES:
-            layout.operator("motionbridge.level_check", icon="VIEWZOOM")
-            draw_last_check(layout, holder)
-            column = layout.column(align=True)
-            column.operator("motionbridge.level_save_back", icon="FILE_TICK")
-            column.operator("export_scene.xray_level_geometry", text="Export", icon="EXPORT")
-            layout.operator("motionbridge.report", icon="TEXT")
+        self._draw_buttons(holder)
         if properties.kind == "DETAILS":
             # As long as there are models: what is worked with comes first.
             self._draw_legend(shown_meshes)
+
+    def _draw_buttons(self, holder: Any) -> None:
+        layout, kind = self.layout, holder.motionbridge_level.kind
+        if kind == "AI":
+            layout.operator("motionbridge.level_ai_links", icon="MESH_GRID")
+        if kind in level_export.CHECKED:
+            layout.operator("motionbridge.level_check", icon="VIEWZOOM")
+            draw_last_check(layout, holder)
+        if kind in level_export.SUFFIXES:
+            column = layout.column(align=True)
+            column.operator("motionbridge.level_save_back", icon="FILE_TICK")
+            column.operator("export_scene.xray_level_geometry", text="Export", icon="EXPORT")
+        if kind in level_export.CHECKED:
+            layout.operator("motionbridge.report", icon="TEXT")
 
     def _draw_legend(self, meshes: list[Any]) -> None:
         column = self.layout.column(align=True)
@@ -465,6 +501,7 @@ CLASSES = (
     MOTIONBRIDGE_OT_level_two_sided,
     MOTIONBRIDGE_OT_level_occlusion,
     MOTIONBRIDGE_OT_level_check,
+    MOTIONBRIDGE_OT_level_ai_links,
     MOTIONBRIDGE_PT_level,
     MOTIONBRIDGE_OT_level_save_back,
 )

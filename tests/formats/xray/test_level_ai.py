@@ -83,6 +83,23 @@ def test_our_sample_has_an_isolated_node_and_a_one_way_link(samples):
     assert list(level_ai.problems(document)) == []
 
 
+def test_edges_of_links_stand_once_and_those_that_lead_one_way_apart(samples):
+    document, _ = read((samples / "level" / "level.ai").read_bytes())
+    positions, both, one = level_ai.link_edges(document)
+    assert np.array_equal(positions, document.positions[:, [0, 2, 1]].astype(np.float32))
+    assert one.tolist() == [[7, document.links[7, 2]]]
+    links = {(node, to) for node, row in enumerate(document.links.tolist()) for to in row if to >= 0}
+    assert {tuple(pair) for pair in both.tolist()} == {(a, b) for a, b in links if a < b and (b, a) in links}
+
+
+@pytest.mark.parametrize("path", corpus_files("level/*/level.ai"))
+def test_each_link_of_a_real_map_is_in_one_edge(path):
+    document, _ = read(path.read_bytes(), str(path))
+    _, both, one = level_ai.link_edges(document)
+    assert 2 * len(both) + len(one) == (document.links >= 0).sum()
+    assert len(one) == len(level_ai.one_way_links(document))
+
+
 def test_links_that_lead_elsewhere_are_problems():
     far = bytearray(SMALL_AI)
     far[56:59] = b"\1\0\x80"

@@ -8,6 +8,7 @@ no level with such a root was tried in a game.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 from ....core import space
 from . import mesh as visual_mesh
 from .document import ENTRY, HEADER, Kind, Level, Lists, VisualType
+from .structure import FACETS, IMPOSTOR_ORDER, Impostors
+from .vertices import as_byte
 
 Floats = NDArray[np.float64]
 
@@ -23,34 +26,54 @@ HIDDEN = 1e-5
 MARGIN = 0.001
 """Metres by which a box is larger than what is in it."""
 _EXCHANGED = [0, 2, 1, 3]
+_NONE = np.zeros(0, np.int64)
 
 
-def set_shaders(level: Level, visuals: NDArray[np.int64], strings: Sequence[bytes]) -> tuple[list[int], int]:
-    """Give ``visuals`` (n,) these shader strings (n,): indices of the strings that were replaced, visuals given others.
+@dataclass(frozen=True, slots=True)
+class ShaderChanges:
+    """``replaced`` indices of shader strings; how many ``visuals`` and ``glows`` got another string of the list."""
 
-    Where all visuals with a string want the same other one, it is replaced where it stands, for whatever else uses it;
-    else the visuals get another string of the list, which is appended where it is missing.
+    replaced: list[int]
+    visuals: int
+    glows: int
+
+
+def set_shaders(
+    level: Level,
+    visuals: NDArray[np.int64],
+    strings: Sequence[bytes],
+    glows: NDArray[np.int64] = _NONE,
+    glow_strings: Sequence[bytes] = (),
+) -> ShaderChanges:
+    """Give ``visuals`` (n,) these shader strings (n,), and ``glows`` (m,) theirs (m,).
+
+    Where all that use a string want the same other one, it is replaced where it stands, for whatever else uses it;
+    else each gets another string of the list, which is appended where it is missing.
     """
     header = level.visuals.fixed[Kind.HEADER]
     rows = level.visuals.rows_of(Kind.HEADER)[visuals]
-    now = header["shader"][rows].astype(np.int64)
-    replaced, moved = [], 0
+    level.glows = level.glows.copy()
+    now = np.concatenate([header["shader"][rows], level.glows["shader"][glows]]).astype(np.int64)
+    wanted = [*strings, *glow_strings]
     wishes: dict[int, set[bytes]] = {}
-    for number, string in zip(now.tolist(), strings, strict=True):
+    for number, string in zip(now.tolist(), wanted, strict=True):
         wishes.setdefault(number, set()).add(string)
-    before = list(level.shaders)
-    for number, wanted in wishes.items():
-        if len(wanted) == 1 and 0 < number < len(before) and wanted != {before[number]}:
-            level.shaders[number] = next(iter(wanted))
+    before, replaced = list(level.shaders), []
+    for number, wished in wishes.items():
+        if len(wished) == 1 and 0 < number < len(before) and wished != {before[number]}:
+            level.shaders[number] = next(iter(wished))
             replaced.append(number)
-    for row, number, string in zip(rows.tolist(), now.tolist(), strings, strict=True):
+    result = now.copy()
+    for place, (number, string) in enumerate(zip(now.tolist(), wanted, strict=True)):
         if number < len(level.shaders) and level.shaders[number] == string:
             continue
         if string not in level.shaders:
             level.shaders.append(string)
-        header["shader"][row] = level.shaders.index(string)
-        moved += 1
-    return sorted(replaced), moved
+        result[place] = level.shaders.index(string)
+    moved = result != now
+    header["shader"][rows] = result[: len(rows)]
+    level.glows["shader"][glows] = result[len(rows) :]
+    return ShaderChanges(sorted(replaced), int(moved[: len(rows)].sum()), int(moved[len(rows) :].sum()))
 
 
 def stored_transforms(matrices: Floats) -> NDArray[np.float32]:
@@ -136,6 +159,33 @@ def move_impostors(level: Level, visuals: NDArray[np.int64], moves: Floats) -> i
         places = space.xray_points(corners["position"][rows[parent]].astype(np.float64))
         corners["position"][rows[parent]] = space.xray_points(places @ first[:3, :3].T + first[:3, 3])
     return stay
+
+
+def set_impostors(level: Level, now: Impostors, base: Impostors) -> list[tuple[int, list[str]]]:
+    """Write the corners of impostors that are no longer those of ``base``, of the same visuals.
+
+    Bytes of what is equal stay, and so does the padding; where one corner was moved, all of the impostor are as they
+    are now. Returns the visuals with the names of what differs.
+    """
+    rows = level.visuals.rows_of(Kind.LOD)[base.visuals]
+    stored = level.visuals.fixed[Kind.LOD]["corners"][rows][:, :, IMPOSTOR_ORDER].reshape(-1)
+    found: dict[str, NDArray[np.bool_]] = {}
+    for name in ("positions", "uvs", "hemi", "light"):
+        mine, theirs = (np.ascontiguousarray(getattr(side, name)).view(np.uint32) for side in (now, base))
+        found[name] = (mine != theirs).reshape(len(stored), -1).any(axis=1)
+    moved = found["positions"].reshape(len(rows), -1).any(axis=1)
+    found["positions"] = moved.repeat(4 * FACETS)
+    stored["position"][found["positions"]] = space.xray_points(now.positions[found["positions"]])
+    stored["uv"][found["uvs"]] = space.xray_uvs(now.uvs[found["uvs"]])
+    stored["bgrh"][found["hemi"], 3] = as_byte(now.hemi[found["hemi"]])
+    light = as_byte(now.light[found["light"]])
+    stored["bgrh"][found["light"], :3] = light[:, [2, 1, 0]]
+    stored["sun"][found["light"]] = light[:, 3]
+    corners = level.visuals.fixed[Kind.LOD]["corners"]
+    corners[rows[:, None, None], np.arange(FACETS)[:, None], IMPOSTOR_ORDER] = stored.reshape(len(rows), FACETS, 4)
+    of_visual = [(name, differ.reshape(len(rows), 4 * FACETS)) for name, differ in found.items()]
+    named = [[name for name, differ in of_visual if differ[place].any()] for place in range(len(rows))]
+    return [(visual, names) for visual, names in zip(base.visuals.tolist(), named, strict=True) if names]
 
 
 def add_trees(level: Level, sources: NDArray[np.int64], matrices: Floats, boxes: Floats) -> None:

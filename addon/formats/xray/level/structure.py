@@ -12,6 +12,8 @@ from .document import Kind, Level
 
 FACETS = 8
 """Of an impostor, each of four corners."""
+IMPOSTOR_ORDER = [0, 3, 2, 1]
+"""Corners of a facet: top left, top right, bottom right, bottom left in the file, the other way round in Blender."""
 SHOWN_BELOW = 1e-3
 """Scale below which an instance cannot be seen: mods hide trees by scaling them to 1e-5."""
 _BOX_EDGES = np.array(
@@ -93,8 +95,7 @@ class Impostors:
 def impostors(level: Level) -> Impostors:
     """Those of every visual that has them."""
     owners, rows = level.visuals.owners(Kind.LOD)
-    # Top left, top right, bottom right, bottom left: the other way round in Blender.
-    corners = level.visuals.fixed[Kind.LOD]["corners"][rows][:, :, [0, 3, 2, 1]].reshape(-1)
+    corners = level.visuals.fixed[Kind.LOD]["corners"][rows][:, :, IMPOSTOR_ORDER].reshape(-1)
     light = np.empty((len(corners), 4), np.float32)
     light[:, :3] = corners["bgrh"][:, [2, 1, 0]] / np.float32(255)
     light[:, 3] = corners["sun"] / np.float32(255)

@@ -43,11 +43,11 @@ def encode(buffer: VertexBuffer, first: int, now: Vertices) -> Encoded:
     moved = (now.positions != was.positions).any(axis=1)
     rows["position"][moved] = space.xray_points(now.positions[moved])
     if now.hemi is not None and was.hemi is not None:
-        _put(rows["normal"], 3, now.hemi != was.hemi, _byte(now.hemi))
+        _put(rows["normal"], 3, now.hemi != was.hemi, as_byte(now.hemi))
     if now.colours is not None and was.colours is not None:
         for place, column in zip((2, 1, 0, 3), range(4), strict=True):
             values = now.colours[:, column]
-            _put(rows["colour"], place, values != was.colours[:, column], _byte(values))
+            _put(rows["colour"], place, values != was.colours[:, column], as_byte(values))
     if now.wind is not None and was.wind is not None:
         _put(rows["uv0"], 2, now.wind != was.wind, _steps(now.wind))
     if now.uvs is not None and was.uvs is not None:
@@ -100,7 +100,8 @@ def _put_fitting(
     column[which & fits, place] = steps[which & fits].astype(np.int16)
 
 
-def _byte(values: NDArray[np.float32]) -> NDArray[np.uint8]:
+def as_byte(values: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """Shares from 0 to 1 in 255 steps; what is NaN as 0."""
     return np.asarray(np.clip(np.nan_to_num(np.rint(values.astype(np.float64) * 255)), 0, 255), np.uint8)
 
 

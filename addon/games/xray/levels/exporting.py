@@ -32,6 +32,8 @@ from .gather import Plan, encode_detail_model, gather, report_problems
 from .properties import meshes_of
 
 SUFFIXES = {"CFORM": ".cform", "HOM": ".hom", "SOM": ".som", "DETAILS": ".details", "DM": ".dm", "LEVEL": ""}
+CHECKED = frozenset({*SUFFIXES, "AI"})
+"""Kinds that `find_problems` looks at."""
 
 _PROBLEMS: dict[str, Callable[[Mesh, LevelExportOptions], Iterator[Problem]]] = {
     "CFORM": lambda mesh, options: cform.find_problems(mesh, options.game_materials),
@@ -70,12 +72,23 @@ def plan_export(context: Any, holder: Any, options: LevelExportOptions, report: 
 def export_file(
     context: bpy.types.Context, holder: Any, path: Path | str, options: LevelExportOptions, report: Report
 ) -> Plan:
-    """Write the file, whole or not at all. Raises `WriteError`."""
+    """Write the file, whole or not at all; a level with the vertices that were edited beside it. Raises `WriteError`.
+
+    The scene stays as it is, unless the imported files were replaced: these are then the ones to start from.
+    """
     plan = plan_export(context, holder, options, report)
-    if isinstance(plan, visuals_export.LevelPlan) and plan.beside is not None and plan.beside.files:
-        report.warn("vertices were edited; only Save Back writes them, into the files beside the imported one")
-    files.warn_of_replacing(path, report)
-    files.write_atomically(path, plan.data, backup=options.backup)
+    made = FilePlan(str(path), plan.data, plan.changes)
+    if isinstance(plan, visuals_export.LevelPlan):
+        made = visuals_export.export_plan(holder, Path(path), plan)
+    for one in made.plans:
+        files.warn_of_replacing(one.path, report)
+    made.write(backup=options.backup)
+    if isinstance(made, visuals_export.LevelFilePlan):
+        made.settle_exported(holder)
+        *beside, _ = made.plans
+        if beside:
+            names = ", ".join(Path(one.path).name for one in beside)
+            report.note(f"also written: {names}", str(Path(path).parent))
     return plan
 
 
@@ -144,7 +157,7 @@ def find_problems(
         # Of the ground a vertex is a slot, shown as a face.
         problems = level_details_export.find_problems(holder)
         return [Offending(holder, problem, problem.elements, problem.elements[:0]) for problem in problems]
-    if kind == "LEVEL":
+    if kind in ("LEVEL", "AI"):
         across = layer_checks.find(context.scene, holder)
         return [Offending(one, problem, problem.elements, problem.elements[:0]) for one, problem in across]
     found = []

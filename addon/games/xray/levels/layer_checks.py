@@ -18,10 +18,15 @@ from numpy.typing import NDArray
 
 from ....blender import attributes
 from ....blender import mesh as meshes
+from ....blender.properties import kept
 from ....core import pausing, problems, text
 from ....core.model import Domain
 from ....core.problems import Problem
+from ....core.report import Report
 from ....formats.xray import details, level_ai
+from ....formats.xray import level as levels
+from ....formats.xray.level import mesh as visual_mesh
+from ....formats.xray.level import structure
 from .details_exporting import gather_ground
 from .named import place_of
 from .properties import meshes_of
@@ -31,6 +36,8 @@ Finding = tuple[Any, Problem]
 
 APART = 0.5
 """Metres between what is seen and what collides that are worth a look; the compiler keeps them within a centimetre."""
+MOST_GROUND = 10.0
+"""Metres above a node in which the ground that buries it is looked for."""
 STICKS_OUT = 0.25
 """Metres that an occluder may lie before a wall."""
 BENT = 0.01
@@ -44,11 +51,15 @@ _AROUND = np.array([(0, 0), (0.5, 0.5), (0.5, -0.5), (-0.5, 0.5), (-0.5, -0.5)])
 
 
 def find(scene: Any, holder: Any) -> list[Finding]:
-    """Everything that is worth a look in the level that ``holder`` remembers, each with the object it is of."""
+    """Everything that is worth a look in the level that ``holder`` remembers, each with the object it is of.
+
+    Of an AI map, its nodes alone.
+    """
     layers = _Layers(scene, holder)
     found: list[Finding] = []
-    for number, check in enumerate(_CHECKS):
-        layers.done = number / len(_CHECKS)
+    checks = (_nodes,) if holder.motionbridge_level.kind == "AI" else _CHECKS
+    for number, check in enumerate(checks):
+        layers.done = number / len(checks)
         layers.pause()
         found += _fewer(list(check(layers)))
     return found
@@ -69,6 +80,7 @@ class _Layers:
     """The objects of one level by kind, and search trees of their faces, each made when it is first asked for."""
 
     def __init__(self, scene: Any, holder: Any) -> None:
+        self.holder = holder
         folder = Path(bpy.path.abspath(holder.motionbridge_level.path)).parent
         self.shown: dict[str, list[Any]] = {}
         for shown in scene.objects:
@@ -116,16 +128,30 @@ class _Layers:
             for shown in self.of("TREE"):
                 place = place_of(shown)
                 corners = np.array(shown.bound_box, np.float64) @ place[:3, :3].T + place[:3, 3]
-                ends.append((corners.min(axis=0) - APART, corners.max(axis=0) + APART))
+                ends.append((corners.min(axis=0), corners.max(axis=0)))
             self._boxes = np.array(ends, np.float64).reshape(-1, 2, 3)
-        inside = np.zeros(len(points), np.bool_)
-        order = np.argsort(points[:, 0])
-        along = points[order, 0]
-        starts, stops = (np.searchsorted(along, self._boxes[:, end, 0]) for end in (0, 1))
-        for (low, high), start, stop in zip(self._boxes, starts.tolist(), stops.tolist(), strict=True):
-            here = order[start:stop]
-            inside[here] |= ((points[here] >= low) & (points[here] <= high)).all(axis=1)
-        return inside
+        return _inside(self._boxes, points, points, APART)
+
+    def boxes(self) -> Floats:
+        """(n, 2, 3) of surfaces and trees, for a level whose vertices are not there."""
+        if not kept(self.holder.motionbridge_level, "document") or self.holder.motionbridge_level.kind != "LEVEL":
+            return np.zeros((0, 2, 3))
+        document = levels.read(kept(self.holder.motionbridge_level, "document"), "", Report())
+        drawn = np.flatnonzero(np.isin(document.visuals.types, (*visual_mesh.SURFACES, *visual_mesh.TREES)))
+        return np.asarray(structure.boxes(document, drawn), np.float64)
+
+
+def _inside(boxes: Floats, low: Floats, high: Floats, around: float) -> NDArray[np.bool_]:
+    """(n,) which upright lines from ``low`` to ``high`` (n, 3) come within ``around`` metres of a box."""
+    inside = np.zeros(len(low), np.bool_)
+    order = np.argsort(low[:, 0])
+    along = low[order, 0]
+    least, most = boxes[:, 0] - around, boxes[:, 1] + around
+    starts, stops = np.searchsorted(along, least[:, 0]), np.searchsorted(along, most[:, 0], side="right")
+    for number, (start, stop) in enumerate(zip(starts.tolist(), stops.tolist(), strict=True)):
+        here = order[start:stop]
+        inside[here] |= ((high[here] >= least[number]) & (low[here] <= most[number])).all(axis=1)
+    return inside
 
 
 def _faces(shown: Any) -> tuple[Floats, NDArray[np.int64]]:
@@ -176,16 +202,22 @@ def _without_visuals(layers: _Layers) -> Iterator[Finding]:
 
 
 def _occluders_outside(layers: _Layers) -> Iterator[Finding]:
-    tree = layers.tree("SURFACE")
-    for shown in layers.of("HOM") if tree is not None else ():
+    tree = layers.tree("SURFACE") if layers.of("HOM") else None
+    boxes = layers.boxes() if tree is None and layers.of("HOM") else np.zeros((0, 2, 3))
+    for shown in layers.of("HOM") if tree is not None or len(boxes) else ():
         points, faces = _faces(shown)
         samples = np.concatenate([points[faces], points[faces].mean(axis=1, keepdims=True)], axis=1)
-        outside = _before(layers, samples.reshape(-1, 3), tree).reshape(-1, 4)
+        flat = samples.reshape(-1, 3)
+        if tree is not None:
+            outside = _before(layers, flat, tree)
+        else:  # below a surface they are inside the ground
+            outside = ~_inside(boxes, flat, flat + np.array((0, 0, np.inf)), STICKS_OUT)
+        outside = outside.reshape(-1, 4)
         outside[outside] = ~layers.in_trees(samples[outside])
         _, polygons = meshes.triangles_of(shown.data)
         wrong = np.zeros(len(shown.data.polygons), np.bool_)
         wrong[polygons[outside.any(axis=1)]] = True
-        what = f"stick out of what is seen by more than {STICKS_OUT:g} m"
+        what = f"stick out of what is seen{'' if tree is not None else ' (as boxes)'} by more than {STICKS_OUT:g} m"
         yield from _of(shown, problems.some(wrong, "occluders", what, "Move them into walls: they hide what is seen"))
 
 
@@ -218,26 +250,43 @@ def _bent_portals(layers: _Layers) -> Iterator[Finding]:
 
 
 def _details_over_void(layers: _Layers) -> Iterator[Finding]:
+    if not layers.of("DETAILS"):
+        return
     tree = layers.tree("CFORM") or layers.tree("SURFACE")
-    for shown in layers.of("DETAILS") if tree is not None else ():
+    boxes = layers.boxes() if tree is None else np.zeros((0, 2, 3))
+    for shown in layers.of("DETAILS") if tree is not None or len(boxes) else ():
         ground = gather_ground(shown)
         planted = np.zeros(len(ground.positions), np.bool_)
         for name in details.MODEL:
             numbers = ground.values(name, Domain.VERTEX)
             planted |= np.zeros(len(planted), np.bool_) if numbers is None else numbers != details.EMPTY
+        planted &= np.isfinite(ground.positions).all(axis=1)
         heights = ground.values(details.HEIGHT, Domain.VERTEX)
         reach = (np.zeros(len(planted)) if heights is None else heights.astype(np.float64)) + 2 * APART
+        low = ground.positions[planted].astype(np.float64) - (0, 0, APART)
         wrong = np.zeros(len(planted), np.bool_)
-        for number in np.flatnonzero(planted & np.isfinite(ground.positions).all(axis=1)).tolist():
+        wrong[planted] = ~_grounded(layers, low, reach[planted], tree, boxes)
+        what = "have detail models and no ground" if tree is not None else "have detail models outside all surfaces"
+        remedy = "Clear their models, or move them onto the ground"
+        yield from _of(shown, problems.some(wrong, "slots", what, remedy))
+
+
+def _grounded(layers: _Layers, low: Floats, reach: Floats, tree: Any, boxes: Floats) -> NDArray[np.bool_]:
+    """(n,) whether there is ground above the places ``low`` (n, 3), not farther than ``reach`` (n,).
+
+    Without a search ``tree`` of faces, the ``boxes`` of what is seen count as ground.
+    """
+    high = low + np.stack([np.zeros_like(reach), np.zeros_like(reach), reach], axis=1)
+    if tree is None:
+        return _inside(boxes, low, high, APART)
+    result = np.zeros(len(low), np.bool_)
+    for dx, dy in _AROUND:
+        for number in np.flatnonzero(~result).tolist():
             if number % _SOME == 0:
                 layers.pause()
-            x, y, z = ground.positions[number].tolist()
-            top = z + float(reach[number]) - APART
-            wrong[number] = all(
-                tree.ray_cast((x + dx, y + dy, top), (0, 0, -1), float(reach[number]))[0] is None for dx, dy in _AROUND
-            )
-        remedy = "Clear their models, or move them onto the ground"
-        yield from _of(shown, problems.some(wrong, "slots", "have detail models and no ground", remedy))
+            top = high[number] + (dx, dy, 0.0)
+            result[number] = tree.ray_cast(top, (0, 0, -1), float(reach[number]))[0] is not None
+    return result
 
 
 def _nodes(layers: _Layers) -> Iterator[Finding]:
@@ -251,14 +300,21 @@ def _nodes(layers: _Layers) -> Iterator[Finding]:
         if tree is None:
             continue
         middles = _middles(shown)
-        wrong = np.zeros(len(middles), np.bool_)
+        floating, buried = np.zeros(len(middles), np.bool_), np.zeros(len(middles), np.bool_)
         for number in np.flatnonzero(np.isfinite(middles).all(axis=1)).tolist():
             if number % _SOME == 0:
                 layers.pause()
             x, y, z = middles[number].tolist()
-            wrong[number] = tree.ray_cast((x, y, z + APART), (0, 0, -1), 2 * APART)[0] is None
-        what = f"have no collision within {APART:g} m above or below"
-        yield from _of(shown, problems.some(wrong, "nodes", what, "Build the AI map again"))
+            if tree.ray_cast((x, y, z + APART), (0, 0, -1), 2 * APART)[0] is None:
+                # What is met first above is the ground's lower side for a node below it, and a ceiling's for others.
+                _, normal, _, _ = tree.ray_cast((x, y, z), (0, 0, 1), MOST_GROUND)
+                buried[number] = normal is not None and normal.z > 0
+                floating[number] = not buried[number]
+        for wrong, what in (
+            (floating, f"float: no collision within {APART:g} m"),
+            (buried, f"are buried more than {APART:g} m below the ground"),
+        ):
+            yield from _of(shown, problems.some(wrong, "nodes", what, "Build the AI map again"))
 
 
 def _of(shown: Any, found: Iterable[Problem]) -> Iterator[Finding]:

@@ -14,8 +14,13 @@ NAMED = 3
 
 def named(objects: Sequence[Any]) -> str:
     """``'yard 00001', 'yard 00002' and 3 more``."""
-    said = ", ".join(repr(shown.name) for shown in objects[:NAMED])
-    return said + (f" and {len(objects) - NAMED} more" if len(objects) > NAMED else "")
+    return names_said([shown.name for shown in objects])
+
+
+def names_said(names: Sequence[str]) -> str:
+    """The same of names of what is not there any more."""
+    said = ", ".join(map(repr, names[:NAMED]))
+    return said + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
 def place_of(shown: Any) -> NDArray[np.float64]:

@@ -82,6 +82,8 @@ class LevelProperties(bpy.types.PropertyGroup):
     surfaces_seal: seal_property()
     geometry: StringProperty(options={"HIDDEN"})
     """The SHA-256 of `level.geom` as it was imported, or saved back last; empty where there was none."""
+    geometry_imported: StringProperty(options={"HIDDEN"})
+    """The SHA-256 of `level.geom` as it was imported."""
     detail: FloatProperty(options={"HIDDEN"}, default=1.0)
     reshaped: bytes_property("Indices of the visuals whose vertices were moved and saved, 4 bytes each")
     reshaped_seal: seal_property()
@@ -92,6 +94,8 @@ class LevelProperties(bpy.types.PropertyGroup):
         name="Front Sector", description="The sector that the normal of the portal points into", min=0, max=65535
     )
     back_sector: IntProperty(name="Back Sector", description="The sector behind the portal", min=0, max=65535)
+    shader: StringProperty(name="Shader", description="Engine shader of the glow; empty to keep that of the file")
+    texture: StringProperty(name="Texture", description="Texture of the glow, without extension")
     models: PointerProperty(
         name="Models", description="The collection of the detail models that the slots name", type=bpy.types.Collection
     )

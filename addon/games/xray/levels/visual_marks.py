@@ -117,8 +117,10 @@ def glows(level: Level, name: str) -> ImportedLevelFile:
     strings = structure.shaders(level)
     shown = []
     for number, (size, shader) in enumerate(zip(looks.sizes.tolist(), level.glows["shader"].tolist(), strict=True)):
-        texture = strings[shader].texture.rpartition("\\")[2] if shader < len(strings) else ""
-        made = _marked(f"{level.name} glow {number:03} {texture}".rstrip(), None, "GLOW", number)
+        told = strings[shader] if shader < len(strings) else structure.Shader("", "")
+        title = f"{level.name} glow {number:03} {told.texture.rpartition(chr(92))[2]}"
+        made = _marked(title.rstrip(), None, "GLOW", number)
+        made.motionbridge_level.shader, made.motionbridge_level.texture = told.name, told.textures
         made.empty_display_type, made.empty_display_size = "SPHERE", size
         made.location = looks.positions[number].tolist()
         shown.append(made)

@@ -98,6 +98,8 @@ class _Work:
         self.own: list[Any] = []
         self.outside: list[Any] = []
         self.torn: list[Any] = []
+        self.lacking: list[Any] = []
+        self.turned: list[Any] = []
 
     def families(self, shown: dict[int, Any]) -> Iterator[tuple[NDArray[np.void], list[Any]]]:
         """Rows of `DRAWN` with the same vertices, and the object of each; buffer after buffer."""
@@ -149,7 +151,7 @@ class _Work:
         here = slice(int(ranged["vertex_base"]), int(ranged["vertex_base"]) + int(ranged["vertex_count"]))
         whole = self.decoded[1]
         result = Vertices(whole.positions[here])
-        for name in _OPTIONAL:
+        for name in (*_OPTIONAL, "normals"):
             found = getattr(whole, name)
             setattr(result, name, None if found is None else found[here])
         return result
@@ -173,6 +175,11 @@ class _Work:
             now.colours = attributes.gather_colours(data, LIGHT, Domain.VERTEX)
             now.uvs = self._uvs(shown, data, meshes.UV_LAYER, base.uvs, corners)
             now.light_map_uvs = self._uvs(shown, data, LIGHT_MAP, base.light_map_uvs, corners)
+            stays = np.array_equal(now.positions, base.positions, equal_nan=True)
+            if base.normals is not None and not meshes.has_normals(data, base.normals[corners], moved=not stays):
+                self.turned.append(shown)
+        if any(getattr(now, name) is None and getattr(base, name) is not None for name in _OPTIONAL):
+            self.lacking.append(shown)
         same = all(
             getattr(now, name) is None
             or getattr(base, name) is None
@@ -208,6 +215,8 @@ class _Work:
             (self.own, "share vertices with other trees, whose mesh is another one; not written"),
             (self.outside, "have texture coordinates outside 32 tiles (trees: 16); these vertices are not written"),
             (self.torn, "have vertices with several texture coordinates; the first that was edited counts"),
+            (self.lacking, "have lost attributes or texture coordinates of the import; those of the file stay"),
+            (self.turned, "have edited normals; not written, those of the file stay"),
         ):
             if objects:
                 self.report.warn(f"{text.said_of(len(objects), 'meshes', words)}: {named(objects)}")

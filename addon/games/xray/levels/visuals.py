@@ -97,7 +97,8 @@ def _remember(
     keep(properties, "document", data)
     if not as_boxes:
         beside = GameTree(path.parent).find_file(GEOMETRY)
-        properties.geometry, properties.detail = digest_of(beside) if beside is not None else "", options.detail
+        properties.geometry = properties.geometry_imported = digest_of(beside) if beside is not None else ""
+        properties.detail = options.detail
     kinds = [one.kind for one in made if not (as_boxes and one.kind in _FAMILIES)]
     properties.imported = " ".join(kinds)
     for one in made:

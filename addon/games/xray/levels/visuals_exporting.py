@@ -1,13 +1,13 @@
 """A compiled level out of Blender: what its file `level` can hold of what was edited, written into the imported bytes.
 
-Shader strings, instances, lights, glows and portals; whatever nobody touched leaves byte for byte. What the file
-cannot hold is said by name.
+Shader strings, instances, impostors, lights, glows and portals; what was not edited leaves byte for byte. What the
+file cannot hold is said by name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,22 +16,26 @@ import numpy as np
 from mathutils import Matrix
 from numpy.typing import NDArray
 
+from ....blender import attributes
 from ....blender import mesh as meshes
 from ....blender.properties import keep, kept
-from ....core import names, rebase, space, text
+from ....core import files, names, rebase, space, text
 from ....core.changes import Changes, Part
 from ....core.errors import WriteError
+from ....core.model import Domain
 from ....core.report import Report
 from ....formats.xray import level as levels
 from ....formats.xray.level import edit, structure
 from ....formats.xray.level import mesh as visual_mesh
 from ....formats.xray.level.document import PORTAL, SUN, Level
 from ...plan import FilePlan, Together
-from . import visual_marks, visual_vertices
+from ..game_tree import GameTree
+from . import visual_impostors, visual_marks, visual_vertices
 from .gather import Plan
 from .layer_checks import is_bent
-from .named import named, place_of
-from .visuals import GEOMETRY
+from .named import named, names_said, place_of
+from .visual_vertices import FAST
+from .visuals import GEOMETRY, VISUAL
 
 Floats = NDArray[np.float64]
 
@@ -43,11 +47,20 @@ DISPLAY = 1e-4
 
 @dataclass
 class _Found:
-    """The objects of one level file: ``first`` by kind and row, ``copies`` of rows that are there already, by kind."""
+    """The objects of one level file: ``first`` by kind and row, ``copies`` of rows that are there already, by kind.
+
+    All impostors are one object, in row 0. ``boxes`` stand for many surfaces or trees.
+    """
 
     first: dict[str, dict[int, Any]]
     copies: dict[str, list[Any]]
+    boxes: list[Any]
     report: Report
+
+    def all_of(self, kind: str) -> list[Any]:
+        """Those that came first, by row, and then their copies."""
+        first = self.first.get(kind, {})
+        return [*(first[row] for row in sorted(first)), *self.copies.get(kind, [])]
 
 
 @dataclass(frozen=True)
@@ -62,9 +75,9 @@ class LevelFilePlan(Together):
 
     def __init__(self, path: str, planned: LevelPlan) -> None:
         """For saving back to ``path`` and beside it."""
-        files = visual_vertices.Beside() if planned.beside is None else planned.beside
-        self._reshaped = files.reshaped
-        each = {**{str(one): data for one, data in files.files.items()}, path: planned.data}
+        beside = {} if planned.beside is None else planned.beside.files
+        self._reshaped = None if planned.beside is None else planned.beside.reshaped
+        each = {**{str(one): data for one, data in beside.items()}, path: planned.data}
         plans = [FilePlan(one, data, planned.changes) for one, data in each.items()]
         super().__init__(path, plans, planned.data, planned.changes)
 
@@ -74,10 +87,39 @@ class LevelFilePlan(Together):
 
     def settle(self, holder: Any) -> None:
         """Remember what was written beside `level`, where it counts as the base from now on."""
-        keep(holder.motionbridge_level, "reshaped", self._reshaped.astype("<i4").tobytes())
+        if self._reshaped is not None:
+            keep(holder.motionbridge_level, "reshaped", self._reshaped.astype("<i4").tobytes())
         for one in self.plans:
             if Path(one.path).name.lower() == GEOMETRY:
                 holder.motionbridge_level.geometry = one.digest
+
+    def settle_exported(self, holder: Any) -> None:
+        """The same after an export, if it went to the files that were imported."""
+        source = Path(bpy.path.abspath(holder.motionbridge_level.path))
+        if files.resolved(Path(self.path).parent) == files.resolved(source.parent) and holder.library is None:
+            self.settle(holder)
+            if files.resolved(self.path) == files.resolved(source):
+                holder.motionbridge_level.saved = self.digest
+
+
+def export_plan(holder: Any, path: Path, planned: LevelPlan) -> LevelFilePlan:
+    """For writing to ``path``; beside it what of `level.geom` and `level.geomx` was edited since the import."""
+    told = holder.motionbridge_level
+    source = Path(bpy.path.abspath(told.path)).parent
+    elsewhere = files.resolved(path.parent) != files.resolved(source)
+    # Edits that were saved back already are in the files beside the imported one alone.
+    saved = elsewhere and told.geometry != (told.geometry_imported or told.geometry)
+    if planned.beside is None:
+        return LevelFilePlan(str(path), planned)
+    written = {}
+    for name in (GEOMETRY, FAST):
+        found = GameTree(source).find_file(name)
+        data = None if found is None else planned.beside.files.get(found)
+        if data is None and saved and found is not None:
+            data = files.read_file(found)
+        if data is not None:
+            written[GameTree(path.parent).find_file(name) or path.parent / name] = data
+    return LevelFilePlan(str(path), replace(planned, beside=replace(planned.beside, files=written)))
 
 
 def plan(scene: bpy.types.Scene, holder: Any, data: bytes, report: Report) -> LevelPlan:
@@ -91,17 +133,22 @@ def plan(scene: bpy.types.Scene, holder: Any, data: bytes, report: Report) -> Le
     found = _find(scene, holder, report)
     imported = set(holder.motionbridge_level.imported.split())
     changes = Changes()
+    impostors = None
+    if "LOD" in imported:
+        impostors = visual_impostors.gather(document, found.all_of("LOD"), report)
     if "TREE" in imported:
         _Trees(document, found, changes).write(_rows(holder, "trees"))
-    _write_shaders(document, found, changes)
-    for kind, one in _KINDS.items():
-        if kind in imported:
-            _write_rows(document, found, changes, kind, one)
+    if impostors is not None:
+        impostors.write(document, changes)
+    _say_of_lamps(document, found)
+    rows = {kind: _write_rows(document, found, changes, kind, one) for kind, one in _KINDS.items() if kind in imported}
+    _write_shaders(document, found, changes, impostors, rows.get("GLOW", []))
     if len(document.lights) and not (document.lights["type"] == SUN).any():
         raise WriteError("the level has no sun, and the game refuses it", remedy="Undo deleting the sun")
     drawn = {**found.first.get("SURFACE", {}), **found.first.get("TREE", {})}
     beside = visual_vertices.plan(holder, document, drawn, changes, report)
-    _say_of_surfaces(found, _rows(holder, "surfaces"), placed=beside is not None)
+    _say_of_surfaces(document, found, _rows(holder, "surfaces"), placed=beside is not None)
+    _say_of_others(document, scene, found)
     changed = changes or (beside is not None and len(beside.reshaped))
     return LevelPlan(levels.write(document) if changed else data, changes, len(document.visuals), beside)
 
@@ -116,26 +163,30 @@ def _find(scene: Any, holder: Any, report: Report) -> _Found:
     """Of a scene; what only another one has is not deleted, but what that has more is no copy (a copied scene)."""
     first: dict[str, dict[int, Any]] = {}
     copies: dict[str, list[Any]] = {}
+    boxes: list[Any] = []
     here: set[Any] = set(scene.objects)
     elsewhere: set[Any] = {shown for other in bpy.data.scenes for shown in other.objects} - here
     # By name, so that what was copied comes before its copies.
     for shown in (*sorted(here, key=_name), *sorted(elsewhere, key=_name)):
         properties = shown.motionbridge_level
-        if properties.level_file != holder or properties.row < 0:
+        if properties.level_file != holder:
             continue
+        row = 0 if properties.kind == "LOD" else properties.row
         there = first.setdefault(properties.kind, {})
-        if properties.row not in there:
-            there[properties.row] = shown
+        if row < 0:
+            boxes.append(shown)
+        elif row not in there:
+            there[row] = shown
         elif shown in here:
             copies.setdefault(properties.kind, []).append(shown)
-    return _Found(first, copies, report)
+    return _Found(first, copies, boxes, report)
 
 
 def _name(shown: bpy.types.Object) -> str:
     return str(shown.name_full)
 
 
-def _say_of_surfaces(found: _Found, imported: Sequence[int], *, placed: bool) -> None:
+def _say_of_surfaces(document: Level, found: _Found, imported: Sequence[int], *, placed: bool) -> None:
     """What is not of the file `level`: where surfaces are, unless it was ``placed``, and which there are.
 
     ``imported`` are the visuals that there were surfaces of.
@@ -147,48 +198,151 @@ def _say_of_surfaces(found: _Found, imported: Sequence[int], *, placed: bool) ->
     copies = found.copies.get("SURFACE", [])
     if copies:
         found.report.warn(f"surfaces cannot be added; not written: {named(copies)}")
-    gone = set(imported) - set(found.first.get("SURFACE", {}))
+    gone = sorted(set(imported) - set(found.first.get("SURFACE", {})))
     if gone:
-        lacking = text.said_of(len(gone), "imported surfaces", "are not in the scene")
-        found.report.warn(f"surfaces cannot be deleted; still in the file: {lacking}")
+        names_ = names_said([f"{document.name} {visual:05}" for visual in gone])
+        found.report.warn(f"surfaces cannot be deleted; they stay in the file: {names_}")
+
+
+def _say_of_others(document: Level, scene: Any, found: _Found) -> None:
+    """What was edited and is not even looked at: boxes, modifiers, meshes that were added beside those of the level."""
+    edited = [shown for shown in found.boxes if _is_edited_box(document, shown)]
+    if edited:
+        found.report.warn(f"boxes only show where surfaces and trees are; not written: {named(edited)}")
+    shown_meshes = [shown for kind in ("SURFACE", "TREE", "LOD", "PORTAL") for shown in found.all_of(kind)]
+    modified = [shown for shown in shown_meshes if len(shown.modifiers)]
+    if modified:
+        found.report.warn(f"modifiers that are not applied are not written: {named(modified)}")
+    strangers: dict[Any, None] = {}
+    mine = {*shown_meshes, *found.boxes}
+    for collection in scene.collection.children_recursive:
+        nearest = [collection, *collection.children]
+        if any(shown in mine for one in nearest for shown in one.objects):
+            inside = (one for one in collection.objects if one.type == "MESH" and one.motionbridge_level.kind == "NONE")
+            strangers.update(dict.fromkeys(inside))
+    if strangers:
+        found.report.warn(f"meshes cannot be added to a level; not written: {named(list(strangers))}")
+
+
+def _is_edited_box(document: Level, shown: Any) -> bool:
+    if not np.allclose(place_of(shown), np.eye(4), atol=SHIFTED):
+        return True
+    with meshes.outside_edit_mode(shown) as data:
+        visuals = attributes.gather(data, VISUAL, Domain.VERTEX, np.int32)
+        if visuals is None or len(visuals) % 8 or (len(visuals) and visuals.max() >= len(document.visuals)):
+            return True
+        corners, _ = structure.wires(structure.boxes(document, visuals[::8].astype(np.int64)))
+        return not np.array_equal(corners, meshes.positions_of(data), equal_nan=True)
+
+
+def _say_of_lamps(document: Level, found: _Found) -> None:
+    """Lamps that became of another type, which the file does not: a level has one sun and point lights."""
+    suns = document.lights["type"] == SUN
+    lamps = [shown for shown in found.all_of("LIGHT") if shown.type == "LIGHT"]
+    wanted = {True: "SUN", False: "POINT"}
+    rows = [(shown, shown.motionbridge_level.row) for shown in lamps]
+    other = [shown for shown, row in rows if row < len(suns) and shown.data.type != wanted[bool(suns[row])]]
+    if other:
+        found.report.warn(f"lights cannot change their type; written as before: {named(other)}")
 
 
 # Shader strings -------------------------------------------------------------------------------------------------------
 
 
-def _write_shaders(document: Level, found: _Found, changes: Changes) -> None:
-    known = structure.shaders(document)
+class _Wishes:
+    """The shader strings that objects ask for, as their materials or panels say."""
+
+    def __init__(self, document: Level, report: Report) -> None:
+        self.document, self.report = document, report
+        self.known = structure.shaders(document)
+        self.unnamed: list[Any] = []
+        self.other: list[Any] = []
+        self.several: list[Any] = []
+
+    def string(self, shown: Any, number: int, name: str, textures: str) -> bytes:
+        """That of an engine shader and textures, in place of the one with this ``number``."""
+        now = self.known[number]
+        if (name, textures) == (now.name, now.textures):
+            return self.document.shaders[number]
+        self.other += [shown] if textures.count(",") != now.textures.count(",") else []
+        return names.encode(f"{name.replace('/', chr(92))}/{textures.replace('/', chr(92))}")
+
+    def of_slot(self, shown: Any, number: int, slot: int) -> bytes:
+        """That of the material in a slot; the one of the file where it has no names of the game."""
+        slots = shown.material_slots
+        material = slots[slot].material if 0 <= slot < len(slots) else None
+        told = None if material is None else material.motionbridge_material
+        now = self.known[number]
+        if told is None or not (told.shader or told.texture):
+            self.unnamed += [shown] if now.name or now.textures else []
+            return self.document.shaders[number]
+        return self.string(shown, number, told.shader, told.texture)
+
+    def one_slot(self, shown: Any, slots: NDArray[np.int32] | None) -> int:
+        """The slot that faces (n,) use; of several the first face's."""
+        if slots is None or not len(slots):
+            return 0
+        if (slots != slots[0]).any():
+            self.several.append(shown)
+        return int(slots[0])
+
+    def say(self) -> None:
+        """Name what could not be written, or should be looked at."""
+        unnamed, other, several = (list(dict.fromkeys(one)) for one in (self.unnamed, self.other, self.several))
+        if unnamed:
+            words = "have a material without shader and texture of the game, and keep those of the file"
+            self.report.warn(f"{text.said_of(len(unnamed), 'visuals', words)}: {named(unnamed)}")
+        if other:
+            words = "lightmaps stand behind the texture, and vertices for them do not come or go"
+            self.report.warn(f"another number of textures: {words}: {named(other)}")
+        if several:
+            words = "have faces of several materials; a visual has one, that of the first face"
+            self.report.warn(f"{text.said_of(len(several), 'objects', words)}: {named(several)}")
+
+
+def _write_shaders(
+    document: Level,
+    found: _Found,
+    changes: Changes,
+    impostors: visual_impostors.ShownImpostors | None,
+    glows: Sequence[Any],
+) -> None:
+    """``glows``: the object of each glow of the document, None where there is none."""
+    wishes = _Wishes(document, found.report)
     of_visual = document.visuals.shaders
-    visuals, strings, unnamed, other = [], [], [], []
+    asked: dict[int, bytes] = {}
     for shown in (*found.first.get("SURFACE", {}).values(), *found.first.get("TREE", {}).values()):
         visual = shown.motionbridge_level.row
-        if visual >= len(of_visual) or not 0 <= of_visual[visual] < len(known):
-            continue
-        number = int(of_visual[visual])
-        material = shown.material_slots[0].material if len(shown.material_slots) else None
-        told = None if material is None else material.motionbridge_material
-        now = known[number]
-        string = document.shaders[number]
-        if told is None or not (told.shader or told.texture):
-            unnamed += [shown] if now.name or now.textures else []
-        elif (told.shader, told.texture) != (now.name, now.textures):
-            string = names.encode(f"{told.shader.replace('/', chr(92))}/{told.texture.replace('/', chr(92))}")
-            other += [shown] if told.texture.count(",") != now.textures.count(",") else []
-        visuals.append(visual)
-        strings.append(string)
-    if unnamed:
-        words = "have a material without shader and texture of the game, and keep those of the file"
-        found.report.warn(f"{text.said_of(len(unnamed), 'visuals', words)}: {named(unnamed)}")
-    if other:
-        words = "lightmaps stand behind the texture, and vertices for them do not come or go"
-        found.report.warn(f"another number of textures: {words}: {named(other)}")
+        if visual < len(of_visual) and 0 <= of_visual[visual] < len(wishes.known):
+            # One face of another material is not what everybody works with: the mesh is looked into only then.
+            slots = None
+            if len(shown.material_slots) > 1:
+                with meshes.outside_edit_mode(shown) as data:
+                    slots = attributes.gather(data, "material_index", Domain.FACE, np.int32)
+            asked[visual] = wishes.of_slot(shown, int(of_visual[visual]), wishes.one_slot(shown, slots))
+    if impostors is not None:
+        for visual, slots in zip(impostors.base.visuals.tolist(), impostors.slots, strict=True):
+            if 0 <= of_visual[visual] < len(wishes.known):
+                slot = wishes.one_slot(impostors.shown, slots)
+                asked[visual] = wishes.of_slot(impostors.shown, int(of_visual[visual]), slot)
+    glowing: dict[int, bytes] = {}
+    for row, shown in enumerate(glows):
+        number = int(document.glows["shader"][row])
+        if shown is not None and number < len(wishes.known):
+            told = shown.motionbridge_level
+            named_ = bool(told.shader or told.texture)
+            kept_ = document.shaders[number]
+            glowing[row] = wishes.string(shown, number, told.shader, told.texture) if named_ else kept_
+    wishes.say()
     before = list(document.shaders)
-    replaced, moved = edit.set_shaders(document, np.array(visuals, np.int64), strings)
-    for number in replaced:
+    rows = [np.array(list(one), np.int64) for one in (asked, glowing)]
+    done = edit.set_shaders(document, rows[0], list(asked.values()), rows[1], list(glowing.values()))
+    for number in done.replaced:
         new = names.decode(document.shaders[number])
         changes.parts.append(Part(names.decode(before[number]), "shader string", fields=(new,)))
-    if moved:
-        changes.lines.append(f"shader strings of {text.counted(moved, 'visual')}")
+    for count, noun in ((done.visuals, "visual"), (done.glows, "glow")):
+        if count:
+            changes.lines.append(f"shader strings of {text.counted(count, noun)}")
 
 
 # Instances ------------------------------------------------------------------------------------------------------------
@@ -323,17 +477,19 @@ class _Kind:
     """Whether an import makes no object of a record, so that it is not one that was deleted."""
 
 
-def _write_rows(document: Level, found: _Found, changes: Changes, kind: str, how: _Kind) -> None:
+def _write_rows(document: Level, found: _Found, changes: Changes, kind: str, how: _Kind) -> list[Any]:
+    """The object of each row that is in the document afterwards, None for one without."""
     base: NDArray[np.void] = getattr(document, how.field)
     first = found.first.get(kind, {})
     if not first:
         found.report.note(f"no {how.noun} is in the scene: {how.noun}s stay as they are in the file")
-        return
+        return []
     copies = [shown for shown in found.copies.get(kind, []) if shown.motionbridge_level.row < len(base)]
     rows: list[NDArray[np.void]] = []
     origins: list[int] = []
     edited = []
-    for number, shown in _kept_and_new(base, first, copies, how):
+    of_rows = list(_kept_and_new(base, first, copies, how))
+    for number, shown in of_rows:
         source = number if shown is None else shown.motionbridge_level.row
         row = base[source : source + 1].copy()
         if shown is not None:
@@ -352,13 +508,13 @@ def _write_rows(document: Level, found: _Found, changes: Changes, kind: str, how
     changes.deleted[how.noun] += gone
     for shown in copies:
         changes.add(how.noun, shown.name)
-    if not (edited or gone or copies):
-        return
-    joined = np.concatenate(rows) if rows else base[:0]
-    if kind == "PORTAL":
-        edit.set_portals(document, joined, np.array(origins, np.int64))
-    else:
-        setattr(document, how.field, joined)
+    if edited or gone or copies:
+        joined = np.concatenate(rows) if rows else base[:0]
+        if kind == "PORTAL":
+            edit.set_portals(document, joined, np.array(origins, np.int64))
+        else:
+            setattr(document, how.field, joined)
+    return [shown for _, shown in of_rows]
 
 
 def _kept_and_new(
