@@ -99,10 +99,10 @@ def test_a_kind_of_which_nothing_is_left_stays(yard):
         bpy.data.objects.remove(one)
     plan, _, report = planned()
     assert plan.data == (yard / "level").read_bytes()
-    assert [note for note in report.notes if "stay as they are in the file" in note] == [
-        "no tree is in the scene: trees stay as they are in the file",
-        "no light is in the scene: lights stay as they are in the file",
-        "no portal is in the scene: portals stay as they are in the file",
+    assert [note for note in report.notes if "are written as they were imported" in note] == [
+        "no tree is in the scene: trees are written as they were imported",
+        "no light is in the scene: lights are written as they were imported",
+        "no portal is in the scene: portals are written as they were imported",
     ]
 
 
@@ -242,7 +242,8 @@ def test_a_deleted_tree_is_hidden_by_its_scale(yard):
     assert np.allclose(now[:3, 3], (-3.5, 3.5, 0))
     assert len(document.visuals) == len(levels.read((yard / "level").read_bytes(), "level", Report()).visuals)
     assert plan.sentence() == "1 tree deleted"
-    assert any("hidden by their scale" in note for note in report.notes)
+    (note,) = report.notes
+    assert note == "1 deleted tree is hidden by its scale: a level's visuals cannot be removed"
     (yard / "level").write_bytes(plan.data)
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     imported(yard)
@@ -411,7 +412,7 @@ def test_impostors_that_cannot_be_written_are_said_by_name(corpus, tmp_path):
         bpy.data.objects.remove(one)
     plan, _, report = planned()
     assert plan.data == (folder / "level").read_bytes()
-    assert list(report.notes) == ["no impostor is in the scene: impostors stay as they are in the file"]
+    assert list(report.notes) == ["no impostor is in the scene: impostors are written as they were imported"]
 
 
 # Lights, glows, portals -----------------------------------------------------------------------------------------------
@@ -560,6 +561,20 @@ def test_a_new_file_is_refused(yard):
     imported(yard)
     with pytest.raises(WriteError, match="without its compiler"):
         exporting.plan_export(bpy.context, holder(), LevelExportOptions(anew=True), Report())
+
+
+def test_a_kind_that_is_gone_takes_edits_back_that_were_saved(yard):
+    made = imported(yard)
+    before = (yard / "level").read_bytes()
+    bpy.context.view_layer.objects.active = made["SURFACE"][0]
+    made["TREE"][0].location.x += 1
+    assert bpy.ops.motionbridge.level_save_back(backup=False) == {"FINISHED"}
+    for one in made["TREE"]:
+        bpy.data.objects.remove(one)
+    plan, _, report = planned()
+    assert plan.data == before
+    words = "no tree is in the scene: trees are written as they were imported, without the edits that were saved since"
+    assert list(report.warnings) == [words]
 
 
 def test_save_back_writes_the_file_and_knows_it_afterwards(yard):

@@ -36,13 +36,10 @@ class ShownImpostors:
 
 
 def gather(document: Level, objects: list[Any], report: Report) -> ShownImpostors | None:
-    """The first of the ``objects``; None without one, or where its faces are no longer those of the file.
+    """The first of the ``objects`` (at least one); None where its faces are no longer those of the file.
 
     Called before anything is moved in the document. Raises `WriteError` for positions that are NaN or infinite.
     """
-    if not objects:
-        report.note("no impostor is in the scene: impostors stay as they are in the file")
-        return None
     shown, *copies = objects
     if copies:
         report.warn(f"impostors cannot be added; not written: {named(copies)}")

@@ -49,18 +49,28 @@ DISPLAY = 1e-4
 class _Found:
     """The objects of one level file: ``first`` by kind and row, ``copies`` of rows that are there already, by kind.
 
-    All impostors are one object, in row 0. ``boxes`` stand for many surfaces or trees.
+    All impostors are one object, in row 0. ``boxes`` stand for many surfaces or trees. ``saved``: whether the file was
+    saved since the import.
     """
 
     first: dict[str, dict[int, Any]]
     copies: dict[str, list[Any]]
     boxes: list[Any]
     report: Report
+    saved: bool = False
 
     def all_of(self, kind: str) -> list[Any]:
         """Those that came first, by row, and then their copies."""
         first = self.first.get(kind, {})
         return [*(first[row] for row in sorted(first)), *self.copies.get(kind, [])]
+
+    def keep_all(self, noun: str) -> None:
+        """Say that all of a kind are written as they were imported, because none of them is left in the scene."""
+        said = f"no {noun} is in the scene: {noun}s are written as they were imported"
+        if self.saved:
+            self.report.warn(f"{said}, without the edits that were saved since")
+        else:
+            self.report.note(said)
 
 
 @dataclass(frozen=True)
@@ -134,8 +144,10 @@ def plan(scene: bpy.types.Scene, holder: Any, data: bytes, report: Report) -> Le
     imported = set(holder.motionbridge_level.imported.split())
     changes = Changes()
     impostors = None
-    if "LOD" in imported:
+    if found.all_of("LOD"):
         impostors = visual_impostors.gather(document, found.all_of("LOD"), report)
+    elif "LOD" in imported:
+        found.keep_all("impostor")
     if "TREE" in imported:
         _Trees(document, found, changes).write(_rows(holder, "trees"))
     if impostors is not None:
@@ -179,7 +191,7 @@ def _find(scene: Any, holder: Any, report: Report) -> _Found:
             there[row] = shown
         elif shown in here:
             copies.setdefault(properties.kind, []).append(shown)
-    return _Found(first, copies, boxes, report)
+    return _Found(first, copies, boxes, report, bool(holder.motionbridge_level.saved))
 
 
 def _name(shown: bpy.types.Object) -> str:
@@ -360,7 +372,7 @@ class _Trees:
         there = self.found.first.get("TREE", {})
         if not there:
             # Somebody works on the rest alone.
-            self.found.report.note("no tree is in the scene: trees stay as they are in the file")
+            self.found.keep_all("tree")
             return
         count = len(self.document.visuals)
         kept_ = {visual: shown for visual, shown in there.items() if visual < count}
@@ -398,8 +410,8 @@ class _Trees:
         hidden[:, :3, :3] *= (edit.HIDDEN / lengths)[:, None, None]
         edit.place_trees(self.document, gone, hidden, np.repeat(hidden[:, None, :3, 3], 2, axis=1))
         self.changes.deleted["tree"] += len(gone)
-        words = "that were deleted are hidden by their scale: a level's visuals cannot be removed"
-        self.found.report.note(f"{text.counted(len(gone), 'tree')} {words}")
+        hiding = text.said_of(len(gone), "deleted trees", "are hidden by their scale")
+        self.found.report.note(f"{hiding}: a level's visuals cannot be removed")
         self._follow(gone, stored, hidden)
 
     def _copy(self) -> None:
@@ -482,7 +494,7 @@ def _write_rows(document: Level, found: _Found, changes: Changes, kind: str, how
     base: NDArray[np.void] = getattr(document, how.field)
     first = found.first.get(kind, {})
     if not first:
-        found.report.note(f"no {how.noun} is in the scene: {how.noun}s stay as they are in the file")
+        found.keep_all(how.noun)
         return []
     copies = [shown for shown in found.copies.get(kind, []) if shown.motionbridge_level.row < len(base)]
     rows: list[NDArray[np.void]] = []
