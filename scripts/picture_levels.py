@@ -74,13 +74,23 @@ def of_kind(kind: str) -> list[bpy.types.Object]:
     return [one for one in bpy.context.view_layer.objects if one.motionbridge_level.kind == kind]
 
 
+def paint(colour: tuple[float, float, float], *kinds: str) -> list[bpy.types.Object]:
+    """Colour the objects of these kinds, for a viewport that is coloured by object."""
+    found = [one for kind in kinds for one in of_kind(kind)]
+    for one in found:
+        one.color = (*colour, 1.0)
+    area().spaces.active.shading.color_type = "OBJECT"
+    return found
+
+
 def level_visuals() -> Steps:
     """Surfaces and trees of a real level."""
     load_folder("olr_tss", "Surfaces", "Trees")
     light()
-    area().spaces.active.shading.color_type = "RANDOM"
+    paint((0.45, 0.42, 0.36), "SURFACE")
+    paint((0.25, 0.5, 0.2), "TREE")
     yield from sidebar()
-    look(66, -35, 0.45)
+    look(62, -35, 0.65)
     yield from shot("level_visuals")
 
 
@@ -88,23 +98,25 @@ def level_collision() -> Steps:
     """The same with its collision as wires over it."""
     load_folder("olr_tss", "Surfaces", "Trees", "Collision")
     light()
-    area().spaces.active.shading.color_type = "OBJECT"
-    for one in of_kind("CFORM"):
-        one.display_type, one.show_in_front, one.color = "WIRE", True, (0.9, 0.3, 0.1, 1)
+    paint((0.35, 0.34, 0.32), "SURFACE")
+    paint((0.22, 0.35, 0.2), "TREE")
+    for one in paint((0.9, 0.3, 0.1), "CFORM"):
+        one.display_type, one.show_in_front = "WIRE", True
         bpy.context.view_layer.objects.active = one
     yield from sidebar()
-    look(66, -35, 0.45)
+    look(62, -35, 0.65)
     yield from shot("level_collision")
 
 
 def level_ai() -> Steps:
-    """The AI map of the same level, by cover."""
+    """The AI map of the same level, by cover, a little above the ground that would shimmer through it."""
     load_folder("olr_tss", "Surfaces", "Trees", "AI Map")
     light()
     (nodes,) = of_kind("AI")
+    nodes.location.z = 0.4
     bpy.context.view_layer.objects.active = nodes
     yield from sidebar()
-    look(50, -35, 0.6)
+    look(50, -35, 0.75)
     yield from shot("level_ai")
 
 
@@ -122,9 +134,16 @@ def level_structure() -> Steps:
     """A real level of which only `level` and the AI map are there: its portals over the map."""
     load_folder("l06_rostok", "Portals", "AI Map")
     light()
-    bpy.context.view_layer.objects.active = of_kind("PORTAL")[0]
+    paint((0.2, 0.4, 0.45), "AI")
+    openings = paint((0.95, 0.45, 0.1), "PORTAL")
+    with there():
+        bpy.ops.object.select_all(action="DESELECT")
+    for one in openings:
+        one.show_in_front = True
+        one.select_set(True)
+    bpy.context.view_layer.objects.active = openings[0]
     yield from sidebar()
-    look(35, 20, 0.6)
+    look(45, 20, 0.7)
     yield from shot("level_structure")
 
 

@@ -1,5 +1,6 @@
 """Vertices of a compiled level that were edited in place, in level.geom and level.geomx; everything else stays."""
 
+import bmesh
 import bpy
 import numpy as np
 import pytest
@@ -258,6 +259,24 @@ def test_edited_or_cleared_normals_are_said_by_name(yard):
     with bpy.context.temp_override(object=floor, active_object=floor):
         bpy.ops.mesh.customdata_custom_splitnormals_clear()
     assert list(saved(yard)[1].warnings) == [f"2 meshes have {words}: 'yard 00000', 'yard 00001'"]
+
+
+@pytest.mark.parametrize("kind", ["SURFACE", "TREE"])
+def test_vertices_are_saved_in_edit_mode(kind, yard):
+    made = imported(yard)
+    edited = made[kind][-1]
+    edited.location.x += 0.5
+    edited.select_set(state=True)
+    bpy.context.view_layer.objects.active = edited
+    bpy.ops.object.mode_set(mode="EDIT")
+    mesh = bmesh.from_edit_mesh(edited.data)
+    mesh.verts.ensure_lookup_table()
+    mesh.verts[0].co.z += 1
+    bmesh.update_edit_mesh(edited.data)
+    assert bpy.ops.motionbridge.level_save_back(backup=False) == {"FINISHED"}
+    assert edited.mode == "EDIT"
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert saved(yard)[2] == {}
 
 
 def test_normals_stay_what_they_are_through_edit_mode(yard):

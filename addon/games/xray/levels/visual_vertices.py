@@ -239,7 +239,8 @@ class _Work:
         for visual, tree in zip(visuals.tolist(), trees, strict=True):
             is_tree = shown[visual].motionbridge_level.kind == "TREE"
             place = tree if is_tree else place_of(shown[visual])
-            points = meshes.positions_of(shown[visual].data).astype(np.float64) @ place[:3, :3].T + place[:3, 3]
+            with meshes.outside_edit_mode(shown[visual]) as data:
+                points = meshes.positions_of(data).astype(np.float64) @ place[:3, :3].T + place[:3, 3]
             boxes.append(np.stack([points.min(axis=0), points.max(axis=0)]))
         edit.reshape(self.document, visuals, np.array(boxes))
 

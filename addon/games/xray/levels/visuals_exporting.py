@@ -431,7 +431,8 @@ class _Trees:
     def _box(self, shown: Any, place: Floats) -> Floats:
         """(2, 3) what an instance fills."""
         if shown.data not in self.boxes:
-            points = meshes.positions_of(shown.data).astype(np.float64)
+            with meshes.outside_edit_mode(shown) as data:
+                points = meshes.positions_of(data).astype(np.float64)
             self.boxes[shown.data] = points if len(points) else np.zeros((1, 3))
         points = self.boxes[shown.data] @ place[:3, :3].T + place[:3, 3]
         return np.stack([points.min(axis=0), points.max(axis=0)])
