@@ -544,8 +544,11 @@ def put_back(values: NDArray[Any], places: NDArray[np.int32], kept: Any) -> NDAr
 
 @contextmanager
 def outside_edit_mode(shown: Any) -> Iterator[Any]:
-    """The mesh, or while it is being edited a copy of what it is at this moment: edited meshes hide their arrays."""
-    if shown.mode != "EDIT":
+    """The mesh, or while it is being edited a copy of what it is at this moment: edited meshes hide their arrays.
+
+    It may be edited as that of another object that shares it.
+    """
+    if not shown.data.is_editmode:
         yield shown.data
         return
     shown.update_from_editmode()
