@@ -92,6 +92,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "editor_making",
         "editor_motions",
         "exporting",
+        "game_making",
         "importing",
         "taken_over",
     ),

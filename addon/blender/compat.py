@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 SLOTTED = hasattr(bpy.types, "ActionSlot")
 _GROUP_BY_NAME = bpy.app.version >= (5, 0, 0)
 NORMALS_BY_ATTRIBUTE = bpy.app.version >= (4, 5, 0)
+_POSES_SELECTED = "select" in bpy.types.PoseBone.bl_rna.properties
 _GROUP_INPUTS_TYPED = "properties" in bpy.types.NodesModifier.bl_rna.properties
 
 PATH_OPTIONS = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set[str]()
@@ -174,6 +175,12 @@ def set_corner_normals(mesh: Any, normals: NDArray[np.float32]) -> None:
         attribute.data.foreach_set("vector", normals.astype("float32").ravel())
     else:
         mesh.normals_split_custom_set(normals)
+
+
+def is_selected(rig: Any, bone: Any) -> bool:
+    """Whether a bone of ``rig`` is selected in pose mode; since 5.0 the pose has a selection of its own."""
+    pose = rig.pose.bones[bone.name]
+    return bool(pose.select if _POSES_SELECTED else bone.select)
 
 
 def set_group_input(modifier: Any, identifier: str, value: Any) -> None:

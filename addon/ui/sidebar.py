@@ -101,6 +101,8 @@ class ImportPanel(MotionbridgePanel):
         active = context.active_object
         if active is not None and active.type in {"ARMATURE", "MESH", "EMPTY"} and taken_over.is_foreign(active):
             layout.operator("motionbridge.take_over_xray", icon="IMPORT")
+        if active is not None and active.type in {"ARMATURE", "MESH"} and not _is_remembered(active):
+            layout.operator("motionbridge.new_game_model", icon="ADD")
         if active is not None and active.type == "MESH":
             column = layout.column(align=True)
             if level.holder_of(active) is None:

@@ -106,6 +106,24 @@ def model_to_export(context: Any, collection: str) -> Any:
     return holder
 
 
+def game_model_to_export(context: Any, collection: str) -> Any:
+    """The object that an export of a model of the game means. Raises `WriteError`.
+
+    What remembers the imported model that the active object is part of, else what would become a new one; the scene's
+    only imported model where nothing is active that could.
+    """
+    if collection:
+        imported = [shown for shown in objects_of(collection) if shown.motionbridge_model.is_model]
+        return model_to_export(context, collection) if imported else editor_model_to_export(context, collection)
+    holder, active = active_model(context), context.view_layer.objects.active
+    rig = active_rig(context)
+    if holder is None and rig is not None and rig.motionbridge_model.is_model:
+        return rig
+    if holder is None and active is not None and active.type in {"ARMATURE", "MESH", "EMPTY"}:
+        return editor_model_to_export(context, collection)
+    return model_to_export(context, collection)
+
+
 def editor_model_of(context: Any) -> Any:
     """What remembers the editor's model that the active object is part of, or None."""
     shown = context.view_layer.objects.active

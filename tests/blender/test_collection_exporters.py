@@ -5,7 +5,7 @@ import pytest
 
 EXPORTERS = {
     "xray_level_geometry": "holds no file of a level",
-    "xray_ogf": "holds no imported model",
+    "xray_ogf": "holds no model",
     "xray_omf": "holds no armature",
     "xray_anm": "holds no moving object",
     "arma_rtm": "holds no armature",

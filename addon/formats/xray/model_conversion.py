@@ -13,30 +13,29 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import names, space
+from ...core import names
 from ...core.errors import ReadError, WriteError
-from ...core.model import PolygonMesh
 from ...core.report import Report
-from ...core.text import said_of
 from . import motion_conversion
 from .bones import Bone, Placement, Version, decode_bone
 from .object.bones import in_editor_order
 from .object.chunk_types import TWO_SIDED, Authorship, ExportScale, LodName
 from .object.document import Model, Object
 from .object.mapping import decode_mesh, decode_skeleton
-from .ogf import surface
 from .ogf.building import (
     COP,
     Corners,
     Generation,
     NewBone,
     bone_chunks,
+    bone_points,
     children_chunk,
     header_around,
     make_children,
     section,
 )
 from .ogf.chunk_types import Description, LodPath, MotionReferences, MotionReferences2, Texture, UserData
+from .ogf.corners import joined, mesh_corners, with_backs
 from .ogf.document import Ogf, VisualType
 from .ogf.skeleton import NEW_BONE_MATERIAL, check_skeleton
 from .omf.document import MotionSet
@@ -94,6 +93,18 @@ def game_model(document: Object, name: str, making: Making, report: Report) -> O
     if references and model.motions:
         report.warn("the motions inside are left out: the game reads motion references instead", name)
     return Ogf(sections)
+
+
+def points_of_bones(document: Object) -> dict[str, NDArray[np.float64]]:
+    """The vertices (n, 3) that follow each bone more than any other, in the bone's own space, by the bone's name.
+
+    Raises `WriteError` as `game_model` does.
+    """
+    bones = ordered_bones(document.model, (), Report())
+    corners, _ = _corners(document.model, [bone.name for bone in bones], Making(), Report())
+    listed, physics = bone_chunks([_game_bone(bone, bones) for bone in bones], corners)
+    found = bone_points(listed, physics, corners)
+    return {bone.name: points for bone, points in zip(bones, found, strict=True)}
 
 
 def _without_bones(children: list[Ogf], model: Model, name: str) -> Ogf:
@@ -189,7 +200,7 @@ def _corners(model: Model, bones: list[str], making: Making, report: Report) -> 
         shown = decode_mesh(mesh, model, report)
         if not len(shown.counts):
             continue
-        part = _mesh_corners(shown, bones, making, report)
+        part = mesh_corners(shown, bones, making.generation, report)
         labels = [material.name.lower() for material in shown.materials] or [""]
         index = shown.material_index if shown.material_index is not None else np.zeros(len(shown.counts), np.int32)
         part.texture = np.array([of_surface.get(label, -1) for label in labels])[index]
@@ -199,90 +210,5 @@ def _corners(model: Model, bones: list[str], making: Making, report: Report) -> 
                 remedy="Give every face a material",
             )
         both = np.array([label in two_sided for label in labels])[index]
-        parts.append(_with_backs(part, both))
-    return _joined(parts), textures
-
-
-def _mesh_corners(mesh: PolygonMesh, bones: Sequence[str], making: Making, report: Report) -> Corners:
-    """One mesh in X-Ray's axes, with the vertices that faces use. Raises `WriteError`."""
-    if mesh.corner_normals is None:
-        raise WriteError(f"faces of {mesh.name!r} are damaged", remedy="Repair it in the editor")
-    used, place = np.unique(mesh.corners, return_inverse=True)
-    triangles = space.xray_triangles(place.reshape(-1, 3).astype(np.int64))
-    uvs = np.zeros((len(mesh.corners), 2), np.float32) if mesh.uvs is None else space.xray_uvs(mesh.uvs)
-    corners = Corners(
-        space.xray_points(mesh.positions[used]),
-        triangles,
-        space.xray_points(mesh.corner_normals).reshape(-1, 3, 3)[:, [0, 2, 1]],
-        uvs.reshape(-1, 3, 2)[:, [0, 2, 1]],
-        np.zeros(len(triangles), np.int64),
-    )
-    broken = [values for values in (corners.positions, corners.normals) if not np.isfinite(values).all()]
-    if broken:
-        raise WriteError(f"{mesh.name!r} holds NaN or infinite values", remedy="Clean the mesh up")
-    if bones:
-        corners.slots = _slots(mesh, used, bones, making.generation, report)
-    return corners
-
-
-def _slots(
-    mesh: PolygonMesh, used: NDArray[np.int32], bones: Sequence[str], generation: Generation, report: Report
-) -> surface.Slots:
-    if len(bones) == 1:  # the only bone moves everything
-        one = np.ones(len(used), np.int64)
-        room = (len(used), generation.most_links)
-        weights = np.zeros(room)
-        weights[:, 0] = 1.0
-        return surface.Slots(np.zeros(room, np.int64), weights, one, 0)
-    found = surface.influences(mesh, bones)
-    row = np.full(len(mesh.positions), -1)
-    row[used] = np.arange(len(used))
-    vertex, bone = np.divmod(found.keys, found.bone_count)
-    kept = row[vertex] >= 0
-    keys = row[vertex[kept]] * found.bone_count + bone[kept]
-    held = surface.slots(
-        replace(found, keys=keys, weights=found.weights[kept], vertex_count=len(used)), generation.most_links, mesh.name
-    )
-    if found.left_out:
-        report.warn(f"groups that are not bones left out: {', '.join(found.left_out)}", mesh.name)
-    if held.trimmed:
-        words = "follow more bones than the engine reads; the heaviest are written"
-        report.warn(said_of(held.trimmed, "vertices", words), mesh.name)
-    return held
-
-
-def _with_backs(corners: Corners, both: NDArray[np.bool_]) -> Corners:
-    """With the faces ``both`` (faces,) once more, seen from behind."""
-    if not both.any():
-        return corners
-    order = [0, 2, 1]
-    return replace(
-        corners,
-        vertices=np.concatenate([corners.vertices, corners.vertices[both][:, order]]),
-        normals=np.concatenate([corners.normals, -corners.normals[both][:, order]]),
-        uvs=np.concatenate([corners.uvs, corners.uvs[both][:, order]]),
-        texture=np.concatenate([corners.texture, corners.texture[both]]),
-    )
-
-
-def _joined(parts: Sequence[Corners]) -> Corners:
-    if not parts:
-        none = np.zeros((0, 3, 3), np.float32)
-        return Corners(none[:, 0], np.zeros((0, 3), np.int64), none, none[..., :2], np.zeros(0, np.int64))
-    starts = np.cumsum([0, *(len(part.positions) for part in parts)])
-    slots = [part.slots for part in parts if part.slots is not None]
-    return Corners(
-        np.concatenate([part.positions for part in parts]),
-        np.concatenate([part.vertices + start for part, start in zip(parts, starts, strict=False)]),
-        np.concatenate([part.normals for part in parts]),
-        np.concatenate([part.uvs for part in parts]),
-        np.concatenate([part.texture for part in parts]),
-        surface.Slots(
-            np.concatenate([one.bones for one in slots]),
-            np.concatenate([one.weights for one in slots]),
-            np.concatenate([one.links for one in slots]),
-            0,
-        )
-        if slots
-        else None,
-    )
+        parts.append(with_backs(part, both))
+    return joined(parts), textures

@@ -217,8 +217,21 @@ class ModelImportOptions(Options):
     collection: str = ""
 
 
+class ModelKind(Enum):
+    """What a model without an armature becomes."""
+
+    STATIC = "static"
+    RIGID = "rigid"
+
+
+MODEL_KINDS = (
+    ("STATIC", "Static", "No bones: decoration that nothing moves"),
+    ("RIGID", "Rigid Dynamic", "One bone with a box as its collision shape: an object that falls and can be picked up"),
+)
+
+
 class ModelExportOptions(Options):
-    """``backup`` keeps the old file."""
+    """``kind``, ``bones_as`` and ``collapse`` count for new models alone. ``backup`` keeps the old file."""
 
     skeleton: bool = option(True, "Skeleton", "Bones with their rest pose, shapes and joints")
     meshes: bool = option(True, "Meshes", "Meshes with their weights and materials")
@@ -231,6 +244,24 @@ class ModelExportOptions(Options):
             ("4", "Four", "Clear Sky and Call of Pripyat: up to four bones move a vertex"),
             ("2", "Two", "Shadow of Chernobyl: up to two bones move a vertex"),
         ),
+    )
+    replace_meshes: bool = option(
+        False,
+        "Replace Meshes",
+        "Write all meshes of an imported model as new ones, in any number and with any materials. Everything else "
+        "keeps its bytes",
+    )
+    kind: ModelKind = choice(
+        ModelKind.STATIC, "Without Armature", "What a new model without an armature becomes", MODEL_KINDS
+    )
+    bones_as: str = path(
+        "Bones as in",
+        "Model or motion file whose order of bones a new model takes, so that its motions fit",
+        ".ogf",
+        ".omf",
+    )
+    collapse: bool = option(
+        False, "Merge within 1 mm", "Merge vertices of a new model that are nearer than a millimetre, as the SDK does"
     )
     backup: bool = True
 

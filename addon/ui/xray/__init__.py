@@ -14,6 +14,7 @@ from . import (
     motion_files,
     motion_operators,
     motion_panels,
+    new_models,
     paths,
     skeletal,
 )
@@ -29,6 +30,7 @@ _WITH_CLASSES: tuple[Any, ...] = (
     paths,
     models,
     editor_models,
+    new_models,
     details,
     collision_values,
     levels,

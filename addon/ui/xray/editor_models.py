@@ -12,7 +12,14 @@ from ...core import files
 from ...core.report import Report
 from ...games import plan as plans
 from ...games.xray import kinds
-from ...games.xray.models import editor_exporting, editor_importing, editor_making, editor_motions, taken_over
+from ...games.xray.models import (
+    editor_exporting,
+    editor_importing,
+    editor_making,
+    editor_motions,
+    game_making,
+    taken_over,
+)
 from ...games.xray.motions import library
 from ...games.xray.options import EditorModelExportOptions, ModelImportOptions
 from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper
@@ -144,13 +151,15 @@ class MOTIONBRIDGE_OT_editor_model_check(Check, BlenderOperator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """The active object is part of a model."""
-        cls.poll_message_set("The active object is not part of an imported X-Ray editor model")
-        return editor_model_of(context) is not None
+        cls.poll_message_set("The active object is not part of an X-Ray editor model")
+        return _checked(context) is not None
 
     def find(self, context: Any, report: Report) -> tuple[Any, list[Any]]:
-        """Of the model."""
-        holder = editor_model_of(context)
-        return holder, editor_exporting.find_problems(holder, report)
+        """Of the model, imported or new."""
+        holder = _checked(context)
+        if holder.motionbridge_editor_model.is_model:
+            return holder, editor_exporting.find_problems(holder, report)
+        return holder, game_making.find_problems(context, holder, report)
 
 
 class MOTIONBRIDGE_OT_editor_model_normals(Operation, BlenderOperator):
@@ -205,6 +214,15 @@ class MOTIONBRIDGE_OT_take_over_xray(Operation, BlenderOperator):
         return Outcome(said("Taken over: bones {}, materials {}, motions {}, motion references {}").format(*words))
 
 
+def _checked(context: Any) -> Any:
+    """The imported model that the active object is part of, else the new one."""
+    found = editor_model_of(context)
+    if found is not None:
+        return found
+    holder = _holder(context)
+    return holder if holder is not None and holder.motionbridge_editor_model.is_made else None
+
+
 def _holder(context: Any) -> Any:
     """The active armature, or the topmost object above the active one."""
     found = active_rig(context) or context.view_layer.objects.active
@@ -238,7 +256,12 @@ class MOTIONBRIDGE_PT_editor_model(PropertiesPanel, BlenderPanel):
             column.operator("motionbridge.editor_model_check", icon="VIEWZOOM")
             draw_last_check(layout, holder)
         else:
-            layout.operator("export_scene.xray_object", icon="EXPORT")
+            column = layout.column(align=True)
+            column.operator("export_scene.xray_ogf", icon="EXPORT")
+            column.operator("export_scene.xray_object", icon="EXPORT")
+            column.operator("motionbridge.fit_shapes", icon="CUBE")
+            column.operator("motionbridge.editor_model_check", icon="VIEWZOOM")
+            draw_last_check(layout, holder)
         layout.grid_flow(columns=2, align=True, even_columns=True).prop(model, "shown_flags")
         column = self.fields()
         column.prop(model, "lod")

@@ -9,6 +9,7 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ...blender import scope
 from ...blender.properties import refuse_linked
+from ...core import files
 from ...core import text as texts
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
@@ -17,6 +18,7 @@ from ...games.xray import kinds
 from ...games.xray.bones import file as bones_file
 from ...games.xray.bones import properties as bone_properties
 from ...games.xray.models import exporting as model_export
+from ...games.xray.models import game_making
 from ...games.xray.models import importing as model
 from ...games.xray.models.properties import remembered
 from ...games.xray.motions import library, omf_codec, skl_codec
@@ -28,7 +30,7 @@ from ..layouts import SIDEBAR, fields, paragraph
 from ..operation import Operation, Outcome
 from ..options import options_from, properties_from
 from ..preferences import model_options
-from ..target import active_model, likely_rig, model_to_export, rig_to_export
+from ..target import active_model, active_rig, game_model_to_export, likely_rig, rig_to_export
 from ..translations import said, shown
 from . import motion_choices
 from .skeletal import draw_rig, rig_to_import_onto
@@ -140,7 +142,7 @@ def _sentence(made: "list[model.ImportedModel]") -> str:
 
 
 class EXPORT_SCENE_OT_xray_ogf(ModelExportProperties, FileExport, ExportHelper, BlenderOperator):
-    """Export an imported S.T.A.L.K.E.R. (X-Ray) model; unedited parts keep their bytes"""
+    """Export a S.T.A.L.K.E.R. (X-Ray) model: an imported one with its unedited bytes, or a new one"""
 
     bl_idname = "export_scene.xray_ogf"
     bl_label = "Export X-Ray Model"
@@ -153,9 +155,9 @@ class EXPORT_SCENE_OT_xray_ogf(ModelExportProperties, FileExport, ExportHelper, 
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        """There is a model that was imported."""
-        cls.poll_message_set("No imported X-Ray model in the scene")
-        there = any(shown.motionbridge_model.is_model for shown in context.scene.objects)
+        """There is something with faces, or a model that was imported."""
+        cls.poll_message_set("There is no mesh in the scene")
+        there = any(shown.type == "MESH" or shown.motionbridge_model.is_model for shown in context.scene.objects)
         return there or is_collection_exporter(cls)
 
     def suggest(self, context: bpy.types.Context) -> None:
@@ -164,18 +166,33 @@ class EXPORT_SCENE_OT_xray_ogf(ModelExportProperties, FileExport, ExportHelper, 
         if holder is not None:
             self.filepath = bpy.path.abspath(holder.motionbridge_model.path)
 
-    def draw(self, _context: bpy.types.Context) -> None:
-        """The options."""
+    def draw(self, context: bpy.types.Context) -> None:
+        """The options; those of new models where the model was not imported."""
         layout = fields(self.layout)
-        for name in ("skeleton", "meshes", "most_links"):
-            layout.prop(self, name)
+        if active_model(context) is not None:
+            layout.prop(self, "meshes")
+            row = layout.row()
+            row.active = self.meshes
+            row.prop(self, "replace_meshes")
+        layout.prop(self, "skeleton")
+        layout.prop(self, "most_links")
+        if active_model(context) is None:
+            layout.prop(self, "kind" if active_rig(context) is None else "bones_as")
+            layout.prop(self, "collapse")
         draw_backup(layout, self, self.filepath)
 
     def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Plan and write."""
         path = self.named_file(kinds.MODELS)
-        holder = model_to_export(context, self.collection)
+        holder = game_model_to_export(context, self.collection)
         options = options_from(self, ModelExportOptions, backup=self.backup)
+        is_new = not holder.motionbridge_model.is_model
+        if is_new or (options.meshes and options.replace_meshes):
+            plan_of = game_making.plan_new if is_new else game_making.plan_replaced
+            made = plan_of(context, holder, path, options, report)
+            files.warn_of_replacing(path, report)
+            made.write(backup=self.backup)
+            return Outcome(f"{Path(path).name}: {made.sentence()}")
         plan = model_export.export_model(context, holder, path, options, report)
         return Outcome(f"{Path(path).name}: {plan.sentence()}")
 

@@ -106,8 +106,11 @@ def encode_mesh(mesh: PolygonMesh, base: Mesh, model: Model, report: Report) -> 
 
 
 def encode_new_mesh(mesh: PolygonMesh, model: Model, rule: Rule, report: Report) -> Mesh:
-    """A mesh that was not imported, its sharp edges by ``rule`` (edges or groups). Raises `WriteError`."""
+    """A mesh that was not imported, its sharp edges by ``rule`` (or its normals as they are). Raises `WriteError`."""
     geometry = _geometry(mesh, None, model, report)
+    if rule is Rule.NORMALS and mesh.corner_normals is not None:
+        geometry.normals = _xray(mesh.corner_normals)
+        return new_mesh(names.encode(mesh.name), geometry)
     made = new_mesh(names.encode(mesh.name), geometry)
     old = np.full(len(geometry.corners), 0 if rule is Rule.EDGES else FLAT, np.uint32)
     corners = geometry.point[geometry.corners]

@@ -122,7 +122,7 @@ class Sphere:
         writer.array(self.sphere, "<f4")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Texture:
     """The texture's path without extension, and the engine's shader."""
 
@@ -386,6 +386,10 @@ class BoneNames:
             writer.string(bone.parent)
             for numbers in (bone.rotation, bone.centre, bone.half_size):
                 writer.array(numbers, "<f4")
+
+
+BOX, SPHERE, CYLINDER = 1, 2, 3
+"""`Shape.type`; 0 is none."""
 
 
 @dataclass(slots=True, eq=False)

@@ -39,7 +39,9 @@ from ....formats.xray.object.document import BONES, MESHES, MOTIONS, OBJECT, Mes
 from ....formats.xray.object.encoding import encode_new_mesh
 from ....formats.xray.object.mesh_chunks import SurfacesOfFaces, Version
 from ....formats.xray.object.smoothing import Rule
-from ....formats.xray.ogf.chunk_types import MotionReferences, MotionReferences2, UserData
+from ....formats.xray.ogf.building import oriented_box
+from ....formats.xray.ogf.chunk_types import BOX, MotionReferences, MotionReferences2, UserData
+from ....formats.xray.ogf.skeleton import NEW_BONE_MATERIAL, new_entry
 from ..bones import properties as bone_properties
 from ..options import EditorModelExportOptions, Sdk, SkeletalExportOptions
 from .editor_exporting import gather, materials_by_surface, new_bone, placement, surface_of
@@ -48,8 +50,8 @@ from .editor_properties import flags_of
 from .properties import remembered
 
 AUTHOR = b"Motionbridge"
-BONE_MATERIAL, BONE_MASS = b"default_object", np.float32(10)
-"""Of bones that have none: the editor asks for an existing material."""
+ONLY_BONE = "link"
+"""What the SDK calls the bone of an object that moves as a whole."""
 SHADER, STATIC_SHADER = b"models\\model", b"default"
 COMPILER_SHADER, GAME_MATERIAL = b"default", b"default"
 
@@ -63,11 +65,14 @@ def plan_new(
     *,
     chosen: Sequence[Any] = (),
     motions: SkeletalExportOptions | None = None,
+    for_game: bool = False,
+    rigid: bool = False,
 ) -> ModelPlan:
     """A new model of ``holder`` (an armature, a mesh, or the parent of meshes) for the file at ``path``.
 
-    ``chosen`` actions become its motions, as ``motions`` says. The scene stays as it is. Raises `WriteError` if there
-    is no mesh.
+    ``chosen`` actions become its motions, as ``motions`` says. ``for_game``: with the normals that Blender shows, to be
+    made a model of the game. ``rigid``: without an armature all follows one bone. The scene stays as it is. Raises
+    `WriteError` if there is no mesh.
     """
     if holder.mode == "EDIT":
         holder.update_from_editmode()
@@ -78,9 +83,9 @@ def plan_new(
             f"{holder.name!r} has no meshes", remedy="Parent meshes to it, or give them its Armature modifier"
         )
     rig = holder if options.skeleton and holder.type == "ARMATURE" else None
-    bones = _bones(rig, report) if rig is not None else []
+    bones = _bones(rig, report) if rig is not None else [_only_bone(shown, holder)] if rigid else []
     model = Model([Section(Chunk(BONES, b""), object_bones.numbered(bones))] if bones else [])
-    rule = Rule.GROUPS if options.sdk is Sdk.SOC else Rule.EDGES
+    rule = Rule.NORMALS if for_game else Rule.GROUPS if options.sdk is Sdk.SOC else Rule.EDGES
     meshes = [_mesh(one, holder, model, rule, report) for one in shown]
     surfaces = [
         _surface(used, bool(bones), report)
@@ -90,7 +95,7 @@ def plan_new(
     model = _model(bones, meshes, surfaces, holder, options.sdk, motions=bool(chosen))
     document = editor_model.Object([Section(Chunk(OBJECT, b""), model)])
     for sentence in problems(document):
-        report.warn(f"editors of the game: {sentence}")
+        report.warn(sentence if for_game else f"editors of the game: {sentence}")
     changes = Changes(new="editor model")
     if rig is None or not chosen:
         return ModelPlan(path, editor_model.write(document), changes)
@@ -115,26 +120,40 @@ def _bones(rig: Any, report: Report) -> list[bone_files.Bone]:
     for bone in bone_properties.in_order(rig):
         parent = bone_properties.game_name(bone.parent) if bone.parent is not None else ""
         one = new_bone(bone, parent, *placement(now, place[bone.name]))
+        if bone_properties.known(bone) is None:
+            one = bone_files.encode_bone(one, new_entry())
         entry = bone_files.decode_bone(one).entry
         if not entry.material:
             plain.append(bone.name)
-            mass = entry.mass if bone_properties.known(bone) is not None else BONE_MASS
-            one = bone_files.encode_bone(one, replace(entry, material=BONE_MATERIAL, mass=mass))
+            one = bone_files.encode_bone(one, replace(entry, material=NEW_BONE_MATERIAL))
         made.append(one)
     if plain:
         report.note("bones without game material get default_object", ", ".join(plain))
     return object_bones.in_editor_order(made)
 
 
+def _only_bone(found: Sequence[Any], holder: Any) -> bone_files.Bone:
+    """The bone that moves a model as a whole, at its origin, with a box around all meshes."""
+    points = np.concatenate([gather(shown, holder, Report()).positions for shown in found])
+    entry = new_entry()
+    if len(points):
+        entry.shape = replace(
+            entry.shape, type=BOX, box=np.concatenate([*map(np.ravel, oriented_box(space.xray_points(points)))])
+        )
+    return object_bones.new_object_bone(ONLY_BONE, "", np.zeros(3), np.zeros(3), entry)
+
+
 def _mesh(shown: Any, holder: Any, model: Model, rule: Rule, report: Report) -> Mesh:
     mesh = gather(shown, holder, report)
     mesh.attributes = {}
-    if shown.data.has_custom_normals:
+    if shown.data.has_custom_normals and rule is not Rule.NORMALS:
         report.note("custom normals are not written: the editor computes them from sharp edges", shown.name)
     if shown.parent == holder and shown.parent_type == "BONE" and mesh.weights is None:
         _follow(mesh, bone_properties.game_name(holder.data.bones[shown.parent_bone]))
     if not model.bones:
         mesh.groups, mesh.weights = [], None
+    elif holder.type != "ARMATURE":
+        _follow(mesh, ONLY_BONE)
     return encode_new_mesh(mesh, model, rule, report)
 
 

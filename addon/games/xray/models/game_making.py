@@ -1,0 +1,221 @@
+"""A new model of the game (`.ogf`) of any mesh or armature in Blender, or of an imported model of the editor.
+
+It is made as the SDK makes it, from an object of the editor (`.object`), which here exists in memory alone; normals of
+a new model are those that Blender shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....blender import material
+from ....blender.mesh import Offending
+from ....core import files, names
+from ....core.changes import Changes
+from ....core.problems import whole
+from ....core.report import Report
+from ....formats.xray import object as editor_model
+from ....formats.xray import ogf, omf
+from ....formats.xray.model_conversion import Making, game_model, points_of_bones
+from ....formats.xray.ogf.building import COP, FEWEST_POINTS, SOC, oriented_box
+from ....formats.xray.ogf.corners import with_new_meshes
+from ....formats.xray.ogf.mesh import bone_labels
+from ....formats.xray.ogf.skeleton import new_entry
+from ...plan import FilePlan
+from ..bones import properties as bone_properties
+from ..bones import values as bone_values
+from ..options import EditorModelExportOptions, ModelExportOptions, ModelKind, SkeletalExportOptions
+from . import editor_exporting, editor_making, exporting
+
+Floats = NDArray[np.float64]
+SAME_SCALE = 1e-4
+
+
+def plan_new(context: Any, holder: Any, path: str, options: ModelExportOptions, report: Report) -> FilePlan:
+    """A model of ``holder`` (an armature, a mesh, the parent of meshes, an imported object of the editor).
+
+    The scene stays as it is. Raises `WriteError` for what the game cannot take.
+    """
+    document = _object(context, holder, options, report)
+    order = bones_of_file(options.bones_as) if options.bones_as else []
+    generation = COP if options.most_links == COP.most_links else SOC
+    name = Path(path).with_suffix(".object").name
+    made = game_model(document, name, Making(generation, options.collapse, order), report)
+    return FilePlan(path, ogf.write(made), Changes(new="model"))
+
+
+def plan_replaced(context: Any, holder: Any, path: str, options: ModelExportOptions, report: Report) -> FilePlan:
+    """The imported model of ``holder`` with all its meshes as new ones, in any number and with any materials.
+
+    Every chunk but those of the geometry is as an export without meshes writes it. Raises `WriteError`.
+    """
+    without_meshes = ModelExportOptions(skeleton=options.skeleton, meshes=False)
+    plan = exporting.plan_export(context, holder, without_meshes, report)
+    shown = editor_making.meshes_for(context, holder)
+    found = []
+    for one in shown:
+        mesh = editor_exporting.gather(one, holder, report)
+        mesh.materials = [material.gather(used) for used in one.data.materials]
+        found.append(mesh)
+    base = ogf.read(plan.data, holder.name, Report())
+    data = ogf.write(with_new_meshes(base, found, options.most_links, report))
+    plan.changes.lines.append("all meshes")
+    return FilePlan(path, data, plan.changes)
+
+
+def _object(context: Any, holder: Any, options: ModelExportOptions, report: Report) -> editor_model.Object:
+    editor = EditorModelExportOptions(skeleton=options.skeleton)
+    if holder.motionbridge_editor_model.is_model:
+        plan = editor_exporting.plan_export(
+            context, holder, holder.name, editor, report, motions=SkeletalExportOptions()
+        )
+    else:
+        rigid = options.kind is ModelKind.RIGID
+        plan = editor_making.plan_new(context, holder, holder.name, editor, report, for_game=True, rigid=rigid)
+    return editor_model.read(plan.data, holder.name, Report())
+
+
+def bones_of_file(path: str) -> list[str]:
+    """The bones of a model, or those that motions are for, in the order that the game counts by. Raises `ReadError`."""
+    data = files.read_file(path)
+    if Path(path).suffix.lower() == ".omf":
+        parts = omf.read(data, path, Report()).motion_set.parameters.partitions
+        bones = sorted((bone.track or 0, names.decode(bone.name or b"")) for part in parts for bone in part.bones)
+        return [label for _, label in bones]
+    return bone_labels(ogf.read(data, path, Report()))
+
+
+# Setting up ---------------------------------------------------------------------------------------------------------
+
+
+def set_up(holder: Any) -> int:
+    """Give an object the panels of a model, and its bones the values of the SDK's new bones; how many are new."""
+    model = holder.motionbridge_editor_model
+    model.is_made = not model.is_model
+    if holder.type != "ARMATURE":
+        return 0
+    before = len([bone for bone in holder.data.bones if bone_properties.known(bone) is not None])
+    new = [bone for bone in _depth_first(holder.data.bones) if bone_properties.known(bone) is None]
+    for number, bone in enumerate(new, before):
+        properties = bone.motionbridge_xray
+        properties.is_bone, properties.index = True, number
+        properties.game_name, properties.imported_name = bone.name.lower(), bone.name
+        bone_values.build_physics(bone, new_entry())
+    return len(new)
+
+
+def _depth_first(bones: Any) -> list[Any]:
+    """In the SDK's order: brothers by name."""
+    ordered: list[Any] = []
+    waiting = [bone for bone in bones if bone.parent is None]
+    waiting.sort(key=_by_name, reverse=True)
+    while waiting:
+        bone = waiting.pop()
+        ordered.append(bone)
+        waiting += sorted(bone.children, key=_by_name, reverse=True)
+    return ordered
+
+
+def _by_name(bone: Any) -> bytes:
+    return names.encode(bone.name.lower())
+
+
+# Shapes -------------------------------------------------------------------------------------------------------------
+
+
+def fit_shapes(context: Any, rig: Any, kind: str, chosen: Collection[str], *, density: float, report: Report) -> int:
+    """Give each of the bones ``chosen`` (by name) a shape around the vertices that follow it most; how many got one.
+
+    Mass is the shape's volume times ``density`` (kg per cubic metre), the centre of mass the shape's. Bones with fewer
+    than three vertices keep what they have and are reported. Raises `WriteError` as an export does.
+    """
+    points = points_of_bones(_object(context, rig, ModelExportOptions(), Report()))
+    fitted, empty = 0, []
+    for bone in rig.data.bones:
+        if bone.name not in chosen or bone_properties.known(bone) is None:
+            continue
+        found = points.get(bone_properties.game_name(bone))
+        if found is None or len(found) < FEWEST_POINTS:
+            empty.append(bone.name)
+            continue
+        volume, centre = _fit(bone.motionbridge_xray, kind, found)
+        bone.motionbridge_xray.mass = volume * density
+        bone.motionbridge_xray.centre_of_mass = centre.tolist()
+        fitted += 1
+    if empty:
+        report.warn(f"bones with fewer than {FEWEST_POINTS} vertices keep their shape: {', '.join(empty)}", rig.name)
+    return fitted
+
+
+def _fit(bone: Any, kind: str, points: Floats) -> tuple[float, Floats]:
+    """Volume and centre of the shape that ``bone`` (its properties) gets."""
+    axes, box_centre, half = (values.astype(np.float64) for values in oriented_box(points))
+    bone.shape = kind
+    if kind == "BOX":
+        bone.box_rotation, bone.box_centre = axes.ravel().tolist(), box_centre.tolist()
+        bone.box_half_size = half.tolist()
+        return float(8 * np.prod(half)), box_centre
+    if kind == "SPHERE":
+        radius = float(np.linalg.norm(points - box_centre, axis=1).max())
+        bone.sphere_centre, bone.sphere_radius = box_centre.tolist(), radius
+        return 4 / 3 * np.pi * radius**3, box_centre
+    longest = int(np.argmax(half))
+    away = (points - box_centre) @ np.delete(axes, longest, axis=0).T
+    radius, height = float(np.linalg.norm(away, axis=1).max()), float(2 * half[longest])
+    bone.cylinder_centre, bone.cylinder_direction = box_centre.tolist(), axes[longest].tolist()
+    bone.cylinder_height, bone.cylinder_radius = height, radius
+    return float(np.pi * radius**2 * height), box_centre
+
+
+# Checks -------------------------------------------------------------------------------------------------------------
+
+
+def find_problems(context: Any, holder: Any, report: Report) -> list[Offending]:
+    """What editors or the game would not take, with what a new model often lacks: scales, textures, shapes."""
+    found = editor_exporting.find_problems(holder, report)
+    shown = editor_making.meshes_for(context, holder)
+    for one in dict.fromkeys((holder, *shown)):
+        found += [_whole(one, *words) for words in _object_problems(one)]
+    for used in {slot.material: None for one in shown for slot in one.material_slots if slot.material is not None}:
+        if not material.gather(used).texture and not editor_making.texture_name(used):
+            words = (
+                f"the material {used.name!r} has no texture",
+                "Type its path in Properties > Material > X-Ray Material",
+            )
+            found.append(_whole(holder, *words))
+    for group in names.duplicates(one.name for one in shown):
+        found.append(_whole(holder, f"meshes named {group[0]!r} differ in case alone", "Rename one"))
+    if holder.type == "ARMATURE":
+        found += [_whole(holder, *words) for bone in holder.data.bones for words in _shape_problems(bone)]
+    return found
+
+
+def _whole(shown: Any, sentence: str, remedy: str) -> Offending:
+    none = np.zeros(0, np.int64)
+    return Offending(shown, whole(sentence, remedy), none, none)
+
+
+def _object_problems(shown: Any) -> Iterator[tuple[str, str]]:
+    scale = np.array(shown.matrix_world.to_scale())
+    if np.linalg.det(np.array(shown.matrix_world)[:3, :3]) < 0:
+        yield "the object is mirrored (negative scale), which turns its faces inside out", "Apply its scale (Ctrl A)"
+    elif np.abs(scale - 1).max() > SAME_SCALE:
+        yield f"the object is scaled ({', '.join(f'{one:g}' for one in scale)})", "Apply its scale (Ctrl A)"
+
+
+def _shape_problems(bone: Any) -> Iterator[tuple[str, str]]:
+    properties = bone_properties.known(bone)
+    if properties is None:
+        return
+    sizes = {
+        "BOX": lambda: min(properties.box_half_size),
+        "SPHERE": lambda: properties.sphere_radius,
+        "CYLINDER": lambda: min(properties.cylinder_height, properties.cylinder_radius),
+    }
+    if properties.shape in sizes and sizes[properties.shape]() <= 0:
+        yield f"the collision shape of the bone {bone.name!r} has no volume", "Use Fit Shapes to Mesh, or choose None"

@@ -1,0 +1,327 @@
+"""New models of the game (.ogf) of meshes and armatures that were made in Blender, or imported from the editor's."""
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.core.errors import WriteError
+from addon.core.report import Report
+from addon.formats.xray import ogf, omf
+from addon.formats.xray.ogf.chunk_types import (
+    BoneNames,
+    IkData,
+    Indices,
+    MotionReferences2,
+    Texture,
+    UserData,
+    Vertices,
+)
+from addon.formats.xray.ogf.document import VisualType
+from addon.formats.xray.ogf.mesh import decode_meshes
+from addon.formats.xray.ogf.skeleton import decode_skeleton
+from addon.formats.xray.omf.mapping import decode as decode_clips
+from addon.games.xray.bones.properties import known
+from addon.games.xray.models import editor_importing, game_making
+from addon.games.xray.models.importing import import_model
+from addon.games.xray.options import ModelExportOptions, ModelImportOptions, ModelKind
+from tests.formats.xray.model_pairs import PAIRS, compare, compare_bones, triangles
+from tests.real_files import CORPUS
+from tests.scene import differences, snapshot
+
+
+def material(name, texture="", shader=""):
+    found = bpy.data.materials.new(name)
+    found.motionbridge_material.texture, found.motionbridge_material.shader = texture, shader
+    return found
+
+
+def cube(name="crate", size=2.0):
+    bpy.ops.mesh.primitive_cube_add(size=size)
+    shown = bpy.context.object
+    shown.name = name
+    shown.data.materials.append(material("Wood", "prop\\crate", "default"))
+    return shown
+
+
+def made(holder, report=None, **options):
+    """The document of a new model; making it changes nothing in the scene."""
+    before = snapshot()
+    plan = game_making.plan_new(
+        bpy.context, holder, "new.ogf", ModelExportOptions(**options), Report() if report is None else report
+    )
+    assert not differences(before, snapshot())
+    result = ogf.read(plan.data, "new.ogf", Report())
+    assert ogf.write(result) == plan.data
+    return result
+
+
+def test_a_static_mesh():
+    document = made(cube())
+    assert document.header.type == VisualType.NORMAL
+    assert document.first(Texture) == Texture(b"prop\\crate", b"default")
+    rows, indices = document.first(Vertices).rows, document.first(Indices).corners.reshape(-1, 3)
+    assert (document.first(Vertices).format, len(rows), len(indices)) == (0x112, 24, 12)
+    a, b, c = rows["position"][indices].transpose(1, 0, 2)
+    np.testing.assert_allclose(np.cross(b - a, c - a) / 4, rows["normal"][indices[:, 0]], atol=1e-6)
+    np.testing.assert_array_equal(document.header.box, [[-1, -1, -1], [1, 1, 1]])
+
+
+def test_several_materials_are_a_group():
+    shown = cube()
+    shown.data.materials.append(material("Iron", "prop\\iron", "default"))
+    shown.data.polygons[2].material_index = 1
+    document = made(shown)
+    assert document.header.type == VisualType.HIERARCHY
+    assert [len(child.first(Indices).corners) for child in document.children] == [30, 6]
+
+
+def test_a_rigid_object_has_one_bone_with_a_box():
+    document = made(cube(), kind=ModelKind.RIGID)
+    assert document.header.type == VisualType.SKELETON_RIGID
+    assert [bone.name for bone in document.first(BoneNames).bones] == [b"link"]
+    (entry,) = document.first(IkData).bones
+    assert (entry.shape.type, entry.mass, entry.material) == (1, 10, b"default_object")
+    np.testing.assert_allclose(entry.shape.box, [1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1], atol=1e-6)
+    assert document.children[0].first(Vertices).links == 1
+
+
+BONES = {
+    "spine": ("", 1.0),
+    "Head": ("spine", 1.6),
+    "arm_r": ("spine", 1.4),
+    "arm_l": ("spine", 1.4),
+    "hand": ("arm_l", 1),
+}
+
+
+def humanoid():
+    """An armature with a mesh of two materials; a quad around each bone, the last also moved by its parent."""
+    data = bpy.data.armatures.new("Body")
+    rig = bpy.data.objects.new("Body", data)
+    bpy.context.collection.objects.link(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    for number, (name, (parent, height)) in enumerate(BONES.items()):
+        bone = data.edit_bones.new(name)
+        bone.head, bone.tail = (0.3 * number, 0.1, height), (0.3 * number, 0.2, height + 0.3)
+        bone.parent = data.edit_bones.get(parent)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    vertices, faces = [], []
+    for number, (_, (_, height)) in enumerate(BONES.items()):
+        for x, y, z in ((0, 0, 0), (0.2, 0, 0), (0.2, 0.3, 0.1), (0, 0.3, 0.1)):
+            vertices.append((0.3 * number + x, y, height + z))
+        faces.append([4 * number + corner for corner in range(4)])
+    mesh = bpy.data.meshes.new("Skin")
+    mesh.from_pydata(vertices, [], faces)
+    layer = mesh.uv_layers.new(name="UVMap")
+    layer.uv.foreach_set("vector", np.tile(np.float32([0, 0, 1, 0, 1, 1, 0, 1]), len(faces)))
+    shown = bpy.data.objects.new("Skin", mesh)
+    bpy.context.collection.objects.link(shown)
+    shown.parent = rig
+    shown.modifiers.new("Armature", "ARMATURE").object = rig
+    for number, name in enumerate(BONES):
+        shown.vertex_groups.new(name=name).add(range(4 * number, 4 * number + 4), 1.0, "REPLACE")
+    shown.vertex_groups["arm_l"].add([16, 17], 0.5, "REPLACE")
+    mesh.materials.append(material("Skin", "act\\skin", "models\\model"))
+    mesh.materials.append(material("Cloth", "act\\cloth", "models\\model"))
+    mesh.polygons[1].material_index = 1
+    return rig, shown
+
+
+ORDER = ["spine", "arm_l", "hand", "arm_r", "head"]
+
+
+def test_an_armature_and_its_mesh_read_back():
+    rig, shown = humanoid()
+    document = made(rig)
+    assert document.header.type == VisualType.SKELETON_RIGID
+    skeleton = decode_skeleton(document, Report())
+    assert skeleton.bones == ORDER
+    rest = {bone.name.lower(): np.array(bone.matrix_local) for bone in rig.data.bones}
+    for name, matrix in zip(skeleton.bones, skeleton.rest_matrices(), strict=True):
+        np.testing.assert_allclose(matrix, rest[name], atol=1e-5)
+    skin, cloth = decode_meshes(document, Report())
+    assert [len(mesh.triangles) for mesh in (skin, cloth)] == [8, 2]
+    places = np.array([vertex.co for vertex in shown.data.vertices])
+    found = np.concatenate([skin.positions, cloth.positions])
+    assert np.abs(found[:, None] - places).max(axis=2).min(axis=1).max() < 1e-6
+    child, other = document.children
+    assert (child.first(Vertices).format, other.first(Vertices).format) == (2, 1)
+    shared = np.abs(skin.positions[:, None] - places[16:18]).max(axis=2).min(axis=1) < 1e-6
+    vertices = np.flatnonzero(shared)
+    held = skin.weights
+    for vertex in vertices:
+        here = held.vertices == vertex
+        weights = {
+            skeleton.bones[group]: weight for group, weight in zip(held.groups[here], held.weights[here], strict=True)
+        }
+        assert weights == pytest.approx({"hand": 2 / 3, "arm_l": 1 / 3}, abs=1e-6)
+
+
+def test_shadow_of_chernobyl_and_references():
+    rig, _ = humanoid()
+    game_making.set_up(rig)
+    model = rig.motionbridge_editor_model
+    model.references.add().name = "actors\\body"
+    model.user_data, model.lod = "[a]\r\n", "actors\\body_lod"
+    document = made(rig)
+    assert document.header.type == VisualType.SKELETON_ANIMATED
+    assert document.first(MotionReferences2).names == [b"actors\\body"]
+    assert document.first(UserData).text == b"[a]\r\n"
+    assert [section.chunk.id for section in document.sections] == [1, 18, 9, 13, 16, 17, 23, 24]
+    early = made(rig, most_links=2)
+    assert early.children[0].first(Vertices).format == 0x240E3300
+    assert [section.chunk.id for section in early.sections][-1] == 19
+
+
+def test_bones_as_in_another_model(tmp_path):
+    rig, _ = humanoid()
+    path = tmp_path / "other.ogf"
+    rig.data.bones["arm_l"].name = "aaa"
+    path.write_bytes(ogf.write(made(rig)))
+    rig.data.bones["aaa"].name = "zzz"
+    report = Report()
+    document = made(rig, report, bones_as=str(path))
+    assert [bone.name for bone in document.first(BoneNames).bones] == [b"spine", b"hand", b"arm_r", b"head", b"zzz"]
+    assert any("this one lacks: aaa" in line for line in report.lines())
+
+
+def test_setting_up_gives_bones_the_values_of_the_sdk():
+    rig, _ = humanoid()
+    assert game_making.set_up(rig) == 5
+    assert [bone.name.lower() for bone in sorted(rig.data.bones, key=lambda bone: known(bone).index)] == ORDER
+    values = known(rig.data.bones["Head"])
+    assert (values.material, values.mass, values.shape, values.joint) == ("default_object", 10, "NONE", "RIGID")
+    assert (values.spring, values.damping, values.limit_x.spring, values.limit_x.highest) == (1, 1, 1, 0)
+    assert game_making.set_up(rig) == 0
+
+
+@pytest.mark.parametrize("shape", ["BOX", "SPHERE", "CYLINDER"])
+def test_fitted_shapes_hold_the_vertices(shape):
+    rig, _ = humanoid()
+    game_making.set_up(rig)
+    assert game_making.fit_shapes(bpy.context, rig, shape, {"Head", "arm_r"}, density=500, report=Report()) == 2
+    (index,) = [number for number, name in enumerate(ORDER) if name == "head"]
+    entry = made(rig).first(IkData).bones[index]
+    assert entry.shape.type == {"BOX": 1, "SPHERE": 2, "CYLINDER": 3}[shape]
+    values = known(rig.data.bones["Head"])
+    if shape == "SPHERE":
+        assert values.sphere_radius == pytest.approx(np.hypot(0.1, np.hypot(0.15, 0.05)), abs=1e-5)
+        assert values.mass == pytest.approx(500 * 4 / 3 * np.pi * values.sphere_radius**3, rel=1e-5)
+    assert known(rig.data.bones["hand"]).shape == "NONE"
+
+
+def test_shapes_of_selected_bones():
+    rig, _ = humanoid()
+    game_making.set_up(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="POSE")
+    bpy.ops.pose.select_all(action="DESELECT")
+    rig.data.bones.active = rig.data.bones["hand"]
+    bpy.ops.pose.select_hierarchy(direction="PARENT", extend=False)
+    assert bpy.ops.motionbridge.fit_shapes(shape="BOX", selected=True) == {"FINISHED"}
+    assert [bone.name for bone in rig.data.bones if known(bone).shape == "BOX"] == ["arm_l"]
+
+
+def test_refusals():
+    rig, shown = humanoid()
+    shown.vertex_groups.remove(shown.vertex_groups["Head"])
+    with pytest.raises(WriteError, match="not assigned to a bone"):
+        made(rig)
+    for modifier in list(shown.modifiers):
+        shown.modifiers.remove(modifier)
+    shown.parent = None
+    with pytest.raises(WriteError, match="has no meshes"):
+        made(rig)
+
+
+def test_checks_before_writing():
+    rig, shown = humanoid()
+    game_making.set_up(rig)
+    shown.vertex_groups.remove(shown.vertex_groups["Head"])
+    shown.data.materials[1].motionbridge_material.texture = ""
+    known(rig.data.bones["hand"]).shape = "SPHERE"
+    rig.scale = (2, 2, 2)
+    bpy.context.view_layer.update()
+    found = {one.problem.sentence: one for one in game_making.find_problems(bpy.context, rig, Report())}
+    (without,) = [one for sentence, one in found.items() if "have no bone" in sentence]
+    assert without.vertices.tolist() == [4, 5, 6, 7]
+    assert any("material 'Cloth' has no texture" in sentence for sentence in found)
+    assert any("the bone 'hand' has no volume" in sentence for sentence in found)
+    assert any("is scaled (2, 2, 2)" in sentence for sentence in found)
+
+
+def test_the_operator_writes_a_new_model_that_can_be_imported(tmp_path):
+    rig, _ = humanoid()
+    path = tmp_path / "body.ogf"
+    assert bpy.ops.export_scene.xray_ogf(filepath=str(path)) == {"FINISHED"}
+    imported = import_model(bpy.context, path, ModelImportOptions(), Report())
+    assert [bone.name for bone in sorted(imported.rig.data.bones, key=lambda bone: known(bone).index)] == ORDER
+    assert len(imported.meshes) == 2
+    bpy.context.view_layer.objects.active = rig
+    assert bpy.ops.motionbridge.new_game_model() == {"FINISHED"}
+    assert bpy.ops.motionbridge.fit_shapes(shape="SPHERE") == {"FINISHED"}
+    assert bpy.ops.motionbridge.editor_model_check() == {"FINISHED"}
+
+
+@pytest.mark.skipif(CORPUS is None, reason="MOTIONBRIDGE_CORPUS is not set")
+@pytest.mark.parametrize("name", PAIRS)
+def test_real_objects_through_blender_become_what_the_sdk_made_of_them(name):
+    options = ModelImportOptions(textures=False)
+    imported = editor_importing.import_model(bpy.context, CORPUS / "object" / f"{name}.object", options, Report())
+    expected = ogf.read((CORPUS / "ogf" / f"{name}.ogf").read_bytes(), name, Report())
+    document = made(imported.holder)
+    compare_bones(document, expected)
+    assert compare(triangles(document), triangles(expected)) == PAIRS[name]
+
+
+def test_new_meshes_of_an_imported_model_leave_everything_else(tmp_path):
+    rig, _ = humanoid()
+    game_making.set_up(rig)
+    rig.motionbridge_editor_model.references.add().name = "actors\\body"
+    path = tmp_path / "body.ogf"
+    path.write_bytes(ogf.write(made(rig)))
+    imported = import_model(bpy.context, path, ModelImportOptions(), Report())
+    for shown in imported.meshes:
+        bpy.data.objects.remove(shown)
+    _, shown = humanoid()
+    shown.parent, shown.modifiers[0].object = imported.rig, imported.rig
+    for group in shown.vertex_groups:
+        group.name = group.name.lower()
+    shown.data.materials.append(material("Iron", "act\\iron", "models\\model"))
+    shown.data.polygons[2].material_index = 2
+    bpy.context.view_layer.update()
+    bpy.context.view_layer.objects.active = imported.rig
+    target = tmp_path / "other.ogf"
+    assert bpy.ops.export_scene.xray_ogf(filepath=str(target), replace_meshes=True) == {"FINISHED"}
+    before, after = (ogf.read(one.read_bytes(), "body.ogf", Report()) for one in (path, target))
+    assert [len(child.first(Indices).corners) for child in after.children] == [18, 6, 6]
+    assert sum(len(child.first(Indices).corners) for child in before.children) == 30
+    np.testing.assert_array_equal(after.header.box, before.header.box)
+    kept = [[bytes(one.chunk.body) for one in document.sections if one.chunk.id != 9] for document in (before, after)]
+    assert kept[0] == kept[1]
+
+
+def test_exported_motions_move_the_exported_model_as_in_blender(tmp_path):
+    rig, _ = humanoid()
+    document = made(rig)
+    rig.animation_data_create().action = bpy.data.actions.new("wave")
+    bpy.context.view_layer.objects.active = rig
+    for frame, angle in ((0, 0.0), (10, 0.7)):
+        for number, bone in enumerate(rig.pose.bones):
+            bone.rotation_quaternion = (np.cos(angle + 0.1 * number), np.sin(angle + 0.1 * number), 0, 0)
+            bone.location = (0.1 * angle, 0, 0.02 * number * angle)
+            for path in ("rotation_quaternion", "location"):
+                bone.keyframe_insert(path, frame=frame)
+    path = tmp_path / "body.omf"
+    assert bpy.ops.export_scene.xray_omf(filepath=str(path)) == {"FINISHED"}
+    (clip,) = decode_clips(omf.read(path.read_bytes(), "body.omf", Report()).motion_set, Report())
+    skeleton = decode_skeleton(document, Report())
+    tracks = [[bone.lower() for bone in clip.bones].index(name) for name in skeleton.bones]
+    poses = skeleton.pose_matrices(clip.rotations[tracks], clip.translations[tracks])
+    assert poses.shape[1] == 11
+    for frame in (0, 5, 10):
+        bpy.context.scene.frame_set(frame)
+        for name, pose in zip(skeleton.bones, poses[:, frame], strict=True):
+            bone = next(one for one in rig.pose.bones if one.name.lower() == name)
+            np.testing.assert_allclose(pose, np.array(bone.matrix), atol=2e-3)
