@@ -470,3 +470,16 @@ def test_older_versions_become_the_newest(vectors, name):
         if one.motion is not None and other.motion is not None and one.spin_axis is None:
             difference = np.abs(np.einsum("ti,ti->t", one.motion.rotations, other.motion.rotations))
             assert np.degrees(2 * np.arccos(np.minimum(difference, 1))).max() < 0.05
+
+
+def test_the_box_of_a_new_model_lies_where_its_only_part_does():
+    """A root's offset counts once, also where the root is the last of the parts."""
+    _, found = decoded()
+    part = found.parts[0]
+    document, _ = oof.encode(oof.Model(found.name, [part]))
+    alone = document.sub_objects[0]
+    assert alone.offset.tolist() == [0, 1, 0]
+    assert document.header.box.tolist() == [
+        (alone.positions.min(axis=0) + alone.offset).tolist(),
+        (alone.positions.max(axis=0) + alone.offset).tolist(),
+    ]
