@@ -377,6 +377,14 @@ def new_point(kind, parent, location):
     return empty
 
 
+@pytest.mark.parametrize(("kind", "below_model"), [("SPECIAL", True), ("GUN", False), ("ATTACH", False)])
+def test_special_points_are_added_below_the_model_and_others_below_their_part(small, kind, below_model):
+    made, _ = imported(small)
+    added = model_edit.new_point(bpy.context, made.parts[1], kind, Vector((0, 5, 0)))
+    assert added.parent == (made.holder if below_model else made.parts[1])
+    np.testing.assert_allclose(added.matrix_world.translation, (0, 5, 0), atol=1e-6)
+
+
 def test_a_new_point_below_no_part_belongs_to_the_first(small):
     made, _ = imported(small)
     new_point("GUN", made.holder, (5, 6, 7))
