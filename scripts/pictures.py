@@ -38,6 +38,7 @@ REAL_FILES = {
     "rtm/dog_model.cfg": "arma/model.cfg",
     "p3d/dog_skeleton_pivots.p3d": "arma/dog.p3d",
     "oof/purplepyro.oof": "descent3/purplepyro.oof",
+    "hud/gunslinger/gamedata": "mod/gamedata",
 }
 """File or folder of the real ones -> where it lies in the game folder that is shown."""
 
