@@ -371,7 +371,7 @@ def rows_in_blender() -> list[BlenderRow]:
             ours, floor, unit = OF_EACH_KIND[words]
             prepare = "prepare_floor" if floor in ("hand_over", "memory_allowed") else ""
             listed.append(BlenderRow(f"{file.name}: {words}", ours, floor, file, unit=unit, prepare=prepare))
-    return [*listed, *rows_of_scale(), *rows_of_rigs(), ROW_OF_THE_START]
+    return [*listed, *rows_of_scale(), *rows_of_rigs(), ROW_OF_FIRST_PERSON, ROW_OF_THE_START]
 
 
 def rows_of_scale() -> list[BlenderRow]:
@@ -400,6 +400,8 @@ def rows_of_rigs() -> list[BlenderRow]:
     ]
 
 
+ROW_OF_FIRST_PERSON = BlenderRow("first-person scene of the samples", "open_first_person", "open_its_files")
+"""Beside the import of its two models and two motion files."""
 ROW_OF_THE_START = BlenderRow(
     "enable the extension: CPU", "enable", "enable_floor", script="bench_start.py", prepare="prepare"
 )

@@ -36,14 +36,22 @@ from addon.games.arma.animation_export import plan_export as plan_animation
 from addon.games.arma.animation_import import AnimationImportOptions, import_animation
 from addon.games.descent3 import model, model_export
 from addon.games.descent3.hierarchy import Chosen
+from addon.games.xray.hud import scene as hud_scene
 from addon.games.xray.levels import exporting as level_exporting
 from addon.games.xray.levels import importing as level_importing
+from addon.games.xray.models.importing import import_model
 from addon.games.xray.motions import exporting as motion_exporting
 from addon.games.xray.motions import library
 from addon.games.xray.motions.exporting import Onto
 from addon.games.xray.motions.omf_codec import OMF, MotionExportOptions
 from addon.games.xray.motions.skl_codec import SKL, SkeletalExportOptions, SkeletalImportOptions
-from addon.games.xray.options import LevelExportOptions, LevelImportOptions
+from addon.games.xray.options import (
+    HudSceneOptions,
+    LevelExportOptions,
+    LevelImportOptions,
+    ModelImportOptions,
+    MotionImportOptions,
+)
 from addon.games.xray.paths.path import PathExportOptions, PathImportOptions, import_path, play
 from addon.games.xray.paths.path import plan_export as plan_path
 
@@ -328,6 +336,37 @@ def import_many_paths(path: str) -> float:
     return seconds_of(work)
 
 
+def _game(folder: str) -> Path:
+    """The samples as a game has them."""
+    game, samples = Path(folder) / "first_person" / "gamedata", ROOT / "tests" / "samples"
+    for name in ("configs", "meshes/samples"):
+        (game / name).mkdir(parents=True, exist_ok=True)
+    for file in (samples / "configs").iterdir():
+        (game / "configs" / file.name).write_bytes(file.read_bytes())
+    for name in ("humanoid.ogf", "humanoid.omf", "weapon.ogf", "weapon.omf"):
+        (game / "meshes" / "samples" / name).write_bytes((samples / name).read_bytes())
+    return game
+
+
+def open_first_person(folder: str) -> float:
+    """A first-person scene from its section: configs, two models, the motions of its actions."""
+    options = HudSceneOptions(section="wpn_sample", folders=(_game(folder),))
+    return seconds_of(lambda: hud_scene.new_scene(bpy.context, options, Report()))
+
+
+def open_its_files(folder: str) -> float:
+    """The same models and motion files alone."""
+    models = _game(folder) / "meshes" / "samples"
+
+    def work() -> None:
+        for name in ("humanoid", "weapon"):
+            rig = import_model(bpy.context, models / f"{name}.ogf", ModelImportOptions(), Report()).rig
+            path = str(models / f"{name}.omf")
+            library.import_motions(OMF, bpy.context, rig, path, options=MotionImportOptions(), report=Report())
+
+    return seconds_of(work)
+
+
 MEASUREMENTS: dict[str, Callable[[str], float]] = {
     measurement.__name__: measurement
     for measurement in (
@@ -343,6 +382,8 @@ MEASUREMENTS: dict[str, Callable[[str], float]] = {
         save_back,
         list_names,
         import_many_paths,
+        open_first_person,
+        open_its_files,
         *bench_rigs.MEASUREMENTS,
     )
 }
