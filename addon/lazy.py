@@ -19,6 +19,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "action",
         "attributes",
         "bone_curves",
+        "bone_display",
         "delta_action",
         "mesh",
         "sampling",

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import bpy
 from bpy.app.handlers import persistent
-from bpy.props import EnumProperty, IntProperty, PointerProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, IntProperty, PointerProperty, StringProperty
 
 from ..core.errors import ReadError, WriteError
 
@@ -224,6 +224,9 @@ ADDED = AddedProperties(
     {
         (bpy.types.Material, "motionbridge_material"): PointerProperty(type=MaterialProperties),
         (bpy.types.Bone, "motionbridge_known_as"): StringProperty(name="Known As", options={"HIDDEN"}),
+        (bpy.types.Bone, "motionbridge_is_colored"): BoolProperty(name="Colored by Body Part", options={"HIDDEN"}),
     },
 )
-"""The game's names of a material, and the name under which keys and stored data know a bone."""
+"""The game's names of a material; the name under which keys and stored data know a bone, and whether its color was
+given by `bone_display`.
+"""

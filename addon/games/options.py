@@ -33,6 +33,16 @@ def option(default: Any, name: str, description: str, **declared: Any) -> Any:
     return Option(default, {"name": name, "description": description, **declared})
 
 
+def bone_display_option() -> Any:
+    """The option of every import that may make an armature."""
+    return option(
+        True,
+        "Readable Bones",
+        "Draw each bone of a new armature up to the next joint, and sort bones into collections and colors by body "
+        "part; exported files are the same",
+    )
+
+
 def choice(
     default: Enum | frozenset[Any], name: str, description: str, items: Sequence[tuple[str, str, str]], **declared: Any
 ) -> Any:

@@ -17,6 +17,7 @@ from .. import games
 from . import (
     arma,
     badges,
+    bone_display,
     command,
     descent3,
     hidden_keys,
@@ -36,6 +37,7 @@ _WITH_CLASSES: tuple[Any, ...] = (
     menus,
     sidebar,
     hidden_keys,
+    bone_display,
     xray,
     arma,
     descent3,

@@ -14,6 +14,7 @@ from ..games.xray.models import taken_over
 from ..games.xray.models.properties import remembered
 from ..games.xray.paths import path as paths
 from .bases import BlenderPanel
+from .bone_display import draw_bone_display
 from .layouts import SIDEBAR, paragraph
 from .menus import GAME_MENUS
 from .target import active_action, active_model, active_rig
@@ -98,6 +99,7 @@ class ImportPanel(MotionbridgePanel):
         for menu in GAME_MENUS:
             column.menu(menu.__name__, icon="IMPORT")
         layout.operator("motionbridge.new_hud_scene", icon="VIEW_CAMERA")
+        draw_bone_display(layout, context)
         active = context.active_object
         if active is not None and active.type in {"ARMATURE", "MESH", "EMPTY"} and taken_over.is_foreign(active):
             layout.operator("motionbridge.take_over_xray", icon="IMPORT")

@@ -274,7 +274,7 @@ def test_through_the_operator(samples, tmp_path):
     assert "weapon" in bpy.data.collections
     assert bpy.context.view_layer.objects.active.type == "ARMATURE"
     held = editor_model.read((samples / "weapon.object").read_bytes(), "a", Report()).model.meshes[0]
-    shown = next(shown for shown in bpy.data.objects if shown.type == "MESH")
+    shown = next(shown for shown in bpy.context.scene.objects if shown.type == "MESH")
     normals = column(shown.data.corner_normals, "vector", len(shown.data.loops), 3).reshape(-1, 3, 3)
     np.testing.assert_allclose(normals, corner_normals(held)[:, [0, 2, 1]][..., [0, 2, 1]], atol=1e-3)
     assert "nothing of an object" in refusal(

@@ -5,6 +5,7 @@ from typing import Any
 
 import bpy
 
+from addon.blender import bone_display
 from addon.core.report import Report
 from addon.formats.xray import object as editor_model
 from addon.formats.xray import omf
@@ -293,11 +294,36 @@ def edit_undone() -> Steps:
     assert path.read_bytes() != before, stage.sentence()
 
 
+def bones_redrawn() -> Steps:
+    """Readable bones are taken away, brought back by undo, and added again: nothing to save, at any moment."""
+    path = import_humanoid()
+    before = path.read_bytes()
+    assert bone_display.is_readable(rig())
+    stage.invoke("motionbridge.original_bones")
+    yield
+    assert not bone_display.is_readable(rig()), stage.sentence()
+    assert not len(rig().data.collections_all)
+    settle("Original Bones")
+    yield from unchanged(path, before)
+    yield from stage.undo()
+    yield
+    assert bone_display.is_readable(rig())
+    yield from unchanged(path, before)
+    yield from stage.redo()
+    yield
+    stage.invoke("motionbridge.readable_bones")
+    yield
+    assert bone_display.is_readable(rig()), stage.sentence()
+    settle("Readable Bones")
+    yield from unchanged(path, before)
+
+
 SCENES = [
     (f"identity: {scene.__name__.replace('_', ' ')}", scene)
     for scene in (
         saved_back_undone_saved_back, arma_saved_back_undone_saved_back, dialog_cancelled, rig_duplicated,
         model_saved_back_undone_saved_back, mesh_of_model_duplicated, model_appended,
         action_copied, rig_appended, bone_renamed, bone_rename_undone, object_renamed, edit_undone,
+        bones_redrawn,
     )
 ]  # fmt: skip

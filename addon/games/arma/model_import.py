@@ -14,7 +14,7 @@ from typing import Any
 import bpy
 from mathutils import Matrix
 
-from ...blender import armature, attributes, scope
+from ...blender import armature, attributes, bone_display, scope
 from ...blender import mesh as meshes
 from ...blender.scope import set_mode
 from ...core import files, names
@@ -97,6 +97,8 @@ def import_model(
         into = scope.target_collection(context, report, options.collection)
         into.objects.link(rig)
         rig.show_in_front = True
+        if options.readable_bones:
+            bone_display.make_readable(rig)
     into = into or scope.target_collection(context, report, options.collection)
     builder = _Builder(document, file, _groups(rig, document, options), rig, options, report)
     result = ImportedModel(rig=rig)

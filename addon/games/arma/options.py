@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ...formats.arma import bone_table
-from ..options import HiddenKeysOptions, Options, choice, made, option, path
+from ..options import HiddenKeysOptions, Options, bone_display_option, choice, made, option, path
 from .properties import STEP_ITEMS
 
 
@@ -117,6 +117,7 @@ class AnimationImportOptions(Options):
         "Whole Skeleton",
         "Also add the bones of the hierarchy that the animation does not move to a new armature",
     )
+    readable_bones: bool = bone_display_option()
     prefix: str = _prefix()
     table: bone_table.BoneTable = _table()
     first_frame: int = option(0, "First Frame", "Frame of phase 0, or of the first key")
@@ -314,6 +315,7 @@ class ModelImportOptions(Options):
     )
     proxies: bool = option(True, "Proxies", "Import models attached to this one (proxies) as empties")
     new_rig: bool = False
+    readable_bones: bool = bone_display_option()
     config: str = _config()
     pivots_model: str = path(
         "Pivots Model",

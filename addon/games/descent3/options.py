@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..options import Options, option
+from ..options import Options, bone_display_option, option
 
 
 class ModelImportOptions(Options):
@@ -21,6 +21,7 @@ class ModelImportOptions(Options):
     """
 
     bones: bool = False
+    readable_bones: bool = bone_display_option()
     points: bool = option(True, "Points", "Import gun, ground, attach and special points as empties")
     textures: bool = option(
         True,

@@ -11,7 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from ...formats.xray import omf
-from ..options import FittingOptions, HiddenKeysOptions, Options, choice, listed, number_or_none, option, path
+from ..options import (
+    FittingOptions,
+    HiddenKeysOptions,
+    Options,
+    bone_display_option,
+    choice,
+    listed,
+    number_or_none,
+    option,
+    path,
+)
 from .motions.skeletal_properties import ROTATIONS
 from .paths.properties import VERSIONS
 
@@ -212,6 +222,7 @@ class ModelImportOptions(Options):
         "Textures",
         "Show textures found in the folders of the preferences, or in the game folders that contain the model",
     )
+    readable_bones: bool = bone_display_option()
     textures_folder: Path | None = None
     game_folder: Path | None = None
     collection: str = ""

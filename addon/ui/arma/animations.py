@@ -169,6 +169,7 @@ class IMPORT_SCENE_OT_arma_rtm(
             if self.pivots in {"AUTOMATIC", "MODEL"}:
                 layout.prop(self, "pivots_model")
             layout.prop(self, "whole_skeleton")
+            layout.prop(self, "readable_bones")
         layout.prop(self, "first_frame")
         layout.prop(self, "timing")
         if self.timing == "SECONDS":

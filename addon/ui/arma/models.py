@@ -65,6 +65,7 @@ class IMPORT_SCENE_OT_arma_p3d(
         if self.rig == "NEW":
             layout.prop(self, "config")
             layout.prop(self, "pivots_model")
+            layout.prop(self, "readable_bones")
         elif self.rig != "NONE" and active_rig(context) is not None:
             layout.prop(self, "prefix")
             self.draw_bone_names(layout)

@@ -46,6 +46,7 @@ FRAMES_PER_SECOND = 30
 """What the game's models were animated at; files hold no rate, the game's tables say how long a motion lasts."""
 OPTIONS = (
     "shown_as",
+    "readable_bones",
     "points",
     "textures",
     "animated_textures",
@@ -185,7 +186,11 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
         column = fields(layout.column())
         for name in OPTIONS:
             row = column.row()
-            needed = {"keys": self.animation, "animated_textures": self.textures}
+            needed = {
+                "keys": self.animation,
+                "animated_textures": self.textures,
+                "readable_bones": self.shown_as == "BONES",
+            }
             row.active = needed.get(name, True)
             row.prop(self, name)
 

@@ -63,7 +63,7 @@ class IMPORT_SCENE_OT_xray_object(ModelImportProperties, FileImport, ImportHelpe
     def draw(self, _context: bpy.types.Context) -> None:
         """The options, in browser, dialog and presets alike."""
         layout = fields(self.layout)
-        for name in ("meshes", "textures", "motions", "new_collection"):
+        for name in ("meshes", "textures", "motions", "readable_bones", "new_collection"):
             layout.prop(self, name)
 
     def run(self, context: bpy.types.Context, report: Report) -> Outcome:

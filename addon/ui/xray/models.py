@@ -64,8 +64,8 @@ class IMPORT_SCENE_OT_xray_ogf(ModelImportProperties, FileImport, ImportHelper, 
         layout = fields(self.layout)
         layout.prop(self, "meshes")
         layout.prop(self, "textures")
-        layout.prop(self, "motions")
-        layout.prop(self, "new_collection")
+        for name in ("motions", "readable_bones", "new_collection"):
+            layout.prop(self, name)
 
     def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Import every file. Blender drops files by their suffix alone, so textures of Descent 3 come here as well."""

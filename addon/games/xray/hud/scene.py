@@ -65,7 +65,10 @@ def new_scene(context: Any, options: HudSceneOptions, report: Report) -> HudScen
 
     def imported(path: Path, tree: GameTree) -> ImportedModel:
         of_model = ModelImportOptions(textures=options.textures)
-        return _with_bones(import_model(context, path, of_model, report, tree=tree, into=into), path)
+        model = _with_bones(import_model(context, path, of_model, report, tree=tree, into=into), path)
+        # What the camera sees is the game's picture: bones stay behind the meshes there.
+        model.rig.show_in_front = False
+        return model
 
     first = imported(setup.hands or setup.item, setup.hands_tree)
     second = imported(setup.item, setup.item_tree) if setup.hands is not None else None

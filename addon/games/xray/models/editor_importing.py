@@ -32,7 +32,7 @@ from ....formats.xray.ogf.chunk_types import UserData
 from ..bones import values as bone_values
 from ..game_tree import GameTree, tree_of
 from ..options import ModelImportOptions
-from .importing import ImportedModel, build_material, find_references, gather_below
+from .importing import ImportedModel, build_material, find_references, gather_below, show_bones
 
 
 def import_model(context: Any, path: Path | str, options: ModelImportOptions, report: Report) -> ImportedModel:
@@ -54,6 +54,8 @@ def import_model(context: Any, path: Path | str, options: ModelImportOptions, re
     made = [_build_mesh(mesh, number, surfaces, given) for number, mesh in enumerate(decoded)]
     for shown, mesh, held in zip(made, decoded, model.meshes, strict=len(made) > 0):
         sharp_mesh.remember(shown.data, mesh, report, normals=rule_of(held) is Rule.NORMALS)
+    if rig is not None and options.readable_bones:
+        show_bones(rig)
     holder = rig or (made[0] if len(made) == 1 else bpy.data.objects.new(path.stem, None))
     gather_below(holder, made, into)
     _remember(holder, model, path, data)

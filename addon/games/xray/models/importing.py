@@ -15,7 +15,7 @@ from typing import Any
 
 import bpy
 
-from ....blender import armature, material, scope
+from ....blender import armature, bone_display, material, scope
 from ....blender import mesh as meshes
 from ....blender.armature import matrices_of
 from ....blender.properties import keep
@@ -127,6 +127,8 @@ def import_model(
     else:
         shapes = [replace(shape, groups=list(groups_without_bones(shape.groups))) for shape in shapes]
     made = _build_meshes(shapes, mesh_parts(document), tree, options, report)
+    if rig is not None and options.readable_bones:
+        show_bones(rig)
     holder = rig or (made[0] if len(made) == 1 else bpy.data.objects.new(document.name, None))
     gather_below(holder, made, into)
     _remember(holder, document, path, data)
@@ -173,6 +175,12 @@ def _build_rig(context: bpy.types.Context, skeleton: Skeleton, document: Ogf) ->
     for bone, rest in zip(bones, matrices_of(bones, "matrix_local").reshape(-1, 16), strict=True):
         bone.motionbridge_xray.imported_rest = rest.tolist()
     return rig, given
+
+
+def show_bones(rig: Any) -> None:
+    """Let the bones of a new armature be read, through the meshes around them."""
+    bone_display.make_readable(rig)
+    rig.show_in_front = True
 
 
 def _build_meshes(

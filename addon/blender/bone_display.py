@@ -1,0 +1,202 @@
+"""Bones that can be read: drawn from head to head by custom shapes, with colours and collections by part of the body.
+
+The games' bones point anywhere, and an armature keeps them exactly so. Custom shapes with a rotation and a scale of
+their own show where a bone leads without touching its rest pose. They follow the animation, and a copy of the armature
+has them too. Shapes are objects that are linked to no scene.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+import numpy as np
+from mathutils import Euler, Quaternion, Vector
+from numpy.typing import NDArray
+
+from ..core.body import APART, SIDED, Body, Part, Side, body_of, drawing_of
+from .armature import matrices_of
+
+BONE, JOINT = "Motionbridge Bone", "Motionbridge Joint"
+"""Names of the shapes."""
+FOLDER = "Motionbridge Bone Shapes"
+"""Name of the collection of the shapes; it is linked to no scene."""
+MARK = "motionbridge_bone_display"
+"""Custom property of the bone collections and meshes made here, which holds the name they were given."""
+OWNER = "motionbridge_collection"
+"""Custom property of the meshes: the collection of their objects, so that it is appended along with them."""
+THICKNESS, THIN = 0.1, 0.04
+"""Of a shape, as a share of its length; weapons and helpers are thinner."""
+RING_CORNERS = 24
+NO_PALETTE = "DEFAULT"
+
+PALETTES: dict[tuple[Part, Side], str] = {
+    (Part.SPINE, Side.NONE): "THEME09",
+    (Part.HEAD, Side.NONE): "THEME02",
+    (Part.FACE, Side.NONE): "THEME12",
+    (Part.ARM, Side.LEFT): "THEME01",
+    (Part.HAND, Side.LEFT): "THEME06",
+    (Part.LEG, Side.LEFT): "THEME05",
+    (Part.ARM, Side.RIGHT): "THEME04",
+    (Part.HAND, Side.RIGHT): "THEME08",
+    (Part.LEG, Side.RIGHT): "THEME03",
+    (Part.WEAPON, Side.NONE): "THEME07",
+    (Part.ROOT, Side.NONE): "THEME10",
+    (Part.HELPER, Side.NONE): "THEME13",
+}
+"""Colour of each part, warm on the left and cold on the right."""
+
+Floats = NDArray[np.float64]
+
+
+def make_readable(rig: Any) -> int:
+    """Draw the bones of a local armature object from head to head; gives how many.
+
+    Bones that have a custom shape of the user's keep it. The rest pose is not touched, so exports stay the same.
+    """
+    bones, pose = rig.data.bones, rig.pose.bones
+    index = {bone.name: number for number, bone in enumerate(bones)}
+    parents = [index[bone.parent.name] if bone.parent is not None else -1 for bone in bones]
+    body = body_of(list(index), parents)
+    matrices = matrices_of(bones, "matrix_local")
+    lengths = np.empty(len(bones), np.float32)
+    bones.foreach_get("length", lengths)
+    drawing = drawing_of(matrices, lengths.astype(np.float64), parents, body)
+    shapes = {False: _shape(BONE), True: _shape(JOINT)}
+    drawn = 0
+    for bone, number in index.items():
+        shown = pose[bone]
+        if shown.custom_shape is not None and not _is_ours(shown.custom_shape):
+            continue
+        shown.custom_shape = shapes[bool(drawing.is_joint[number])]
+        radius, thickness = float(drawing.radii[number]), THIN if body.parts[number] in APART else THICKNESS
+        if drawing.is_joint[number]:
+            _place(shown, (radius, radius, radius), Euler())
+        else:
+            line = Vector(matrices[number, :3, :3].T @ drawing.vectors[number])
+            _place(shown, line.length * Vector((thickness, 1, thickness)), Vector((0, 1, 0)).rotation_difference(line))
+        drawn += 1
+    if body.is_body:
+        _sort(rig.data, body)
+    rig.data.show_bone_custom_shapes = True
+    return drawn
+
+
+def is_readable(rig: Any) -> bool:
+    """Whether `make_readable` drew a bone of an armature object."""
+    return any(_is_ours(bone.custom_shape) for bone in rig.pose.bones)
+
+
+def make_plain(rig: Any) -> None:
+    """Take away everything that `make_readable` added to a local armature object."""
+    for bone in rig.pose.bones:
+        if _is_ours(bone.custom_shape):
+            bone.custom_shape = None
+            _place(bone, (1, 1, 1), Euler())
+            bone.use_custom_shape_bone_size = True
+    for collection in [found for found in rig.data.collections_all if MARK in found]:
+        rig.data.collections.remove(collection)
+    for bone in rig.data.bones:
+        if bone.motionbridge_is_colored:
+            bone.color.palette = NO_PALETTE
+            bone.property_unset("motionbridge_is_colored")
+    _drop_unused()
+
+
+def _place(shown: Any, scale: Any, turn: Euler | Quaternion) -> None:
+    """Turn and scale the shape of a pose bone, in the bone's own axes and metres."""
+    shown.use_custom_shape_bone_size = False
+    shown.custom_shape_translation = (0, 0, 0)
+    shown.custom_shape_scale_xyz = scale
+    shown.custom_shape_rotation_euler = turn if isinstance(turn, Euler) else turn.to_euler()
+
+
+# Colours and collections ---------------------------------------------------------------------------------------------
+
+
+def _sort(armature: Any, body: Body) -> None:
+    """Colours and collections by part and side."""
+    known = {found[MARK]: found for found in armature.collections_all if MARK in found}
+    for name, kind in KINDS.items():
+        members = [
+            bone
+            for bone, part, side in zip(armature.bones, body.parts, body.sides, strict=True)
+            if (part, side if part in SIDED else Side.NONE) == kind
+        ]
+        if not members:
+            continue
+        if name not in known:
+            known[name] = armature.collections.new(name)
+            known[name][MARK] = name
+        for bone in members:
+            known[name].assign(bone)
+            if bone.color.palette == NO_PALETTE and kind in PALETTES:
+                bone.color.palette, bone.motionbridge_is_colored = PALETTES[kind], True
+
+
+def _kinds() -> Iterator[tuple[Part, Side]]:
+    for part in Part:
+        yield from ((part, side) for side in ((Side.LEFT, Side.RIGHT, Side.NONE) if part in SIDED else (Side.NONE,)))
+
+
+KINDS = {" ".join(filter(None, (side.value, part.value))): (part, side) for part, side in _kinds()}
+"""Names of the bone collections in the order of their list, and the part and side of their bones."""
+
+
+# Shapes --------------------------------------------------------------------------------------------------------------
+
+
+def _is_ours(shape: Any) -> bool:
+    return shape is not None and shape.data is not None and MARK in shape.data
+
+
+def _shapes() -> list[Any]:
+    """The shapes of this file."""
+    objects: Any = bpy.data.objects
+    return [found for found in objects if found.library is None and found.type == "MESH" and _is_ours(found)]
+
+
+def _drop_unused() -> None:
+    """Remove the shapes that no bone has; their collection alone keeps them."""
+    for shape in _shapes():
+        folder = shape.data.get(OWNER)
+        if shape.users <= (folder is not None):
+            bpy.data.meshes.remove(shape.data)
+            if folder is not None and not len(folder.objects):
+                bpy.data.collections.remove(folder)
+
+
+def _shape(name: str) -> Any:
+    """The shape of this file; a new one where there is none."""
+    for found in _shapes():
+        if found.data[MARK] == name:
+            return found
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(*(_octahedron() if name == BONE else _rings()))
+    mesh[MARK] = name
+    made = bpy.data.objects.new(name, mesh)
+    # Appending an armature links its shapes to the scene and shows them, but not those inside a hidden collection.
+    folder = bpy.data.collections.get((FOLDER, None)) or bpy.data.collections.new(FOLDER)
+    folder.objects.link(made)
+    mesh[OWNER] = folder
+    for hidden in (made, folder):
+        hidden.hide_viewport = hidden.hide_render = hidden.hide_select = True
+    return made
+
+
+def _octahedron() -> tuple[list[Any], list[Any], list[Any]]:
+    """From the origin to (0, 1, 0), widest near its beginning."""
+    corners = [(1, 0.1, 0), (0, 0.1, 1), (-1, 0.1, 0), (0, 0.1, -1)]
+    faces = [face for at in range(4) for face in ((0, 2 + at, 2 + (at + 1) % 4), (1, 2 + (at + 1) % 4, 2 + at))]
+    return [(0, 0, 0), (0, 1, 0), *corners], [], faces
+
+
+def _rings() -> tuple[list[Any], list[Any], list[Any]]:
+    """Three circles of radius 1 around the axes."""
+    angles = np.arange(RING_CORNERS) * (2 * np.pi / RING_CORNERS)
+    circle = np.stack([np.cos(angles), np.sin(angles), np.zeros(RING_CORNERS)], axis=1)
+    corners = np.concatenate([np.roll(circle, axis, axis=1) for axis in range(3)])
+    first = np.arange(3 * RING_CORNERS)
+    following = first - first % RING_CORNERS + (first + 1) % RING_CORNERS
+    return corners.tolist(), np.stack([first, following], axis=1).tolist(), []
