@@ -39,6 +39,7 @@ from addon.games.descent3.hierarchy import Chosen
 from addon.games.xray.hud import scene as hud_scene
 from addon.games.xray.levels import exporting as level_exporting
 from addon.games.xray.levels import importing as level_importing
+from addon.games.xray.models import editor_exporting, editor_importing
 from addon.games.xray.models.importing import import_model
 from addon.games.xray.motions import exporting as motion_exporting
 from addon.games.xray.motions import library
@@ -46,6 +47,7 @@ from addon.games.xray.motions.exporting import Onto
 from addon.games.xray.motions.omf_codec import OMF, MotionExportOptions
 from addon.games.xray.motions.skl_codec import SKL, SkeletalExportOptions, SkeletalImportOptions
 from addon.games.xray.options import (
+    EditorModelExportOptions,
     HudSceneOptions,
     LevelExportOptions,
     LevelImportOptions,
@@ -173,12 +175,16 @@ def _save_model(loaded: Any, path: str, _new: bool) -> None:
 
 def _edit_model(loaded: Any) -> None:
     for part in loaded.parts:
-        stored = part.data.attributes["position"].data
-        values = np.empty(3 * len(stored), np.float32)
-        stored.foreach_get("vector", values)
-        values[2::30] += 0.25
-        stored.foreach_set("vector", values)
-        part.data.update()
+        _raise_vertices(part.data)
+
+
+def _raise_vertices(mesh: Any) -> None:
+    stored = mesh.attributes["position"].data
+    values = np.empty(3 * len(stored), np.float32)
+    stored.foreach_get("vector", values)
+    values[2::30] += 0.25
+    stored.foreach_set("vector", values)
+    mesh.update()
 
 
 # ---- levels of X-Ray: a vertex is moved, a tenth of the faces get another value
@@ -207,12 +213,29 @@ def _edit_details(ground: Any) -> None:
     ground.motionbridge_level.models.objects[0].data.vertices[0].co[2] += 0.25
 
 
+# ---- models of the X-Ray editor: every tenth vertex is moved
+
+
+def _load_editor_model(path: str, _onto: Any) -> Any:
+    return editor_importing.import_model(bpy.context, path, ModelImportOptions(), Report()).holder
+
+
+def _save_editor_model(holder: Any, path: str, _new: bool) -> None:
+    options = EditorModelExportOptions()
+    editor_exporting.plan_export(bpy.context, holder, path, options, Report()).write()
+
+
+def _edit_editor_model(holder: Any) -> None:
+    _raise_vertices(holder.children[0].data)
+
+
 KINDS = {
     ".omf": Kind(import_library, _save_library, _edit_library, onto=lambda _path: new_rig()),
     ".skls": Kind(_load_editor_motions, _save_editor_motions, _edit_editor_motions, onto=lambda _path: new_rig()),
     ".anm": Kind(_load_path, _save_path, _edit_path),
     ".rtm": Kind(_load_animation, _save_animation, _edit_animation, onto=lambda path: _load_animation(path, None).rig),
     ".oof": Kind(_load_model, _save_model, _edit_model),
+    ".object": Kind(_load_editor_model, _save_editor_model, _edit_editor_model),
     ".cform": Kind(_load_level, _save_level, _edit_collision, allowed=3),
     ".hom": Kind(_load_level, _save_level, _edit_occluders, allowed=3),
     ".som": Kind(_load_level, _save_level, _edit_occluders, allowed=3),

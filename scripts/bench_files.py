@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 import sys
 from pathlib import Path
@@ -14,11 +15,21 @@ if str(ROOT) not in sys.path:
 
 from addon.core import rotation, space
 from addon.core.envelope import Behaviour, Envelope, Shape
-from addon.core.model import Clip, Skeleton, Space
+from addon.core.model import Clip, Skeleton, Space, VertexWeights
 from addon.formats.xray import anm, cform, details, dm, hom, occluders, omf, skl, som
 from addon.formats.xray.anm import Animation, new_anm
+from addon.formats.xray import object as editor_model
+from addon.formats.xray.bones import Bone, decode_bone
 from addon.formats.xray.cform import FACE, Cform, material_bits
+from addon.formats.xray.chunks import Chunk, Section
 from addon.formats.xray.envelopes import PACKED, StoredEnvelope, packed, stored
+from addon.formats.xray.object import geometry
+from addon.formats.xray.object.bones import new_object_bone
+from addon.formats.xray.object.bones import numbered as numbered_bones
+from addon.formats.xray.object.chunk_types import DYNAMIC, ObjectFlags, Surface, Surfaces
+from addon.formats.xray.object.document import BONES as BONES_CHUNK
+from addon.formats.xray.object.document import MESHES, OBJECT, Meshes, Model
+from addon.formats.xray.object.mesh_chunks import Version
 from addon.formats.xray.omf.document import new_omf
 from addon.formats.xray.omf.mapping import encode
 from addon.formats.xray.skl.document import BoneTrack, SkeletalMotion
@@ -31,6 +42,7 @@ EDITOR_MOTIONS, EDITOR_KEYS = 100, 60
 COLLISION_FACES, OCCLUDERS = 1_000_000, 200_000
 SLOTS_ALONG, DETAIL_MODELS = 321, 37
 """As many as the largest level of the games has."""
+HAND_FACES, HAND_BONES = 9200, 42
 MODEL_PARTS, MODEL_ROWS, MODEL_COLUMNS = 30, 49, 50
 """The engine takes 30 sub-objects of fewer than 2500 vertices."""
 MOVING = 6
@@ -212,6 +224,50 @@ def made_model(parts: int = MODEL_PARTS, corners: int = 3) -> bytes:
     chunks += [(b"SPCL", bytes(4)), (b"WBAT", bytes(4))]
     written = [name + struct.pack("<i", len(body)) + body for name, body in chunks]
     return b"PSPO" + struct.pack("<i", 2300) + b"".join(written)
+
+
+def made_editor_model() -> bytes:
+    """The hands that players see, if real files are there, else a sheet of as many faces and bones: four weights of
+    different size at each point, uv with a seam, smoothing groups.
+    """
+    corpus = os.environ.get("MOTIONBRIDGE_CORPUS")
+    if corpus:
+        return (Path(corpus) / "object" / "wpn_hand_01.object").read_bytes()
+    positions, triangles = _ground(HAND_FACES // 2)
+    count, skeleton = len(positions), made_skeleton(HAND_BONES)
+    pulls = np.stack([np.roll(np.arange(count) * HAND_BONES // count, 3 * number) for number in range(4)], axis=1)
+    shares = np.random.default_rng(8).integers(1, 100, (count, 4))
+    labels = [name.encode() for name in skeleton.bones]
+    shape = geometry.Geometry(
+        positions,
+        np.arange(count),
+        triangles,
+        positions[triangles][..., [0, 2]] + (np.arange(len(triangles)) % 50 == 0)[:, None, None].astype(np.float32),
+        np.zeros(len(triangles), np.int64),
+        [b"skin"],
+        smoothing=(np.arange(len(triangles)) // 2300 + 16).astype(np.uint32),
+        groups=labels,
+        weights=VertexWeights(
+            np.repeat(np.arange(count, dtype=np.int32), 4),
+            pulls.ravel().astype(np.int32),
+            (shares / shares.sum(axis=1, keepdims=True)).astype(np.float32).ravel(),
+        ),
+    )
+    entry = decode_bone(Bone([])).entry
+    bones = [
+        new_object_bone(name, skeleton.bones[parent] if parent >= 0 else "", np.full(3, 0.1), np.zeros(3), entry)
+        for name, parent in zip(skeleton.bones, skeleton.parents.tolist(), strict=True)
+    ]
+    surface = Surface(b"skin", b"models\\model", b"act\\skin", b"Texture", 0, b"default", b"default_object")
+    numbered = {
+        0x900: Version(0x10),
+        0x903: ObjectFlags(DYNAMIC),
+        MESHES: Meshes([Section(Chunk(0, b""), geometry.new_mesh(b"hands", shape))]),
+        0x907: Surfaces([surface]),
+        BONES_CHUNK: numbered_bones(bones),
+    }
+    model = Model([Section(Chunk(number, b""), value) for number, value in numbered.items()])
+    return editor_model.write(editor_model.Object([Section(Chunk(OBJECT, b""), model)]))
 
 
 def _ground(squares: int) -> tuple[np.ndarray, np.ndarray]:

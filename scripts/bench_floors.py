@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -156,7 +156,10 @@ def _without_keys(arrays: ActionArrays) -> Any:
 
 @dataclass
 class MeshArrays:
-    """A mesh as Blender takes it; ``edges`` and ``normals`` (by corner) or None."""
+    """A mesh as Blender takes it; ``edges`` and ``normals`` (by corner) or None.
+
+    ``pulls``: index of a vertex group, a weight, and the vertices with it.
+    """
 
     positions: Any
     corners: Any
@@ -165,6 +168,8 @@ class MeshArrays:
     normals: Any
     uvs: list[tuple[str, Any]]
     attributes: list[tuple[str, str, str, Any]]
+    groups: list[str]
+    pulls: list[tuple[int, float, list[int]]]
 
 
 def _got(collection: Any, field: str, width: int, dtype: Any) -> Any:
@@ -173,8 +178,9 @@ def _got(collection: Any, field: str, width: int, dtype: Any) -> Any:
     return values
 
 
-def read_mesh(mesh: Any) -> MeshArrays:
-    """All arrays of a mesh that an import may have made."""
+def read_mesh(shown: Any) -> MeshArrays:
+    """All arrays of the mesh of an object that an import may have made, but for weights."""
+    mesh = shown.data
     layers = [layer.name for layer in mesh.uv_layers]
     attributes = []
     for one in mesh.attributes:
@@ -191,7 +197,18 @@ def read_mesh(mesh: Any) -> MeshArrays:
         _got(mesh.corner_normals, "vector", 3, np.float32) if mesh.has_custom_normals else None,
         [(layer.name, _got(layer.uv, "vector", 2, np.float32)) for layer in mesh.uv_layers],
         attributes,
+        [group.name for group in shown.vertex_groups],
+        [],
     )
+
+
+def read_pulls(shown: Any) -> list[tuple[int, float, list[int]]]:
+    """The weights of a mesh, as Blender takes them: many vertices at once, but one weight."""
+    pulls: dict[tuple[int, float], list[int]] = {}
+    for vertex in shown.data.vertices if len(shown.vertex_groups) else ():
+        for member in vertex.groups:
+            pulls.setdefault((member.group, member.weight), []).append(vertex.index)
+    return [(group, weight, vertices) for (group, weight), vertices in pulls.items()]
 
 
 def _make_mesh(arrays: MeshArrays) -> None:
@@ -206,17 +223,25 @@ def _make_mesh(arrays: MeshArrays) -> None:
         mesh.edges.add(len(arrays.edges) // 2)
         mesh.attributes[".edge_verts"].data.foreach_set("value", arrays.edges)
         mesh.attributes[".corner_edge"].data.foreach_set("value", np.arange(len(arrays.corners), dtype=np.int32))
-    for name, kind, domain, values in arrays.attributes:
-        attribute = mesh.attributes.get(name) or mesh.attributes.new(name, kind, domain)
-        attribute.data.foreach_set(ATTRIBUTES[kind][2], values)
+    _give_attributes(mesh, [one for one in arrays.attributes if one[2] != "EDGE"])
     for name, values in arrays.uvs:
         mesh.uv_layers.new(name=name, do_init=False).uv.foreach_set("vector", values)
     mesh.update(calc_edges=arrays.edges is None)
+    _give_attributes(mesh, [one for one in arrays.attributes if one[2] == "EDGE"])
     if arrays.normals is not None:
         mesh.shade_smooth()
         compat.set_corner_normals(mesh, arrays.normals.reshape(-1, 3))
     made: Any = bpy.data.objects.new("floor", mesh)
+    groups = [made.vertex_groups.new(name=name) for name in arrays.groups]
+    for number, weight, vertices in arrays.pulls:
+        groups[number].add(vertices, weight, "REPLACE")
     bpy.context.scene.collection.objects.link(made)
+
+
+def _give_attributes(mesh: Any, attributes: list[tuple[str, str, str, Any]]) -> None:
+    for name, kind, domain, values in attributes:
+        attribute = mesh.attributes.get(name) or mesh.attributes.new(name, kind, domain)
+        attribute.data.foreach_set(ATTRIBUTES[kind][2], values)
 
 
 # ---- both
@@ -232,7 +257,7 @@ class Arrays:
     @classmethod
     def of_all(cls) -> Arrays:
         """The arrays of what is there now."""
-        return cls(_action_arrays(), [read_mesh(mesh) for mesh in meshes()])
+        return cls(_action_arrays(), [replace(read_mesh(shown), pulls=read_pulls(shown)) for shown in meshes()])
 
     def hand_over(self) -> None:
         """The floor of importing."""
@@ -243,8 +268,8 @@ class Arrays:
 
 
 def meshes() -> Iterator[Any]:
-    """The meshes of objects, each once."""
-    yield from {one.data.name: one.data for one in bpy.data.objects if one.type == "MESH"}.values()
+    """An object of each mesh."""
+    yield from {one.data.name: one for one in bpy.data.objects if one.type == "MESH"}.values()
 
 
 def reading_all() -> Callable[[], object]:
@@ -252,6 +277,6 @@ def reading_all() -> Callable[[], object]:
     curves = [(one, key_fields(one)) for action in bpy.data.actions for one in compat.curve_bag(action).fcurves]
 
     def work() -> object:
-        return [read_keys(*one) for one in curves], [read_mesh(mesh) for mesh in meshes()]
+        return [read_keys(*one) for one in curves], [read_mesh(shown) for shown in meshes()]
 
     return work

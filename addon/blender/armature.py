@@ -48,7 +48,8 @@ def build(context: bpy.types.Context, skeleton: Skeleton) -> tuple[Any, list[str
             if parent >= 0:
                 made[bone].parent = made[parent]
     for pose_bone in rig.pose.bones:
-        pose_bone.rotation_mode = "QUATERNION"
+        if pose_bone.rotation_mode != "QUATERNION":
+            pose_bone.rotation_mode = "QUATERNION"
     remember_names(armature)
     return rig, given
 
@@ -64,14 +65,13 @@ def remember_names(armature: Any) -> None:
 
 def _lengths(skeleton: Skeleton, rest: Floats) -> list[float]:
     """The distance to the nearest child, else the parent's length halved: what reads well on screen."""
-    heads = rest[:, :3, 3]
-    lengths = np.full(len(skeleton.bones), np.nan)
-    for bone, parent in enumerate(skeleton.parents):
-        if parent >= 0:
-            gap = float(np.linalg.norm(heads[bone] - heads[parent]))
-            if gap >= SHORTEST:
-                lengths[parent] = np.nanmin([lengths[parent], gap])
-    for bone, parent in enumerate(skeleton.parents):
+    heads, parents = rest[:, :3, 3], skeleton.parents.tolist()
+    gaps = np.linalg.norm(heads - heads[skeleton.parents], axis=1).tolist()
+    lengths = np.full(len(parents), np.nan)
+    for parent, gap in zip(parents, gaps, strict=True):
+        if parent >= 0 and gap >= SHORTEST and not lengths[parent] <= gap:
+            lengths[parent] = gap
+    for bone, parent in enumerate(parents):
         if np.isnan(lengths[bone]):
             inherited = lengths[parent] / 2 if parent >= 0 else np.nan
             lengths[bone] = 0.05 if np.isnan(inherited) else inherited

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..core.model import Attribute, Domain, Mesh, PolygonMesh, VertexWeights
 from ..core.report import Report
+from ..core.triangles import row_order
 from . import compat
 
 DOMAINS = {Domain.VERTEX: "POINT", Domain.FACE: "FACE"}
@@ -111,9 +112,10 @@ def build_vertex_groups(shown: bpy.types.Object, mesh: Mesh | PolygonMesh) -> No
     pulls = mesh.weights
     if pulls is None or not len(pulls.weights):
         return
-    order = np.lexsort((pulls.vertices, pulls.weights, pulls.groups))
+    order, differs = row_order(np.stack([pulls.groups, pulls.weights.view(np.int32)]).T)
     group, weight, vertex = pulls.groups[order], pulls.weights[order], pulls.vertices[order]
-    starts = np.flatnonzero(np.append(True, (np.diff(group) != 0) | (np.diff(weight) != 0)))
+    differs[0] = True
+    starts = np.flatnonzero(differs)
     ends = [*starts[1:].tolist(), len(order)]
     vertices = vertex.tolist()
     for start, end, number, value in zip(

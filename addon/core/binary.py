@@ -20,11 +20,14 @@ Bytes = bytes | bytearray | memoryview
 
 _GIT_POINTER = b"version https://git-lfs"
 
+_USUAL_NAME = 64
+
 DAMAGED = "The file is damaged: copy it again from its source"
 
 _U16 = struct.Struct("<H")
 _U32 = struct.Struct("<I")
 _I32 = struct.Struct("<i")
+_F32 = np.dtype("<f4")
 
 
 class Reader:
@@ -59,12 +62,17 @@ class Reader:
 
     def take(self, size: int, what: str = "data") -> memoryview:
         """The next ``size`` bytes as a view."""
-        if size < 0 or size > self.remaining:
+        start = self._pass_over(size, what)
+        return self.data[start : start + size]
+
+    def _pass_over(self, size: int, what: str) -> int:
+        """Where the next ``size`` bytes begin, which are passed over."""
+        start = self.position
+        if not 0 <= size <= len(self.data) - start:
             needed, left = (said_of(count, "bytes", "are") for count in (size, self.remaining))
             raise self.error(f"{what}: {needed} needed, {left} left")
-        view = self.data[self.position : self.position + size]
-        self.position += size
-        return view
+        self.position = start + size
+        return start
 
     def rest(self) -> memoryview:
         """Everything that is left, as a view."""
@@ -81,22 +89,22 @@ class Reader:
 
     def u16(self, what: str = "a 16-bit number") -> int:
         """An unsigned 16-bit number."""
-        value: int = _U16.unpack(self.take(2, what))[0]
+        value: int = _U16.unpack_from(self.data, self._pass_over(2, what))[0]
         return value
 
     def u32(self, what: str = "a 32-bit number") -> int:
         """An unsigned 32-bit number."""
-        value: int = _U32.unpack(self.take(4, what))[0]
+        value: int = _U32.unpack_from(self.data, self._pass_over(4, what))[0]
         return value
 
     def i32(self, what: str = "a 32-bit number") -> int:
         """A signed 32-bit number."""
-        value: int = _I32.unpack(self.take(4, what))[0]
+        value: int = _I32.unpack_from(self.data, self._pass_over(4, what))[0]
         return value
 
     def f32(self, what: str = "a float") -> np.float32:
         """A 32-bit float, bits kept."""
-        value: np.float32 = self.array("<f4", 1, what=what)[0]
+        value: np.float32 = np.frombuffer(self.data, _F32, 1, self._pass_over(4, what))[0]
         return value
 
     def array(self, dtype: str | np.dtype[Any], *shape: int, what: str = "an array") -> NDArray[Any]:
@@ -108,11 +116,16 @@ class Reader:
         count = 1
         for extent in shape:
             count *= extent
-        view = self.take(count * kind.itemsize, what)
-        return np.frombuffer(view, kind).reshape(shape)
+        start = self._pass_over(count * kind.itemsize, what)
+        numbers = np.frombuffer(self.data, kind, count, start) if count else np.zeros(0, kind)
+        return numbers if len(shape) == 1 else numbers.reshape(shape)
 
     def string(self, what: str = "a name") -> bytes:
         """The bytes up to the next NUL, which is passed over."""
+        near = bytes(self.data[self.position : self.position + _USUAL_NAME]).find(0)
+        if near >= 0:
+            start = self._pass_over(near + 1, what)
+            return bytes(self.data[start : start + near])
         window = self.data[self.position :]
         length = _find_byte(window, 0)
         if length < 0:

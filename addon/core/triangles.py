@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ _ROUNDS = 32
 _FARTHEST_CELL = float(1 << 40)
 _BLOCK = 1 << 14
 _HASHINGS = 16
+_MOST_BITS = 62
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 """2^64 by the golden ratio: products with it spread neighbours far apart."""
 
@@ -130,10 +132,9 @@ def weld(points: NDArray[np.float32], tolerance: float = 0.0) -> Weld:
 
 def row_groups(rows: NDArray[Any]) -> NDArray[np.int64]:
     """(n,) the same number for equal rows (n, columns) of whole numbers; numbers ascend as the rows do."""
-    order = np.lexsort(rows.T[::-1])
-    ordered = rows[order]
+    order, differs = row_order(rows)
     result = np.empty(len(order), np.int64)
-    result[order] = np.cumsum(np.append(False, (ordered[1:] != ordered[:-1]).any(axis=1)))[: len(order)]
+    result[order] = np.cumsum(differs)
     return result
 
 
@@ -153,6 +154,41 @@ def connected(count: int, ones: NDArray[np.int64], others: NDArray[np.int64]) ->
                 break
             label = nearer
     return label
+
+
+def row_order(rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """(n,) the order that sorts rows (n, columns) of whole numbers, equal ones as they are; and (n,) of the rows in
+    that order, which differ from the one before.
+    """
+    differs = np.zeros(len(rows), np.bool_)
+    key = _packed(rows)
+    if key is None:
+        order = np.lexsort(rows.T[::-1])
+        ordered = rows[order]
+        differs[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+        return order, differs
+    # Key and place in one number: sorting numbers takes a fraction of the time of sorting rows.
+    bits = len(rows).bit_length()
+    sorted_keys = np.sort(key << bits | np.arange(len(rows)))
+    differs[1:] = np.diff(sorted_keys >> bits) != 0
+    return sorted_keys & ((1 << bits) - 1), differs
+
+
+def _packed(rows: NDArray[Any]) -> NDArray[np.int64] | None:
+    """(n,) a number for each row that sorts as the row does, with bits to spare for its place; None if too large."""
+    if not rows.size:
+        return None
+    # Column by column: along rows of a few numbers it takes twenty times as long.
+    lowest, highest = [int(column.min()) for column in rows.T], [int(column.max()) for column in rows.T]
+    widths = [high - low + 1 for low, high in zip(lowest, highest, strict=True)]
+    farthest = max(-min(lowest), max(highest))
+    if max(farthest, prod(widths)).bit_length() + len(rows).bit_length() > _MOST_BITS:
+        return None
+    key = np.zeros(len(rows), np.int64)
+    for column, low, width in zip(rows.T, lowest, widths, strict=True):
+        key *= width
+        key += column.astype(np.int64) - low
+    return key
 
 
 def _numbered_by_appearance(group: NDArray[np.int64]) -> Weld:

@@ -76,6 +76,18 @@ def test_row_groups_are_the_places_among_the_sorted_different_rows(rows):
     assert triangles.row_groups(rows).tolist() == [different.index(tuple(row)) for row in rows.tolist()]
 
 
+WIDE = st.sampled_from([-(2**62), -(2**31), -1, 0, 1, 2**31, 2**40, 2**62])
+
+
+@given(arrays.arrays(np.int64, st.tuples(st.integers(0, 12), st.integers(1, 3)), elements=WIDE))
+def test_rows_of_numbers_however_large_are_sorted_and_equal_ones_stay_in_order(rows):
+    order, differs = triangles.row_order(rows)
+    listed = [tuple(row) for row in rows.tolist()]
+    assert order.tolist() == sorted(range(len(rows)), key=listed.__getitem__)
+    ordered = [listed[number] for number in order]
+    assert differs.tolist() == [number > 0 and ordered[number - 1] != row for number, row in enumerate(ordered)]
+
+
 @given(arrays.arrays(np.int32, st.tuples(st.integers(0, 30), st.just(3)), elements=st.integers(0, 3)))
 def test_repeated_faces_are_those_seen_before_in_any_order(corners):
     seen, wanted = set(), []

@@ -381,9 +381,10 @@ class Physics:
 
 def decode_bone(bone: Bone) -> Physics:
     """What a file says of a bone."""
-    material, shape, joint = bone.first(Material), bone.first(Shape), bone.first(Joint)
-    flags, breaking, friction, mass = (bone.first(kind) for kind in (IkFlags, Breaking, Friction, Mass))
-    there = (material, shape, joint, flags, breaking, friction, mass)
+    held: dict[type, Any] = {type(section.value): section.value for section in reversed(bone.sections)}
+    material, shape, joint, flags, breaking, friction, mass = (
+        held.get(kind) for kind in (Material, Shape, Joint, IkFlags, Breaking, Friction, Mass)
+    )
     zero, none = np.float32(0), np.zeros(3, "<f4")
     entry = IkBone(
         material.name if material is not None else b"",
@@ -391,15 +392,15 @@ def decode_bone(bone: Bone) -> Physics:
         replace(joint, limits=_turned_round(joint.limits)) if joint else Joint(0, np.zeros((3, 4), "<f4"), zero, zero),
         none,
         none,
-        mass.mass if isinstance(mass, Mass) else zero,
-        mass.centre if isinstance(mass, Mass) else none,
+        mass.mass if mass is not None else zero,
+        mass.centre if mass is not None else none,
     )
-    entry.joint.flags = flags.flags if isinstance(flags, IkFlags) else 0
+    entry.joint.flags = flags.flags if flags is not None else 0
     entry.joint.breaking = np.zeros(2, "<f4")
-    if isinstance(breaking, Breaking):
+    if breaking is not None:
         entry.joint.breaking = np.array([breaking.force, breaking.torque], "<f4")
-    entry.joint.friction = friction.value if isinstance(friction, Friction) else zero
-    return Physics(entry, frozenset(type(value) for value in there if value is not None))
+    entry.joint.friction = friction.value if friction is not None else zero
+    return Physics(entry, frozenset(kind for kind in KINDS if kind in held))
 
 
 def encode_bone(bone: Bone, entry: IkBone) -> Bone:

@@ -15,7 +15,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from ...core.binary import Bytes, Reader
 from ...core.errors import ReadError
-from ...core.finite import warn_not_finite
+from ...core.finite import NOT_FINITE, count_not_finite
 from ...core.report import Report
 from ...core.text import counted
 from .lzhuf import unpack
@@ -80,7 +80,7 @@ class Section(Generic[Value]):
 
 def chunk_path(parent: str, identifier: int) -> str:
     """The path shown in messages: ``0xE/0x3``."""
-    return f"{parent}/{identifier:#X}".replace("0X", "0x") if parent else f"{identifier:#X}".replace("0X", "0x")
+    return f"{parent}/0x{identifier:X}" if parent else f"0x{identifier:X}"
 
 
 def read_chunks(reader: Reader, report: Report) -> ChunkRun:
@@ -95,11 +95,11 @@ def read_chunks(reader: Reader, report: Report) -> ChunkRun:
         reader.refuse_git_pointer()
     chunks: list[Chunk] = []
     data = reader.data
-    while reader.remaining >= _HEADER.size:
+    while (left := len(data) - reader.position - _HEADER.size) >= 0:
         identifier, size = _HEADER.unpack_from(data, reader.position)
         declared = None
-        if size > reader.remaining - _HEADER.size:
-            declared, size = size, reader.remaining - _HEADER.size
+        if size > left:
+            declared, size = size, left
             if not chunks and not reader.chunk:
                 raise reader.error(
                     f"the first chunk ({identifier:#x}) claims {counted(declared, 'byte')}, {size} follow: "
@@ -157,7 +157,8 @@ def typed(known: Callable[[Reader], Value], reader: Reader, report: Report) -> V
     except ReadError as wrong:
         report.warn(f"not readable, kept unchanged: {wrong.problem}", reader.chunk)
         return None
-    warn_not_finite(report, f"chunk {reader.chunk}", value)
+    if count := count_not_finite(value):
+        report.warn(NOT_FINITE, f"chunk {reader.chunk}: {count}")
     return value
 
 

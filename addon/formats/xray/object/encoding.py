@@ -23,7 +23,7 @@ from ....core.triangles import row_groups
 from ..chunks import Chunk, Section
 from .document import Mesh, Model
 from .geometry import CHUNK_IDS, Geometry, box_of, chunk_values, new_mesh
-from .mapping import POINT, SMOOTHING, decode_mesh, vmref_values
+from .mapping import POINT, SMOOTHING, decode_mesh, group_of_map, vmref_values
 from .mesh_chunks import (
     FLAT,
     MAPS,
@@ -270,7 +270,7 @@ def _rebuilt(mesh: PolygonMesh, compared: _Compared, base: Mesh, model: Model, r
         return _with_smoothing(made, mesh, base, geometry, report)
     same = ~compared.moved & (_points_of(mesh) < len(points.positions))
     geometry.positions[same] = points.positions[_points_of(mesh)[same]]
-    uvs = vmref_values(mesh=base, refs=refs, model=model, report=Report())[0]
+    uvs = vmref_values(base, refs, group_of_map(base, model), Report())[0]
     geometry.uvs = _xray_corners(geometry.uvs, compared.mapped, uvs[faces.corners[:, :, 1]])
     geometry.weights = _joined_weights(geometry, compared.then, compared.weighed, _weight_maps(model))
     stored = base.first(Normals)

@@ -20,7 +20,7 @@ from ....core.text import said_of
 from ..bones import Bone, Placement, Version
 from .document import Mesh, Model
 from .mesh_chunks import FLAT, UV, WEIGHT, Faces, Points, SurfacesOfFaces, VertexMap, VertexMapRefs
-from .smoothing import BACK_FACE, Rule, corner_normals, groups_of, hard_sides, rule_of
+from .smoothing import BACK_FACE, Rule, Sides, corner_normals, groups_of, hard_sides, rule_of
 
 Indices = NDArray[np.int64]
 
@@ -40,13 +40,15 @@ def decode_mesh(mesh: Mesh, model: Model, report: Report) -> PolygonMesh:
     positions = points.positions if points is not None else np.zeros((0, 3), np.float32)
     corners = faces.corners.astype(np.int64) if faces is not None else np.zeros((0, 3, 2), np.int64)
     total = len(refs.refs.counts) if refs is not None else 0
-    valid: NDArray[np.bool_] = np.all((corners[:, :, 0] < len(positions)) & (corners[:, :, 1] < total), axis=1)
+    a, b, c = ((corners[:, :, 0] < len(positions)) & (corners[:, :, 1] < total)).T
+    valid: NDArray[np.bool_] = a & b & c
     lost = int((~valid).sum())
     if lost:
         report.warn(said_of(lost, "faces", "refer to missing points or vmrefs; left out"), mesh.label)
-    corners = corners[valid]
-    uvs, weights = vmref_values(mesh, refs, model, report)
-    point, vmref = corners[:, :, 0], corners[:, :, 1]
+        corners = corners[valid]
+    of_maps = group_of_map(mesh, model)
+    uvs, weights = vmref_values(mesh, refs, of_maps, report)
+    point, vmref = (np.ascontiguousarray(corners[:, :, column]) for column in range(2))
     vertex, source, speaker = _vertices(point, vmref, weights, len(positions))
     index, surfaces = _surfaces(mesh, len(valid), report)
     result = PolygonMesh(
@@ -57,17 +59,19 @@ def decode_mesh(mesh: Mesh, model: Model, report: Report) -> PolygonMesh:
         space.xray_uvs(uvs[space.xray_triangles(vmref).ravel()]) if total else None,
         materials=[_material(name, model) for name in surfaces],
         material_index=np.maximum(index[valid], 0).astype(np.int32) if surfaces else None,
-        groups=_groups(mesh, model),
+        groups=_groups(mesh, model, of_maps),
         weights=_vertex_weights(weights, speaker),
     )
     result.attributes[SMOOTHING] = Attribute(Domain.FACE, groups_of(mesh)[valid].view(np.int32))
     if len(source) > len(positions):
         result.attributes[POINT] = Attribute(Domain.VERTEX, source.astype(np.int32))
     if not lost and len(vertex):
-        rule = rule_of(mesh)
-        normals = corner_normals(mesh, rule)
-        result.corner_normals = space.xray_points(normals[:, [0, 2, 1]].reshape(-1, 3)).astype(np.float32)
-        result.sharp_edges = _sharp_edges(mesh, rule, point, vertex, normals)
+        sides = Sides(point)
+        rule = rule_of(mesh, sides)
+        normals = corner_normals(mesh, rule, sides)
+        ordered = space.xray_triangles(normals.astype(np.float32).swapaxes(1, 2)).swapaxes(1, 2)
+        result.corner_normals = space.xray_points(ordered).reshape(-1, 3)
+        result.sharp_edges = _sharp_edges(mesh, rule, sides, vertex, normals)
     return result
 
 
@@ -89,54 +93,56 @@ def _surfaces(mesh: Mesh, faces: int, report: Report) -> tuple[Indices, list[str
 
 
 def vmref_values(
-    mesh: Mesh, refs: VertexMapRefs | None, model: Model, report: Report
+    mesh: Mesh, refs: VertexMapRefs | None, groups: Sequence[int], report: Report
 ) -> tuple[NDArray[np.float32], VertexWeights]:
-    """(vmrefs, 2) texture coordinates, the first of each, and the weights of vmrefs (``vertices`` are vmrefs)."""
+    """(vmrefs, 2) texture coordinates, the first of each, and the weights of vmrefs (``vertices`` are vmrefs).
+
+    ``groups`` (maps,) of `group_of_map`.
+    """
     none = VertexWeights(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float32))
     if refs is None:
         return np.zeros((0, 2), np.float32), none
-    maps, rows = mesh.maps.maps, refs.refs.rows.astype(np.int64)
+    maps = mesh.maps.maps
     owner = np.repeat(np.arange(len(refs.refs.counts)), refs.refs.counts)
-    offsets = np.cumsum([0, *(len(one.values) for one in maps)])
-    inside = (rows[:, 0] >= 0) & (rows[:, 0] < len(maps))
-    inside[inside] = (rows[inside, 1] >= 0) & (rows[inside, 1] < np.diff(offsets)[rows[inside, 0]])
+    number, entry = np.ascontiguousarray(refs.refs.rows.T, np.int64)
+    sizes = np.array([*(len(one.values) for one in maps), 0])
+    inside = (number >= 0) & (number < len(maps))
+    inside &= (entry >= 0) & (entry < sizes[np.where(inside, number, -1)])
     if not inside.all():
         report.warn("vmrefs refer to entries of vertex maps that do not exist; ignored", mesh.label)
-    owner, rows = owner[inside], rows[inside]
-    entry = offsets[rows[:, 0]] + rows[:, 1]
-    columns = np.concatenate([np.zeros((0, 2), np.float32), *(_two_columns(one) for one in maps)])
-    kind = np.array([one.type for one in maps], np.int64)[rows[:, 0]]
+        owner, number, entry = owner[inside], number[inside], entry[inside]
+    # All numbers of all maps in one row, and where in it an entry begins.
+    values = np.concatenate([np.zeros(0, np.float32), *(one.values.ravel() for one in maps)])
+    widths = np.array([one.values.shape[1] for one in maps], np.int64)
+    place = np.cumsum(np.append(0, sizes[:-1] * widths))[number] + widths[number] * entry
+    kind = np.array([one.type for one in maps], np.int64)[number]
     uvs = np.zeros((len(refs.refs.counts), 2), np.float32)
     textured = np.flatnonzero(kind == UV)[::-1]  # of several written to one place the last stays: the first entry
-    uvs[owner[textured]] = columns[entry[textured]]
+    for column in range(2):
+        wide = textured[widths[number[textured]] > column]
+        uvs[owner[wide], column] = values[place[wide] + column]
     weighing = np.flatnonzero(kind == WEIGHT)
-    group = np.array(_group_of_map(mesh, model), np.int64)[rows[weighing, 0]]
-    # Several entries of one bone are added up: Blender has one weight for each.
-    key = owner[weighing] * max(len(maps) + len(model.bones), 1) + group
-    unique, first, place = np.unique(key, return_index=True, return_inverse=True)
-    total = np.bincount(place.ravel(), columns[entry[weighing], 0], len(unique)).astype(np.float32)
-    single = np.bincount(place.ravel(), minlength=len(unique)) == 1
-    total[single] = columns[entry[weighing][first[single]], 0]
-    chosen = weighing[first]
-    return uvs, VertexWeights(owner[chosen].astype(np.int32), group[first].astype(np.int32), total)
+    group = np.array(groups, np.int64)[number[weighing]]
+    order, differs = triangles.row_order(np.stack([owner[weighing], group]).T)
+    ordered = weighing[order]
+    total = values[place[ordered]]
+    if not differs[1:].all():
+        # Several entries of one bone are added up: Blender has one weight for each.
+        key, first = np.cumsum(differs), np.flatnonzero(np.append(True, differs[1:]))
+        summed = np.bincount(key, total).astype(np.float32)
+        total = np.where(np.bincount(key) == 1, total[first], summed)
+        order, ordered = order[first], ordered[first]
+    return uvs, VertexWeights(owner[ordered].astype(np.int32), group[order].astype(np.int32), total)
 
 
-def _two_columns(one: VertexMap) -> NDArray[np.float32]:
-    result = np.zeros((len(one.values), 2), np.float32)
-    width = min(one.values.shape[1], 2)
-    result[:, :width] = one.values[:, :width]
-    return result
-
-
-def _groups(mesh: Mesh, model: Model) -> list[str]:
+def _groups(mesh: Mesh, model: Model, of_maps: Sequence[int]) -> list[str]:
     """Names of vertex groups: the bones in the file's order, then weight maps of no bone."""
     bones = [bone.name for bone in model.bones]
-    of_maps = _group_of_map(mesh, model)
     more = {group: one.label for group, one in zip(of_maps, mesh.maps.maps, strict=True) if group >= len(bones)}
     return bones + [more[group] for group in sorted(more)]
 
 
-def _group_of_map(mesh: Mesh, model: Model) -> list[int]:
+def group_of_map(mesh: Mesh, model: Model) -> list[int]:
     """The group of each vertex map, -1 of uv maps. Weight maps belong to bones by name, with case."""
     known = {bone.weight_map or bone.name: number for number, bone in reversed(list(enumerate(model.bones)))}
     more: dict[str, int] = {}
@@ -153,13 +159,15 @@ def _group_of_map(mesh: Mesh, model: Model) -> list[int]:
 
 def _vertices(point: Indices, vmref: Indices, weights: VertexWeights, points: int) -> tuple[Indices, Indices, Indices]:
     """(faces, 3) vertices, (vertices,) the point of each, and (vertices,) the vmref that speaks for it, -1 for none."""
-    flat, kind = point.ravel(), _weight_kinds(weights, int(vmref.max()) + 1 if len(vmref) else 0)[vmref.ravel()]
+    table = _weight_table(weights, int(vmref.max()) + 1 if len(vmref) else 0)
+    flat, ref = point.ravel(), vmref.ravel()
     first = np.full(points, -1, np.int64)
     # Of several written to one place the last stays: backwards, that is the first corner.
     first[flat[::-1]] = np.arange(len(flat))[::-1]
     vertex = flat.copy()
-    other = np.flatnonzero(kind != kind[first[flat]])
-    group = triangles.row_groups(np.stack([flat[other], kind[other]], axis=1))
+    other = np.flatnonzero(ref != ref[first[flat]])
+    other = other[(table[ref[other]] != table[ref[first[flat[other]]]]).any(axis=1)]
+    group = triangles.row_groups(np.concatenate([flat[other, None], table[ref[other]]], axis=1))
     vertex[other] = points + group
     more = np.zeros(int(group.max()) + 1 if len(group) else 0, np.int64)
     more[group] = other
@@ -175,22 +183,22 @@ def _vertices(point: Indices, vmref: Indices, weights: VertexWeights, points: in
     speaker = np.concatenate([speaker, alone])
     source = np.arange(len(speaker))
     source[points:] = flat[speaker[points:]]
-    spoken = np.where(speaker >= 0, vmref.ravel()[speaker] if len(flat) else -1, -1)
+    spoken = np.where(speaker >= 0, ref[speaker] if len(flat) else -1, -1)
     return vertex.reshape(-1, 3), source, spoken
 
 
-def _weight_kinds(weights: VertexWeights, vmrefs: int) -> Indices:
-    """(vmrefs,) the same number for vmrefs with the same weights."""
+def _weight_table(weights: VertexWeights, vmrefs: int) -> Indices:
+    """(vmrefs, columns) whole numbers, the same rows for vmrefs with the same weights."""
     counts = np.bincount(weights.vertices, minlength=vmrefs)
     if not len(weights.weights):
-        return np.zeros(max(vmrefs, len(counts)), np.int64)
+        return np.zeros((max(vmrefs, len(counts)), 1), np.int64)
     if int(counts.max()) > MOST_COMPARED:
-        return np.arange(len(counts))
+        return np.arange(len(counts))[:, None]
     within = np.arange(len(weights.vertices)) - np.repeat(np.cumsum(counts) - counts, counts)
     table = np.full((len(counts), 2 * int(counts.max())), -1, np.int64)
     table[weights.vertices, 2 * within] = weights.groups
     table[weights.vertices, 2 * within + 1] = weights.weights.view(np.int32)
-    return triangles.row_groups(table)
+    return table
 
 
 def _vertex_weights(weights: VertexWeights, speaker: Indices) -> VertexWeights | None:
@@ -208,15 +216,11 @@ def _vertex_weights(weights: VertexWeights, speaker: Indices) -> VertexWeights |
 
 
 def _sharp_edges(
-    mesh: Mesh, rule: Rule, point: Indices, vertex: Indices, normals: NDArray[np.float64]
+    mesh: Mesh, rule: Rule, sides: Sides, vertex: Indices, normals: NDArray[np.float64]
 ) -> NDArray[np.int32]:
     """(edges, 2) the vertices of edges that faces do not smooth across, by the mesh's rule."""
     groups = groups_of(mesh).astype(np.int64)
-    first, second = point.ravel(), np.roll(point, -1, axis=1).ravel()
-    edge = triangles.row_groups(np.stack([np.minimum(first, second), np.maximum(first, second)], axis=1))
-    order = np.argsort(edge, kind="stable")
-    together = np.diff(edge[order]) == 0
-    mine, theirs = order[:-1][together], order[1:][together]
+    first, edge, mine, theirs = sides.first, sides.edge, sides.mine, sides.theirs
     value = np.repeat(groups, 3)
     sharp = np.zeros(int(edge.max()) + 1, np.bool_)
     if rule is Rule.NORMALS:
@@ -234,8 +238,8 @@ def _sharp_edges(
         sharp[edge[value == 0]] = True
         apart = (value[mine] & value[theirs]) == 0
     sharp[edge[mine[apart]]] = True
-    sides = np.stack([vertex.ravel(), np.roll(vertex, -1, axis=1).ravel()], axis=1)
-    return sides[sharp[edge]].astype(np.int32)
+    ends = np.stack([vertex.ravel(), np.roll(vertex, -1, axis=1).ravel()], axis=1)
+    return ends[sharp[edge]].astype(np.int32)
 
 
 def decode_skeleton(model: Model, name: str) -> Skeleton | None:

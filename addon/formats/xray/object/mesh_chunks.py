@@ -152,13 +152,14 @@ def _starts(reader: Reader, groups: int, row: int, what: str) -> tuple[NDArray[n
     if groups * stride <= len(data) and bytes(data[: groups * stride : stride]).count(data[0]) == groups:
         return np.arange(groups, dtype=np.int64) * stride, groups * stride
     # Groups of different sizes: each leads to the next.
+    stored, sizes = bytes(data), [1 + row * count for count in range(256)]
     starts, place = [], 0
     for _ in range(groups):
-        if place >= len(data):
+        if place >= len(stored):
             break
         starts.append(place)
-        place += 1 + row * data[place]
-    if len(starts) < groups or place > len(data):
+        place += sizes[stored[place]]
+    if len(starts) < groups or place > len(stored):
         raise reader.error(f"{what} need more than the {len(data)} bytes that are left")
     return np.array(starts, np.int64), place
 

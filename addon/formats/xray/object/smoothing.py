@@ -9,14 +9,13 @@ apart. Sources: the editors of Shadow of Chernobyl and Clear Sky; every real fil
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....core.errors import ReadError
-from ....core.triangles import connected
+from ....core.triangles import connected, row_groups, row_order
 from .document import Mesh
 from .mesh_chunks import FLAT, MASKS, Faces, MeshFlags, Normals, Points, Smoothing
 
@@ -28,6 +27,8 @@ MOST_MASKS = 4096
 """Different masks at one point that are compared with each other."""
 _SHORTEST = 1e-7
 _HIGHEST_BITS = 15
+_SPARSE = 4
+"""Sums that may be made in vain for each corner; more cost more than finding out which are needed."""
 
 
 class Rule(Enum):
@@ -43,13 +44,22 @@ class Rule(Enum):
     """Groups as bits of a mask: Shadow of Chernobyl, if the mesh's flag says so."""
 
 
-@dataclass(frozen=True)
-class _Sides:
-    """Sides of faces: ``edge`` (3 faces,) the same number for the same two points; ``first``, ``second`` points."""
+class Sides:
+    """The sides of triangles ``corners`` (faces, 3) of points, each from a corner to the next one of its face.
 
-    edge: NDArray[np.int64]
-    first: NDArray[np.int64]
-    second: NDArray[np.int64]
+    ``first``, ``second`` (sides,) the points; ``edge`` (sides,) the same number, from 0, for the same two points;
+    ``mine``, ``theirs`` (pairs,) sides that share an edge: of several each with the next.
+    """
+
+    def __init__(self, corners: NDArray[np.int64]) -> None:
+        self.first, self.second = corners.ravel(), np.roll(corners, -1, axis=1).ravel()
+        order, differs = row_order(
+            np.stack([np.minimum(self.first, self.second), np.maximum(self.first, self.second)]).T
+        )
+        self.edge = np.empty(len(order), np.int64)
+        self.edge[order] = np.cumsum(differs)
+        together = ~differs[1:]
+        self.mine, self.theirs = order[:-1][together], order[1:][together]
 
 
 def groups_of(mesh: Mesh) -> NDArray[np.uint32]:
@@ -62,22 +72,26 @@ def groups_of(mesh: Mesh) -> NDArray[np.uint32]:
     return np.full(count, 0 if masks else FLAT, np.uint32)
 
 
-def rule_of(mesh: Mesh) -> Rule:
-    """The rule that counts: normals, where the mesh has as many as it needs."""
+def rule_of(mesh: Mesh, sides: Sides | None = None) -> Rule:
+    """The rule that counts: normals, where the mesh has as many as it needs. ``sides`` of its faces, if known."""
+    return Rule.NORMALS if has_normals(mesh) else rule_of_groups(mesh, sides)
+
+
+def has_normals(mesh: Mesh) -> bool:
+    """Whether the mesh has a normal for each corner."""
     faces, stored = mesh.first(Faces), mesh.first(Normals)
-    if faces is not None and stored is not None and len(stored.normals) == len(faces.corners):
-        return Rule.NORMALS
-    return rule_of_groups(mesh)
+    return faces is not None and stored is not None and len(stored.normals) == len(faces.corners)
 
 
-def rule_of_groups(mesh: Mesh) -> Rule:
+def rule_of_groups(mesh: Mesh, sides: Sides | None = None) -> Rule:
     """The rule of the number per face, which counts where there are no normals."""
     faces = mesh.first(Faces)
     if faces is None:
         return Rule.EDGES
     groups = groups_of(mesh)
-    if (groups[groups != FLAT] <= _HIGHEST_BITS).all() and not contradictions(_points_of(faces), groups):
-        return Rule.EDGES
+    if (groups[groups != FLAT] <= _HIGHEST_BITS).all():
+        if not contradictions(sides if sides is not None else Sides(_points_of(faces)), groups):
+            return Rule.EDGES
     flags = mesh.first(MeshFlags)
     return Rule.MASKS if flags is not None and flags.flags & MASKS else Rule.GROUPS
 
@@ -86,9 +100,8 @@ def _points_of(faces: Faces) -> NDArray[np.int64]:
     return faces.corners[:, :, 0].astype(np.int64)
 
 
-def contradictions(corners: NDArray[np.int64], groups: NDArray[np.uint32]) -> int:
+def contradictions(sides: Sides, groups: NDArray[np.uint32]) -> int:
     """How many edges of two faces would be hard for one of them only, if ``groups`` (faces,) were edge bits."""
-    sides = _sides(corners)
     hard = hard_sides(groups).ravel()
     counts = np.bincount(sides.edge)
     hards = np.bincount(sides.edge, hard)
@@ -103,33 +116,31 @@ def hard_sides(groups: NDArray[np.uint32]) -> NDArray[np.bool_]:
     return result
 
 
-def _sides(corners: NDArray[np.int64]) -> _Sides:
-    first, second = corners.ravel(), np.roll(corners, -1, axis=1).ravel()
-    low, high = np.minimum(first, second), np.maximum(first, second)
-    return _Sides(numbered_pairs(low, high), first, second)
-
-
 def numbered_pairs(major: NDArray[np.int64], minor: NDArray[np.int64]) -> NDArray[np.int64]:
     """(n,) the same number, from 0, for equal pairs; numbers ascend as the pairs do."""
-    order = np.lexsort((minor, major))
-    result = np.empty(len(order), np.int64)
-    new = (np.diff(major[order]) != 0) | (np.diff(minor[order]) != 0)
-    result[order] = np.cumsum(np.append(False, new))[: len(order)]
-    return result
+    return row_groups(np.stack([major, minor]).T)
 
 
 def face_normals(positions: NDArray[np.float32], corners: NDArray[np.int64]) -> Floats:
     """(faces, 3) unit normals that point outwards in X-Ray's axes; 0 without area."""
     with np.errstate(all="ignore"):  # numbers of broken files
-        a, b, c = (positions[corners[:, place]].astype(np.float64) for place in range(3))
-        crossed = np.cross(b - a, c - a)
-        length = np.linalg.norm(crossed, axis=1, keepdims=True)
+        columns = np.ascontiguousarray(positions.T, np.float64)
+        (ax, ay, az), b, c = (columns[:, place] for place in corners.T)
+        (px, py, pz), (qx, qy, qz) = b - (ax, ay, az), c - (ax, ay, az)
+        crossed = np.stack([py * qz - pz * qy, pz * qx - px * qz, px * qy - py * qx], axis=1)
+        length = _lengths(crossed)
         result: Floats = np.divide(crossed, length, out=np.zeros_like(crossed), where=length > 0)
     return result
 
 
-def corner_normals(mesh: Mesh, rule: Rule | None = None) -> Floats:
-    """(faces, 3, 3) unit normals in X-Ray's axes, by the file's rule or by ``rule``.
+def _lengths(vectors: Floats) -> Floats:
+    """(n, 1) of ``vectors`` (n, 3)."""
+    result: Floats = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
+    return result
+
+
+def corner_normals(mesh: Mesh, rule: Rule | None = None, sides: Sides | None = None) -> Floats:
+    """(faces, 3, 3) unit normals in X-Ray's axes, by the file's rule or by ``rule``; ``sides`` of the faces, if known.
 
     Raises `ReadError` if faces name points that do not exist.
     """
@@ -139,29 +150,33 @@ def corner_normals(mesh: Mesh, rule: Rule | None = None) -> Floats:
     corners = _points_of(faces)
     if len(corners) and int(corners.max()) >= len(points.positions):
         raise ReadError("faces refer to points that do not exist", file=mesh.label, remedy="Repair it in the editor")
-    rule = rule_of(mesh) if rule is None else rule
+    rule = rule_of(mesh, sides) if rule is None else rule
     stored = mesh.first(Normals)
     if rule is Rule.NORMALS and stored is not None:
         return stored.normals.astype(np.float64)
     flat = face_normals(points.positions, corners)
     groups = groups_of(mesh).astype(np.int64)
     if rule is Rule.MASKS:
-        summed = _summed_masks(corners, groups, flat)
-    else:
-        key = _around(corners, groups) if rule is Rule.EDGES else _grouped(corners, groups)
-        summed = _summed(key, np.repeat(flat, 3, axis=0))[key]
-    return _unit(summed, corners, flat)
+        return _unit(_summed_masks(corners, groups, flat), np.arange(corners.size), corners, flat)
+    around = rule is Rule.EDGES
+    key = _around(sides or Sides(corners), groups) if around else _grouped(corners, groups)
+    return _unit(_summed(key, np.repeat(flat, 3, axis=0)), key, corners, flat)
 
 
-def _unit(summed: Floats, corners: NDArray[np.int64], flat: Floats) -> Floats:
-    """Sums (corners, 3) as unit normals; where they are nothing, the normal of the first face at the point."""
-    length = np.linalg.norm(summed, axis=1, keepdims=True)
-    flat_points = corners.ravel()
-    first = np.zeros(int(flat_points.max()) + 1 if len(flat_points) else 0, np.int64)
-    # Of several written to one place the last stays: backwards, that is the first face.
-    first[flat_points[::-1]] = np.repeat(np.arange(len(corners)), 3)[::-1]
-    result = flat[first[flat_points]]
-    np.divide(summed, length, out=result, where=length >= _SHORTEST)
+def _unit(sums: Floats, key: NDArray[np.int64], corners: NDArray[np.int64], flat: Floats) -> Floats:
+    """(faces, 3, 3) the sum of each corner's ``key`` (corners,) as a unit normal; where it is nothing, the normal of
+    the first face at the point.
+    """
+    length = _lengths(sums)
+    short = length[:, 0] < _SHORTEST
+    result: Floats = np.divide(sums, length, out=np.zeros_like(sums), where=~short[:, None])[key]
+    lost = short[key]
+    if lost.any():
+        points = corners.ravel()
+        first = np.zeros(int(points.max()) + 1, np.int64)
+        # Of several written to one place the last stays: backwards, that is the first face.
+        first[points[::-1]] = np.repeat(np.arange(len(corners)), 3)[::-1]
+        result[lost] = flat[first[points[lost]]]
     return result.reshape(-1, 3, 3)
 
 
@@ -172,15 +187,17 @@ def _summed(key: NDArray[np.int64], values: Floats) -> Floats:
 
 
 def _grouped(corners: NDArray[np.int64], groups: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(corners,) the same number at the same point in the same group; one of its own if flat."""
-    value = np.repeat(groups, 3)
+    """(corners,) the same number, not all in use, at the same point in the same group; one of its own if flat."""
+    points, value = corners.ravel(), np.repeat(groups, 3)
+    width = int(groups.max(initial=0)) + 1
+    if width * (int(points.max(initial=0)) + 1) <= _SPARSE * len(points):
+        return points * width + value
     alone = np.repeat(-1 - np.arange(len(groups)), 3)
-    return numbered_pairs(corners.ravel(), np.where(value == FLAT, alone, value))
+    return numbered_pairs(points, np.where(value == FLAT, alone, value))
 
 
-def _around(corners: NDArray[np.int64], groups: NDArray[np.int64]) -> NDArray[np.int64]:
+def _around(sides: Sides, groups: NDArray[np.int64]) -> NDArray[np.int64]:
     """(corners,) the same number for corners of one point that soft edges join."""
-    sides = _sides(corners)
     back = np.repeat(groups & BACK_FACE, 3)
     soft = np.flatnonzero(~hard_sides(groups.astype(np.uint32)).ravel())
     order = soft[np.lexsort((back[soft], sides.edge[soft]))]

@@ -41,11 +41,11 @@ def _values(entry: IkBone) -> dict[str, Value]:
         "mass": _row(entry.mass),
         "centre_of_mass": entry.centre_of_mass,
     }
-    for axis, (lowest, highest, spring, damping) in zip(AXES, joint.limits, strict=True):
+    for axis, row, negative in zip(AXES, joint.limits, -joint.limits, strict=True):
         limit = f"limit_{axis}."
         # The file has -max and -min of what the editor shows.
-        values |= {limit + "lowest": _row(-highest), limit + "highest": _row(-lowest)}
-        values |= {limit + "spring": _row(spring), limit + "damping": _row(damping)}
+        values[limit + "lowest"], values[limit + "highest"] = negative[1:2], negative[0:1]
+        values[limit + "spring"], values[limit + "damping"] = row[2:3], row[3:4]
     if joint.flags is not None and joint.breaking is not None:
         values["breakable"] = bool(joint.flags & BREAKABLE)
         values |= {"break_force": joint.breaking[:1], "break_torque": joint.breaking[1:]}
@@ -67,20 +67,26 @@ def build(bone: Any, entry: IkBone) -> None:
     properties = bone.motionbridge_xray
     properties.rest_rotation = entry.rotation.tolist()
     properties.rest_offset = entry.offset.tolist()
-    build_physics(bone, entry)
+    build_physics(bone, entry, new=True)
 
 
-def build_physics(bone: Any, entry: IkBone, left_out: Collection[str] = ()) -> None:
-    """Give a bone shape, joint and mass of ``entry``, besides the properties ``left_out``."""
+def build_physics(bone: Any, entry: IkBone, left_out: Collection[str] = (), *, new: bool = False) -> None:
+    """Give a bone shape, joint and mass of ``entry``, besides the properties ``left_out``.
+
+    Of a ``new`` bone all numbers are 0 already.
+    """
     properties = bone.motionbridge_xray
+    holders = {"": properties} | {f"limit_{axis}": getattr(properties, f"limit_{axis}") for axis in AXES}
     for path, value in _values(entry).items():
         if path in left_out:
             continue
-        owner, _, name = path.rpartition(".")
-        holder = getattr(properties, owner) if owner else properties
         if isinstance(value, np.ndarray):
-            value = value.tolist() if len(value) > 1 else float(value[0])
-        setattr(holder, name, value)
+            numbers = value.tolist()
+            if new and not any(numbers):
+                continue
+            value = numbers if len(numbers) > 1 else numbers[0]
+        owner, _, name = path.rpartition(".")
+        setattr(holders[owner], name, value)
 
 
 def gather(bone: Any, base: IkBone, left_out: Collection[str] = ()) -> tuple[IkBone, list[str]]:

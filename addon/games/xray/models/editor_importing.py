@@ -27,7 +27,7 @@ from ....formats.xray import object as editor_model
 from ....formats.xray import skl
 from ....formats.xray.object.chunk_types import TWO_SIDED, Authorship, LodName, ObjectFlags, Surface
 from ....formats.xray.object.mapping import decode_mesh, decode_skeleton
-from ....formats.xray.object.smoothing import Rule, rule_of
+from ....formats.xray.object.smoothing import has_normals
 from ....formats.xray.ogf.chunk_types import UserData
 from ..bones import values as bone_values
 from ..game_tree import GameTree, tree_of
@@ -53,7 +53,7 @@ def import_model(context: Any, path: Path | str, options: ModelImportOptions, re
     surfaces = _Surfaces(model, tree, options, report)
     made = [_build_mesh(mesh, number, surfaces, given) for number, mesh in enumerate(decoded)]
     for shown, mesh, held in zip(made, decoded, model.meshes, strict=len(made) > 0):
-        sharp_mesh.remember(shown.data, mesh, report, normals=rule_of(held) is Rule.NORMALS)
+        sharp_mesh.remember(shown.data, mesh, report, normals=has_normals(held))
     if rig is not None and options.readable_bones:
         show_bones(rig)
     holder = rig or (made[0] if len(made) == 1 else bpy.data.objects.new(path.stem, None))
@@ -61,7 +61,8 @@ def import_model(context: Any, path: Path | str, options: ModelImportOptions, re
     _remember(holder, model, path, data)
     references = find_references([names.decode(name) for name in model.references], tree)
     inside = model.first(skl.Skl) if model.motions else None
-    result = ImportedModel(holder, rig, made, references, inside, hashlib.sha256(data).hexdigest())
+    digest = hashlib.sha256(data).hexdigest() if inside is not None else ""
+    result = ImportedModel(holder, rig, made, references, inside, digest)
     scope.make_current(context, result.objects, holder)
     return result
 

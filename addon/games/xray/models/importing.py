@@ -80,7 +80,8 @@ class ImportedModel:
     meshes: list[Any] = field(default_factory=list)
     references: list[MotionReference] = field(default_factory=list)
     motions: Any = None
-    """Those in the model's own file: a `MotionSet` of the game or a `Skl` of the editor; ``digest`` its SHA-256."""
+    """Those in the model's own file: a `MotionSet` of the game or a `Skl` of the editor; ``digest`` the file's SHA-256,
+    which is empty where there are none."""
     digest: str = ""
 
     @property

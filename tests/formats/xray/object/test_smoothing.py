@@ -13,6 +13,7 @@ from addon.formats.xray import object as editor_model
 from addon.formats.xray.object.mesh_chunks import FLAT, Faces, Points, VertexMapRefs
 from addon.formats.xray.object.smoothing import (
     Rule,
+    Sides,
     contradictions,
     corner_normals,
     face_normals,
@@ -177,6 +178,6 @@ def test_any_faces_with_any_edge_bits(data):
 
 def test_contradictions_are_counted_on_edges_of_two_faces():
     faces = np.array([(0, 1, 2), (1, 0, 3)])
-    assert contradictions(faces, np.array([1, 0], np.uint32)) == 1
-    assert contradictions(faces, np.array([1, 1], np.uint32)) == 0
-    assert contradictions(faces, np.array([2, 0], np.uint32)) == 0  # only one face has that edge
+    assert contradictions(Sides(faces), np.array([1, 0], np.uint32)) == 1
+    assert contradictions(Sides(faces), np.array([1, 1], np.uint32)) == 0
+    assert contradictions(Sides(faces), np.array([2, 0], np.uint32)) == 0  # only one face has that edge
