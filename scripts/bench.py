@@ -360,9 +360,9 @@ MEASURED_OF = {
     MadeFile("level.details", made_details): MOTION_FILE,
 }
 """300 motions of 47 bones and 60 frames; 100 of the editor's; paths of 6 x 200 TCB keys, and of as many Bezier keys
-whose time runs backwards in places; 600 frames of 90 bones; models of Descent 3 as large as the engine takes; hands of the
-X-Ray editor (``MOTIONBRIDGE_CORPUS``: the real ones), 9,200 faces on 42 bones; a cform of 1 000 000 faces, a hom and a som of 200 000; 321 x 321
-slots."""
+whose time runs backwards in places; 600 frames of 90 bones; models of Descent 3 as large as the engine takes; hands of
+the X-Ray editor (the real ones with MOTIONBRIDGE_CORPUS), 9,200 faces on 42 bones; a cform of 1 000 000 faces, a hom
+and a som of 200 000; 321 x 321 slots."""
 
 
 def rows_in_blender() -> list[BlenderRow]:

@@ -17,8 +17,8 @@ from addon.core import rotation, space
 from addon.core.envelope import Behaviour, Envelope, Shape
 from addon.core.model import Clip, Skeleton, Space, VertexWeights
 from addon.formats.xray import anm, cform, details, dm, hom, occluders, omf, skl, som
-from addon.formats.xray.anm import Animation, new_anm
 from addon.formats.xray import object as editor_model
+from addon.formats.xray.anm import Animation, new_anm
 from addon.formats.xray.bones import Bone, decode_bone
 from addon.formats.xray.cform import FACE, Cform, material_bits
 from addon.formats.xray.chunks import Chunk, Section

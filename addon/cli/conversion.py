@@ -28,6 +28,7 @@ class Task:
     backup: bool
     model_cfg: str | None
     skeleton: str | None
+    model: str | None = None
 
 
 @dataclass
@@ -39,7 +40,9 @@ class Outcome:
     refused: bool = False
 
 
-KINDS = ("png", "omf", "skls", "ogf")
+MODEL = "object"
+"""What motions are written into: a file of its own beside the model they are for."""
+KINDS = ("png", "omf", "skls", "ogf", MODEL)
 """What textures, motions and models are converted to, which are suffixes too."""
 
 
@@ -55,13 +58,20 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
         required=True,
         metavar="VERSION",
         help="for .anm: 3, 4 or 5; for .rtm: plain, or 5 (binarised); for .oof: 2300; for textures: png; "
-        "for .skl, .skls and .object: omf; for .omf and .object: skls; for .object: ogf",
+        "for .skl, .skls and .object: omf; for .omf and .object: skls; for .object: ogf; "
+        "for .omf, .skl, .skls and .object: object, with --model",
     )
     target = command.add_mutually_exclusive_group(required=True)
     target.add_argument("-o", "--output", metavar="OUT", help="write the result here; for several files, a folder")
     target.add_argument("--in-place", action="store_true", help="replace each FILE, in one step")
     command.add_argument(
         "--backup", action="store_true", help="keep the old bytes beside it, with .bak added; an existing .bak stays"
+    )
+    command.add_argument(
+        "--model",
+        metavar="OBJECT",
+        help="with --to object: the .object that gets the motions; those of the same name are replaced, "
+        "and everything else keeps its bytes. The result is written to OUT",
     )
     skeleton_choice.add_options(command)
     processes.add_option(command)
@@ -72,7 +82,7 @@ def _convert(chosen: argparse.Namespace) -> int:
     files = list(expanded(chosen.files))
     outputs = _outputs(files, None if chosen.in_place else chosen.output, chosen.to)
     tasks = [
-        Task(file, output, chosen.to, chosen.backup, chosen.model_cfg, chosen.skeleton)
+        Task(file, output, chosen.to, chosen.backup, chosen.model_cfg, chosen.skeleton, chosen.model)
         for file, output in zip(files, outputs, strict=True)
     ]
     refused = 0
@@ -138,7 +148,7 @@ def _convert_one(task: Task, outcome: Outcome) -> None:
     data, found, document, report = opened(task.file)
     outcome.complaints += [f"{task.file}: {line}" for line in Report(report.warnings).lines()]
     told = Report()
-    rendering = found.renderings.get(task.to)
+    rendering = _into_model(task, found) if task.to == MODEL else found.renderings.get(task.to)
     if rendering is not None:
         _render(task, rendering, document, told, outcome)
         return
@@ -174,6 +184,24 @@ def _conversion(task: Task, found: Format, told: Report) -> Callable[[Any, Repor
         file=task.file,
         remedy=f"Known: {known}" if known else "This format has one version",
     )
+
+
+def _into_model(task: Task, found: Format) -> Callable[[Any, Report], list[bytes]]:
+    """What writes the motions of a file into the model that the user names."""
+    into = found.into_model
+    if into is None:
+        raise WriteError(f"{found.title} ({found.name}) holds no motions of X-Ray", remedy="Choose a motion file")
+    if task.model is None:
+        raise WriteError("motions are written into a model", remedy="Name an .object with --model")
+    _, kind, target, read = opened(task.model)
+    if kind.name != MODEL:
+        raise WriteError(f"this is not an .object, but {kind.title}", file=task.model, remedy="Name an .object")
+
+    def write(document: Any, report: Report) -> list[bytes]:
+        report.include(Report(read.warnings))
+        return [kind.module.write(into(document, target, report))]
+
+    return write
 
 
 def _render(

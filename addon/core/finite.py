@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import math
 from typing import Any
 
@@ -15,6 +14,8 @@ from .report import Report
 _WITHOUT_FLOATS = {"int", "int | None", "bool", "str", "bytes", "list[bytes]", "list[str]"}
 """Declarations of fields; modules of dataclasses postpone their annotations, which are texts then."""
 _FEW = 64
+_FIELDS: dict[type, tuple[str, ...]] = {}
+"""What was found for each type: asking a dataclass takes longer than looking at its numbers."""
 NOT_FINITE = "NaN or infinite values, exported unchanged unless edited"
 
 
@@ -74,9 +75,10 @@ def count_not_finite(value: Any) -> int:
     return count
 
 
-@functools.cache
 def _fields_of(kind: type) -> tuple[str, ...]:
     """The fields of a dataclass that may hold floats, as declared; none of other types."""
-    if not dataclasses.is_dataclass(kind):
-        return ()
-    return tuple(part.name for part in dataclasses.fields(kind) if part.type not in _WITHOUT_FLOATS)
+    found = _FIELDS.get(kind)
+    if found is None:
+        listed = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ()
+        found = _FIELDS[kind] = tuple(part.name for part in listed if part.type not in _WITHOUT_FLOATS)
+    return found

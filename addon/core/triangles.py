@@ -181,8 +181,8 @@ def _packed(rows: NDArray[Any]) -> NDArray[np.int64] | None:
     # Column by column: along rows of a few numbers it takes twenty times as long.
     lowest, highest = [int(column.min()) for column in rows.T], [int(column.max()) for column in rows.T]
     widths = [high - low + 1 for low, high in zip(lowest, highest, strict=True)]
-    farthest = max(-min(lowest), max(highest))
-    if max(farthest, prod(widths)).bit_length() + len(rows).bit_length() > _MOST_BITS:
+    largest = max(-min(lowest), *highest, prod(widths))
+    if largest.bit_length() + len(rows).bit_length() > _MOST_BITS:
         return None
     key = np.zeros(len(rows), np.int64)
     for column, low, width in zip(rows.T, lowest, widths, strict=True):

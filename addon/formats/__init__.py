@@ -85,6 +85,12 @@ class Format(NamedTuple):
         return self._table("ALONG_SKELETON")
 
     @property
+    def into_model(self) -> Callable[[Any, Any, Report], Any] | None:
+        """What puts its motions into a model of X-Ray's editor (`renderings`); None of formats without such motions."""
+        found: Mapping[str, Any] = import_module(f"{__name__}.renderings").INTO_MODELS
+        return found.get(self.name)
+
+    @property
     def renderings(self) -> Mapping[str, Callable[[Any, Report], list[bytes]]]:
         """What it can be written as, by the suffix of that (`renderings`)."""
         found: Mapping[str, Mapping[str, Any]] = import_module(f"{__name__}.renderings").RENDERINGS

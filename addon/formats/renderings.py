@@ -37,6 +37,18 @@ def _game_model(document: Object, report: Report) -> list[bytes]:
     return [ogf.write(model_conversion.game_model(document, "", model_conversion.Making(), report))]
 
 
+def _game_motions_into(document: omf.Omf, target: Object, report: Report) -> Object:
+    return motion_conversion.into_model(motion_conversion.editor_motions(document, report).motions, target, report)
+
+
+def _editor_motions_into(document: skl.Skl, target: Object, report: Report) -> Object:
+    return motion_conversion.into_model(document.motions, target, report)
+
+
+def _inside_motions_into(document: Object, target: Object, report: Report) -> Object:
+    return motion_conversion.into_model(document.model.motions, target, report)
+
+
 RENDERINGS: Mapping[str, Mapping[str, Rendering]] = {
     "ogf_image": {"png": ogf_image.as_png},
     "omf": {"skls": _editor_motions},
@@ -44,3 +56,10 @@ RENDERINGS: Mapping[str, Mapping[str, Rendering]] = {
     "object": {"skls": _motions_inside, "omf": _game_motions_inside, "ogf": _game_model},
 }
 """By the name of the format (`formats.FORMATS`), then by the suffix of what comes out."""
+
+INTO_MODELS: Mapping[str, Callable[[Any, Object, Report], Object]] = {
+    "omf": _game_motions_into,
+    "skl": _editor_motions_into,
+    "object": _inside_motions_into,
+}
+"""By the name of the format: its motions into a model of the editor."""

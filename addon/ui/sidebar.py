@@ -17,7 +17,7 @@ from .bases import BlenderPanel
 from .bone_display import draw_bone_display
 from .layouts import SIDEBAR, paragraph
 from .menus import GAME_MENUS
-from .target import active_action, active_model, active_rig
+from .target import active_action, active_model, active_rig, checked_editor_model_of
 from .translations import shown
 
 
@@ -93,7 +93,9 @@ class ImportPanel(MotionbridgePanel):
     def draw(self, context: Any) -> None:
         """A menu for each game, the mesh, the last report."""
         layout = self.layout
-        if not is_of_a_game(context) and any(_is_remembered(shown) for shown in context.scene.objects):
+        if checked_editor_model_of(context) is not None:
+            paragraph(layout, shown("Editor model: see Properties > Object"), SIDEBAR, "INFO")
+        elif not is_of_a_game(context) and any(_is_remembered(shown) for shown in context.scene.objects):
             paragraph(layout, shown("Select an imported object to see its panels"), SIDEBAR, "INFO")
         column = layout.column(align=True)
         for menu in GAME_MENUS:

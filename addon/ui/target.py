@@ -132,6 +132,17 @@ def editor_model_of(context: Any) -> Any:
     return shown
 
 
+def checked_editor_model_of(context: Any) -> Any:
+    """`editor_model_of`, or the new model that the active object is part of: below it or deformed by it; or None."""
+    found = editor_model_of(context) or active_rig(context) or context.view_layer.objects.active
+    while found is not None:
+        model = found.motionbridge_editor_model
+        if model.is_model or model.is_made:
+            return found
+        found = found.parent
+    return None
+
+
 def editor_model_to_export(context: Any, collection: str) -> Any:
     """The object that an export of an editor's model means. Raises `WriteError`.
 

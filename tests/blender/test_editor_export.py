@@ -13,7 +13,7 @@ from addon.core.report import Report
 from addon.formats.xray import bones as bone_files
 from addon.formats.xray import object as editor_model
 from addon.formats.xray.object.checks import problems
-from addon.formats.xray.object.chunk_types import DYNAMIC, ObjectFlags
+from addon.formats.xray.object.chunk_types import DYNAMIC, ExportScale, ObjectFlags
 from addon.formats.xray.object.mesh_chunks import (
     Box,
     Faces,
@@ -277,13 +277,15 @@ def test_texts_of_the_panel(samples):
     properties.shown_flags = {"DYNAMIC", "HIGH_QUALITY"}
     properties.user_data = "[other]\r\n"
     properties.lod = "lod\\weapon"
+    properties.scale = 2.5
     properties.references[0].name = "actors\\weapon"
     properties.parts[0].name = "all"
     after, plan = exported(found)
     assert after.first(ObjectFlags).flags == DYNAMIC | 0x40
+    assert after.first(ExportScale).scale == 2.5
     assert after.references == [b"actors\\weapon"]
     assert after.parts[0].name == b"all"
-    assert plan.changes.lines == ["flags", "user data", "LOD", "motion references", "bone parts"]
+    assert plan.changes.lines == ["flags", "user data", "LOD", "export scale", "motion references", "bone parts"]
 
 
 def test_bones_at_rest_and_their_shapes(samples):

@@ -4,13 +4,16 @@ from dataclasses import replace
 
 import bpy
 import numpy as np
+import pytest
 
 from addon.blender import compat
 from addon.core.report import Report
 from addon.formats.xray import object as editor_model
 from addon.formats.xray import skl
 from addon.formats.xray.object.mesh_chunks import Points
+from addon.games.xray.models.editor_making import find_problems_of_new
 from tests.blender.test_ui import refusal
+from tests.real_files import corpus_files
 
 
 def imported(samples, tmp_path):
@@ -147,7 +150,133 @@ def test_the_check_selects_what_editors_refuse(samples, tmp_path):
     assert [one.index for one in shown.data.vertices if one.select] == [7]
 
 
+def new_mesh(name="box"):
+    """A mesh of two triangles, the second without area, with a material; active."""
+    data = bpy.data.meshes.new(name)
+    data.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0), (2, 0, 0)], [], [(0, 1, 2), (0, 1, 3)])
+    data.uv_layers.new(name="UVMap")
+    data.materials.append(bpy.data.materials.new("skin"))
+    shown = bpy.data.objects.new(name, data)
+    bpy.context.scene.collection.objects.link(shown)
+    bpy.context.view_layer.objects.active = shown
+    return shown
+
+
+def selected(shown):
+    bpy.ops.object.mode_set(mode="OBJECT")
+    return [one.index for one in shown.data.polygons if one.select], [
+        one.index for one in shown.data.vertices if one.select
+    ]
+
+
+def test_a_mesh_that_never_was_a_file_is_checked_before_it_is_exported(tmp_path):
+    shown = new_mesh()
+    assert not bpy.ops.motionbridge.editor_model_check.poll()
+    assert bpy.ops.motionbridge.new_game_model() == {"FINISHED"}
+    assert not bpy.ops.motionbridge.new_game_model.poll()
+    assert bpy.ops.motionbridge.editor_model_check() == {"FINISHED"}
+    assert bpy.context.mode == "EDIT_MESH"
+    assert selected(shown)[0] == [1]
+    shown.data.materials.clear()
+    assert bpy.ops.motionbridge.editor_model_check(number=0) == {"FINISHED"}
+    assert selected(shown)[0] == [0, 1]  # no surface
+    path = tmp_path / "box.object"
+    assert bpy.ops.export_scene.xray_object(filepath=str(path)) == {"FINISHED"}
+    assert len(model_at(path).meshes) == 1
+
+
+def test_a_rig_that_never_was_a_file_is_checked_with_the_meshes_that_it_deforms():
+    shown, bone_mesh = new_mesh(), new_mesh("lid")
+    rig = bpy.data.objects.new("rig", bpy.data.armatures.new("rig"))
+    bpy.context.scene.collection.objects.link(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    rig.data.edit_bones.new("root").tail = (0, 0, 1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for one in (shown, bone_mesh):
+        one.data.clear_geometry()
+        one.data.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
+        one.data.uv_layers.new(name="UVMap")
+    shown.modifiers.new("Armature", "ARMATURE").object = rig  # deformed, not parented
+    shown.vertex_groups.new(name="root").add([0, 1], 1.0, "REPLACE")
+    bone_mesh.parent, bone_mesh.parent_type, bone_mesh.parent_bone = rig, "BONE", "root"
+    bpy.context.view_layer.objects.active = shown
+    assert bpy.ops.motionbridge.new_game_model() == {"FINISHED"}
+    assert rig.motionbridge_editor_model.is_made
+    assert bpy.ops.motionbridge.editor_model_check() == {"FINISHED"}
+    # What hangs on a bone follows it without weights; of the deformed mesh one vertex does not.
+    assert selected(shown)[1] == [2]
+    shown.vertex_groups[0].add([2], 1.0, "REPLACE")
+    bpy.context.view_layer.objects.active = rig
+    assert bpy.ops.motionbridge.editor_model_check() == {"FINISHED"}
+    assert bpy.context.mode == "OBJECT"
+
+
+def test_an_armature_without_meshes_is_a_finding():
+    rig = bpy.data.objects.new("rig", bpy.data.armatures.new("rig"))
+    bpy.context.scene.collection.objects.link(rig)
+    assert [one.problem.sentence for one in find_problems_of_new(bpy.context, rig, Report())] == [
+        "the model has no mesh"
+    ]
+
+
 def test_nothing_to_export_is_refused():
     assert not bpy.ops.export_scene.xray_object.poll()
     assert not bpy.ops.motionbridge.editor_model_save_back.poll()
     assert not bpy.ops.motionbridge.editor_model_check.poll()
+
+
+def three_motions(path, copy):
+    """The real model ``path`` at ``copy``, with each motion inside three times; its document."""
+    document = editor_model.read(path.read_bytes(), path.name, Report())
+    model = document.model
+    held = [replace(one, name=one.name + number) for number in (b"", b"_2", b"_3") for one in model.motions]
+    document = document.with_model(model.with_motions(skl.new_skls(held)))
+    copy.write_bytes(editor_model.write(document))
+    return document
+
+
+def chunks_of(model):
+    """The bytes of each chunk, motions left out."""
+    return [(one.chunk.id, bytes(one.chunk.body)) for one in model.sections if not isinstance(one.value, skl.Skl)]
+
+
+def with_motions_inside(found):
+    """Whether a parameter of `corpus_files` is a model with motions, or stands for a missing corpus."""
+    (path,) = found.values
+    return path is None or model_at(path).motions
+
+
+@pytest.mark.parametrize("often", [1, 3])
+@pytest.mark.parametrize("real", list(filter(with_motions_inside, corpus_files("object"))))
+def test_of_the_motions_inside_a_real_model_only_the_edited_one_changes(real, often, tmp_path):
+    held = model_at(real).motions
+    path, copy = tmp_path / real.name, tmp_path / "copy.object"
+    if often == 3:
+        held = three_motions(real, path).model.motions
+    else:
+        path.write_bytes(real.read_bytes())
+    before = model_at(path)
+    assert bpy.ops.import_scene.xray_object(filepath=str(path), textures=False) == {"FINISHED"}
+    assert len(bpy.data.actions) == len(held)
+    assert bpy.ops.export_scene.xray_object(filepath=str(copy)) == {"FINISHED"}
+    assert copy.read_bytes() == path.read_bytes()
+    edited = held[len(held) // 2].label
+    action = next(one for one in bpy.data.actions if one.motionbridge_motion.motion_name == edited)
+    curve = next(one for one in compat.curve_bag(action).fcurves if one.data_path.endswith("location"))
+    for key in curve.keyframe_points:
+        key.co.y += 0.5
+        key.handle_left.y += 0.5
+        key.handle_right.y += 0.5
+    assert bpy.ops.export_scene.xray_object(filepath=str(copy)) == {"FINISHED"}
+    after = model_at(copy)
+    assert chunks_of(after) == chunks_of(before)
+    assert [one.label for one in after.motions] == [one.label for one in held]
+    differ = [one.label for one, other in zip(held, after.motions, strict=True) if bytes_of(one) != bytes_of(other)]
+    assert differ == [edited]
+    (now,) = (one for one in after.motions if one.label == edited)
+    (then,) = (one for one in held if one.label == edited)
+    tracks = zip(then.tracks, now.tracks, strict=True)
+    assert (
+        sum(bytes_of(replace(then, tracks=[one])) != bytes_of(replace(then, tracks=[two])) for one, two in tracks) == 1
+    )

@@ -18,10 +18,12 @@ from ...core.errors import WriteError
 from ...core.finite import warn_not_finite
 from ...core.model import Clip, Space
 from ...core.report import Report
+from ...core.text import said_of
 from .bones import Part
 from .channels import NAMES
 from .envelopes import PACKED, StoredEnvelope
 from .marks import decode_marks
+from .object.document import Object
 from .omf.codec import numbered
 from .omf.document import (
     FRAMES_PER_SECOND,
@@ -159,6 +161,27 @@ def editor_motions(document: Omf, report: Report) -> Skl:
             )
         )
     return new_skls(made)
+
+
+def into_model(motions: Sequence[SkeletalMotion], target: Object, report: Report) -> Object:
+    """The object ``target`` with these motions inside: those of the same name are replaced, others added behind.
+
+    Raises `WriteError` if there are none, if the object has no bones, or if its own motions are damaged.
+    """
+    model = target.model
+    if not motions:
+        raise WriteError("there are no motions", remedy="Choose a file with motions")
+    if not model.bones:
+        raise WriteError("the object has no bones, so no motions", remedy="Choose an object with bones")
+    bones = {bone.name.lower() for bone in model.bones}
+    for motion in motions:
+        strange = [name for name in bone_names(motion) if name.lower() not in bones]
+        if strange:
+            told = said_of(len(strange), "bones", "are not in the object")
+            report.warn(told, f"{motion.label}: {', '.join(strange)}")
+    new = {motion.name.lower(): motion for motion in motions}
+    kept = [new.pop(motion.name.lower(), motion) for motion in model.motions]
+    return target.with_model(model.with_motions(new_skls([*kept, *new.values()])))
 
 
 def _tracks(clip: Clip) -> list[BoneTrack]:

@@ -31,7 +31,12 @@ from ..operation import Operation, Outcome
 from ..options import options_from, properties_from
 from ..preferences import model_options
 from ..save_back import SaveBackOntoImported, change_text
-from ..target import active_rig, editor_model_of, editor_model_to_export
+from ..target import (
+    active_rig,
+    checked_editor_model_of,
+    editor_model_of,
+    editor_model_to_export,
+)
 from ..translations import said
 from .models import MOTION_ITEMS, PropertiesPanel, draw_references, draw_user_data, import_motions
 from .motion_choices import EditorMotionChoices, rest_is_edited
@@ -150,13 +155,13 @@ class MOTIONBRIDGE_OT_editor_model_check(Check, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        """The active object is part of a model."""
+        """The active object is part of a model, or of what becomes one."""
         cls.poll_message_set("The active object is not part of an X-Ray editor model")
-        return _checked(context) is not None
+        return checked_editor_model_of(context) is not None
 
     def find(self, context: Any, report: Report) -> tuple[Any, list[Any]]:
         """Of the model, imported or new."""
-        holder = _checked(context)
+        holder = checked_editor_model_of(context)
         if holder.motionbridge_editor_model.is_model:
             return holder, editor_exporting.find_problems(holder, report)
         return holder, game_making.find_problems(context, holder, report)
@@ -214,15 +219,6 @@ class MOTIONBRIDGE_OT_take_over_xray(Operation, BlenderOperator):
         return Outcome(said("Taken over: bones {}, materials {}, motions {}, motion references {}").format(*words))
 
 
-def _checked(context: Any) -> Any:
-    """The imported model that the active object is part of, else the new one."""
-    found = editor_model_of(context)
-    if found is not None:
-        return found
-    holder = _holder(context)
-    return holder if holder is not None and holder.motionbridge_editor_model.is_made else None
-
-
 def _holder(context: Any) -> Any:
     """The active armature, or the topmost object above the active one."""
     found = active_rig(context) or context.view_layer.objects.active
@@ -253,18 +249,18 @@ class MOTIONBRIDGE_PT_editor_model(PropertiesPanel, BlenderPanel):
             column = layout.column(align=True)
             column.operator("motionbridge.editor_model_save_back", icon="FILE_TICK")
             column.operator("motionbridge.editor_model_normals", icon="NORMALS_VERTEX_FACE")
-            column.operator("motionbridge.editor_model_check", icon="VIEWZOOM")
-            draw_last_check(layout, holder)
         else:
             column = layout.column(align=True)
             column.operator("export_scene.xray_ogf", icon="EXPORT")
             column.operator("export_scene.xray_object", icon="EXPORT")
             column.operator("motionbridge.fit_shapes", icon="CUBE")
-            column.operator("motionbridge.editor_model_check", icon="VIEWZOOM")
-            draw_last_check(layout, holder)
-        layout.grid_flow(columns=2, align=True, even_columns=True).prop(model, "shown_flags")
+        column.operator("motionbridge.editor_model_check", icon="VIEWZOOM")
+        draw_last_check(layout, holder)
+        # One below the other: beside each other the longer names are cut off in a narrow editor.
+        layout.column(align=True).prop(model, "shown_flags")
         column = self.fields()
         column.prop(model, "lod")
+        column.prop(model, "scale")
         people = column.column(align=True)
         people.enabled = False
         people.prop(model, "creator")

@@ -135,6 +135,63 @@ def test_on_the_command_line(run, samples, tmp_path):
     assert [motion.label for motion in again.motions] == ["fire"]
 
 
+def motions_in(path):
+    document = read(editor_model if path.suffix == ".object" else skl, path.read_bytes(), path.name)
+    return document.model.motions if path.suffix == ".object" else document.motions
+
+
+def test_motions_into_a_model_replace_those_of_their_name_and_no_other_byte_changes(run, samples, tmp_path):
+    model, out = samples / "weapon.object", tmp_path / "out.object"
+    assert run("convert", model, "--to", "skls", "-o", tmp_path / "same.skls") == (0, "")
+    to_model = ("--to", "object", "--model", model, "-o", out)
+    assert run("convert", tmp_path / "same.skls", *to_model) == (0, "")
+    assert out.read_bytes() == model.read_bytes()
+    assert run("convert", model, *to_model) == (0, "")
+    assert out.read_bytes() == model.read_bytes()
+    assert run("convert", samples / "weapon.omf", *to_model)[0] == 0
+    held, (fire,) = motions_in(out), motions_in(model)
+    listed = read(omf, (samples / "weapon.omf").read_bytes(), "a").motion_set.parameters.definitions
+    assert [motion.name for motion in held] == [b"fire", *(one.name for one in listed if one.name != b"fire")]
+    assert run("convert", out, "--to", "omf", "-o", tmp_path / "back.omf")[0] == 0
+    before, after = (read(editor_model, path.read_bytes(), "a").model for path in (model, out))
+    kept = [[bytes(one.chunk.body) for one in found.sections if one.chunk.id != 0x916] for found in (before, after)]
+    assert kept[0] == kept[1]
+    assert fire.label == "fire"
+
+
+def test_what_motions_cannot_be_written_into_is_refused(run, samples, tmp_path):
+    out = tmp_path / "out.object"
+    source = samples / "weapon.omf"
+    assert "Name an .object with --model" in run("convert", source, "--to", "object", "-o", out)[1]
+    status, err = run("convert", source, "--to", "object", "--model", samples / "weapon.ogf", "-o", out)
+    assert (status, "not an .object" in err) == (2, True)
+    status, err = run("convert", samples / "camera.anm", "--to", "object", "--model", source, "-o", out)
+    assert (status, "holds no motions of X-Ray" in err) == (2, True)
+    status, err = run("convert", source, "--to", "object", "--model", samples / "weapon.object", "--in-place")
+    assert (status, "does not replace it" in err) == (2, True)
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("file", corpus_files("omf", "skl", "skls"))
+def test_real_motion_files_in_each_direction(run, samples, file, tmp_path):
+    """Into a model and out of it again: what comes out is what the file itself is converted to."""
+    model, back = tmp_path / "model.object", tmp_path / "back.skls"
+    status, err = run("convert", file, "--to", "object", "--model", samples / "weapon.object", "-o", model)
+    direct = tmp_path / "direct.skls"
+    if file.suffix == ".omf":
+        assert run("convert", file, "--to", "skls", "-o", direct)[0] == status
+    else:
+        direct = file
+    if status:
+        assert err
+        assert not model.exists()
+        return
+    assert run("convert", model, "--to", "skls", "-o", back)[0] == 0
+    assert [one.name for one in motions_in(back)][1:] == [one.name for one in motions_in(direct)]
+    ones, others = motions_in(back)[1:], motions_in(direct)
+    assert [skl.write(skl.new_skls([one])) for one in ones] == [skl.write(skl.new_skls([one])) for one in others]
+
+
 def test_an_object_without_motions_is_refused(run, samples, tmp_path):
     document = read(editor_model, (samples / "weapon.object").read_bytes(), "a")
     sections = [section for section in document.model.sections if not isinstance(section.value, skl.Skl)]

@@ -19,7 +19,7 @@ from ....core.report import Report
 from ....core.text import said_of
 from ..bones import Bone, Placement, Version
 from .document import Mesh, Model
-from .mesh_chunks import FLAT, UV, WEIGHT, Faces, Points, SurfacesOfFaces, VertexMap, VertexMapRefs
+from .mesh_chunks import FLAT, UV, WEIGHT, Faces, Points, SurfacesOfFaces, VertexMapRefs
 from .smoothing import BACK_FACE, Rule, Sides, corner_normals, groups_of, hard_sides, rule_of
 
 Indices = NDArray[np.int64]

@@ -89,9 +89,9 @@ def rule_of_groups(mesh: Mesh, sides: Sides | None = None) -> Rule:
     if faces is None:
         return Rule.EDGES
     groups = groups_of(mesh)
-    if (groups[groups != FLAT] <= _HIGHEST_BITS).all():
-        if not contradictions(sides if sides is not None else Sides(_points_of(faces)), groups):
-            return Rule.EDGES
+    may_be_bits = (groups[groups != FLAT] <= _HIGHEST_BITS).all()
+    if may_be_bits and not contradictions(sides if sides is not None else Sides(_points_of(faces)), groups):
+        return Rule.EDGES
     flags = mesh.first(MeshFlags)
     return Rule.MASKS if flags is not None and flags.flags & MASKS else Rule.GROUPS
 

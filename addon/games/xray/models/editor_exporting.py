@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,8 @@ from ....blender.properties import keep, kept
 from ....core import files, names, space
 from ....core.changes import Changes
 from ....core.errors import WriteError
-from ....core.model import Domain, PolygonMesh
+from ....core.finite import as_in_file
+from ....core.model import Domain, PolygonMesh, VertexWeights
 from ....core.problems import whole
 from ....core.report import Report
 from ....core.text import counted_plural, said_of
@@ -34,6 +36,7 @@ from ....formats.xray.object import findings
 from ....formats.xray.object.checks import problems
 from ....formats.xray.object.chunk_types import (
     TWO_SIDED,
+    ExportScale,
     LodName,
     NumberedParts,
     ObjectFlags,
@@ -164,14 +167,16 @@ def _remember_motions(properties: Any, path: str, motions: Any) -> None:
     keep(properties, "document", editor_model.write(base.with_model(base.model.with_motions(motions))))
 
 
-def find_problems(holder: Any, report: Report) -> list[Offending]:
-    """What editors or the game would not take of a model, its meshes first."""
+def find_problems(holder: Any, report: Report, found_meshes: Sequence[Any] | None = None) -> list[Offending]:
+    """What editors or the game would not take of a model, its meshes first: ``found_meshes`` of a new one."""
     none = np.zeros(0, np.int64)
     bones = bone_properties.bones_in_order(holder) if holder.type == "ARMATURE" else None
     found: list[Offending] = []
-    for shown in _meshes_of(holder):
+    for shown in _meshes_of(holder) if found_meshes is None else found_meshes:
         mesh, faces = sharp_mesh.gather(shown, {})
         _rename(mesh, shown, holder)
+        if found_meshes is not None:
+            follow_parent(mesh, shown, holder)
         for problem in findings.find_problems(mesh, bones):
             if problem.domain is Domain.FACE:
                 chosen = np.unique(faces[problem.elements]).astype(np.int64)
@@ -367,6 +372,17 @@ def gather(shown: Any, holder: Any, report: Report) -> PolygonMesh:
     return mesh
 
 
+def follow_parent(mesh: PolygonMesh, shown: Any, holder: Any) -> None:
+    """Let all vertices of a mesh without weights follow the bone that its object is parented to."""
+    if shown.parent != holder or shown.parent_type != "BONE" or mesh.weights is not None:
+        return
+    count = len(mesh.positions)
+    mesh.groups = [bone_properties.game_name(holder.data.bones[shown.parent_bone])]
+    mesh.weights = VertexWeights(
+        np.arange(count, dtype=np.int32), np.zeros(count, np.int32), np.ones(count, np.float32)
+    )
+
+
 def _rename(mesh: PolygonMesh, shown: Any, holder: Any) -> None:
     """Let groups have the game's names of bones, and materials those of surfaces."""
     mesh.materials = [
@@ -500,6 +516,13 @@ def _with_texts(properties: Any, model: Model, changes: Changes) -> Model:
     if properties.lod != (names.decode(lod.name) if lod is not None else ""):
         model = _with_value(model, lod, LodName(names.encode(properties.lod)), 0x925)
         changes.lines.append("LOD")
+    scale = model.first(ExportScale)
+    stored = scale.scale if scale is not None else np.float32(1)
+    # NaN stays what it is: Blender shows it as it is stored.
+    if not np.array_equal(as_in_file(np.float32(properties.scale), stored), stored, equal_nan=True):
+        made = ExportScale(np.float32(properties.scale), scale.adjust_mass if scale is not None else 0)
+        model = _with_value(model, scale, made, 0x927)
+        changes.lines.append("export scale")
     wanted = [entry.name for entry in properties.references]
     if wanted != [names.decode(name) for name in model.references]:
         model = _with_references(model, wanted)

@@ -25,7 +25,7 @@ from ....core.report import Report
 from ....formats.xray import bones as bone_files
 from ....formats.xray import object as editor_model
 from ....formats.xray import skl
-from ....formats.xray.object.chunk_types import TWO_SIDED, Authorship, LodName, ObjectFlags, Surface
+from ....formats.xray.object.chunk_types import TWO_SIDED, Authorship, ExportScale, LodName, ObjectFlags, Surface
 from ....formats.xray.object.mapping import decode_mesh, decode_skeleton
 from ....formats.xray.object.smoothing import has_normals
 from ....formats.xray.ogf.chunk_types import UserData
@@ -143,9 +143,11 @@ def _remember(holder: Any, model: editor_model.Model, path: Path, data: bytes) -
     for name in model.references:
         properties.references.add().name = names.decode(name)
     flags, user_data = model.first(ObjectFlags), model.first(UserData)
-    lod, author = model.first(LodName), model.first(Authorship)
+    lod, author, scale = model.first(LodName), model.first(Authorship), model.first(ExportScale)
     properties.flags = f"{flags.flags:#x}" if flags is not None else ""
     properties.user_data = names.decode(user_data.text) if user_data is not None else ""
+    if scale is not None:
+        properties.scale = scale.scale
     properties.lod = names.decode(lod.name) if lod is not None else ""
     properties.creator = names.decode(author.creator) if author is not None else ""
     properties.modifier = names.decode(author.modifier) if author is not None else ""

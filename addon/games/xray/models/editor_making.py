@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from ....blender import armature
+from ....blender.mesh import Offending
 from ....core import names, space
 from ....core.changes import Changes
 from ....core.errors import WriteError
-from ....core.model import PolygonMesh, VertexWeights
+from ....core.problems import whole
 from ....core.report import Report
 from ....formats.xray import bones as bone_files
 from ....formats.xray import object as editor_model
@@ -30,6 +31,7 @@ from ....formats.xray.object.chunk_types import (
     DYNAMIC,
     ActorTransform,
     Authorship,
+    ExportScale,
     LodName,
     ObjectFlags,
     Surface,
@@ -44,7 +46,15 @@ from ....formats.xray.ogf.chunk_types import BOX, MotionReferences, MotionRefere
 from ....formats.xray.ogf.skeleton import NEW_BONE_MATERIAL, new_entry
 from ..bones import properties as bone_properties
 from ..options import EditorModelExportOptions, Sdk, SkeletalExportOptions
-from .editor_exporting import gather, materials_by_surface, new_bone, placement, surface_of
+from .editor_exporting import (
+    find_problems,
+    follow_parent,
+    gather,
+    materials_by_surface,
+    new_bone,
+    placement,
+    surface_of,
+)
 from .editor_motions import ModelPlan, with_motions
 from .editor_properties import flags_of
 from .properties import remembered
@@ -113,6 +123,16 @@ def meshes_for(context: Any, holder: Any) -> list[Any]:
     return [shown for shown in dict.fromkeys(below) if shown.type == "MESH"]
 
 
+def find_problems_of_new(context: Any, holder: Any, report: Report) -> list[Offending]:
+    """What editors or the game would not take of the model that ``holder`` would become, its meshes first."""
+    shown = meshes_for(context, holder)
+    found = find_problems(holder, report, shown)
+    if not shown:
+        none = np.zeros(0, np.int64)
+        found.append(Offending(holder, whole("the model has no mesh", "Parent meshes to it"), none, none))
+    return found
+
+
 def _bones(rig: Any, report: Report) -> list[bone_files.Bone]:
     now = armature.rest_of(rig, space.XRAY_ROOT_FRAME)
     place = {bone: number for number, bone in enumerate(now.bones)}
@@ -148,22 +168,12 @@ def _mesh(shown: Any, holder: Any, model: Model, rule: Rule, report: Report) -> 
     mesh.attributes = {}
     if shown.data.has_custom_normals and rule is not Rule.NORMALS:
         report.note("custom normals are not written: the editor computes them from sharp edges", shown.name)
-    if shown.parent == holder and shown.parent_type == "BONE" and mesh.weights is None:
-        _follow(mesh, bone_properties.game_name(holder.data.bones[shown.parent_bone]))
+    follow_parent(mesh, shown, holder)
     if not model.bones:
         mesh.groups, mesh.weights = [], None
     elif holder.type != "ARMATURE":
         _follow(mesh, ONLY_BONE)
     return encode_new_mesh(mesh, model, rule, report)
-
-
-def _follow(mesh: PolygonMesh, bone: str) -> None:
-    """Let all vertices follow a bone."""
-    count = len(mesh.positions)
-    mesh.groups = [bone]
-    mesh.weights = VertexWeights(
-        np.arange(count, dtype=np.int32), np.zeros(count, np.int32), np.ones(count, np.float32)
-    )
 
 
 def _surface_names(mesh: Mesh) -> set[str]:
@@ -231,4 +241,6 @@ def _model(
         part = bone_files.Part(b"default", [names.encode(bone.name) for bone in bones])
         numbered += [(0x923, bone_files.Parts([part])), (0x920, ActorTransform(np.zeros((2, 3), np.float32)))]
     numbered.append((0x922, Authorship(creator, now, AUTHOR, now)))
+    if own.scale != 1.0:
+        numbered.append((0x927, ExportScale(np.float32(own.scale), 0)))
     return Model([Section(Chunk(number, b""), value) for number, value in numbered])

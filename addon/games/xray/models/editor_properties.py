@@ -3,7 +3,15 @@
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, PointerProperty, StringProperty
+from bpy.props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumProperty,
+    FloatProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
 
 from ....blender.properties import AddedProperties, bytes_property, seal_property
 from ..motions.properties import Partition
@@ -58,6 +66,11 @@ class EditorModelProperties(bpy.types.PropertyGroup):
     )
     user_data: StringProperty(name="User Data", description="Settings of the model in ini format")
     lod: StringProperty(name="LOD", description="Object that replaces the model at a distance")
+    scale: FloatProperty(
+        name="Export Scale",
+        description="The Hybrid editor multiplies positions by this when it exports the model for the game",
+        default=1.0,
+    )
     creator: StringProperty(name="Creator", description="Who made the object")
     modifier: StringProperty(name="Modifier", description="Who changed the object last")
     references: CollectionProperty(type=MotionReferenceProperties)

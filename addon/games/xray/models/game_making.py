@@ -177,7 +177,7 @@ def _fit(bone: Any, kind: str, points: Floats) -> tuple[float, Floats]:
 
 def find_problems(context: Any, holder: Any, report: Report) -> list[Offending]:
     """What editors or the game would not take, with what a new model often lacks: scales, textures, shapes."""
-    found = editor_exporting.find_problems(holder, report)
+    found = editor_making.find_problems_of_new(context, holder, report)
     shown = editor_making.meshes_for(context, holder)
     for one in dict.fromkeys((holder, *shown)):
         found += [_whole(one, *words) for words in _object_problems(one)]
