@@ -40,6 +40,14 @@ def test_made_files_of_a_level_are_true_and_have_so_many_faces(suffix, make):
         assert make(faces) == data
 
 
+def test_made_hands_are_a_true_model(monkeypatch):
+    monkeypatch.delenv("MOTIONBRIDGE_CORPUS", raising=False)
+    data = bench_files.made_editor_model()
+    verdict = verify(data, "hands.object")
+    assert (verdict.status, verdict.warnings) == (Status.IDENTICAL, ())
+    assert bench_files.made_editor_model() == data
+
+
 @pytest.mark.parametrize("corners", [3, 4])
 def test_a_made_model_is_a_true_one(corners):
     data = bench_files.made_model(3, corners)

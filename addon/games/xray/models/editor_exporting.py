@@ -517,10 +517,10 @@ def _with_texts(properties: Any, model: Model, changes: Changes) -> Model:
         model = _with_value(model, lod, LodName(names.encode(properties.lod)), 0x925)
         changes.lines.append("LOD")
     scale = model.first(ExportScale)
-    stored = scale.scale if scale is not None else np.float32(1)
-    # NaN stays what it is: Blender shows it as it is stored.
-    if not np.array_equal(as_in_file(np.float32(properties.scale), stored), stored, equal_nan=True):
-        made = ExportScale(np.float32(properties.scale), scale.adjust_mass if scale is not None else 0)
+    stored = np.array([scale.scale if scale is not None else 1], np.float32)
+    shown = as_in_file(np.array([properties.scale], np.float32), stored)
+    if not np.array_equal(shown, stored, equal_nan=True):
+        made = ExportScale(shown[0], scale.adjust_mass if scale is not None else 0)
         model = _with_value(model, scale, made, 0x927)
         changes.lines.append("export scale")
     wanted = [entry.name for entry in properties.references]
