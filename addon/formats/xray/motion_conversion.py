@@ -8,6 +8,7 @@ files of the editor have them. Numbers and flags of how a motion plays are the s
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -179,9 +180,15 @@ def into_model(motions: Sequence[SkeletalMotion], target: Object, report: Report
         if strange:
             told = said_of(len(strange), "bones", "are not in the object")
             report.warn(told, f"{motion.label}: {', '.join(strange)}")
-    new = {motion.name.lower(): motion for motion in motions}
-    kept = [new.pop(motion.name.lower(), motion) for motion in model.motions]
-    return target.with_model(model.with_motions(new_skls([*kept, *new.values()])))
+    waiting: dict[bytes, list[SkeletalMotion]] = {}
+    for motion in motions:
+        waiting.setdefault(motion.name.lower(), []).append(motion)
+    kept = []
+    for motion in model.motions:
+        of_name = waiting.get(motion.name.lower())
+        kept.append(of_name.pop(0) if of_name else motion)
+    # Of several of one name, which broken files have, none is lost.
+    return target.with_model(model.with_motions(new_skls([*kept, *chain.from_iterable(waiting.values())])))
 
 
 def _tracks(clip: Clip) -> list[BoneTrack]:

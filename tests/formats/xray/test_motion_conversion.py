@@ -172,14 +172,21 @@ def test_what_motions_cannot_be_written_into_is_refused(run, samples, tmp_path):
     assert not out.exists()
 
 
-@pytest.mark.parametrize("file", corpus_files("omf", "skl", "skls"))
+def is_small(found):
+    """Whether a parameter of `corpus_files` takes a second or less, or stands for a missing corpus."""
+    (path,) = found.values
+    return path is None or path.stat().st_size < 100_000
+
+
+@pytest.mark.parametrize("file", list(filter(is_small, corpus_files("omf", "skl", "skls"))))
 def test_real_motion_files_in_each_direction(run, samples, file, tmp_path):
     """Into a model and out of it again: what comes out is what the file itself is converted to."""
     model, back = tmp_path / "model.object", tmp_path / "back.skls"
     status, err = run("convert", file, "--to", "object", "--model", samples / "weapon.object", "-o", model)
     direct = tmp_path / "direct.skls"
     if file.suffix == ".omf":
-        assert run("convert", file, "--to", "skls", "-o", direct)[0] == status
+        refused = run("convert", file, "--to", "skls", "-o", direct)[0]
+        assert (status != 0) == (refused != 0 or not motions_in(direct))
     else:
         direct = file
     if status:
@@ -187,8 +194,10 @@ def test_real_motion_files_in_each_direction(run, samples, file, tmp_path):
         assert not model.exists()
         return
     assert run("convert", model, "--to", "skls", "-o", back)[0] == 0
-    assert [one.name for one in motions_in(back)][1:] == [one.name for one in motions_in(direct)]
     ones, others = motions_in(back)[1:], motions_in(direct)
+    assert sorted(one.name for one in ones) == sorted(one.name for one in others)
+    ones.sort(key=lambda one: one.name.lower())
+    others.sort(key=lambda one: one.name.lower())
     assert [skl.write(skl.new_skls([one])) for one in ones] == [skl.write(skl.new_skls([one])) for one in others]
 
 
