@@ -75,25 +75,4 @@ def editor_model_save() -> Steps:
     yield from shot("editor_model_save")
 
 
-def editor_model_new() -> Steps:
-    """A mesh that never was a file: the check has selected the faces without material."""
-    bpy.data.batch_remove(list(bpy.data.objects))
-    with there():
-        bpy.ops.mesh.primitive_cube_add()
-        cube = bpy.context.view_layer.objects.active
-        cube.data.materials.append(bpy.data.materials.new("wall"))
-        cube.data.materials.append(None)
-        for face in cube.data.polygons[:2]:
-            face.material_index = 1
-        bpy.ops.motionbridge.editor_model_begin()
-        bpy.ops.motionbridge.editor_model_check()
-    properties = area("PROPERTIES")
-    yield 0.5
-    properties.spaces.active.context = "OBJECT"
-    properties.spaces.active.search_filter = "X-Ray Editor Model"
-    yield 0.7
-    yield from sidebar()
-    yield from shot("editor_model_new")
-
-
-SCENES: list[Callable[[], Steps]] = [editor_motions, editor_model, editor_model_save, editor_model_new]
+SCENES: list[Callable[[], Steps]] = [editor_motions, editor_model, editor_model_save]

@@ -374,10 +374,14 @@ def gather(shown: Any, holder: Any, report: Report) -> PolygonMesh:
 
 def follow_parent(mesh: PolygonMesh, shown: Any, holder: Any) -> None:
     """Let all vertices of a mesh without weights follow the bone that its object is parented to."""
-    if shown.parent != holder or shown.parent_type != "BONE" or mesh.weights is not None:
-        return
+    if shown.parent == holder and shown.parent_type == "BONE" and mesh.weights is None:
+        follow(mesh, bone_properties.game_name(holder.data.bones[shown.parent_bone]))
+
+
+def follow(mesh: PolygonMesh, bone: str) -> None:
+    """Let all vertices follow a bone."""
     count = len(mesh.positions)
-    mesh.groups = [bone_properties.game_name(holder.data.bones[shown.parent_bone])]
+    mesh.groups = [bone]
     mesh.weights = VertexWeights(
         np.arange(count, dtype=np.int32), np.zeros(count, np.int32), np.ones(count, np.float32)
     )

@@ -48,6 +48,7 @@ from ..bones import properties as bone_properties
 from ..options import EditorModelExportOptions, Sdk, SkeletalExportOptions
 from .editor_exporting import (
     find_problems,
+    follow,
     follow_parent,
     gather,
     materials_by_surface,
@@ -172,7 +173,7 @@ def _mesh(shown: Any, holder: Any, model: Model, rule: Rule, report: Report) -> 
     if not model.bones:
         mesh.groups, mesh.weights = [], None
     elif holder.type != "ARMATURE":
-        _follow(mesh, ONLY_BONE)
+        follow(mesh, ONLY_BONE)
     return encode_new_mesh(mesh, model, rule, report)
 
 
