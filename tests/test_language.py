@@ -106,7 +106,7 @@ VERBS = frozenset(
         "as",
         "this",
         *["claims", "declares", "differs", "ends", "gives", "knows", "lists", "refuses", "stores", "turns"],
-        *["suppress", "wants", "includes"],
+        *["suppress", "wants", "includes", "follows"],
     ]
 )
 SMALL_WORDS = VERBS.union(re.findall(r"\w+", "if of in to for and with without that not the on would have no follow"))
