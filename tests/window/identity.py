@@ -158,8 +158,8 @@ def model_appended() -> Steps:
     with stage.there():
         bpy.ops.wm.append(filepath=f"{other}/Object/{name}", directory=f"{other}/Object/", filename=name)
 
-    def shown() -> list[Any]:
-        return [one for one in bpy.context.scene.objects if one.type == "MESH"]
+    def shown() -> list[Any]:  # without the shapes of bones, which an append brings along
+        return [one for one in bpy.context.scene.objects if one.type == "MESH" and one.find_armature() is not None]
 
     yield from stage.until(lambda: len(shown()) == 2, "the appended mesh, with its armature")
     settle("Append")
