@@ -14,7 +14,7 @@ from ...games.xray.models.properties import remembered
 from ..bases import BlenderOperator
 from ..layouts import fields
 from ..operation import Operation, Outcome
-from ..target import active_rig
+from ..target import active_rig, lacks_rig
 from ..translations import said
 
 WATER = 1000.0
@@ -72,9 +72,10 @@ class MOTIONBRIDGE_OT_fit_shapes(Operation, BlenderOperator):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """There are bones of a model."""
+        if lacks_rig(cls, context):
+            return False
         cls.poll_message_set("The active armature is not an X-Ray model: use New X-Ray Model first")
-        rig = active_rig(context)
-        return rig is not None and any(known(bone) is not None for bone in rig.data.bones)
+        return any(known(bone) is not None for bone in active_rig(context).data.bones)
 
     def edited(self, context: Any) -> Iterable[Any]:
         """The armature."""
