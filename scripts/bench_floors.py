@@ -268,8 +268,9 @@ class Arrays:
 
 
 def meshes() -> Iterator[Any]:
-    """An object of each mesh."""
-    yield from {one.data.name: one for one in bpy.data.objects if one.type == "MESH"}.values()
+    """An object of each mesh; not the outlines that bones are drawn as, which have no faces."""
+    shown = [one for one in bpy.data.objects if one.type == "MESH" and len(one.data.polygons)]
+    yield from {one.data.name: one for one in shown}.values()
 
 
 def reading_all() -> Callable[[], object]:
