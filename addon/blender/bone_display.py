@@ -67,7 +67,7 @@ def make_readable(rig: Any) -> int:
     drawn = 0
     for bone, number in index.items():
         shown = pose[bone]
-        if shown.custom_shape is not None and not _is_ours(shown.custom_shape):
+        if shown.custom_shape is not None and not is_shape(shown.custom_shape):
             continue
         shown.custom_shape = shapes[bool(drawing.is_joint[number])]
         radius, thickness = float(drawing.radii[number]), THIN if body.parts[number] in APART else THICKNESS
@@ -85,13 +85,13 @@ def make_readable(rig: Any) -> int:
 
 def is_readable(rig: Any) -> bool:
     """Whether `make_readable` drew a bone of an armature object."""
-    return any(_is_ours(bone.custom_shape) for bone in rig.pose.bones)
+    return any(is_shape(bone.custom_shape) for bone in rig.pose.bones)
 
 
 def make_plain(rig: Any) -> None:
     """Take away everything that `make_readable` added to a local armature object."""
     for bone in rig.pose.bones:
-        if _is_ours(bone.custom_shape):
+        if is_shape(bone.custom_shape):
             bone.custom_shape = None
             _place(bone, (1, 1, 1), Euler())
             bone.use_custom_shape_bone_size = True
@@ -147,14 +147,15 @@ KINDS = {" ".join(filter(None, (side.value, part.value))): (part, side) for part
 # Shapes --------------------------------------------------------------------------------------------------------------
 
 
-def _is_ours(shape: Any) -> bool:
-    return shape is not None and shape.data is not None and MARK in shape.data
+def is_shape(shown: Any) -> bool:
+    """Whether an object, or None, is a shape that bones are drawn as; an append brings such into a scene."""
+    return shown is not None and shown.data is not None and MARK in shown.data
 
 
 def _shapes() -> list[Any]:
     """The shapes of this file."""
     objects: Any = bpy.data.objects
-    return [found for found in objects if found.library is None and found.type == "MESH" and _is_ours(found)]
+    return [found for found in objects if found.library is None and found.type == "MESH" and is_shape(found)]
 
 
 def _drop_unused() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import bpy
 
+from ..blender import bone_display
 from ..core import text as texts
 from ..core.errors import WriteError
 from ..games.xray.levels import details_exporting as level_details_export
@@ -154,7 +155,7 @@ def editor_model_to_export(context: Any, collection: str) -> Any:
         if found is None:
             raise WriteError("no object is active", remedy="Select the armature or the mesh to export")
         return found
-    inside = list(objects_of(collection))
+    inside = objects_of(collection)
     imported = [shown for shown in inside if shown.motionbridge_editor_model.is_model]
     rigs = [shown for shown in inside if shown.type == "ARMATURE"]
     meshes = [shown for shown in inside if shown.type == "MESH" and shown.parent not in inside]
@@ -178,7 +179,7 @@ def mover_to_export(context: Any, collection: str) -> Any:
         if active is None:
             raise WriteError("no object is active", remedy="Select the object, camera or curve to export")
         return active
-    inside = list(objects_of(collection))
+    inside = objects_of(collection)
     animated = [
         shown for shown in inside if shown.animation_data is not None and shown.animation_data.action is not None
     ]
@@ -229,9 +230,14 @@ def active_model(context: Any) -> Any:
     return shown
 
 
-def objects_of(collection: str) -> Any:
-    """All objects of a collection and those below it. Raises `WriteError`."""
+def has_mesh(context: Any) -> bool:
+    """For polls: whether there is a mesh in the scene, apart from the shapes of bones that an append brought."""
+    return any(shown.type == "MESH" and not bone_display.is_shape(shown) for shown in context.scene.objects)
+
+
+def objects_of(collection: str) -> list[Any]:
+    """All objects of a collection and those below it, without shapes of bones. Raises `WriteError`."""
     found: Any = bpy.data.collections.get(collection)
     if found is None:
         raise WriteError(f"there is no collection {collection!r}", remedy="Choose one of the file's collections")
-    return found.all_objects
+    return [shown for shown in found.all_objects if not bone_display.is_shape(shown)]

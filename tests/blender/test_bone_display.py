@@ -11,6 +11,7 @@ from addon.blender import bone_display
 from addon.core.report import Report
 from addon.games.xray.models import importing
 from addon.games.xray.options import ModelImportOptions
+from addon.ui import target
 from tests.real_files import corpus_files
 from tests.scene import differences, snapshot
 
@@ -157,6 +158,16 @@ def test_it_is_there_after_saving_and_appending(samples, tmp_path):
     for shown in bpy.context.scene.objects:
         if shown.data is not None and bone_display.MARK in shown.data:
             assert (shown.hide_viewport, shown.hide_render, shown.hide_select) == (True, True, True)
+    # Nor are they meshes of a model: there is nothing to export, and nothing of them in a collection's export.
+    brought = {shown for shown in bpy.data.objects if bone_display.is_shape(shown)}
+    assert brought
+    assert brought & set(bpy.context.scene.objects)
+    for operator in (bpy.ops.export_scene.descent3_oof, bpy.ops.motionbridge.descent_check):
+        assert not operator.poll()
+    bpy.context.scene.collection.children.link(model := bpy.data.collections.new("model"))
+    for shown in (rig, *brought):
+        model.objects.link(shown)
+    assert target.objects_of("model") == [rig]
 
 
 @pytest.mark.parametrize("kind", ["xray_ogf", "xray_object", "arma_rtm", "arma_p3d"])

@@ -25,7 +25,7 @@ from ..operation import Outcome, broken_lines, hand_over
 from ..options import offered_paths, options_from, properties_from
 from ..preferences import descent3_folders
 from ..save_back import SaveBackOntoImported
-from ..target import objects_of
+from ..target import has_mesh, objects_of
 from ..translations import said, shown
 
 if TYPE_CHECKING:
@@ -305,8 +305,7 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
     def poll(cls, context: Any) -> bool:
         """There is a mesh."""
         cls.poll_message_set("No mesh in the scene")
-        there = any(shown.type == "MESH" for shown in context.scene.objects)
-        return there or is_collection_exporter(cls)
+        return has_mesh(context) or is_collection_exporter(cls)
 
     if TYPE_CHECKING:
         _unseen: Report | None = None

@@ -18,6 +18,7 @@ from ..checks import Check, draw_last_check
 from ..layouts import STATUS_ICONS, fields
 from ..operation import Operation, Outcome, StartsAtOnce
 from ..sidebar import MotionbridgePanel
+from ..target import has_mesh
 from ..translations import said, shown
 from .models import chosen_model
 
@@ -372,7 +373,7 @@ class MOTIONBRIDGE_OT_descent_check(StartsAtOnce, Check, BlenderOperator):
     def poll(cls, context: Any) -> bool:
         """There is a mesh."""
         cls.poll_message_set("No mesh in the scene")
-        return any(shown.type == "MESH" for shown in context.scene.objects)
+        return has_mesh(context)
 
     def find(self, context: Any, report: Report) -> tuple[Any, list[Any]]:
         """Of the model that the active object is of, or of the scene's only one."""

@@ -36,6 +36,7 @@ from ..target import (
     checked_editor_model_of,
     editor_model_of,
     editor_model_to_export,
+    has_mesh,
 )
 from ..translations import said
 from .models import MOTION_ITEMS, PropertiesPanel, draw_references, draw_user_data, import_motions
@@ -105,7 +106,7 @@ class EXPORT_SCENE_OT_xray_object(
     def poll(cls, context: Any) -> bool:
         """There is something with faces."""
         cls.poll_message_set("There is no mesh in the scene")
-        return any(shown.type == "MESH" for shown in context.scene.objects) or is_collection_exporter(cls)
+        return has_mesh(context) or is_collection_exporter(cls)
 
     def suggest(self, context: Any) -> None:
         """The file the model came from."""

@@ -30,7 +30,7 @@ from ..layouts import SIDEBAR, fields, paragraph
 from ..operation import Operation, Outcome
 from ..options import options_from, properties_from
 from ..preferences import model_options
-from ..target import active_model, active_rig, game_model_to_export, likely_rig, rig_to_export
+from ..target import active_model, active_rig, game_model_to_export, has_mesh, likely_rig, rig_to_export
 from ..translations import said, shown
 from . import motion_choices
 from .skeletal import draw_rig, rig_to_import_onto
@@ -157,7 +157,7 @@ class EXPORT_SCENE_OT_xray_ogf(ModelExportProperties, FileExport, ExportHelper, 
     def poll(cls, context: Any) -> bool:
         """There is something with faces, or a model that was imported."""
         cls.poll_message_set("There is no mesh in the scene")
-        there = any(shown.type == "MESH" or shown.motionbridge_model.is_model for shown in context.scene.objects)
+        there = has_mesh(context) or any(shown.motionbridge_model.is_model for shown in context.scene.objects)
         return there or is_collection_exporter(cls)
 
     def suggest(self, context: bpy.types.Context) -> None:
