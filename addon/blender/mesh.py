@@ -406,13 +406,14 @@ def build_polygons(mesh: PolygonMesh, materials: Sequence[Any]) -> Any:
     if mesh.corner_normals is not None and len(corners):
         compat.set_corner_normals(data, _directions(mesh.corner_normals))
     elif mesh.normals is not None and len(corners):
-        compat.set_corner_normals(data, _directions(mesh.normals)[corners])
+        compat.set_vertex_normals(data, _directions(mesh.normals), corners)
     return data
 
 
 def _directions(normals: NDArray[np.float32]) -> NDArray[np.float32]:
     """What is no direction as 0, which leaves it to Blender."""
-    return np.where(np.isfinite(normals).all(axis=1, keepdims=True), normals, np.float32(0))
+    finite = np.isfinite(normals)
+    return normals if finite.all() else np.where(finite.all(axis=1, keepdims=True), normals, np.float32(0))
 
 
 def _sharpen(data: Any, pairs: NDArray[np.int32]) -> None:

@@ -36,6 +36,9 @@ class Layout:
     def template_popup_confirm(self, name, text="", cancel_text=""):
         self.kept.append((name, text, cancel_text))
 
+    def template_list(self, *_, **__):
+        self.kept.append("list")
+
     def operator_menu_enum(self, name, _property, **_):
         self.kept.append(name)
 

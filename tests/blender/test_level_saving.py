@@ -17,6 +17,8 @@ from addon.games.xray.levels import exporting
 from addon.games.xray.levels import folder as level_folder
 from addon.games.xray.levels.named import named
 from addon.games.xray.options import LevelExportOptions, LevelFolderOptions
+from addon.ui.xray import levels as level_panels
+from tests.blender.test_save_back import dialog_of, drawn
 from tests.real_files import corpus_files
 from tests.scene import differences, snapshot
 
@@ -99,11 +101,23 @@ def test_a_kind_of_which_nothing_is_left_stays(yard):
         bpy.data.objects.remove(one)
     plan, _, report = planned()
     assert plan.data == (yard / "level").read_bytes()
-    assert [note for note in report.notes if "are written as they were imported" in note] == [
+    assert list(report.warnings) == [
         "no tree is in the scene: trees are written as they were imported",
         "no light is in the scene: lights are written as they were imported",
         "no portal is in the scene: portals are written as they were imported",
     ]
+
+
+def test_the_dialog_says_that_a_kind_that_was_deleted_comes_back(yard):
+    made = imported(yard)
+    for one in made["TREE"]:
+        bpy.data.objects.remove(one)
+    made["SURFACE"][1].data.materials[0].motionbridge_material.texture = "wall/concrete,lmap#1_1,lmap#1_2"
+    bpy.context.view_layer.objects.active = made["SURFACE"][1]
+    dialog = dialog_of(level_panels.MOTIONBRIDGE_OT_level_save_back)
+    said = " ".join(one for one in drawn(dialog) if isinstance(one, str))
+    assert "no tree is in the scene: trees are written as they were imported" in said
+    assert "1 shader string changed" in said
 
 
 # Shader strings -------------------------------------------------------------------------------------------------------
@@ -412,7 +426,7 @@ def test_impostors_that_cannot_be_written_are_said_by_name(corpus, tmp_path):
         bpy.data.objects.remove(one)
     plan, _, report = planned()
     assert plan.data == (folder / "level").read_bytes()
-    assert list(report.notes) == ["no impostor is in the scene: impostors are written as they were imported"]
+    assert list(report.warnings) == ["no impostor is in the scene: impostors are written as they were imported"]
 
 
 # Lights, glows, portals -----------------------------------------------------------------------------------------------

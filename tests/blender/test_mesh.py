@@ -7,9 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from addon.blender import compat
 from addon.blender import mesh as meshes
 from addon.core.errors import MotionbridgeError
-from addon.core.model import Material, Mesh, VertexWeights
+from addon.core.model import Material, Mesh, PolygonMesh, VertexWeights
 from addon.core.report import Report
 from addon.formats.xray import ogf
 from addon.formats.xray.ogf.mesh import decode_meshes
@@ -252,3 +253,28 @@ def test_triangles_without_area_and_twice_the_same_survive_edit_mode():
     bpy.ops.object.mode_set(mode="OBJECT")
     assert_same(meshes.gather(shown).mesh, mesh)
     assert not report
+
+
+@pytest.mark.parametrize("hard", [False, True])
+def test_a_normal_for_each_vertex_is_shown_as_the_same_normals_for_their_corners(hard):
+    random = np.random.default_rng(3)
+    x, y = np.meshgrid(np.arange(12), np.arange(12))
+    places = np.stack([x, y, random.uniform(0, 0.4, x.shape)], axis=-1).reshape(-1, 3).astype(np.float32)
+    first = (np.arange(11)[:, None] * 12 + np.arange(11)).ravel()
+    corners = np.stack([first, first + 1, first + 13, first, first + 13, first + 12], axis=1).ravel().astype(np.int32)
+    normals = random.normal(size=places.shape) * 0.2 + (0, 0, 1)
+    normals = (normals / np.linalg.norm(normals, axis=1, keepdims=True)).astype(np.float32)
+    normals[7], normals[30] = np.nan, 0  # what is no direction is left to Blender
+
+    def shown_by(**given):
+        counts = np.full(len(corners) // 3, 3, np.int32)
+        edges = np.array([(0, 1), (13, 26), (26, 39)], np.int32) if hard else None
+        data = meshes.build_polygons(PolygonMesh("m", places, counts, corners, sharp_edges=edges, **given), [])
+        return meshes.column(data.corner_normals, "vector", len(corners), 3)
+
+    by_vertex, by_corner = shown_by(normals=normals), shown_by(corner_normals=normals[corners])
+    directed = ~np.isin(corners, (7, 30))
+    np.testing.assert_allclose(by_vertex[directed], by_corner[directed], atol=1e-6)
+    exact = 1e-6 if compat.NORMALS_BY_ATTRIBUTE else 5e-3
+    np.testing.assert_allclose(by_vertex[directed], normals[corners][directed], atol=exact)
+    assert np.isfinite(by_vertex).all()

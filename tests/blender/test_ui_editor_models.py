@@ -1,6 +1,7 @@
 """Export, Save Back and the check of the editor's models through their operators and panels."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
@@ -12,6 +13,8 @@ from addon.formats.xray import object as editor_model
 from addon.formats.xray import skl
 from addon.formats.xray.object.mesh_chunks import Points
 from addon.games.xray.models.editor_making import find_problems_of_new
+from addon.ui.xray import editor_models, models
+from tests.blender.test_level_panel import Layout
 from tests.blender.test_ui import refusal
 from tests.real_files import corpus_files
 
@@ -167,6 +170,54 @@ def selected(shown):
     return [one.index for one in shown.data.polygons if one.select], [
         one.index for one in shown.data.vertices if one.select
     ]
+
+
+def panel_on(shown, kind=editor_models.MOTIONBRIDGE_PT_editor_model):
+    context = SimpleNamespace(object=shown)
+    if not kind.poll(context):
+        return None
+    panel = type("Panel", (), dict(vars(kind)) | {"layout": Layout(), "fields": lambda self: self.layout})()
+    panel.draw(context)
+    return panel.layout.kept
+
+
+def test_a_mesh_shows_the_panel_of_its_model_and_its_buttons_work(samples, tmp_path):
+    path, rig, shown = imported(samples, tmp_path)
+    of_rig, of_mesh = panel_on(rig), panel_on(shown)
+    assert of_mesh == [rig.name, *of_rig]
+    assert "motionbridge.editor_model_save_back" in of_mesh
+    assert panel_on(shown, models.MOTIONBRIDGE_PT_model) is None
+    loose = new_mesh("loose")
+    assert panel_on(loose) is None
+    assert not bpy.ops.motionbridge.add_reference.poll()
+    loose.modifiers.new("Armature", "ARMATURE").object = rig  # deformed, not parented
+    assert panel_on(loose) == of_mesh
+    for active in (shown, loose):
+        bpy.context.view_layer.objects.active = active
+        count = len(rig.motionbridge_editor_model.references)
+        assert bpy.ops.motionbridge.add_reference() == {"FINISHED"}
+        assert len(rig.motionbridge_editor_model.references) == count + 1
+        assert bpy.ops.motionbridge.remove_reference() == {"FINISHED"}
+    bpy.context.view_layer.objects.active = shown
+    assert bpy.ops.motionbridge.user_data_to_text() == {"FINISHED"}
+    (text,) = bpy.data.texts.values()[-1:]
+    text.clear()
+    text.write("[section]")
+    assert bpy.ops.motionbridge.user_data_from_text() == {"FINISHED"}
+    assert rig.motionbridge_editor_model.user_data.strip() == "[section]"
+    assert bpy.ops.motionbridge.editor_model_save_back() == {"FINISHED"}
+    assert b"[section]" in path.read_bytes()
+
+
+def test_a_mesh_shows_the_panel_of_its_game_model(samples, tmp_path):
+    path = tmp_path / "weapon.ogf"
+    path.write_bytes((samples / "weapon.ogf").read_bytes())
+    bpy.ops.import_scene.xray_ogf(filepath=str(path), textures=False)
+    rig = bpy.context.view_layer.objects.active
+    shown = next(one for one in rig.children if one.type == "MESH")
+    of_rig = panel_on(rig, models.MOTIONBRIDGE_PT_model)
+    assert panel_on(shown, models.MOTIONBRIDGE_PT_model) == [rig.name, *of_rig]
+    assert panel_on(shown) is None
 
 
 def test_a_mesh_that_never_was_a_file_is_checked_before_it_is_exported(tmp_path):

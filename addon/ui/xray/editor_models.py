@@ -20,6 +20,7 @@ from ...games.xray.models import (
     game_making,
     taken_over,
 )
+from ...games.xray.models.properties import holder_of
 from ...games.xray.motions import library
 from ...games.xray.options import EditorModelExportOptions, ModelImportOptions
 from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper
@@ -39,7 +40,7 @@ from ..target import (
     has_mesh,
 )
 from ..translations import said
-from .models import MOTION_ITEMS, PropertiesPanel, draw_references, draw_user_data, import_motions
+from .models import MOTION_ITEMS, PropertiesPanel, draw_holder, draw_references, draw_user_data, import_motions
 from .motion_choices import EditorMotionChoices, rest_is_edited
 from .motion_files import actions_moving
 
@@ -236,14 +237,14 @@ class MOTIONBRIDGE_PT_editor_model(PropertiesPanel, BlenderPanel):
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        """The object remembers a model of the editor, or becomes one."""
-        model = context.object.motionbridge_editor_model if context.object is not None else None
-        return model is not None and (model.is_model or model.is_made)
+        """The object is part of a model of the editor, or becomes one."""
+        holder = holder_of(context.object)
+        return holder is not None and not holder.motionbridge_model.is_model
 
     def draw(self, context: Any) -> None:
         """File, flags, LOD, who made it, references, user data."""
-        layout = self.layout
-        holder = context.object
+        layout, holder = self.layout, holder_of(context.object)
+        draw_holder(layout, context.object, holder)
         model = holder.motionbridge_editor_model
         if model.is_model:
             layout.prop(model, "path", text="")
@@ -282,11 +283,11 @@ class MOTIONBRIDGE_PT_editor_parts(PropertiesPanel, BlenderPanel):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """The model has some."""
-        return len(context.object.motionbridge_editor_model.parts) > 0
+        return len(holder_of(context.object).motionbridge_editor_model.parts) > 0
 
     def draw(self, context: Any) -> None:
         """Each with its bones."""
-        for part in context.object.motionbridge_editor_model.parts:
+        for part in holder_of(context.object).motionbridge_editor_model.parts:
             box = self.layout.box()
             box.prop(part, "name", text="")
             box.label(text=", ".join(bone.name for bone in part.bones), icon="BONE_DATA", translate=False)

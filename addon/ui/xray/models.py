@@ -20,7 +20,7 @@ from ...games.xray.bones import properties as bone_properties
 from ...games.xray.models import exporting as model_export
 from ...games.xray.models import game_making
 from ...games.xray.models import importing as model
-from ...games.xray.models.properties import remembered
+from ...games.xray.models.properties import holder_of, remembered
 from ...games.xray.motions import library, omf_codec, skl_codec
 from ...games.xray.options import ModelExportOptions, ModelImportOptions, MotionImportOptions, SkeletalImportOptions
 from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper
@@ -314,17 +314,25 @@ class MOTIONBRIDGE_PT_model(PropertiesPanel, BlenderPanel):
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        """The object remembers a model."""
-        return context.object is not None and context.object.motionbridge_model.is_model
+        """The object is part of a model."""
+        holder = holder_of(context.object)
+        return holder is not None and holder.motionbridge_model.is_model
 
     def draw(self, context: Any) -> None:
         """File, references with what was found for them, user data."""
-        layout = self.layout
-        holder = context.object
+        layout, holder = self.layout, holder_of(context.object)
+        draw_holder(layout, context.object, holder)
         model = holder.motionbridge_model
         layout.prop(model, "path", text="")
         draw_references(layout, holder, model)
         draw_user_data(layout, model)
+
+
+def draw_holder(layout: Any, shown: Any, holder: Any) -> None:
+    """On a part of a model, what remembers the model."""
+    if shown != holder:
+        icon = "OUTLINER_OB_ARMATURE" if holder.type == "ARMATURE" else "OBJECT_DATA"
+        layout.label(text=holder.name, icon=icon, translate=False)
 
 
 def draw_references(layout: Any, holder: Any, model: Any) -> None:
@@ -359,19 +367,18 @@ def draw_user_data(layout: Any, model: Any) -> None:
 
 
 class OnModel(Operation):
-    """Mixed into operators on the active model."""
+    """Mixed into operators on the model that the active object is part of."""
 
     def edited(self, context: Any) -> Iterable[Any]:
         """What remembers the model."""
-        return (context.view_layer.objects.active,)
+        return (holder_of(context.view_layer.objects.active),)
 
     @classmethod
     def poll(cls, context: Any) -> bool:
         """The active object remembers a model."""
         operator: Any = cls
         operator.poll_message_set("The active object is not part of an imported X-Ray model")
-        active = context.view_layer.objects.active
-        return active is not None and remembered(active) is not None
+        return holder_of(context.view_layer.objects.active) is not None
 
 
 class MOTIONBRIDGE_OT_add_reference(OnModel, BlenderOperator):
@@ -383,7 +390,7 @@ class MOTIONBRIDGE_OT_add_reference(OnModel, BlenderOperator):
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Add it behind the others."""
-        model = remembered(context.view_layer.objects.active)
+        model = remembered(holder_of(context.view_layer.objects.active))
         model.references.add().name = "actors\\motions"
         model.active_reference = len(model.references) - 1
         return Outcome(said("Type the name of the motion file"))
@@ -398,7 +405,7 @@ class MOTIONBRIDGE_OT_remove_reference(OnModel, BlenderOperator):
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Remove it."""
-        model = remembered(context.view_layer.objects.active)
+        model = remembered(holder_of(context.view_layer.objects.active))
         if not 0 <= model.active_reference < len(model.references):
             raise WriteError("no reference is chosen", remedy="Choose one in the list")
         name = model.references[model.active_reference].name
@@ -420,7 +427,7 @@ class MOTIONBRIDGE_OT_user_data_to_text(OnModel, BlenderOperator):
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Fill the text."""
-        holder = context.view_layer.objects.active
+        holder = holder_of(context.view_layer.objects.active)
         name = _text_name(holder)
         text = bpy.data.texts.get(name) or bpy.data.texts.new(name)
         text.clear()
@@ -437,7 +444,7 @@ class MOTIONBRIDGE_OT_user_data_from_text(OnModel, BlenderOperator):
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Take it over, with the line ends of the game."""
-        holder = context.view_layer.objects.active
+        holder = holder_of(context.view_layer.objects.active)
         text: Any = bpy.data.texts.get(_text_name(holder))
         if text is None:
             raise WriteError("there is no text with the user data", remedy="Click Edit as Text first")

@@ -67,10 +67,7 @@ class _Found:
     def keep_all(self, noun: str) -> None:
         """Say that all of a kind are written as they were imported, because none of them is left in the scene."""
         said = f"no {noun} is in the scene: {noun}s are written as they were imported"
-        if self.saved:
-            self.report.warn(f"{said}, without the edits that were saved since")
-        else:
-            self.report.note(said)
+        self.report.warn(f"{said}, without the edits that were saved since" if self.saved else said)
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,19 @@ def remembered(shown: Any) -> Any:
     return of_editor if of_editor.is_model or of_editor.is_made else None
 
 
+def holder_of(shown: Any) -> Any:
+    """The object that remembers the model that ``shown`` is part of: itself, one above it, the armature that deforms
+    it; None without.
+    """
+    above = shown
+    while above is not None and remembered(above) is None:
+        above = above.parent
+    if above is not None or shown is None:
+        return above
+    rig = shown.find_armature()
+    return rig if rig is not None and remembered(rig) is not None else None
+
+
 def part_text(path: tuple[int, ...]) -> str:
     """How a mesh's place in the tree is kept: ``0.2``; empty for the model itself."""
     return ".".join(map(str, path))
