@@ -64,7 +64,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "textures",
     ),
     "games.xray": ("game_tree",),
-    "games.xray.bones": ("file",),
+    "games.xray.bones": ("file", "order"),
     "games.xray.hud": (
         "attach",
         "pairs",

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..core.errors import MotionbridgeError, WriteError
 from ..core.files import resolved, warn_of_replacing, write_atomically
 from ..core.report import Report
-from ..formats import Format
+from ..formats import Format, GameModelChoice
 from . import processes, skeleton_choice
 from .inspection import expanded, opened
 from .output import TROUBLE, complain
@@ -29,6 +29,7 @@ class Task:
     model_cfg: str | None
     skeleton: str | None
     model: str | None = None
+    making: GameModelChoice = field(default_factory=GameModelChoice)
 
 
 @dataclass
@@ -42,7 +43,8 @@ class Outcome:
 
 MODEL = "object"
 """What motions are written into: a file of its own beside the model they are for."""
-KINDS = ("png", "omf", "skls", "ogf", MODEL)
+GAME_MODEL = "ogf"
+KINDS = ("png", "omf", "skls", GAME_MODEL, MODEL)
 """What textures, motions and models are converted to, which are suffixes too."""
 
 
@@ -73,6 +75,21 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
         help="with --to object: the .object that gets the motions; those of the same name are replaced, "
         "and everything else keeps its bytes. The result is written to OUT",
     )
+    command.add_argument(
+        "--game",
+        choices=("soc", "cop"),
+        default="cop",
+        help="with --to ogf: cop (default) for Clear Sky and Call of Pripyat, up to four bones per vertex; "
+        "soc for Shadow of Chernobyl, up to two",
+    )
+    command.add_argument(
+        "--merge", action="store_true", help="with --to ogf: merge vertices nearer than a millimetre, as the SDK does"
+    )
+    command.add_argument(
+        "--bones-as",
+        metavar="FILE",
+        help="with --to ogf: the .ogf or .omf whose order of bones the model gets, so that its motions fit",
+    )
     skeleton_choice.add_options(command)
     processes.add_option(command)
     command.set_defaults(run=_convert)
@@ -81,8 +98,9 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
 def _convert(chosen: argparse.Namespace) -> int:
     files = list(expanded(chosen.files))
     outputs = _outputs(files, None if chosen.in_place else chosen.output, chosen.to)
+    making = GameModelChoice(chosen.game == "soc", chosen.merge, chosen.bones_as or "")
     tasks = [
-        Task(file, output, chosen.to, chosen.backup, chosen.model_cfg, chosen.skeleton, chosen.model)
+        Task(file, output, chosen.to, chosen.backup, chosen.model_cfg, chosen.skeleton, chosen.model, making)
         for file, output in zip(files, outputs, strict=True)
     ]
     refused = 0
@@ -149,6 +167,8 @@ def _convert_one(task: Task, outcome: Outcome) -> None:
     outcome.complaints += [f"{task.file}: {line}" for line in Report(report.warnings).lines()]
     told = Report()
     rendering = _into_model(task, found) if task.to == MODEL else found.renderings.get(task.to)
+    if rendering is not None and task.to == GAME_MODEL:
+        rendering = found.game_model(Path(task.file).name, task.making)
     if rendering is not None:
         _render(task, rendering, document, told, outcome)
         return

@@ -17,6 +17,17 @@ HEAD_SIZE = 64
 """How many first bytes `detect` wants to see."""
 
 
+class GameModelChoice(NamedTuple):
+    """How a model of the game is made: for Shadow of Chernobyl or the later games; whether near vertices are merged.
+
+    ``bones_as``: path of a model or motion file whose order of bones it gets, "" for the SDK's own.
+    """
+
+    soc: bool = False
+    merge: bool = False
+    bones_as: str = ""
+
+
 class FormatModule(Protocol):
     """What a format offers. ``Any`` stands for the format's own document.
 
@@ -89,6 +100,11 @@ class Format(NamedTuple):
         """What puts its motions into a model of X-Ray's editor (`renderings`); None of formats without such motions."""
         found: Mapping[str, Any] = import_module(f"{__name__}.renderings").INTO_MODELS
         return found.get(self.name)
+
+    def game_model(self, name: str, choice: GameModelChoice) -> Callable[[Any, Report], list[bytes]]:
+        """The rendering as `.ogf` of a file called ``name``, for a game and with bones in an order."""
+        make: Callable[..., Callable[[Any, Report], list[bytes]]] = import_module(f"{__name__}.renderings").game_model
+        return make(name, choice)
 
     @property
     def renderings(self) -> Mapping[str, Callable[[Any, Report], list[bytes]]]:

@@ -7,9 +7,11 @@ from typing import Any
 
 from ..core.errors import WriteError
 from ..core.report import Report
+from . import GameModelChoice
 from .descent3 import ogf_image
-from .xray import model_conversion, motion_conversion, ogf, omf, skl
+from .xray import bone_order, model_conversion, motion_conversion, ogf, omf, skl
 from .xray.object.document import Object
+from .xray.ogf.building import COP, SOC
 
 Rendering = Callable[[Any, Report], list[bytes]]
 """A document and a report -> the bytes of one file of another kind or of several. Raises `WriteError`."""
@@ -33,8 +35,11 @@ def _motions_inside(document: Object, _report: Report) -> list[bytes]:
     return [skl.write(skl.new_skls(document.model.motions))]
 
 
-def _game_model(document: Object, report: Report) -> list[bytes]:
-    return [ogf.write(model_conversion.game_model(document, "", model_conversion.Making(), report))]
+def game_model(name: str, choice: GameModelChoice) -> Rendering:
+    """What writes an object called ``name`` as a model of the game. Raises `ReadError` for the order of bones."""
+    order = bone_order.of_file(choice.bones_as).bones if choice.bones_as else ()
+    making = model_conversion.Making(SOC if choice.soc else COP, choice.merge, order)
+    return lambda document, report: [ogf.write(model_conversion.game_model(document, name, making, report))]
 
 
 def _game_motions_into(document: omf.Omf, target: Object, report: Report) -> Object:
@@ -53,7 +58,7 @@ RENDERINGS: Mapping[str, Mapping[str, Rendering]] = {
     "ogf_image": {"png": ogf_image.as_png},
     "omf": {"skls": _editor_motions},
     "skl": {"omf": _game_motions},
-    "object": {"skls": _motions_inside, "omf": _game_motions_inside, "ogf": _game_model},
+    "object": {"skls": _motions_inside, "omf": _game_motions_inside, "ogf": game_model("", GameModelChoice())},
 }
 """By the name of the format (`formats.FORMATS`), then by the suffix of what comes out."""
 

@@ -6,6 +6,7 @@ import pytest
 
 from addon.core.errors import WriteError
 from addon.core.report import Report
+from addon.formats.xray import object as editor_model
 from addon.formats.xray import ogf, omf
 from addon.formats.xray.ogf.chunk_types import (
     BoneNames,
@@ -16,14 +17,19 @@ from addon.formats.xray.ogf.chunk_types import (
     UserData,
     Vertices,
 )
-from addon.formats.xray.ogf.document import VisualType
+from addon.formats.xray.ogf.document import VisualType, motion_set_of
 from addon.formats.xray.ogf.mesh import decode_meshes
 from addon.formats.xray.ogf.skeleton import decode_skeleton
+from addon.formats.xray.omf.codec import numbered
+from addon.formats.xray.omf.document import MotionSet, Parameters, Partition, PartitionBone
 from addon.formats.xray.omf.mapping import decode as decode_clips
 from addon.games.xray.bones.properties import known
 from addon.games.xray.models import editor_importing, game_making
 from addon.games.xray.models.importing import import_model
 from addon.games.xray.options import ModelExportOptions, ModelImportOptions, ModelKind
+from addon.ui.xray import new_models
+from tests.blender.test_ui import last_report
+from tests.formats.xray.level_bytes import chunk, words
 from tests.formats.xray.model_pairs import PAIRS, compare, compare_bones, triangles
 from tests.real_files import CORPUS
 from tests.scene import differences, snapshot
@@ -296,15 +302,20 @@ def test_new_meshes_of_an_imported_model_leave_everything_else(tmp_path):
     assert bpy.ops.export_scene.xray_ogf(filepath=str(target), replace_meshes=True) == {"FINISHED"}
     before, after = (ogf.read(one.read_bytes(), "body.ogf", Report()) for one in (path, target))
     assert [len(child.first(Indices).corners) for child in after.children] == [18, 6, 6]
+    shown.data.materials[2].motionbridge_surface.two_sided = True
+    assert bpy.ops.export_scene.xray_ogf(filepath=str(target), replace_meshes=True) == {"FINISHED"}
+    iron = ogf.read(target.read_bytes(), "body.ogf", Report()).children[2]
+    assert len(iron.first(Indices).corners) == 12
+    normals = iron.first(Vertices).rows["normal"]
+    np.testing.assert_allclose(normals.sum(axis=0), 0, atol=1e-5)
     assert sum(len(child.first(Indices).corners) for child in before.children) == 30
     np.testing.assert_array_equal(after.header.box, before.header.box)
     kept = [[bytes(one.chunk.body) for one in document.sections if one.chunk.id != 9] for document in (before, after)]
     assert kept[0] == kept[1]
 
 
-def test_exported_motions_move_the_exported_model_as_in_blender(tmp_path):
-    rig, _ = humanoid()
-    document = made(rig)
+def wave(rig):
+    """An action that turns and moves every bone."""
     rig.animation_data_create().action = bpy.data.actions.new("wave")
     bpy.context.view_layer.objects.active = rig
     for frame, angle in ((0, 0.0), (10, 0.7)):
@@ -313,6 +324,111 @@ def test_exported_motions_move_the_exported_model_as_in_blender(tmp_path):
             bone.location = (0.1 * angle, 0, 0.02 * number * angle)
             for path in ("rotation_quaternion", "location"):
                 bone.keyframe_insert(path, frame=frame)
+
+
+def test_motions_inside_a_new_model(tmp_path):
+    rig, _ = humanoid()
+    game_making.set_up(rig)
+    wave(rig)
+    path = tmp_path / "body.ogf"
+    assert bpy.ops.export_scene.xray_ogf(filepath=str(path), motions_inside=True) == {"FINISHED"}
+    document = ogf.read(path.read_bytes(), "body.ogf", Report())
+    assert document.header.type == VisualType.SKELETON_ANIMATED
+    inside = motion_set_of(document)
+    alone = tmp_path / "body.omf"
+    assert bpy.ops.export_scene.xray_omf(filepath=str(alone)) == {"FINISHED"}
+    expected = omf.read(alone.read_bytes(), "body.omf", Report()).motion_set
+    assert omf.write(omf.new_omf(inside)) == omf.write(omf.new_omf(expected))
+    assert [bone.name.decode() for bone in inside.parameters.partitions[0].bones] == ORDER
+    imported = import_model(bpy.context, path, ModelImportOptions(), Report())
+    assert imported.motions is not None
+    rig.motionbridge_editor_model.references.add().name = "actors\\body"
+    bpy.context.view_layer.objects.active = rig
+    report = Report()
+    plan = game_making.plan_new(
+        bpy.context, rig, "new.ogf", ModelExportOptions(), report, chosen=[rig.animation_data.action]
+    )
+    assert motion_set_of(ogf.read(plan.data, "new.ogf", Report())) is None
+    assert any("the game reads motion references instead" in line for line in report.lines())
+
+
+def test_bones_as_in_motions_gives_order_and_parts_to_model_and_motions(tmp_path):
+    rig, _ = humanoid()
+    game_making.set_up(rig)
+    wave(rig)
+    rig.data.bones["hand"].name = "tail"
+    rig.data.bones["tail"].motionbridge_xray.game_name = "tail"
+    entries = [("legs", [("head", 0), ("wing", 1)]), ("torso", [("spine", 3), ("arm_r", 2), ("arm_l", 4)])]
+    parts = [Partition(name.encode(), [PartitionBone(*(bone.encode(), track)) for bone, track in bones])
+             for name, bones in entries]  # fmt: skip
+    source = tmp_path / "other.omf"
+    source.write_bytes(omf.write(omf.new_omf(MotionSet(numbered([]), Parameters(4, parts, [])))))
+    assert bpy.ops.motionbridge.bones_as(filepath=str(source)) == {"FINISHED"}
+    said = "\n".join(last_report())
+    assert "bones of the other model that this one lacks: wing" in said
+    assert "bones that the other model lacks, which get numbers behind its own: tail" in said
+    order = [b"head", b"arm_r", b"spine", b"arm_l", b"tail"]
+    path, motions = tmp_path / "body.ogf", tmp_path / "body.omf"
+    assert bpy.ops.export_scene.xray_ogf(filepath=str(path), motions_inside=True) == {"FINISHED"}
+    document = ogf.read(path.read_bytes(), "body.ogf", Report())
+    assert [bone.name for bone in document.first(BoneNames).bones] == order
+    wanted = [
+        (b"legs", [(b"head", 0), (b"tail", 4)]),
+        (b"torso", [(b"spine", 2), (b"arm_r", 1), (b"arm_l", 3)]),
+    ]
+    assert bpy.ops.export_scene.xray_omf(filepath=str(motions)) == {"FINISHED"}
+    for found in (motion_set_of(document), omf.read(motions.read_bytes(), "body.omf", Report()).motion_set):
+        listed = found.parameters.partitions
+        assert [(part.name, [(one.name, one.track) for one in part.bones]) for part in listed] == wanted
+    model = tmp_path / "body.object"
+    assert bpy.ops.export_scene.xray_object(filepath=str(model), motions=False) == {"FINISHED"}
+    listed = editor_model.read(model.read_bytes(), "body.object", Report()).model.parts
+    assert [(part.name, part.bones) for part in listed] == [
+        (b"legs", [b"head", b"tail"]),
+        (b"torso", [b"spine", b"arm_r", b"arm_l"]),
+    ]
+
+
+def listed_material(number, name, flags):
+    return chunk(number, chunk(0x1000, words(number), name + b"\0"), chunk(0x1001, words(flags)))
+
+
+@pytest.fixture
+def game_materials(tmp_path):
+    """A game folder with materials, of which one is dynamic."""
+    entries = (listed_material(0, b"objects\\metal", 1 << 8), listed_material(1, b"materials\\earth", 0))
+    listed = chunk(0x1000, b"\1\0"), chunk(0x1002, *entries)
+    (tmp_path / "gamemtl.xr").write_bytes(b"".join(listed))
+    preferences = bpy.context.preferences.addons["bl_ext.dev.motionbridge"].preferences
+    preferences.game_folder = str(tmp_path)
+    yield
+    preferences.game_folder = ""
+
+
+def test_game_materials_of_bones_and_surfaces_come_from_the_game(game_materials):
+    rig, shown = humanoid()
+    game_making.set_up(rig)
+    assert new_models.material_names(bpy.context, dynamic=True) == {"objects\\metal"}
+    assert new_models.material_names(bpy.context, dynamic=False) == {"objects\\metal", "materials\\earth"}
+    bpy.context.view_layer.objects.active = rig
+    rig.data.bones.active = rig.data.bones["Head"]
+    name = "objects\\metal"
+    assert bpy.ops.motionbridge.choose_game_material(target="BONE", material_name=name) == {"FINISHED"}
+    assert known(rig.data.bones["Head"]).material == name
+    entry = made(rig).first(IkData).bones[ORDER.index("head")]
+    assert entry.material == name.encode()
+    with pytest.raises(RuntimeError, match="there is no such game material"):
+        bpy.ops.motionbridge.choose_game_material(target="BONE", material_name="materials\\earth")
+    bpy.context.view_layer.objects.active = shown
+    call = {"target": "SURFACE", "material_name": "materials\\earth"}
+    assert bpy.ops.motionbridge.choose_game_material(**call) == {"FINISHED"}
+    assert shown.active_material.motionbridge_surface.game_material == "materials\\earth"
+
+
+def test_exported_motions_move_the_exported_model_as_in_blender(tmp_path):
+    rig, _ = humanoid()
+    document = made(rig)
+    wave(rig)
     path = tmp_path / "body.omf"
     assert bpy.ops.export_scene.xray_omf(filepath=str(path)) == {"FINISHED"}
     (clip,) = decode_clips(omf.read(path.read_bytes(), "body.omf", Report()).motion_set, Report())

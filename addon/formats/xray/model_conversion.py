@@ -37,6 +37,7 @@ from .ogf.building import (
 from .ogf.chunk_types import Description, LodPath, MotionReferences, MotionReferences2, Texture, UserData
 from .ogf.corners import joined, mesh_corners, with_backs
 from .ogf.document import Ogf, VisualType
+from .ogf.mesh import bone_labels
 from .ogf.skeleton import NEW_BONE_MATERIAL, check_skeleton
 from .omf.document import MotionSet
 
@@ -86,13 +87,20 @@ def game_model(document: Object, name: str, making: Making, report: Report) -> O
         sections.append(section(24, MotionReferences2(references)))
     elif references:
         sections.append(section(19, MotionReferences(references)))
-    elif model.motions:
-        motions = motion_conversion.game_motions(model.motions, report, model.parts).motion_set
-        _check_motions(motions, bones)
-        sections += [section(14, motions.library), section(15, motions.parameters)]
+    made = Ogf(sections)
     if references and model.motions:
         report.warn("the motions inside are left out: the game reads motion references instead", name)
-    return Ogf(sections)
+    elif model.motions:
+        return with_motions(made, motion_conversion.game_motions(model.motions, report, model.parts).motion_set)
+    return made
+
+
+def with_motions(made: Ogf, motions: MotionSet) -> Ogf:
+    """A new model without motion references, with motions inside. Raises `WriteError` if they are of other bones."""
+    _check_motions(motions, bone_labels(made))
+    header = made.header
+    animated = made.replaced(header, replace(header, type=VisualType.SKELETON_ANIMATED))
+    return Ogf([*animated.sections, section(14, motions.library), section(15, motions.parameters)])
 
 
 def points_of_bones(document: Object) -> dict[str, NDArray[np.float64]]:
@@ -169,9 +177,9 @@ def _game_bone(bone: Bone, bones: Sequence[Bone]) -> NewBone:
     return NewBone(names.encode(bone.name.lower()), names.encode(parent), entry)
 
 
-def _check_motions(motions: MotionSet, bones: Sequence[Bone]) -> None:
+def _check_motions(motions: MotionSet, bones: Sequence[str]) -> None:
     """The engine demands a track for each bone."""
-    labels = {bone.name.lower() for bone in bones}
+    labels = {bone.lower() for bone in bones}
     partitions = motions.parameters.partitions
     moved = {names.decode(bone.name or b"").lower() for part in partitions for bone in part.bones}
     if labels != moved:

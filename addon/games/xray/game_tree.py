@@ -225,9 +225,12 @@ def tree_over(folders: Sequence[Path], textures_folder: Path | None = None) -> G
 
 
 def find_game_materials(file: Path, game_folder: Path | None = None) -> Path | None:
-    """The `gamemtl.xr` for a file of a level: beside it, in the folder that holds ``levels``, or in the game's."""
+    """The `gamemtl.xr` for a file of a level or a model.
+
+    Beside it, in the folder that holds ``levels`` or ``meshes``, or in the game's.
+    """
     file = file.absolute()
-    above = next((folder.parent for folder in file.parents if folder.name.lower() == "levels"), None)
+    above = next((folder.parent for folder in file.parents if folder.name.lower() in {"levels", "meshes"}), None)
     for folder in (file.parent, above, game_folder):
         if folder is not None:
             found = GameTree(folder).find_file(GAME_MATERIALS)

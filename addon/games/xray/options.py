@@ -242,7 +242,7 @@ MODEL_KINDS = (
 
 
 class ModelExportOptions(Options):
-    """``kind``, ``bones_as`` and ``collapse`` count for new models alone. ``backup`` keeps the old file."""
+    """``kind``, ``bones_as``, ``motions_inside`` and ``collapse`` are for new models; ``backup`` keeps the old one."""
 
     skeleton: bool = option(True, "Skeleton", "Bones with their rest pose, shapes and joints")
     meshes: bool = option(True, "Meshes", "Meshes with their weights and materials")
@@ -267,9 +267,14 @@ class ModelExportOptions(Options):
     )
     bones_as: str = path(
         "Bones as in",
-        "Model or motion file whose order of bones a new model takes, so that its motions fit",
+        "Model or motion file whose order and parts of bones a new model takes, so that its motions fit",
         ".ogf",
         ".omf",
+    )
+    motions_inside: bool = option(
+        False,
+        "Motions Inside",
+        "Write the armature's motions into a new model. The game reads them only in a model without motion references",
     )
     collapse: bool = option(
         False, "Merge within 1 mm", "Merge vertices of a new model that are nearer than a millimetre, as the SDK does"

@@ -30,9 +30,9 @@ _WITH_CLASSES: tuple[Any, ...] = (
     paths,
     models,
     editor_models,
-    new_models,
     details,
     collision_values,
+    new_models,
     levels,
 )
 

@@ -33,6 +33,7 @@ from ..options import options_from, properties_from
 from ..preferences import model_options
 from ..save_back import SaveBackOntoImported, change_text
 from ..target import (
+    active_model,
     active_rig,
     checked_editor_model_of,
     editor_model_of,
@@ -256,6 +257,7 @@ class MOTIONBRIDGE_PT_editor_model(PropertiesPanel, BlenderPanel):
             column.operator("export_scene.xray_ogf", icon="EXPORT")
             column.operator("export_scene.xray_object", icon="EXPORT")
             column.operator("motionbridge.fit_shapes", icon="CUBE")
+            column.operator("motionbridge.bones_as", icon="BONE_DATA")
         column.operator("motionbridge.editor_model_check", icon="VIEWZOOM")
         draw_last_check(layout, holder)
         # One below the other: beside each other the longer names are cut off in a narrow editor.
@@ -302,14 +304,26 @@ class MOTIONBRIDGE_PT_surface(PropertiesPanel, BlenderPanel):
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        """It came from a model of the editor."""
-        return context.material is not None and context.material.motionbridge_surface.is_surface
+        """It came from a model of the editor, or is of a model of which it can become a surface."""
+        if context.material is None:
+            return False
+        return (
+            context.material.motionbridge_surface.is_surface
+            or checked_editor_model_of(context) is not None
+            or active_model(context) is not None
+        )
 
     def draw(self, context: Any) -> None:
         """What the compiler and the game take it for; texture and engine shader are above."""
         column = self.fields()
-        for name in ("game_name", "compiler_shader", "game_material", "two_sided"):
-            column.prop(context.material.motionbridge_surface, name)
+        surface = context.material.motionbridge_surface
+        if surface.is_surface:
+            column.prop(surface, "game_name")
+        column.prop(surface, "compiler_shader")
+        row = column.row(align=True)
+        row.prop(surface, "game_material")
+        row.operator("motionbridge.choose_game_material", text="", icon="VIEWZOOM").target = "SURFACE"
+        column.prop(surface, "two_sided")
 
 
 class MOTIONBRIDGE_OT_editor_model_save_back(SaveBackOntoImported, EditorMotionChoices, BlenderOperator):

@@ -30,10 +30,22 @@ from ..layouts import SIDEBAR, fields, paragraph
 from ..operation import Operation, Outcome
 from ..options import options_from, properties_from
 from ..preferences import model_options
-from ..target import active_model, active_rig, game_model_to_export, has_mesh, likely_rig, rig_to_export
+from ..target import (
+    active_model,
+    active_rig,
+    game_model_to_export,
+    has_mesh,
+    likely_rig,
+    rig_to_export,
+    some_action,
+)
 from ..translations import said, shown
 from . import motion_choices
+from .motion_files import actions_moving
 from .skeletal import draw_rig, rig_to_import_onto
+
+if TYPE_CHECKING:
+    from ...games.plan import FilePlan
 
 ModelImportProperties: Any = properties_from(ModelImportOptions)
 ModelExportProperties: Any = properties_from(ModelExportOptions)
@@ -141,7 +153,9 @@ def _sentence(made: "list[model.ImportedModel]") -> str:
     return text
 
 
-class EXPORT_SCENE_OT_xray_ogf(ModelExportProperties, FileExport, ExportHelper, BlenderOperator):
+class EXPORT_SCENE_OT_xray_ogf(
+    ModelExportProperties, FileExport, motion_choices.ExportChoices, ExportHelper, BlenderOperator
+):
     """Export a S.T.A.L.K.E.R. (X-Ray) model: an imported one with its unedited bytes, or a new one"""
 
     bl_idname = "export_scene.xray_ogf"
@@ -177,9 +191,22 @@ class EXPORT_SCENE_OT_xray_ogf(ModelExportProperties, FileExport, ExportHelper, 
         layout.prop(self, "skeleton")
         layout.prop(self, "most_links")
         if active_model(context) is None:
-            layout.prop(self, "kind" if active_rig(context) is None else "bones_as")
+            rig = active_rig(context)
+            layout.prop(self, "kind" if rig is None else "bones_as")
+            if rig is not None and not rig.motionbridge_editor_model.is_model:
+                self._draw_motions(layout, rig)
             layout.prop(self, "collapse")
         draw_backup(layout, self, self.filepath)
+
+    def _draw_motions(self, layout: Any, rig: Any) -> None:
+        """Whether motions go into the new model, and how."""
+        layout.prop(self, "motions_inside")
+        if not self.motions_inside:
+            return
+        known = remembered(rig)
+        if known is not None and len(known.references):
+            paragraph(layout, shown("The game reads the motion references instead"), SIDEBAR, "ERROR")
+        self.draw_choices(layout, rig)
 
     def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Plan and write."""
@@ -188,13 +215,26 @@ class EXPORT_SCENE_OT_xray_ogf(ModelExportProperties, FileExport, ExportHelper, 
         options = options_from(self, ModelExportOptions, backup=self.backup)
         is_new = not holder.motionbridge_model.is_model
         if is_new or (options.meshes and options.replace_meshes):
-            plan_of = game_making.plan_new if is_new else game_making.plan_replaced
-            made = plan_of(context, holder, path, options, report)
+            if is_new:
+                made = self._plan_new(context, holder, path, options, report)
+            else:
+                made = game_making.plan_replaced(context, holder, path, options, report)
             files.warn_of_replacing(path, report)
             made.write(backup=self.backup)
+            if is_new and options.motions_inside and holder.type == "ARMATURE":
+                self.restore_hidden_keys(holder, actions_moving(holder))
             return Outcome(f"{Path(path).name}: {made.sentence()}")
         plan = model_export.export_model(context, holder, path, options, report)
         return Outcome(f"{Path(path).name}: {plan.sentence()}")
+
+    def _plan_new(
+        self, context: Any, holder: Any, path: str, options: ModelExportOptions, report: Report
+    ) -> "FilePlan":
+        is_rig = holder.type == "ARMATURE" and not holder.motionbridge_editor_model.is_model
+        chosen = some_action(holder, actions_moving(holder)) if is_rig and options.motions_inside else []
+        return game_making.plan_new(
+            context, holder, path, options, report, chosen=chosen, motions=self.motion_options()
+        )
 
 
 USER_DATA = "User Data"
@@ -249,7 +289,9 @@ class MOTIONBRIDGE_PT_bone(PropertiesPanel, BlenderPanel):
         fixed = column.column()
         fixed.enabled = False
         fixed.prop(bone, "index")
-        column.prop(bone, "material")
+        row = column.row(align=True)
+        row.prop(bone, "material")
+        row.operator("motionbridge.choose_game_material", text="", icon="VIEWZOOM").target = "BONE"
         column.prop(bone, "mass")
         column.prop(bone, "centre_of_mass")
         fixed = column.column()

@@ -1,21 +1,28 @@
 """New models of the game: what an armature or mesh of the user's needs before it is exported."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, StringProperty
 
 from ...blender import compat, scope
+from ...core.errors import WriteError
 from ...core.report import Report
+from ...games.xray.bones import order
 from ...games.xray.bones.properties import SHAPES, known
+from ...games.xray.levels import materials as level_materials
 from ...games.xray.models import game_making
 from ...games.xray.models.properties import remembered
-from ..bases import BlenderOperator
+from ..bases import BlenderOperator, ImportHelper
+from ..files import FileImport
 from ..layouts import fields
 from ..operation import Operation, Outcome
+from ..preferences import folders, game_materials
 from ..target import active_rig, lacks_rig
 from ..translations import said
+from .collision_values import ListedGameMaterial
 
 WATER = 1000.0
 """Kilograms per cubic metre."""
@@ -96,4 +103,133 @@ class MOTIONBRIDGE_OT_fit_shapes(Operation, BlenderOperator):
         return Outcome(said("Bones with a fitted shape: {}").format(number), done=number > 0)
 
 
-CLASSES = (MOTIONBRIDGE_OT_new_game_model, MOTIONBRIDGE_OT_fit_shapes)
+class MOTIONBRIDGE_OT_bones_as(FileImport, ImportHelper, BlenderOperator):
+    """Let a new model have the order and the parts of the bones of another model or motion file"""
+
+    bl_idname = "motionbridge.bones_as"
+    bl_label = "Bones as in..."
+    bl_options = {"REGISTER", "UNDO"}
+
+    filename_ext = ".omf"
+    filter_glob: StringProperty(default="*.omf;*.ogf", options={"HIDDEN"})
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """There is a new model with bones."""
+        if lacks_rig(cls, context):
+            return False
+        cls.poll_message_set("The active armature is not a new X-Ray model: use New X-Ray Model first")
+        return bool(active_rig(context).motionbridge_editor_model.is_made)
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """The model and its armature."""
+        rig = active_rig(context)
+        return (rig, rig.data)
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        """Nothing but the file."""
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Take over, count."""
+        (path, *_) = self.chosen_files("Choose a model (.ogf) or a motion file (.omf)")
+        rig = active_rig(context)
+        with scope.object_mode(context):
+            number = order.take(rig, order.of_file(path), report)
+        parts = len(rig.motionbridge_editor_model.parts)
+        return Outcome(said("Bones in the order of {}: {}, bone parts: {}").format(Path(path).name, number, parts))
+
+
+class MOTIONBRIDGE_OT_choose_game_material(Operation, BlenderOperator):
+    """Choose the game material from a list of the names in gamemtl.xr"""
+
+    bl_idname = "motionbridge.choose_game_material"
+    bl_label = "Choose Game Material"
+    bl_options = {"REGISTER", "UNDO"}
+
+    target: EnumProperty(
+        name="Target",
+        description="What gets the game material",
+        items=(
+            ("BONE", "Bone", "The active bone and the selected ones"),
+            ("SURFACE", "Surface", "The active material"),
+        ),
+        options={"SKIP_SAVE"},
+    )
+    material_name: StringProperty(name="Game Material", description="Name in gamemtl.xr", options={"SKIP_SAVE"})
+    listed: CollectionProperty(type=ListedGameMaterial, options={"SKIP_SAVE", "HIDDEN"})
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        """There is an active object."""
+        cls.poll_message_set("Select an X-Ray bone, or an object with a material")
+        return context.view_layer.objects.active is not None
+
+    def edited(self, context: Any) -> Iterable[Any]:
+        """The armature or the material."""
+        if self.target == "BONE":
+            return (active_rig(context).data,) if active_rig(context) is not None else ()
+        made = context.view_layer.objects.active.active_material
+        return (made,) if made is not None else ()
+
+    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
+        """A dialog with what is set; bones get only materials of things that move."""
+        self.listed.clear()
+        for name in sorted(material_names(context, dynamic=self.target == "BONE"), key=str.lower):
+            self.listed.add().name = name
+        if not self.properties.is_property_set("material_name"):
+            self.material_name = next((getattr(one, field) for one, field in self._chosen(context)), "")
+        return context.window_manager.invoke_props_dialog(self, width=400)
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        """The list, or that there is none."""
+        layout = fields(self.layout)
+        layout.prop_search(self, "material_name", self, "listed", icon="MATERIAL")
+        if not len(self.listed):
+            layout.label(text="gamemtl.xr not found: set Game Materials in the preferences", icon="INFO")
+
+    def run(self, context: Any, report: Report) -> Outcome:
+        """Set it."""
+        chosen = self._chosen(context)
+        there = material_names(context, dynamic=self.target == "BONE")
+        if not chosen:
+            raise WriteError("there is nothing to set", remedy="Select an X-Ray bone, or an object with a material")
+        if there and self.material_name not in there:
+            raise WriteError(
+                f"there is no such game material: {self.material_name!r}",
+                remedy="Choose one of the list; the preferences name the gamemtl.xr",
+            )
+        with scope.object_mode(context):
+            for one, field in self._chosen(context):
+                setattr(one, field, self.material_name)
+        return Outcome(said("Game material {}: {}").format(self.material_name, len(chosen)))
+
+    def _chosen(self, context: Any) -> list[tuple[Any, str]]:
+        """Properties and their fields, the active one's first."""
+        if self.target == "SURFACE":
+            made = context.view_layer.objects.active.active_material
+            return [(made.motionbridge_surface, "game_material")] if made is not None else []
+        rig = active_rig(context)
+        if rig is None or rig.type != "ARMATURE":
+            return []
+        active = rig.data.edit_bones.active if rig.mode == "EDIT" else rig.data.bones.active
+        name = active.name if active is not None else ""
+        bones = sorted(rig.data.bones, key=lambda bone: bone.name != name)
+        found = [bone for bone in bones if bone.name == name or compat.is_selected(rig, bone)]
+        return [(bone.motionbridge_xray, "material") for bone in found if known(bone) is not None]
+
+
+def material_names(context: Any, *, dynamic: bool) -> set[str]:
+    """Names of the game's materials, those alone that things which move can have; none without a `gamemtl.xr`."""
+    game, _ = folders(context)
+    holder = context.view_layer.objects.active
+    model = remembered(holder) if holder is not None else None
+    path = bpy.path.abspath(model.path) if model is not None else ""
+    return level_materials.labels_for(path, game_materials(context), game, dynamic=dynamic)
+
+
+CLASSES = (
+    MOTIONBRIDGE_OT_new_game_model,
+    MOTIONBRIDGE_OT_fit_shapes,
+    MOTIONBRIDGE_OT_bones_as,
+    MOTIONBRIDGE_OT_choose_game_material,
+)

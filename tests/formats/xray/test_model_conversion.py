@@ -13,6 +13,7 @@ from addon.formats.xray.model_conversion import Making, game_model
 from addon.formats.xray.ogf.building import MOST_VERTICES, SOC, Corners, make_children, oriented_box
 from addon.formats.xray.ogf.chunk_types import (
     BoneNames,
+    Description,
     IkData,
     Indices,
     MotionReferences,
@@ -22,6 +23,7 @@ from addon.formats.xray.ogf.chunk_types import (
     Vertices,
 )
 from addon.formats.xray.ogf.document import VisualType, motion_set_of
+from addon.formats.xray.omf.document import partitions_of
 from tests.formats.xray.level_bytes import words
 from tests.formats.xray.model_pairs import PAIRS, compare, compare_bones, triangles
 from tests.formats.xray.object.small_object import BONE, SURFACE, chunk, floats, mesh, small
@@ -226,3 +228,36 @@ def test_on_the_command_line(tmp_path, capsys):
     assert cli.main(["convert", str(tmp_path / "small.object"), "--to", "ogf", "-o", str(target)]) == 0
     assert f"{target}: ogf, " in capsys.readouterr().out
     assert ogf.read(target.read_bytes(), "made.ogf", Report()).children
+
+
+def test_the_command_line_makes_models_for_shadow_of_chernobyl_with_bones_as_in_another(tmp_path, capsys):
+    held = b"".join(chunk(place, bone(*one)) for place, one in enumerate((("c", "a"), ("a", ""), ("B", "a"))))
+    (tmp_path / "small.object").write_bytes(small((mesh(x1012=MESH_OF_C),), x921=held, x916=None, x923=None, x919=None))
+    made = [tmp_path / name for name in ("later.ogf", "early.ogf", "again.ogf")]
+    call = ["convert", str(tmp_path / "small.object"), "--to", "ogf", "-o"]
+    assert cli.main([*call, str(made[0])]) == 0
+    assert cli.main([*call, str(made[1]), "--game", "soc", "--merge"]) == 0
+    later, early = (ogf.read(path.read_bytes(), path.name, Report()) for path in made[:2])
+    assert [one.children[0].first(Vertices).format for one in (later, early)] == [1, 0x12071980]
+    assert (later.first(MotionReferences2).names, early.first(MotionReferences).names) == ([b"a\\b", b"c"],) * 2
+    assert later.first(Description).source == b"small.object"
+    (tmp_path / "other.object").write_bytes(small((mesh(x1012=MESH_OF_C),), x921=held.replace(b"B\0", b"z\0"),
+                                                  x916=None, x923=None, x919=None))  # fmt: skip
+    other = tmp_path / "other.ogf"
+    assert cli.main(["convert", str(tmp_path / "other.object"), "--to", "ogf", "-o", str(other)]) == 0
+    capsys.readouterr()
+    assert cli.main([*call, str(made[2]), "--bones-as", str(other)]) == 0
+    assert "bones that the other model lacks, which get numbers behind its own: B" in capsys.readouterr().out
+    again = ogf.read(made[2].read_bytes(), "again.ogf", Report())
+    assert [one.name for one in again.first(BoneNames).bones] == [b"a", b"c", b"b"]
+
+
+def test_bone_parts_hold_each_bone_once():
+    said = lambda parts: [  # noqa: E731 - a word for one expression
+        (part.name, [(one.name, one.track) for one in part.bones]) for part in parts
+    ]
+    bones = ["Root", "arm", "head"]
+    assert said(partitions_of(bones)) == [(b"default", [(b"root", 0), (b"arm", 1), (b"head", 2)])]
+    wanted = [("Body", ["HEAD", "tail"]), ("none", ["tail"]), ("arms", ["arm", "head"])]
+    assert said(partitions_of(bones, wanted)) == [(b"body", [(b"head", 2), (b"root", 0)]), (b"arms", [(b"arm", 1)])]
+    assert said(partitions_of(bones, [("none", ["tail"])])) == said(partitions_of(bones))

@@ -20,10 +20,18 @@ from .document import Children, Ogf, VisualType
 from .mesh import bone_labels, mesh_parts
 
 
-def with_new_meshes(document: Ogf, meshes: Sequence[PolygonMesh], most_links: int, report: Report) -> Ogf:
+def with_new_meshes(
+    document: Ogf,
+    meshes: Sequence[PolygonMesh],
+    most_links: int,
+    report: Report,
+    *,
+    two_sided: Sequence[Sequence[bool]] = (),
+) -> Ogf:
     """The model with other meshes: every chunk but its children and its bounds stays.
 
-    Vertices have the formats of the engine that the model is for. Raises `WriteError`.
+    Vertices have the formats of the engine that the model is for. ``two_sided``: for each mesh which of its materials
+    are; their faces get backs. Raises `WriteError`.
     """
     header, holder = document.header, document.first(Children)
     if header.box is None:
@@ -32,7 +40,7 @@ def with_new_meshes(document: Ogf, meshes: Sequence[PolygonMesh], most_links: in
     family = LONG_FORMATS if any(one in LONG_FORMATS.values() for one in formats) else SHORT_FORMATS
     generation = Generation({links: family[links] for links in range(1, most_links + 1)}, references_as_list=False)
     bones, textures, parts = bone_labels(document), list[Texture](), list[Corners]()
-    for mesh in meshes:
+    for number, mesh in enumerate(meshes):
         if not len(mesh.counts):
             continue
         part = mesh_corners(mesh, bones, generation, report)
@@ -41,7 +49,8 @@ def with_new_meshes(document: Ogf, meshes: Sequence[PolygonMesh], most_links: in
         listed = [Texture(names.encode(one.texture), names.encode(one.shader)) for one in mesh.materials]
         textures += [one for one in dict.fromkeys(listed) if one not in textures]
         part.texture = np.array([textures.index(one) for one in listed])[mesh.material_index]
-        parts.append(part)
+        both = np.array(two_sided[number] if two_sided else [False] * len(listed))
+        parts.append(with_backs(part, both[mesh.material_index]))
     children = make_children(joined(parts), textures, generation, report)
     if not children:
         raise WriteError("the model would have no faces", remedy="Parent a mesh to it")

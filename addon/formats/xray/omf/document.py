@@ -314,6 +314,29 @@ class Omf:
         return Omf(sections, self.tail)
 
 
+def partitions_of(bones: Sequence[str], parts: Sequence[tuple[str, Sequence[str]]] = ()) -> list[Partition]:
+    """Partitions that have each of ``bones`` once, the number of its track being its place there.
+
+    ``parts`` are names with the bones of each. Bones of no part go into the first, others than ``bones`` are left out,
+    and so are parts of which none is left. Names are compared without case; without parts there is one, ``default``.
+    """
+    tracks = {bone.lower(): track for track, bone in enumerate(bones)}
+    found = []
+    for label, listed in parts:
+        entries = [
+            PartitionBone(names.encode(bone.lower()), tracks.pop(bone.lower()))
+            for bone in listed
+            if bone.lower() in tracks
+        ]
+        if entries:
+            found.append(Partition(names.encode(label.lower()), entries))
+    rest = [PartitionBone(names.encode(bone), track) for bone, track in tracks.items()]
+    if not found:
+        return [Partition(b"default", rest)]
+    found[0].bones += rest
+    return found
+
+
 def new_omf(motion_set: MotionSet) -> Omf:
     """A file of its own, motions first as the game's editor writes it."""
     return Omf(

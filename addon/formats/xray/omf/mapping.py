@@ -33,10 +33,9 @@ from .document import (
     Motion,
     MotionSet,
     Parameters,
-    Partition,
-    PartitionBone,
     Track,
     TrackFlag,
+    partitions_of,
     track_bones,
 )
 from .edit import pairs, rearranged, refuse_new_problems
@@ -124,21 +123,21 @@ def encode(
     identities: Sequence[Identity] | None = None,
     width: Width = Width.AUTOMATIC,
     sampled: Sequence[Collection[str]] | None = None,
+    parts: Sequence[tuple[str, Sequence[str]]] = (),
 ) -> tuple[MotionSet, Changes]:
     """``base`` with each clip at the index of the motion it is, or added behind the last; and what changed.
 
     ``identities``, one for each clip, say which motion that is; without them it is the one of the clip's name. A motion
-    gets its clip's name. Without ``base`` a new set for ``skeleton`` (one partition ``default``). ``definitions``, one
-    for each clip, say how motions play; marks come from the clips. ``sampled``, for each clip the bones that were read
-    from evaluated poses. Raises `WriteError` for what the game cannot take, unless the base has it already.
+    gets its clip's name. Without ``base`` a new set for ``skeleton`` (with ``parts`` as `partitions_of` takes them).
+    ``definitions``, one for each clip, say how motions play; marks come from the clips. ``sampled``: the bones of each
+    that were read from evaluated poses. Raises `WriteError` for what the game cannot take, unless the base has it.
     """
-    start = base if base is not None else _empty_set(skeleton, clips)
+    start = base if base is not None else _empty_set(skeleton, clips, parts)
     pairs(start)  # refuses a base of which nobody knows what belongs together
     motions = start.library.motions
     definitions_out = list(start.parameters.definitions)
     renaming = identities is not None
-    if identities is None:
-        identities = _by_name(clips, start)
+    identities = identities if identities is not None else _by_name(clips, start)
     listed = sum(len(partition.bones) for partition in start.parameters.partitions)
     model_bones = skeleton.bones if skeleton is not None else []
     changes, only_renamed = Changes(noun="motion", items="track"), 0
@@ -186,15 +185,16 @@ def _by_name(clips: Sequence[Clip], base: MotionSet) -> list[Identity]:
     return [Identity(found.pop(0) if found else None) for found in free]
 
 
-def _empty_set(skeleton: Skeleton | None, clips: Sequence[Clip]) -> MotionSet:
+def _empty_set(
+    skeleton: Skeleton | None, clips: Sequence[Clip], parts: Sequence[tuple[str, Sequence[str]]]
+) -> MotionSet:
     bones = skeleton.bones if skeleton is not None else clips[0].bones if clips else []
     for group in names.duplicates(bones):
         raise WriteError(
             f"the game treats these bones as one: {', '.join(map(repr, group))}",
             remedy="Rename all but one of them, or give them other names in the game (Bone properties)",
         )
-    entries = [PartitionBone(names.encode(bone.lower()), track) for track, bone in enumerate(bones)]
-    return MotionSet(numbered([]), Parameters(4, [Partition(b"default", entries)], []))
+    return MotionSet(numbered([]), Parameters(4, partitions_of(bones, parts), []))
 
 
 def new_definition(name: str) -> Definition:

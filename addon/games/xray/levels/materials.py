@@ -65,17 +65,33 @@ def read_names(path: Path | None, report: Report) -> dict[int, str]:
     return {number: found.label for number, found in document.by_id().items()}
 
 
+def labels_for(path: str, chosen: Path | None, game_folder: Path | None, *, dynamic: bool) -> set[str]:
+    """Names of the game materials as `names_for` finds them; of those alone that are ``dynamic``, as bones must be."""
+    found = _file_for(path, chosen, game_folder)
+    if found is None:
+        return set()
+    try:
+        document = gamemtl.read(files.read_file(found), str(found), Report())
+    except MotionbridgeError:
+        return set()  # the dialog says that it has no list
+    listed = document.by_id().values()
+    return {one.label for one in listed if not dynamic or one.flags & gamemtl.Flag.DYNAMIC}
+
+
 def names_for(path: str, chosen: Path | None, game_folder: Path | None, report: Report) -> dict[int, str]:
     """Number -> name of the game materials for a file of a level; none where no readable `gamemtl.xr` is found.
 
     ``chosen`` the `gamemtl.xr` that the user named; ``path`` of the level's file, "" for a mesh that came from none.
     """
-    found = chosen
-    if found is None and path:
-        found = find_game_materials(Path(path), game_folder)
-    elif found is None and game_folder is not None:
-        found = GameTree(game_folder).find_file(GAME_MATERIALS)
-    return read_names(found, report)
+    return read_names(_file_for(path, chosen, game_folder), report)
+
+
+def _file_for(path: str, chosen: Path | None, game_folder: Path | None) -> Path | None:
+    if chosen is not None:
+        return chosen
+    if path:
+        return find_game_materials(Path(path), game_folder)
+    return GameTree(game_folder).find_file(GAME_MATERIALS) if game_folder is not None else None
 
 
 def warn_of_unknown(values: NDArray[np.int32], names: Mapping[int, str], place: str, report: Report) -> None:

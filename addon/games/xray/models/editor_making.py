@@ -44,6 +44,8 @@ from ....formats.xray.object.smoothing import Rule
 from ....formats.xray.ogf.building import oriented_box
 from ....formats.xray.ogf.chunk_types import BOX, MotionReferences, MotionReferences2, UserData
 from ....formats.xray.ogf.skeleton import NEW_BONE_MATERIAL, new_entry
+from ....formats.xray.omf.document import partitions_of
+from ..bones import order
 from ..bones import properties as bone_properties
 from ..options import EditorModelExportOptions, Sdk, SkeletalExportOptions
 from .editor_exporting import (
@@ -239,8 +241,12 @@ def _model(
     if references:
         numbered.append(listed)
     if bones:
-        part = bone_files.Part(b"default", [names.encode(bone.name) for bone in bones])
-        numbered += [(0x923, bone_files.Parts([part])), (0x920, ActorTransform(np.zeros((2, 3), np.float32)))]
+        labels = [bone.name for bone in bones]
+        parts = [
+            bone_files.Part(part.name, [names.encode(labels[bone.track or 0]) for bone in part.bones])
+            for part in partitions_of(labels, order.of_new_model(holder).parts)
+        ]
+        numbered += [(0x923, bone_files.Parts(parts)), (0x920, ActorTransform(np.zeros((2, 3), np.float32)))]
     numbered.append((0x922, Authorship(creator, now, AUTHOR, now)))
     if own.scale != 1.0:
         numbered.append((0x927, ExportScale(np.float32(own.scale), 0)))

@@ -6,46 +6,76 @@ a new model are those that Blender shows.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ....blender import material
+from ....blender import material, scope
 from ....blender.mesh import Offending
-from ....core import files, names
+from ....core import names
 from ....core.changes import Changes
+from ....core.model import Material
 from ....core.problems import whole
 from ....core.report import Report
+from ....formats.xray import bone_order, ogf
 from ....formats.xray import object as editor_model
-from ....formats.xray import ogf, omf
-from ....formats.xray.model_conversion import Making, game_model, points_of_bones
+from ....formats.xray.model_conversion import Making, game_model, points_of_bones, with_motions
 from ....formats.xray.ogf.building import COP, FEWEST_POINTS, SOC, oriented_box
 from ....formats.xray.ogf.corners import with_new_meshes
-from ....formats.xray.ogf.mesh import bone_labels
 from ....formats.xray.ogf.skeleton import new_entry
 from ...plan import FilePlan
+from ..bones import order
 from ..bones import properties as bone_properties
 from ..bones import values as bone_values
-from ..options import EditorModelExportOptions, ModelExportOptions, ModelKind, SkeletalExportOptions
+from ..motions import exporting as motion_export
+from ..motions import omf_codec, omf_host
+from ..options import (
+    EditorModelExportOptions,
+    ModelExportOptions,
+    ModelKind,
+    MotionExportOptions,
+    SkeletalExportOptions,
+)
 from . import editor_exporting, editor_making, exporting
 
 Floats = NDArray[np.float64]
 SAME_SCALE = 1e-4
 
 
-def plan_new(context: Any, holder: Any, path: str, options: ModelExportOptions, report: Report) -> FilePlan:
+def plan_new(
+    context: Any,
+    holder: Any,
+    path: str,
+    options: ModelExportOptions,
+    report: Report,
+    *,
+    chosen: Sequence[Any] = (),
+    motions: MotionExportOptions | None = None,
+) -> FilePlan:
     """A model of ``holder`` (an armature, a mesh, the parent of meshes, an imported object of the editor).
 
-    The scene stays as it is. Raises `WriteError` for what the game cannot take.
+    ``chosen`` actions become the motions inside, as ``motions`` says, unless it has motion references. The scene stays
+    as it is. Raises `WriteError` for what the game cannot take.
     """
     document = _object(context, holder, options, report)
-    order = bones_of_file(options.bones_as) if options.bones_as else []
+    taken = bone_order.of_file(options.bones_as) if options.bones_as else order.of_new_model(holder)
     generation = COP if options.most_links == COP.most_links else SOC
     name = Path(path).with_suffix(".object").name
-    made = game_model(document, name, Making(generation, options.collapse, order), report)
+    made = game_model(document, name, Making(generation, options.collapse, taken.bones), report)
+    if chosen and document.model.references:
+        report.warn("the motions inside are left out: the game reads motion references instead", holder.name)
+    elif chosen:
+        host = omf_host.OmfHost(None, parts=taken.parts) if taken.parts else omf_codec.OMF.host(holder, chosen)
+        with scope.object_mode(context):
+            how = motions or MotionExportOptions()
+            plan = motion_export.plan_onto(
+                omf_codec.OMF, context, holder, chosen, path, host=host, options=how, report=report
+            )
+        made = with_motions(made, plan.document.motion_set)
     return FilePlan(path, ogf.write(made), Changes(new="model"))
 
 
@@ -57,15 +87,23 @@ def plan_replaced(context: Any, holder: Any, path: str, options: ModelExportOpti
     without_meshes = ModelExportOptions(skeleton=options.skeleton, meshes=False)
     plan = exporting.plan_export(context, holder, without_meshes, report)
     shown = editor_making.meshes_for(context, holder)
-    found = []
+    found, backs = [], []
     for one in shown:
         mesh = editor_exporting.gather(one, holder, report)
-        mesh.materials = [material.gather(used) for used in one.data.materials]
+        mesh.materials = [_named(used) for used in one.data.materials]
+        editor_exporting.follow_parent(mesh, one, holder)
         found.append(mesh)
+        backs.append([used is not None and used.motionbridge_surface.two_sided for used in one.data.materials])
     base = ogf.read(plan.data, holder.name, Report())
-    data = ogf.write(with_new_meshes(base, found, options.most_links, report))
+    data = ogf.write(with_new_meshes(base, found, options.most_links, report, two_sided=backs))
     plan.changes.lines.append("all meshes")
     return FilePlan(path, data, plan.changes)
+
+
+def _named(used: Any) -> Material:
+    """What a material says, its texture by its image where it names none."""
+    found = material.gather(used)
+    return found if found.texture or used is None else replace(found, texture=editor_making.texture_name(used))
 
 
 def _object(context: Any, holder: Any, options: ModelExportOptions, report: Report) -> editor_model.Object:
@@ -78,16 +116,6 @@ def _object(context: Any, holder: Any, options: ModelExportOptions, report: Repo
         rigid = options.kind is ModelKind.RIGID
         plan = editor_making.plan_new(context, holder, holder.name, editor, report, for_game=True, rigid=rigid)
     return editor_model.read(plan.data, holder.name, Report())
-
-
-def bones_of_file(path: str) -> list[str]:
-    """The bones of a model, or those that motions are for, in the order that the game counts by. Raises `ReadError`."""
-    data = files.read_file(path)
-    if Path(path).suffix.lower() == ".omf":
-        parts = omf.read(data, path, Report()).motion_set.parameters.partitions
-        bones = sorted((bone.track or 0, names.decode(bone.name or b"")) for part in parts for bone in part.bones)
-        return [label for _, label in bones]
-    return bone_labels(ogf.read(data, path, Report()))
 
 
 # Setting up ---------------------------------------------------------------------------------------------------------

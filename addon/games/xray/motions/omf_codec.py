@@ -142,6 +142,7 @@ class OmfCodec:
             identities=identities,
             width=options.width,
             sampled=gatherer.sampled,
+            parts=host.parts,
         )
         added = itertools.count(len(host.motions.library.motions) if host.motions is not None else 0)
         indices = dict(host.indices)

@@ -22,6 +22,7 @@ from ....formats.xray.omf import edit
 from ....formats.xray.omf.codec import write_motion
 from ....formats.xray.omf.document import Motion, MotionSet, Omf
 from ....formats.xray.omf.mapping import Identity
+from ..bones import order
 from ..options import RestChange
 from . import files as motion_files
 from . import length as motion_length
@@ -78,6 +79,8 @@ class OmfHost:
     """The file kept on the rig whose list is to be saved."""
     deleted: list[str] = field(default_factory=list)
     """The motions that were deleted in the panel and are taken out."""
+    parts: Sequence[tuple[str, Sequence[str]]] = ()
+    """Names of bone parts with their bones, where there are no motions yet."""
 
     @property
     def bones(self) -> set[str] | None:
@@ -216,7 +219,7 @@ def host_as_imported(rig: bpy.types.Object, chosen: Sequence[Any], file: Any = N
     """The motions of ``chosen`` as their file had them; of ``file``, or of the file most of them came from."""
     file = file if file is not None else _common_file(rig, chosen)
     if file is None:
-        return OmfHost(None)
+        return OmfHost(None, parts=order.of_new_model(rig).parts)
     places = action_lists.members(file, LISTS)
     originals: dict[int, Motion] = {}
     placed: dict[Any, int] = {}
