@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from addon.core.errors import ReadError
 from addon.core.report import Report
 from addon.formats.xray import object as editor_model
+from addon.formats.xray.object.mapping import decode_mesh
 from addon.formats.xray.object.mesh_chunks import FLAT, Faces, Points, VertexMapRefs
 from addon.formats.xray.object.smoothing import (
     Rule,
@@ -83,6 +84,21 @@ def test_groups():
     assert rule_of(held) is Rule.GROUPS
     top = corner_normals(held)[:, 1]
     np.testing.assert_allclose(top, [unit(flat[0] + flat[1])] * 2 + [flat[2], flat[3]], atol=1e-12)
+
+
+# The top's edges are (0, 4) between faces 3 and 0, (1, 4) between 0 and 1, and so on; the others border on nothing.
+@pytest.mark.parametrize(
+    ("groups", "flags", "sharp"),
+    [
+        ((16, 16, 17, FLAT), 1, [(0, 3), (0, 4), (2, 4), (3, 4)]),
+        ((16, 16, FLAT, FLAT), 1, [(0, 3), (0, 4), (2, 3), (2, 4), (3, 4)]),
+        ((16 | 32, 16, 32, 0), 5, [(0, 3), (0, 4), (2, 4), (3, 4)]),
+        ((2, 1, 2, 1), 1, [(1, 4), (3, 4)]),
+    ],
+)
+def test_edges_that_are_not_smoothed_across_are_sharp(groups, flags, sharp):
+    made = decode_mesh(roof(groups, flags)[0], editor_model.read(small(()), "a", Report()).model, Report())
+    assert sorted({tuple(sorted(edge)) for edge in made.sharp_edges.tolist()}) == sharp
 
 
 def test_masks_smooth_faces_with_a_common_bit():

@@ -253,12 +253,14 @@ def test_wrong_checksums_are_kept_and_reported() -> None:
     assert omf.recompose(document) == data
 
 
-def test_the_count_of_intervals_that_the_game_misreads_is_reported() -> None:
-    marks = struct.pack("<I", 1) + b"Left\r\n" + struct.pack("<I", 10) + struct.pack("<20f", *range(20))
+@pytest.mark.parametrize(("count", "misread"), [(9, 0), (10, 1), (11, 0), (12, 0), (13, 1), (266, 1), (267, 0)])
+def test_counts_of_intervals_that_the_game_misreads_are_reported(count: int, misread: int) -> None:
+    # The engine takes a first byte of 10 or 13 for the end of the mark's name.
+    marks = struct.pack("<I", 1) + b"Left\r\n" + struct.pack("<I", count) + bytes(8 * count)
     data = omf_file([motion(b"walk", TRACKS[2])], parameters(4, [b"root"], [definition(b"walk", 0, marks)]))
     document, report = read(data)
-    assert "10 intervals" in report.lines()[0]
-    assert len(document.motion_set.parameters.definitions[0].marks[0].intervals) == 10
+    assert [f"{count} intervals" in line for line in report.lines()] == [True] * misread
+    assert len(document.motion_set.parameters.definitions[0].marks[0].intervals) == count
     assert omf.write(document) == data
 
 
