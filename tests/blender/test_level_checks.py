@@ -120,13 +120,64 @@ def test_occluders_drawn_onto_real_collision_do_not_stick_out(corpus, tmp_path):
 
 
 def test_details_of_a_real_level_outside_its_surfaces_are_found(corpus, tmp_path):
-    """These details reach farther than the surfaces of the level that the mod compiled again."""
-    made = beside(corpus, tmp_path / "yantar", "nlc_l08_yantar", details="details/l08_yantar.details")
+    """The mod compiled this level again without the hills of its west, and kept the details of the game.
+
+    Elsewhere details stand on the ground that the AI map knows; one of forty that are found is where it has nodes.
+    """
+    folder = tmp_path / "yantar"
+    made = beside(
+        corpus, folder, "nlc_l08_yantar", details="details/l08_yantar.details", ai="level/nlc_l08_yantar/level.ai"
+    )
     words = "slots have detail models outside all surfaces"
-    (ground,) = made["DETAILS"]
-    (one,) = found()[words]
+    (ground,), (nodes,) = made["DETAILS"], made["AI"]
+    problems = found()
+    (one,) = problems[words]
     assert one.shown == ground
     assert one.problem.sentence == f"10615 of 81510 {words}"
+    walked = {}
+    for x, y, z in column(nodes.data.polygons, "center", 3).tolist():
+        walked.setdefault((x // 2, y // 2), []).append(z)
+    corners = column(ground.data.vertices, "co", 3)
+    middles = np.array([corners[list(face.vertices)].mean(axis=0) for face in ground.data.polygons])
+    planted = np.zeros(len(middles), np.bool_)
+    for place in range(4):
+        planted |= column(ground.data.attributes[f"model_{place}"].data, "value", 1, np.int32).ravel() >= 0
+    hit = np.zeros(len(middles), np.bool_)
+    hit[one.faces] = True
+    off = {False: [], True: []}
+    for slot in np.flatnonzero(planted).tolist():
+        x, y, z = middles[slot]
+        heights = walked.get((x // 2, y // 2))
+        off[bool(hit[slot])] += [] if heights is None else [np.abs(np.array(heights) - z).min()]
+    assert len(off[True]) < len(one.faces) / 40
+    assert np.median(off[False]) < 0.3
+
+
+@pytest.mark.parametrize("name", ["bx_test", "olr_tss_cd70ecb", "xray15_mp_test"])
+def test_each_finding_in_a_real_level_can_be_selected(name, corpus, tmp_path):
+    folder = tmp_path / name
+    shutil.copytree(corpus / "level" / name, folder)
+    made = imported(folder)
+    for seen in made["SURFACE"]:
+        seen.location.z += 40  # neither over its collision nor is that below what is seen
+    walls = made["CFORM"][0].copy()
+    walls.data = walls.data.copy()
+    walls.name = "walls"
+    walls.motionbridge_level.kind = "HOM"
+    bpy.context.scene.collection.objects.link(walls)
+    walls.location.z += 300
+    bpy.context.view_layer.update()
+    said = found()
+    assert {NAMES["visuals"], NAMES["collision"], NAMES["occluders"]} <= set(said)
+    every = [one for several in said.values() for one in several]
+    for number in range(len(every)):
+        bpy.context.view_layer.objects.active = seen
+        assert bpy.ops.motionbridge.level_check(number=number) == {"FINISHED"}
+        chosen = bpy.context.view_layer.objects.active
+        assert bpy.context.mode == "EDIT_MESH"
+        bpy.ops.object.mode_set(mode="OBJECT")
+        faces = np.flatnonzero([one.select for one in chosen.data.polygons]).tolist()
+        assert sum(one.shown == chosen and one.faces.tolist() == faces for one in every) == 1
 
 
 def test_what_is_seen_without_collision_and_collision_that_is_not_seen(yard):

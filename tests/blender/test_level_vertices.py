@@ -261,6 +261,20 @@ def test_edited_or_cleared_normals_are_said_by_name(yard):
     assert list(saved(yard)[1].warnings) == [f"2 meshes have {words}: 'yard 00000', 'yard 00001'"]
 
 
+@pytest.mark.parametrize("name", ["olr_tss_cd70ecb", "xray15_mp_test"])
+def test_normals_beside_a_moved_vertex_are_not_edited_also_after_it_was_saved(name, corpus, tmp_path):
+    """Before 4.5 Blender keeps normals as angles against the surface, which turn with it."""
+    folder = copied(corpus / "level" / name, tmp_path / name)
+    floor = max(imported(folder)["SURFACE"], key=lambda shown: len(shown.data.polygons))
+    for number in range(0, 40, 4):
+        floor.data.vertices[number].co.z += 0.5
+    floor.data.update()
+    assert saved(folder)[0].endswith("10 vertices")
+    _, report, different = saved(folder)
+    assert different == {}
+    assert list(report.warnings) == []
+
+
 @pytest.mark.parametrize("kind", ["SURFACE", "TREE"])
 def test_vertices_are_saved_in_edit_mode(kind, yard):
     made = imported(yard)

@@ -3,12 +3,15 @@
 from pathlib import Path
 from typing import Any
 
+import bmesh
 import bpy
 
 from addon.blender import bone_display
+from addon.core import files
 from addon.core.report import Report
 from addon.formats.xray import object as editor_model
 from addon.formats.xray import omf
+from addon.formats.xray.object.mesh_chunks import Points
 from tests.window import exports, stage
 from tests.window.stage import Steps
 
@@ -171,6 +174,76 @@ def model_appended() -> Steps:
         assert "no changes to save" in stage.sentence(), stage.sentence()
 
 
+def appended_model_edited() -> Steps:
+    """Appended into another file, a vertex moved in edit mode: one mesh is saved, with the mesh active."""
+    path = import_weapon()
+    before = path.read_bytes()
+    name = next(one for one in bpy.context.scene.objects if one.type == "MESH").name
+    other = stage.folder() / "other.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(other), copy=True)
+    bpy.ops.wm.open_mainfile(filepath=str(stage.blank()), load_ui=False)
+    yield
+    with stage.there():
+        bpy.ops.wm.append(filepath=f"{other}/Object/{name}", directory=f"{other}/Object/", filename=name)
+    yield from stage.until(lambda: name in bpy.context.scene.objects, "the appended mesh")
+    shown = bpy.context.scene.objects[name]
+    bpy.context.view_layer.objects.active = shown
+    with stage.there():
+        bpy.ops.object.mode_set(mode="EDIT")
+    edited = bmesh.from_edit_mesh(shown.data)
+    edited.verts.ensure_lookup_table()
+    edited.verts[2].co.z += 0.25
+    bmesh.update_edit_mesh(shown.data)
+    settle("Edit")
+    yield from save_back("motionbridge.editor_model_save_back")
+    assert "1 mesh changed" in stage.sentence(), stage.sentence()
+    assert bpy.context.mode == "EDIT_MESH"
+    new, old = (editor_model.read(data, path.name, Report()).model for data in (path.read_bytes(), before))
+    points = [one.meshes[0].first(Points).positions for one in (new, old)]
+    assert (points[0] != points[1]).any(axis=1).nonzero()[0].tolist() == [2]
+
+
+def model_checked() -> Steps:
+    """Vertices without bones are selected in edit mode, from the panel on the mesh."""
+    import_weapon()
+    shown = next(one for one in bpy.context.scene.objects if one.type == "MESH")
+    for group in shown.vertex_groups:
+        group.remove([2, 3])
+    bpy.context.view_layer.objects.active = shown
+    settle("Edit")
+    stage.invoke("motionbridge.editor_model_check")
+    yield from stage.until(lambda: stage.sentence() and bpy.context.mode == "EDIT_MESH", "the finding")
+    assert "2 of" in stage.sentence(), stage.sentence()
+    with stage.there():
+        bpy.ops.object.mode_set(mode="OBJECT")
+    assert [one.index for one in shown.data.vertices if one.select] == [2, 3]
+
+
+def model_in_a_protected_folder() -> Steps:
+    """The dialog says so before anything is written, and Return does not save."""
+    path = import_weapon()
+    before = path.read_bytes()
+    exports.move_vertex()
+    settle("Edit")
+    allowed = files.os.access
+    files.os.access = lambda place, mode: Path(place) != path.parent and allowed(place, mode)
+    try:
+        yield from save_back_refused(path, before)
+    finally:
+        files.os.access = allowed
+    yield from save_back("motionbridge.editor_model_save_back")
+    assert path.read_bytes() != before, stage.sentence()
+
+
+def save_back_refused(path: Path, before: bytes) -> Steps:
+    stage.invoke("motionbridge.editor_model_save_back")
+    yield
+    yield from stage.confirm()
+    yield from stage.key("ESC")
+    assert path.read_bytes() == before
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
+
+
 def dialog_cancelled() -> Steps:
     """Escape in the dialog writes nothing."""
     path = import_humanoid()
@@ -323,6 +396,7 @@ SCENES = [
     for scene in (
         saved_back_undone_saved_back, arma_saved_back_undone_saved_back, dialog_cancelled, rig_duplicated,
         model_saved_back_undone_saved_back, mesh_of_model_duplicated, model_appended,
+        appended_model_edited, model_checked, model_in_a_protected_folder,
         action_copied, rig_appended, bone_renamed, bone_rename_undone, object_renamed, edit_undone,
         bones_redrawn,
     )

@@ -60,7 +60,8 @@ def plan(holder: Any, document: Level, shown: dict[int, Any], changes: Changes, 
         report.warn(f"{GEOMETRY} {words}; edits of meshes are not looked at", folder.name)
         return None
     geom = geometry.read(files.map_file(path), str(path), Report())
-    work = _Work(document, geom, holder.motionbridge_level.detail, report)
+    before = np.frombuffer(kept(holder.motionbridge_level, "reshaped"), "<i4")
+    work = _Work(document, geom, holder.motionbridge_level.detail, set(before.tolist()), report)
     done = 0
     for ranges, objects in work.families(shown):
         pausing.pause(done / len(shown))
@@ -68,7 +69,6 @@ def plan(holder: Any, document: Level, shown: dict[int, Any], changes: Changes, 
         done += len(objects)
     work.say()
     result = Beside()
-    before = np.frombuffer(kept(holder.motionbridge_level, "reshaped"), "<i4")
     result.reshaped = np.union1d(before, np.array(sorted(work.reshaped), "<i4")).astype("<i4")
     work.follow_boxes(result.reshaped, shown)
     if work.parts:
@@ -84,10 +84,10 @@ def plan(holder: Any, document: Level, shown: dict[int, Any], changes: Changes, 
 
 
 class _Work:
-    """The vertices of one level's meshes against its file."""
+    """The vertices of one level's meshes against its file; ``saved`` visuals whose vertices were moved and written."""
 
-    def __init__(self, document: Level, geom: Geometry, detail: float, report: Report) -> None:
-        self.document, self.geom, self.report = document, geom, report
+    def __init__(self, document: Level, geom: Geometry, detail: float, saved: set[int], report: Report) -> None:
+        self.document, self.geom, self.saved, self.report = document, geom, saved, report
         self.rows = visual_mesh.drawn(document, geom, Report(), simplified(detail))
         self.decoded: tuple[int, Vertices] = (-1, Vertices(np.zeros((0, 3), np.float32)))
         self.edited: dict[int, NDArray[Any]] = {}
@@ -168,15 +168,16 @@ class _Work:
             now = Vertices(meshes.positions_of(data))
             place = place_of(shown)
             if shown.motionbridge_level.kind == "SURFACE" and not np.array_equal(place, np.eye(4)):
-                moved = now.positions.astype(np.float64) @ place[:3, :3].T + place[:3, 3]
-                now.positions = moved.astype(np.float32)
+                shifted = now.positions.astype(np.float64) @ place[:3, :3].T + place[:3, 3]
+                now.positions = shifted.astype(np.float32)
             now.hemi = attributes.gather(data, HEMI, Domain.VERTEX, np.float32)
             now.wind = attributes.gather(data, WIND, Domain.VERTEX, np.float32)
             now.colours = attributes.gather_colours(data, LIGHT, Domain.VERTEX)
             now.uvs = self._uvs(shown, data, meshes.UV_LAYER, base.uvs, corners)
             now.light_map_uvs = self._uvs(shown, data, LIGHT_MAP, base.light_map_uvs, corners)
-            stays = np.array_equal(now.positions, base.positions, equal_nan=True)
-            if base.normals is not None and not meshes.has_normals(data, base.normals[corners], moved=not stays):
+            moved = shown.motionbridge_level.row in self.saved
+            moved = moved or not np.array_equal(now.positions, base.positions, equal_nan=True)
+            if base.normals is not None and not meshes.has_normals(data, base.normals[corners], moved=moved):
                 self.turned.append(shown)
         if any(getattr(now, name) is None and getattr(base, name) is not None for name in _OPTIONAL):
             self.lacking.append(shown)
