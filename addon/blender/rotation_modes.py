@@ -24,6 +24,7 @@ from typing import Any
 import bpy
 from bpy.props import StringProperty
 
+from ..core import text
 from ..core.errors import WriteError
 from . import bone_curves, scope
 from .properties import AddedProperties
@@ -32,7 +33,6 @@ KINDS = ("quaternion", "euler", "axis_angle")
 MODES = {"quaternion": "QUATERNION", "axis_angle": "AXIS_ANGLE"}
 UNKNOWN_ORDER = "XYZ"
 """Read angles in Blender's first order where nothing tells theirs."""
-NAMES_SHOWN = 6
 
 
 class HiddenKeys(Enum):
@@ -140,10 +140,9 @@ def played(rig: bpy.types.Object) -> Any:
 
 def refusal(action: bpy.types.Action, bones: Sequence[str]) -> WriteError:
     """The refusal to write an action with hidden keys before somebody decided about them."""
-    more = f" and {len(bones) - NAMES_SHOWN} more" if len(bones) > NAMES_SHOWN else ""
     return WriteError(
         f"the rotation mode of {len(bones)} bone{'s' if len(bones) > 1 else ''} does not match the keys in the action "
-        f"{action.name!r}, so Blender does not show these keys ({', '.join(bones[:NAMES_SHOWN])}{more})",
+        f"{action.name!r}, so Blender does not show these keys ({text.listed(bones)})",
         remedy="Choose Restore Mode to write the keys, or Export as Shown to write what Blender shows (option Hidden "
         "Keys)",
         option="hidden_keys",

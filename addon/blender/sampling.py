@@ -21,13 +21,14 @@ import numpy as np
 from ..core.errors import WriteError
 from ..core.model import Clip
 from ..core.report import Report
+from ..core.text import listed
 from . import action as actions
 from . import compat, scope
 from .action import CONSTRAINTS, DRIVERS, INHERITANCE, STRIPS
 from .armature import Rest
 from .bone_curves import CurveTable, channel_path, rotation_kind
 from .pin import is_moved
-from .rotation_modes import NAMES_SHOWN, HiddenKeys, RotationModes, played
+from .rotation_modes import HiddenKeys, RotationModes, played
 
 _BONE = re.compile(r'pose\.bones\["((?:\\.|[^"\\])*)"\]')
 _QUATERNION = ".rotation_quaternion"
@@ -203,7 +204,7 @@ class ShownActions:
             self._report.warn(
                 "nothing tells the order of the Euler angles, they are read as XYZ; play the action and set the "
                 "rotation mode of its bones to be sure",
-                f"{action.name}: {shortened(guessed)}",
+                f"{action.name}: {listed(guessed)}",
             )
         if action == played(self._rig):
             self._warn_of_slot(action)
@@ -222,7 +223,7 @@ class ShownActions:
         if bones:
             self._report.warn(
                 "bones are posed without keys; they are exported in their rest pose (add keys to export the pose)",
-                f"{action.name}: {shortened(bones)}",
+                f"{action.name}: {listed(bones)}",
             )
 
     def _warn_of_slot(self, action: Any) -> None:
@@ -269,7 +270,7 @@ def warn_of_other_kinds(bones: Sequence[str], action: Any, report: Report) -> No
     if bones:
         report.warn(
             "keys of a kind of rotation that the bones' mode does not read are left out, as Blender plays them",
-            f"{action.name}: {shortened(bones)}",
+            f"{action.name}: {listed(bones)}",
         )
 
 
@@ -277,10 +278,4 @@ def warn_of_muted(bones: Sequence[str], action: Any, report: Report, *, in_file:
     """Say what becomes of the channels of bones with muted curves."""
     if bones:
         what = "keep the values of the file" if in_file else "are exported in their rest pose"
-        report.warn(f"curves are muted: their bones {what} there", f"{action.name}: {shortened(bones)}")
-
-
-def shortened(names: Collection[str]) -> str:
-    """The first few names, and how many more there are."""
-    more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
-    return ", ".join(list(names)[:NAMES_SHOWN]) + more
+        report.warn(f"curves are muted: their bones {what} there", f"{action.name}: {listed(bones)}")

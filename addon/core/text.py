@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,12 @@ def scalar(value: Any) -> str:
 def counted(count: int, noun: str, nouns: str = "") -> str:
     """``1 motion``, ``2 motions``, ``2 meshes`` (``nouns`` where an s is not enough)."""
     return f"{count} {noun if count == 1 else nouns or f'{noun}s'}"
+
+
+def listed(words: Collection[str], most: int = 8) -> str:
+    """``walk, run`` and, where there are more than ``most``, how many: ``walk, run and 3 more``."""
+    shown = ", ".join(islice(words, most))
+    return f"{shown} and {len(words) - most} more" if len(words) > most else shown
 
 
 IRREGULAR = {"vertices": "vertex", "indices": "index", "meshes": "mesh"}

@@ -13,6 +13,14 @@ def test_floats_are_the_shortest_text_and_nans_keep_their_bits():
     assert text.scalar(np.float32(1) / np.float32(3)) == "0.33333334"
 
 
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [(0, ""), (1, "0"), (3, "0, 1, 2"), (4, "0, 1, 2 and 1 more"), (9, "0, 1, 2 and 6 more")],
+)
+def test_lists_say_how_many_they_leave_out(count, said):
+    assert text.listed(list(map(str, range(count))), 3) == said
+
+
 def test_structured_rows_are_columns_between_bars():
     rows = np.zeros(2, [("a", "<f4", (2, 2)), ("b", "u1")])
     rows["b"] = 7

@@ -16,6 +16,7 @@ from ...core import names
 from ...core.binary import Reader
 from ...core.errors import ReadError
 from ...core.report import Report
+from ...core.text import listed
 from .hierarchy import Hierarchy
 from .preprocessor import TooMuch, Work, preprocessed
 
@@ -24,7 +25,6 @@ DEEPEST = 64
 MOST_STEPS = 200_000
 STEPS_A_BYTE = 4
 """What may be done to find out what classes inherit: bones taken over, classes asked. Small files may do the former."""
-NAMES_SHOWN = 5
 
 _TOKEN = re.compile(
     r'(?P<space>\s+)|(?P<string>"(?:[^"]|"")*")|(?P<sign>[{}\[\]=,;:]|\+=)|(?P<word>[^\s{}\[\]=,;:"+]+|\+)'
@@ -112,9 +112,8 @@ def _skeleton(found: ConfigClass, parent: ConfigClass, work: Work, report: Repor
                 bones[bone] = its_parent
     missing = sorted({name for name in bones.values() if name and name.lower() not in known})
     if missing:
-        more = f" and {len(missing) - NAMES_SHOWN} more" if len(missing) > NAMES_SHOWN else ""
-        shown = ", ".join(repr(name) for name in missing[:NAMES_SHOWN])
-        report.warn(f"parents that the skeleton does not list: {shown}{more}; their children are roots", found.name)
+        shown = listed([repr(name) for name in missing])
+        report.warn(f"parents that the skeleton does not list: {shown}; their children are roots", found.name)
     pivots = _inherited(found, parent, "pivotsmodel", work)
     return Hierarchy(found.name, bones, pivots_model=pivots if isinstance(pivots, str) else "")
 

@@ -33,7 +33,7 @@ from ...core.finite import warn_not_finite
 from ...core.model import Attribute, Domain, Mesh
 from ...core.problems import Problem
 from ...core.report import Report
-from ...core.text import counted, counted_plural
+from ...core.text import counted, counted_plural, listed
 from .chunks import ChunkRun, chunk_heading, open_chunk, read_chunks, stored_size, with_bodies, write_chunks
 
 HEADER_SIZE = 36
@@ -418,8 +418,7 @@ def _unknown_materials(mesh: Mesh, game_materials: Collection[int]) -> Iterator[
         return
     wrong = np.isin(values, np.array(sorted(game_materials), np.int64), invert=True)
     shown = np.unique(values[wrong]).tolist()
-    more = f" and {len(shown) - 8} more" if len(shown) > 8 else ""
-    what = f"have a game material that gamemtl.xr lacks ({', '.join(map(str, shown[:8]))}{more})"
+    what = f"have a game material that gamemtl.xr lacks ({listed(list(map(str, shown)))})"
     yield from problems.some(wrong, "faces", what, "Set a game material of the list")
 
 

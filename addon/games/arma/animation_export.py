@@ -23,7 +23,7 @@ from ...core.changes import Changes
 from ...core.errors import WriteError
 from ...core.model import DeltaClip, Event
 from ...core.report import Report
-from ...core.text import counted
+from ...core.text import counted, listed
 from ...core.thinning import needed_keys
 from ...formats.arma import rtm
 from ...formats.arma.hierarchy import Hierarchy
@@ -37,7 +37,6 @@ Floats = NDArray[np.float64]
 
 SAMPLED_REACH = 1e-5
 """How far numbers of an evaluated pose may lie from the file's: Blender multiplies 32-bit matrices bone by bone."""
-NAMES_SHOWN = 8
 MOST_LOOKED_AT = 20_000
 """Frames of which a new animation's keys are chosen."""
 STEP_ROUNDING = 1e-5
@@ -305,9 +304,7 @@ class _Exporter:
         properties = self._properties if self._base is not None else None
         found = export_base.written(self._rig, keyed, properties, options.prefix, options.table)
         if found.left_out:
-            self._report.note(
-                f"bones left out because Deform is off: {len(found.left_out)}", ", ".join(found.left_out[:8])
-            )
+            self._report.note(f"bones left out because Deform is off: {len(found.left_out)}", listed(found.left_out))
         if not found.names:
             raise WriteError("there are no bones to write", remedy="Switch Deform on for the bones to export")
         if options.names is NamesFrom.ARMATURE:
@@ -393,9 +390,8 @@ class _Exporter:
     def _warn_of_unshown_scales(self, changes: Changes) -> None:
         lost = self._base.unshown_scales() if self._base is not None and changes else []
         if lost:
-            more = f" and {len(lost) - NAMES_SHOWN} more" if len(lost) > NAMES_SHOWN else ""
             self._report.warn(
-                f"{', '.join(lost[:NAMES_SHOWN])}{more}: imported by Motionbridge 0.1.0 without the scale of the "
+                f"{listed(lost)}: imported by Motionbridge 0.1.0 without the scale of the "
                 "file; edited frames lose it. Import the file again to keep it",
                 self._action.name,
             )

@@ -19,7 +19,7 @@ from ...core.errors import ReadError, WriteError
 from ...core.model import DeltaClip
 from ...core.pivots import NOISE
 from ...core.report import Report
-from ...core.text import counted_plural, said_of
+from ...core.text import counted_plural, listed, said_of
 from ...formats.arma import rtm
 from ...formats.arma.bone_table import BoneTable
 from ...formats.arma.hierarchy import Hierarchy
@@ -29,7 +29,6 @@ from .properties import WITH_SCALES
 from .skeletons import skeleton_for
 
 Floats = NDArray[np.float64]
-NAMES_SHOWN = 8
 OPTION_THAT_HELPS = (
     "Choose the skeleton it belongs to as Hierarchy in the import's options, or name its model.cfg there; Arma "
     "Skeleton Files in the sidebar has a file browser for it"
@@ -178,7 +177,7 @@ class _Importer:
             self.report.warn(
                 f"{said_of(len(missing), 'bones of the file', 'are')} not in the armature; "
                 "their keys are kept and written back",
-                f"{Path(self.file).name}: {_shortened(missing)}",
+                f"{Path(self.file).name}: {listed(missing)}",
             )
         return missing
 
@@ -189,7 +188,7 @@ class _Importer:
             self.report.warn(
                 "actions rotate some of the bones by axis-angle keys, which do not play while these bones use "
                 "quaternions; play such an action and choose Restore Rotation Modes",
-                _shortened([action.name for action in stopped]),
+                listed([action.name for action in stopped]),
             )
 
     def _freed(self, rig: Any, bones: list[str]) -> dict[str, str]:
@@ -205,7 +204,7 @@ class _Importer:
             self.report.note(
                 "bones that were disconnected, inherit all from their parents or rotate by quaternions now, which the "
                 f"animation needs: {len(changed)}",
-                f"{rig.name}: {_shortened(changed)}",
+                f"{rig.name}: {listed(changed)}",
             )
         return orders
 
@@ -271,7 +270,7 @@ def _tell_of_channels(channels: Any, bones: list[str], places: list[int], name: 
     if unusable:
         report.warn(
             "bones with NaN or infinite matrices follow their parents on these frames",
-            f"{name}: {_shortened(unusable)}",
+            f"{name}: {listed(unusable)}",
         )
     worst = float(np.nan_to_num(channels.shear[places]).max(initial=0.0))
     if worst > LARGEST_SHEAR:
@@ -292,8 +291,3 @@ def _describe(action: Any, clip: DeltaClip, named: list[str], hierarchy: Hierarc
         if binarised and parent >= 0:
             entry.parent = clip.bones[parent]
     events.store(action, clip.events)
-
-
-def _shortened(found: list[str]) -> str:
-    more = f" and {len(found) - NAMES_SHOWN} more" if len(found) > NAMES_SHOWN else ""
-    return ", ".join(found[:NAMES_SHOWN]) + more

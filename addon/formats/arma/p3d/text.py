@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....core.text import array_differences, array_lines, counted, extent, scalar
+from ....core.text import array_differences, array_lines, counted, extent, listed, scalar
 from ..names import decode
 from .document import Lod, P3d
-
-_SHOWN = 6
 
 
 def describe(document: P3d) -> list[str]:
@@ -20,11 +18,10 @@ def describe(document: P3d) -> list[str]:
         lines.append(f"  {extent(lod.points['position'])}")
         selections = [name for name, _, _ in lod.selections()]
         if selections:
-            more = f" and {len(selections) - _SHOWN} more" if len(selections) > _SHOWN else ""
-            lines.append(f"  selections: {', '.join(selections[:_SHOWN])}{more}")
+            lines.append(f"  selections: {listed(selections)}")
         properties = [f"{name}={value}" for name, value in lod.properties().items()]
         if properties:
-            lines.append(f"  properties: {', '.join(properties[:_SHOWN])}")
+            lines.append(f"  properties: {listed(properties)}")
     return lines
 
 

@@ -34,7 +34,7 @@ from ....core.finite import as_in_file
 from ....core.model import DeltaClip, Event
 from ....core.names import duplicates
 from ....core.report import Report
-from ....core.text import counted
+from ....core.text import counted, listed
 from .. import names
 from ..hierarchy import Hierarchy
 from .document import (
@@ -101,7 +101,7 @@ def decode(
         matrices = deltas.absolute(transforms_of(stored, turned=bool(document.turned), scaled=scaled), parents)
     repeated = duplicates(document.bones)
     if repeated:
-        report.warn(f"bones the game treats as one: {', '.join('/'.join(group) for group in repeated[:5])}", name)
+        report.warn(f"bones the game treats as one: {listed(['/'.join(group) for group in repeated])}", name)
     return DeltaClip(
         name,
         document.bones,
@@ -260,8 +260,7 @@ def parents_of(bones: Sequence[str], hierarchy: Hierarchy | None, report: Report
     if unknown and len(unknown) == len(bones):
         raise ReadError(f"the skeleton {hierarchy.name} lists none of the animation's bones", remedy=remedy)
     if unknown:
-        more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
-        report.warn(f"the skeleton {hierarchy.name} does not list {', '.join(unknown[:5])}{more}; treated as roots")
+        report.warn(f"the skeleton {hierarchy.name} does not list {listed(unknown)}; treated as roots")
     return hierarchy.parent_indices(bones)
 
 
@@ -482,8 +481,7 @@ def _left_out(
             lost &= rewritten
         which = np.flatnonzero(lost.any(axis=1))
         if len(which):
-            more = f" and {len(which) - 5} more" if len(which) > 5 else ""
-            result.append(sentence.format(errors[lost].max(), ", ".join(bones[bone] for bone in which[:5]) + more))
+            result.append(sentence.format(errors[lost].max(), listed([bones[bone] for bone in which])))
     return tuple(result)
 
 
@@ -617,7 +615,7 @@ def _check(clip: DeltaClip, base: Rtm | None) -> None:
     repeated = duplicates(clip.bones)
     if repeated and clip.bones != base_bones:
         raise WriteError(
-            f"the game treats these bones as one: {', '.join('/'.join(group) for group in repeated[:5])}",
+            f"the game treats these bones as one: {listed(['/'.join(group) for group in repeated])}",
             remedy="Rename them, or leave one of each out",
         )
 

@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core.text import array_differences, array_lines, counted, row, scalar
+from ....core.text import array_differences, array_lines, counted, listed, row, scalar
 from ..names import decode
 from .document import Binarised, Plain, Rtm, StoredEvent
 from .mapping import matrices_of
-
-_SHOWN = 8
 
 
 def describe(document: Rtm) -> list[str]:
@@ -24,11 +22,9 @@ def describe(document: Rtm) -> list[str]:
     if frames:
         lines.append(f"phases {scalar(document.phases[0])} to {scalar(document.phases[-1])}")
     if bones:
-        names = document.bones
-        more = f" and {bones - _SHOWN} more" if bones > _SHOWN else ""
-        lines.append(f"bones: {', '.join(names[:_SHOWN])}{more}")
+        lines.append(f"bones: {listed(document.bones)}")
     if document.events:
-        lines.append(f"events: {', '.join(_event(event) for event in document.events[:_SHOWN])}")
+        lines.append(f"events: {listed([_event(event) for event in document.events])}")
     return lines
 
 

@@ -9,7 +9,7 @@ from ....core import names
 from ....core.binary import Reader
 from ....core.errors import WriteError
 from ....core.report import Report
-from ....core.text import counted, said_of
+from ....core.text import counted, listed, said_of
 from .document import BLANKS, Head, Include, Line, Ltx, begins_section, is_open, part_of, split_comment
 
 ASCII, CODE_PAGE, UTF_8 = "ascii", "cp1251", "utf-8"
@@ -160,9 +160,7 @@ def problems(document: Ltx) -> Iterator[str]:
 
 def _numbered(document: Ltx, lines: list[int]) -> str:
     """``line 3``, ``lines 3, 9 and 2 more``."""
-    said = ", ".join(str(document.number(line)) for line in lines[:SHOWN])
-    more = f" and {len(lines) - SHOWN} more" if len(lines) > SHOWN else ""
-    return f"line{'s' if len(lines) > 1 else ''} {said}{more}"
+    return f"line{'s' if len(lines) > 1 else ''} {listed([str(document.number(line)) for line in lines], SHOWN)}"
 
 
 def write(document: Ltx) -> bytes:

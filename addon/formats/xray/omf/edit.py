@@ -17,7 +17,7 @@ import numpy as np
 from ....core import names
 from ....core.errors import WriteError
 from ....core.report import Report
-from ....core.text import counted, said_of
+from ....core.text import counted, listed, said_of
 from ..marks import SWALLOWED
 from .codec import with_motions
 from .document import (
@@ -70,7 +70,7 @@ def library_problems(library: MotionLibrary) -> Iterator[str]:
     """What the engine stumbles over in the chunks: it looks up chunk i + 1 for every i below the count, and asserts."""
     there = [motion.identifier for motion in library.motions]
     if there != list(range(1, len(there) + 1)):
-        shown = ", ".join(map(str, there[:8])) + (" ..." if len(there) > 8 else "")
+        shown = listed(list(map(str, there)))
         yield f"motions have the chunk ids {shown}; the game looks for 1 to {len(there)}"
     if library.count is None:
         yield "the number of motions is missing"
@@ -83,10 +83,10 @@ def skeleton_problems(motions: MotionSet, bones: Sequence[str]) -> Iterator[str]
     for count in sorted({motion.track_count for motion in motions.library.motions} - {len(bones)}):
         yield f"motions have {counted(count, 'track')}, the model has {counted(len(bones), 'bone')}"
     known = {bone.lower() for bone in bones}
-    listed = (bone.name for partition in motions.parameters.partitions for bone in partition.bones)
-    strange = sorted({names.decode(name) for name in listed if name and names.decode(name).lower() not in known})
+    named = (bone.name for partition in motions.parameters.partitions for bone in partition.bones)
+    strange = sorted({names.decode(name) for name in named if name and names.decode(name).lower() not in known})
     if strange:
-        yield f"partitions refer to bones that the model does not have: {', '.join(strange[:8])}"
+        yield f"partitions refer to bones that the model does not have: {listed(strange)}"
 
 
 def _partition_problems(parameters: Parameters, found: dict[str, str]) -> None:
@@ -283,7 +283,7 @@ def _track_order(motions: MotionSet, other: MotionSet) -> list[int]:
     if sorted(mine) != sorted(theirs):
         odd = sorted(set(mine) ^ set(theirs))
         raise WriteError(
-            f"the files move different bones ({len(mine)} and {len(theirs)}; {', '.join(odd[:6])})",
+            f"the files move different bones ({len(mine)} and {len(theirs)}; {listed(odd)})",
             remedy="Merge only files that belong to one skeleton",
         )
     return [theirs.index(bone) for bone in mine]

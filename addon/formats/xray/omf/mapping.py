@@ -22,7 +22,7 @@ from ....core.errors import WriteError
 from ....core.finite import as_in_file
 from ....core.model import Clip, Skeleton, Space
 from ....core.report import Report
-from ....core.text import counted
+from ....core.text import counted, listed
 from ..marks import decode_marks, encode_marks
 from .codec import numbered
 from .document import (
@@ -483,7 +483,7 @@ def in_order(clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton |
     filling = _filling(clip, bones, base, rest) if missing else clip
     if filling is None:
         raise WriteError(
-            f"the motion {clip.name!r} lacks {counted(len(missing), 'bone')} of the file: {', '.join(missing[:8])}",
+            f"the motion {clip.name!r} lacks {counted(len(missing), 'bone')} of the file: {listed(missing)}",
             remedy="Give the model's skeleton, so that they get its rest pose, or add keys",
         )
     index = np.array(found)

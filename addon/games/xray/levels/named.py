@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ....core.text import listed
+
 NAMED = 3
 """Objects that a sentence names; more are counted."""
 
@@ -19,8 +21,7 @@ def named(objects: Sequence[Any]) -> str:
 
 def names_said(names: Sequence[str]) -> str:
     """The same of names of what is not there any more."""
-    said = ", ".join(map(repr, names[:NAMED]))
-    return said + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+    return listed([repr(name) for name in names], NAMED)
 
 
 def place_of(shown: Any) -> NDArray[np.float64]:

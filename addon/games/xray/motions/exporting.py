@@ -17,12 +17,12 @@ import numpy as np
 from ....blender import action_lists
 from ....blender.action_lists import Kind
 from ....blender.armature import Rest, is_turned_or_scaled, rest_of
-from ....blender.sampling import Sampler, ShownActions, is_of_a_rig, shortened, warn_of_other_kinds
+from ....blender.sampling import Sampler, ShownActions, is_of_a_rig, warn_of_other_kinds
 from ....core import files, space
 from ....core.errors import ReadError, WriteError
 from ....core.model import Skeleton
 from ....core.report import Report
-from ....core.text import said_of
+from ....core.text import listed, said_of
 from ...plan import FilePlan, OtherBase, starts_from_disk
 from ..bones.properties import bones_in_order, game_name
 from ..options import RestChange
@@ -187,7 +187,7 @@ def _warn_of_removed(codec: Codec, plan: Plan, report: Report) -> None:
     kept = {name.lower() for name, _ in codec.motions(plan.document)}
     removed = [name for name, _ in there if name.lower() not in kept]
     if removed:
-        report.warn(said_of(len(removed), "motions of the replaced file", "are removed"), shortened(removed))
+        report.warn(said_of(len(removed), "motions of the replaced file", "are removed"), listed(removed))
 
 
 def _warn_of_other_rigs(lists: Kind, rig: bpy.types.Object, file: Any, report: Report) -> None:

@@ -18,11 +18,12 @@ from ....blender.armature import Rest, rest_of
 from ....blender.bone_curves import digest_of, table_of
 from ....blender.properties import keep, kept
 from ....blender.rotation_modes import played
-from ....blender.sampling import Sampler, shortened, warn_of_muted
+from ....blender.sampling import Sampler, warn_of_muted
 from ....core import files, space
 from ....core.errors import ReadError, WriteError
 from ....core.model import Clip
 from ....core.report import Report
+from ....core.text import listed
 from ....formats.xray import ogf, omf
 from ....formats.xray.ogf.document import motion_set_of
 from ....formats.xray.omf.codec import write_motion
@@ -334,7 +335,7 @@ def _warn_of_stopped(rig: Any, report: Report) -> None:
         report.warn(
             "bones rotate by quaternions from now on, so actions with keys of Euler angles or axis-angle do not play; "
             "assign such an action and choose Restore Rotation Modes",
-            shortened([action.name for action in stopped]),
+            listed([action.name for action in stopped]),
         )
 
 
