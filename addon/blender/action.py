@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..core import affine, rotation
 from ..core.errors import WriteError
 from ..core.model import Clip, Space
-from . import compat, rotation_modes
+from . import compat, control_rig, rotation_modes
 from .armature import Rest
 from .bone_curves import (
     ActionTemplate,
@@ -404,12 +404,14 @@ def _without_scale(turns: Floats) -> Floats:
 def play(context: Any, rig: Any, action: Any, order: str = "") -> None:
     """Make ``rig`` play ``action``; other actions of the same import play too when the user picks them.
 
-    Bones whose rotation mode would hide its keys get the mode that plays them; ``order`` of its angles.
+    Bones whose rotation mode would hide its keys get the mode that plays them; ``order`` of its angles. The
+    armature's control rig plays what belongs to the action.
     """
     # Assigning an action to an object that was never evaluated crashes some Blenders.
     context.view_layer.update()
     compat.assign(rig, action, compat.suitable_slot(action, rig))
     rotation_modes.restore(rig, action, order)
+    control_rig.show(context, rig, action)
 
 
 def stash(rig: Any, stored: list[Any]) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import names
-from . import compat, scope
+from . import compat, control_links, scope
 from .armature import matrices_of
 
 Floats = NDArray[np.float64]
@@ -264,6 +264,7 @@ def evaluated_poses(
         scope.posed(rig),
         scope.kept_frame(context) as scene,
         scope.playing(rig, action),
+        control_links.following(rig, action),
     ):
         for number, frame in enumerate(wanted.tolist()):
             scene.frame_set(int(np.floor(frame)), subframe=frame % 1.0)

@@ -7,7 +7,7 @@ has them too. Shapes are objects that are linked to no scene.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import bpy
@@ -16,9 +16,11 @@ from mathutils import Euler, Quaternion, Vector
 from numpy.typing import NDArray
 
 from ..core.body import APART, SIDED, Body, Part, Side, body_of, drawing_of
+from ..core.control_rig import HIDDEN, ControlPlan, Role
 from .armature import matrices_of
 
 BONE, JOINT = "Motionbridge Bone", "Motionbridge Joint"
+CIRCLE, BOX = "Motionbridge Circle", "Motionbridge Box"
 """Names of the shapes."""
 FOLDER = "Motionbridge Bone Shapes"
 """Name of the collection of the shapes; it is linked to no scene."""
@@ -29,6 +31,8 @@ OWNER = "motionbridge_collection"
 THICKNESS, THIN = 0.1, 0.04
 """Of a shape, as a share of its length; weapons and helpers are thinner."""
 RING_CORNERS = 24
+CONTROL_SIZES = {Role.ROOT: 1.0, Role.FREE: 0.3, Role.GOAL: 0.5, Role.POLE: 0.5}
+"""Of a control's shape, as a share of its bone's length."""
 NO_PALETTE = "DEFAULT"
 
 PALETTES: dict[tuple[Part, Side], str] = {
@@ -78,7 +82,7 @@ def make_readable(rig: Any) -> int:
             _place(shown, line.length * Vector((thickness, 1, thickness)), Vector((0, 1, 0)).rotation_difference(line))
         drawn += 1
     if body.is_body:
-        _sort(rig.data, body)
+        _sort(rig.data, rig.data.bones, body)
     rig.data.show_bone_custom_shapes = True
     return drawn
 
@@ -101,7 +105,7 @@ def make_plain(rig: Any) -> None:
         if bone.motionbridge_is_colored:
             bone.color.palette = NO_PALETTE
             bone.property_unset("motionbridge_is_colored")
-    _drop_unused()
+    drop_unused()
 
 
 def _place(shown: Any, scale: Any, turn: Euler | Quaternion) -> None:
@@ -112,16 +116,41 @@ def _place(shown: Any, scale: Any, turn: Euler | Quaternion) -> None:
     shown.custom_shape_rotation_euler = turn if isinstance(turn, Euler) else turn.to_euler()
 
 
+def show_controls(controls: Any, planned: ControlPlan, given: Sequence[str]) -> None:
+    """Shapes, colours and collections of a control rig's bones, named ``given``, but for those that work by
+    themselves.
+
+    Controls of a bone are circles around it, goals boxes, poles rings.
+    """
+    heads = np.array([bone.matrix[:3, 3] for bone in planned.bones])
+    least = 0.012 * float(np.ptp(heads, axis=0).max(initial=0.0))
+    shown, parts, sides = [], [], []
+    for bone, name in zip(planned.bones, given, strict=True):
+        if bone.role in HIDDEN:
+            continue
+        pose_bone = controls.pose.bones[name]
+        size = max(CONTROL_SIZES[bone.role] * bone.length, least)
+        pose_bone.custom_shape = _shape({Role.GOAL: BOX, Role.POLE: JOINT}.get(bone.role, CIRCLE))
+        lying = Euler((np.pi / 2, 0, 0)) if bone.role is Role.ROOT else Euler()
+        _place(pose_bone, (size, size, size), lying)
+        if bone.role in {Role.FREE, Role.GOAL}:
+            pose_bone.custom_shape_translation = (0, bone.length / 2, 0)
+        shown.append(controls.data.bones[name])
+        parts.append(planned.body.parts[bone.bone] if bone.bone >= 0 else Part.ROOT)
+        sides.append(planned.body.sides[bone.bone] if bone.bone >= 0 else Side.NONE)
+    _sort(controls.data, shown, Body(parts, sides, is_body=True))
+
+
 # Colours and collections ---------------------------------------------------------------------------------------------
 
 
-def _sort(armature: Any, body: Body) -> None:
-    """Colours and collections by part and side."""
+def _sort(armature: Any, bones: Sequence[Any], body: Body) -> None:
+    """Colours and collections of some bones by part and side."""
     known = {found[MARK]: found for found in armature.collections_all if MARK in found}
     for name, kind in KINDS.items():
         members = [
             bone
-            for bone, part, side in zip(armature.bones, body.parts, body.sides, strict=True)
+            for bone, part, side in zip(bones, body.parts, body.sides, strict=True)
             if (part, side if part in SIDED else Side.NONE) == kind
         ]
         if not members:
@@ -158,7 +187,7 @@ def _shapes() -> list[Any]:
     return [found for found in objects if found.library is None and found.type == "MESH" and is_shape(found)]
 
 
-def _drop_unused() -> None:
+def drop_unused() -> None:
     """Remove the shapes that no bone has; their collection alone keeps them."""
     for shape in _shapes():
         folder = shape.data.get(OWNER)
@@ -174,7 +203,7 @@ def _shape(name: str) -> Any:
         if found.data[MARK] == name:
             return found
     mesh = bpy.data.meshes.new(name)
-    mesh.from_pydata(*(_octahedron() if name == BONE else _rings()))
+    mesh.from_pydata(*SHAPES[name]())
     mesh[MARK] = name
     made = bpy.data.objects.new(name, mesh)
     # Appending an armature links its shapes to the scene and shows them, but not those inside a hidden collection.
@@ -184,6 +213,19 @@ def _shape(name: str) -> Any:
     for hidden in (made, folder):
         hidden.hide_viewport = hidden.hide_render = hidden.hide_select = True
     return made
+
+
+def _circle() -> tuple[list[Any], list[Any], list[Any]]:
+    """Of radius 1 around the y axis."""
+    corners, edges, _ = _rings()
+    return corners[2 * RING_CORNERS :], [edge for edge in edges if max(edge) < RING_CORNERS], []
+
+
+def _box() -> tuple[list[Any], list[Any], list[Any]]:
+    """The edges of a cube from -1 to 1."""
+    corners = [tuple(2 * ((number >> axis) & 1) - 1 for axis in range(3)) for number in range(8)]
+    edges = [(one, one | 1 << axis) for one in range(8) for axis in range(3) if not one >> axis & 1]
+    return list(corners), edges, []
 
 
 def _octahedron() -> tuple[list[Any], list[Any], list[Any]]:
@@ -201,3 +243,7 @@ def _rings() -> tuple[list[Any], list[Any], list[Any]]:
     first = np.arange(3 * RING_CORNERS)
     following = first - first % RING_CORNERS + (first + 1) % RING_CORNERS
     return corners.tolist(), np.stack([first, following], axis=1).tolist(), []
+
+
+SHAPES = {BONE: _octahedron, JOINT: _rings, CIRCLE: _circle, BOX: _box}
+"""How each shape is made."""

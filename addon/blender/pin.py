@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .control_links import is_link
+
 NAME = "Motionbridge Pin"
 """What the names of its constraints begin with."""
 LIMITS = (("Location", "LIMIT_LOCATION"), ("Rotation", "LIMIT_ROTATION"))
@@ -32,5 +34,11 @@ def pin(bone: Any, angles: Sequence[float]) -> None:
 
 
 def is_moved(bone: Any) -> bool:
-    """Whether constraints move a pose bone; those that are muted and pins do not count."""
-    return any(not constraint.mute and not constraint.name.startswith(NAME) for constraint in bone.constraints)
+    """Whether constraints move a pose bone; those that are muted, pins and links to a control rig do not count.
+
+    Of those see `control_law`.
+    """
+    return any(
+        not (constraint.mute or constraint.name.startswith(NAME) or is_link(constraint))
+        for constraint in bone.constraints
+    )

@@ -27,6 +27,7 @@ from . import compat, scope
 from .action import CONSTRAINTS, DRIVERS, INHERITANCE, STRIPS
 from .armature import Rest
 from .bone_curves import CurveTable, channel_path, rotation_kind
+from .control_law import CONTROLS, Law
 from .pin import is_moved
 from .rotation_modes import HiddenKeys, RotationModes, played
 
@@ -39,7 +40,7 @@ class Reach:
 
     def __init__(self, rig: Any) -> None:
         """``rig`` is an armature object."""
-        self._rig = rig
+        self._rig, self._law = rig, Law(rig)
         bones = rig.pose.bones
         data = rig.animation_data
         drivers = [curve for curve in data.drivers if not curve.mute] if data is not None else []
@@ -59,6 +60,7 @@ class Reach:
     def of(self, action: Any, among: Collection[str] | None = None) -> dict[str, set[str]]:
         """The bones reached while ``action`` plays, by reason; ``among`` some bones only. Empty if its keys say all."""
         found = dict(self._always)
+        found[CONTROLS] = self._law.bones(action)
         if self._is_another:
             found[STRIPS] = set(self._rig.pose.bones.keys())
         elif self._strips:

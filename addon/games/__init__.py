@@ -4,7 +4,7 @@ from .. import lazy
 
 lazy.attach(__name__)
 
-from ..blender import action_lists, properties, rotation_modes
+from ..blender import action_lists, control_links, properties, rotation_modes
 from . import arma, descent3, xray
 from .arma.kinds import KINDS as _ARMA
 from .descent3.kinds import KINDS as _DESCENT3
@@ -14,6 +14,7 @@ ADDED = (
     properties.ADDED,
     action_lists.ADDED,
     rotation_modes.ADDED,
+    control_links.ADDED,
     *xray.ADDED,
     *arma.ADDED,
     *descent3.ADDED,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from ..blender.control_links import moved_by
 from ..games.arma import properties as arma
 from ..games.descent3 import model_properties as descent
 from ..games.xray.levels import properties as level
@@ -15,6 +16,7 @@ from ..games.xray.models.properties import remembered
 from ..games.xray.paths import path as paths
 from .bases import BlenderPanel
 from .bone_display import draw_bone_display
+from .control_rig import draw_control_rig
 from .layouts import SIDEBAR, paragraph
 from .menus import GAME_MENUS
 from .target import active_action, active_model, active_rig, checked_editor_model_of
@@ -64,7 +66,7 @@ def is_of_arma(context: bpy.types.Context) -> bool:
 
 def is_of_a_game(context: bpy.types.Context) -> bool:
     """Whether any other panel has something to say of what is active."""
-    active = context.active_object
+    active = moved_by(context.active_object)
     return active is not None and bool(
         is_of_xray(context)
         or is_of_arma(context)
@@ -102,7 +104,8 @@ class ImportPanel(MotionbridgePanel):
             column.menu(menu.__name__, icon="IMPORT")
         layout.operator("motionbridge.new_hud_scene", icon="VIEW_CAMERA")
         draw_bone_display(layout, context)
-        active = context.active_object
+        draw_control_rig(layout, context)
+        active = moved_by(context.active_object)
         if active is not None and active.type in {"ARMATURE", "MESH", "EMPTY"} and taken_over.is_foreign(active):
             layout.operator("motionbridge.take_over_xray", icon="IMPORT")
         if active is not None and active.type in {"ARMATURE", "MESH"} and not _is_remembered(active):

@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 
 from ..blender import bone_display
+from ..blender.control_links import is_control_rig, moved_by
 from ..core import text as texts
 from ..core.errors import WriteError
 from ..games.xray.levels import details_exporting as level_details_export
@@ -14,10 +15,13 @@ from ..games.xray.levels.properties import DRAWN_KINDS, holder_of
 
 
 def active_rig(context: Any) -> Any:
-    """The active armature object, or that of the active mesh; None where there is none. Hidden ones count."""
+    """The active armature object, that of the active mesh, or that which the active control rig moves; else None.
+
+    Hidden ones count.
+    """
     active = context.view_layer.objects.active
     if active is None or active.type == "ARMATURE":
-        return active
+        return moved_by(active)
     found = active.find_armature()
     return found if found is not None else (active.parent if _is_rig(active.parent) else None)
 
@@ -42,8 +46,8 @@ def lacks_rig(operator: Any, context: bpy.types.Context) -> bool:
 
 
 def rigs_of(context: Any) -> list[Any]:
-    """All armature objects of the scene."""
-    return [shown for shown in context.scene.objects if shown.type == "ARMATURE"]
+    """All armature objects of the scene but control rigs."""
+    return [shown for shown in context.scene.objects if shown.type == "ARMATURE" and not is_control_rig(shown)]
 
 
 def likely_rig(context: bpy.types.Context) -> Any:
@@ -236,8 +240,8 @@ def has_mesh(context: Any) -> bool:
 
 
 def objects_of(collection: str) -> list[Any]:
-    """All objects of a collection and those below it, without shapes of bones. Raises `WriteError`."""
+    """All objects of a collection and those below it, without shapes of bones and control rigs. Raises `WriteError`."""
     found: Any = bpy.data.collections.get(collection)
     if found is None:
         raise WriteError(f"there is no collection {collection!r}", remedy="Choose one of the file's collections")
-    return [shown for shown in found.all_objects if not bone_display.is_shape(shown)]
+    return [shown for shown in found.all_objects if not (bone_display.is_shape(shown) or is_control_rig(shown))]

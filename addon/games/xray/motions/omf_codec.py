@@ -16,6 +16,7 @@ from ....blender import action as actions
 from ....blender import compat, rotation_modes
 from ....blender.armature import Rest, rest_of
 from ....blender.bone_curves import digest_of, table_of
+from ....blender.control_law import CONTROLS, keep_baseline
 from ....blender.properties import keep, kept
 from ....blender.rotation_modes import played
 from ....blender.sampling import Sampler, warn_of_muted
@@ -401,10 +402,12 @@ class OmfGatherer(Gatherer):
         self.sampled.append({self._labels[row] for row, bone in enumerate(rest.bones) if bone in reached})
         if reached and self._options.look:
             self._note(reasons)
-            sampled = self._sampler.clip(
+            rows, sampled = self._sampler.clip(
                 action, rest, FRAMES_PER_SECOND, reached, modes=modes, step=step, frames=frames
             )
-            clip.put(*sampled)
+            if CONTROLS in reasons:
+                keep_baseline(sampled, clip.of_tracks(rows))
+            clip.put(rows, sampled)
         elif reached:
             clip = clip.of_tracks([row for row, bone in enumerate(rest.bones) if bone not in reached])
         clip.name = label

@@ -1,0 +1,119 @@
+"""When controls were edited: the law by which an export may take the file's numbers for what a control rig shows.
+
+A transfer leaves a digest of the keys of the controls, of the armature's own keys, and of all that lies between them
+(constraints, switches, both rest poses). As long as it is the same, the armature's own keys are the whole truth. Where
+it is not, poses are looked at, and every frame of a bone that is still where its keys say stays as they say.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from ..core import control_rig
+from ..core.model import Clip
+from . import compat
+from .armature import matrices_of
+from .bone_curves import bone_path, digest_of
+from .control_links import SWITCH, control_action, controls_of, links_of
+
+CONTROLS = "controls of a control rig that were edited"
+"""Why a pose is more than its keys."""
+_DIGEST_SIZE = 16
+_OF_CONSTRAINTS = (
+    "name", "type", "mute", "subtarget", "pole_subtarget", "chain_count", "use_tail", "use_stretch", "use_rotation",
+    "iterations", "weight", "orient_weight", "pole_angle", "owner_space", "target_space", "mix_mode", "use_location",
+    "remove_target_shear", "space_subtarget",
+)  # fmt: skip
+"""What is asked of every constraint that has it."""
+
+
+def seal(rig: Any, action: Any) -> None:
+    """Take down how the controls of ``action`` are now; they show what its keys say."""
+    action.motionbridge_controls.motionbridge_controls_digest = Law(rig).digest(action).hex()
+
+
+class Law:
+    """What of one armature's control rig is the same for all its actions."""
+
+    def __init__(self, rig: Any) -> None:
+        """``rig`` may have no control rig."""
+        self._rig, self._controls = rig, controls_of(rig)
+        self._of_rig = self._digest_of_rig() if self._controls is not None else b""
+
+    def bones(self, action: Any) -> set[str]:
+        """The bones that edited controls may move while ``action`` plays, by Blender's names."""
+        if self._controls is None:
+            return set()
+        if action is not None:
+            mine = control_action(self._rig, action)
+            if mine is None or self.digest(action).hex() == mine.motionbridge_controls_digest:
+                return set()
+        return {name for name, link in links_of(self._rig).items() if not link.mute}
+
+    def digest(self, action: Any) -> bytes:
+        """Of an action that has controls; empty where keys do not tell what they show."""
+        mine = control_action(self._rig, action)
+        keys, own = digest_of(mine, self._controls), digest_of(action, self._rig)
+        if not keys or not own:
+            return b""
+        found = blake2b(self._of_rig, digest_size=_DIGEST_SIZE)
+        found.update(keys + own + repr(self._unkeyed(mine)).encode())
+        return found.digest()
+
+    def _digest_of_rig(self) -> bytes:
+        controls = self._controls
+        found = blake2b(digest_size=_DIGEST_SIZE)
+        for owner in (self._rig, controls):
+            found.update(repr([(bone.name, bone.parent and bone.parent.name) for bone in owner.data.bones]).encode())
+            found.update(matrices_of(owner.data.bones, "matrix_local").astype(np.float32).tobytes())
+        settings = [
+            (bone.name, bone.rotation_mode, [_settings(one, controls) for one in bone.constraints])
+            for bone in controls.pose.bones
+        ]
+        links = [(name, _settings(link, controls)) for name, link in links_of(self._rig).items()]
+        data = controls.animation_data
+        drivers = [
+            (curve.data_path, curve.mute, curve.driver.type, curve.driver.expression)
+            for curve in (data.drivers if data is not None else ())
+        ]
+        tracks = [(track.name, track.mute, len(track.strips)) for track in (data.nla_tracks if data else ())]
+        found.update(repr((settings, links, drivers, tracks)).encode())
+        return found.digest()
+
+    def _unkeyed(self, mine: Any) -> list[Any]:
+        """Switches and scales that no key sets."""
+        keyed = {curve.data_path for curve in compat.curves_of(mine, self._controls)}
+        found: list[Any] = []
+        for bone in self._controls.pose.bones:
+            path = bone_path(bone.name)
+            found += [
+                (path, name, round(float(value), 6))
+                for name, value in bone.items()
+                if isinstance(value, (int, float)) and f'{path}["{name}"]' not in keyed
+            ]
+            if f"{path}.scale" not in keyed and bone.scale[:] != (1.0, 1.0, 1.0):
+                found.append((path, bone.scale[:]))
+        return found
+
+
+def _settings(constraint: Any, controls: Any) -> list[Any]:
+    found = [getattr(constraint, name, None) for name in _OF_CONSTRAINTS]
+    found += [target == controls for target in (getattr(constraint, "target", None),) if target is not None]
+    return found if constraint.name == SWITCH else [*found, round(constraint.influence, 6)]
+
+
+def keep_baseline(sampled: Clip, base: Clip) -> None:
+    """Where a bone of ``sampled`` is as ``base`` has it on a frame, it gets what ``base`` says, to the last bit.
+
+    Rotation and translation each on its own.
+    """
+    alike = control_rig.unturned(sampled.rotations, base.rotations)
+    sampled.rotations[alike] = base.rotations[alike]
+    near = control_rig.unmoved(sampled.translations, base.translations)
+    sampled.translations[near] = base.translations[near]
+    still = alike.all(axis=1), near.all(axis=1)
+    sampled.rotation_keyed[still[0]] = base.rotation_keyed[still[0]]
+    sampled.translation_keyed[still[1]] = base.translation_keyed[still[1]]

@@ -1,0 +1,144 @@
+"""Which control rig moves an armature, and which action of it belongs to which of the armature's.
+
+A control rig is an armature object of its own, a child of the game's. The game's bones copy bones of it, so the links
+are constraints, which Blender itself keeps right when objects are copied, appended, renamed or undone. An action of the
+game's armature points at the action that moves its controls.
+
+An armature that was duplicated alone follows the control rig of the original, which obeys its parent only
+(`owns_controls`). A copied action points at the controls of the original: whoever edits them gets its own copy first.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import bpy
+from bpy.props import BoolProperty, PointerProperty, StringProperty
+
+from . import compat
+from .properties import AddedProperties
+
+NAME = "Motionbridge Control"
+"""Name of the constraint by which a bone of the game copies a bone of its control rig."""
+SOLVER, SWITCH, POINTER = "Motionbridge IK", "Motionbridge Solved", "Motionbridge Pole"
+"""Names of constraints inside a control rig: what solves a limb, by what a target copies it, what turns to a pole."""
+
+
+def is_link(constraint: Any) -> bool:
+    """Whether a constraint of a bone of the game copies a control rig."""
+    return bool(constraint.type == "COPY_TRANSFORMS" and constraint.name.startswith(NAME))
+
+
+def links_of(rig: Any) -> dict[str, Any]:
+    """The constraint of each bone that copies a control rig."""
+    found = {}
+    for bone in rig.pose.bones if rig.pose is not None else ():
+        link = next(filter(is_link, bone.constraints), None)
+        if link is not None:
+            found[bone.name] = link
+    return found
+
+
+def controls_of(rig: Any) -> Any:
+    """The control rig that moves an armature object, its own or another's, or None."""
+    for bone in rig.pose.bones if rig is not None and rig.pose is not None else ():
+        for constraint in bone.constraints:
+            if is_link(constraint) and constraint.target is not None:
+                return constraint.target
+    return None
+
+
+def is_control_rig(shown: Any) -> bool:
+    """Whether an object is a control rig."""
+    return shown is not None and shown.type == "ARMATURE" and bool(shown.motionbridge_is_control_rig)
+
+
+def moved_by(shown: Any) -> Any:
+    """The armature of the game that a control rig moves; other objects are given back."""
+    return shown.parent if is_control_rig(shown) and shown.parent is not None else shown
+
+
+def owns_controls(rig: Any) -> bool:
+    """Whether an armature has a control rig that no other owns."""
+    controls = controls_of(rig)
+    return controls is not None and controls.parent == rig
+
+
+def control_action(rig: Any, action: Any) -> Any:
+    """The action of the controls that belongs to ``action`` of ``rig``, or None.
+
+    Blender copies what an armature and its control rig play when it duplicates both: what the control rig plays and no
+    action points at is then that of what the armature plays.
+    """
+    if action is None:
+        return None
+    pointed = action.motionbridge_controls
+    controls = controls_of(rig)
+    data = controls.animation_data if controls is not None and controls.parent == rig else None
+    own = rig.animation_data
+    if data is None or data.action in {None, pointed} or own is None or own.action != action:
+        return pointed
+    shown = data.action
+    is_copy = bool(shown.motionbridge_controls_digest) and not users_of(shown)
+    return shown if is_copy and pointed is not None else pointed
+
+
+def users_of(controls: Any) -> list[Any]:
+    """The actions of armatures that point at an action of controls."""
+    every: Any = bpy.data.actions
+    return [action for action in every if action.motionbridge_controls == controls]
+
+
+@contextmanager
+def following(rig: Any, action: Any) -> Iterator[None]:
+    """The controls of ``rig`` play what belongs to ``action`` inside; where nothing does, its bones do not copy them.
+
+    All is as before afterwards.
+    """
+    controls = controls_of(rig)
+    if controls is None or action is None:
+        yield
+        return
+    wanted = control_action(rig, action)
+    if wanted is None:
+        with loose(rig):
+            yield
+        return
+    data = controls.animation_data
+    before = data.action if data is not None else None
+    slot = data.action_slot if data is not None and compat.SLOTTED else None
+    if before != wanted:
+        compat.assign(controls, wanted)
+    try:
+        yield
+    finally:
+        if before != wanted:
+            compat.assign(controls, before, slot)
+
+
+@contextmanager
+def loose(rig: Any) -> Iterator[None]:
+    """The bones of ``rig`` do not copy a control rig inside."""
+    muted = [link for link in links_of(rig).values() if not link.mute]
+    for link in muted:
+        link.mute = True
+    try:
+        yield
+    finally:
+        for link in muted:
+            link.mute = False
+
+
+ADDED = AddedProperties(
+    (),
+    {
+        (bpy.types.Object, "motionbridge_is_control_rig"): BoolProperty(name="Is Control Rig", options={"HIDDEN"}),
+        (bpy.types.Action, "motionbridge_controls"): PointerProperty(
+            name="Controls", type=bpy.types.Action, options={"HIDDEN"}
+        ),
+        (bpy.types.Action, "motionbridge_controls_digest"): StringProperty(
+            name="Controls as Transferred", options={"HIDDEN"}
+        ),
+    },
+)
+"""On a control rig that it is one; on an action the action of its controls; on that a digest of how it was made."""

@@ -1,0 +1,326 @@
+"""Control rigs: building one for an armature of a game, moving its motions onto it and back, removing it.
+
+`core.control_rig` says which bones there are and how the transfer comes out exact; here they are bones, constraints and
+keys of Blender. The controls live in an armature of their own, so the game's rest pose is not touched: nothing counts
+or exports their bones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+from numpy.typing import NDArray
+
+from ..core import names
+from ..core.control_rig import HIDDEN, KEYED, ControlPlan, Controls, Role, plan
+from ..core.errors import WriteError
+from . import bone_display, compat, control_law, scope
+from .armature import matrices_of
+from .bone_curves import ActionTemplate, evaluated_poses, key_times, write_keys
+from .control_links import (
+    NAME,
+    POINTER,
+    SOLVER,
+    SWITCH,
+    control_action,
+    controls_of,
+    links_of,
+    loose,
+    owns_controls,
+    users_of,
+)
+
+Floats = NDArray[np.float64]
+
+PROPERTY = "ik"
+"""Custom property of a goal: 0 the limb follows its own controls, 1 it follows the goal."""
+MECHANISM = "Mechanism"
+"""Bone collection of what works by itself."""
+CHANNELS = (("rotation_quaternion", 4), ("location", 3))
+ITERATIONS = 100
+_ROLES = {role.value: role for role in Role}
+_ROLE = "motionbridge_role"
+"""Custom property of the bones: what they are for."""
+
+
+def add(context: Any, rig: Any) -> Any:
+    """Give an armature object a control rig of its own, which has no motion yet. Raises `WriteError`."""
+    if not len(rig.data.bones):
+        raise WriteError(f"{rig.name!r} has no bones", remedy="Choose an armature with bones")
+    bones = rig.data.bones
+    index = {bone.name: number for number, bone in enumerate(bones)}
+    parents = [index[bone.parent.name] if bone.parent is not None else -1 for bone in bones]
+    lengths = np.empty(len(bones), np.float32)
+    bones.foreach_get("length", lengths)
+    planned = plan(list(index), parents, matrices_of(bones, "matrix_local"), lengths.astype(np.float64))
+    controls, given = _built(context, rig, planned)
+    _solve(controls, planned, given)
+    for name, place in zip(index, planned.targets, strict=True):
+        link = rig.pose.bones[name].constraints.new("COPY_TRANSFORMS")
+        link.name = NAME
+        link.target, link.subtarget = controls, given[place]
+        link.owner_space = link.target_space = "POSE"
+    _show(controls, planned, given)
+    return controls
+
+
+def _built(context: Any, rig: Any, planned: ControlPlan) -> tuple[Any, list[str]]:
+    """The armature object with its bones, linked where ``rig`` is, and the names they got."""
+    armature = bpy.data.armatures.new(names.shortened(f"{rig.name} Controls", compat.DATA_NAME_LIMIT))
+    controls: Any = bpy.data.objects.new(armature.name, armature)
+    given: list[str] = []
+    with scope.editing_armature(context, controls) as edit_bones:
+        made: list[Any] = []
+        for bone in planned.bones:
+            one = edit_bones.new(names.shortened(bone.name))
+            one.length = bone.length
+            one.matrix = Matrix(bone.matrix.tolist())
+            one.use_deform = False
+            if bone.parent >= 0:
+                one.parent = made[bone.parent]
+            made.append(one)
+            given.append(one.name)
+    controls.motionbridge_is_control_rig = True
+    for bone, name in zip(planned.bones, given, strict=True):
+        controls.pose.bones[name].rotation_mode = "QUATERNION"
+        controls.data.bones[name][_ROLE] = bone.role.value
+    for collection in rig.users_collection:
+        collection.objects.link(controls)
+    controls.parent = rig
+    controls.show_in_front = True
+    return controls, given
+
+
+def _solve(controls: Any, planned: ControlPlan, given: list[str]) -> None:
+    """Constraints and switches of the limbs."""
+    bones = controls.pose.bones
+    for limb in planned.limbs:
+        solver = bones[given[limb.chain[1]]].constraints.new("IK")
+        solver.name = SOLVER
+        solver.target = solver.pole_target = controls
+        solver.subtarget, solver.pole_subtarget = given[limb.goal], given[limb.aside]
+        solver.pole_angle = np.pi / 2  # the z axis of the upper bone
+        solver.chain_count, solver.use_stretch, solver.iterations = 2, False, ITERATIONS
+        swing = bones[given[limb.swing]].constraints
+        towards = swing.new("DAMPED_TRACK")
+        towards.target, towards.subtarget, towards.track_axis = controls, given[limb.goal], "TRACK_Y"
+        turned = swing.new("LOCKED_TRACK")
+        turned.name = POINTER
+        turned.target, turned.subtarget = controls, given[limb.pole]
+        turned.lock_axis, turned.track_axis = "LOCK_Y", "TRACK_X"
+        goal = bones[given[limb.goal]]
+        goal[PROPERTY] = 1.0
+        goal.id_properties_ui(PROPERTY).update(min=0.0, max=1.0, description="0: own controls, 1: this goal")
+        for bone, shown in zip(limb.bones, (*limb.left_over, limb.held), strict=True):
+            switch = bones[given[planned.targets[bone]]].constraints.new("COPY_ROTATION")
+            switch.name = SWITCH
+            switch.target, switch.subtarget = controls, given[shown]
+            switch.owner_space = switch.target_space = "POSE"
+            driver = switch.driver_add("influence").driver
+            driver.type = "AVERAGE"
+            variable = driver.variables.new()
+            variable.targets[0].id = controls
+            path = f'pose.bones["{bpy.utils.escape_identifier(goal.name)}"]["{PROPERTY}"]'
+            variable.targets[0].data_path = path
+
+
+def _show(controls: Any, planned: ControlPlan, given: list[str]) -> None:
+    """Shapes, colours and collections; what works by itself is hidden."""
+    bone_display.show_controls(controls, planned, given)
+    mechanism = controls.data.collections.new(MECHANISM)
+    for bone, name in zip(planned.bones, given, strict=True):
+        if bone.role in HIDDEN:
+            mechanism.assign(controls.data.bones[name])
+    mechanism.is_visible = False
+
+
+def structure_of(rig: Any, controls: Any) -> Controls:
+    """The bones of a control rig as arrays; ``rig`` is the armature that it moves."""
+    bones = controls.data.bones
+    index = {bone.name: number for number, bone in enumerate(bones)}
+    parents = np.array([index[bone.parent.name] if bone.parent is not None else -1 for bone in bones], np.intp)
+    roles = [_ROLES.get(bone.get(_ROLE), Role.TARGET) for bone in bones]
+    of, references = np.full(len(bones), -1, np.intp), np.arange(len(bones))
+    numbers = {name: number for number, name in enumerate(rig.data.bones.keys())}
+    for name, link in links_of(rig).items():
+        target, bone = index.get(link.subtarget, -1), numbers[name]
+        if target < 0:
+            continue
+        of[target] = bone
+        free = parents[target]
+        of[free], references[free] = bone, target
+        switch = controls.pose.bones[target].constraints.get(SWITCH)
+        shown = index.get(switch.subtarget, -1) if switch is not None else -1
+        if shown < 0:
+            continue
+        of[shown] = bone
+        above = parents[shown]
+        of[above], references[above] = bone, target
+        if roles[above] is Role.GOAL:
+            references[above] = shown
+    limbs = []
+    for number, bone in enumerate(controls.pose.bones):
+        solver = bone.constraints.get(SOLVER)
+        swing = bones.get(bones[solver.pole_subtarget].parent.name) if solver is not None else None
+        if solver is None or swing is None:
+            continue
+        pointer = controls.pose.bones[swing.name].constraints[POINTER]
+        upper, goal, pole = parents[number], index[solver.subtarget], index[pointer.subtarget]
+        limbs.append((upper, number, goal, pole))
+        for other in (pole, index[swing.name]):
+            of[other], references[other] = of[upper], references[upper]
+    rest = matrices_of(bones, "matrix_local")
+    return Controls(roles, parents, rest, of, references, np.array(limbs, np.intp).reshape(-1, 4))
+
+
+def goals_of(controls: Any) -> list[Any]:
+    """The goals of a control rig, which have the switches of its limbs."""
+    bones = controls.pose.bones
+    return [bones[bone.name] for bone in controls.data.bones if bone.get(_ROLE) == Role.GOAL.value]
+
+
+# Motions -------------------------------------------------------------------------------------------------------------
+
+
+def frames_of(action: Any, rig: Any) -> NDArray[np.float32]:
+    """(frames,) every frame of an action, and every key between two frames."""
+    times = key_times(compat.curves_of(action, rig))
+    first, last = np.floor(action.frame_range[0]), np.ceil(action.frame_range[1])
+    if len(times):
+        first, last = min(first, np.floor(times[0])), max(last, np.ceil(times[-1]))
+    return np.union1d(np.arange(first, last + 1), times).astype(np.float32)
+
+
+def transfer(context: Any, rig: Any, action: Any) -> Any:
+    """Move what ``rig`` shows of ``action`` onto its own controls; gives the action of these.
+
+    The pose that is shown is the same at every one of `frames_of`. The action of the armature stays as it is.
+    """
+    frames = frames_of(action, rig)
+    with loose(rig):
+        originals = evaluated_poses(context, rig, action, frames)
+    return _written(context, rig, action, frames, originals)
+
+
+def _written(context: Any, rig: Any, action: Any, frames: NDArray[np.float32], originals: Floats) -> Any:
+    """An action of the controls that puts the bones of ``rig`` at ``originals`` (frames, bones, 4, 4)."""
+    controls = controls_of(rig)
+    structure = structure_of(rig, controls)
+    poses = structure.poses(originals)
+    labels = controls.data.bones.keys()
+    left_over = structure.rows(Role.LEFT_OVER)
+    direct = structure.rows(*KEYED - {Role.LEFT_OVER})
+    rows = np.concatenate([direct, left_over])
+    template = ActionTemplate([labels[row] for row in rows.tolist()], CHANNELS, compat.slot_name(controls))
+    made = template.copy(f"{action.name} Controls")
+    template.close()
+    curves = list(compat.curve_bag(made).fcurves)
+    first = 7 * len(direct)
+    _put(curves[:first], frames, *structure.channels(poses, direct))
+    if len(left_over):
+        # Without keys these have no part in what is solved.
+        with scope.only_evaluated(context, [controls]):
+            solved = evaluated_poses(context, controls, made, frames)
+        _put(curves[first:], frames, *structure.channels(poses, left_over, solved))
+    made.use_frame_range = True
+    made.frame_start, made.frame_end = float(frames[0]), float(frames[-1])
+    old = action.motionbridge_controls
+    action.motionbridge_controls = made
+    if old is not None and not users_of(old):
+        if controls.animation_data is not None and controls.animation_data.action == old:
+            compat.assign(controls, None)
+        bpy.data.actions.remove(old)
+    control_law.seal(rig, action)
+    return made
+
+
+def _put(curves: list[Any], frames: NDArray[np.float32], turned: Floats, moved: Floats) -> None:
+    """Keys of quaternions (bones, frames, 4) and locations (bones, frames, 3) on all frames."""
+    keys = np.empty((len(turned), 7, len(frames), 2), np.float32)
+    keys[..., 0] = frames
+    keys[:, :4, :, 1] = turned.transpose(0, 2, 1)
+    keys[:, 4:, :, 1] = moved.transpose(0, 2, 1)
+    write_keys(curves, keys.reshape(-1, len(frames), 2))
+
+
+def show(context: Any, rig: Any, action: Any) -> None:
+    """Let the controls of ``rig`` play what belongs to ``action``; the motion is moved onto them where it was not yet.
+
+    An armature that follows the controls of another gets its own. Without controls there is nothing to do.
+    """
+    own_controls(context, rig)
+    controls = controls_of(rig)
+    if controls is None:
+        return
+    mine = control_action(rig, action)
+    if mine is None:
+        mine = transfer(context, rig, action)
+    elif mine != action.motionbridge_controls:
+        action.motionbridge_controls = mine
+    elif len(users_of(mine)) > 1:
+        mine = mine.copy()
+        action.motionbridge_controls = mine
+    compat.assign(controls, mine)
+
+
+def own_controls(context: Any, rig: Any) -> None:
+    """Give an armature that follows the control rig of another a copy of it."""
+    theirs = controls_of(rig)
+    if theirs is None or owns_controls(rig):
+        return
+    mine = theirs.copy()
+    mine.data = theirs.data.copy()
+    mine.parent = rig
+    for collection in rig.users_collection:
+        collection.objects.link(mine)
+    for link in links_of(rig).values():
+        link.target = mine
+    for bone in mine.pose.bones:
+        for constraint in bone.constraints:
+            for name in ("target", "pole_target"):
+                if getattr(constraint, name, None) == theirs:
+                    setattr(constraint, name, mine)
+    for curve in mine.animation_data.drivers if mine.animation_data is not None else ():
+        for variable in curve.driver.variables:
+            for target in variable.targets:
+                if target.id == theirs:
+                    target.id = mine
+    context.view_layer.update()
+
+
+# Removal -------------------------------------------------------------------------------------------------------------
+
+
+def remove(context: Any, rig: Any, actions: Iterable[Any]) -> None:
+    """Take the control rig of an armature away, and the controls of these ``actions`` that no other action has.
+
+    Armatures that follow it get their own first. The bones show the keys of their own actions again.
+    """
+    controls, mine = controls_of(rig), owns_controls(rig)
+    for other in bpy.data.objects if mine else ():
+        if other != rig and other.type == "ARMATURE" and controls_of(other) == controls:
+            own_controls(context, other)
+    for name, link in links_of(rig).items():
+        rig.pose.bones[name].constraints.remove(link)
+    unused = []
+    for action in actions:
+        pointed = action.motionbridge_controls
+        if pointed is not None:
+            action.property_unset("motionbridge_controls")
+            unused.append(pointed)
+    if mine:
+        playing = controls.animation_data.action if controls.animation_data is not None else None
+        armature = controls.data
+        bpy.data.objects.remove(controls)
+        if not armature.users:
+            bpy.data.armatures.remove(armature)
+        if playing is not None and playing.motionbridge_controls_digest:
+            unused.append(playing)
+    for action in dict.fromkeys(unused):
+        if not action.users:
+            bpy.data.actions.remove(action)
+    bone_display.drop_unused()

@@ -1,0 +1,354 @@
+"""The bones of a control rig, planned from a skeleton's head positions and names, and the arithmetic of its transfer.
+
+Every bone of the game gets a *target*, a bone with its own axes that is a child of a control; the game's bone copies
+the target. So the control may point from joint to joint, as animators want it, while the game's bone keeps its axes:
+
+    control = original · target rest⁻¹ · control rest,  hence  target = original, whatever the original does
+
+An arm or leg has a second solution beside that chain: two bones solved by inverse kinematics towards a goal and a
+pole. A solved chain alone cannot give back stretched, translated or twisted poses. So each of its two bones has a child
+that is keyed with what is left, ``solved⁻¹ · original``; the target of the game's bone copies its rotation as far as
+the limb is switched to inverse kinematics. Its location stays that of its own control: joints do not come apart where a
+goal is too far away, and bones whose lengths are constant stay so to the last bit.
+
+Matrices are (..., 4, 4) in the armature's space, metres, `p' = M p`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import affine, rotation
+from .body import Body, Part, Side, body_of, drawing_of, main_children, order_from_roots
+
+Floats = NDArray[np.float64]
+
+SHORTEST = 0.01
+"""Metres a control is long at least."""
+STRAIGHT = 0.02
+"""Of a limb's length: a bend that is less says nothing about where its joint points."""
+POLE_DISTANCE = 1.0
+"""Distance of a pole from its joint, as a share of the limb's length."""
+
+_IN_BETWEEN = re.compile("twist|roll", re.IGNORECASE)
+_BEHIND_FOOT = re.compile("toe|digit|prsty", re.IGNORECASE)
+_NO_PLAIN_LEG = re.compile("horselink", re.IGNORECASE)
+
+
+class Role(Enum):
+    """What a bone of a control rig is for."""
+
+    ROOT = "root"
+    """Moves everything."""
+    FREE = "free"
+    """Turns and moves one bone of the game, and those below it."""
+    TARGET = "target"
+    """What a bone of the game copies."""
+    CHAIN = "chain"
+    """A bone of a limb that is solved."""
+    LEFT_OVER = "left over"
+    """Child of a solved bone, keyed with what its solution lacks."""
+    GOAL = "goal"
+    """What the end of a limb goes to."""
+    HELD = "held"
+    """Child of a goal, with the axes of the hand or foot."""
+    POLE = "pole"
+    """What the joint of a limb points to."""
+    SWING = "swing"
+    """From the start of a limb to its goal, turned towards the pole: x in the plane that the limb bends in."""
+    SIDE = "side"
+    """Child of that, aside of the plane: what Blender's solver takes for the pole. However far a limb is bent, the axis
+    that it bends about points there; a point in front of the joint it would pass."""
+
+
+LABELS = {
+    Role.ROOT: "Root",
+    Role.FREE: "FK",
+    Role.TARGET: "Target",
+    Role.CHAIN: "Chain",
+    Role.LEFT_OVER: "Left Over",
+    Role.GOAL: "IK",
+    Role.HELD: "Held",
+    Role.POLE: "Pole",
+    Role.SWING: "Swing",
+    Role.SIDE: "Side",
+}
+"""What names of control bones begin with, before that of the game's bone."""
+KEYED = {Role.ROOT, Role.FREE, Role.CHAIN, Role.LEFT_OVER, Role.GOAL, Role.POLE, Role.SWING}
+"""Roles of bones that a transfer gives keys."""
+HIDDEN = {Role.TARGET, Role.CHAIN, Role.LEFT_OVER, Role.HELD, Role.SWING, Role.SIDE}
+"""Roles of bones that work by themselves."""
+
+
+@dataclass(frozen=True)
+class ControlBone:
+    """A bone to make: ``bone`` the game's that it is about and ``parent`` in the list, -1 for none."""
+
+    name: str
+    role: Role
+    bone: int
+    parent: int
+    matrix: Floats
+    length: float
+
+
+@dataclass(frozen=True)
+class Limb:
+    """An arm or leg: the game's bones, and by their places in the list of control bones what solves it."""
+
+    part: Part
+    side: Side
+    bones: tuple[int, int, int]
+    chain: tuple[int, int] = (-1, -1)
+    left_over: tuple[int, int] = (-1, -1)
+    goal: int = -1
+    held: int = -1
+    pole: int = -1
+    swing: int = -1
+    aside: int = -1
+
+
+@dataclass(frozen=True)
+class ControlPlan:
+    """The bones of a control rig, parents before their children; ``targets`` (game's bones,) places in the list."""
+
+    bones: list[ControlBone]
+    targets: list[int]
+    limbs: list[Limb]
+    body: Body
+
+
+@dataclass
+class _Planner:
+    """Bones that were planned so far, and of the game's bones what the plan needs.
+
+    ``frames`` (4, 4) from joint to joint and ``sizes`` of their controls, ``targets`` by their place in ``bones``.
+    """
+
+    names: Sequence[str]
+    parents: Sequence[int]
+    matrices: Floats
+    frames: list[Floats]
+    sizes: list[float]
+    targets: list[int]
+    bones: list[ControlBone] = field(default_factory=list)
+
+    def add(self, role: Role, bone: int, parent: int, matrix: Floats, length: float) -> int:
+        """Plan a bone; its place."""
+        name = f"{LABELS[role]} {self.names[bone]}" if bone >= 0 else LABELS[role]
+        self.bones.append(ControlBone(name, role, bone, parent, matrix, max(length, SHORTEST)))
+        return len(self.bones) - 1
+
+    def above(self, bone: int) -> int:
+        """What controls of one of the game's bones are children of."""
+        return self.targets[self.parents[bone]] if self.parents[bone] >= 0 else 0
+
+    def add_limb(self, limb: Limb, bend: Floats) -> Limb:
+        """Plan what solves a limb that bends towards ``bend`` (3,)."""
+        upper, lower, end = limb.bones
+        sizes, matrices, above = self.sizes, self.matrices, self.above(upper)
+        goal = self.add(Role.GOAL, end, 0, self.frames[end], sizes[end])
+        held = self.add(Role.HELD, end, goal, matrices[end], sizes[end])
+        span = sizes[upper] + sizes[lower]
+        place = np.eye(4)
+        place[:3, 3] = matrices[lower, :3, 3] + bend * POLE_DISTANCE * span
+        pole = self.add(Role.POLE, lower, 0, place, 0.2 * sizes[lower])
+        start = matrices[upper, :3, 3]
+        turned = _frame(start, matrices[end, :3, 3] - start, matrices[upper, :3, 1], bend)
+        swing = self.add(Role.SWING, upper, above, turned, sizes[upper])
+        place = turned.copy()
+        place[:3, 3] += turned[:3, 2] * span
+        aside = self.add(Role.SIDE, upper, swing, place, 0.2 * sizes[lower])
+        first = self.add(Role.CHAIN, upper, above, self.frames[upper], sizes[upper])
+        second = self.add(Role.CHAIN, lower, first, self.frames[lower], sizes[lower])
+        left = (
+            self.add(Role.LEFT_OVER, upper, first, matrices[upper], sizes[upper]),
+            self.add(Role.LEFT_OVER, lower, second, matrices[lower], sizes[lower]),
+        )
+        return Limb(limb.part, limb.side, limb.bones, (first, second), left, goal, held, pole, swing, aside)
+
+
+def plan(names: Sequence[str], parents: Sequence[int], matrices: Floats, lengths: Floats) -> ControlPlan:
+    """The control rig of a skeleton.
+
+    ``parents`` (bones,), -1 for none; ``matrices`` (bones, 4, 4) of the rest pose; ``lengths`` (bones,).
+    """
+    body = body_of(names, parents)
+    heads = matrices[:, :3, 3]
+    vectors = drawing_of(matrices, lengths, parents, body).vectors.copy()
+    limbs = limbs_of(names, parents, heads, body)
+    aside = {}
+    for limb in limbs:
+        upper, lower, end = limb.bones
+        vectors[upper], vectors[lower] = heads[lower] - heads[upper], heads[end] - heads[lower]
+        aside[upper] = aside[lower] = _bend(limb, names, parents, heads, body)
+    frames = [_frame(heads[bone], vectors[bone], matrices[bone, :3, 1], aside.get(bone)) for bone in range(len(names))]
+    sizes = [float(np.linalg.norm(vector)) for vector in vectors]
+    planner = _Planner(names, parents, matrices, frames, sizes, [-1] * len(names))
+    size = float(np.ptp(heads, axis=0).max(initial=0.0)) if len(names) else 0.0
+    planner.add(Role.ROOT, -1, -1, np.eye(4), 0.2 * size)
+    for bone in order_from_roots(parents):
+        free = planner.add(Role.FREE, bone, planner.above(bone), frames[bone], sizes[bone])
+        planner.targets[bone] = planner.add(Role.TARGET, bone, free, matrices[bone], sizes[bone])
+    solved = [planner.add_limb(limb, aside[limb.bones[0]]) for limb in limbs]
+    return ControlPlan(planner.bones, planner.targets, solved, body)
+
+
+def limbs_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body: Body) -> list[Limb]:
+    """The arms and legs of two segments, by their three bones; others have none."""
+    main = main_children(heads, parents, body)
+    found = []
+    for bone, above in enumerate(parents):
+        part, side = body.parts[bone], body.sides[bone]
+        begins = above < 0 or (body.parts[above], body.sides[above]) != (part, side)
+        if part not in {Part.ARM, Part.LEG} or side is Side.NONE or not begins:
+            continue
+        line, at = [], bone
+        while at >= 0 and (body.parts[at], body.sides[at]) == (part, side):
+            line.append(at)
+            at = main[at]
+        joints = [at for at in line if not _IN_BETWEEN.search(names[at])]
+        if part is Part.LEG:
+            joints = [at for at in joints if not _BEHIND_FOOT.search(names[at])]
+            # A leg of three segments is bent twice, which two segments are not.
+            if any(_NO_PLAIN_LEG.search(names[at]) for at in joints) or len(joints) != 3:
+                continue
+        if len(joints) < 3:
+            continue
+        upper, lower, end = joints[-3:]
+        if np.linalg.norm(heads[[lower, end]] - heads[[upper, lower]], axis=1).min() > SHORTEST:
+            found.append(Limb(part, side, (upper, lower, end)))
+    return found
+
+
+def _bend(limb: Limb, names: Sequence[str], parents: Sequence[int], heads: Floats, body: Body) -> Floats:
+    """(3,) where the joint of a limb points: as it is bent at rest.
+
+    Else knees point to the toes, and elbows away from them.
+    """
+    start, joint, end = heads[list(limb.bones)]
+    along = end - start
+    length = max(float(np.linalg.norm(along)), 1e-9)
+    along = along / length
+    out = _across(joint - start, along)
+    if np.linalg.norm(out) <= STRAIGHT * length:
+        forward = np.zeros(3)
+        for bone, name in enumerate(names):
+            if _BEHIND_FOOT.search(name) and parents[bone] >= 0 and body.parts[bone] is Part.LEG:
+                forward += _across(heads[bone] - heads[parents[bone]], np.array([0.0, 0.0, 1.0]))
+        out = _across(forward if limb.part is Part.LEG else -forward, along)
+        if np.linalg.norm(out) < 1e-6:
+            out = _across(np.array([0.0, 0.0, -1.0]), along)
+        if np.linalg.norm(out) < 1e-6:
+            out = _across(np.array([0.0, 1.0, 0.0]), along)
+    result: Floats = out / np.linalg.norm(out)
+    return result
+
+
+def _across(vector: Floats, along: Floats) -> Floats:
+    result: Floats = vector - along * (vector @ along)
+    return result
+
+
+def _frame(head: Floats, vector: Floats, otherwise: Floats, aside: Floats | None) -> Floats:
+    """A bone from ``head`` along ``vector``; its x axis is near ``aside``, else near one of the armature's axes."""
+    along = vector if np.linalg.norm(vector) > 1e-6 else otherwise
+    along = along / np.linalg.norm(along)
+    near = aside if aside is not None else np.eye(3)[0 if abs(along[0]) < 0.8 else 1]
+    across = _across(near, along)
+    across /= np.linalg.norm(across)
+    result = np.eye(4)
+    result[:3, 0], result[:3, 1], result[:3, 2], result[:3, 3] = across, along, np.cross(across, along), head
+    return result
+
+
+# Transfer ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Controls:
+    """The bones of a control rig as Blender has them.
+
+    ``roles`` and ``parents`` (controls,); ``rest`` (controls, 4, 4) as read back, for Blender rounds it; ``bones``
+    (controls,) the game's bone of each, -1 for none; ``references`` (controls,) the control that has to be where that
+    bone is: its target, what a goal holds, or the control itself. ``limbs`` (limbs, 4): the places of the solved bones
+    of each, its goal and its pole.
+    """
+
+    roles: list[Role]
+    parents: NDArray[np.intp]
+    rest: Floats
+    bones: NDArray[np.intp]
+    references: NDArray[np.intp]
+    limbs: NDArray[np.intp]
+
+    def rows(self, *roles: Role) -> NDArray[np.intp]:
+        """The controls of some roles."""
+        return np.array([row for row, role in enumerate(self.roles) if role in roles], np.intp)
+
+    def poses(self, originals: Floats) -> Floats:
+        """(frames, controls, 4, 4) where controls have to be so that the game's bones are at ``originals``.
+
+        Those are (frames, bones, 4, 4). Solved bones are where they ought to be; poles do not turn.
+        """
+        own = self.bones >= 0
+        offsets = affine.inverse(self.rest[self.references]) @ self.rest
+        result = np.broadcast_to(self.rest, (len(originals), *self.rest.shape)).copy()
+        result[:, own] = originals[:, self.bones[own]] @ offsets[own]
+        upper, lower, goal, pole = self.limbs.T
+        poles = np.broadcast_to(self.rest[pole], (len(originals), len(pole), 4, 4)).copy()
+        poles[..., :3, 3] = self._poles(result[:, upper], result[:, lower], result[:, goal])
+        result[:, pole] = poles
+        return result
+
+    def _poles(self, upper: Floats, lower: Floats, goal: Floats) -> Floats:
+        """(frames, limbs, 3) where poles are: before the joint, in the plane across the z axis of the upper bone."""
+        joint, pole = self.limbs[:, 1], self.limbs[:, 3]
+        distances = np.linalg.norm(self.rest[pole, :3, 3] - self.rest[joint, :3, 3], axis=-1)
+        along = goal[..., :3, 3] - upper[..., :3, 3]
+        out = np.cross(along, upper[..., :3, 2])
+        length = np.linalg.norm(out, axis=-1, keepdims=True)
+        # A limb folded back onto its own start, or turned out of its plane: its upper bone's x axis is as good.
+        out = np.where(length > 1e-9, out / np.where(length > 1e-9, length, 1.0), upper[..., :3, 0])
+        result: Floats = lower[..., :3, 3] + out * distances[:, None]
+        return result
+
+    def channels(self, poses: Floats, rows: NDArray[np.intp], solved: Floats | None = None) -> tuple[Floats, Floats]:
+        """Quaternions (rows, frames, 4) and locations (rows, frames, 3) that put the controls ``rows`` at ``poses``.
+
+        ``solved`` (frames, controls, 4, 4): where parents really are; without it they are at ``poses``.
+        """
+        parents = self.parents[rows]
+        there = poses if solved is None else solved
+        above = np.where((parents < 0)[:, None, None], np.eye(4), there[:, np.maximum(parents, 0)])
+        frames = np.where((parents < 0)[:, None, None], np.eye(4), self.rest[np.maximum(parents, 0)])
+        local = affine.inverse(frames) @ self.rest[rows]
+        basis = (affine.inverse(above @ local) @ poses[:, rows]).swapaxes(0, 1)
+        turned = rotation.continuous(rotation.from_matrices(basis[..., :3, :3]))
+        return turned, np.ascontiguousarray(basis[..., :3, 3])
+
+
+# The law of the rig --------------------------------------------------------------------------------------------------
+
+NEAR = 2e-5
+"""Metres that a sampled pose may be off its baseline and still be it."""
+ALIKE = 5e-5
+"""Radians of the same."""
+
+
+def unturned(rotations: Floats, base: Floats) -> NDArray[np.bool_]:
+    """(bones, frames) where sampled unit quaternions (bones, frames, 4) are still the baseline's."""
+    alike: NDArray[np.bool_] = rotation.angles_between(rotations, base) <= ALIKE
+    return alike
+
+
+def unmoved(locations: Floats, base: Floats) -> NDArray[np.bool_]:
+    """(bones, frames) where sampled locations (bones, frames, 3) are still the baseline's."""
+    near: NDArray[np.bool_] = np.linalg.norm(locations - base, axis=-1) <= NEAR
+    return near

@@ -1,0 +1,161 @@
+"""Buttons for control rigs: adding one, moving motions onto it, taking it away."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import bpy
+
+from ..blender import action_lists, control_links, control_rig, scope
+from ..core.report import Report
+from ..games.xray.motions import files as motion_files
+from .bases import BlenderOperator
+from .operation import Operation, Outcome, StartsAtOnce
+from .target import active_action, active_rig, lacks_rig
+from .translations import said
+
+
+class ControlRigOperation(Operation):
+    """Work on the active armature, or on that which the active control rig moves."""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """An armature is active."""
+        return not lacks_rig(cls, context)
+
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+        """The armature object."""
+        return (active_rig(context),)
+
+
+class OnControlRig(ControlRigOperation):
+    """Work on an armature that has a control rig."""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """It has one."""
+        if not super().poll(context):
+            return False
+        operator: Any = cls
+        operator.poll_message_set("The armature has no control rig: add one")
+        return control_links.controls_of(active_rig(context)) is not None
+
+
+class MOTIONBRIDGE_OT_add_control_rig(ControlRigOperation, BlenderOperator):
+    """Add controls that show the same motion, with inverse kinematics for arms and legs; unedited motions stay exact"""
+
+    bl_idname = "motionbridge.add_control_rig"
+    bl_label = "Add Control Rig"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """The armature has no control rig of its own."""
+        if not super().poll(context):
+            return False
+        cls.poll_message_set("The armature has a control rig")
+        return not control_links.owns_controls(active_rig(context))
+
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+        """Add it, move the motion that plays onto it, and make it active."""
+        rig, action = active_rig(context), active_action(context)
+        if control_links.controls_of(rig) is None:
+            control_rig.add(context, rig)
+        if action is not None:
+            with scope.only_evaluated(context, [rig]):
+                control_rig.show(context, rig, action)
+        else:
+            control_rig.own_controls(context, rig)
+        controls = control_links.controls_of(rig)
+        if context.mode == "OBJECT":
+            scope.make_current(context, [controls], controls)
+        limbs = len(control_rig.goals_of(controls))
+        if not limbs:
+            report.note("no arm or leg of two segments was found, so there is no inverse kinematics", rig.name)
+        return Outcome(said("{}: control rig with {} limbs").format(rig.name, limbs))
+
+
+class MOTIONBRIDGE_OT_remove_control_rig(OnControlRig, BlenderOperator):
+    """Remove the control rig and all that was made for it; edits that were not exported are lost"""
+
+    bl_idname = "motionbridge.remove_control_rig"
+    bl_label = "Remove Control Rig"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
+        """Remove it; the armature is active then."""
+        rig = active_rig(context)
+        was_active = context.active_object == control_links.controls_of(rig)
+        with scope.leaving_edit_mode(context):
+            control_rig.remove(context, rig, _with_controls(rig))
+        if was_active:
+            scope.make_current(context, [rig], rig)
+        return Outcome(said("{}: control rig removed").format(rig.name))
+
+
+def _with_controls(rig: Any) -> list[Any]:
+    """The actions of an armature that have controls; all there are while no other armature has a control rig."""
+    every: Any = bpy.data.actions
+    found = [action for action in every if action.motionbridge_controls is not None]
+    others = [
+        other for other in motion_files.objects() if other != rig and control_links.controls_of(other) is not None
+    ]
+    if not others:
+        return found
+    mine = {*_motions_of(rig), *action_lists.used_by(rig)}
+    return [action for action in found if action in mine]
+
+
+def _motions_of(rig: Any) -> list[Any]:
+    """The actions of all files of an armature."""
+    lists = (motion_files.LISTS, motion_files.SKL_LISTS)
+    return [action for kind in lists for action in action_lists.files_of_actions(rig, kind)]
+
+
+class MOTIONBRIDGE_OT_move_motions_to_controls(StartsAtOnce, OnControlRig, BlenderOperator):
+    """Move every motion of the armature onto the control rig now; else each is moved when it is played"""
+
+    bl_idname = "motionbridge.move_motions_to_controls"
+    bl_label = "Move All Motions to Controls"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
+        """Move those that were not yet."""
+        rig = active_rig(context)
+        control_rig.own_controls(context, rig)
+        used = {*_motions_of(rig), *action_lists.used_by(rig)}
+        waiting = [action for action in used if action.motionbridge_controls is None]
+        waiting.sort(key=lambda action: str(action.name))
+        with (
+            scope.progress(context, len(waiting)) as step,
+            scope.only_evaluated(context, [rig]),
+            scope.kept_frame(context),
+        ):
+            for done, action in enumerate(waiting):
+                control_rig.transfer(context, rig, action)
+                step(done + 1)
+        return Outcome(said("Motions moved to controls: {}").format(len(waiting)), done=bool(waiting))
+
+
+def draw_control_rig(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """The buttons and switches, where an armature is active."""
+    rig = active_rig(context)
+    if rig is None:
+        return
+    if not control_links.owns_controls(rig):
+        layout.operator("motionbridge.add_control_rig", icon="CON_ARMATURE")
+        if control_links.controls_of(rig) is not None:
+            layout.operator("motionbridge.remove_control_rig", icon="X")
+        return
+    row = layout.row(align=True)
+    row.operator("motionbridge.move_motions_to_controls", icon="CON_ARMATURE")
+    row.operator("motionbridge.remove_control_rig", icon="X", text="")
+    column = layout.column(align=True)
+    for goal in control_rig.goals_of(control_links.controls_of(rig)):
+        column.prop(goal, f'["{control_rig.PROPERTY}"]', text=goal.name, translate=False, slider=True)
+
+
+CLASSES = (
+    MOTIONBRIDGE_OT_add_control_rig,
+    MOTIONBRIDGE_OT_remove_control_rig,
+    MOTIONBRIDGE_OT_move_motions_to_controls,
+)

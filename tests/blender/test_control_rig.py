@@ -1,0 +1,362 @@
+"""Control rigs: nothing of the game's armature changes, motions move onto controls exactly, exports obey the law."""
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix
+
+from addon.blender import action as actions
+from addon.blender import control_links, control_rig, scope
+from addon.blender.armature import matrices_of
+from addon.blender.control_law import Law
+from addon.core import rotation
+from addon.core.report import Report
+from addon.formats.xray import omf
+from addon.formats.xray.omf.document import track_bones
+from addon.formats.xray.omf.mapping import decode_motion
+from addon.ui import target
+from tests.real_files import CORPUS, motions_of_model
+from tests.scene import differences, snapshot
+
+SKELETONS = ["humanoid"]
+REAL = ["human_stalker_hero_1", "gwr_wpn_hand_04", "ixray_wpn_hand_0"] if CORPUS else []
+METRES, RADIANS = 2e-5, 5e-5
+"""The law: what is within is not edited."""
+
+
+def imported(model):
+    path, motions = motions_of_model(model)
+    bpy.ops.import_scene.xray_ogf(filepath=str(path))
+    rig = next(shown for shown in bpy.data.objects if shown.type == "ARMATURE")
+    for motion in motions:
+        bpy.ops.import_scene.xray_omf(filepath=str(motion))
+    return rig, motions
+
+
+def motions_of(rig):
+    return [entry.action for file in rig.motionbridge_motion_files for entry in rows(file)]
+
+
+def rows(file):
+    return file.action_list.motionbridge_actions.entries
+
+
+def some(found, count):
+    """As many of a list, spread over it."""
+    return [found[place] for place in sorted({int(place) for place in np.linspace(0, len(found) - 1, count)})]
+
+
+def shown(rig, frames):
+    """(frames, bones, 4, 4) what Blender shows, asked frame by frame."""
+    found = []
+    for frame in frames:
+        bpy.context.scene.frame_set(int(np.floor(frame)), subframe=float(frame % 1))
+        found.append(matrices_of(rig.pose.bones, "matrix"))
+    return np.array(found)
+
+
+def off(one, other):
+    """The largest distance in metres and angle in radians between poses (..., 4, 4)."""
+    turns = rotation.from_matrices(one[..., :3, :3]), rotation.from_matrices(other[..., :3, :3])
+    return (
+        np.linalg.norm(one[..., :3, 3] - other[..., :3, 3], axis=-1).max(),
+        rotation.angles_between(*turns).max(),
+    )
+
+
+def rest_bytes(rig):
+    flat = np.empty(len(rig.data.bones) * 16, np.float32)
+    rig.data.bones.foreach_get("matrix_local", flat)
+    return flat.tobytes()
+
+
+def saved(rig, path):
+    """What Export writes of all motions of the first file."""
+    bpy.context.view_layer.objects.active = rig
+    assert bpy.ops.export_scene.xray_omf(filepath=str(path)) == {"FINISHED"}
+    return path.read_bytes()
+
+
+def with_rig(model):
+    rig, motions = imported(model)
+    bpy.context.view_layer.objects.active = rig
+    assert bpy.ops.motionbridge.add_control_rig() == {"FINISHED"}
+    return rig, control_links.controls_of(rig), motions
+
+
+def key(controls, name, frames, change):
+    """Move a control on some frames by ``change`` in the armature's space, as a person with keys on these frames."""
+    bone = controls.pose.bones[name]
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        bone.matrix = change @ bone.matrix
+        bone.keyframe_insert("location", frame=frame)
+        bone.keyframe_insert("rotation_quaternion", frame=frame)
+
+
+def goal_of(controls):
+    """The goal of the left hand."""
+    return next(
+        goal.name for goal in control_rig.goals_of(controls) if goal.name.lower().endswith(("l_hand", "hand_l"))
+    )
+
+
+@pytest.mark.parametrize("model", SKELETONS + REAL)
+def test_the_rest_pose_and_the_bones_of_the_game_stay(model):
+    rig, _ = imported(model)
+    before, names = rest_bytes(rig), rig.data.bones.keys()
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.motionbridge.add_control_rig()
+    assert rest_bytes(rig) == before
+    assert rig.data.bones.keys() == names
+
+
+@pytest.mark.parametrize("model", SKELETONS + REAL)
+def test_the_pose_is_the_same_on_every_frame(model):
+    rig, _ = imported(model)
+    chosen = some(motions_of(rig), 6)
+    before = {}
+    for action in chosen:
+        actions.play(bpy.context, rig, action)
+        frames = control_rig.frames_of(action, rig)
+        before[action.name] = frames, shown(rig, frames)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.motionbridge.add_control_rig()
+    for action in chosen:
+        actions.play(bpy.context, rig, action)
+        frames, poses = before[action.name]
+        metres, radians = off(shown(rig, frames), poses)
+        assert metres < METRES / 2
+        assert radians < RADIANS
+        # It is the controls that show it: without the links something else would be wrong, too.
+        for goal in control_rig.goals_of(control_links.controls_of(rig)):
+            goal["ik"] = 0.0
+        metres, radians = off(shown(rig, frames), poses)
+        assert metres < METRES / 2
+        assert radians < RADIANS
+        for goal in control_rig.goals_of(control_links.controls_of(rig)):
+            goal["ik"] = 1.0
+
+
+@pytest.mark.parametrize("model", REAL)
+def test_limbs_of_real_skeletons_have_goals(model):
+    _, controls, _ = with_rig(model)
+    goals = {goal.name for goal in control_rig.goals_of(controls)}
+    hands = {"IK bip01_l_hand", "IK bip01_r_hand"} if model.startswith("human") else {"IK l_hand", "IK r_hand"}
+    feet = {"IK bip01_l_foot", "IK bip01_r_foot"} if model.startswith("human") else set()
+    assert goals == hands | feet
+
+
+@pytest.mark.parametrize("model", SKELETONS + REAL)
+def test_files_are_the_same_with_a_control_rig(model, tmp_path):
+    rig, _, motions = with_rig(model)
+    for action in some(motions_of(rig), 20):
+        actions.play(bpy.context, rig, action)
+    assert saved(rig, tmp_path / "with.omf") == motions[-1].read_bytes()
+
+
+def test_what_is_looked_at_without_an_edit_is_the_file(samples, tmp_path):
+    """The digest differs, the pose does not: sampled numbers are the file's again."""
+    rig, controls, motions = with_rig("humanoid")
+    for action in motions_of(rig):
+        actions.play(bpy.context, rig, action)
+    goals = control_rig.goals_of(controls)
+    for goal in goals:
+        goal["ik"] = 0.0
+    controls.update_tag()
+    assert Law(rig).bones(motions_of(rig)[0]) == set(rig.data.bones.keys())
+    assert saved(rig, tmp_path / "sampled.omf") == motions[-1].read_bytes()
+
+
+def clips(data):
+    library, parameters = omf.read(data, "x", Report()).motion_set
+    bones = track_bones(parameters, library.motions[0].track_count, Report(), [])
+    return {motion.label: decode_motion(motion, bones) for motion in library.motions}
+
+
+@pytest.mark.skipif(CORPUS is None, reason="MOTIONBRIDGE_CORPUS is not set")
+@pytest.mark.parametrize("model", REAL[:2])
+def test_moving_a_hand_changes_the_tracks_of_that_arm_on_those_frames(model, tmp_path):
+    rig, controls, motions = with_rig(model)
+    long = [action for action in motions_of(rig) if action.frame_range[1] > 30]
+    chosen = some(long, 8)
+    for action in chosen:
+        actions.play(bpy.context, rig, action)
+        key(controls, goal_of(controls), range(10, 21), Matrix.Translation((0.02, 0.03, 0.05)))
+    before, after = clips(motions[-1].read_bytes()), clips(saved(rig, tmp_path / "edited.omf"))
+    names = {action.motionbridge_motion.imported_name for action in chosen}
+    arm = ("upperarm", "forearm", "hand")
+    for name, old in before.items():
+        new = after[name]
+        differ = (old.rotations != new.rotations).any(axis=-1) | (old.translations != new.translations).any(axis=-1)
+        changed = [bone for row, bone in enumerate(old.bones) if differ[row].any()]
+        if name not in names:
+            assert changed == []
+            continue
+        assert changed
+        assert all("l_" in bone and bone.endswith(arm) for bone in changed), changed
+        for row, bone in enumerate(old.bones):
+            if bone not in changed:
+                continue
+            outside = np.r_[0:10, 21 : old.frames]
+            turned = rotation.angles_between(old.rotations[row, outside], new.rotations[row, outside])
+            # A rotation that had one key for the whole motion gets one for each frame, at most a step off.
+            assert turned.max() <= 2 * 2 / 32767, bone
+        assert np.array_equal(old.translations, new.translations)
+
+
+def test_an_edit_is_exported_as_blender_shows_it(tmp_path):
+    rig, controls, _ = with_rig("humanoid")
+    action = rig.animation_data.action
+    first = int(action.frame_range[0])
+    goal = goal_of(controls)
+    key(controls, goal, range(first, first + 3), Matrix.Translation((0.0, 0.02, 0.04)))
+    frames = control_rig.frames_of(action, rig)
+    poses = shown(rig, frames)
+    data = saved(rig, tmp_path / "edited.omf")
+    bpy.ops.motionbridge.remove_control_rig()
+    before = len(bpy.data.actions)
+    (tmp_path / "again.omf").write_bytes(data)
+    bpy.ops.import_scene.xray_omf(filepath=str(tmp_path / "again.omf"))
+    again = next(
+        found
+        for found in list(bpy.data.actions)[::-1]
+        if found.motionbridge_motion.imported_name == action.motionbridge_motion.imported_name and found != action
+    )
+    assert len(bpy.data.actions) > before
+    actions.play(bpy.context, rig, again)
+    metres, radians = off(shown(rig, frames), poses)
+    assert metres < 1e-3  # 16-bit rotations, summed up along the chain of bones
+    assert radians < 1e-3
+
+
+@pytest.mark.parametrize("model", SKELETONS + REAL[:1])
+def test_removing_it_leaves_nothing(model):
+    rig, _ = imported(model)
+    scope.make_current(bpy.context, [rig], rig)
+    before = snapshot()
+    bpy.ops.motionbridge.add_control_rig()
+    assert differences(before, snapshot())
+    assert bpy.ops.motionbridge.remove_control_rig() == {"FINISHED"}
+    assert differences(before, snapshot()) == []
+
+
+def test_it_holds_after_saving_and_loading(tmp_path):
+    rig, controls, motions = with_rig("humanoid")
+    action = rig.animation_data.action
+    key(controls, goal_of(controls), [int(action.frame_range[0])], Matrix.Translation((0, 0, 0.05)))
+    edited = saved(rig, tmp_path / "edited.omf")
+    assert edited != motions[-1].read_bytes()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "rig.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "rig.blend"))
+    rig = bpy.data.objects["humanoid"]
+    assert control_links.owns_controls(rig)
+    assert saved(rig, tmp_path / "loaded.omf") == edited
+
+
+def test_a_duplicate_with_its_controls_has_its_own(tmp_path):
+    rig, controls, motions = with_rig("humanoid")
+    for shown_object in (rig, controls):
+        shown_object.select_set(True)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.duplicate()
+    copy = bpy.context.view_layer.objects.active
+    theirs = control_links.controls_of(copy)
+    assert theirs not in {None, controls}
+    assert theirs.parent == copy
+    action = copy.animation_data.action
+    key(theirs, goal_of(theirs), [int(action.frame_range[0])], Matrix.Translation((0, 0, 0.05)))
+    assert saved(rig, tmp_path / "original.omf") == motions[-1].read_bytes()
+    assert saved(copy, tmp_path / "copy.omf") != motions[-1].read_bytes()
+
+
+def test_a_duplicate_alone_follows_until_it_plays_and_then_has_its_own(tmp_path):
+    rig, controls, _ = with_rig("humanoid")
+    for shown_object in bpy.context.view_layer.objects:
+        shown_object.select_set(shown_object == rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.duplicate()
+    copy = bpy.context.view_layer.objects.active
+    assert control_links.controls_of(copy) == controls
+    playing = controls.animation_data.action
+    actions.play(bpy.context, copy, copy.animation_data.action)
+    theirs = control_links.controls_of(copy)
+    assert theirs != controls
+    assert control_links.owns_controls(copy)
+    assert controls.animation_data.action == playing
+    if copy.animation_data.action != rig.animation_data.action:
+        assert theirs.animation_data.action != playing
+    action = copy.animation_data.action
+    key(theirs, goal_of(theirs), [int(action.frame_range[0])], Matrix.Translation((0, 0, 0.05)))
+    bpy.context.view_layer.objects.active = rig
+    frames = control_rig.frames_of(rig.animation_data.action, rig)
+    still = shown(rig, frames)
+    assert bpy.ops.motionbridge.remove_control_rig() == {"FINISHED"}
+    assert control_links.owns_controls(copy)
+    metres, radians = off(shown(rig, frames), still)
+    assert metres < 5e-6
+    assert radians < 2e-5
+
+
+def test_removing_the_original_leaves_a_follower_its_edits():
+    rig, controls, _ = with_rig("humanoid")
+    action = rig.animation_data.action
+    key(controls, goal_of(controls), [int(action.frame_range[0])], Matrix.Translation((0, 0, 0.05)))
+    for shown_object in bpy.context.view_layer.objects:
+        shown_object.select_set(shown_object == rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.duplicate()
+    copy = bpy.context.view_layer.objects.active
+    frames = [float(action.frame_range[0])]
+    before = shown(copy, frames)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.motionbridge.remove_control_rig()
+    assert control_links.controls_of(rig) is None
+    assert control_links.owns_controls(copy)
+    metres, _ = off(shown(copy, frames), before)
+    assert metres < 5e-6
+
+
+def test_it_is_appended_with_its_armature(tmp_path):
+    rig, controls, _ = with_rig("humanoid")
+    action = rig.animation_data.action
+    key(controls, goal_of(controls), [int(action.frame_range[0])], Matrix.Translation((0, 0, 0.05)))
+    edited = saved(rig, tmp_path / "edited.omf")
+    path = str(tmp_path / "rig.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    bpy.ops.wm.append(directory=f"{path}/Object/", files=[{"name": "humanoid"}])
+    rig = bpy.data.objects["humanoid"]
+    assert control_links.owns_controls(rig)
+    assert saved(rig, tmp_path / "appended.omf") == edited
+
+
+def test_undo_takes_it_back(tmp_path):
+    rig, motions = imported("humanoid")
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.ed.undo_push(message="imported")
+    bpy.ops.motionbridge.add_control_rig()
+    bpy.ops.ed.undo_push(message="added")
+    bpy.ops.ed.undo()
+    rig = bpy.data.objects["humanoid"]
+    assert control_links.controls_of(rig) is None
+    assert not [shown for shown in bpy.data.objects if control_links.is_control_rig(shown)]
+    bpy.ops.ed.redo()
+    rig = bpy.data.objects["humanoid"]
+    assert control_links.owns_controls(rig)
+    assert saved(rig, tmp_path / "redone.omf") == motions[-1].read_bytes()
+
+
+def test_controls_count_as_no_armature_of_a_game():
+    rig, controls, _ = with_rig("humanoid")
+    bpy.context.view_layer.objects.active = controls
+    assert target.active_rig(bpy.context) == rig
+    assert target.rigs_of(bpy.context) == [rig]
+    assert not bpy.ops.motionbridge.add_control_rig.poll()
+
+
+def test_all_motions_are_moved():
+    rig, controls, _ = with_rig("humanoid")
+    bpy.ops.motionbridge.move_motions_to_controls()
+    assert all(action.motionbridge_controls is not None for action in motions_of(rig))
+    assert controls.animation_data.action == rig.animation_data.action.motionbridge_controls
