@@ -10,6 +10,7 @@ from addon.core.triangles import repeated
 from addon.formats.xray import object as editor_model
 from addon.formats.xray import ogf
 from addon.formats.xray.model_conversion import Making, game_model
+from addon.formats.xray.ogf import surface
 from addon.formats.xray.ogf.building import MOST_VERTICES, SOC, Corners, make_children, oriented_box
 from addon.formats.xray.ogf.chunk_types import (
     BoneNames,
@@ -25,7 +26,7 @@ from addon.formats.xray.ogf.chunk_types import (
 from addon.formats.xray.ogf.document import VisualType, motion_set_of
 from addon.formats.xray.omf.document import partitions_of
 from tests.formats.xray.level_bytes import words
-from tests.formats.xray.model_pairs import PAIRS, compare, compare_bones, triangles
+from tests.formats.xray.model_pairs import FRAMES, PAIRS, compare, compare_bones, compare_frames, triangles
 from tests.formats.xray.object.small_object import BONE, SURFACE, chunk, floats, mesh, small
 from tests.real_files import CORPUS
 
@@ -55,6 +56,44 @@ def test_real_objects_become_what_the_sdk_made_of_them(name):
 
 
 @real
+@pytest.mark.parametrize("name", FRAMES)
+def test_tangents_of_real_objects_are_those_of_the_sdk_but_for_known_ones(name):
+    expected = ogf.read((CORPUS / "ogf" / f"{name}.ogf").read_bytes(), name, Report())
+    made = converted((CORPUS / "object" / f"{name}.object").read_bytes())
+    known = FRAMES[name]
+    corners, tangents, binormals, largest = compare_frames(triangles(made), triangles(expected))
+    assert corners == known.corners
+    assert tangents <= known.tangents
+    assert binormals <= known.binormals
+    assert largest <= known.largest
+    assert sum(len(child.first(Vertices).rows) for child in made.children) == known.vertices
+
+
+def test_a_crease_of_the_texture_takes_one_triangle_out():
+    """Four squares in a row, bent up a little more at each edge; triangles of a square share its diagonal."""
+    angles = np.radians([0.0, 40.0, 120.0, 300.0])
+    steps = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    profile = np.concatenate([[[0.0, 0.0]], np.cumsum(steps, axis=0)])
+    positions = np.array([(x, y, z) for x, z in profile for y in (0.0, 1.0)])
+    uvs = np.array([(u, v) for u in range(5) for v in (0.0, 1.0)])
+    squares = 2 * np.arange(4)[:, None]
+    faces = (squares + np.array([0, 2, 1, 1, 2, 3])).reshape(-1, 3)
+    own = surface.creased_corners(positions, uvs, faces)
+    # Tangents turn by 40, 80 and 180 degrees: only the second edge, vertices 4 and 5, is a crease.
+    assert np.argwhere(own).tolist() == [[3, 1], [3, 2]]
+    assert set(faces[3, [1, 2]]) == {4, 5}
+    tangents, binormals = surface.tangent_sums(positions, uvs, faces)
+    np.testing.assert_allclose(binormals, [[0, 1, 0]] * 10, atol=1e-12)
+    np.testing.assert_allclose(tangents[2], [*unit(2 * steps[0] + steps[1])[[0]], 0, unit(2 * steps[0] + steps[1])[1]])
+    flat = surface.tangent_sums(positions, np.zeros((10, 2)), faces)
+    assert not np.any(flat)
+
+
+def unit(vector):
+    return vector / np.linalg.norm(vector)
+
+
+@real
 def test_four_weights_of_a_real_object(samples):
     made = converted((CORPUS / "object" / "wpn_hand_01.object").read_bytes())
     (child,) = made.children
@@ -75,9 +114,10 @@ def test_a_small_object():
     assert child.first(Texture) == Texture(b"wpn\\metal", b"models\\model")
     vertices, indices = child.first(Vertices), child.first(Indices)
     assert vertices.format == 1
-    # Two-sided: two faces and their backs, whose normals are negated.
+    # Two-sided: two faces and their backs, whose normals are negated. The faces share one of their two common points:
+    # at the other one they have different texture coordinates.
     assert len(indices.corners) == 12
-    assert sorted(vertices.rows["normal"][:, 2].tolist()) == [-1.0] * 6 + [1.0] * 6
+    assert sorted(vertices.rows["normal"][:, 2].tolist()) == [-1.0] * 5 + [1.0] * 5
     assert [bone.name for bone in made.first(BoneNames).bones] == [b"root"]
     entry = made.first(IkData).bones[0]
     assert (entry.version, entry.material) == (1, b"default_object")

@@ -157,8 +157,8 @@ def _creased(corners: Corners, triangles: NDArray[np.int64], at: NDArray[np.int6
     if corners.slots is None or not len(triangles):
         return triangles  # vertices that no bone moves have no tangents
     positions, uvs = corners.positions[corners.vertices.ravel()], corners.uvs.reshape(-1, 2)
-    groups = surface.tangent_groups(positions, uvs, triangles)
-    first = faces_of.first_of_equal(np.concatenate([triangles.reshape(-1, 1), groups], axis=1))
+    own = np.where(surface.creased_corners(positions, uvs, triangles), at + 1, 0)
+    first = faces_of.first_of_equal(np.stack([triangles.ravel(), own.ravel()], axis=1))
     return at.ravel()[first].reshape(-1, 3)
 
 
@@ -190,7 +190,7 @@ def _child(corners: Corners, triangles: NDArray[np.int64], texture: Texture, gen
     if slots is not None:
         shown = surface.Slots(slots.bones[vertex], slots.weights[vertex], slots.links[vertex], 0)
         surface.store(rows, np.ones(len(rows), np.bool_), shown)
-        frames = surface.tangent_frames(rows["position"], rows["normal"], rows["uv"], indices.reshape(-1, 3))
+        frames = surface.tangent_sums(rows["position"], rows["uv"], indices.reshape(-1, 3))
         rows["tangent"], rows["binormal"] = frames
     return Ogf(
         [

@@ -17,11 +17,14 @@ from ....core import quantum
 from ....core.errors import WriteError
 from ....core.model import Mesh, PolygonMesh
 from ....core.text import counted_plural
-from ....core.triangles import connected, row_groups
+from ....core.triangles import row_groups
 
 Floats = NDArray[np.float64]
-CREASE = 0.5
-"""Cosine of the angle from which neighbouring triangles have tangents of their own."""
+CREASE = 0.27
+"""Cosine of the angle from which neighbouring triangles have tangents of their own.
+
+Between 0.2709 and 0.2802 the SDK's models have both.
+"""
 
 
 def unit(vectors: Floats) -> Floats:
@@ -50,25 +53,34 @@ def vertex_normals(positions: NDArray[Any], triangles: NDArray[Any]) -> Floats:
     return _directions(_summed(np.cross(b - a, c - a), triangles, len(positions)))
 
 
+def tangent_sums(positions: NDArray[Any], uvs: NDArray[Any], triangles: NDArray[Any]) -> tuple[Floats, Floats]:
+    """Tangents and binormals, both (vertices, 3), as the SDK writes them.
+
+    Every triangle's dP/du and dP/dv, brought to unit length, are summed at its corners and brought to unit length
+    again. They are not made perpendicular to the normal, and 0 where the texture has no extent. Found in the bytes: of the
+    models that the SDK exported, all frames but a few in a thousand are these sums.
+    """
+    frames = _face_frames(positions, uvs, triangles)
+    tangents, binormals = (unit(_summed(along, triangles, len(positions))) for along in frames)
+    return tangents, binormals
+
+
 def tangent_frames(
     positions: NDArray[Any], normals: NDArray[Any], uvs: NDArray[Any], triangles: NDArray[Any]
 ) -> tuple[Floats, Floats]:
-    """Tangents and binormals, both (vertices, 3).
+    """`tangent_sums` of unit length everywhere.
 
-    Every triangle's dP/du and dP/dv, brought to unit length, are summed at its corners, made
-    perpendicular to the normal and brought to unit length again. Where the texture has no extent the tangent is any
-    perpendicular of the normal, and the binormal the perpendicular of both.
+    Where the texture has no extent the tangent is any perpendicular of the normal, and the binormal the perpendicular
+    of both.
     """
     normals = _directions(normals.astype(np.float64))
-    frames = []
-    for along in _face_frames(positions, uvs, triangles):
-        summed = _summed(along, triangles, len(positions))
-        frames.append(unit(summed - normals * (summed * normals).sum(axis=1, keepdims=True)))
-    tangents, binormals = frames
+    tangents, binormals = tangent_sums(positions, uvs, triangles)
     # The axis a normal leans to least is never parallel to it.
     axis = np.eye(3)[np.argmin(np.abs(normals), axis=1)]
     tangents = np.where(tangents.any(axis=1, keepdims=True), tangents, unit(np.cross(axis, normals)))
-    binormals = np.where(binormals.any(axis=1, keepdims=True), binormals, np.cross(normals, tangents))
+    binormals = np.where(binormals.any(axis=1, keepdims=True), binormals, unit(np.cross(normals, tangents)))
+    # A tangent may lie along the normal: it is then perpendicular to any other axis.
+    binormals = np.where(binormals.any(axis=1, keepdims=True), binormals, unit(np.cross(axis, tangents)))
     return tangents, binormals
 
 
@@ -83,28 +95,29 @@ def _face_frames(positions: NDArray[Any], uvs: NDArray[Any], triangles: NDArray[
     return unit(tangents) * side, unit(binormals) * side
 
 
-def tangent_groups(positions: NDArray[Any], uvs: NDArray[Any], triangles: NDArray[Any]) -> NDArray[np.int64]:
-    """(corners, 2) numbers that are equal for corners of a vertex that share a tangent, and a binormal.
+def creased_corners(positions: NDArray[Any], uvs: NDArray[Any], triangles: NDArray[Any]) -> NDArray[np.bool_]:
+    """(triangles, 3) which corners get a vertex of their own because tangents or binormals turn there.
 
-    Neighbouring triangles share them if they turn by less than 60 degrees: the crease that the SDK gives its mesh
-    mender. Without that, tangents of mirrored or folded textures would cancel out.
+    As the SDK's mesh mender does it: along an edge where they turn by more than `CREASE` the first of both triangles
+    leaves, with its two corners of that edge, and then shares no edge any more. First every triangle's edge 0 is looked
+    at, then edge 1, then 2. Turning round, as mirrored textures do, is no crease. Found in the bytes.
     """
     first, second = triangles.ravel().astype(np.int64), np.roll(triangles, -1, axis=1).ravel().astype(np.int64)
     edge = row_groups(np.stack([np.minimum(first, second), np.maximum(first, second)], axis=1))
     order = np.argsort(edge, kind="stable")
     together = np.diff(edge[order]) == 0
     mine, theirs = order[:-1][together], order[1:][together]
-    following = np.roll(np.arange(len(first)).reshape(-1, 3), -1, axis=1).ravel()
-    groups = []
-    for along in _face_frames(positions, uvs, triangles):
-        near = (along[mine // 3] * along[theirs // 3]).sum(axis=1) >= CREASE
-        here, there = mine[near], theirs[near]
-        # A side runs from its own corner to the next one of its face; the neighbour's may run the other way.
-        alike = first[here] == first[there]
-        ones = np.concatenate([here, following[here]])
-        others = np.concatenate([np.where(alike, there, following[there]), np.where(alike, following[there], there)])
-        groups.append(connected(len(first), ones, others))
-    return np.stack(groups, axis=1)
+    turns = [
+        np.abs((along[mine // 3] * along[theirs // 3]).sum(axis=1)) < CREASE
+        for along in _face_frames(positions, uvs, triangles)
+    ]
+    creased = turns[0] | turns[1]
+    mine, theirs = mine[creased], theirs[creased]
+    own, gone = np.zeros((len(triangles), 3), np.bool_), np.zeros(len(triangles), np.bool_)
+    for side in range(3):
+        here = mine[(mine % 3 == side) & ~gone[mine // 3] & ~gone[theirs // 3]] // 3
+        own[here, side] = own[here, (side + 1) % 3] = gone[here] = True
+    return own
 
 
 # Bounds -------------------------------------------------------------------------------------------------------------

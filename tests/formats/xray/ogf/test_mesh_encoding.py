@@ -409,6 +409,21 @@ def test_tangents_of_real_models_are_those_we_compute(path):
             assert np.median(cosine) > (0.9 if "rat" in path.name else 0.97)
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["nlc_pp91_hud", "nlc_walter99_hud", "soc_bolt_hud", "soc_pm_hud_embedded", "type10_rigid_brkbl", "wpn_pm_hud"],
+)
+def test_tangents_of_the_sdk_are_plain_sums(corpus, name):
+    document = ogf.read((corpus / f"ogf/{name}.ogf").read_bytes(), name, Report())
+    near = []
+    for visual in document.children:
+        rows, indices = visual.first(Vertices).rows, visual.first(Indices).corners.reshape(-1, 3).astype(np.int64)
+        sums = surface.tangent_sums(rows["position"], rows["uv"], indices)
+        for key, ours in zip(("tangent", "binormal"), sums, strict=True):
+            near.append(np.abs(rows[key] - ours).max(axis=1) < 2e-3)
+    assert np.concatenate(near).mean() > 0.998
+
+
 # Version 3 -----------------------------------------------------------------------------------------------------------
 
 
