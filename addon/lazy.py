@@ -68,6 +68,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "games.xray.bones": ("file", "order"),
     "games.xray.hud": (
         "attach",
+        "attachments",
         "pairs",
         "placing",
         "preview",

@@ -49,6 +49,10 @@ def hud() -> Steps:
     for rig in (hands, properties.item):
         rig.data.display_type = "STICK"
     yield from shot("hud_scene")
+    bpy.context.view_layer.objects.active = properties.item
+    yield 1.0
+    yield from shot("hud_gizmos")
+    bpy.context.view_layer.objects.active = hands
     properties.active_action = properties.actions.find("anm_reload")
     yield 1.0
     yield from shot("hud_action")

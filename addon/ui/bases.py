@@ -13,6 +13,7 @@ BlenderOperator: Any = bpy.types.Operator
 BlenderPanel: Any = bpy.types.Panel
 BlenderMenu: Any = bpy.types.Menu
 BlenderList: Any = bpy.types.UIList
+BlenderGizmoGroup: Any = bpy.types.GizmoGroup
 FileHandler: Any = bpy.types.FileHandler
 ImportHelper: Any = io_utils.ImportHelper
 ExportHelper: Any = io_utils.ExportHelper

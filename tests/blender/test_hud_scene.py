@@ -20,6 +20,7 @@ from addon.formats.xray.omf.document import MotionFlag
 from addon.games.xray.bones.properties import game_name
 from addon.games.xray.hud import pairs, placing, sections
 from addon.games.xray.hud import scene as hud_scene
+from addon.games.xray.hud.properties import holder_of
 from addon.games.xray.motions import library as motions
 from addon.games.xray.options import Aspect, Game, HudSceneOptions, Stance
 from addon.ui import command
@@ -209,8 +210,9 @@ def test_the_list_has_what_each_action_plays(gamedata):
     }
     assert rows["anm_reload"].speed == 1.5
     assert made.hands.motionbridge_hud.item == made.item
-    assert pairs.holder_of(made.item.children[0]) == made.hands
-    assert pairs.holder_of(made.camera) is None
+    assert holder_of(made.item.children[0]) == made.hands
+    assert holder_of(made.aim) == made.hands
+    assert holder_of(made.camera) is None
     assert not report.notes.get("motions of the weapon that no action of the section plays")
 
 

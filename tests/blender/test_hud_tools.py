@@ -1,14 +1,19 @@
 """First person: bones that change hands, the preview strip, the weapon of a character."""
 
+from types import SimpleNamespace
+
 import bpy
 import numpy as np
 import pytest
+from mathutils import Matrix
 
 from addon.core.report import Report
 from addon.formats.xray import omf
 from addon.games.xray.bones.properties import game_name
-from addon.games.xray.hud import attach
+from addon.games.xray.hud import attach, attachments, placing
+from addon.games.xray.options import HudSceneOptions
 from addon.ui import command
+from addon.ui.xray import hud as ui
 from tests.blender.test_hud_scene import build, bytes_of, gamedata, rows_of, sample_options, save_back  # noqa: F401
 from tests.blender.test_ui import refusal
 
@@ -115,6 +120,99 @@ def test_what_cannot_follow_is_refused(reload):
     assert attach.Keeps.FIRST.value == "first"
 
 
+# Gizmos and what is attached ------------------------------------------------------------------------------------------
+
+
+def test_gizmos_are_of_the_part_that_is_active(reload):
+    made = reload
+    properties = made.hands.motionbridge_hud
+    mesh = next(one for one in made.item.children if one.type == "MESH")
+    assert placing.part_of(mesh).shown == placing.part_of(made.item).shown == made.item
+    assert placing.part_of(made.hands).shown == made.hands
+    assert placing.part_of(made.aim) is None
+    assert placing.part_of(made.camera) is None
+    assert placing.part_of(None) is None
+    properties.stance = "AIM"
+    assert placing.part_of(made.hands).shown == placing.part_of(made.aim).shown == made.aim
+    bpy.context.view_layer.update()
+    for one in (made.hands, made.aim, made.item):
+        np.testing.assert_array_equal(placing.handle_of(one), made.item.matrix_world.translation)
+
+
+@pytest.mark.parametrize("order", [placing.HANDS, placing.AIM])
+def test_each_ring_turns_about_the_axis_of_its_angle(reload, order):
+    shown = reload.item
+    shown.rotation_mode = order
+    shown.rotation_euler = (0.3, -0.7, 1.1)
+    part = placing.Part(shown, order, "", ("",))
+    for number, axis in enumerate(placing.turning_axes(part)):
+        before = shown.rotation_euler.to_matrix()
+        turned = shown.rotation_euler.copy()
+        turned[number] += 0.25
+        expected = Matrix.Rotation(0.25, 3, axis) @ before
+        np.testing.assert_allclose(turned.to_matrix(), expected, atol=1e-6, rtol=0)
+
+
+def drawn(rig):
+    """Number of vertices of all meshes of an armature as they are drawn."""
+    graph = bpy.context.evaluated_depsgraph_get()
+    meshes = [one.evaluated_get(graph) for one in rig.children_recursive if one.type == "MESH"]
+    return sum(len(one.data.vertices) for one in meshes)
+
+
+def test_what_is_not_attached_is_hidden_and_nothing_else_changes(gamedata, monkeypatch):  # noqa: F811
+    monkeypatch.setitem(attachments.BONES, "SCOPE", (MAGAZINE,))
+    before = bytes_of(gamedata)
+    made, _ = build(sample_options(gamedata))
+    properties = made.hands.motionbridge_hud
+    assert attachments.bones(made.hands) == {"SCOPE": [bone_of(made.item, MAGAZINE)]}
+    assert properties.attached == {"GRENADE"}
+    whole = sum(len(one.data.vertices) for one in made.item.children_recursive if one.type == "MESH")
+    weights = [
+        [{part.group: part.weight for part in vertex.groups} for vertex in one.data.vertices]
+        for one in made.item.children_recursive
+        if one.type == "MESH"
+    ]
+    group = made.item.children_recursive[0].vertex_groups[bone_of(made.item, MAGAZINE)].index
+    below = sum(vertex.get(group, 0.0) > 0.5 for mesh in weights for vertex in mesh)
+    assert 0 < below < whole
+    assert drawn(made.item) == whole - below
+    assert save_back(made) == {"CANCELLED"}
+    model = next(one for one in before if one.endswith("weapon.ogf"))
+    bpy.context.view_layer.objects.active = made.item
+    exported = gamedata.parent / "weapon.ogf"
+    assert bpy.ops.export_scene.xray_ogf(filepath=str(exported)) == {"FINISHED"}
+    assert exported.read_bytes() == before[model]
+    properties.attached = {"SCOPE"}
+    assert drawn(made.item) == whole
+    assert bytes_of(gamedata) == before
+
+
+@pytest.mark.parametrize(("status", "shown"), [("0", False), ("1", True), ("2", False)])
+def test_the_weapons_section_says_what_it_has(gamedata, status, shown):  # noqa: F811
+    config = gamedata / "configs" / "w_sample.ltx"
+    head = b"[wpn_sample]"
+    assert head in config.read_bytes()
+    text = config.read_bytes().replace(b"\r\nhud ", b"\r\nscope_status = %s\r\nhud " % status.encode(), 1)
+    assert b"scope_status" in text
+    config.write_bytes(text)
+    for section in ("wpn_sample", "WPN_sample_hud"):
+        made, _ = build(HudSceneOptions(section=section, folders=(gamedata,)))
+        assert ("SCOPE" in made.hands.motionbridge_hud.attached) == shown
+
+
+def test_one_line_is_copied_and_told_in_full(reload):
+    bpy.context.view_layer.objects.active = reload.hands
+    kind = bpy.types.MOTIONBRIDGE_OT_hud_copy_values
+    chosen = SimpleNamespace(key="hands_position_16x9")
+    assert "hands_position_16x9 = 0.03,-0.15,0.05" in kind.description(bpy.context, chosen)
+    assert kind.description(bpy.context, SimpleNamespace(key="")) == kind.__doc__
+    assert bpy.ops.motionbridge.hud_copy_values(key="hands_position_16x9") == {"FINISHED"}
+    assert "Copied 1 line" in bpy.context.window_manager.motionbridge_report
+    found = [ui._without_zeros(one) for one in (" 0.040000", "-0.150", "1.0", "100", "0.05", "abc", "")]
+    assert found == ["0.04", "-0.15", "1", "100", "0.05", "abc", ""]
+
+
 # Preview strip --------------------------------------------------------------------------------------------------------
 
 
@@ -135,6 +233,11 @@ def test_a_strip_has_a_row_for_each_action_and_leaves_the_scene_as_it_was(reload
     pixels = np.array(image.pixels[:]).reshape(72, 192, 4)
     cells = [pixels[y : y + 36, x : x + 64] for y in (0, 36) for x in (0, 64, 128)]
     assert all(np.ptp(cell[..., :3]) > 0.1 for cell in cells)
+    # Opaque, on grey; what is drawn is light, not black as without lights.
+    np.testing.assert_array_equal(pixels[..., 3], 1.0)
+    models = np.abs(pixels[8:, :, :3].mean(axis=-1) - 0.18) > 0.02
+    assert models.sum() > 50
+    assert np.median(pixels[8:, :, :3].mean(axis=-1)[models]) > 0.3
     bpy.data.images.remove(image)
     assert [getattr(scene.render, name) for name in names] == before
     assert (scene.frame_current, made.hands.animation_data.action) == (2, played)

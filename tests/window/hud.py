@@ -1,9 +1,12 @@
 """First person in a window: a section, its panel, another stance, and one save of motions and configs."""
 
+import math
 from pathlib import Path
 from typing import Any
 
 import bpy
+from bpy_extras import view3d_utils
+from mathutils import Quaternion, Vector
 
 from tests.window import stage
 from tests.window.stage import Steps
@@ -131,6 +134,101 @@ def hud_bone_attached_and_strip_rendered() -> Steps:
     assert strip.read_bytes()[:4] == b"\x89PNG", stage.sentence()
 
 
+def _pixel(position: Any) -> tuple[int, int]:
+    """The window's pixel of a place in the world, in the largest viewport."""
+    found = stage.area()
+    region = next(one for one in found.regions if one.type == "WINDOW")
+    there = view3d_utils.location_3d_to_region_2d(region, found.spaces.active.region_3d, position)
+    return region.x + round(there.x), region.y + round(there.y)
+
+
+def _mouse(kind: str, value: str, at: tuple[int, int]) -> Steps:
+    stage.window().event_simulate(type=kind, value=value, x=at[0], y=at[1])
+    yield
+    yield
+
+
+def _drag(begin: tuple[int, int], end: tuple[int, int]) -> Steps:
+    """With the left mouse button; the mouse first goes over what is dragged, which lights up."""
+    for aside in (6, 3, 0):
+        yield from _mouse("MOUSEMOVE", "NOTHING", (begin[0] + aside, begin[1]))
+    yield from _mouse("LEFTMOUSE", "PRESS", begin)
+    for part in range(1, 6):
+        at = tuple(round(a + (b - a) * part / 5) for a, b in zip(begin, end, strict=True))
+        yield from _mouse("MOUSEMOVE", "NOTHING", (at[0], at[1]))
+    yield from _mouse("LEFTMOUSE", "RELEASE", end)
+
+
+def _ring(axis: Any, there: Any, view: Any) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Where to take hold of a gizmo's ring, and where it is a twelfth of a turn later, in pixels."""
+    right = view.view_rotation @ Vector((1.0, 0.0, 0.0))
+    radius = RING / ((Vector(_pixel(there + 0.1 * right)) - Vector(_pixel(there))).length / 0.1)
+    toward = view.view_rotation @ Vector((0.0, 0.0, 1.0))
+    near = (toward - toward.dot(axis) * axis).normalized() * radius  # the half behind is not drawn
+    return _pixel(there + near), _pixel(there + Quaternion(axis, math.radians(30)) @ near)
+
+
+RING = 56.0
+"""Pixels of a ring's radius."""
+
+
+def hud_gizmos_dragged() -> Steps:
+    """An arrow, a ring and a dot of the weapon change one number each, or the point; each is one undo."""
+    folder = game()
+    (folder / "configs/mod_system_sample.ltx").unlink()  # it takes the muzzle away
+    stage.call("motionbridge.new_hud_scene", folders=str(folder), section="wpn_sample")
+    large = stage.area("INFO")
+    large.type = "VIEW_3D"  # gizmos do not fit into the small one
+    yield
+    space = large.spaces.active
+    space.show_gizmo, space.shading.type = True, "WIREFRAME"
+    item = hands().motionbridge_hud.item
+    bpy.context.view_layer.objects.active = item
+    stage.step("Play")
+    view = space.region_3d
+    there = item.matrix_world.translation.copy()
+    above = item.matrix_world @ item.matrix_basis.inverted()
+    view.view_perspective, view.view_distance, view.view_location = "PERSP", 0.5, there
+    for _ in range(3):
+        yield
+
+    def numbers() -> Any:
+        properties = hands().motionbridge_hud
+        item, muzzle = properties.item, properties.points["fire_point"].shown
+        return [*item.location, *item.rotation_euler, *muzzle.location]
+
+    def dragged(begin: tuple[int, int], end: tuple[int, int]) -> Steps:
+        yield from _drag(begin, end)
+        for _ in range(10):
+            yield
+        changes[:] = [now - old for now, old in zip(numbers(), before, strict=True)]
+        assert any(changes), "nothing was dragged"
+        yield from stage.undo()
+        back = [now - old for now, old in zip(numbers(), before, strict=True)]
+        assert max(map(abs, back)) < 1e-6, back
+
+    before, changes = numbers(), [0.0]
+    base, ahead = _pixel(there), _pixel(there + 0.02 * above.to_3x3().col[0].normalized())
+    along = Vector((ahead[0] - base[0], ahead[1] - base[1])).normalized()
+    ends = [Vector(base) + length * along for length in (50, 110)]
+    yield from dragged(*((round(end.x), round(end.y)) for end in ends))
+    assert changes[0] > 1e-3, changes
+    assert max(map(abs, changes[1:])) < 1e-6, changes
+    heading = above.to_3x3().col[2].normalized()  # the last of the three angles turns about an axis of the parent
+    yield from dragged(*_ring(heading, there, view))
+    assert 0.3 < changes[5] < 0.8, changes
+    assert max(map(abs, changes[:5] + changes[6:])) < 1e-6, changes
+    view.view_location = hands().motionbridge_hud.points["fire_point"].shown.matrix_world.translation
+    for _ in range(3):
+        yield
+    dot = _pixel(view.view_location)
+    yield from dragged(dot, (dot[0] + 20, dot[1] + 20))
+    assert max(map(abs, changes[:6])) < 1e-6, changes
+    assert max(map(abs, changes[6:])) > 1e-3, changes
+    large.type = "INFO"
+    yield
+
+
 def hud_weapon_attached_to_a_character() -> Steps:
     """One click, one undo."""
     for name in ("weapon.ogf", "humanoid.ogf"):
@@ -151,5 +249,6 @@ SCENES = [
     ("a first-person scene is made, changed and saved", hud_made_changed_and_saved),
     ("a first-person section is found by typing", hud_section_found_by_typing),
     ("a first-person bone is attached and a strip rendered", hud_bone_attached_and_strip_rendered),
+    ("a first-person weapon is moved by its gizmo", hud_gizmos_dragged),
     ("a first-person weapon is attached to a character", hud_weapon_attached_to_a_character),
 ]

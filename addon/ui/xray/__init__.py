@@ -7,6 +7,7 @@ from . import (
     details,
     editor_models,
     hud,
+    hud_gizmos,
     hud_tools,
     levels,
     models,
@@ -25,6 +26,7 @@ _WITH_CLASSES: tuple[Any, ...] = (
     motion_operators,
     hud,  # its panel comes before that of motions: Blender takes an order below 0 for 0
     hud_tools,
+    hud_gizmos,
     motion_panels,
     skeletal,
     paths,

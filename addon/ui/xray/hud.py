@@ -1,5 +1,6 @@
 """First person: a scene as the game shows hands and weapon, its panel, and Save Back of motions and configs at once."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,8 +12,9 @@ from ...blender import scope
 from ...core.errors import MotionbridgeError
 from ...core.report import Report
 from ...games import plan as plans
-from ...games.xray.hud import pairs, placing, saving, sections
+from ...games.xray.hud import attachments, pairs, placing, saving, sections
 from ...games.xray.hud import scene as hud_scene
+from ...games.xray.hud.properties import holder_of
 from ...games.xray.motions import exporting as motion_export
 from ...games.xray.motions import library, omf_codec, omf_host
 from ...games.xray.options import HudSceneOptions
@@ -183,12 +185,12 @@ class MOTIONBRIDGE_OT_hud_add_action(Operation, BlenderOperator):
     def poll(cls, context: Any) -> bool:
         """There is a list of actions."""
         cls.poll_message_set("No first-person scene with actions is active")
-        holder = pairs.holder_of(context.active_object)
+        holder = holder_of(context.active_object)
         return holder is not None and len(holder.motionbridge_hud.actions) > 0
 
     def edited(self, context: Any) -> Iterable[Any]:
         """Hands and weapon."""
-        holder = pairs.holder_of(context.active_object)
+        holder = holder_of(context.active_object)
         return (holder, holder.motionbridge_hud.item)
 
     def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
@@ -197,7 +199,7 @@ class MOTIONBRIDGE_OT_hud_add_action(Operation, BlenderOperator):
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Add the row and play it."""
-        holder = pairs.holder_of(context.active_object)
+        holder = holder_of(context.active_object)
         hud = holder.motionbridge_hud
         row = pairs.add_action(holder, hud.active_action, self.alias, self.motion)
         line = f"{row.name} = {saving.line_of(row)}"
@@ -212,16 +214,30 @@ class MOTIONBRIDGE_OT_hud_copy_values(Operation, BlenderOperator):
     bl_label = "Copy as LTX"
     bl_options = {"REGISTER", "INTERNAL"}
 
+    key: StringProperty(name="Key", description="Key of the line to copy; if empty, all lines")
+
+    @classmethod
+    def description(cls, context: Any, properties: Any) -> str:
+        """Of one line all that it says, also what the panel has no room for."""
+        holder = holder_of(context.active_object)
+        found = placing.texts(holder) if properties.key and holder is not None else {}
+        if properties.key not in found:
+            return shown(cls.__doc__ or "")
+        line = f"{properties.key} = {found[properties.key]}"
+        return shown("{}. Click to copy this line to the clipboard").format(line)
+
     @classmethod
     def poll(cls, context: Any) -> bool:
         """There are values."""
         cls.poll_message_set("No first-person scene with configs is active")
-        holder = pairs.holder_of(context.active_object)
+        holder = holder_of(context.active_object)
         return holder is not None and len(holder.motionbridge_hud.values) > 0
 
     def run(self, context: Any, report: Report) -> Outcome:
         """Put the lines there."""
-        found = placing.texts(pairs.holder_of(context.active_object))
+        found = placing.texts(holder_of(context.active_object))
+        if self.key:
+            found = {key: text for key, text in found.items() if key == self.key}
         context.window_manager.clipboard = "".join(f"{key} = {text}\n" for key, text in found.items())
         return Outcome(said("Copied {} lines").format(len(found)))
 
@@ -267,12 +283,12 @@ class MOTIONBRIDGE_PT_hud(MotionbridgePanel, BlenderPanel):
     @classmethod
     def poll(cls, context: Any) -> bool:
         """Something of a first-person scene is active."""
-        return pairs.holder_of(context.active_object) is not None
+        return holder_of(context.active_object) is not None
 
     def draw(self, context: Any) -> None:
         """Section and list; what a sign means for the active action."""
         layout = self.layout
-        hud = pairs.holder_of(context.active_object).motionbridge_hud
+        hud = holder_of(context.active_object).motionbridge_hud
         layout.label(text=hud.section, translate=False)
         column = layout.column(align=True)
         column.operator("motionbridge.hud_save_back", icon="FILE_TICK")
@@ -300,17 +316,39 @@ class MOTIONBRIDGE_PT_hud(MotionbridgePanel, BlenderPanel):
             )
 
 
+def _without_zeros(number: str) -> str:
+    """A number of a config without zeros at its end: 0.040000 is 0.04; other words as they are."""
+    number = number.strip()
+    return number.rstrip("0").rstrip(".") if re.fullmatch(r"-?\d*\.\d+", number) else number
+
+
 def _draw_place(layout: Any, hud: Any) -> None:
     """Stance and aspect, and the values of what is shown; those that were changed stand out."""
     column = layout.column(align=True)
     column.prop(hud, "stance")
     column.prop(hud, "aspect")
+    if fitting := attachments.bones(hud.id_data):
+        row = column.row(align=True)
+        for name in fitting:
+            row.prop_enum(hud, "attached", name)
+    column.prop(hud, "gizmos")
     if any(row.view is not None for row in hud.actions):
         column.prop(hud, "camera_effects")
     changed = placing.changed(hud.id_data)
     lines = layout.column(align=True)
     for key, text in placing.texts(hud.id_data).items():
-        lines.label(text=f"{key} = {text}", icon="GREASEPENCIL" if key in changed else "NONE", translate=False)
+        row = lines.row()
+        row.alignment = "LEFT"
+        icon = "GREASEPENCIL" if key in changed else "DOT"
+        value = ", ".join(_without_zeros(part) for part in text.split(","))
+        whole = f"{key} = {value}"
+        if len(whole) > SIDEBAR:
+            row.label(text=f"{key} =", icon=icon, translate=False)
+            row = lines.row()
+            row.alignment = "LEFT"
+            icon, whole = "BLANK1", value
+        copy = row.operator("motionbridge.hud_copy_values", text=whole, icon=icon, emboss=False, translate=False)
+        copy.key = key
     layout.operator("motionbridge.hud_copy_values", icon="COPYDOWN")
 
 
@@ -442,7 +480,7 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
 
 def _hands(context: Any) -> Any:
     """Those of the active object's scene, in the context of work in steps too; or None."""
-    return pairs.holder_of(context.view_layer.objects.active)
+    return holder_of(context.view_layer.objects.active)
 
 
 def _from(before: int, step: Callable[[int], None]) -> Callable[[int], None]:

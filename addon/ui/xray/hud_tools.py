@@ -8,7 +8,8 @@ from bpy.props import EnumProperty, IntProperty, StringProperty
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...games.xray.bones.properties import game_name
-from ...games.xray.hud import attach, pairs, placing, preview
+from ...games.xray.hud import attach, placing, preview
+from ...games.xray.hud.properties import holder_of
 from ..bases import BlenderOperator, ExportHelper
 from ..layouts import fields
 from ..operation import Operation, Outcome
@@ -49,12 +50,12 @@ class MOTIONBRIDGE_OT_hud_attach(Operation, BlenderOperator):
         """An armature of a first-person scene with actions is active."""
         cls.poll_message_set("Select the weapon's or the hands' armature of a first-person scene with actions")
         active = context.active_object
-        holder = pairs.holder_of(active)
+        holder = holder_of(active)
         return holder is not None and active.type == "ARMATURE" and len(holder.motionbridge_hud.actions) > 0
 
     def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
         """Ask for the bones and the frames."""
-        hands = pairs.holder_of(context.active_object)
+        hands = holder_of(context.active_object)
         posed = context.active_object.data.bones.active
         self.bone = posed.name if posed is not None else ""
         self.holder = _named(hands, HAND)
@@ -66,7 +67,7 @@ class MOTIONBRIDGE_OT_hud_attach(Operation, BlenderOperator):
         layout = fields(self.layout)
         active = context.active_object
         layout.prop_search(self, "bone", active.data, "bones")
-        layout.prop_search(self, "holder", pairs.holder_of(active).data, "bones")
+        layout.prop_search(self, "holder", holder_of(active).data, "bones")
         column = layout.column(align=True)
         column.prop(self, "first")
         column.prop(self, "last")
@@ -74,7 +75,7 @@ class MOTIONBRIDGE_OT_hud_attach(Operation, BlenderOperator):
 
     def edited(self, context: Any) -> tuple[Any, ...]:
         """The motion that the armature plays."""
-        hands = pairs.holder_of(context.active_object)
+        hands = holder_of(context.active_object)
         rows, number = hands.motionbridge_hud.actions, hands.motionbridge_hud.active_action
         row = rows[number] if 0 <= number < len(rows) else None
         played = (row.hands if context.active_object == hands else row.item) if row is not None else None
@@ -108,20 +109,20 @@ class MOTIONBRIDGE_OT_hud_preview(Operation, ExportHelper, BlenderOperator):
     def poll(cls, context: Any) -> bool:
         """There are actions to render."""
         cls.poll_message_set("No first-person scene with actions is active")
-        holder = pairs.holder_of(context.active_object)
+        holder = holder_of(context.active_object)
         return holder is not None and len(holder.motionbridge_hud.actions) > 0
 
     def invoke(self, context: Any, event: bpy.types.Event) -> Any:
         """The file browser, with a name after the section."""
         operator: Any = self
         if not operator.filepath:
-            section = pairs.holder_of(context.active_object).motionbridge_hud.section
+            section = holder_of(context.active_object).motionbridge_hud.section
             operator.filepath = bpy.path.clean_name(section) + self.filename_ext
         return ExportHelper.invoke(self, context, event)
 
     def run(self, context: Any, _report: Report) -> Outcome:
         """Render and save."""
-        hands = pairs.holder_of(context.active_object)
+        hands = holder_of(context.active_object)
         numbers = preview.chosen(hands, self.actions)
         operator: Any = self
         if not operator.filepath:

@@ -18,6 +18,7 @@ from ....blender import bone_curves, compat, pin, scope
 from ....core import rotation
 from ....core.errors import WriteError
 from . import pairs
+from .properties import holder_of
 
 Floats = NDArray[np.float64]
 
@@ -53,7 +54,7 @@ def attach(context: Any, rig: Any, bone: str, holder: str, *, frames: tuple[int,
     ``frames`` of the scene, the last included. Outside of them, and of other bones, every key stays. Gives back the
     number of keys. Raises `WriteError` where the bone cannot follow, or nothing lies between the frames.
     """
-    hands = pairs.holder_of(rig)
+    hands = holder_of(rig)
     _refuse(hands, rig, bone, holder)
     motion = _motion_of(hands, rig)
     shown: Floats = motion.start + motion.scale * np.arange(motion.frames, dtype=np.float64)

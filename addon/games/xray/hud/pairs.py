@@ -22,6 +22,7 @@ from ..motions import files as motion_files
 from ..motions import length as motion_length
 from ..motions import library, omf_codec
 from .motions import MotionFiles
+from .properties import holder_of
 
 if TYPE_CHECKING:
     from .scene import HudScene
@@ -89,13 +90,6 @@ def remember(made: HudScene, section: str, pairs: Sequence[Pair]) -> None:
         row.hands = made.hands_actions.get(pair.hands) if pair.found else None
         row.item = made.item_actions.get(pair.item) if pair.found else None
         row.view = made.view_actions.get(pair.hands) if pair.found else None
-
-
-def holder_of(shown: Any) -> Any:
-    """The armature of the hands that a part of a first-person scene belongs to, or None."""
-    while shown is not None and not shown.motionbridge_hud.is_hud:
-        shown = shown.parent
-    return shown
 
 
 def item_of(hands: Any) -> Any:

@@ -19,6 +19,8 @@ from ....formats.xray import hud
 from ....formats.xray.ltx.document import cleaned, numbers
 from ..bones.properties import game_name
 from ..options import Aspect, Stance
+from . import pairs
+from .properties import holder_of
 
 if TYPE_CHECKING:
     from .scene import HudScene
@@ -116,9 +118,47 @@ def _composed(part: Part, position: Sequence[float], angles: Sequence[float]) ->
     return hud.placed(position, angles) if part.order == HANDS else hud.aimed(position, angles)
 
 
-def _shown_parts(hands: Any) -> list[Part]:
+def shown_parts(hands: Any) -> list[Part]:
+    """Those of the stance and the aspect that are shown."""
     properties = hands.motionbridge_hud
     return _parts(hands, Stance[properties.shown_stance], wide=properties.shown_aspect == Aspect.WIDE.name)
+
+
+def part_of(shown: Any) -> Part | None:
+    """The part that an object belongs to, such as a mesh of the weapon; None without one, or without values.
+
+    The hands stand for the offset of the stance while they aim.
+    """
+    hands = holder_of(shown)
+    if hands is None or not len(hands.motionbridge_hud.values):
+        return None
+    parts = {part.shown: part for part in shown_parts(hands)}
+    while shown is not None and shown not in parts:
+        shown = shown.parent
+    if shown == hands:
+        return parts.get(hands.parent, parts[hands])
+    return parts.get(shown)
+
+
+def handle_of(shown: Any) -> Any:
+    """Where a person takes hold of a part, in the world: hands are moved at the weapon, which is in the picture."""
+    hands = holder_of(shown)
+    if hands is None or shown not in {hands, hands.parent}:
+        return shown.matrix_world.translation
+    properties = hands.motionbridge_hud
+    points = (row.shown for row in properties.points if row.shown is not None)
+    return (pairs.item_of(hands) or next(points, shown)).matrix_world.translation
+
+
+def turning_axes(part: Part) -> list[Any]:
+    """The axes that the three Euler angles of a part turn about, in the frame of what the part is below."""
+    angles, turned = part.shown.rotation_euler, Matrix.Identity(3)
+    axes: dict[str, Any] = {}
+    axis: Any
+    for axis in reversed(part.order):
+        axes[axis] = turned.col["XYZ".index(axis)].copy()
+        turned = turned @ Matrix.Rotation(angles["XYZ".index(axis)], 3, axis)
+    return [axes[axis] for axis in "XYZ" if axis in axes]
 
 
 def _text(hands: Any, key: str) -> str:
@@ -148,7 +188,7 @@ def show(hands: Any) -> None:
     properties.shown_stance, properties.shown_aspect = properties.stance, properties.aspect
     if hands.parent is not None:
         place(hands.parent, np.eye(4), AIM)
-    for part in _shown_parts(hands):
+    for part in shown_parts(hands):
         if part.shown is not None:
             place(part.shown, _composed(part, *_values(hands, part)), part.order)
     for scene in hands.users_scene:
@@ -164,7 +204,7 @@ def moved(hands: Any) -> dict[str, str]:
     if not len(hands.motionbridge_hud.values):
         return {}
     found: dict[str, str] = {}
-    for part in _shown_parts(hands):
+    for part in shown_parts(hands):
         if part.shown is None:
             continue
         wanted = _composed(part, *_values(hands, part))
@@ -185,7 +225,7 @@ def _written(values: Floats) -> str:
 def texts(hands: Any) -> dict[str, str]:
     """Key -> text of the place that is shown, as it is now."""
     now = moved(hands)
-    keys = [key for part in _shown_parts(hands) for key in (part.position, *part.angles)]
+    keys = [key for part in shown_parts(hands) for key in (part.position, *part.angles)]
     return {key: now.get(key, _text(hands, key)) for key in keys} if len(hands.motionbridge_hud.values) else {}
 
 

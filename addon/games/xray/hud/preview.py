@@ -12,6 +12,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from mathutils import Euler
 from numpy.typing import NDArray
 
 from ....blender import scope
@@ -20,8 +21,15 @@ from ....core.errors import WriteError
 from . import pairs
 
 MOST_CELLS = 2_000
-SUN = 3.0
-"""Watts per square metre of Cycles' light, which shines along the view."""
+SUNS = (
+    (2.0, (0.0, 0.0)),
+    (1.5, (-1.2, 0.0)),
+    (0.8, (0.0, 1.2)),
+    (0.8, (0.0, -1.2)),
+)
+"""Cycles' lights: watts per square metre, angles about the camera's x and y axes; from the eye, above, both sides."""
+BACKGROUND = 0.18
+"""Grey of what is behind hands and weapon, on which they are seen."""
 CYCLES_SAMPLES = 8
 
 
@@ -103,7 +111,11 @@ def _rendered(scene: Any, file: Path, width: int, height: int) -> NDArray[np.flo
         image.pixels.foreach_get(pixels)
     finally:
         bpy.data.images.remove(image)
-    return pixels.reshape(height, width, 4)
+    result = pixels.reshape(height, width, 4)
+    alpha = result[..., 3:]
+    result[..., :3] = result[..., :3] * alpha + BACKGROUND * (1 - alpha)
+    alpha[:] = 1.0
+    return result
 
 
 def _save(sheet: NDArray[np.float32], path: str) -> None:
@@ -129,6 +141,8 @@ def _set_up(context: Any, size: tuple[int, int], renderer: Renderer) -> Iterator
         settings: list[tuple[Any, dict[str, Any]]] = [
             (render, {"engine": renderer.value, "filepath": str(file), "use_file_extension": False}),
             (render, {"resolution_x": size[0], "resolution_y": size[1], "resolution_percentage": 100}),
+            (render, {"film_transparent": True}),
+            (scene.view_settings, {"view_transform": "Standard", "look": "None", "exposure": 0.0, "gamma": 1.0}),
             (render, {"use_border": False, "use_compositing": False, "use_sequencer": False}),
             (render, dict.fromkeys(_stamps(render), False) | {"use_stamp": True, "use_stamp_note": True}),
             (render, {"stamp_font_size": max(size[1] // 20, 8), "stamp_note_text": ""}),
@@ -137,12 +151,13 @@ def _set_up(context: Any, size: tuple[int, int], renderer: Renderer) -> Iterator
         ]
         if renderer is Renderer.CYCLES:
             settings.append((scene.cycles, {"samples": CYCLES_SAMPLES, "use_denoising": False}))
-            sun: Any = bpy.data.lights.new("Preview", "SUN")
-            after.callback(bpy.data.lights.remove, sun)  # removes its object too
-            sun.energy = SUN
-            shown = bpy.data.objects.new("Preview", sun)
-            shown.matrix_world = scene.camera.matrix_world
-            scene.collection.objects.link(shown)
+            for energy, angles in SUNS:
+                sun: Any = bpy.data.lights.new("Preview", "SUN")
+                after.callback(bpy.data.lights.remove, sun)  # removes its object too
+                sun.energy, sun.use_shadow = energy, False
+                shown = bpy.data.objects.new("Preview", sun)
+                shown.matrix_world = scene.camera.matrix_world @ Euler((*angles, 0.0)).to_matrix().to_4x4()
+                scene.collection.objects.link(shown)
         for owner, values in settings:
             for name, value in values.items():
                 after.callback(setattr, owner, name, getattr(owner, name))

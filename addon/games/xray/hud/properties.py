@@ -15,7 +15,7 @@ from bpy.props import (
 
 from ....blender.properties import AddedProperties
 from ..options import ASPECTS, GAMES, STANCES
-from . import pairs, placing
+from . import attachments, pairs, placing
 
 
 class HudActionProperties(bpy.types.PropertyGroup):
@@ -58,6 +58,18 @@ def _show(hud: "HudProperties", _context: Any) -> None:
     placing.show(hud.id_data)
 
 
+def _attach(hud: "HudProperties", _context: Any) -> None:
+    attachments.show(hud.id_data)
+
+
+ATTACHMENTS = (
+    ("SCOPE", "Scope", "Show the scope: the bone wpn_scope", 1),
+    ("SILENCER", "Silencer", "Show the silencer: the bone wpn_silencer", 2),
+    ("LAUNCHER", "Launcher", "Show the grenade launcher: the bone wpn_launcher or wpn_grenade_launcher", 4),
+    ("GRENADE", "Grenade", "Show the loaded grenade: the bone grenade", 8),
+)
+
+
 class HudProperties(bpy.types.PropertyGroup):
     """What an armature of hands shows in first person."""
 
@@ -77,14 +89,36 @@ class HudProperties(bpy.types.PropertyGroup):
     shown_aspect: EnumProperty(name="Shown Aspect", description="Aspect that the transforms belong to", items=ASPECTS)
     item: PointerProperty(type=bpy.types.Object)
     view: PointerProperty(type=bpy.types.Object)
+    hands: PointerProperty(type=bpy.types.Object)
     camera_effects: BoolProperty(
         name="Camera Effects",
         description="Move the camera while an action plays, as the game does where it has an .anm for the motion",
         default=True,
         update=_play,
     )
+    attached: EnumProperty(
+        name="Attached",
+        description="What is fitted to the weapon; the game hides the other bones, whatever their motions say",
+        items=ATTACHMENTS,
+        options={"ENUM_FLAG"},
+        default={"SCOPE", "SILENCER", "LAUNCHER", "GRENADE"},
+        update=_attach,
+    )
+    gizmos: BoolProperty(
+        name="Gizmos",
+        description="Show arrows and rings of the active hands or weapon, and dots of its points, in Object Mode",
+        default=True,
+    )
     actions: CollectionProperty(type=HudActionProperties)
     active_action: IntProperty(name="Action", description="Click an action to play both motions", update=_play)
+
+
+def holder_of(shown: Any) -> Any:
+    """The armature of the hands that a part of a first-person scene belongs to, or None."""
+    while shown is not None and not shown.motionbridge_hud.is_hud:
+        below = shown.motionbridge_hud.hands
+        shown = below if below is not None and below.motionbridge_hud.is_hud else shown.parent
+    return shown
 
 
 ADDED = AddedProperties(

@@ -28,7 +28,7 @@ from ..game_tree import GameTree
 from ..models.importing import ImportedModel, import_model
 from ..motions import library
 from ..options import HudSceneOptions, ModelImportOptions, Stance
-from . import pairs, placing, points, saving, view
+from . import attachments, pairs, placing, points, saving, view
 from .motions import MotionFiles
 from .sections import Setup, find_setup
 
@@ -72,10 +72,10 @@ def new_scene(context: Any, options: HudSceneOptions, report: Report) -> HudScen
 
     first = imported(setup.hands or setup.item, setup.hands_tree)
     second = imported(setup.item, setup.item_tree) if setup.hands is not None else None
-    aim = bpy.data.objects.new(f"{setup.name} Aim", None)
+    aim: Any = bpy.data.objects.new(f"{setup.name} Aim", None)
     aim.empty_display_size = 0.05
     into.objects.link(aim)
-    first.rig.parent = aim
+    first.rig.parent, aim.motionbridge_hud.hands = aim, first.rig
     offsets = {Stance.HIP: np.eye(4), Stance.AIM: setup.placing.aim, Stance.LAUNCHER: setup.placing.launcher}
     placing.place(aim, offsets[options.stance], placing.AIM)
     placing.place(first.rig, setup.placing.hands, placing.HANDS)
@@ -92,6 +92,7 @@ def new_scene(context: Any, options: HudSceneOptions, report: Report) -> HudScen
     if setup.values:
         made.points = points.add_points(made.item or made.hands, setup.values, into, report)
         placing.remember(made, setup.values, options.stance, options.aspect)
+        made.hands.motionbridge_hud.attached = attachments.of_new(setup.item_values)
         saving.remember(made.hands, options)
     if options.motions:
         hands_files = MotionFiles(first, setup.hands or setup.item, options.hands_motions, report)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,10 +36,13 @@ class Setup:
 
     ``hands`` None where one model has both arms and the weapon; ``anchor`` the bone of the hands, by the game's name.
     ``values`` of the section, empty where the models were chosen by hand; then ``actions`` is empty too.
+    ``item_values`` are those of the weapon itself, whose ``hud`` the section is: the chosen one, or the first; empty
+    without one.
     """
 
     name: str
     values: Mapping[str, str]
+    item_values: Mapping[str, str]
     item: Path
     hands: Path | None
     anchor: str
@@ -104,6 +107,7 @@ def _by_hand(options: HudSceneOptions) -> Setup:
     return Setup(
         name=f"{item.stem} HUD",
         values={},
+        item_values={},
         item=item,
         hands=hands,
         anchor=options.anchor,
@@ -116,7 +120,7 @@ def _by_hand(options: HudSceneOptions) -> Setup:
 
 def _of_section(options: HudSceneOptions, report: Report) -> Setup:
     configs = load_configs(options, report)
-    name, values = _hud_of(configs, options.section)
+    name, values, item_values = _hud_of(configs, options.section)
     wide = options.aspect is Aspect.WIDE
     tree = tree_over(options.folders, options.textures_folder)
     two_models = hud.generation(values) is Generation.TWO_MODELS
@@ -129,6 +133,7 @@ def _of_section(options: HudSceneOptions, report: Report) -> Setup:
     return Setup(
         name=name,
         values=values,
+        item_values=item_values,
         item=item,
         hands=hands,
         anchor=anchor,
@@ -139,13 +144,26 @@ def _of_section(options: HudSceneOptions, report: Report) -> Setup:
     )
 
 
-def _hud_of(configs: Configs, section: str) -> tuple[str, dict[str, str]]:
-    """The section and its values; of an item's own section those of the one that it names."""
+def _hud_of(configs: Configs, section: str) -> tuple[str, dict[str, str], dict[str, str]]:
+    """The section, its values, those of the weapon; of a weapon's own section the one that it names."""
     values = texts(configs, section)
     named = unquoted(values.get("hud", ""))
     if named:
-        return named, texts(configs, named)
-    return configs.section(section).name, values
+        return named, texts(configs, named), values
+    name = configs.section(section).name
+    weapon = next(_naming(configs, name), None)
+    return name, values, texts(configs, weapon) if weapon is not None else {}
+
+
+def _naming(configs: Configs, hud_section: str) -> Iterator[str]:
+    """The sections whose ``hud`` is this one, of the files that name it."""
+    label = hud_section.encode("latin-1", "replace")
+    files = {file.path for file in configs.files if label in map(bytes.lower, _NAMED.findall(file.data))}
+    for name, section in configs.sections.items():
+        if any(file.path in files for file, _ in section.sources):
+            found = configs.values(name).get("hud")
+            if found is not None and unquoted(found.text or "").lower() == hud_section:
+                yield name
 
 
 def _hands_values(configs: Configs, options: HudSceneOptions, tree: GameTree, report: Report) -> dict[str, str]:
