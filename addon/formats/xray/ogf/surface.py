@@ -57,8 +57,8 @@ def tangent_sums(positions: NDArray[Any], uvs: NDArray[Any], triangles: NDArray[
     """Tangents and binormals, both (vertices, 3), as the SDK writes them.
 
     Every triangle's dP/du and dP/dv, brought to unit length, are summed at its corners and brought to unit length
-    again. They are not made perpendicular to the normal, and 0 where the texture has no extent. Found in the bytes: of the
-    models that the SDK exported, all frames but a few in a thousand are these sums.
+    again. They are not made perpendicular to the normal, and 0 where the texture has no extent. Found in the bytes: of
+    the models that the SDK exported, all frames but a few in a thousand are these sums.
     """
     frames = _face_frames(positions, uvs, triangles)
     tangents, binormals = (unit(_summed(along, triangles, len(positions))) for along in frames)
