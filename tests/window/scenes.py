@@ -1,5 +1,5 @@
 """Every scene, by name."""
 
-from tests.window import exports, hud, identity, imports, long_work
+from tests.window import exports, hud, identity, imports, long_work, new_models
 
-SCENES = [*imports.SCENES, *exports.SCENES, *identity.SCENES, *long_work.SCENES, *hud.SCENES]
+SCENES = [*imports.SCENES, *exports.SCENES, *identity.SCENES, *long_work.SCENES, *hud.SCENES, *new_models.SCENES]
