@@ -1,9 +1,11 @@
 """Long work: progress in the status bar, Esc, one step of undo, repeating; every pause is taken here."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import bpy
 
+from addon.blender import scope
 from addon.ui import operation
 from tests.window import exports, identity, imports, stage
 from tests.window.stage import Steps
@@ -48,10 +50,29 @@ def kinds() -> set[str]:
     return {one.motionbridge_level.kind for one in bpy.data.objects}
 
 
+@contextmanager
+def progress_seen() -> Iterator[list[float]]:
+    """The steps that the progress at the mouse pointer, which no picture shows, is told meanwhile."""
+    seen: list[float] = []
+    shown = scope.progress
+
+    @contextmanager
+    def watched(context: object, steps: int) -> Iterator[Callable[[float], None]]:
+        with shown(context, steps) as step:
+            yield lambda done: (seen.append(done), step(done))[1]
+
+    scope.progress = watched
+    try:
+        yield seen
+    finally:
+        scope.progress = shown
+
+
 def folder_stopped(reached: Callable[[], object]) -> Steps:
     """Esc in the import of a level folder from the file browser: nothing of it stays, or all of it in one undo step."""
     before = imports.state()
-    yield from stage.choose("import_scene.xray_level", stage.sample("level"))
+    with progress_seen() as seen:
+        yield from stage.choose("import_scene.xray_level", stage.sample("level"))
     if operation.PAUSES_FROM_BROWSER:
         yield from stage.until(lambda: running() and reached(), "this far")
         stage.press("ESC")
@@ -61,6 +82,8 @@ def folder_stopped(reached: Callable[[], object]) -> Steps:
         stage.press("ESC")
         yield from stage.until(stage.sentence, "the import")
         assert not running()
+        assert seen == sorted(seen)
+        assert len(set(seen)) > 10, seen
         assert {"SURFACE", "TREE", "AI", "CFORM", "SPAWNED"} <= kinds(), kinds()
         yield from stage.undo()
     assert imports.state() == before, imports.state()
