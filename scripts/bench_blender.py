@@ -38,6 +38,7 @@ from addon.games.descent3 import model, model_export
 from addon.games.descent3.hierarchy import Chosen
 from addon.games.xray.hud import scene as hud_scene
 from addon.games.xray.levels import exporting as level_exporting
+from addon.games.xray.levels import folder as level_folder
 from addon.games.xray.levels import importing as level_importing
 from addon.games.xray.models import editor_exporting, editor_importing
 from addon.games.xray.models.importing import import_model
@@ -50,6 +51,7 @@ from addon.games.xray.options import (
     EditorModelExportOptions,
     HudSceneOptions,
     LevelExportOptions,
+    LevelFolderOptions,
     LevelImportOptions,
     ModelImportOptions,
     MotionImportOptions,
@@ -213,6 +215,20 @@ def _edit_details(ground: Any) -> None:
     ground.motionbridge_level.models.objects[0].data.vertices[0].co[2] += 0.25
 
 
+# ---- what is seen of a compiled level: a vertex of its largest mesh is moved
+
+
+def _load_visuals(path: str, _onto: Any) -> Any:
+    options = LevelFolderOptions(textures=False)
+    made = level_folder.import_folder(bpy.context, Path(path).parent, options, Report(), lambda _done: None)
+    return made[0].held[0].motionbridge_level.level_file
+
+
+def _edit_visuals(_holder: Any) -> None:
+    largest = max(bpy.data.objects, key=lambda one: len(one.data.polygons) if one.type == "MESH" else 0)
+    largest.data.vertices[0].co[2] += 0.25
+
+
 # ---- models of the X-Ray editor: every tenth vertex is moved
 
 
@@ -239,6 +255,7 @@ KINDS = {
     ".cform": Kind(_load_level, _save_level, _edit_collision, allowed=3),
     ".hom": Kind(_load_level, _save_level, _edit_occluders, allowed=3),
     ".som": Kind(_load_level, _save_level, _edit_occluders, allowed=3),
+    "": Kind(_load_visuals, _save_level, _edit_visuals, allowed=20),
     ".details": Kind(_load_level, _save_level, _edit_details, allowed=3),
 }
 
@@ -259,8 +276,9 @@ def prepare_floor(path: str) -> float:
     onto = _kind(path).onto(path)
     for action in list(bpy.data.actions):
         bpy.data.actions.remove(action)
+    known = {one for one in bpy.data.objects if one.type == "ARMATURE"}
     _kind(path).load(path, onto)
-    data = pickle.dumps(Arrays.of_all())
+    data = pickle.dumps(Arrays.of_all(known))
     Path(f"{path}.floor").write_bytes(data)
     return float(len(data))
 

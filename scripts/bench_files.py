@@ -13,16 +13,21 @@ ROOT = Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
+import make_geometry
+
 from addon.core import rotation, space
 from addon.core.envelope import Behaviour, Envelope, Shape
 from addon.core.model import Clip, Skeleton, Space, VertexWeights
+from addon.core.report import Report
 from addon.formats.xray import anm, cform, details, dm, hom, occluders, omf, skl, som
+from addon.formats.xray import level as levels
 from addon.formats.xray import object as editor_model
 from addon.formats.xray.anm import Animation, new_anm
 from addon.formats.xray.bones import Bone, decode_bone
 from addon.formats.xray.cform import FACE, Cform, material_bits
 from addon.formats.xray.chunks import Chunk, Section
 from addon.formats.xray.envelopes import PACKED, StoredEnvelope, packed, stored
+from addon.formats.xray.level import geometry as geometry_file
 from addon.formats.xray.object import geometry
 from addon.formats.xray.object.bones import new_object_bone
 from addon.formats.xray.object.bones import numbered as numbered_bones
@@ -268,6 +273,19 @@ def made_editor_model() -> bytes:
     }
     model = Model([Section(Chunk(number, b""), value) for number, value in numbered.items()])
     return editor_model.write(editor_model.Object([Section(Chunk(OBJECT, b""), model)]))
+
+
+def made_level() -> bytes:
+    """The `level` of a game's level, if real files are there, else of the samples."""
+    corpus = os.environ.get("MOTIONBRIDGE_CORPUS")
+    real = Path(corpus) / "level/nlc_l10_radar/level" if corpus else ROOT / "tests/samples/level/level"
+    return real.read_bytes()
+
+
+def made_geometry_of_level() -> bytes:
+    """The invented vertices of `made_level`."""
+    level = levels.read(made_level(), "level", Report())
+    return geometry_file.write(make_geometry.made_geometry(level))
 
 
 def _ground(squares: int) -> tuple[np.ndarray, np.ndarray]:

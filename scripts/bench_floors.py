@@ -1,14 +1,14 @@
 """The floors of imports and exports inside a Blender, the same for every format.
 
-The floor of importing hands the keys and meshes that an import made to Blender again, arrays ready, by the fastest
-calls known. The floor of exporting reads them, and writes as many bytes as the file has.
+The floor of importing hands the keys, meshes and bones that an import made to Blender again, arrays ready, by the
+fastest calls known. The floor of exporting reads them, and writes as many bytes as the file has.
 """
 
 from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from mathutils import Matrix
 
 from addon.blender import compat
 
@@ -156,7 +157,8 @@ def _without_keys(arrays: ActionArrays) -> Any:
 
 @dataclass
 class MeshArrays:
-    """A mesh as Blender takes it; ``edges`` and ``normals`` (by corner) or None.
+    """A mesh as Blender takes it; ``edges`` and ``normals`` (by corner, or by vertex where Blender takes those faster)
+    or None.
 
     ``pulls``: index of a vertex group, a weight, and the vertices with it.
     """
@@ -187,6 +189,7 @@ def read_mesh(shown: Any) -> MeshArrays:
         if one.data_type in ATTRIBUTES and not one.name.startswith(".") and one.name not in {*BUILT_IN, *layers}:
             width, dtype, field = ATTRIBUTES[one.data_type]
             attributes.append((one.name, one.data_type, one.domain, _got(one.data, field, width, dtype)))
+    normals = _got(mesh.corner_normals, "vector", 3, np.float32) if mesh.has_custom_normals else None
     # Faces that share no edge: whoever imports them knows the edges, and Blender need not look for them.
     apart = len(mesh.edges) == len(mesh.loops)
     return MeshArrays(
@@ -194,12 +197,22 @@ def read_mesh(shown: Any) -> MeshArrays:
         _got(mesh.attributes[".corner_vert"].data, "value", 1, np.int32),
         _got(mesh.polygons, "loop_start", 1, np.int32),
         _got(mesh.attributes[".edge_verts"].data, "value", 2, np.int32) if apart else None,
-        _got(mesh.corner_normals, "vector", 3, np.float32) if mesh.has_custom_normals else None,
+        normals if normals is None else _by_vertex(mesh, normals.reshape(-1, 3)),
         [(layer.name, _got(layer.uv, "vector", 2, np.float32)) for layer in mesh.uv_layers],
         attributes,
         [group.name for group in shown.vertex_groups],
         [],
     )
+
+
+def _by_vertex(mesh: Any, normals: Any) -> Any:
+    """(vertices, 3) of (corners, 3), if no edge is sharp and Blender takes them faster so; else as they are."""
+    sharp = mesh.attributes.get("sharp_edge")
+    if compat.NORMALS_BY_ATTRIBUTE or (sharp is not None and _got(sharp.data, "value", 1, np.bool_).any()):
+        return normals
+    result = np.ones((len(mesh.vertices), 3), np.float32)
+    result[_got(mesh.attributes[".corner_vert"].data, "value", 1, np.int32)] = normals
+    return result
 
 
 def read_pulls(shown: Any) -> list[tuple[int, float, list[int]]]:
@@ -230,7 +243,10 @@ def _make_mesh(arrays: MeshArrays) -> None:
     _give_attributes(mesh, [one for one in arrays.attributes if one[2] == "EDGE"])
     if arrays.normals is not None:
         mesh.shade_smooth()
-        compat.set_corner_normals(mesh, arrays.normals.reshape(-1, 3))
+        if len(arrays.normals) == len(arrays.corners):
+            compat.set_corner_normals(mesh, arrays.normals)
+        else:
+            mesh.normals_split_custom_set_from_vertices(arrays.normals)
     made: Any = bpy.data.objects.new("floor", mesh)
     groups = [made.vertex_groups.new(name=name) for name in arrays.groups]
     for number, weight, vertices in arrays.pulls:
@@ -244,23 +260,67 @@ def _give_attributes(mesh: Any, attributes: list[tuple[str, str, str, Any]]) -> 
         attribute.data.foreach_set(ATTRIBUTES[kind][2], values)
 
 
-# ---- both
+# ---- bones
+
+
+@dataclass
+class BoneArrays:
+    """The bones of an armature: names, numbers of their parents (-1 for none), lengths, rest matrices as rows."""
+
+    names: list[str]
+    parents: list[int]
+    lengths: list[float]
+    matrices: list[list[list[float]]]
+
+
+def _bone_arrays(rig: Any) -> BoneArrays:
+    bones = rig.data.bones
+    numbers = {bone.name: number for number, bone in enumerate(bones)}
+    return BoneArrays(
+        list(numbers),
+        [numbers[bone.parent.name] if bone.parent is not None else -1 for bone in bones],
+        [bone.length for bone in bones],
+        [[list(row) for row in bone.matrix_local] for bone in bones],
+    )
+
+
+def _make_bones(arrays: BoneArrays) -> None:
+    rig = bpy.data.objects.new("floor", bpy.data.armatures.new("floor"))
+    bpy.context.scene.collection.objects.link(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    made = []
+    for name, length, matrix in zip(arrays.names, arrays.lengths, arrays.matrices, strict=True):
+        bone = rig.data.edit_bones.new(name)
+        bone.length, bone.matrix = length, Matrix(matrix)
+        made.append(bone)
+    for bone, parent in zip(made, arrays.parents, strict=True):
+        bone.parent = made[parent] if parent >= 0 else None
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+# ---- all of it
 
 
 @dataclass
 class Arrays:
-    """What an import made: every action of the .blend file and every mesh of an object."""
+    """What an import made: every action of the .blend file, every mesh of an object, every armature."""
 
     actions: list[ActionArrays]
     meshes: list[MeshArrays]
+    rigs: list[BoneArrays]
 
     @classmethod
-    def of_all(cls) -> Arrays:
-        """The arrays of what is there now."""
-        return cls(_action_arrays(), [replace(read_mesh(shown), pulls=read_pulls(shown)) for shown in meshes()])
+    def of_all(cls, known: Collection[Any] = ()) -> Arrays:
+        """The arrays of what is there now, without the armature objects that were ``known`` before."""
+        rigs = [one for one in bpy.data.objects if one.type == "ARMATURE" and one not in known]
+        shapes = [replace(read_mesh(shown), pulls=read_pulls(shown)) for shown in meshes()]
+        return cls(_action_arrays(), shapes, [_bone_arrays(rig) for rig in rigs])
 
     def hand_over(self) -> None:
         """The floor of importing."""
+        for rig in self.rigs:
+            _make_bones(rig)
         for mesh in self.meshes:
             _make_mesh(mesh)
         _make_actions(self.actions)

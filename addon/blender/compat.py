@@ -177,17 +177,6 @@ def set_corner_normals(mesh: Any, normals: NDArray[np.float32]) -> None:
         mesh.normals_split_custom_set(normals)
 
 
-def set_vertex_normals(mesh: Any, normals: NDArray[np.float32], corners: NDArray[np.int32]) -> None:
-    """Custom normals (vertices, 3), one for all ``corners`` (corners,) of a vertex; else as `set_corner_normals`.
-
-    Before 4.5 Blender then looks for no edges that normals would make sharp, which takes two thirds of the time.
-    """
-    if NORMALS_BY_ATTRIBUTE:
-        set_corner_normals(mesh, normals[corners])
-    else:
-        mesh.normals_split_custom_set_from_vertices(normals)
-
-
 def is_selected(rig: Any, bone: Any) -> bool:
     """Whether a bone of ``rig`` is selected in pose mode; since 5.0 the pose has a selection of its own."""
     pose = rig.pose.bones[bone.name]
