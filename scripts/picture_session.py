@@ -20,6 +20,7 @@ import picture_editor
 import picture_film
 import picture_hud
 import picture_levels
+import picture_new_models
 import picture_paths
 from picture_studio import HERE, SAMPLES, Steps, area, click, drop, hover, key, load, shot, sidebar, there, window
 
@@ -206,7 +207,8 @@ def russian() -> Steps:
 
 SCENES: list[Callable[[], Steps]] = [
     menu, browser, model_drop, motion_list, panel, no_armature, no_model, wrong_file, save_back, action_editor, bone,
-    report, *picture_levels.SCENES, *picture_paths.SCENES, *picture_editor.SCENES, *picture_hud.SCENES,
+    report, *picture_levels.SCENES, *picture_paths.SCENES, *picture_editor.SCENES, *picture_new_models.SCENES,
+    *picture_hud.SCENES,
     *picture_descent.SCENES, *picture_arma.SCENES, russian, preferences, picture_film.film,
 ]  # fmt: skip
 

@@ -67,7 +67,7 @@ def made_into_a_model() -> Steps:
     suzanne()
     stage.invoke("motionbridge.new_game_model")
     yield from stage.reported()
-    assert "Body is an X-Ray model now; new bones: 2" in stage.sentence(), stage.sentence()
+    assert "Body is an X-Ray model now, see Properties > Object; new bones: 2" in stage.sentence(), stage.sentence()
     stage.step("New X-Ray Model")
     stage.forget_reports()
     stage.invoke("motionbridge.fit_shapes", shape="SPHERE")

@@ -60,7 +60,8 @@ class MOTIONBRIDGE_OT_new_game_model(Operation, BlenderOperator):
         holder = _holder(context)
         with scope.object_mode(context):
             number = game_making.set_up(holder)
-        return Outcome(said("{} is an X-Ray model now; new bones: {}").format(holder.name, number))
+        sentence = said("{} is an X-Ray model now, see Properties > Object; new bones: {}")
+        return Outcome(sentence.format(holder.name, number))
 
 
 class MOTIONBRIDGE_OT_fit_shapes(Operation, BlenderOperator):
