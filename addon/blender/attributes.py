@@ -20,6 +20,8 @@ from ..core.report import Report
 from ..core.triangles import row_order
 from . import compat
 
+MASK = "Motionbridge "
+"""What the names of vertex groups begin with that hide vertices and belong to no file."""
 DOMAINS = {Domain.VERTEX: "POINT", Domain.FACE: "FACE"}
 Wanted = Mapping[str, tuple[Domain, Any]]
 """Name -> whose values are asked for, and their type (``np.bool_``, ``np.int32``, ``np.float32``)."""
@@ -124,7 +126,7 @@ def build_vertex_groups(shown: bpy.types.Object, mesh: Mesh | PolygonMesh) -> No
         groups[number].add(vertices[start:end], value, "REPLACE")
 
 
-def _weights(data: Any) -> VertexWeights:
+def weights_of(data: Any) -> VertexWeights:
     """By vertex, then in Blender's order.
 
     Blender has no array of weights to hand out; this walk of its members is the fastest door there is (2 µs each).
@@ -134,9 +136,24 @@ def _weights(data: Any) -> VertexWeights:
     return VertexWeights(rows[:, 0].astype(np.int32), rows[:, 1].astype(np.int32), rows[:, 2].astype(np.float32))
 
 
+def gather_groups(
+    shown: bpy.types.Object, data: Any, extra: NDArray[np.int32]
+) -> tuple[list[str], VertexWeights | None]:
+    """The names of an object's vertex groups but masks, and the weights of its mesh; None without any group."""
+    names = [group.name for group in shown.vertex_groups]
+    if not names:
+        return [], None
+    pulls = gather_vertex_groups(data, extra)
+    kept = np.array([not name.startswith(MASK) for name in names])
+    if not kept.all():
+        rows, index = kept[pulls.groups], np.cumsum(kept, dtype=np.int32) - 1
+        pulls = VertexWeights(pulls.vertices[rows], index[pulls.groups[rows]], pulls.weights[rows])
+    return [name for name in names if not name.startswith(MASK)], pulls
+
+
 def gather_vertex_groups(data: Any, extra: NDArray[np.int32]) -> VertexWeights:
     """The weights of a mesh; ``extra`` the old vertices of those behind the last, which follow the same bones."""
-    pulls, count = _weights(data), len(data.vertices)
+    pulls, count = weights_of(data), len(data.vertices)
     if not len(extra):
         return pulls
     starts = np.searchsorted(pulls.vertices, extra)

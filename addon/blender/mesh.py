@@ -189,8 +189,7 @@ def gather(shown: bpy.types.Object) -> Gathered:
             cut,
             _of_vertices(data, normals, split, LOOSE_NORMAL),
             None if uvs is None else _of_vertices(data, uvs, split, LOOSE_UV),
-            [group.name for group in shown.vertex_groups],
-            attributes.gather_vertex_groups(data, split.source[len(positions) :]) if len(shown.vertex_groups) else None,
+            *attributes.gather_groups(shown, data, split.source[len(positions) :]),
             [material.gather(used) for used in data.materials],
             cut_index if len(data.materials) else None,
         )

@@ -78,11 +78,9 @@ def gather(shown: Any, wanted: attributes.Wanted) -> tuple[PolygonMesh, NDArray[
             None if uvs is None else uvs[flat],
             materials=[material.gather(used) for used in data.materials],
             material_index=np.zeros(len(cut), np.int32) if index is None else index[faces],
-            groups=[group.name for group in shown.vertex_groups],
             corner_normals=normals[flat],
         )
-        if len(shown.vertex_groups):
-            mesh.weights = attributes.gather_vertex_groups(data, np.zeros(0, np.int32))
+        mesh.groups, mesh.weights = attributes.gather_groups(shown, data, np.zeros(0, np.int32))
         mesh.sharp_edges = _sharp_pairs(data, mesh.corners.reshape(-1, 3), faces)
         for name, (domain, kind) in wanted.items():
             values = attributes.gather(data, name, domain, kind)

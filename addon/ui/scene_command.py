@@ -175,6 +175,7 @@ def _hud_parser() -> argparse.ArgumentParser:
     add("--folders", type=Path, nargs="+", default=[], metavar="FOLDER", help="gamedata folders, the first wins")
     add("--configs", nargs="+", default=[], metavar="FILE", help="files below them to read, instead of system.ltx")
     add("--hands-section", default="", metavar="SECTION", help="section of the hands")
+    add("--beside", default="", metavar="SECTION", help="section of what the other hand holds, such as a detector")
     add("--item", type=Path, metavar="FILE.ogf", help="model of the weapon")
     add("--hands", type=Path, metavar="FILE.ogf", help="model of the hands")
     add("--hands-motions", type=Path, metavar="FILE.omf", help="motion file of the hands besides those of the model")
@@ -211,6 +212,7 @@ def _make_hud_scene(chosen: argparse.Namespace) -> None:
         folders=SEPARATOR.join(map(absolute, chosen.folders)),
         configs=SEPARATOR.join(chosen.configs),
         hands_section=chosen.hands_section,
+        beside=chosen.beside,
         **{name: absolute(path) for name, path in files.items() if path is not None},
         **{name: getattr(chosen, name).upper() for name in ("game", "aspect", "stance")},
         anchor=chosen.anchor,

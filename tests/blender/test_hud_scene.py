@@ -539,7 +539,7 @@ def test_a_refused_scene_leaves_nothing_behind(gamedata):
 
 
 def test_sections_are_offered_while_they_are_typed(gamedata):
-    operator = SimpleNamespace(folders=str(gamedata), configs="", section="", hands_section="")
+    operator = SimpleNamespace(folders=str(gamedata), configs="", section="", hands_section="", beside="")
     for name, field in HudSceneOptions.FIELDS.items():
         if field.declared:
             setattr(operator, name, getattr(field.default, "name", field.default))

@@ -11,7 +11,7 @@ from addon.core.report import Report
 from addon.formats.xray import omf
 from addon.games.xray.bones.properties import game_name
 from addon.games.xray.hud import attach, attachments, placing
-from addon.games.xray.options import HudSceneOptions
+from addon.games.xray.options import Game, HudSceneOptions
 from addon.ui import command
 from addon.ui.xray import hud as ui
 from tests.blender.test_hud_scene import build, bytes_of, gamedata, rows_of, sample_options, save_back  # noqa: F401
@@ -213,6 +213,112 @@ def test_one_line_is_copied_and_told_in_full(reload):
     assert found == ["0.04", "-0.15", "1", "100", "0.05", "abc", ""]
 
 
+# Both hands -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def detector(gamedata):  # noqa: F811
+    """The sample's game with a second item, for the left hand."""
+    config = gamedata / "configs" / "w_sample.ltx"
+    lines = (
+        "[dev_sample]",
+        "hud = dev_sample_hud",
+        "[dev_sample_hud]:wpn_sample_hud",
+        "attach_place_idx = 1",
+        "hands_position_16x9 = 0.1, -0.2, 0.3",
+        "anm_idle = wave, idle",
+        "",
+    )
+    config.write_bytes(config.read_bytes() + "\r\n".join(lines).encode())
+    return gamedata
+
+
+def weighted(rig, side):
+    """Vertices of a model's meshes that follow an arm of one side alone."""
+    arms = {f"{name}_{side}" for name in ("clavicle", "upperarm", "forearm", "hand")}
+    found = 0
+    for one in (one for one in rig.children if one.type == "MESH"):
+        bones = [rig.data.bones.get(group.name) for group in one.vertex_groups]
+        names = [game_name(bone) if bone is not None else "" for bone in bones]
+        for vertex in one.data.vertices:
+            found += any(part.weight > 0.5 and names[part.group] in arms for part in vertex.groups)
+    return found
+
+
+@pytest.mark.parametrize("game", [Game.ANOMALY, Game.OPENXRAY])
+def test_two_items_have_hands_of_their_own_with_one_arm_each(detector, game):
+    before = bytes_of(detector)
+    made, report = build(sample_options(detector, beside="dev_sample", game=game))
+    first, second = made, made.beside
+    assert not any("both are shown" in finding for finding in report.warnings)
+    assert (first.item.parent_bone, second.item.parent_bone) == (
+        bone_of(first.hands, "hand_r"),
+        bone_of(second.hands, "hand_l"),
+    )
+    assert first.camera == second.camera
+    meshes = [one for one in first.hands.children if one.type == "MESH"]
+    whole = sum(len(one.data.vertices) for one in meshes)
+    graph = bpy.context.evaluated_depsgraph_get()
+    for one, hidden in ((first, "l"), (second, "r")):
+        drawn_now = sum(
+            len(mesh.evaluated_get(graph).data.vertices) for mesh in one.hands.children if mesh.type == "MESH"
+        )
+        assert weighted(one.hands, hidden) > 0
+        assert drawn_now == whole - weighted(one.hands, hidden)
+        bpy.context.view_layer.objects.active = one.hands
+        exported = detector.parent / "hands.ogf"
+        assert bpy.ops.export_scene.xray_ogf(filepath=str(exported)) == {"FINISHED"}
+        assert exported.read_bytes() == before["meshes/samples/humanoid.ogf"]
+    bpy.context.view_layer.update()
+    own = game is Game.ANOMALY
+    wanted = (0.1, 0.3, -0.2) if own else tuple(first.hands.matrix_world.translation)
+    np.testing.assert_allclose(second.hands.matrix_world.translation, wanted, atol=1e-6)
+    assert (first.hands.animation_data.action, second.hands.animation_data.action) == (
+        first.hands_actions["walk"],
+        second.hands_actions["wave"],
+    )
+    for one in (first, second):
+        assert placing.changed(one.hands) == {}
+        assert save_back(one) == {"CANCELLED"}
+    assert bytes_of(detector) == before
+    assert ("hands_position_16x9" in placing.texts(second.hands)) == own
+    first.hands.motionbridge_hud.stance = "AIM"
+    bpy.context.view_layer.update()
+    follows = np.allclose(second.hands.matrix_world, first.hands.matrix_world, atol=1e-6)
+    assert follows != own
+
+
+def test_an_edit_of_one_hand_is_saved_alone_and_the_other_later(detector):
+    made, _ = build(sample_options(detector, beside="dev_sample"))
+    before = bytes_of(detector)
+    for one, name in ((made, "hand_r"), (made.beside, "hand_l")):
+        bone = one.hands.pose.bones[bone_of(one.hands, name)]
+        for frame in range(10):
+            bpy.context.scene.frame_set(frame)
+            bone.location.x += 0.01
+            bone.keyframe_insert("location", index=0, frame=frame)
+    assert save_back(made) == {"FINISHED"}
+    # The same file was imported for each hand: what the other wrote into it meanwhile stays.
+    assert save_back(made.beside, if_changed="DISK") == {"FINISHED"}
+    name = "meshes/samples/humanoid.omf"
+    old, new = (
+        omf.read(files[name], "", Report()).motion_set.library.motions for files in (before, bytes_of(detector))
+    )
+    changed = {one.name for one, other in zip(old, new, strict=True) if bytes(one.body) != bytes(other.body)}
+    assert changed == {b"walk", b"wave"}
+
+
+def test_what_cannot_be_held_beside_is_refused(detector):
+    for chosen, sentence in (
+        ({"beside": "wpn_sample"}, "are held in the same hand"),
+        ({"beside": "nothing"}, "there is no section"),
+        ({"beside": "dev_sample", "section": ""}, "no section is chosen"),
+    ):
+        made = {"folders": str(detector), "section": "wpn_sample", "item": str(detector / "meshes/samples/weapon.ogf")}
+        assert sentence in refusal(bpy.ops.motionbridge.new_hud_scene, **(made | chosen))
+        assert not bpy.data.objects
+
+
 # Preview strip --------------------------------------------------------------------------------------------------------
 
 
@@ -269,7 +375,7 @@ def test_the_command_renders_a_strip(gamedata, tmp_path, capfd):  # noqa: F811
 # Third person ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_weapon_is_attached_to_a_characters_bone_with_one_click(samples):
+def test_a_weapon_is_attached_to_a_characters_bone_with_one_click(samples, tmp_path):
     bpy.ops.import_scene.xray_ogf(filepath=str(samples / "weapon.ogf"))
     weapon = bpy.context.view_layer.objects.active
     bpy.ops.import_scene.xray_ogf(filepath=str(samples / "humanoid.ogf"))
@@ -286,6 +392,9 @@ def test_a_weapon_is_attached_to_a_characters_bone_with_one_click(samples):
     mirror, exchanged = np.diag([1.0, 1.0, -1.0, 1.0]), np.eye(4)[[0, 2, 1, 3]]
     wanted = world(character, bone) @ mirror
     np.testing.assert_allclose(np.array(weapon.matrix_world) @ exchanged, wanted, atol=1e-5)
+    exported = tmp_path / "humanoid.ogf"
+    assert bpy.ops.export_scene.xray_ogf(filepath=str(exported)) == {"FINISHED"}
+    assert exported.read_bytes() == (samples / "humanoid.ogf").read_bytes()
     weapon.select_set(False)
     weapon.children[0].select_set(False)
     assert not bpy.ops.motionbridge.attach_weapon.poll()

@@ -452,12 +452,14 @@ class HudSceneOptions(Options):
 
     ``folders`` of the game and its mods (gamedata), the first that has a file wins. ``configs`` files below them, read
     in this order; none for ``system.ltx``. ``hands_section`` "" for the first of the game's own that is there.
+    ``beside`` is the section of what the other hand holds, "" for nothing.
     """
 
     section: str = ""
     folders: tuple[Path, ...] = ()
     configs: tuple[str, ...] = ()
     hands_section: str = ""
+    beside: str = ""
     item: str = path("Weapon", "Model of the weapon; if empty, the one that the section names", ".ogf")
     hands: str = path("Hands", "Model of the hands; if empty, the one that the hands section names", ".ogf")
     hands_motions: str = path(

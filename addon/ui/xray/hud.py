@@ -55,6 +55,7 @@ def options_of(operator: Any, context: Any) -> HudSceneOptions:
         folders=tuple(Path(bpy.path.abspath(part)) for part in _parts(operator.folders)),
         configs=tuple(_parts(operator.configs)),
         hands_section=operator.hands_section,
+        beside=operator.beside,
         textures_folder=folders(context)[1],
     )
 
@@ -114,6 +115,12 @@ class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperat
         search=_search_section,
         search_options={"SUGGESTION"},
     )
+    beside: StringProperty(
+        name="Other Hand",
+        description="Config section of what the other hand holds, such as a detector; if empty, nothing",
+        search=_search_section,
+        search_options={"SUGGESTION"},
+    )
     hands_section: StringProperty(
         name="Hands Section",
         description="Config section of the hands; if empty, the default of the game",
@@ -137,7 +144,7 @@ class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperat
     def draw(self, _context: bpy.types.Context) -> None:
         """Configs first, then models, then how the game shows them."""
         layout = fields(self.layout)
-        for name in ("folders", "configs", "section", "hands_section"):
+        for name in ("folders", "configs", "section", "beside", "hands_section"):
             layout.prop(self, name)
         text = shown("Instead of the models of the sections") if self.section else shown("Models without configs")
         layout.label(text=text, translate=False)
@@ -325,7 +332,8 @@ def _without_zeros(number: str) -> str:
 def _draw_place(layout: Any, hud: Any) -> None:
     """Stance and aspect, and the values of what is shown; those that were changed stand out."""
     column = layout.column(align=True)
-    column.prop(hud, "stance")
+    if hud.follows is None:
+        column.prop(hud, "stance")
     column.prop(hud, "aspect")
     if fitting := attachments.bones(hud.id_data):
         row = column.row(align=True)

@@ -102,10 +102,13 @@ def _parts(hands: Any, stance: Stance, *, wide: bool) -> list[Part]:
         if stance is Stance.AIM:
             found.append(Part(aim, AIM, "zoom_offset", ("zoom_rotate_x", "zoom_rotate_y")))
     else:
-        found = [Part(hands, HANDS, f"hands_position{suffix}", (f"hands_orientation{suffix}",))]
+        own = Part(hands, HANDS, f"hands_position{suffix}", (f"hands_orientation{suffix}",))
+        found = (
+            [own] if properties.follows is None else []
+        )  # in most games both hands are where the first item has them
         if properties.item is not None:
             found.append(Part(properties.item, HANDS, "item_position", ("item_orientation",)))
-        if stance is not Stance.HIP:
+        if stance is not Stance.HIP and properties.follows is None:
             prefix = "aim" if stance is Stance.AIM else "gl"
             found.append(Part(aim, AIM, f"{prefix}_hud_offset_pos{suffix}", (f"{prefix}_hud_offset_rot{suffix}",)))
     return [*found, *(Part(row.shown, POINT, row.name, ()) for row in properties.points)]
@@ -136,7 +139,7 @@ def part_of(shown: Any) -> Part | None:
     while shown is not None and shown not in parts:
         shown = shown.parent
     if shown == hands:
-        return parts.get(hands.parent, parts[hands])
+        return parts.get(hands.parent, parts.get(hands))
     return parts.get(shown)
 
 

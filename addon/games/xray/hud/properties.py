@@ -90,6 +90,7 @@ class HudProperties(bpy.types.PropertyGroup):
     item: PointerProperty(type=bpy.types.Object)
     view: PointerProperty(type=bpy.types.Object)
     hands: PointerProperty(type=bpy.types.Object)
+    follows: PointerProperty(type=bpy.types.Object)
     camera_effects: BoolProperty(
         name="Camera Effects",
         description="Move the camera while an action plays, as the game does where it has an .anm for the motion",

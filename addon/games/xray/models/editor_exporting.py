@@ -58,6 +58,7 @@ from ..options import EditorModelExportOptions, SkeletalExportOptions
 from .editor_motions import ModelPlan, file_inside, with_motions
 from .editor_properties import flags_of
 from .exporting import place_of, untouched_rest
+from .properties import objects_below
 
 WANTED = {POINT: (Domain.VERTEX, np.int32), SMOOTHING: (Domain.FACE, np.int32)}
 
@@ -310,7 +311,7 @@ def new_bone(bone: Any, parent: str, offset: NDArray[Any], angles: NDArray[Any])
 
 def _meshes_of(holder: Any) -> list[Any]:
     """The mesh objects of a model, those of the import in the order of the file, then others."""
-    found = [shown for shown in (holder, *holder.children_recursive) if shown.type == "MESH"]
+    found = [shown for shown in (holder, *objects_below(holder)) if shown.type == "MESH"]
     last = len(found) + max((one.motionbridge_editor_mesh.index for one in found), default=0)
     return sorted(
         found, key=lambda one: one.motionbridge_editor_mesh.index if one.motionbridge_editor_mesh.is_part else last

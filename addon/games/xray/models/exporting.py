@@ -15,7 +15,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ....blender import armature
+from ....blender import armature, attributes
 from ....blender import mesh as meshes
 from ....blender.properties import kept
 from ....core import files, names, space
@@ -143,7 +143,7 @@ def _with_meshes(holder: Any, base: Ogf, options: ModelExportOptions, report: Re
         mesh, exact_here = _gather_mesh(here[0], holder, bone_labels(base), report)
         exact = exact and exact_here
         gathered.append(mesh)
-    for shown in [shown for shown in holder.children_recursive if shown.type == "MESH"]:
+    for shown in [shown for shown in model_properties.objects_below(holder) if shown.type == "MESH"]:
         if not shown.motionbridge_mesh.is_part:
             report.warn("a mesh that is not of the model is left out; join it to one that is", shown.name)
     settings = Settings(0.0 if exact else NORMAL_STEP, options.most_links)
@@ -152,7 +152,11 @@ def _with_meshes(holder: Any, base: Ogf, options: ModelExportOptions, report: Re
 
 def _gather_mesh(shown: Any, holder: Any, labels: list[str], report: Report) -> tuple[Mesh, bool]:
     """The mesh in the model's space, its groups under the game's names; ``labels`` are those of the model's bones."""
-    others = [change.name for change in shown.modifiers if change.type != "ARMATURE" and change.show_viewport]
+    others = [
+        change.name
+        for change in shown.modifiers
+        if change.type != "ARMATURE" and change.show_viewport and not change.name.startswith(attributes.MASK)
+    ]
     if others:
         report.warn(f"modifiers are not applied ({', '.join(others)}); apply them to export what they do", shown.name)
     if shown.data.shape_keys is not None:

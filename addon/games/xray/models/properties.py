@@ -82,10 +82,21 @@ def groups_without_bones(labels: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def objects_below(holder: Any) -> list[Any]:
+    """Everything below a model, but not what belongs to another one that is attached to it, such as a weapon."""
+    return [shown for shown in holder.children_recursive if _model_above(shown, holder) == holder]
+
+
+def _model_above(shown: Any, holder: Any) -> Any:
+    while shown != holder and not (shown.motionbridge_model.is_model or shown.motionbridge_editor_model.is_model):
+        shown = shown.parent
+    return shown
+
+
 def meshes_of(holder: Any) -> dict[str, list[Any]]:
     """Part -> the objects that say they are it: of ``holder`` and everything below it."""
     found: dict[str, list[Any]] = {}
-    for shown in (holder, *holder.children_recursive):
+    for shown in (holder, *objects_below(holder)):
         if shown.type == "MESH" and shown.motionbridge_mesh.is_part:
             found.setdefault(shown.motionbridge_mesh.part, []).append(shown)
     return found
