@@ -55,8 +55,6 @@ def editor_model() -> Steps:
         group.remove([2, 3])
     with there():
         bpy.ops.motionbridge.editor_model_check()
-    area("PROPERTIES").spaces.active.use_pin_id = True
-    area("PROPERTIES").spaces.active.pin_id = rig
     yield 0.7
     yield from shot("editor_model")
 
