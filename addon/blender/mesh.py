@@ -79,7 +79,9 @@ def build(mesh: Mesh, materials: Sequence[Any], report: Report, *, flat: bool = 
         data.shade_smooth()
     if mesh.normals is not None and len(corners):
         # After everything that could throw them away: edges, smoothness.
-        _build_normals(data, mesh.normals[corners], mesh.name, report)
+        given = mesh.normals[corners]
+        _set_normals(data, given, corners)
+        keep_normals(data, given, mesh.name, report)
     shown: Any = bpy.data.objects.new(mesh.name, data)
     attributes.build_vertex_groups(shown, mesh)
     return shown
@@ -125,11 +127,6 @@ def _keep_loose(data: Any, mesh: Mesh, corners: NDArray[np.int32]) -> None:
         if values is not None:
             kept = data.attributes.new(name, kind, "POINT")
             kept.data.foreach_set("vector", np.ascontiguousarray(values, np.float32).ravel())
-
-
-def _build_normals(data: Any, given: NDArray[np.float32], name: str, report: Report) -> None:
-    compat.set_corner_normals(data, given)
-    keep_normals(data, given, name, report)
 
 
 def keep_normals(data: Any, given: NDArray[np.float32], name: str, report: Report) -> None:
