@@ -11,13 +11,16 @@ from hashlib import blake2b
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..core import control_rig
+from ..core import affine, control_rig, rotation
 from ..core.model import Clip
 from . import compat
 from .armature import matrices_of
 from .bone_curves import bone_path, digest_of
 from .control_links import SWITCH, control_action, controls_of, links_of
+
+Floats = NDArray[np.float64]
 
 CONTROLS = "controls of a control rig that were edited"
 """Why a pose is more than its keys."""
@@ -56,7 +59,7 @@ class Law:
     def digest(self, action: Any) -> bytes:
         """Of an action that has controls; empty where keys do not tell what they show."""
         mine = control_action(self._rig, action)
-        keys, own = digest_of(mine, self._controls), digest_of(action, self._rig)
+        keys, own = _keys_of(mine, self._controls), _keys_of(action, self._rig)
         if not keys or not own:
             return b""
         found = blake2b(self._of_rig, digest_size=_DIGEST_SIZE)
@@ -69,7 +72,8 @@ class Law:
         for owner in (self._rig, controls):
             found.update(repr([(bone.name, bone.parent and bone.parent.name) for bone in owner.data.bones]).encode())
             found.update(matrices_of(owner.data.bones, "matrix_local").astype(np.float32).tobytes())
-        settings = [
+        settings: list[Any] = [bone.rotation_mode for bone in self._rig.pose.bones]
+        settings += [
             (bone.name, bone.rotation_mode, [_settings(one, controls) for one in bone.constraints])
             for bone in controls.pose.bones
         ]
@@ -99,6 +103,23 @@ class Law:
         return found
 
 
+def _keys_of(action: Any, owner: Any) -> bytes:
+    """`digest_of`; of kinds of keys that it does not know a digest of all values, empty where modifiers change them."""
+    found = digest_of(action, owner)
+    if found:
+        return found
+    digest = blake2b(digest_size=_DIGEST_SIZE)
+    for curve in compat.curves_of(action, owner):
+        if len(curve.modifiers) or not len(curve.keyframe_points):
+            return b""
+        digest.update(repr((curve.data_path, curve.array_index, curve.extrapolation, compat.is_muted(curve))).encode())
+        for name, width in (("co", 2), ("handle_left", 2), ("handle_right", 2), ("interpolation", 1)):
+            values = np.empty(width * len(curve.keyframe_points), np.uint8 if width == 1 else np.float32)
+            curve.keyframe_points.foreach_get(name, values)
+            digest.update(values.tobytes())
+    return digest.digest()
+
+
 def _settings(constraint: Any, controls: Any) -> list[Any]:
     found = [getattr(constraint, name, None) for name in _OF_CONSTRAINTS]
     found += [target == controls for target in (getattr(constraint, "target", None),) if target is not None]
@@ -117,3 +138,15 @@ def keep_baseline(sampled: Clip, base: Clip) -> None:
     still = alike.all(axis=1), near.all(axis=1)
     sampled.rotation_keyed[still[0]] = base.rotation_keyed[still[0]]
     sampled.translation_keyed[still[1]] = base.translation_keyed[still[1]]
+
+
+def keep_deltas(shown: Floats, base: Floats, rests: Floats) -> None:
+    """The same for deltas (bones, frames, 4, 4) of a whole pose, each to its bone's rest pose ``rests`` (bones, 4, 4).
+
+    Scale and shear, which controls do not have, stay what the bone's own keys say.
+    """
+    one, other = shown @ rests[:, None], base @ rests[:, None]
+    same = control_rig.unmoved(one[..., :3, 3], other[..., :3, 3])
+    turns = (rotation.from_matrices(affine.rigid(poses)[..., :3, :3]) for poses in (one, other))
+    same &= control_rig.unturned(*turns)
+    shown[same] = base[same]

@@ -15,7 +15,7 @@ import numpy as np
 from mathutils import Matrix
 from numpy.typing import NDArray
 
-from ..core import names
+from ..core import affine, names
 from ..core.control_rig import HIDDEN, KEYED, ControlPlan, Controls, Role, plan
 from ..core.errors import WriteError
 from . import bone_display, compat, control_law, scope
@@ -42,6 +42,8 @@ MECHANISM = "Mechanism"
 """Bone collection of what works by itself."""
 CHANNELS = (("rotation_quaternion", 4), ("location", 3))
 ITERATIONS = 100
+RIGID = 1e-5
+"""How far products of a rotation's axes may be off."""
 _ROLES = {role.value: role for role in Role}
 _ROLE = "motionbridge_role"
 """Custom property of the bones: what they are for."""
@@ -151,30 +153,36 @@ def structure_of(rig: Any, controls: Any) -> Controls:
         if target < 0:
             continue
         of[target] = bone
-        free = parents[target]
+        free = _parent(parents, roles, target)
         of[free], references[free] = bone, target
         switch = controls.pose.bones[target].constraints.get(SWITCH)
         shown = index.get(switch.subtarget, -1) if switch is not None else -1
         if shown < 0:
             continue
         of[shown] = bone
-        above = parents[shown]
+        above = _parent(parents, roles, shown)
         of[above], references[above] = bone, target
         if roles[above] is Role.GOAL:
             references[above] = shown
     limbs = []
     for number, bone in enumerate(controls.pose.bones):
         solver = bone.constraints.get(SOLVER)
-        swing = bones.get(bones[solver.pole_subtarget].parent.name) if solver is not None else None
-        if solver is None or swing is None:
+        if solver is None:
             continue
-        pointer = controls.pose.bones[swing.name].constraints[POINTER]
-        upper, goal, pole = parents[number], index[solver.subtarget], index[pointer.subtarget]
+        swing = _parent(parents, roles, index[solver.pole_subtarget])
+        pointer = controls.pose.bones[swing].constraints[POINTER]
+        upper, goal, pole = _parent(parents, roles, number), index[solver.subtarget], index[pointer.subtarget]
         limbs.append((upper, number, goal, pole))
-        for other in (pole, index[swing.name]):
+        for other in (pole, swing):
             of[other], references[other] = of[upper], references[upper]
     rest = matrices_of(bones, "matrix_local")
     return Controls(roles, parents, rest, of, references, np.array(limbs, np.intp).reshape(-1, 4))
+
+
+def _parent(parents: NDArray[np.intp], roles: list[Role], row: int) -> int:
+    """The parent of a control, without the sockets in between."""
+    above = int(parents[row])
+    return int(parents[above]) if roles[above] is Role.SOCKET else above
 
 
 def goals_of(controls: Any) -> list[Any]:
@@ -210,7 +218,7 @@ def _written(context: Any, rig: Any, action: Any, frames: NDArray[np.float32], o
     """An action of the controls that puts the bones of ``rig`` at ``originals`` (frames, bones, 4, 4)."""
     controls = controls_of(rig)
     structure = structure_of(rig, controls)
-    poses = structure.poses(originals)
+    poses = structure.poses(originals if is_rigid(originals) else affine.rigid(originals))
     labels = controls.data.bones.keys()
     left_over = structure.rows(Role.LEFT_OVER)
     direct = structure.rows(*KEYED - {Role.LEFT_OVER})
@@ -220,12 +228,13 @@ def _written(context: Any, rig: Any, action: Any, frames: NDArray[np.float32], o
     template.close()
     curves = list(compat.curve_bag(made).fcurves)
     first = 7 * len(direct)
-    _put(curves[:first], frames, *structure.channels(poses, direct))
+    turned, moved = structure.channels(poses)
+    _put(curves[:first], frames, turned[direct], moved[direct])
     if len(left_over):
         # Without keys these have no part in what is solved.
         with scope.only_evaluated(context, [controls]):
             solved = evaluated_poses(context, controls, made, frames)
-        _put(curves[first:], frames, *structure.channels(poses, left_over, solved))
+        _put(curves[first:], frames, *structure.left_over(poses, solved))
     made.use_frame_range = True
     made.frame_start, made.frame_end = float(frames[0]), float(frames[-1])
     old = action.motionbridge_controls
@@ -236,6 +245,12 @@ def _written(context: Any, rig: Any, action: Any, frames: NDArray[np.float32], o
         bpy.data.actions.remove(old)
     control_law.seal(rig, action)
     return made
+
+
+def is_rigid(poses: Floats) -> bool:
+    """Whether poses (..., 4, 4) are neither scaled nor sheared, but for Blender's rounding."""
+    turns = poses[..., :3, :3]
+    return bool(np.abs(np.swapaxes(turns, -1, -2) @ turns - np.eye(3)).max(initial=0.0) <= RIGID)
 
 
 def _put(curves: list[Any], frames: NDArray[np.float32], turned: Floats, moved: Floats) -> None:

@@ -142,6 +142,13 @@ def turns_and_scales(linear: Floats) -> tuple[Floats, Floats]:
     return turns, np.einsum("...ijf,...ijf->...jf", turns, linear)
 
 
+def rigid(whole: Floats) -> Floats:
+    """Matrices (..., 4, 4) with the nearest rotations, and their translations."""
+    parts = components(whole.reshape(-1, 4, 4))
+    parts[:, :3] = turns_and_scales(parts[:, :3])[0]
+    return matrices(parts).reshape(whole.shape)
+
+
 def largest_difference(one: Floats, other: Floats) -> Floats:
     """(..., frames) of components (..., 3, 3, frames)."""
     apart = one - other

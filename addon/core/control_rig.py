@@ -29,6 +29,8 @@ from .body import Body, Part, Side, body_of, drawing_of, main_children, order_fr
 
 Floats = NDArray[np.float64]
 
+OPPOSITE = -0.8
+"""Cosine between bones below which one points the other way."""
 SHORTEST = 0.01
 """Metres a control is long at least."""
 STRAIGHT = 0.02
@@ -65,6 +67,10 @@ class Role(Enum):
     SIDE = "side"
     """Child of that, aside of the plane: what Blender's solver takes for the pole. However far a limb is bent, the axis
     that it bends about points there; a point in front of the joint it would pass."""
+    SOCKET = "socket"
+    """Between a bone and a child that points the other way, across both: Blender rounds the rest pose of such a child,
+    and of everything below it, to some 1e-5.
+    """
 
 
 LABELS = {
@@ -78,11 +84,12 @@ LABELS = {
     Role.POLE: "Pole",
     Role.SWING: "Swing",
     Role.SIDE: "Side",
+    Role.SOCKET: "Socket",
 }
 """What names of control bones begin with, before that of the game's bone."""
 KEYED = {Role.ROOT, Role.FREE, Role.CHAIN, Role.LEFT_OVER, Role.GOAL, Role.POLE, Role.SWING}
 """Roles of bones that a transfer gives keys."""
-HIDDEN = {Role.TARGET, Role.CHAIN, Role.LEFT_OVER, Role.HELD, Role.SWING, Role.SIDE}
+HIDDEN = {Role.TARGET, Role.CHAIN, Role.LEFT_OVER, Role.HELD, Role.SWING, Role.SIDE, Role.SOCKET}
 """Roles of bones that work by themselves."""
 
 
@@ -142,6 +149,9 @@ class _Planner:
     def add(self, role: Role, bone: int, parent: int, matrix: Floats, length: float) -> int:
         """Plan a bone; its place."""
         name = f"{LABELS[role]} {self.names[bone]}" if bone >= 0 else LABELS[role]
+        if parent >= 0 and self.bones[parent].matrix[:3, 1] @ matrix[:3, 1] < OPPOSITE:
+            across = matrix[:, [0, 2, 1, 3]] * np.array([1.0, 1.0, -1.0, 1.0])
+            parent = self.add(Role.SOCKET, bone, parent, across, length)
         self.bones.append(ControlBone(name, role, bone, parent, matrix, max(length, SHORTEST)))
         return len(self.bones) - 1
 
@@ -319,19 +329,54 @@ class Controls:
         result: Floats = lower[..., :3, 3] + out * distances[:, None]
         return result
 
-    def channels(self, poses: Floats, rows: NDArray[np.intp], solved: Floats | None = None) -> tuple[Floats, Floats]:
-        """Quaternions (rows, frames, 4) and locations (rows, frames, 3) that put the controls ``rows`` at ``poses``.
+    def channels(self, poses: Floats) -> tuple[Floats, Floats]:
+        """Quaternions (controls, frames, 4) and locations (controls, frames, 3) that put controls at ``poses``.
 
-        ``solved`` (frames, controls, 4, 4): where parents really are; without it they are at ``poses``.
+        Those are (frames, controls, 4, 4). Blender rounds rest matrices so that they are no pure rotations: each
+        control is posed relative to where its parent really is, so that it does not add up. Nothing is solved.
         """
+        frames = len(poses)
+        turned, moved = np.zeros((len(self.roles), frames, 4)), np.zeros((len(self.roles), frames, 3))
+        turned[..., 0] = 1.0
+        there = np.broadcast_to(self.rest, poses.shape).copy()
+        keyed = np.array([role in KEYED for role in self.roles])
+        for rows in self._levels():
+            above = self._at_rest(rows, there)
+            there[:, rows] = above
+            posed = rows[keyed[rows]]
+            turned[posed], moved[posed] = _offsets(above[:, keyed[rows]], poses[:, posed])
+            basis = rotation.transforms(turned[posed], moved[posed]).swapaxes(0, 1)
+            there[:, posed] = above[:, keyed[rows]] @ basis
+        return turned, moved
+
+    def left_over(self, poses: Floats, solved: Floats) -> tuple[Floats, Floats]:
+        """The same for `Role.LEFT_OVER` alone, below ``solved`` (frames, controls, 4, 4) bones."""
+        rows = self.rows(Role.LEFT_OVER)
+        return _offsets(self._at_rest(rows, solved), poses[:, rows])
+
+    def _at_rest(self, rows: NDArray[np.intp], there: Floats) -> Floats:
+        """(frames, rows, 4, 4) where controls are without keys while their parents are ``there``."""
         parents = self.parents[rows]
-        there = poses if solved is None else solved
-        above = np.where((parents < 0)[:, None, None], np.eye(4), there[:, np.maximum(parents, 0)])
-        frames = np.where((parents < 0)[:, None, None], np.eye(4), self.rest[np.maximum(parents, 0)])
-        local = affine.inverse(frames) @ self.rest[rows]
-        basis = (affine.inverse(above @ local) @ poses[:, rows]).swapaxes(0, 1)
-        turned = rotation.continuous(rotation.from_matrices(basis[..., :3, :3]))
-        return turned, np.ascontiguousarray(basis[..., :3, 3])
+        is_root = (parents < 0)[:, None, None]
+        frames = np.where(is_root, np.eye(4), self.rest[np.maximum(parents, 0)])
+        above = np.where(is_root, np.eye(4), there[:, np.maximum(parents, 0)])
+        result: Floats = above @ (affine.inverse(frames) @ self.rest[rows])
+        return result
+
+    def _levels(self) -> list[NDArray[np.intp]]:
+        """The controls by how many others they are below."""
+        depth = np.zeros(len(self.roles), np.intp)
+        for row in order_from_roots(self.parents.tolist()):
+            if self.parents[row] >= 0:
+                depth[row] = depth[self.parents[row]] + 1
+        return [np.flatnonzero(depth == level) for level in range(int(depth.max(initial=-1)) + 1)]
+
+
+def _offsets(above: Floats, poses: Floats) -> tuple[Floats, Floats]:
+    """Quaternions (rows, frames, 4), locations (rows, frames, 3) from ``above`` to ``poses`` (frames, rows, 4, 4)."""
+    basis = (affine.inverse(above) @ poses).swapaxes(0, 1)
+    turned = rotation.continuous(rotation.from_matrices(affine.rigid(basis)[..., :3, :3]))
+    return turned, np.ascontiguousarray(basis[..., :3, 3])
 
 
 # The law of the rig --------------------------------------------------------------------------------------------------

@@ -20,8 +20,8 @@ from tests.scene import differences, snapshot
 
 SKELETONS = ["humanoid"]
 REAL = ["human_stalker_hero_1", "gwr_wpn_hand_04", "ixray_wpn_hand_0"] if CORPUS else []
-METRES, RADIANS = 2e-5, 5e-5
-"""The law: what is within is not edited."""
+METRES, RADIANS = 1e-5, 2.5e-5
+"""What 32-bit numbers leave of a transfer, half of what the law takes for unedited."""
 
 
 def imported(model):
@@ -126,13 +126,13 @@ def test_the_pose_is_the_same_on_every_frame(model):
         actions.play(bpy.context, rig, action)
         frames, poses = before[action.name]
         metres, radians = off(shown(rig, frames), poses)
-        assert metres < METRES / 2
+        assert metres < METRES
         assert radians < RADIANS
         # It is the controls that show it: without the links something else would be wrong, too.
         for goal in control_rig.goals_of(control_links.controls_of(rig)):
             goal["ik"] = 0.0
         metres, radians = off(shown(rig, frames), poses)
-        assert metres < METRES / 2
+        assert metres < METRES
         assert radians < RADIANS
         for goal in control_rig.goals_of(control_links.controls_of(rig)):
             goal["ik"] = 1.0

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...blender import armature, delta_action
+from ...blender.control_law import CONTROLS, keep_deltas
 from ...blender.delta_action import DeltaReader, RestPose
 from ...blender.sampling import Reach, ShownActions, is_of_a_rig, posed_without_keys, warn_of_muted, warn_of_other_kinds
 from ...core import files
@@ -271,6 +272,9 @@ class _Exporter:
             shown = delta_action.sample(
                 self._context, self._rig, self._action, frames, modes=self._modes, progress=progress
             )
+            if CONTROLS in self._reasons and self._action is not None:
+                rests = armature.matrices_of(self._rig.data.bones, "matrix_local")
+                keep_deltas(shown, self._gathered(frames).deltas, rests)
             if self._action is not None and not self._sampled.all():
                 shown[~self._sampled] = self._gathered(frames).deltas[~self._sampled]
             return shown, np.ones(len(shown), np.bool_) if self._base is None else self._keyed()

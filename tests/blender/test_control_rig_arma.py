@@ -1,0 +1,50 @@
+"""Control rigs on armatures of Arma: animations leave byte for byte, also when every frame was looked at."""
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix
+
+from addon.blender import control_links, control_rig
+from addon.blender.control_law import Law
+from tests.blender.rtm_scene import BINARISED, PLAIN, exported, load, raw_matrices
+from tests.real_files import corpus_files
+
+
+def with_rig(file):
+    done = load(file)
+    bpy.context.view_layer.objects.active = done.rig
+    assert bpy.ops.motionbridge.add_control_rig() == {"FINISHED"}
+    return done, control_links.controls_of(done.rig)
+
+
+@pytest.mark.parametrize("file", PLAIN + BINARISED)
+def test_animations_are_the_same_with_a_control_rig(file):
+    if not file.name.endswith(".rtm"):
+        return
+    done, controls = with_rig(file)
+    assert Law(done.rig).bones(done.action) == set()
+    assert exported(done) == file.read_bytes()
+    controls.pose.bones["Root"]["looked at"] = 1.0
+    assert Law(done.rig).bones(done.action) == set(done.rig.data.bones.keys())
+    assert exported(done) == file.read_bytes()
+
+
+@pytest.mark.parametrize("file", corpus_files("rtm/agm_wipeglasses.rtm"))
+def test_moving_a_hand_of_a_man_changes_what_it_moves_on_those_frames(file):
+    done, controls = with_rig(file)
+    goal = next(goal for goal in control_rig.goals_of(controls) if goal.name == "IK LeftHand")
+    frames = control_rig.frames_of(done.action, done.rig)
+    chosen = frames[5:9].tolist()
+    for frame in chosen:
+        bpy.context.scene.frame_set(int(frame), subframe=frame % 1)
+        goal.matrix = Matrix.Translation((0, 0, 0.05)) @ goal.matrix
+        goal.keyframe_insert("location", frame=frame)
+        goal.keyframe_insert("rotation_quaternion", frame=frame)
+    names, _, before = raw_matrices(file.read_bytes())
+    after = raw_matrices(exported(done))[2]
+    changed = (before != after).any(axis=(2, 3))
+    moved = {names[bone] for bone in np.flatnonzero(changed.any(axis=0))}
+    assert "LeftHand" in moved
+    assert all(name.startswith("Left") and "Leg" not in name and "Foot" not in name for name in moved), moved
+    assert changed.any(axis=1).sum() <= len(chosen)

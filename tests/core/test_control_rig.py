@@ -1,0 +1,82 @@
+"""The plan and the transfer of control rigs, judged by composing matrices one by one."""
+
+import numpy as np
+import pytest
+
+from addon.core import control_rig, rotation
+from addon.core.control_rig import Controls, Role
+
+NAMES = ["pelvis", "l_thigh", "l_calf", "l_foot", "r_thigh", "r_calf", "r_foot", "l_upperarm", "l_forearm", "l_hand"]
+PARENTS = [-1, 0, 1, 2, 0, 4, 5, 0, 7, 8]
+HEADS = [
+    (0, 0, 1), (0.1, 0, 0.95), (0.1, -0.02, 0.5), (0.1, 0, 0.1), (-0.1, 0, 0.95), (-0.1, -0.02, 0.5), (-0.1, 0, 0.1),
+    (0.2, 0, 1.4), (0.5, 0.03, 1.4), (0.8, 0, 1.4),
+]  # fmt: skip
+
+
+def rest_of_body():
+    matrices = np.tile(np.eye(4), (len(NAMES), 1, 1))
+    matrices[:, :3, :3] = rotation.matrices(rotation.normalised(np.random.default_rng(5).normal(size=(len(NAMES), 4))))
+    matrices[:, :3, 3] = HEADS
+    return matrices
+
+
+def planned():
+    return control_rig.plan(NAMES, PARENTS, rest_of_body(), np.full(len(NAMES), 0.1))
+
+
+def test_each_bone_has_a_target_with_its_own_axes_and_each_limb_a_goal():
+    plan = planned()
+    for target, matrix in zip(plan.targets, rest_of_body(), strict=True):
+        assert plan.bones[target].role is Role.TARGET
+        assert np.array_equal(plan.bones[target].matrix, matrix)
+    assert [limb.bones for limb in plan.limbs] == [(1, 2, 3), (4, 5, 6), (7, 8, 9)]
+    for limb in plan.limbs:
+        goal, pole = plan.bones[limb.goal], plan.bones[limb.pole]
+        assert np.allclose(goal.matrix[:3, 3], HEADS[limb.bones[2]])
+        start, joint, end = (np.array(HEADS[bone]) for bone in limb.bones)
+        bend = joint - (start + end) / 2
+        assert (pole.matrix[:3, 3] - joint) @ bend > 0
+
+
+def test_parents_come_first_and_no_bone_points_against_its_parent():
+    plan = planned()
+    for place, bone in enumerate(plan.bones):
+        assert bone.parent < place
+        assert np.allclose(bone.matrix[:3, :3].T @ bone.matrix[:3, :3], np.eye(3))
+        assert np.linalg.det(bone.matrix[:3, :3]) == pytest.approx(1)
+        if bone.parent >= 0:
+            assert plan.bones[bone.parent].matrix[:3, 1] @ bone.matrix[:3, 1] >= control_rig.OPPOSITE
+
+
+def test_channels_put_targets_where_the_originals_are():
+    plan = planned()
+    parents = np.array([bone.parent for bone in plan.bones])
+    rest = np.array([bone.matrix for bone in plan.bones])
+    references = np.arange(len(parents))
+    for bone, target in enumerate(plan.targets):
+        free = next(row for row, one in enumerate(plan.bones) if one.role is Role.FREE and one.bone == bone)
+        references[free] = target
+    bones = np.array([bone.bone if bone.role in {Role.FREE, Role.TARGET} else -1 for bone in plan.bones])
+    controls = Controls([one.role for one in plan.bones], parents, rest, bones, references, np.empty((0, 4), np.intp))
+    chance = np.random.default_rng(9)
+    turns = rotation.matrices(rotation.normalised(chance.normal(size=(6, len(NAMES), 4))))
+    originals = np.tile(np.eye(4), (6, len(NAMES), 1, 1))
+    originals[..., :3, :3], originals[..., :3, 3] = turns, chance.normal(size=(6, len(NAMES), 3))
+    turned, moved = controls.channels(controls.poses(originals))
+    for frame in range(6):
+        there: list[np.ndarray] = []
+        for row, bone in enumerate(plan.bones):
+            basis = np.eye(4)
+            basis[:3, :3], basis[:3, 3] = rotation.matrices(turned[row, frame]), moved[row, frame]
+            local = np.linalg.inv(rest[bone.parent]) @ rest[row] if bone.parent >= 0 else rest[row]
+            there.append((there[bone.parent] if bone.parent >= 0 else np.eye(4)) @ local @ basis)
+        for bone, target in enumerate(plan.targets):
+            assert np.allclose(there[target], originals[frame, bone], atol=1e-9)
+
+
+def test_what_is_within_the_law_is_unedited():
+    still = np.array([[1.0, 0, 0, 0]])
+    turn = [[np.cos(angle / 2), np.sin(angle / 2), 0, 0] for angle in (4e-5, 6e-5)]
+    assert control_rig.unturned(np.array(turn), still).tolist() == [True, False]
+    assert control_rig.unmoved(np.array([[0, 1.9e-5, 0], [0, 0, -2.1e-5]]), np.zeros((2, 3))).tolist() == [True, False]
