@@ -1,14 +1,10 @@
 """The animated picture of the README: drop a model and 231 motions, play one, edit it, save it back."""
 
-import subprocess
-
 import bpy
 from mathutils import Quaternion
-from picture_studio import HERE, SAMPLES, Steps, area, drop, key, load, sidebar, there, window
+from picture_studio import SAMPLES, Steps, area, drop, film_frame, key, load, sidebar, there, window
 
 MOTIONS = 231
-FRAMES = HERE / "film"
-"""Each picture of the film, named by its number and the hundredths of a second that it is shown."""
 
 
 def film() -> Steps:
@@ -16,22 +12,21 @@ def film() -> Steps:
     _make_library()
     bpy.ops.wm.read_homefile(use_empty=False, use_factory_startup=True, app_template="")
     bpy.data.batch_remove(list(bpy.data.objects))
-    FRAMES.mkdir()
     yield 0.7
-    yield from _frame(80)
+    yield from film_frame("film", 80)
     drop("humanoid.ogf")
     yield 1.0
-    yield from _frame(120)
+    yield from film_frame("film", 120)
     yield from key("RET")
     yield 1.0
     with there():
         bpy.ops.view3d.view_selected()
     area().spaces.active.shading.color_type = "TEXTURE"
     yield from sidebar()
-    yield from _frame(80)
+    yield from film_frame("film", 80)
     drop("library.omf")
     yield 1.0
-    yield from _frame(180)
+    yield from film_frame("film", 180)
     yield from key("RET")
     while len(bpy.data.actions) < MOTIONS:
         yield 0.5
@@ -40,19 +35,19 @@ def film() -> Steps:
     rig.animation_data.action = bpy.data.actions["walk"]
     for frame in (*range(0, 25, 3), *range(0, 9, 3)):
         bpy.context.scene.frame_set(frame)
-        yield from _frame(12)
+        yield from film_frame("film", 12)
     yield from _turn_the_head(rig)
     yield 1.0
-    yield from _frame(120)
+    yield from film_frame("film", 120)
     with there():
         bpy.ops.motionbridge.save_back("INVOKE_DEFAULT")
     while window().modal_operators:  # until its dialog opens
         yield 0.5
     yield 1.5
-    yield from _frame(300)
+    yield from film_frame("film", 300)
     yield from key("RET")
     yield 1.0
-    yield from _frame(250)
+    yield from film_frame("film", 250)
 
 
 def _turn_the_head(rig: bpy.types.Object) -> Steps:
@@ -60,7 +55,7 @@ def _turn_the_head(rig: bpy.types.Object) -> Steps:
     before, after = head.rotation_quaternion.copy(), Quaternion((0.9, 0.0, 0.0, 0.43))
     for step in range(1, 6):
         head.rotation_quaternion = before.slerp(before @ after.normalized(), step / 5)
-        yield from _frame(10)
+        yield from film_frame("film", 10)
     head.keyframe_insert("rotation_quaternion", frame=bpy.context.scene.frame_current)
 
 
@@ -79,10 +74,3 @@ def _make_library() -> None:
             bpy.ops.motionbridge.add_motion()
     with there():
         bpy.ops.export_scene.xray_omf(filepath=str(SAMPLES / "library.omf"))
-
-
-def _frame(delay: int) -> Steps:
-    yield 0.2
-    number = len(list(FRAMES.iterdir()))
-    target = FRAMES / f"{number:03}_{delay}.png"
-    subprocess.run(["import", "-window", "root", str(target)], check=True)

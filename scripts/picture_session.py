@@ -22,6 +22,7 @@ import picture_hud
 import picture_levels
 import picture_new_models
 import picture_paths
+import picture_rig
 from picture_studio import HERE, SAMPLES, Steps, area, click, drop, hover, key, load, shot, sidebar, there, window
 
 ONLY = os.environ.get("ONLY", "")
@@ -208,8 +209,8 @@ def russian() -> Steps:
 SCENES: list[Callable[[], Steps]] = [
     menu, browser, model_drop, motion_list, panel, no_armature, no_model, wrong_file, save_back, action_editor, bone,
     report, *picture_levels.SCENES, *picture_paths.SCENES, *picture_editor.SCENES, *picture_new_models.SCENES,
-    *picture_hud.SCENES,
-    *picture_descent.SCENES, *picture_arma.SCENES, russian, preferences, picture_film.film,
+    *picture_rig.SCENES, *picture_hud.SCENES, *picture_descent.SCENES, *picture_arma.SCENES, russian, preferences,
+    picture_film.film,
 ]  # fmt: skip
 
 

@@ -37,6 +37,15 @@ def shot(name: str) -> Steps:
     subprocess.run(["import", "-window", "root", str(HERE / "taken" / f"{name}.png")], check=True)
 
 
+def film_frame(film: str, delay: int) -> Steps:
+    """A photograph for an animated picture, which shows it for ``delay`` hundredths of a second."""
+    yield 0.2
+    folder = HERE / "films" / film
+    folder.mkdir(exist_ok=True)
+    target = folder / f"{len(list(folder.iterdir())):03}_{delay}.png"
+    subprocess.run(["import", "-window", "root", str(target)], check=True)
+
+
 def load(*names: str) -> None:
     """Import samples."""
     for name in names:

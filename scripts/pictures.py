@@ -34,6 +34,8 @@ REAL_FILES = {
     "som/l05_bar.som": "levels/l05_bar/level.som",
     "details/l08_yantar.details": "levels/l08_yantar/level.details",
     "dm/l08_yantar_detail0.dm": "meshes/samples/detail.dm",
+    "ogf/human_stalker_hero_1.ogf": "meshes/stalker/stalker.ogf",
+    "omf/human_smart_cover.omf": "meshes/stalker/stalker.omf",
     "rtm/dog_swimfront_big.rtm": "arma/swim.rtm",
     "rtm/dog_model.cfg": "arma/model.cfg",
     "p3d/dog_skeleton_pivots.p3d": "arma/dog.p3d",
@@ -67,17 +69,16 @@ def main() -> int:
         _shrink(place, picture)
         shutil.copy(picture, arguments.folder / picture.name)
         print(f"{arguments.folder / picture.name}: {picture.stat().st_size} bytes")
-    _film(place, studio, arguments.folder)
+    for frames in sorted((studio / "films").iterdir()):
+        _film(place, frames, arguments.folder)
     return status
 
 
-def _film(place: Path, studio: Path, folder: Path) -> None:
-    """The frames that were taken as an animated picture for the README."""
-    frames = sorted((studio / "film").glob("*.png"))
-    if not frames:
-        return
+def _film(place: Path, taken: Path, folder: Path) -> None:
+    """The frames that were taken as an animated picture with the name of their folder."""
+    frames = sorted(taken.glob("*.png"))
     shown = [word for frame in frames for word in ("-delay", frame.stem.partition("_")[2], _inside(place, frame))]
-    film = studio / "film.gif"
+    film = taken.with_suffix(".gif")
     small = ["-resize", FILM_SIZE, "+dither", "-colors", "48", "+map", "-fuzz", "3%", "-layers", "OptimizeFrame"]
     subprocess.run(
         [*chroot.entering(place, {}), "convert", "-loop", "0", *shown, *small, _inside(place, film)], check=True
@@ -115,7 +116,8 @@ def _furnish(studio: Path, samples: Path) -> None:
             shutil.copytree(found, target)
         else:
             shutil.copy(found, target)
-    (studio / "taken").mkdir()
+    for part in ("taken", "films"):
+        (studio / part).mkdir()
     for script in (ROOT / "scripts").glob("picture_*.py"):
         shutil.copy(script, studio)
 

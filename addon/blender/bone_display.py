@@ -33,6 +33,8 @@ THICKNESS, THIN = 0.1, 0.04
 RING_CORNERS = 24
 CONTROL_SIZES = {Role.ROOT: 1.0, Role.FREE: 0.3, Role.GOAL: 0.5, Role.POLE: 0.5}
 """Of a control's shape, as a share of its bone's length."""
+WIRE = 2.0
+"""Pixels of a control's lines: dark colors of one pixel are lost on a mesh."""
 NO_PALETTE = "DEFAULT"
 
 PALETTES: dict[tuple[Part, Side], str] = {
@@ -133,6 +135,7 @@ def show_controls(controls: Any, planned: ControlPlan, given: Sequence[str]) -> 
         pose_bone.custom_shape = _shape({Role.GOAL: BOX, Role.POLE: JOINT}.get(bone.role, CIRCLE))
         lying = Euler((np.pi / 2, 0, 0)) if bone.role is Role.ROOT else Euler()
         _place(pose_bone, (size, size, size), lying)
+        pose_bone.custom_shape_wire_width = WIRE
         if bone.role in {Role.FREE, Role.GOAL}:
             pose_bone.custom_shape_translation = (0, bone.length / 2, 0)
         shown.append(controls.data.bones[name])
