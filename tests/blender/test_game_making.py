@@ -308,6 +308,10 @@ def test_new_meshes_of_an_imported_model_leave_everything_else(tmp_path):
     assert len(iron.first(Indices).corners) == 12
     normals = iron.first(Vertices).rows["normal"]
     np.testing.assert_allclose(normals.sum(axis=0), 0, atol=1e-5)
+    shown.data.materials[2] = None
+    with pytest.raises(RuntimeError, match=r"2 faces have no material in 'Skin"):
+        bpy.ops.export_scene.xray_ogf(filepath=str(target), replace_meshes=True)
+    shown.data.materials[2] = bpy.data.materials["Iron"]
     assert sum(len(child.first(Indices).corners) for child in before.children) == 30
     np.testing.assert_array_equal(after.header.box, before.header.box)
     kept = [[bytes(one.chunk.body) for one in document.sections if one.chunk.id != 9] for document in (before, after)]
@@ -441,3 +445,36 @@ def test_exported_motions_move_the_exported_model_as_in_blender(tmp_path):
         for name, pose in zip(skeleton.bones, poses[:, frame], strict=True):
             bone = next(one for one in rig.pose.bones if one.name.lower() == name)
             np.testing.assert_allclose(pose, np.array(bone.matrix), atol=2e-3)
+
+
+def test_bones_that_were_added_later_can_be_set_up():
+    rig, _ = humanoid()
+    assert bpy.ops.motionbridge.new_game_model.poll()
+    game_making.set_up(rig)
+    bpy.context.view_layer.objects.active = rig
+    assert not bpy.ops.motionbridge.new_game_model.poll()
+    bpy.ops.object.mode_set(mode="EDIT")
+    bone = rig.data.edit_bones.new("tail")
+    bone.head, bone.tail, bone.parent = (0, 0, 1), (0, 0.3, 1), rig.data.edit_bones["spine"]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert game_making.has_new_bones(rig)
+    assert bpy.ops.motionbridge.new_game_model() == {"FINISHED"}
+    assert last_report()[0].endswith("new bones: 1")
+    assert known(rig.data.bones["tail"]).index == 5
+    assert not game_making.has_new_bones(rig)
+
+
+def test_what_a_new_model_lacks_is_said_when_it_is_exported():
+    rig, shown = humanoid()
+    rig.scale = (1, -1, 1)
+    shown.data.materials[1].motionbridge_material.texture = ""
+    bpy.context.view_layer.update()
+    report = Report()
+    made(rig, report)
+    lines = report.lines()
+    assert any("its own rotation and scale are not in the model" in line and "Body" in line for line in lines)
+    assert [line for line in lines if "has no texture" in line and "Cloth" in line]
+    assert not [line for line in lines if "has no texture" in line and "Skin" in line]
+    shown.data.materials[0] = None
+    with pytest.raises(WriteError, match=r"8 faces have no material in 'Skin'\. Assign a material to every face"):
+        made(rig)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ...core import names
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
+from ...core.text import said_of
 from . import motion_conversion
 from .bones import Bone, Placement, Version, decode_bone
 from .object.bones import in_editor_order
@@ -212,6 +213,10 @@ def _corners(model: Model, bones: list[str], making: Making, report: Report) -> 
         labels = [material.name.lower() for material in shown.materials] or [""]
         index = shown.material_index if shown.material_index is not None else np.zeros(len(shown.counts), np.int32)
         part.texture = np.array([of_surface.get(label, -1) for label in labels])[index]
+        bare = int((part.texture < 0)[index == labels.index("")].sum()) if "" in labels else 0
+        if bare:
+            words = f"{said_of(bare, 'faces', 'have')} no material"
+            raise WriteError(f"{words} in {shown.name!r}", remedy="Assign a material to every face")
         if (part.texture < 0).any():
             raise WriteError(
                 f"faces of {shown.name!r} have no surface that the object lists",

@@ -254,6 +254,8 @@ class MOTIONBRIDGE_PT_editor_model(PropertiesPanel, BlenderPanel):
             column.operator("motionbridge.editor_model_normals", icon="NORMALS_VERTEX_FACE")
         else:
             column = layout.column(align=True)
+            if game_making.has_new_bones(holder):
+                column.operator("motionbridge.new_game_model", text="Set Up New Bones", icon="ADD")
             column.operator("export_scene.xray_ogf", icon="EXPORT")
             column.operator("export_scene.xray_object", icon="EXPORT")
             column.operator("motionbridge.fit_shapes", icon="CUBE")

@@ -48,7 +48,9 @@ class MOTIONBRIDGE_OT_new_game_model(Operation, BlenderOperator):
         """There is something that is not yet a model."""
         cls.poll_message_set("Select an armature or mesh that is not an X-Ray model yet")
         holder = _holder(context)
-        return holder is not None and holder.type in {"ARMATURE", "MESH", "EMPTY"} and remembered(holder) is None
+        if holder is None or holder.type not in {"ARMATURE", "MESH", "EMPTY"}:
+            return False
+        return remembered(holder) is None or game_making.has_new_bones(holder)
 
     def edited(self, context: Any) -> Iterable[Any]:
         """The model and its armature."""
@@ -99,6 +101,8 @@ class MOTIONBRIDGE_OT_fit_shapes(Operation, BlenderOperator):
         """Fit, count."""
         rig = active_rig(context)
         with scope.object_mode(context):
+            if rig.motionbridge_editor_model.is_made:
+                game_making.set_up(rig)
             chosen = {bone.name for bone in rig.data.bones if not self.selected or compat.is_selected(rig, bone)}
             number = game_making.fit_shapes(context, rig, self.shape, chosen, density=self.density, report=report)
         return Outcome(said("Bones with a fitted shape: {}").format(number), done=number > 0)
@@ -135,6 +139,7 @@ class MOTIONBRIDGE_OT_bones_as(FileImport, ImportHelper, BlenderOperator):
         (path, *_) = self.chosen_files("Choose a model (.ogf) or a motion file (.omf)")
         rig = active_rig(context)
         with scope.object_mode(context):
+            game_making.set_up(rig)
             number = order.take(rig, order.of_file(path), report)
         parts = len(rig.motionbridge_editor_model.parts)
         return Outcome(said("Bones in the order of {}: {}, bone parts: {}").format(Path(path).name, number, parts))

@@ -46,6 +46,10 @@ def with_new_meshes(
         part = mesh_corners(mesh, bones, generation, report)
         if mesh.material_index is None or not mesh.materials:
             raise WriteError(f"{mesh.name!r} has no material", remedy="Assign one with a texture and a shader")
+        bare = int(np.array([not one.name for one in mesh.materials])[mesh.material_index].sum())
+        if bare:
+            words = f"{said_of(bare, 'faces', 'have')} no material"
+            raise WriteError(f"{words} in {mesh.name!r}", remedy="Assign a material to every face")
         listed = [Texture(names.encode(one.texture), names.encode(one.shader)) for one in mesh.materials]
         textures += [one for one in dict.fromkeys(listed) if one not in textures]
         part.texture = np.array([textures.index(one) for one in listed])[mesh.material_index]

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....blender import material, scope
+from ....blender.armature import is_turned_or_scaled
 from ....blender.mesh import Offending
 from ....core import names
 from ....core.changes import Changes
@@ -61,6 +62,7 @@ def plan_new(
     ``chosen`` actions become the motions inside, as ``motions`` says, unless it has motion references. The scene stays
     as it is. Raises `WriteError` for what the game cannot take.
     """
+    _warn(context, holder, report)
     document = _object(context, holder, options, report)
     taken = bone_order.of_file(options.bones_as) if options.bones_as else order.of_new_model(holder)
     generation = COP if options.most_links == COP.most_links else SOC
@@ -87,6 +89,7 @@ def plan_replaced(context: Any, holder: Any, path: str, options: ModelExportOpti
     without_meshes = ModelExportOptions(skeleton=options.skeleton, meshes=False)
     plan = exporting.plan_export(context, holder, without_meshes, report)
     shown = editor_making.meshes_for(context, holder)
+    _warn(context, holder, report)
     found, backs = [], []
     for one in shown:
         mesh = editor_exporting.gather(one, holder, report)
@@ -98,6 +101,24 @@ def plan_replaced(context: Any, holder: Any, path: str, options: ModelExportOpti
     data = ogf.write(with_new_meshes(base, found, options.most_links, report, two_sided=backs))
     plan.changes.lines.append("all meshes")
     return FilePlan(path, data, plan.changes)
+
+
+def _warn(context: Any, holder: Any, report: Report) -> None:
+    """Say what the model will lack without a word from the game."""
+    if is_turned_or_scaled(holder):
+        report.warn(
+            "its own rotation and scale are not in the model; apply them (Ctrl A) if they should be", holder.name
+        )
+    for used in _materials(editor_making.meshes_for(context, holder)):
+        if not _named(used).texture:
+            report.warn(
+                "the material has no texture; type its path in Properties > Material > X-Ray Material", used.name
+            )
+
+
+def _materials(shown: Sequence[Any]) -> list[Any]:
+    """The materials of meshes, each once."""
+    return list({slot.material: None for one in shown for slot in one.material_slots if slot.material is not None})
 
 
 def _named(used: Any) -> Material:
@@ -135,6 +156,12 @@ def set_up(holder: Any) -> int:
         properties.game_name, properties.imported_name = bone.name.lower(), bone.name
         bone_values.build_physics(bone, new_entry())
     return len(new)
+
+
+def has_new_bones(holder: Any) -> bool:
+    """Whether the armature of a new model has bones that came after `set_up`."""
+    is_made = holder.type == "ARMATURE" and holder.motionbridge_editor_model.is_made
+    return is_made and any(bone_properties.known(bone) is None for bone in holder.data.bones)
 
 
 def _depth_first(bones: Any) -> list[Any]:
@@ -209,8 +236,8 @@ def find_problems(context: Any, holder: Any, report: Report) -> list[Offending]:
     shown = editor_making.meshes_for(context, holder)
     for one in dict.fromkeys((holder, *shown)):
         found += [_whole(one, *words) for words in _object_problems(one)]
-    for used in {slot.material: None for one in shown for slot in one.material_slots if slot.material is not None}:
-        if not material.gather(used).texture and not editor_making.texture_name(used):
+    for used in _materials(shown):
+        if not _named(used).texture:
             words = (
                 f"the material {used.name!r} has no texture",
                 "Type its path in Properties > Material > X-Ray Material",
