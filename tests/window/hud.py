@@ -63,7 +63,7 @@ def hud_made_changed_and_saved() -> Steps:
     assert not any(one.motionbridge_hud.is_hud for one in bpy.data.objects)
 
 
-SECTION_FIELD = (368, 327)
+SECTION_FIELD = (368, 348)
 """Pixels from the window's lower left corner, where the dialog is when the mouse is there."""
 
 
@@ -229,6 +229,47 @@ def hud_gizmos_dragged() -> Steps:
     yield
 
 
+DETECTOR = b"""[dev_sample]\r
+hud = dev_sample_hud\r
+[dev_sample_hud]:wpn_sample_hud\r
+attach_place_idx = 1\r
+"""
+
+
+def hud_two_items_made() -> Steps:
+    """The dialog makes hands twice; the panel of the second shows its list and values; one undo takes all away."""
+    folder = game()
+    config = folder / "configs/w_sample.ltx"
+    config.write_bytes(config.read_bytes() + DETECTOR)
+    stage.invoke("motionbridge.new_hud_scene", folders=str(folder), section="wpn_sample", beside="dev_sample")
+    yield
+    yield from stage.confirm()
+    yield from stage.reported()
+    large = stage.area("INFO")
+    large.type = "VIEW_3D"
+    yield
+    large.spaces.active.show_region_ui = True
+    yield
+    region = next(one for one in large.regions if one.type == "UI")
+    region.active_panel_category = "Motionbridge"
+    both = [one for one in bpy.data.objects if one.motionbridge_hud.is_hud]
+    assert {one.motionbridge_hud.section for one in both} == {"wpn_sample_hud", "dev_sample_hud"}, stage.sentence()
+    for one in both:
+        bpy.context.view_layer.objects.active = one
+        for stance in ("AIM", "HIP"):
+            one.motionbridge_hud.stance = stance
+            one.motionbridge_hud.attached = {"GRENADE"}
+            for _ in range(3):
+                yield
+        stage.call("motionbridge.hud_copy_values", key="hands_position_16x9")
+        yield
+        assert bpy.context.window_manager.clipboard.startswith("hands_position_16x9 = ")
+    large.type = "INFO"
+    yield
+    while bpy.data.objects:
+        yield from stage.undo()
+
+
 def hud_weapon_attached_to_a_character() -> Steps:
     """One click, one undo."""
     for name in ("weapon.ogf", "humanoid.ogf"):
@@ -250,5 +291,6 @@ SCENES = [
     ("a first-person section is found by typing", hud_section_found_by_typing),
     ("a first-person bone is attached and a strip rendered", hud_bone_attached_and_strip_rendered),
     ("a first-person weapon is moved by its gizmo", hud_gizmos_dragged),
+    ("a first-person scene of two items is made", hud_two_items_made),
     ("a first-person weapon is attached to a character", hud_weapon_attached_to_a_character),
 ]

@@ -1,0 +1,196 @@
+"""First-person scenes after what people do: reload the .blend, append, duplicate, rename, undo, lose a config."""
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.core.report import Report
+from addon.formats.xray import hud, omf
+from addon.formats.xray.omf import mapping
+from addon.games.xray.bones.properties import game_name
+from addon.games.xray.hud import attachments, pairs, placing
+from addon.games.xray.hud.properties import holder_of
+from tests.blender.test_hud_scene import CONFIG, build, bytes_of, gamedata, sample_options  # noqa: F401
+from tests.blender.test_hud_tools import FRAMES, bone_of, detector, free_bone  # noqa: F401
+from tests.blender.test_ui import refusal
+
+
+def all_hands():
+    return [one for one in bpy.data.objects if one.motionbridge_hud.is_hud]
+
+
+def hands_of(section):
+    return next(one for one in all_hands() if one.motionbridge_hud.section == section)
+
+
+def save_back(hands, **options):
+    bpy.context.view_layer.objects.active = hands
+    return bpy.ops.motionbridge.hud_save_back(**options)
+
+
+def play(hands, alias):
+    properties = hands.motionbridge_hud
+    properties.active_action = properties.actions.find(alias)
+
+
+def edit(hands, label):
+    """Ten frames of the motion that plays."""
+    bone = hands.pose.bones[bone_of(hands, label)]
+    for frame in range(10):
+        bpy.context.scene.frame_set(frame)
+        bone.location.x += 0.01
+        bone.keyframe_insert("location", index=0, frame=frame)
+
+
+def changed_motions(before, after):
+    name = "meshes/samples/humanoid.omf"
+    old, new = (omf.read(files[name], "", Report()).motion_set.library.motions for files in (before, after))
+    return [one.name for one, other in zip(old, new, strict=True) if bytes(one.body) != bytes(other.body)]
+
+
+def test_a_reloaded_scene_works_as_before(detector, tmp_path):  # noqa: F811
+    build(sample_options(detector, beside="dev_sample"))
+    before = bytes_of(detector)
+    file = str(tmp_path / "saved.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=file)
+    bpy.ops.wm.open_mainfile(filepath=file)
+    first, second = hands_of("wpn_sample_hud"), hands_of("dev_sample_hud")
+    assert holder_of(first.parent) == first
+    assert placing.part_of(pairs.item_of(second)).shown == pairs.item_of(second)
+    for hands in (first, second):
+        assert save_back(hands) == {"CANCELLED"}
+    assert bytes_of(detector) == before
+    play(first, "anm_reload")
+    edit(first, "hand_r")
+    pairs.item_of(first).location.x += 0.01
+    bpy.ops.wm.save_as_mainfile(filepath=file)
+    bpy.ops.wm.open_mainfile(filepath=file)
+    first = hands_of("wpn_sample_hud")
+    assert list(placing.changed(first)) == ["item_position"]
+    assert save_back(first) == {"FINISHED"}
+    after = bytes_of(detector)
+    assert {name for name in after if after[name] != before[name]} == {CONFIG, "meshes/samples/humanoid.omf"}
+    assert changed_motions(before, after) == [b"wave"]
+
+
+def test_an_appended_scene_plays_and_saves(gamedata, tmp_path):  # noqa: F811
+    made, _ = build(sample_options(gamedata))
+    collection, before = made.collection.name, bytes_of(gamedata)
+    file = str(tmp_path / "saved.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=file)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with bpy.data.libraries.load(file) as (_, wanted):
+        wanted.collections = [collection]
+    bpy.context.scene.collection.children.link(wanted.collections[0])
+    (hands,) = all_hands()
+    assert save_back(hands) == {"CANCELLED"}
+    play(hands, "anm_reload")
+    assert hands.animation_data.action.name == "wave"
+    edit(hands, "hand_l")
+    assert save_back(hands) == {"FINISHED"}
+    assert changed_motions(before, bytes_of(gamedata)) == [b"wave"]
+
+
+def test_a_copy_of_the_whole_scene_is_a_scene_of_its_own(gamedata):  # noqa: F811
+    made, _ = build(sample_options(gamedata))
+    before = bytes_of(gamedata)
+    bpy.ops.object.select_all(action="SELECT")
+    bpy.ops.object.duplicate()
+    copy = next(one for one in all_hands() if one != made.hands)
+    assert holder_of(copy.parent) == copy
+    item = pairs.item_of(copy)
+    assert item not in {made.item, None}
+    item.location.x += 0.02
+    assert placing.changed(made.hands) == {}
+    assert list(placing.changed(copy)) == ["item_position"]
+    play(copy, "anm_reload")
+    assert made.hands.animation_data.action == made.hands_actions["walk"]
+    assert save_back(made.hands) == {"CANCELLED"}
+    assert bytes_of(gamedata) == before
+    copy.motionbridge_hud.attached = set()
+    assert attachments.bones(copy) == attachments.bones(made.hands)
+
+
+def test_a_renamed_motion_is_renamed_in_its_file_and_in_new_lines(gamedata):  # noqa: F811
+    made, _ = build(sample_options(gamedata))
+    play(made.hands, "anm_reload")
+    bpy.context.view_layer.objects.active = made.hands
+    assert bpy.ops.motionbridge.hud_add_action(alias="anm_kick", motion="kick") == {"FINISHED"}
+    row = made.hands.motionbridge_hud.actions[made.hands.motionbridge_hud.active_action]
+    row.hands.motionbridge_motion.motion_name = "boot"
+    assert save_back(made.hands) == {"FINISHED"}
+    lines = [line for line in bytes_of(gamedata)[CONFIG].splitlines() if line.startswith(b"anm_kick")]
+    assert [line.partition(b"=")[2].strip() for line in lines] == [b"boot, kick, 1.5"]
+    fresh, _ = build(sample_options(gamedata))
+    assert fresh.hands.motionbridge_hud.actions["anm_kick"].hands is not None
+
+
+def test_a_config_that_is_gone_stops_the_save_before_anything_is_written(gamedata):  # noqa: F811
+    made, _ = build(sample_options(gamedata))
+    play(made.hands, "anm_reload")
+    edit(made.hands, "hand_l")
+    made.item.location.x += 0.01
+    (gamedata / CONFIG).unlink()
+    before = bytes_of(gamedata)
+    bpy.context.view_layer.objects.active = made.hands
+    assert "wpn_sample_hud" in refusal(bpy.ops.motionbridge.hud_save_back)
+    assert bytes_of(gamedata) == before
+
+
+def test_a_deleted_weapon_leaves_hands_that_can_be_saved(gamedata):  # noqa: F811
+    made, _ = build(sample_options(gamedata))
+    for shown in [made.item, *made.item.children_recursive]:
+        bpy.data.objects.remove(shown)
+    play(made.hands, "anm_reload")
+    assert placing.texts(made.hands)
+    made.hands.motionbridge_hud.attached = set()
+    edit(made.hands, "hand_l")
+    before = bytes_of(gamedata)
+    assert save_back(made.hands) == {"FINISHED"}
+    assert changed_motions(before, bytes_of(gamedata)) == [b"wave"]
+
+
+@pytest.mark.parametrize(("hands_speed", "item_speed"), [(1.0, 1.0), (0.8, 1.2)])
+def test_an_attached_bone_is_exact_in_the_files_as_the_game_composes_them(gamedata, hands_speed, item_speed):  # noqa: F811
+    made, _ = build(sample_options(gamedata))
+    play(made.hands, "anm_reload")
+    row = made.hands.motionbridge_hud.actions["anm_reload"]
+    row.hands.motionbridge_motion.speed, row.item.motionbridge_motion.speed = hands_speed, item_speed
+    play(made.hands, "anm_reload")
+    bone, holder = free_bone(made.item), bone_of(made.hands, "hand_l")
+    bpy.context.view_layer.objects.active = made.item
+    assert bpy.ops.motionbridge.hud_attach(bone=bone, holder=holder, first=FRAMES[0], last=FRAMES[1]) == {"FINISHED"}
+    assert save_back(made.hands, width="WIDE") == {"FINISHED"}
+    places = hud.placing(
+        {key: placing.texts(made.hands).get(key, "") for key in ("item_position", "item_orientation")}
+        | {"item_visual": "x"},
+        Report(),
+        wide=False,
+    )
+    found = []
+    for rig, name, motion in ((made.hands, "humanoid.omf", "wave"), (made.item, "weapon.omf", "reload")):
+        document = omf.read((gamedata / "meshes/samples" / name).read_bytes(), name, Report())
+        clip = next(one for one in mapping.decode(document.motion_set, Report()) if one.name == motion)
+        found.append((rig, clip))
+    anchor = bone_of(made.hands, "hand_r")
+    relative = []
+    (_, hands_clip), (_, item_clip) = found
+    for frame in range(len(item_clip.rotations[0])):
+        time = frame * hands_speed / item_speed
+        if FRAMES[0] - 1e-4 <= time <= FRAMES[1] + 1e-4 and abs(time - round(time)) < 1e-4:
+            hand = posed(made.hands, hands_clip, round(time))
+            item = hand[game_name(made.hands.data.bones[anchor])] @ places.item
+            item = item @ posed(made.item, item_clip, frame, pinned=True)[game_name(made.item.data.bones[bone])]
+            relative.append(np.linalg.inv(hand[game_name(made.hands.data.bones[holder])]) @ item)
+    assert len(relative) > 1
+    np.testing.assert_allclose(relative, np.broadcast_to(relative[0], np.shape(relative)), atol=1e-4, rtol=0)
+
+
+def posed(rig, clip, frame, *, pinned=False):
+    """Bone of the game -> its matrix (4, 4) in the model."""
+    bones = list(rig.data.bones)
+    labels = [game_name(bone).lower() for bone in bones]
+    parents = [labels.index(game_name(bone.parent).lower()) if bone.parent is not None else -1 for bone in bones]
+    order = [[one.lower() for one in clip.bones].index(label) for label in labels]
+    matrices = hud.posed(parents, clip.rotations[order, frame], clip.translations[order, frame], pinned=pinned)
+    return {game_name(bone): matrix for bone, matrix in zip(bones, matrices, strict=True)}
