@@ -308,6 +308,14 @@ def test_new_meshes_of_an_imported_model_leave_everything_else(tmp_path):
     assert len(iron.first(Indices).corners) == 12
     normals = iron.first(Vertices).rows["normal"]
     np.testing.assert_allclose(normals.sum(axis=0), 0, atol=1e-5)
+    again = import_model(bpy.context, path, ModelImportOptions(), Report())
+    again.meshes[0].data.materials[0].motionbridge_surface.two_sided = True
+    bpy.context.view_layer.objects.active = again.rig
+    untouched = tmp_path / "untouched.ogf"
+    assert bpy.ops.export_scene.xray_ogf(filepath=str(untouched)) == {"FINISHED"}
+    assert untouched.read_bytes() == path.read_bytes()
+    assert any("two-sided materials are written by Replace Meshes alone" in line for line in last_report())
+    bpy.context.view_layer.objects.active = imported.rig
     shown.data.materials[2] = None
     with pytest.raises(RuntimeError, match=r"2 faces have no material in 'Skin"):
         bpy.ops.export_scene.xray_ogf(filepath=str(target), replace_meshes=True)

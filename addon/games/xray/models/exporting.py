@@ -140,6 +140,11 @@ def _with_meshes(holder: Any, base: Ogf, options: ModelExportOptions, report: Re
             report.warn("a mesh of the model is not in the scene; written as the file has it", file_mesh.name)
             gathered.append(file_mesh)
             continue
+        both = [
+            used.name for used in here[0].data.materials if used is not None and used.motionbridge_surface.two_sided
+        ]
+        if both:
+            report.warn(f"two-sided materials are written by Replace Meshes alone: {', '.join(both)}", here[0].name)
         mesh, exact_here = _gather_mesh(here[0], holder, bone_labels(base), report)
         exact = exact and exact_here
         gathered.append(mesh)
