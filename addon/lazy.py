@@ -20,6 +20,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "attributes",
         "bone_curves",
         "bone_display",
+        "control_match",
         "control_rig",
         "delta_action",
         "mesh",

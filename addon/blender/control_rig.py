@@ -118,7 +118,11 @@ def _solve(controls: Any, planned: ControlPlan, given: list[str]) -> None:
         goal[PROPERTY] = 1.0
         goal.id_properties_ui(PROPERTY).update(min=0.0, max=1.0, description="0: own controls, 1: this goal")
         for bone, shown in zip(limb.bones, (*limb.left_over, limb.held), strict=True):
-            switch = bones[given[planned.targets[bone]]].constraints.new("COPY_ROTATION")
+            # Blender copies a rotation by angles, which loses digits where these are singular; a whole matrix stays.
+            joint = bones[given[shown]].constraints.new("COPY_LOCATION")
+            joint.target, joint.subtarget = controls, given[planned.frees[bone]]
+            joint.owner_space = joint.target_space = "POSE"
+            switch = bones[given[planned.targets[bone]]].constraints.new("COPY_TRANSFORMS")
             switch.name = SWITCH
             switch.target, switch.subtarget = controls, given[shown]
             switch.owner_space = switch.target_space = "POSE"
@@ -234,7 +238,7 @@ def _written(context: Any, rig: Any, action: Any, frames: NDArray[np.float32], o
         # Without keys these have no part in what is solved.
         with scope.only_evaluated(context, [controls]):
             solved = evaluated_poses(context, controls, made, frames)
-        _put(curves[first:], frames, *structure.left_over(poses, solved))
+        _put(curves[first:], frames, *structure.below(left_over, poses, solved))
     made.use_frame_range = True
     made.frame_start, made.frame_end = float(frames[0]), float(frames[-1])
     old = action.motionbridge_controls

@@ -7,8 +7,8 @@ the target. So the control may point from joint to joint, as animators want it, 
 
 An arm or leg has a second solution beside that chain: two bones solved by inverse kinematics towards a goal and a
 pole. A solved chain alone cannot give back stretched, translated or twisted poses. So each of its two bones has a child
-that is keyed with what is left, ``solved⁻¹ · original``; the target of the game's bone copies its rotation as far as
-the limb is switched to inverse kinematics. Its location stays that of its own control: joints do not come apart where a
+that is keyed with what is left, ``solved⁻¹ · original``; the target of the game's bone copies it as far as the limb is
+switched to inverse kinematics. Its location is always that of the bone's own control: joints do not come apart where a
 goal is too far away, and bones whose lengths are constant stay so to the last bit.
 
 Matrices are (..., 4, 4) in the armature's space, metres, `p' = M p`.
@@ -123,9 +123,13 @@ class Limb:
 
 @dataclass(frozen=True)
 class ControlPlan:
-    """The bones of a control rig, parents before their children; ``targets`` (game's bones,) places in the list."""
+    """The bones of a control rig, parents before their children.
+
+    ``frees`` and ``targets`` (game's bones,): the places of the controls of their roles in the list.
+    """
 
     bones: list[ControlBone]
+    frees: list[int]
     targets: list[int]
     limbs: list[Limb]
     body: Body
@@ -203,11 +207,12 @@ def plan(names: Sequence[str], parents: Sequence[int], matrices: Floats, lengths
     planner = _Planner(names, parents, matrices, frames, sizes, [-1] * len(names))
     size = float(np.ptp(heads, axis=0).max(initial=0.0)) if len(names) else 0.0
     planner.add(Role.ROOT, -1, -1, np.eye(4), 0.2 * size)
+    frees = [-1] * len(names)
     for bone in order_from_roots(parents):
-        free = planner.add(Role.FREE, bone, planner.above(bone), frames[bone], sizes[bone])
-        planner.targets[bone] = planner.add(Role.TARGET, bone, free, matrices[bone], sizes[bone])
+        frees[bone] = planner.add(Role.FREE, bone, planner.above(bone), frames[bone], sizes[bone])
+        planner.targets[bone] = planner.add(Role.TARGET, bone, frees[bone], matrices[bone], sizes[bone])
     solved = [planner.add_limb(limb, aside[limb.bones[0]]) for limb in limbs]
-    return ControlPlan(planner.bones, planner.targets, solved, body)
+    return ControlPlan(planner.bones, frees, planner.targets, solved, body)
 
 
 def limbs_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body: Body) -> list[Limb]:
@@ -349,10 +354,9 @@ class Controls:
             there[:, posed] = above[:, keyed[rows]] @ basis
         return turned, moved
 
-    def left_over(self, poses: Floats, solved: Floats) -> tuple[Floats, Floats]:
-        """The same for `Role.LEFT_OVER` alone, below ``solved`` (frames, controls, 4, 4) bones."""
-        rows = self.rows(Role.LEFT_OVER)
-        return _offsets(self._at_rest(rows, solved), poses[:, rows])
+    def below(self, rows: NDArray[np.intp], poses: Floats, there: Floats) -> tuple[Floats, Floats]:
+        """The same for the controls ``rows`` alone, whose parents are ``there`` (frames, controls, 4, 4)."""
+        return _offsets(self._at_rest(rows, there), poses[:, rows])
 
     def _at_rest(self, rows: NDArray[np.intp], there: Floats) -> Floats:
         """(frames, rows, 4, 4) where controls are without keys while their parents are ``there``."""

@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from typing import Any
 
 import bpy
+from bpy.props import EnumProperty, IntProperty
 
-from ..blender import action_lists, control_links, control_rig, scope
+from ..blender import action_lists, compat, control_links, control_match, control_rig, scope
 from ..core.report import Report
 from ..games.xray.motions import files as motion_files
 from .bases import BlenderOperator
@@ -136,6 +137,45 @@ class MOTIONBRIDGE_OT_move_motions_to_controls(StartsAtOnce, OnControlRig, Blend
         return Outcome(said("Motions moved to controls: {}").format(len(waiting)), done=bool(waiting))
 
 
+class MOTIONBRIDGE_OT_match_controls(OnControlRig, BlenderOperator):
+    """Key controls to the shown pose on a range of frames and switch limbs to them there, without a jump"""
+
+    bl_idname = "motionbridge.match_controls"
+    bl_label = "Match and Switch"
+    bl_options = {"REGISTER", "UNDO"}
+
+    to: EnumProperty(
+        name="Switch To",
+        items=(
+            ("IK", "IK", "Goals and poles follow the pose that the limb's own controls show", 0),
+            ("FK", "FK", "The limb's own controls follow the pose that its goal shows", 1),
+        ),
+    )
+    first: IntProperty(name="First Frame", default=0)
+    last: IntProperty(name="Last Frame", default=0)
+
+    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
+        """Ask for the frames, those of the scene at first."""
+        scene = context.scene
+        if scene.use_preview_range:
+            self.first, self.last = scene.frame_preview_start, scene.frame_preview_end
+        else:
+            self.first, self.last = scene.frame_current, scene.frame_end
+        return context.window_manager.invoke_props_dialog(self)
+
+    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
+        """Of the selected controls' limbs, or of all."""
+        rig = active_rig(context)
+        controls = control_links.controls_of(rig)
+        goals = control_rig.goals_of(controls)
+        chosen = (
+            [goal.name for goal in goals if compat.is_selected(controls, goal.bone)] if context.mode == "POSE" else []
+        )
+        names = chosen or [goal.name for goal in goals]
+        limbs = control_match.match(context, rig, names, (self.first, self.last), to_goals=self.to == "IK")
+        return Outcome(said("Limbs switched: {}").format(limbs), done=limbs > 0)
+
+
 def draw_control_rig(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """The buttons and switches, where an armature is active."""
     rig = active_rig(context)
@@ -149,6 +189,9 @@ def draw_control_rig(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
     row = layout.row(align=True)
     row.operator("motionbridge.move_motions_to_controls", icon="CON_ARMATURE")
     row.operator("motionbridge.remove_control_rig", icon="X", text="")
+    row = layout.row(align=True)
+    row.operator("motionbridge.match_controls", text="Match to IK").to = "IK"
+    row.operator("motionbridge.match_controls", text="Match to FK").to = "FK"
     column = layout.column(align=True)
     for goal in control_rig.goals_of(control_links.controls_of(rig)):
         column.prop(goal, f'["{control_rig.PROPERTY}"]', text=goal.name, translate=False, slider=True)
@@ -158,4 +201,5 @@ CLASSES = (
     MOTIONBRIDGE_OT_add_control_rig,
     MOTIONBRIDGE_OT_remove_control_rig,
     MOTIONBRIDGE_OT_move_motions_to_controls,
+    MOTIONBRIDGE_OT_match_controls,
 )

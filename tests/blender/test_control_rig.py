@@ -363,3 +363,42 @@ def test_all_motions_are_moved():
     bpy.ops.motionbridge.move_motions_to_controls()
     assert all(action.motionbridge_controls is not None for action in motions_of(rig))
     assert controls.animation_data.action == rig.animation_data.action.motionbridge_controls
+
+
+@pytest.mark.parametrize("model", SKELETONS + REAL[:1])
+def test_switching_on_a_range_of_frames_does_not_jump(model, tmp_path):
+    rig, controls, motions = with_rig(model)
+    action = next(action for action in motions_of(rig) if action.frame_range[1] >= 8)
+    actions.play(bpy.context, rig, action)
+    first = int(action.frame_range[0])
+    frames = np.arange(first, first + 9)
+    for to, ends in (("FK", (first + 2, first + 5)), ("IK", (first + 3, first + 4))):
+        before = shown(rig, frames)
+        assert bpy.ops.motionbridge.match_controls(to=to, first=ends[0], last=ends[1]) == {"FINISHED"}
+        metres, radians = off(shown(rig, frames), before)
+        assert metres < METRES
+        assert radians < RADIANS
+    goal = controls.pose.bones[goal_of(controls)]
+    switches = []
+    for frame in range(first, first + 9):
+        bpy.context.scene.frame_set(frame)
+        switches.append(goal["ik"])
+    assert switches == [1, 1, 0, 1, 1, 0, 1, 1, 1]
+    assert saved(rig, tmp_path / "switched.omf") == motions[-1].read_bytes()
+
+
+def test_an_edit_by_own_controls_stays_when_the_goal_is_matched():
+    rig, controls, _ = with_rig("humanoid")
+    action = rig.animation_data.action
+    first = int(action.frame_range[0])
+    goal = controls.pose.bones[goal_of(controls)]
+    assert bpy.ops.motionbridge.match_controls(to="FK", first=first, last=first + 3) == {"FINISHED"}
+    upper = next(bone.name for bone in controls.pose.bones if bone.name.startswith("FK upperarm"))
+    key(controls, upper, range(first, first + 4), Matrix.Rotation(0.3, 4, "X"))
+    before = shown(rig, range(first, first + 4))
+    assert bpy.ops.motionbridge.match_controls(to="IK", first=first, last=first + 3) == {"FINISHED"}
+    bpy.context.scene.frame_set(first + 1)
+    assert goal["ik"] == 1.0
+    metres, radians = off(shown(rig, range(first, first + 4)), before)
+    assert metres < METRES
+    assert radians < RADIANS

@@ -1,0 +1,144 @@
+"""Switching a limb between its own controls and its goal without a jump: the others are keyed to the shown pose."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.control_rig import Controls, Role
+from ..core.errors import WriteError
+from . import compat, scope
+from .bone_curves import bone_path, channel_path, evaluated_poses
+from .control_links import controls_of
+from .control_rig import CHANNELS, PROPERTY, frames_of, structure_of
+
+Floats = NDArray[np.float64]
+
+_CONSTANT, _LINEAR = 0, 1
+
+
+def match(context: Any, rig: Any, goals: Collection[str], ends: tuple[int, int], *, to_goals: bool) -> int:
+    """Key goals and poles of limbs (``to_goals``), or the limbs' own controls, to the pose shown between ``ends``.
+
+    ``goals`` names the limbs. On these frames the limbs are switched to what was keyed, and behind them back. The shown
+    pose stays the same on every frame. Gives how many limbs there were. Raises `WriteError`.
+    """
+    controls = controls_of(rig)
+    data = controls.animation_data
+    if data is None or data.action is None:
+        raise WriteError(f"the controls of {rig.name!r} play no motion", remedy="Play one of its motions first")
+    action = data.action
+    frames = frames_of(action, controls)
+    frames = frames[(frames >= ends[0]) & (frames <= ends[1])]
+    if not len(frames):
+        raise WriteError(f"the motion has no frame from {ends[0]} to {ends[1]}", remedy="Choose frames of the motion")
+    structure, labels = structure_of(rig, controls), controls.data.bones.keys()
+    limbs = [limb for limb in structure.limbs.tolist() if labels[limb[2]] in goals]
+    with scope.only_evaluated(context, [controls]):
+        there = evaluated_poses(context, controls, action, frames)
+        poses = structure.poses(_originals(structure, there, len(rig.data.bones)))
+        for limb in limbs:
+            bones = structure.bones[limb[:3]]
+            if not to_goals:
+                rows = _rows(structure, bones, Role.FREE)
+                _rekey(controls, action, rows, frames, structure.below(rows, poses, there))
+                continue
+            rows = np.union1d(_rows(structure, bones, Role.CHAIN, Role.GOAL, Role.SWING), [limb[3]])
+            begun = there.copy()
+            begun[:, rows] = poses[:, rows]
+            _rekey(controls, action, rows, frames, structure.below(rows, poses, begun))
+        if to_goals:
+            solved = evaluated_poses(context, controls, action, frames)
+            for limb in limbs:
+                rows = _rows(structure, structure.bones[limb[:3]], Role.LEFT_OVER)
+                _rekey(controls, action, rows, frames, structure.below(rows, poses, solved))
+    for limb in limbs:
+        _switch(controls, action, labels[limb[2]], (float(frames[0]), float(frames[-1])), to_goals=to_goals)
+    context.view_layer.update()
+    return len(limbs)
+
+
+def _originals(structure: Controls, there: Floats, count: int) -> Floats:
+    """(frames, bones, 4, 4) where the game's bones are shown, by their targets."""
+    result = np.broadcast_to(np.eye(4), (len(there), count, 4, 4)).copy()
+    targets = structure.rows(Role.TARGET)
+    targets = targets[structure.bones[targets] >= 0]
+    result[:, structure.bones[targets]] = there[:, targets]
+    return result
+
+
+def _rows(structure: Controls, bones: NDArray[np.intp], *roles: Role) -> NDArray[np.intp]:
+    """The controls of some roles of some of the game's bones."""
+    rows = structure.rows(*roles)
+    return rows[np.isin(structure.bones[rows], bones)]
+
+
+def _rekey(
+    controls: Any, action: Any, rows: NDArray[np.intp], frames: NDArray[np.float32], channels: tuple[Floats, Floats]
+) -> None:
+    """Replace keys between the first and the last of ``frames`` by ``channels``, as `Controls.below` gives them."""
+    labels = controls.data.bones.keys()
+    known = {(curve.data_path, curve.array_index): curve for curve in compat.curves_of(action, controls)}
+    for number, row in enumerate(rows.tolist()):
+        for (channel, width), values in zip(CHANNELS, channels, strict=True):
+            path = channel_path(labels[row], channel)
+            curves = [known.get((path, index)) for index in range(width)]
+            if None in curves:
+                raise WriteError(
+                    f"the control {labels[row]!r} has no keys", remedy="Move the motion to the controls again"
+                )
+            wanted = values[number]
+            now = np.array([curve.evaluate(float(frames[0])) for curve in curves if curve is not None])
+            if width == 4 and wanted[0] @ now < 0:
+                wanted = -wanted
+            for index, curve in enumerate(curves):
+                _replace(curve, frames, wanted[:, index], _LINEAR)
+
+
+def _replace(curve: Any, frames: NDArray[np.float32], values: Floats, kind: int) -> None:
+    """Keys on ``frames`` in place of all between the first and the last; the others stay."""
+    points = curve.keyframe_points
+    keys, kinds = np.empty((len(points), 2), np.float32), np.empty(len(points), np.uint8)
+    handles = np.empty((2, len(points), 2), np.float32)
+    points.foreach_get("co", keys.ravel())
+    points.foreach_get("interpolation", kinds)
+    for side, name in enumerate(("handle_left", "handle_right")):
+        points.foreach_get(name, handles[side].ravel())
+    outside = (keys[:, 0] < frames[0]) | (keys[:, 0] > frames[-1])
+    new = np.stack([frames, values.astype(np.float32)], axis=1)
+    order = np.argsort(np.concatenate([keys[outside, 0], frames]), kind="stable")
+    points.clear()
+    points.add(len(order))
+    points.foreach_set("co", np.concatenate([keys[outside], new])[order].ravel())
+    made = np.full(len(frames), kind, np.uint8)
+    points.foreach_set("interpolation", np.concatenate([kinds[outside], made])[order])
+    for side, name in enumerate(("handle_left", "handle_right")):
+        points.foreach_set(name, np.concatenate([handles[side][outside], new])[order].ravel())
+    curve.update()
+
+
+def _switch(controls: Any, action: Any, goal: str, ends: tuple[float, float], *, to_goals: bool) -> None:
+    """Key the switch of a limb: on the frames between ``ends`` to what was keyed, elsewhere as before."""
+    bone = controls.pose.bones[goal]
+    path = f'{bone_path(goal)}["{bpy.utils.escape_identifier(PROPERTY)}"]'
+    curve = next((one for one in compat.curves_of(action, controls) if one.data_path == path), None)
+    first, last = ends
+    before = after = float(bone[PROPERTY])
+    if curve is None:
+        bag = compat.curve_bag(action, compat.suitable_slot(action, controls))
+        curve = compat.curve_maker(action, bag)(path, 0, goal)
+        start = min(float(action.frame_range[0]), first)
+        _replace(curve, np.array([start], np.float32), np.array([before]), _CONSTANT)
+    else:
+        before, after = curve.evaluate(first - 1), curve.evaluate(last + 1)
+    value = 1.0 if to_goals else 0.0
+    steps = {first - 1: before} if first > action.frame_range[0] else {}
+    steps |= {first: value, last: value}
+    if last < action.frame_range[1]:
+        steps[last + 1] = after
+    times = np.array(list(steps), np.float32)
+    _replace(curve, times, np.array(list(steps.values())), _CONSTANT)
