@@ -199,3 +199,27 @@ def test_files_are_the_same_with_readable_bones(samples, tmp_path):
     assert (tmp_path / "True.omf").read_bytes() == (samples / "humanoid.omf").read_bytes()
     for kind in ("ogf", "omf"):
         assert (tmp_path / f"True.{kind}").read_bytes() == (tmp_path / f"False.{kind}").read_bytes()
+
+
+WITHOUT_BONES = {"odd_chunk_size_wrong_middle.ogf", "odd_hand_text_mangled.ogf", "bx_no_mesh.object"}
+"""Refused as models with a skeleton, or without a mesh that could be exported."""
+EVERY_SKELETON = [
+    one for one in corpus_files("ogf", "hud/**/*.ogf", "object") if str(one.id).rpartition("/")[2] not in WITHOUT_BONES
+]
+
+
+@pytest.mark.parametrize("path", EVERY_SKELETON)
+def test_every_real_skeleton_is_exported_alike_with_and_without(path, tmp_path):
+    kind = f"xray_{path.suffix.removeprefix('.')}"
+    found = []
+    for readable in (True, False):
+        bpy.ops.wm.read_homefile(use_empty=True)
+        getattr(bpy.ops.import_scene, kind)(filepath=str(path), readable_bones=readable, textures=False)
+        rig = next((shown for shown in bpy.context.scene.objects if shown.type == "ARMATURE"), None)
+        if rig is None:
+            pytest.skip("no skeleton")
+        assert bone_display.is_readable(rig) == readable
+        written = tmp_path / f"{readable}{path.suffix}"
+        getattr(bpy.ops.export_scene, kind)(filepath=str(written))
+        found.append((rest_bytes(rig), written.read_bytes()))
+    assert found[0] == found[1]

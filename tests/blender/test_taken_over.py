@@ -14,7 +14,9 @@ from bpy.props import (
     PointerProperty,
     StringProperty,
 )
+from mathutils import Vector
 
+from addon.blender import bone_display
 from addon.core import names
 from addon.core.report import Report
 from addon.formats.xray import bones
@@ -174,6 +176,57 @@ def test_with_blender_xray_enabled(samples, tmp_path):
     assert [motion.label for motion in model.motions] == ["reload_0"]
     assert model.surfaces[0].material == b"objects\\glass"
     assert "objects\\knife" in [physics_material(one) for one in model.bones]
+
+
+def test_readable_bones_of_such_a_rig_change_no_file(samples, tmp_path, monkeypatch):
+    monkeypatch.setattr("time.time", lambda: 1.7e9)  # the file says when it was made
+    written = []
+    for readable in (False, True):
+        bpy.ops.wm.read_homefile(use_empty=True)
+        with peer():
+            rig, *_ = rig_of_peer(samples)
+            bpy.context.view_layer.objects.active = rig
+            assert bpy.ops.motionbridge.original_bones() == {"FINISHED"}
+            if readable:
+                assert bpy.ops.motionbridge.readable_bones() == {"FINISHED"}
+            assert bone_display.is_readable(rig) == readable
+            assert bpy.ops.motionbridge.take_over_xray() == {"FINISHED"}
+        path = tmp_path / f"{readable}.object"
+        assert bpy.ops.export_scene.xray_object(filepath=str(path), sdk="SOC") == {"FINISHED"}
+        written.append(path.read_bytes())
+    assert written[0] == written[1]
+
+
+def test_readable_bones_of_a_rig_of_arma3objectbuilder_change_no_file(samples, tmp_path):
+    """Bones of its own making: all point up, none has anything of ours."""
+    bpy.ops.import_scene.arma_p3d(filepath=str(samples / "arma/man.p3d"), rig="NEW", readable_bones=False)
+    source = next(one for one in bpy.data.objects if one.type == "ARMATURE")
+    wanted = [
+        (bone.name, bone.parent.name if bone.parent else "", bone.head_local.copy()) for bone in source.data.bones
+    ]
+    bpy.data.batch_remove([*bpy.data.objects, *bpy.data.armatures, *bpy.data.meshes])
+    written = []
+    for readable in (False, True):
+        rig = bpy.data.objects.new("rig", bpy.data.armatures.new("rig"))
+        bpy.context.scene.collection.objects.link(rig)
+        bpy.context.view_layer.objects.active = rig
+        bpy.ops.object.mode_set(mode="EDIT")
+        for name, parent, head in wanted:
+            bone = rig.data.edit_bones.new(name)
+            bone.head, bone.tail = head, head + Vector((0, 0, 0.1))
+            bone.parent = rig.data.edit_bones[parent] if parent else None
+        bpy.ops.object.mode_set(mode="OBJECT")
+        bpy.ops.import_scene.arma_rtm(filepath=str(samples / "arma/walk.rtm"))
+        assert rig.animation_data.action is not None
+        if readable:
+            assert bpy.ops.motionbridge.readable_bones() == {"FINISHED"}
+            assert bone_display.is_readable(rig)
+        path = tmp_path / f"{readable}.rtm"
+        bpy.context.view_layer.objects.active = rig
+        assert bpy.ops.export_scene.arma_rtm(filepath=str(path)) == {"FINISHED"}
+        written.append(path.read_bytes())
+        bpy.data.objects.remove(rig)
+    assert written[0] == written[1] == (samples / "arma/walk.rtm").read_bytes()
 
 
 def physics_material(bone):
