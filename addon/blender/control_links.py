@@ -83,6 +83,13 @@ def control_action(rig: Any, action: Any) -> Any:
     return shown if is_copy and pointed is not None else pointed
 
 
+def is_shown(rig: Any) -> bool:
+    """Whether the control rig of an armature plays what belongs to the action that the armature plays."""
+    own, theirs = rig.animation_data, controls_of(rig).animation_data
+    mine = control_action(rig, own.action) if own is not None else None
+    return mine is not None and theirs is not None and theirs.action == mine
+
+
 def users_of(controls: Any) -> list[Any]:
     """The actions of armatures that point at an action of controls."""
     every: Any = bpy.data.actions

@@ -137,6 +137,29 @@ class MOTIONBRIDGE_OT_move_motions_to_controls(StartsAtOnce, OnControlRig, Blend
         return Outcome(said("Motions moved to controls: {}").format(len(waiting)), done=bool(waiting))
 
 
+class MOTIONBRIDGE_OT_show_controls(OnControlRig, BlenderOperator):
+    """Let the controls show the motion that the armature plays, which was chosen outside of Motionbridge's lists"""
+
+    bl_idname = "motionbridge.show_controls"
+    bl_label = "Show This Motion"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """The armature plays something."""
+        if not super().poll(context):
+            return False
+        cls.poll_message_set("The armature plays no action")
+        return active_action(context) is not None
+
+    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
+        """Play its controls; the motion is moved onto them where it was not yet."""
+        rig, action = active_rig(context), active_action(context)
+        with scope.only_evaluated(context, [rig]):
+            control_rig.show(context, rig, action)
+        return Outcome(said("The controls show {}").format(action.name))
+
+
 class MOTIONBRIDGE_OT_match_controls(OnControlRig, BlenderOperator):
     """Key controls to the shown pose on a range of frames and switch limbs to them there, without a jump"""
 
@@ -189,6 +212,11 @@ def draw_control_rig(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
     row = layout.row(align=True)
     row.operator("motionbridge.move_motions_to_controls", icon="CON_ARMATURE")
     row.operator("motionbridge.remove_control_rig", icon="X", text="")
+    if active_action(context) is not None and not control_links.is_shown(rig):
+        column = layout.column(align=True)
+        column.alert = True
+        column.label(text="The controls show another motion", icon="ERROR")
+        column.operator("motionbridge.show_controls", icon="PLAY")
     row = layout.row(align=True)
     row.operator("motionbridge.match_controls", text="Match to IK").to = "IK"
     row.operator("motionbridge.match_controls", text="Match to FK").to = "FK"
@@ -202,4 +230,5 @@ CLASSES = (
     MOTIONBRIDGE_OT_remove_control_rig,
     MOTIONBRIDGE_OT_move_motions_to_controls,
     MOTIONBRIDGE_OT_match_controls,
+    MOTIONBRIDGE_OT_show_controls,
 )

@@ -402,3 +402,20 @@ def test_an_edit_by_own_controls_stays_when_the_goal_is_matched():
     metres, radians = off(shown(rig, range(first, first + 4)), before)
     assert metres < METRES
     assert radians < RADIANS
+
+
+def test_an_action_chosen_elsewhere_is_shown_on_demand_and_exported_by_its_own_keys(tmp_path):
+    rig, controls, motions = with_rig("humanoid")
+    first, other = motions_of(rig)[:2]
+    actions.play(bpy.context, rig, first)
+    key(controls, goal_of(controls), [int(first.frame_range[0])], Matrix.Translation((0, 0, 0.05)))
+    edited = saved(rig, tmp_path / "edited.omf")
+    assert control_links.is_shown(rig)
+    rig.animation_data.action = other
+    assert not control_links.is_shown(rig)
+    # Neither motion is written with the pose of the other.
+    assert saved(rig, tmp_path / "chosen.omf") == edited
+    assert edited != motions[-1].read_bytes()
+    assert bpy.ops.motionbridge.show_controls() == {"FINISHED"}
+    assert control_links.is_shown(rig)
+    assert controls.animation_data.action == other.motionbridge_controls
