@@ -378,7 +378,7 @@ def rows_in_blender() -> list[BlenderRow]:
             ours, floor, unit = OF_EACH_KIND[words]
             prepare = "prepare_floor" if floor in ("hand_over", "memory_allowed") else ""
             listed.append(BlenderRow(f"{file.name}: {words}", ours, floor, file, unit=unit, prepare=prepare))
-    return [*listed, *rows_of_scale(), *rows_of_rigs(), ROW_OF_FIRST_PERSON, ROW_OF_THE_START]
+    return [*listed, *rows_of_scale(), *rows_of_rigs(), ROW_OF_READABLE_BONES, ROW_OF_FIRST_PERSON, ROW_OF_THE_START]
 
 
 def rows_of_scale() -> list[BlenderRow]:
@@ -407,6 +407,8 @@ def rows_of_rigs() -> list[BlenderRow]:
     ]
 
 
+ROW_OF_READABLE_BONES = BlenderRow("import of a character with readable bones", "import_readable", "import_plain")
+"""Beside the same import without them."""
 ROW_OF_FIRST_PERSON = BlenderRow("first-person scene of the samples", "open_first_person", "open_its_files")
 """Beside the import of its two models and two motion files."""
 ROW_OF_THE_START = BlenderRow(

@@ -408,6 +408,22 @@ def open_its_files(folder: str) -> float:
     return seconds_of(work)
 
 
+def _import_character(*, readable: bool) -> float:
+    path = ROOT / "tests" / "samples" / "humanoid.ogf"
+    options = ModelImportOptions(readable_bones=readable)
+    return seconds_of(lambda: import_model(bpy.context, path, options, Report()))
+
+
+def import_readable(_folder: str) -> float:
+    """A character's model, its bones drawn from head to head."""
+    return _import_character(readable=True)
+
+
+def import_plain(_folder: str) -> float:
+    """The same with bones as they are."""
+    return _import_character(readable=False)
+
+
 MEASUREMENTS: dict[str, Callable[[str], float]] = {
     measurement.__name__: measurement
     for measurement in (
@@ -425,6 +441,8 @@ MEASUREMENTS: dict[str, Callable[[str], float]] = {
         import_many_paths,
         open_first_person,
         open_its_files,
+        import_readable,
+        import_plain,
         *bench_rigs.MEASUREMENTS,
     )
 }
