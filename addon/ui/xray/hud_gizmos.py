@@ -48,7 +48,8 @@ def _points() -> list[placing.Part]:
     if part is None or hands is None or part.order == placing.POINT:
         return []
     weapon = hands if hands.motionbridge_hud.one_model else pairs.item_of(hands)
-    return [one for one in placing.shown_parts(hands) if one.order == placing.POINT] if part.shown == weapon else []
+    points = (one for one in placing.shown_parts(hands) if one.order == placing.POINT and one.shown is not None)
+    return list(points) if part.shown == weapon else []
 
 
 def _value(channel: str, axis: int) -> tuple[Callable[[], float], Callable[[float], None]]:
