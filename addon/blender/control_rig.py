@@ -171,11 +171,15 @@ def structure_of(rig: Any, controls: Any) -> Controls:
     limbs = []
     for number, bone in enumerate(controls.pose.bones):
         solver = bone.constraints.get(SOLVER)
-        if solver is None:
+        side = index.get(solver.pole_subtarget, -1) if solver is not None else -1
+        if side < 0:
             continue
-        swing = _parent(parents, roles, index[solver.pole_subtarget])
-        pointer = controls.pose.bones[swing].constraints[POINTER]
-        upper, goal, pole = _parent(parents, roles, number), index[solver.subtarget], index[pointer.subtarget]
+        swing = _parent(parents, roles, side)
+        pointer = controls.pose.bones[swing].constraints.get(POINTER)
+        upper, goal = _parent(parents, roles, number), index.get(solver.subtarget, -1)
+        pole = index.get(pointer.subtarget, -1) if pointer is not None else -1
+        if goal < 0 or pole < 0:  # taken apart by hand: what is left of it is still exact
+            continue
         limbs.append((upper, number, goal, pole))
         for other in (pole, swing):
             of[other], references[other] = of[upper], references[upper]

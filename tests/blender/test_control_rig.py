@@ -419,3 +419,29 @@ def test_an_action_chosen_elsewhere_is_shown_on_demand_and_exported_by_its_own_k
     assert bpy.ops.motionbridge.show_controls() == {"FINISHED"}
     assert control_links.is_shown(rig)
     assert controls.animation_data.action == other.motionbridge_controls
+
+
+@pytest.mark.parametrize("taken", ["IK", "LOCKED_TRACK", "a goal", "a control"])
+def test_motions_still_move_onto_controls_that_were_taken_apart(taken):
+    rig, controls, _ = with_rig("humanoid")
+    action = next(action for action in motions_of(rig) if action.motionbridge_controls is None)
+    with control_links.loose(rig):
+        rig.animation_data.action = action
+        frames = control_rig.frames_of(action, rig)
+        before = shown(rig, frames)
+    if taken in {"IK", "LOCKED_TRACK"}:
+        for bone in controls.pose.bones:
+            for constraint in [one for one in bone.constraints if one.type == taken]:
+                bone.constraints.remove(constraint)
+    else:
+        name = goal_of(controls) if taken == "a goal" else "FK head"
+        bpy.context.view_layer.objects.active = controls
+        bpy.ops.object.mode_set(mode="EDIT")
+        controls.data.edit_bones.remove(controls.data.edit_bones[name])
+        bpy.ops.object.mode_set(mode="OBJECT")
+    actions.play(bpy.context, rig, action)
+    metres, radians = off(shown(rig, frames), before)
+    if taken != "a control":  # then its bone is where its target is left
+        assert metres < METRES
+        assert radians < RADIANS
+    assert action.motionbridge_controls is not None
