@@ -159,7 +159,7 @@ def turning_axes(part: Part) -> list[Any]:
     axes: dict[str, Any] = {}
     axis: Any
     for axis in reversed(part.order):
-        axes[axis] = turned.col["XYZ".index(axis)].copy()
+        axes[axis] = turned.transposed()["XYZ".index(axis)].copy()
         turned = turned @ Matrix.Rotation(angles["XYZ".index(axis)], 3, axis)
     return [axes[axis] for axis in "XYZ" if axis in axes]
 
