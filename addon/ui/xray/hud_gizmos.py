@@ -1,5 +1,7 @@
 """First person: gizmos that change the values of a config, arrows for positions, rings for angles, dots for points."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import Any
 
