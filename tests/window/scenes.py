@@ -1,5 +1,13 @@
 """Every scene, by name."""
 
-from tests.window import exports, hud, identity, imports, long_work, new_models
+from tests.window import controls, exports, hud, identity, imports, long_work, new_models
 
-SCENES = [*imports.SCENES, *exports.SCENES, *identity.SCENES, *long_work.SCENES, *hud.SCENES, *new_models.SCENES]
+SCENES = [
+    *imports.SCENES,
+    *exports.SCENES,
+    *identity.SCENES,
+    *long_work.SCENES,
+    *hud.SCENES,
+    *new_models.SCENES,
+    *controls.SCENES,
+]

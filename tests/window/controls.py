@@ -1,0 +1,70 @@
+"""Control rigs in a window: added, posed, saved back, undone, and taken away again."""
+
+from typing import Any
+
+import bpy
+from mathutils import Matrix
+
+from addon.blender import control_links, control_rig
+from tests.window import identity, stage
+from tests.window.stage import Steps
+
+
+def controls() -> Any:
+    """The armature of the controls, or None; looked up each time, for undo replaces it."""
+    return control_links.controls_of(identity.rig())
+
+
+def raise_hand(frame: int) -> None:
+    """A key on one frame, as a person sets it in pose mode."""
+    bpy.context.scene.frame_set(frame)
+    goal = next(goal for goal in control_rig.goals_of(controls()) if "hand" in goal.name)
+    goal.matrix = Matrix.Translation((0.0, 0.0, 0.05)) @ goal.matrix
+    goal.keyframe_insert("location")
+
+
+def posed_saved_and_removed() -> Steps:
+    """Adding controls changes no motion, a posed hand changes one; undo takes back the pose, removal the controls."""
+    path = identity.import_humanoid()
+    before = path.read_bytes()
+    stage.invoke("motionbridge.add_control_rig")
+    yield from stage.until(lambda: controls() is not None, "controls")
+    assert bpy.context.view_layer.objects.active == controls()
+    yield from identity.unchanged(path, before)
+    stage.call("object.mode_set", mode="POSE")
+    stage.step("Add Control Rig")
+    raise_hand(int(identity.rig().animation_data.action.frame_range[0]) + 2)
+    stage.step("Pose")
+    yield from identity.save_back()
+    edited = path.read_bytes()
+    assert edited != before, stage.sentence()
+    assert "1 motion, 3 tracks changed" in stage.sentence(), stage.sentence()
+    yield from stage.undo()
+    yield from stage.undo()
+    yield from identity.save_back(if_changed="IMPORTED")
+    assert path.read_bytes() == before, stage.sentence()
+    stage.forget_reports()
+    stage.invoke("motionbridge.remove_control_rig")
+    yield from stage.until(lambda: controls() is None, "no controls")
+    yield from identity.unchanged(path, before)
+
+
+def another_motion_is_played() -> Steps:
+    """A click on another motion of the list moves it onto the controls, which then show it."""
+    identity.import_humanoid()
+    stage.invoke("motionbridge.add_control_rig")
+    yield from stage.until(lambda: controls() is not None, "controls")
+    first = controls().animation_data.action
+    rig = identity.rig()
+    number = next(number for number in range(len(bpy.data.actions)) if number != rig.motionbridge_playing)
+    other = bpy.data.actions[number]
+    rig.motionbridge_playing = number  # what a click on its row does
+    yield
+    assert identity.rig().animation_data.action == other
+    assert controls().animation_data.action not in {None, first}
+
+
+SCENES = [
+    ("a control rig is posed, saved back, undone and removed", posed_saved_and_removed),
+    ("a control rig shows the motion that is played", another_motion_is_played),
+]
