@@ -143,10 +143,12 @@ def keep_baseline(sampled: Clip, base: Clip) -> None:
 def keep_deltas(shown: Floats, base: Floats, rests: Floats) -> None:
     """The same for deltas (bones, frames, 4, 4) of a whole pose, each to its bone's rest pose ``rests`` (bones, 4, 4).
 
-    Scale and shear, which controls do not have, stay what the bone's own keys say.
+    Scale and shear, which controls do not have, stay what the bone's own keys say, along the axes of the bone.
     """
     one, other = shown @ rests[:, None], base @ rests[:, None]
+    placed = affine.rigid(other)
     same = control_rig.unmoved(one[..., :3, 3], other[..., :3, 3])
-    turns = (rotation.from_matrices(affine.rigid(poses)[..., :3, :3]) for poses in (one, other))
-    same &= control_rig.unturned(*turns)
-    shown[same] = base[same]
+    same &= control_rig.unturned(*(rotation.from_matrices(poses[..., :3, :3]) for poses in (affine.rigid(one), placed)))
+    stretched = one.copy()
+    stretched[..., :3, :3] @= placed[..., :3, :3].swapaxes(-1, -2) @ other[..., :3, :3]
+    shown[:] = np.where(same[..., None, None], base, stretched @ np.linalg.inv(rests)[:, None])

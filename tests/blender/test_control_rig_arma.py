@@ -48,3 +48,23 @@ def test_moving_a_hand_of_a_man_changes_what_it_moves_on_those_frames(file):
     assert "LeftHand" in moved
     assert all(name.startswith("Left") and "Leg" not in name and "Foot" not in name for name in moved), moved
     assert changed.any(axis=1).sum() <= len(chosen)
+
+
+@pytest.mark.parametrize("file", corpus_files("rtm/rhs_clamp_camera1.rtm"))
+def test_bones_that_are_moved_keep_their_scale_and_shear(file):
+    done, controls = with_rig(file)
+    names, _, before = raw_matrices(file.read_bytes())
+    sizes = np.linalg.svd(before[..., :3, :3], compute_uv=False)
+    stretched = names.index("LeftArmRoll")
+    assert np.abs(sizes[:, stretched] - 1).max() > 0.5
+    frame = float(control_rig.frames_of(done.action, done.rig)[-1])
+    bpy.context.scene.frame_set(int(frame), subframe=frame % 1)
+    root = controls.pose.bones["Root"]
+    root.matrix = Matrix.Translation((0, 0, 0.05)) @ Matrix.Rotation(0.2, 4, "X") @ root.matrix
+    root.keyframe_insert("location", frame=frame)
+    root.keyframe_insert("rotation_quaternion", frame=frame)
+    after = raw_matrices(exported(done))[2]
+    moved = (before != after).any(axis=(2, 3))
+    assert moved[:, stretched].any()
+    # Stretches of up to 4e-5, which are the noise of 32-bit numbers, are not written again.
+    np.testing.assert_allclose(np.linalg.svd(after[..., :3, :3], compute_uv=False)[moved], sizes[moved], atol=5e-5)
