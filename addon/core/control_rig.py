@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import affine, rotation
-from .body import Body, Part, Side, body_of, drawing_of, main_children, order_from_roots
+from .body import Body, Part, Side, body_of, children_of, drawing_of, main_children, order_from_roots
 
 Floats = NDArray[np.float64]
 
@@ -217,7 +217,7 @@ def plan(names: Sequence[str], parents: Sequence[int], matrices: Floats, lengths
 
 def limbs_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body: Body) -> list[Limb]:
     """The arms and legs of two segments, by their three bones; others have none."""
-    main = main_children(heads, parents, body)
+    main, children = main_children(heads, parents, body), children_of(parents)
     found = []
     for bone, above in enumerate(parents):
         part, side = body.parts[bone], body.sides[bone]
@@ -225,9 +225,11 @@ def limbs_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body: 
         if part not in {Part.ARM, Part.LEG} or side is Side.NONE or not begins:
             continue
         line, at = [], bone
-        while at >= 0 and (body.parts[at], body.sides[at]) == (part, side):
+        while at >= 0:
             line.append(at)
-            at = main[at]
+            # A collar bone may be where the upper arm is: then it leads nowhere else.
+            below = [main[at], *children[at]]
+            at = next((one for one in below if one >= 0 and (body.parts[one], body.sides[one]) == (part, side)), -1)
         joints = [at for at in line if not _IN_BETWEEN.search(names[at])]
         if part is Part.LEG:
             joints = [at for at in joints if not _BEHIND_FOOT.search(names[at])]

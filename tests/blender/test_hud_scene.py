@@ -11,6 +11,8 @@ from bpy_extras.object_utils import world_to_camera_view
 from mathutils import Vector
 
 from addon.blender import action as blender_action
+from addon.blender import control_links, control_rig
+from addon.blender.armature import matrices_of
 from addon.blender.sampling import Reach
 from addon.core.envelope import evaluate_curve
 from addon.core.errors import ReadError
@@ -688,6 +690,46 @@ def test_real_sets_are_saved_back_without_an_edit_and_with_one_of_ten_frames(mad
     old, new = (omf.read(files[name], "", Report()).motion_set.library.motions for files in (before, after))
     changed = [one.name for one, other in zip(old, new, strict=True) if bytes(one.body) != bytes(other.body)]
     assert [motion.lower().decode() for motion in changed] == [row.hands.motionbridge_motion.motion_name.lower()]
+
+
+@pytest.mark.parametrize("made", REAL)
+def test_a_control_rig_on_the_hands_of_real_sets_changes_what_is_posed_with_it_only(made, tmp_path):
+    folder, options = real_game(made, tmp_path)
+    before = bytes_of(folder)
+    found, _ = build(options)
+    rows = [row for row in found.hands.motionbridge_hud.actions if row.hands and row.hands.frame_end >= 10]
+    motions.play(bpy.context, found.hands, rows[0].hands)
+    bpy.context.scene.frame_set(5)
+    rigs = [one for one in (found.hands, found.item) if one is not None]
+    places = [np.array(one.matrix_world) for one in rigs]
+    poses = [matrices_of(one.pose.bones, "matrix") for one in rigs]
+    bpy.context.view_layer.objects.active = found.hands
+    assert bpy.ops.motionbridge.add_control_rig() == {"FINISHED"}
+    bpy.context.scene.frame_set(5)
+    for one, place, pose in zip(rigs, places, poses, strict=True):
+        np.testing.assert_allclose(np.array(one.matrix_world), place, atol=2e-5, rtol=0)
+        np.testing.assert_allclose(matrices_of(one.pose.bones, "matrix"), pose, atol=2e-5, rtol=0)
+    # Another action that is played in the list shows its own controls.
+    other = next(row for row in rows[1:] if row.hands != rows[0].hands)
+    properties = found.hands.motionbridge_hud
+    properties.active_action = list(properties.actions).index(other)
+    assert found.hands.animation_data.action == other.hands
+    assert control_links.is_shown(found.hands)
+    assert save_back(found) == {"CANCELLED"}
+    assert bytes_of(folder) == before
+    controls = control_links.controls_of(found.hands)
+    name = next(bone.name for bone in found.hands.data.bones if game_name(bone) == "l_hand")
+    goal = next(goal for goal in control_rig.goals_of(controls) if goal.name.endswith(name))
+    for frame in range(2, 6):
+        bpy.context.scene.frame_set(frame)
+        goal.location.x += 0.01
+        goal.keyframe_insert("location", frame=frame)
+    assert save_back(found) == {"FINISHED"}
+    after = bytes_of(folder)
+    (name,) = (name for name in after if after[name] != before[name])
+    old, new = (omf.read(files[name], "", Report()).motion_set.library.motions for files in (before, after))
+    changed = [one.name for one, other in zip(old, new, strict=True) if bytes(one.body) != bytes(other.body)]
+    assert [motion.lower().decode() for motion in changed] == [other.hands.motionbridge_motion.motion_name.lower()]
 
 
 def test_an_edit_of_ten_frames_changes_one_motion_of_the_hands_only(gamedata):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from addon.core import control_rig, rotation
+from addon.core.body import body_of
 from addon.core.control_rig import Controls, Role
 
 NAMES = ["pelvis", "l_thigh", "l_calf", "l_foot", "r_thigh", "r_calf", "r_foot", "l_upperarm", "l_forearm", "l_hand"]
@@ -37,6 +38,18 @@ def test_each_bone_has_a_target_with_its_own_axes_and_each_limb_a_goal():
         start, joint, end = (np.array(HEADS[bone]) for bone in limb.bones)
         bend = joint - (start + end) / 2
         assert (pole.matrix[:3, 3] - joint) @ bend > 0
+
+
+def test_arms_whose_collar_bones_are_where_the_upper_arms_are_have_goals():
+    arm = ["clavicle", "upperarm", "forearm", "forearm_twist", "hand", "finger1"]
+    names = ["bip01", *(f"l_{name}" for name in arm), *(f"r_{name}" for name in arm), "lead_gun"]
+    parents = [-1, 0, 1, 2, 3, 3, 5, 0, 7, 8, 9, 9, 11, 0]
+    heads = [(0, 0), (0, 0), (0.1, 0.4), (0.1, 0.7), (0.1, 0.7), (0.1, 0.8)]
+    sides = [[(side * (0.2 + x), y, -0.1 * y) for x, y in heads] for side in (-1, 1)]
+    limbs = control_rig.limbs_of(
+        names, parents, np.array([(0, 0, 0), *sides[0], *sides[1], (0, 0.7, 0)]), body_of(names, parents)
+    )
+    assert [limb.bones for limb in limbs] == [(2, 3, 5), (8, 9, 11)]
 
 
 def test_parents_come_first_and_no_bone_points_against_its_parent():

@@ -491,6 +491,8 @@ def in_order(clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton |
     take = np.where(lacking, 0, index)
 
     def mixed(ours: NDArray[Any], theirs: NDArray[Any]) -> NDArray[Any]:
+        if not len(ours):
+            return theirs
         chosen = lacking.reshape(-1, *[1] * (ours.ndim - 1))
         return np.where(chosen, theirs, ours[take]) if missing else ours[take]
 
