@@ -265,6 +265,7 @@ def evaluated_poses(
         scope.kept_frame(context) as scene,
         scope.playing(rig, action),
         control_links.following(rig, action),
+        control_links.holding(rig, action),
     ):
         for number, frame in enumerate(wanted.tolist()):
             scene.frame_set(int(np.floor(frame)), subframe=frame % 1.0)

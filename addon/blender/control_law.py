@@ -18,7 +18,7 @@ from ..core.model import Clip
 from . import compat
 from .armature import matrices_of
 from .bone_curves import bone_path, digest_of
-from .control_links import SWITCH, control_action, controls_of, links_of
+from .control_links import SWITCH, control_action, controls_of, hold_path, holds_of, links_of
 
 Floats = NDArray[np.float64]
 
@@ -74,8 +74,9 @@ class Law:
             found.update(matrices_of(owner.data.bones, "matrix_local").astype(np.float32).tobytes())
         settings: list[Any] = [bone.rotation_mode for bone in self._rig.pose.bones]
         settings += [
-            (bone.name, bone.rotation_mode, [_settings(one, controls) for one in bone.constraints])
+            (bone.name, bone.rotation_mode, [_settings(one, controls) for one in bone.constraints if one not in holds])
             for bone in controls.pose.bones
+            for holds in [holds_of(bone)]
         ]
         links = [(name, _settings(link, controls)) for name, link in links_of(self._rig).items()]
         data = controls.animation_data
@@ -88,7 +89,7 @@ class Law:
         return found.digest()
 
     def _unkeyed(self, mine: Any) -> list[Any]:
-        """Switches and scales that no key sets."""
+        """Switches and scales that no key sets, and what goals follow that follow something."""
         keyed = {curve.data_path for curve in compat.curves_of(mine, self._controls)}
         found: list[Any] = []
         for bone in self._controls.pose.bones:
@@ -98,6 +99,9 @@ class Law:
                 for name, value in bone.items()
                 if isinstance(value, (int, float)) and f'{path}["{name}"]' not in keyed
             ]
+            for hold in holds_of(bone):
+                if hold_path(hold) in keyed:
+                    found.append((path, hold.mute, [target.subtarget for target in hold.targets]))
             if f"{path}.scale" not in keyed and bone.scale[:] != (1.0, 1.0, 1.0):
                 found.append((path, bone.scale[:]))
         return found

@@ -22,6 +22,10 @@ NAME = "Motionbridge Control"
 """Name of the constraint by which a bone of the game copies a bone of its control rig."""
 SOLVER, SWITCH, POINTER = "Motionbridge IK", "Motionbridge Solved", "Motionbridge Pole"
 """Names of constraints inside a control rig: what solves a limb, by what a target copies it, what turns to a pole."""
+HOLD = "Motionbridge Hold "
+"""What names of constraints begin with by which a goal follows a bone of the game, before that bone's name. An action
+without keys of their influence does not use them.
+"""
 
 
 def is_link(constraint: Any) -> bool:
@@ -96,6 +100,41 @@ def users_of(controls: Any) -> list[Any]:
     return [action for action in every if action.motionbridge_controls == controls]
 
 
+def holds_of(goal: Any) -> list[Any]:
+    """The constraints by which a goal follows bones of the game, each on some frames of some actions."""
+    return [one for one in goal.constraints if one.type == "ARMATURE" and one.name.startswith(HOLD)]
+
+
+def hold_path(hold: Any) -> str:
+    """The data path of how far a goal follows by one of its constraints, 0 or 1."""
+    return str(hold.path_from_id("influence"))
+
+
+def let_go(controls: Any, action: Any) -> dict[Any, float]:
+    """Goals follow nothing that ``action`` has no key of. Gives the constraints that did, and their influence.
+
+    Blender leaves what an action has no keys of as the action before it left it.
+    """
+    keyed = {curve.data_path for curve in compat.curves_of(action, controls)} if action is not None else set()
+    found = {}
+    for goal in controls.pose.bones if controls.pose is not None else ():
+        for hold in holds_of(goal):
+            if hold.influence and hold_path(hold) not in keyed:
+                found[hold], hold.influence = hold.influence, 0.0
+    return found
+
+
+@contextmanager
+def holding(controls: Any, action: Any) -> Iterator[None]:
+    """Goals follow what ``action`` says inside, and what they followed before afterwards."""
+    found = let_go(controls, action)
+    try:
+        yield
+    finally:
+        for hold, influence in found.items():
+            hold.influence = influence
+
+
 @contextmanager
 def following(rig: Any, action: Any) -> Iterator[None]:
     """The controls of ``rig`` play what belongs to ``action`` inside; where nothing does, its bones do not copy them.
@@ -117,7 +156,8 @@ def following(rig: Any, action: Any) -> Iterator[None]:
     if before != wanted:
         compat.assign(controls, wanted)
     try:
-        yield
+        with holding(controls, wanted):
+            yield
     finally:
         if before != wanted:
             compat.assign(controls, before, slot)

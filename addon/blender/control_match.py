@@ -1,4 +1,4 @@
-"""Switching a limb between its own controls and its goal without a jump: the others are keyed to the shown pose."""
+"""Switching what a limb follows without a jump: its own controls or its goal, and what the goal follows in turn."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core import affine
 from ..core.control_rig import Controls, Role
 from ..core.errors import WriteError
 from . import compat, scope
 from .bone_curves import bone_path, channel_path, evaluated_poses
-from .control_links import controls_of
+from .control_links import HOLD, controls_of, hold_path, holds_of
 from .control_rig import CHANNELS, PROPERTY, frames_of, structure_of
 
 Floats = NDArray[np.float64]
@@ -27,17 +28,11 @@ def match(context: Any, rig: Any, goals: Collection[str], ends: tuple[int, int],
     ``goals`` names the limbs. On these frames the limbs are switched to what was keyed, and behind them back. The shown
     pose stays the same on every frame. Gives how many limbs there were. Raises `WriteError`.
     """
-    controls = controls_of(rig)
-    data = controls.animation_data
-    if data is None or data.action is None:
-        raise WriteError(f"the controls of {rig.name!r} play no motion", remedy="Play one of its motions first")
-    action = data.action
-    frames = frames_of(action, controls)
-    frames = frames[(frames >= ends[0]) & (frames <= ends[1])]
-    if not len(frames):
-        raise WriteError(f"the motion has no frame from {ends[0]} to {ends[1]}", remedy="Choose frames of the motion")
+    controls, action, frames = _playing(rig, ends)
     structure, labels = structure_of(rig, controls), controls.data.bones.keys()
     limbs = [limb for limb in structure.limbs.tolist() if labels[limb[2]] in goals]
+    if to_goals:
+        _refuse_held(controls, action, [labels[limb[2]] for limb in limbs], frames)
     with scope.only_evaluated(context, [controls]):
         there = evaluated_poses(context, controls, action, frames)
         poses = structure.poses(_originals(structure, there, len(rig.data.bones)))
@@ -57,9 +52,102 @@ def match(context: Any, rig: Any, goals: Collection[str], ends: tuple[int, int],
                 rows = _rows(structure, structure.bones[limb[:3]], Role.LEFT_OVER)
                 _rekey(controls, action, rows, frames, structure.below(rows, poses, solved))
     for limb in limbs:
-        _switch(controls, action, labels[limb[2]], (float(frames[0]), float(frames[-1])), to_goals=to_goals)
+        goal = controls.pose.bones[labels[limb[2]]]
+        path = f'{bone_path(goal.name)}["{bpy.utils.escape_identifier(PROPERTY)}"]'
+        now = float(goal[PROPERTY])
+        _switch(controls, action, path, group=goal.name, now=now, frames=frames, value=float(to_goals))
     context.view_layer.update()
     return len(limbs)
+
+
+def hold(context: Any, rig: Any, goals: Collection[str], ends: tuple[int, int], bone: str) -> int:
+    """Let goals follow a bone of the game between ``ends``, or nothing where ``bone`` is empty; the shown pose stays.
+
+    Whoever moves the bone then moves what holds it. Gives how many goals there were. Raises `WriteError`.
+    """
+    controls, action, frames = _playing(rig, ends)
+    structure, labels = structure_of(rig, controls), controls.data.bones.keys()
+    limbs = [limb for limb in structure.limbs.tolist() if labels[limb[2]] in goals]
+    number = rig.data.bones.find(bone)
+    targets = _rows(structure, np.array([number]), Role.TARGET).tolist()
+    if bone and not targets:
+        raise WriteError(f"{bone!r} is not a bone that the controls move", remedy="Choose a bone of the armature")
+    for limb in limbs if bone else ():
+        if limb in _moving(rig, controls, structure, number):
+            goal = labels[limb[2]]
+            raise WriteError(f"{goal!r} moves {bone!r}, so it cannot follow it", remedy="Choose another bone")
+    with scope.only_evaluated(context, [controls]):
+        there = evaluated_poses(context, controls, action, frames)
+    for limb in limbs:
+        goal, poses = controls.pose.bones[labels[limb[2]]], there.copy()
+        wanted = None
+        for target in targets if bone else ():
+            poses[:, limb[2]] = structure.rest[target] @ affine.inverse(there[:, target]) @ there[:, limb[2]]
+            wanted = _hold_of(controls, goal, bone, labels[target])
+        row = np.array([limb[2]])
+        _rekey(controls, action, row, frames, structure.below(row, poses, there))
+        keyed = {curve.data_path for curve in compat.curves_of(action, controls)}
+        for one in holds_of(goal):
+            if one == wanted or hold_path(one) in keyed:
+                value = float(one == wanted)
+                _switch(controls, action, hold_path(one), group=goal.name, now=0.0, frames=frames, value=value)
+    context.view_layer.update()
+    return len(limbs)
+
+
+def _hold_of(controls: Any, goal: Any, bone: str, target: str) -> Any:
+    """The constraint by which a goal may follow a target, made where it is not there yet."""
+    for one in holds_of(goal):
+        if one.targets and one.targets[0].subtarget == target:
+            return one
+    made = goal.constraints.new("ARMATURE")
+    made.name, made.influence = HOLD + bone, 0.0
+    followed = made.targets.new()
+    followed.target, followed.subtarget = controls, target
+    return made
+
+
+def _moving(rig: Any, controls: Any, structure: Controls, bone: int) -> list[list[int]]:
+    """The limbs that move a bone of the game: those it is of or below, and those that move what these follow."""
+    labels, numbers = controls.data.bones.keys(), {name: number for number, name in enumerate(rig.data.bones.keys())}
+    found: list[list[int]] = []
+    waiting = [bone]
+    while waiting:
+        at = rig.data.bones[waiting.pop()]
+        above = {numbers[one.name] for one in (at, *at.parent_recursive)}
+        for limb in structure.limbs.tolist():
+            if limb in found or above.isdisjoint(structure.bones[limb[:3]].tolist()):
+                continue
+            found.append(limb)
+            for one in holds_of(controls.pose.bones[labels[limb[2]]]):
+                rows = [controls.data.bones.find(target.subtarget) for target in one.targets]
+                waiting += [int(structure.bones[row]) for row in rows if row >= 0 and structure.bones[row] >= 0]
+    return found
+
+
+def _playing(rig: Any, ends: tuple[int, int]) -> tuple[Any, Any, NDArray[np.float32]]:
+    """The control rig of an armature, what it plays, and the frames of that between ``ends``."""
+    controls = controls_of(rig)
+    data = controls.animation_data
+    if data is None or data.action is None:
+        raise WriteError(f"the controls of {rig.name!r} play no motion", remedy="Play one of its motions first")
+    frames = frames_of(data.action, controls)
+    frames = frames[(frames >= ends[0]) & (frames <= ends[1])]
+    if not len(frames):
+        raise WriteError(f"the motion has no frame from {ends[0]} to {ends[1]}", remedy="Choose frames of the motion")
+    return controls, data.action, frames
+
+
+def _refuse_held(controls: Any, action: Any, goals: Collection[str], frames: NDArray[np.float32]) -> None:
+    curves = {curve.data_path: curve for curve in compat.curves_of(action, controls)}
+    for name in goals:
+        for one in holds_of(controls.pose.bones[name]):
+            curve = curves.get(hold_path(one))
+            if curve is not None and any(curve.evaluate(float(frame)) for frame in frames):
+                raise WriteError(
+                    f"{name!r} follows {one.name[len(HOLD) :]!r} on some of these frames",
+                    remedy="Let it go there first",
+                )
 
 
 def _originals(structure: Controls, there: Floats, count: int) -> Floats:
@@ -121,21 +209,20 @@ def _replace(curve: Any, frames: NDArray[np.float32], values: Floats, kind: int)
     curve.update()
 
 
-def _switch(controls: Any, action: Any, goal: str, ends: tuple[float, float], *, to_goals: bool) -> None:
-    """Key the switch of a limb: on the frames between ``ends`` to what was keyed, elsewhere as before."""
-    bone = controls.pose.bones[goal]
-    path = f'{bone_path(goal)}["{bpy.utils.escape_identifier(PROPERTY)}"]'
+def _switch(
+    controls: Any, action: Any, path: str, *, group: str, now: float, frames: NDArray[np.float32], value: float
+) -> None:
+    """Key a switch to ``value`` on some frames and elsewhere as before, which is ``now`` where it has no keys."""
     curve = next((one for one in compat.curves_of(action, controls) if one.data_path == path), None)
-    first, last = ends
-    before = after = float(bone[PROPERTY])
+    first, last = float(frames[0]), float(frames[-1])
+    before = after = now
     if curve is None:
         bag = compat.curve_bag(action, compat.suitable_slot(action, controls))
-        curve = compat.curve_maker(action, bag)(path, 0, goal)
+        curve = compat.curve_maker(action, bag)(path, 0, group)
         start = min(float(action.frame_range[0]), first)
         _replace(curve, np.array([start], np.float32), np.array([before]), _CONSTANT)
     else:
         before, after = curve.evaluate(first - 1), curve.evaluate(last + 1)
-    value = 1.0 if to_goals else 0.0
     steps = {first - 1: before} if first > action.frame_range[0] else {}
     steps |= {first: value, last: value}
     if last < action.frame_range[1]:

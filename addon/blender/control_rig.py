@@ -28,6 +28,7 @@ from .control_links import (
     SWITCH,
     control_action,
     controls_of,
+    let_go,
     links_of,
     loose,
     owns_controls,
@@ -288,6 +289,7 @@ def show(context: Any, rig: Any, action: Any) -> None:
         mine = mine.copy()
         action.motionbridge_controls = mine
     compat.assign(controls, mine)
+    let_go(controls, mine)
 
 
 def own_controls(context: Any, rig: Any) -> None:
@@ -302,17 +304,23 @@ def own_controls(context: Any, rig: Any) -> None:
         collection.objects.link(mine)
     for link in links_of(rig).values():
         link.target = mine
-    for bone in mine.pose.bones:
-        for constraint in bone.constraints:
-            for name in ("target", "pole_target"):
-                if getattr(constraint, name, None) == theirs:
-                    setattr(constraint, name, mine)
+    _retarget([one for bone in mine.pose.bones for one in bone.constraints], theirs, mine)
     for curve in mine.animation_data.drivers if mine.animation_data is not None else ():
         for variable in curve.driver.variables:
             for target in variable.targets:
                 if target.id == theirs:
                     target.id = mine
     context.view_layer.update()
+
+
+def _retarget(constraints: Iterable[Any], theirs: Any, mine: Any) -> None:
+    for constraint in constraints:
+        for name in ("target", "pole_target"):
+            if getattr(constraint, name, None) == theirs:
+                setattr(constraint, name, mine)
+        for target in getattr(constraint, "targets", ()):
+            if target.target == theirs:
+                target.target = mine
 
 
 # Removal -------------------------------------------------------------------------------------------------------------

@@ -4,12 +4,14 @@ from collections.abc import Iterable
 from typing import Any
 
 import bpy
-from bpy.props import EnumProperty, IntProperty
+from bpy.props import EnumProperty, IntProperty, StringProperty
 
 from ..blender import action_lists, compat, control_links, control_match, control_rig, scope
+from ..core.errors import WriteError
 from ..core.report import Report
 from ..games.xray.motions import files as motion_files
 from .bases import BlenderOperator
+from .layouts import fields
 from .operation import Operation, Outcome, StartsAtOnce
 from .target import active_action, active_rig, lacks_rig
 from .translations import said
@@ -179,24 +181,64 @@ class MOTIONBRIDGE_OT_match_controls(OnControlRig, BlenderOperator):
 
     def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
         """Ask for the frames, those of the scene at first."""
-        scene = context.scene
-        if scene.use_preview_range:
-            self.first, self.last = scene.frame_preview_start, scene.frame_preview_end
-        else:
-            self.first, self.last = scene.frame_current, scene.frame_end
+        self.first, self.last = _frames_of(context.scene)
         return context.window_manager.invoke_props_dialog(self)
 
     def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
         """Of the selected controls' limbs, or of all."""
         rig = active_rig(context)
-        controls = control_links.controls_of(rig)
-        goals = control_rig.goals_of(controls)
-        chosen = (
-            [goal.name for goal in goals if compat.is_selected(controls, goal.bone)] if context.mode == "POSE" else []
-        )
-        names = chosen or [goal.name for goal in goals]
-        limbs = control_match.match(context, rig, names, (self.first, self.last), to_goals=self.to == "IK")
+        goals = _selected_goals(context, rig) or [
+            goal.name for goal in control_rig.goals_of(control_links.controls_of(rig))
+        ]
+        limbs = control_match.match(context, rig, goals, (self.first, self.last), to_goals=self.to == "IK")
         return Outcome(said("Limbs switched: {}").format(limbs), done=limbs > 0)
+
+
+class MOTIONBRIDGE_OT_hold_bone(OnControlRig, BlenderOperator):
+    """Let the selected boxes follow a bone on a range of frames, such as a hand on a weapon, without a jump"""
+
+    bl_idname = "motionbridge.hold_bone"
+    bl_label = "Hold Bone"
+    bl_options = {"REGISTER", "UNDO"}
+
+    bone: StringProperty(name="Bone", description="Bone to follow; if empty, the boxes follow none on these frames")
+    first: IntProperty(name="First Frame", default=0)
+    last: IntProperty(name="Last Frame", default=0)
+
+    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
+        """Ask for the bone and the frames, those of the scene at first."""
+        self.first, self.last = _frames_of(context.scene)
+        return context.window_manager.invoke_props_dialog(self)
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """A list of the bones of the game, and the frames."""
+        layout = fields(self.layout)
+        layout.prop_search(self, "bone", active_rig(context).data, "bones")
+        layout.prop(self, "first")
+        layout.prop(self, "last")
+
+    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
+        """Of the selected boxes."""
+        rig = active_rig(context)
+        goals = _selected_goals(context, rig)
+        if not goals:
+            raise WriteError("no box of a hand or foot is selected", remedy="Select some in pose mode")
+        held = control_match.hold(context, rig, goals, (self.first, self.last), self.bone)
+        if self.bone:
+            return Outcome(said("Boxes that follow {}: {}").format(self.bone, held), done=held > 0)
+        return Outcome(said("Boxes that follow no bone: {}").format(held), done=held > 0)
+
+
+def _frames_of(scene: Any) -> tuple[int, int]:
+    if scene.use_preview_range:
+        return scene.frame_preview_start, scene.frame_preview_end
+    return scene.frame_current, scene.frame_end
+
+
+def _selected_goals(context: bpy.types.Context, rig: Any) -> list[str]:
+    controls = control_links.controls_of(rig)
+    goals = control_rig.goals_of(controls) if context.mode == "POSE" else []
+    return [goal.name for goal in goals if compat.is_selected(controls, goal.bone)]
 
 
 def draw_control_rig(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -220,6 +262,7 @@ def draw_control_rig(layout: bpy.types.UILayout, context: bpy.types.Context) -> 
     row = layout.row(align=True)
     row.operator("motionbridge.match_controls", text="Match to IK").to = "IK"
     row.operator("motionbridge.match_controls", text="Match to FK").to = "FK"
+    layout.operator("motionbridge.hold_bone", icon="CONSTRAINT_BONE")
     column = layout.column(align=True)
     for goal in control_rig.goals_of(control_links.controls_of(rig)):
         column.prop(goal, f'["{control_rig.PROPERTY}"]', text=goal.name, translate=False, slider=True)
@@ -230,5 +273,6 @@ CLASSES = (
     MOTIONBRIDGE_OT_remove_control_rig,
     MOTIONBRIDGE_OT_move_motions_to_controls,
     MOTIONBRIDGE_OT_match_controls,
+    MOTIONBRIDGE_OT_hold_bone,
     MOTIONBRIDGE_OT_show_controls,
 )

@@ -16,6 +16,7 @@ from addon.formats.xray.omf.document import track_bones
 from addon.formats.xray.omf.mapping import decode_motion
 from addon.games.xray.motions import edit as motion_edit
 from addon.ui import target
+from tests.blender.test_ui import refusal
 from tests.real_files import CORPUS, motions_of_model
 from tests.scene import differences, snapshot
 
@@ -415,6 +416,93 @@ def test_an_edit_by_own_controls_stays_when_the_goal_is_matched():
     metres, radians = off(shown(rig, range(first, first + 4)), before)
     assert metres < METRES
     assert radians < RADIANS
+
+
+def select(controls, *names):
+    """In pose mode, as a person does."""
+    scope.make_current(bpy.context, [controls], controls)
+    bpy.ops.object.mode_set(mode="POSE")
+    for bone in controls.pose.bones:
+        owner = bone if bpy.app.version >= (5, 0) else bone.bone
+        owner.select = bone.name in names
+
+
+def goals_of_hands(controls):
+    return [goal.name for goal in control_rig.goals_of(controls) if "hand" in goal.name]
+
+
+def test_a_hand_follows_a_bone_on_some_frames_without_a_jump(tmp_path):
+    rig, controls, motions = with_rig("humanoid")
+    action = rig.animation_data.action
+    first = int(action.frame_range[0])
+    frames = range(first, int(action.frame_range[1]) + 1)
+    before = shown(rig, frames)
+    left, right = sorted(goals_of_hands(controls))
+    held = "hand_r"
+    select(controls, left)
+    assert bpy.ops.motionbridge.hold_bone(bone=held, first=first + 2, last=first + 5) == {"FINISHED"}
+    metres, radians = off(shown(rig, frames), before)
+    assert metres < METRES
+    assert radians < RADIANS
+    assert saved(rig, tmp_path / "held.omf") == motions[-1].read_bytes()
+    # What the right hand does now, the left one does too, but only where it holds on.
+    step = Matrix.Translation((0.01, -0.02, 0.03))
+    key(controls, right, frames, step)
+    index = {bone.name: number for number, bone in enumerate(rig.data.bones)}
+    rows = [index["hand_l"], index[held]]
+    moved = (shown(rig, frames) - before)[:, rows][..., :3, 3]
+    followed = [2 <= frame - first <= 5 for frame in frames]
+    # The solution of a limb comes within half a millimetre of its goal.
+    np.testing.assert_allclose(moved[:, 1], np.tile(step.translation, (len(frames), 1)), atol=5e-4)
+    np.testing.assert_allclose(moved[followed, 0], moved[followed, 1], atol=5e-4)
+    np.testing.assert_allclose(moved[np.logical_not(followed), 0], 0, atol=METRES)
+
+
+def test_what_a_hand_follows_belongs_to_one_motion(tmp_path):
+    rig, controls, motions = with_rig("humanoid")
+    first, other = motions_of(rig)[:2]
+    frames = range(int(other.frame_range[0]), int(other.frame_range[1]) + 1)
+    actions.play(bpy.context, rig, other)
+    before = shown(rig, frames)
+    actions.play(bpy.context, rig, first)
+    left, _ = sorted(goals_of_hands(controls))
+    select(controls, left)
+    ends = {"first": int(first.frame_range[0]), "last": int(first.frame_range[1])}
+    assert bpy.ops.motionbridge.hold_bone(bone="hand_r", **ends) == {"FINISHED"}
+    key(controls, left, [ends["last"]], Matrix.Translation((0, 0, 0.05)))
+    edited = saved(rig, tmp_path / "edited.omf")
+    assert edited != motions[-1].read_bytes()
+    # Its last frame holds on, and the other motion has no key that says so.
+    bpy.context.scene.frame_set(ends["last"])
+    actions.play(bpy.context, rig, other)
+    metres, radians = off(shown(rig, frames), before)
+    assert metres < METRES
+    assert radians < RADIANS
+    assert saved(rig, tmp_path / "other.omf") == edited
+    actions.play(bpy.context, rig, first)
+    poses = shown(rig, range(ends["first"], ends["last"] + 1))
+    select(controls, left)
+    assert bpy.ops.motionbridge.hold_bone(bone="", **ends) == {"FINISHED"}
+    metres, radians = off(shown(rig, range(ends["first"], ends["last"] + 1)), poses)
+    assert metres < METRES
+    assert radians < RADIANS
+    assert saved(rig, tmp_path / "let go.omf") == edited
+
+
+def test_a_hand_follows_nothing_that_it_moves():
+    rig, controls, _ = with_rig("humanoid")
+    first = int(rig.animation_data.action.frame_range[0])
+    left, right = sorted(goals_of_hands(controls))
+    select(controls, left)
+    ends = {"first": first, "last": first + 3}
+    sentence = refusal(bpy.ops.motionbridge.hold_bone, bone="hand_l", **ends)
+    assert "moves 'hand_l', so it cannot follow it" in sentence
+    assert bpy.ops.motionbridge.hold_bone(bone="hand_r", **ends) == {"FINISHED"}
+    assert "Let it go there first" in refusal(bpy.ops.motionbridge.match_controls, to="IK", **ends)
+    select(controls, right)
+    assert "cannot follow it" in refusal(bpy.ops.motionbridge.hold_bone, bone="hand_l", **ends)
+    select(controls)
+    assert "Select some in pose mode" in refusal(bpy.ops.motionbridge.hold_bone, bone="hand_l", **ends)
 
 
 def test_an_action_chosen_elsewhere_is_shown_on_demand_and_exported_by_its_own_keys(tmp_path):
