@@ -154,5 +154,5 @@ def keep_deltas(shown: Floats, base: Floats, rests: Floats) -> None:
     same = control_rig.unmoved(one[..., :3, 3], other[..., :3, 3])
     same &= control_rig.unturned(*(rotation.from_matrices(poses[..., :3, :3]) for poses in (affine.rigid(one), placed)))
     stretched = one.copy()
-    stretched[..., :3, :3] @= placed[..., :3, :3].swapaxes(-1, -2) @ other[..., :3, :3]
+    stretched[..., :3, :3] = one[..., :3, :3] @ placed[..., :3, :3].swapaxes(-1, -2) @ other[..., :3, :3]
     shown[:] = np.where(same[..., None, None], base, stretched @ np.linalg.inv(rests)[:, None])
