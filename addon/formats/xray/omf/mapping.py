@@ -475,10 +475,10 @@ def _error(clip: Clip, index: int, track: Track) -> float:
 
 def in_order(clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton | None) -> Clip:
     """The clip with exactly these bones, names compared without case; missing ones filled as `encode_motion` says."""
+    if [bone.lower() for bone in clip.bones] == [bone.lower() for bone in bones]:
+        return clip  # also of a broken file that has two tracks for one bone
     places = {bone.lower(): place for place, bone in reversed(list(enumerate(clip.bones)))}
     found = [places.get(bone.lower(), -1) for bone in bones]
-    if found == list(range(len(clip.bones))):
-        return clip
     missing = [bone for bone, place in zip(bones, found, strict=True) if place < 0]
     filling = _filling(clip, bones, base, rest) if missing else clip
     if filling is None:

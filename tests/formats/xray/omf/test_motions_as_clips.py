@@ -412,6 +412,16 @@ def test_bones_are_found_whatever_their_order_and_case() -> None:
     assert [track.name for track in changes.parts[0].items] == ["bone2"]
 
 
+def test_a_broken_file_with_two_tracks_for_one_bone_is_encoded_to_the_same_bytes() -> None:
+    data = omf_file(
+        [motion(b"walk", TRACKS[1] + TRACKS[2])], parameters(3, [b"root", b"ROOT"], [definition(b"walk", 0)])
+    )
+    document = load(data)
+    base = document.motion_set
+    clip = decode_motion(base.library.motions[0], ["root", "ROOT"])
+    assert encode([clip], base)[0].library.motions[0].body == base.library.motions[0].body
+
+
 def test_bones_the_clip_lacks_keep_their_track_or_stand_in_the_rest_pose() -> None:
     skeleton = flat_skeleton(3)
     skeleton.rest_translation[2] = (1, 2, 3)
