@@ -150,7 +150,7 @@ def change_what_was_not_edited(monkeypatch):
 
 
 def say_nothing_of_nan(monkeypatch):
-    monkeypatch.setattr(law, "ANNOUNCED", "never said")
+    monkeypatch.setattr(law, "ANNOUNCED", ("never said",))
 
 
 @pytest.mark.parametrize(
