@@ -168,7 +168,7 @@ def _check_scene(before: dict[str, Any]) -> None:
     report = str(bpy.context.window_manager.motionbridge_report)
     if "the import failed" in report:
         raise Broken(report)
-    if ANNOUNCED in report.lower():
+    if any(words in report.lower() for words in ANNOUNCED):
         return
     wrong = next(_not_finite(before), None)
     if wrong is not None:
