@@ -115,12 +115,13 @@ def let_go(controls: Any, action: Any) -> dict[Any, float]:
 
     Blender leaves what an action has no keys of as the action before it left it.
     """
+    held = [hold for goal in controls.pose.bones for hold in holds_of(goal) if hold.influence]
+    if not held:
+        return {}
     keyed = {curve.data_path for curve in compat.curves_of(action, controls)} if action is not None else set()
-    found = {}
-    for goal in controls.pose.bones if controls.pose is not None else ():
-        for hold in holds_of(goal):
-            if hold.influence and hold_path(hold) not in keyed:
-                found[hold], hold.influence = hold.influence, 0.0
+    found = {hold: hold.influence for hold in held if hold_path(hold) not in keyed}
+    for hold in found:
+        hold.influence = 0.0
     return found
 
 

@@ -162,7 +162,20 @@ class MOTIONBRIDGE_OT_show_controls(OnControlRig, BlenderOperator):
         return Outcome(said("The controls show {}").format(action.name))
 
 
-class MOTIONBRIDGE_OT_match_controls(OnControlRig, BlenderOperator):
+class OnFrames(OnControlRig):
+    """Work on a control rig between two frames, which a dialog asks for: those of the scene at first."""
+
+    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
+        """From here to the scene's end, or its preview range."""
+        operator: Any = self
+        scene = context.scene
+        operator.first, operator.last = scene.frame_current, scene.frame_end
+        if scene.use_preview_range:
+            operator.first, operator.last = scene.frame_preview_start, scene.frame_preview_end
+        return context.window_manager.invoke_props_dialog(self)
+
+
+class MOTIONBRIDGE_OT_match_controls(OnFrames, BlenderOperator):
     """Key controls to the shown pose on a range of frames and switch limbs to them there, without a jump"""
 
     bl_idname = "motionbridge.match_controls"
@@ -179,11 +192,6 @@ class MOTIONBRIDGE_OT_match_controls(OnControlRig, BlenderOperator):
     first: IntProperty(name="First Frame", default=0)
     last: IntProperty(name="Last Frame", default=0)
 
-    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
-        """Ask for the frames, those of the scene at first."""
-        self.first, self.last = _frames_of(context.scene)
-        return context.window_manager.invoke_props_dialog(self)
-
     def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
         """Of the selected controls' limbs, or of all."""
         rig = active_rig(context)
@@ -194,7 +202,7 @@ class MOTIONBRIDGE_OT_match_controls(OnControlRig, BlenderOperator):
         return Outcome(said("Limbs switched: {}").format(limbs), done=limbs > 0)
 
 
-class MOTIONBRIDGE_OT_hold_bone(OnControlRig, BlenderOperator):
+class MOTIONBRIDGE_OT_hold_bone(OnFrames, BlenderOperator):
     """Let the selected boxes follow a bone on a range of frames, such as a hand on a weapon, without a jump"""
 
     bl_idname = "motionbridge.hold_bone"
@@ -204,11 +212,6 @@ class MOTIONBRIDGE_OT_hold_bone(OnControlRig, BlenderOperator):
     bone: StringProperty(name="Bone", description="Bone to follow; if empty, the boxes follow none on these frames")
     first: IntProperty(name="First Frame", default=0)
     last: IntProperty(name="Last Frame", default=0)
-
-    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
-        """Ask for the bone and the frames, those of the scene at first."""
-        self.first, self.last = _frames_of(context.scene)
-        return context.window_manager.invoke_props_dialog(self)
 
     def draw(self, context: bpy.types.Context) -> None:
         """A list of the bones of the game, and the frames."""
@@ -227,12 +230,6 @@ class MOTIONBRIDGE_OT_hold_bone(OnControlRig, BlenderOperator):
         if self.bone:
             return Outcome(said("Boxes that follow {}: {}").format(self.bone, held), done=held > 0)
         return Outcome(said("Boxes that follow no bone: {}").format(held), done=held > 0)
-
-
-def _frames_of(scene: Any) -> tuple[int, int]:
-    if scene.use_preview_range:
-        return scene.frame_preview_start, scene.frame_preview_end
-    return scene.frame_current, scene.frame_end
 
 
 def _selected_goals(context: bpy.types.Context, rig: Any) -> list[str]:
