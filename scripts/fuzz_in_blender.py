@@ -35,7 +35,7 @@ if __name__ == "__main__":
 import fuzz
 import numpy as np
 from fuzzing.blender_targets import BLENDER_TARGETS, BlenderTarget
-from fuzzing.law import ANNOUNCED, Broken, floats_of
+from fuzzing.law import Broken, announces, floats_of
 from fuzzing.targets import TARGETS
 
 from addon.blender import compat
@@ -168,7 +168,7 @@ def _check_scene(before: dict[str, Any]) -> None:
     report = str(bpy.context.window_manager.motionbridge_report)
     if "the import failed" in report:
         raise Broken(report)
-    if any(words in report.lower() for words in ANNOUNCED):
+    if announces(report):
         return
     wrong = next(_not_finite(before), None)
     if wrong is not None:

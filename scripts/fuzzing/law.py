@@ -122,11 +122,15 @@ def _judge_decoding(known: Format, document: Any, data: bytes, report: Report) -
     return outcome
 
 
+def announces(said: str) -> bool:
+    """Whether warnings tell of NaN or infinite values."""
+    return any(words in said.lower() for words in ANNOUNCED)
+
+
 def _announced(document: Any, report: Report) -> None:
     """NaN and infinite values of a document must have been warned about."""
     place = next((place for place, array in floats_of(document) if not np.isfinite(array).all()), None)
-    said = "\n".join(report.warnings).lower()
-    if place is not None and not any(words in said for words in ANNOUNCED):
+    if place is not None and not announces("\n".join(report.warnings)):
         raise Broken(f"a NaN or infinite value of {place} that no warning announces")
 
 

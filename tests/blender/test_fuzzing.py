@@ -3,6 +3,7 @@
 import fuzz
 import fuzz_in_blender
 import pytest
+from fuzzing import law
 from fuzzing.blender_targets import BLENDER_TARGETS, SAVED, BlenderTarget
 from fuzzing.targets import TARGETS
 
@@ -51,7 +52,7 @@ def test_what_the_law_forbids_is_found(samples, tmp_path, monkeypatch):
     data = bytearray((samples / "level/level.hom").read_bytes())
     data[20:24] = b"\0\0\xc0\x7f"
     with monkeypatch.context() as patched:
-        patched.setattr(fuzz_in_blender, "ANNOUNCED", ("never said",))
+        patched.setattr(law, "ANNOUNCED", ("never said",))
         finding = fuzz_in_blender.run_case(BLENDER_TARGETS["hom"], "x.hom", bytes(data), tmp_path / "case", "seed")[1]
         assert "that the report does not announce" in finding
 
