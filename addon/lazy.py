@@ -66,7 +66,10 @@ MODULES: dict[str, tuple[str, ...]] = {
         "textures",
     ),
     "games.xray": ("game_tree",),
-    "games.xray.bones": ("file", "order"),
+    "games.xray.bones": (
+        "file",
+        "order",
+    ),
     "games.xray.hud": (
         "attach",
         "attachments",
@@ -78,17 +81,12 @@ MODULES: dict[str, tuple[str, ...]] = {
         "sections",
     ),
     "games.xray.levels": (
-        "ai_links",
-        "details_edit",
-        "details_exporting",
-        "details_scatter",
-        "edit",
-        "exporting",
+        "details",
+        "file",
         "folder",
-        "importing",
+        "geometry",
+        "marks",
         "materials",
-        "models",
-        "named",
     ),
     "games.xray.models": (
         "editor_exporting",

@@ -37,9 +37,8 @@ from addon.games.arma.animation_import import AnimationImportOptions, import_ani
 from addon.games.descent3 import model, model_export
 from addon.games.descent3.hierarchy import Chosen
 from addon.games.xray.hud import scene as hud_scene
-from addon.games.xray.levels import exporting as level_exporting
 from addon.games.xray.levels import folder as level_folder
-from addon.games.xray.levels import importing as level_importing
+from addon.games.xray.levels import geometry as level_geometry
 from addon.games.xray.models import editor_exporting, editor_importing
 from addon.games.xray.models.importing import import_model
 from addon.games.xray.motions import exporting as motion_exporting
@@ -193,11 +192,11 @@ def _raise_vertices(mesh: Any) -> None:
 
 
 def _load_level(path: str, _onto: Any) -> Any:
-    return level_importing.import_file(bpy.context, path, LevelImportOptions(), Report()).holder
+    return level_geometry.import_file(bpy.context, path, LevelImportOptions(), Report()).holder
 
 
 def _save_level(holder: Any, path: str, new: bool) -> None:
-    level_exporting.export_file(bpy.context, holder, Path(path), LevelExportOptions(anew=new), Report())
+    level_geometry.export_file(bpy.context, holder, Path(path), LevelExportOptions(anew=new), Report())
 
 
 def _edit_collision(holder: Any) -> None:

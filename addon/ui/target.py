@@ -10,7 +10,7 @@ from ..blender import bone_display
 from ..blender.control_links import is_control_rig, moved_by
 from ..core import text as texts
 from ..core.errors import WriteError
-from ..games.xray.levels import details_exporting as level_details_export
+from ..games.xray.levels import details as level_details
 from ..games.xray.levels.properties import DRAWN_KINDS, holder_of
 
 
@@ -209,7 +209,7 @@ def level_holder_to_export(context: Any, collection: str, *, whole: bool) -> Any
         model
         for shown in held
         if shown.motionbridge_level.kind == "DETAILS"
-        for model in level_details_export.models_of(shown)
+        for model in level_details.models_of(shown)
     }
     found = list(dict.fromkeys(holder_of(shown) for shown in held if shown not in models))
     if whole and not found:

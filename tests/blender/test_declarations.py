@@ -6,7 +6,7 @@ from addon.formats.descent3.oof.model import NEW
 from addon.formats.xray import occluders
 from addon.formats.xray.omf import document
 from addon.games.descent3.model_properties import DescentPartProperties, DescentPointProperties
-from addon.games.xray.levels import edit as level_edit
+from addon.games.xray.levels import geometry as level_geometry
 from addon.games.xray.motions import properties as motion_properties
 from addon.games.xray.options import Split
 from addon.ui.xray import levels
@@ -25,7 +25,7 @@ def test_the_import_of_levels_offers_what_its_options_know():
 
 
 def test_kinds_of_new_level_meshes_have_defaults():
-    assert {item[0] for item in levels.NEW_KINDS} == set(level_edit.DEFAULTS)
+    assert {item[0] for item in levels.NEW_KINDS} == set(level_geometry.DEFAULTS)
 
 
 def test_parts_and_points_that_are_in_no_file_have_the_files_number_for_it():

@@ -9,16 +9,9 @@ import pytest
 from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
 from addon.formats.xray import details, dm
-from addon.games.xray.levels import (
-    details_edit as level_details_edit,
-)
-from addon.games.xray.levels import (
-    exporting as level_export,
-)
-from addon.games.xray.levels import (
-    importing as level,
-)
-from addon.games.xray.levels.details_exporting import models_of
+from addon.games.xray.levels import details as level_details
+from addon.games.xray.levels import geometry as level_geometry
+from addon.games.xray.levels.details import models_of
 from addon.games.xray.options import LevelExportOptions, LevelImportOptions
 from tests.formats.xray.level_bytes import chunk, words
 from tests.formats.xray.test_details import GRASS, OLD, SLOTS, SMALL, WORD
@@ -33,13 +26,13 @@ SLOT = np.dtype([("word", "<u8"), ("density", "<u2", 4)])
 
 def imported(path, **options):
     report = Report()
-    made = level.import_file(bpy.context, path, LevelImportOptions(**options), report)
+    made = level_geometry.import_file(bpy.context, path, LevelImportOptions(**options), report)
     return made.holder, report
 
 
 def planned(ground, **options):
     report = Report()
-    return level_export.plan_export(bpy.context, ground, LevelExportOptions(**options), report), report
+    return level_geometry.plan_export(bpy.context, ground, LevelExportOptions(**options), report), report
 
 
 def written(tmp_path, data, name="level.details"):
@@ -94,7 +87,7 @@ def test_what_nobody_touched_leaves_byte_for_byte_through_a_saved_scene(path, tm
     bpy.ops.wm.save_as_mainfile(filepath=saved)
     bpy.ops.wm.open_mainfile(filepath=saved)
     target = tmp_path / path.name
-    level_export.export_file(bpy.context, bpy.data.objects[name], target, LevelExportOptions(), Report())
+    level_geometry.export_file(bpy.context, bpy.data.objects[name], target, LevelExportOptions(), Report())
     assert target.read_bytes() == path.read_bytes()
 
 
@@ -213,10 +206,10 @@ def test_moving_the_object_up_raises_everything_and_moving_it_aside_is_said(tmp_
 
 def test_values_of_selected_slots_from_one_call(tmp_path):
     ground, _ = imported(written(tmp_path, SMALL))
-    given = level_details_edit.SlotValues(
+    given = level_details.SlotValues(
         plants={1: (0, (0, 1 / 15, 2 / 15, 1))}, ground=1.0, height=0.5, sun=1, sky=0, colour=(0, 1, 0)
     )
-    changed = level_details_edit.set_slots(ground, selected(ground, 1), given)
+    changed = level_details.set_slots(ground, selected(ground, 1), given)
     assert changed.tolist() == [False, True]
     _, rows = slots_of(planned(ground)[0].data)
     assert rows[0].tobytes() == SLOTS[:16]
@@ -227,8 +220,8 @@ def test_values_of_selected_slots_from_one_call(tmp_path):
 
 def test_a_model_that_is_taken_from_a_slot_takes_its_densities(tmp_path):
     ground, _ = imported(written(tmp_path, SMALL))
-    given = level_details_edit.SlotValues(plants={0: (details.EMPTY, (1, 1, 1, 1))})
-    level_details_edit.set_slots(ground, selected(ground, 0), given)
+    given = level_details.SlotValues(plants={0: (details.EMPTY, (1, 1, 1, 1))})
+    level_details.set_slots(ground, selected(ground, 0), given)
     _, rows = slots_of(planned(ground)[0].data)
     assert rows["density"][0].tolist() == [0, 0, 0xFFFF, 0x000F]
 
@@ -259,7 +252,7 @@ def test_two_faces_in_one_slot_are_refused_and_found(tmp_path):
         ground.data.vertices[vertex].co.x -= 2
     with pytest.raises(WriteError, match="in the slot of another face"):
         planned(ground)
-    found = level_export.find_problems(bpy.context, ground, Report())
+    found = level_geometry.find_problems(bpy.context, ground, Report())
     assert [one.faces.tolist() for one in found if one.problem.fatal] == [[0, 1]]
 
 
@@ -268,7 +261,7 @@ def test_numbers_the_file_cannot_hold_are_refused_and_found(tmp_path):
     set_face(ground, "model_3", 1, 63)
     with pytest.raises(WriteError, match="has a model_3 the file cannot store"):
         planned(ground)
-    found = level_export.find_problems(bpy.context, ground, Report())
+    found = level_geometry.find_problems(bpy.context, ground, Report())
     assert [one.faces.tolist() for one in found if one.problem.fatal] == [[1]]
 
 
@@ -299,7 +292,7 @@ def test_an_edited_model_changes_alone(path):
 def test_a_removed_model_closes_the_gap_and_its_places_are_empty(path):
     ground, _ = imported(path)
     before = np.stack([face_values(ground, f"model_{place}") for place in range(4)], axis=1)
-    places = level_details_edit.remove_model(ground, models_of(ground)[5])
+    places = level_details.remove_model(ground, models_of(ground)[5])
     assert places == (before == 5).sum() > 0
     plan, _ = planned(ground)
     old = models_in(path.read_bytes())
@@ -318,7 +311,7 @@ def test_a_model_that_is_just_deleted_leaves_slots_that_are_refused_and_found(pa
     bpy.data.objects.remove(models_of(ground)[5])
     with pytest.raises(WriteError, match=r"that is missing \(5\)"):
         planned(ground)
-    found = [one for one in level_export.find_problems(bpy.context, ground, Report()) if one.problem.fatal]
+    found = [one for one in level_geometry.find_problems(bpy.context, ground, Report()) if one.problem.fatal]
     places = np.unique(np.concatenate([one.faces for one in found]))
     numbers = np.stack([face_values(ground, f"model_{place}") for place in range(4)], axis=1)
     np.testing.assert_array_equal(places, np.flatnonzero((numbers == 5).any(axis=1)))
@@ -334,7 +327,7 @@ def tuft(name="tuft"):
 
 def test_added_copied_and_replaced_models(tmp_path):
     ground, _ = imported(written(tmp_path, SMALL))
-    assert level_details_edit.add_models(ground, [ground, tuft()]) == 1
+    assert level_details.add_models(ground, [ground, tuft()]) == 1
     assert len(models_in(planned(ground)[0].data)) == 2
     first = models_of(ground)[0]
     copy = first.copy()
@@ -343,16 +336,16 @@ def test_added_copied_and_replaced_models(tmp_path):
     assert [len(model) for model in models_in(data)] == [len(GRASS), len(models_in(data)[1]), len(GRASS)]
     assert slots_of(data)[1].tobytes() == SLOTS
     other = tuft("other")
-    level_details_edit.replace_model(ground, first, other)
+    level_details.replace_model(ground, first, other)
     data = planned(ground)[0].data
     assert other.name == "detail_00"
     assert len(models_in(data)) == 3
     assert models_in(data)[2] == GRASS
     assert slots_of(data)[1].tobytes() == SLOTS
     with pytest.raises(WriteError, match="no mesh is selected"):
-        level_details_edit.add_models(ground, [ground, other])
+        level_details.add_models(ground, [ground, other])
     with pytest.raises(WriteError, match="the game supports 63"):
-        level_details_edit.add_models(ground, [tuft() for _ in range(61)])
+        level_details.add_models(ground, [tuft() for _ in range(61)])
 
 
 def test_where_a_model_stands_does_not_count(tmp_path):
@@ -372,9 +365,9 @@ def test_a_grid_drawn_from_nothing_becomes_a_file():
     ground.scale = (3, 2, 1)
     ground.location = (13, -4, 0.6)
     bpy.ops.motionbridge.level_begin(kind="DETAILS")
-    level_details_edit.add_models(ground, [tuft()])
-    given = level_details_edit.SlotValues(plants={0: (0, (1, 1, 0, 0))}, height=2.0)
-    level_details_edit.set_slots(ground, selected(ground, 0, 1), given)
+    level_details.add_models(ground, [tuft()])
+    given = level_details.SlotValues(plants={0: (0, (1, 1, 0, 0))}, height=2.0)
+    level_details.set_slots(ground, selected(ground, 0, 1), given)
     before = snapshot()
     plan, _ = planned(ground)
     assert differences(before, snapshot()) == []
@@ -550,7 +543,7 @@ def test_offsets_of_two_billion_and_numbers_that_are_none_leave_as_they_came(tmp
 def test_missing_models_are_said_and_the_file_still_leaves(tmp_path):
     ground, report = imported(written(tmp_path, SMALL))
     assert any("models that are not in the file: 5, 62" in line for line in report.warnings)
-    found = level_export.find_problems(bpy.context, ground, Report())
+    found = level_geometry.find_problems(bpy.context, ground, Report())
     assert [one.faces.tolist() for one in found] == [[0], [0]]
     assert not any(one.problem.fatal for one in found)
 

@@ -8,8 +8,8 @@ import pytest
 from mathutils import Vector
 
 from addon.core.report import Report
-from addon.games.xray.levels import exporting, layer_checks
 from addon.games.xray.levels import folder as level_folder
+from addon.games.xray.levels import geometry, layer_checks
 from addon.games.xray.options import LevelFolderOptions
 from tests.blender.test_level_visuals import column
 from tests.scene import differences, snapshot
@@ -27,7 +27,7 @@ def found():
     """Sentence -> objects."""
     (holder,) = {one.motionbridge_level.level_file for one in bpy.context.scene.objects} - {None}
     result = {}
-    for one in exporting.find_problems(bpy.context, holder, Report()):
+    for one in geometry.find_problems(bpy.context, holder, Report()):
         result.setdefault(one.problem.kind or one.problem.sentence, []).append(one)
     return result
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from addon.core.errors import WriteError
-from addon.games.xray.levels import edit as level_edit
-from addon.games.xray.levels import importing as level
+from addon.games.xray.levels import geometry as level_geometry
 from tests.blender.test_levels import (
     FACE,
     SQUARE,
@@ -47,14 +46,14 @@ def named_parts(made):
 
 
 def test_parts_hold_what_is_theirs_and_are_named_after_it(two_sectors):
-    parts = named_parts(imported(two_sectors, split=level.Split.SECTOR)[0])
+    parts = named_parts(imported(two_sectors, split=level_geometry.Split.SECTOR)[0])
     assert {name: len(part.data.polygons) for name, part in parts.items()} == {"0": 2, "1": 2}
     assert face_values(parts["1"], "sector", np.int32).tolist() == [1, 1]
     assert face_values(parts["1"], "material", np.int32).tolist() == [1, 0]
 
 
 def test_a_vertex_moved_in_one_part_parts_from_its_copies(two_sectors):
-    made, _ = imported(two_sectors, split=level.Split.SECTOR)
+    made, _ = imported(two_sectors, split=level_geometry.Split.SECTOR)
     part = named_parts(made)["1"]
     moved = next(vertex for vertex in part.data.vertices if tuple(vertex.co) == (0, 1, 0))  # only of face 1
     moved.co.z = 5
@@ -73,7 +72,7 @@ def test_a_vertex_moved_in_one_part_parts_from_its_copies(two_sectors):
 
 
 def test_a_part_that_is_deleted_takes_its_faces_along_and_no_others(two_sectors):
-    made, _ = imported(two_sectors, split=level.Split.SECTOR)
+    made, _ = imported(two_sectors, split=level_geometry.Split.SECTOR)
     bpy.data.objects.remove(named_parts(made)["0"])
     points, faces = read_cform(planned(made.holder)[0].data)
     old, before = read_cform(two_sectors.read_bytes())
@@ -83,7 +82,7 @@ def test_a_part_that_is_deleted_takes_its_faces_along_and_no_others(two_sectors)
 
 
 def test_all_parts_deleted_is_refused(two_sectors):
-    made, _ = imported(two_sectors, split=level.Split.MATERIAL)
+    made, _ = imported(two_sectors, split=level_geometry.Split.MATERIAL)
     for part in made.meshes:
         bpy.data.objects.remove(part)
     with pytest.raises(WriteError, match="has no meshes"):
@@ -259,7 +258,7 @@ def test_attributes_that_are_there_keep_their_values():
     shown = drawn("wall", SQUARE, [(0, 1, 2), (0, 2, 3)], "NONE")
     made = shown.data.attributes.new("two_sided", "BOOLEAN", "FACE")
     made.data.foreach_set("value", [False, True])
-    level_edit.begin(bpy.context, shown, "HOM")
+    level_geometry.begin(bpy.context, shown, "HOM")
     assert face_values(shown, "two_sided", np.bool_).tolist() == [False, True]
     plan, _ = planned(shown)
     assert [struct.unpack_from("<I", plan.data, 20 + 40 * face + 36)[0] for face in (0, 1)] == [0, 1]

@@ -13,9 +13,9 @@ from addon.core.report import Report
 from addon.formats.xray import level as levels
 from addon.formats.xray.level import mesh as visual_mesh
 from addon.formats.xray.level.document import Kind, VisualType
-from addon.games.xray.levels import exporting
 from addon.games.xray.levels import folder as level_folder
-from addon.games.xray.levels.named import named
+from addon.games.xray.levels import geometry
+from addon.games.xray.levels.file import named
 from addon.games.xray.options import LevelExportOptions, LevelFolderOptions
 from addon.ui.xray import levels as level_panels
 from tests.blender.test_save_back import dialog_of, drawn
@@ -40,7 +40,7 @@ def holder():
 
 def planned():
     report = Report()
-    plan = exporting.plan_export(bpy.context, holder(), LevelExportOptions(), report)
+    plan = geometry.plan_export(bpy.context, holder(), LevelExportOptions(), report)
     return plan, levels.read(plan.data, "level", Report()), report
 
 
@@ -574,7 +574,7 @@ def test_surfaces_that_were_deleted_are_said_and_stay(yard):
 def test_a_new_file_is_refused(yard):
     imported(yard)
     with pytest.raises(WriteError, match="without its compiler"):
-        exporting.plan_export(bpy.context, holder(), LevelExportOptions(anew=True), Report())
+        geometry.plan_export(bpy.context, holder(), LevelExportOptions(anew=True), Report())
 
 
 def test_a_kind_that_is_gone_takes_edits_back_that_were_saved(yard):

@@ -12,8 +12,8 @@ from addon.formats.xray.level import geometry
 from addon.formats.xray.level import mesh as visual_mesh
 from addon.formats.xray.level.document import Kind
 from addon.games.plan import OtherBase
-from addon.games.xray.levels import exporting
 from addon.games.xray.levels import folder as level_folder
+from addon.games.xray.levels import geometry as level_geometry
 from addon.games.xray.options import LevelFolderOptions
 from tests.blender.test_level_saving import FILES, copied
 from tests.blender.test_level_visuals import column
@@ -33,12 +33,12 @@ def saved(folder):
     before = {name: (folder / name).read_bytes() for name in FILES if (folder / name).is_file()}
     (holder,) = {one.motionbridge_level.level_file for one in bpy.context.scene.objects} - {None}
     report = Report()
-    plan = exporting.plan_save_back(bpy.context, holder, if_changed=OtherBase.REFUSE, report=report)
+    plan = level_geometry.plan_save_back(bpy.context, holder, if_changed=OtherBase.REFUSE, report=report)
     told = [line for part in plan.changes.parts for line in part.lines()]
     sentence = "; ".join(told) if len(told) == 1 and "vert" in told[0] else plan.sentence()
     if not plan.is_saved():
         plan.write()
-        exporting.settle(holder, plan)
+        level_geometry.settle(holder, plan)
     different = {}
     for name, data in before.items():
         now = (folder / name).read_bytes()

@@ -20,7 +20,7 @@ from addon.formats.xray import level as levels
 from addon.formats.xray import ps_static
 from addon.formats.xray.level.document import Kind
 from addon.games.xray.levels import folder as level_folder
-from addon.games.xray.levels import importing as level_importing
+from addon.games.xray.levels import geometry as level_geometry
 from addon.games.xray.levels import visuals
 from addon.games.xray.options import LevelFolderOptions
 from tests.real_files import corpus_files
@@ -465,7 +465,7 @@ def test_placed_objects_are_empties_with_their_names(samples, tmp_path):
 @pytest.mark.parametrize("path", corpus_files("level/*/level.ps_static"))
 def test_real_particles_stand_where_their_matrix_says(path):
     document = ps_static.read(path.read_bytes(), str(path), Report())
-    found = level_importing.read_file(path, LevelFolderOptions(), Report())
+    found = level_geometry.read_file(path, LevelFolderOptions(), Report())
     exchange = np.eye(4)[[0, 2, 1, 3]]
     for one, row in zip(found.meshes, document.after, strict=True):
         wanted = exchange @ row["transform"].T.astype(np.float64) @ exchange

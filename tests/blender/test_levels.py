@@ -8,8 +8,7 @@ import pytest
 
 from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
-from addon.games.xray.levels import exporting as level_export
-from addon.games.xray.levels import importing as level
+from addon.games.xray.levels import geometry as level_geometry
 from tests.real_files import corpus_files
 from tests.scene import differences, snapshot
 
@@ -19,12 +18,12 @@ ALL = [parameter for parameter in corpus_files("cform", "hom", "som", "dm") if "
 
 def imported(path, **options):
     report = Report()
-    return level.import_file(bpy.context, path, level.LevelImportOptions(**options), report), report
+    return level_geometry.import_file(bpy.context, path, level_geometry.LevelImportOptions(**options), report), report
 
 
 def planned(holder, **options):
     report = Report()
-    return level_export.plan_export(bpy.context, holder, level_export.LevelExportOptions(**options), report), report
+    return level_geometry.plan_export(bpy.context, holder, level_geometry.LevelExportOptions(**options), report), report
 
 
 def positions_of(shown):
@@ -67,7 +66,9 @@ def test_what_nobody_touched_leaves_byte_for_byte_through_a_saved_scene(path, tm
     bpy.ops.wm.save_as_mainfile(filepath=saved)
     bpy.ops.wm.open_mainfile(filepath=saved)
     target = tmp_path / path.name
-    level_export.export_file(bpy.context, bpy.data.objects[name], target, level_export.LevelExportOptions(), Report())
+    level_geometry.export_file(
+        bpy.context, bpy.data.objects[name], target, level_geometry.LevelExportOptions(), Report()
+    )
     assert target.read_bytes() == path.read_bytes()
 
 
@@ -77,7 +78,7 @@ def test_welded_soup_comes_back_in_its_order(path, weld):
     is_kept(path, weld=weld)
 
 
-@pytest.mark.parametrize("split", [level.Split.SECTOR, level.Split.MATERIAL])
+@pytest.mark.parametrize("split", [level_geometry.Split.SECTOR, level_geometry.Split.MATERIAL])
 @pytest.mark.parametrize("path", [parameter for parameter in ALL if str(parameter.id).startswith("cform")])
 def test_collision_in_parts_comes_back_as_one(path, split):
     is_kept(path, split=split)
@@ -181,7 +182,7 @@ SQUARE = [(0, 0, 0), (2, 0, 0), (2, 1, 0), (0, 1, 0)]
 
 
 @pytest.mark.parametrize("path", corpus_files("cform/tss_level.cform"))
-@pytest.mark.parametrize("split", [level.Split.WHOLE, level.Split.MATERIAL])
+@pytest.mark.parametrize("split", [level_geometry.Split.WHOLE, level_geometry.Split.MATERIAL])
 def test_another_material_of_a_face_is_the_only_byte_that_changes(path, split):
     made, _ = imported(path, split=split)
     shown = made.meshes[0]
@@ -320,7 +321,7 @@ def test_folded_faces_repeated_faces_and_no_numbers_survive(tmp_path):
     path = tmp_path / "level.cform"
     faces = [(0, 1, 2), (1, 1, 2), (0, 1, 2), (2, 1, 0), (0, 0, 0), (0, 1, 3)]
     path.write_bytes(cform_bytes([*TRIANGLE, (np.nan, 0, 0)], faces))
-    for split in (level.Split.WHOLE, level.Split.MATERIAL):
+    for split in (level_geometry.Split.WHOLE, level_geometry.Split.MATERIAL):
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         is_kept(path, split=split)
 
@@ -375,7 +376,9 @@ def test_a_mesh_without_faces_and_one_that_is_nothing_are_refused():
 def test_what_the_game_rejects_is_said_with_the_faces():
     shown = drawn("thin", [*SQUARE, (0, 0.0001, 0)], [(0, 1, 2), (0, 1, 4), (0, 1, 2)], "HOM")
     report = Report()
-    found = {one.problem.sentence: one.faces.tolist() for one in level_export.find_problems(bpy.context, shown, report)}
+    found = {
+        one.problem.sentence: one.faces.tolist() for one in level_geometry.find_problems(bpy.context, shown, report)
+    }
     assert found["1 of 3 faces has an area below 0.001 m²"] == [1]
     assert found["1 of 3 faces lies exactly on another face"] == [2]
     _, said = planned(shown)

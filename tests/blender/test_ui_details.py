@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from addon.formats.xray import details
-from addon.games.xray.levels import details_edit as level_details_edit
-from addon.games.xray.levels import edit as level_edit
-from addon.games.xray.levels.details_exporting import models_of
+from addon.games.xray.levels import details as level_details
+from addon.games.xray.levels import geometry as level_geometry
+from addon.games.xray.levels.details import models_of
 from tests.blender.test_details import BIG, face_values, models_in, planned, slots_of, tuft, written
 from tests.formats.xray.test_details import OLD, SLOTS, SMALL
 from tests.formats.xray.test_dm import SMALL as GRASS
@@ -21,7 +21,7 @@ def opened(tmp_path, data=SMALL):
 
 
 def select_faces(ground, *faces):
-    level_edit.select(ground, np.array(faces, np.int64), np.zeros(0, np.int64))
+    level_geometry.select(ground, np.array(faces, np.int64), np.zeros(0, np.int64))
 
 
 @pytest.mark.parametrize("path", BIG)
@@ -70,15 +70,15 @@ def test_slots_are_edited_by_selection_in_edit_mode(tmp_path):
 
 def test_the_dialog_begins_with_what_the_first_selected_slot_says(tmp_path):
     ground, _ = opened(tmp_path)
-    now = level_details_edit.first_slot(ground, np.array([True, True]), 2)
+    now = level_details.first_slot(ground, np.array([True, True]), 2)
     assert now.plants == {2: (0, [1, 1, 1, 1])}
     assert (now.ground, now.height) == (pytest.approx(0.2), pytest.approx(0.3))
     assert (now.sun, now.sky) == (pytest.approx(1 / 15), pytest.approx(2 / 15))
     assert now.colour == pytest.approx([3 / 15, 4 / 15, 5 / 15])
-    nothing = level_details_edit.SlotValues()
-    assert level_details_edit.first_slot(ground, np.zeros(2, np.bool_), 0) == nothing
+    nothing = level_details.SlotValues()
+    assert level_details.first_slot(ground, np.zeros(2, np.bool_), 0) == nothing
     old, _ = opened(tmp_path, OLD)
-    assert level_details_edit.first_slot(old, np.ones(1, np.bool_), 0).sun is None
+    assert level_details.first_slot(old, np.ones(1, np.bool_), 0).sun is None
 
 
 def test_what_is_missing_to_edit_is_said(tmp_path):

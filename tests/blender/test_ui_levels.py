@@ -7,7 +7,7 @@ import pytest
 from addon.blender import scope
 from addon.core.pausing import Stopped, Work
 from addon.core.report import Report
-from addon.games.xray.levels import exporting as level_export
+from addon.games.xray.levels import geometry as level_geometry
 from tests.blender.test_levels import SQUARE, drawn, face_values
 from tests.real_files import corpus_files
 from tests.scene import differences, snapshot
@@ -121,7 +121,7 @@ def test_a_check_that_is_stopped_leaves_the_mode_as_it_was(thin, mode):
 
     def check():
         with scope.leaving_edit_mode(bpy.context):
-            return level_export.find_problems(bpy.context, thin, Report())
+            return level_geometry.find_problems(bpy.context, thin, Report())
 
     work = Work(check)
     assert not work.advance(0.0)

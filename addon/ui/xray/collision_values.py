@@ -10,7 +10,7 @@ from ...blender import attributes, scope
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.xray import cform
-from ...games.xray.levels import edit as level_edit
+from ...games.xray.levels import geometry as level_geometry
 from ...games.xray.levels import materials as level_materials
 from ...games.xray.levels.properties import holder_of
 from ..bases import BlenderOperator
@@ -68,7 +68,7 @@ class FaceValues(Operation):
 
     def set_values(self, context: Any, values: dict[str, Any], names: dict[int, str] | None = None) -> Outcome:
         """Give the selected faces these values; ``names`` of game materials by number."""
-        counts = level_edit.set_values(context, context.active_object, kind_of(context), values, names)
+        counts = level_geometry.set_values(context, context.active_object, kind_of(context), values, names)
         if not counts.selected:
             raise WriteError("no face is selected", remedy="Select faces in edit mode")
         return Outcome(said("Changed faces: {} of {} selected").format(counts.changed, counts.selected))

@@ -10,10 +10,8 @@ from ...blender import scope
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.xray import details
-from ...games.xray.levels import details_edit as level_details_edit
-from ...games.xray.levels import details_exporting as level_details_export
-from ...games.xray.levels import details_scatter as level_details_scatter
-from ...games.xray.levels import edit as level_edit
+from ...games.xray.levels import details as level_details
+from ...games.xray.levels import geometry as level_geometry
 from ...games.xray.levels.properties import SHOWN_BY
 from ...games.xray.options import ScatterOptions
 from ..bases import CALL, BlenderList, BlenderOperator
@@ -41,7 +39,7 @@ def active_model(ground: Any) -> Any:
     if holder is None or not 0 <= number < len(holder.objects):
         return None
     chosen = holder.objects[number]
-    return chosen if chosen in level_details_export.models_of(ground) else None
+    return chosen if chosen in level_details.models_of(ground) else None
 
 
 class OfGround(Operation):
@@ -81,7 +79,7 @@ class MOTIONBRIDGE_OT_level_colours(Operation, BlenderOperator):
 
     def run(self, context: Any, _report: Report) -> Outcome:
         """Colour it."""
-        level_edit.refresh(context, context.active_object, "" if self.shown_by == "SAME" else self.shown_by)
+        level_geometry.refresh(context, context.active_object, "" if self.shown_by == "SAME" else self.shown_by)
         return Outcome(said("Updated the colours"))
 
 
@@ -122,8 +120,8 @@ class MOTIONBRIDGE_OT_details_slots(OfGround, BlenderOperator):
         """A dialog that begins with what the first selected slot says; the model is the one that was chosen."""
         ground = context.active_object
         with scope.object_mode(context):
-            selected = level_edit.selected_faces(ground.data)
-            now = level_details_edit.first_slot(ground, selected, int(self.place))
+            selected = level_geometry.selected_faces(ground.data)
+            now = level_details.first_slot(ground, selected, int(self.place))
         for name in ("ground", "height", "sun", "sky", "colour"):
             value = getattr(now, name)
             if value is not None:
@@ -159,15 +157,13 @@ class MOTIONBRIDGE_OT_details_slots(OfGround, BlenderOperator):
 
     def _model_name(self, context: bpy.types.Context) -> str:
         named = [
-            one
-            for one in level_details_export.models_of(context.active_object)
-            if one.motionbridge_level.number == self.model
+            one for one in level_details.models_of(context.active_object) if one.motionbridge_level.number == self.model
         ]
         return named[0].name if named else shown("none") if self.model < 0 else shown("no model with this index")
 
     def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
         """Set what is ticked."""
-        given = level_details_edit.SlotValues(
+        given = level_details.SlotValues(
             plants={int(self.place): (self.model, tuple(self.density))} if self.use_plant else {},
             ground=self.ground if self.use_ground else None,
             height=self.height if self.use_height else None,
@@ -175,9 +171,9 @@ class MOTIONBRIDGE_OT_details_slots(OfGround, BlenderOperator):
             sky=self.sky if self.use_light else None,
             colour=tuple(self.colour) if self.use_light else None,
         )
-        if given == level_details_edit.SlotValues():
+        if given == level_details.SlotValues():
             raise WriteError("no value is selected", remedy="Select at least one value to set")
-        counts = level_edit.set_slots(context, context.active_object, given)
+        counts = level_geometry.set_slots(context, context.active_object, given)
         if not counts.selected:
             raise WriteError("no face is selected", remedy="Select slots in edit mode")
         return Outcome(said("Changed slots: {} of {} selected").format(counts.changed, counts.selected))
@@ -193,7 +189,7 @@ class MOTIONBRIDGE_OT_details_add_models(OfGround, BlenderOperator):
         """Add them."""
         meshes = [one for one in context.selected_objects if one.type == "MESH"]
         ground = context.active_object
-        count = level_details_edit.add_models(ground, meshes)
+        count = level_details.add_models(ground, meshes)
         ground.motionbridge_level.active_model = len(ground.motionbridge_level.models.objects) - 1
         return Outcome(said("Added detail models: {}").format(count))
 
@@ -224,7 +220,7 @@ class MOTIONBRIDGE_OT_details_replace_model(OfModel, BlenderOperator):
                 f"{len(others) or 'no'} other meshes are selected",
                 remedy="Select the replacement mesh, then the ground with Shift",
             )
-        level_details_edit.replace_model(ground, model, others[0])
+        level_details.replace_model(ground, model, others[0])
         return Outcome(said("Replaced the model with {}").format(others[0].name))
 
 
@@ -239,7 +235,7 @@ class MOTIONBRIDGE_OT_details_remove_model(OfModel, BlenderOperator):
         ground, model = context.active_object, self.chosen(context)
         name = model.name
         with scope.object_mode(context):
-            places = level_details_edit.remove_model(ground, model)
+            places = level_details.remove_model(ground, model)
         return Outcome(said("Removed {}; entries removed from slots: {}").format(name, places))
 
 
@@ -257,8 +253,8 @@ class MOTIONBRIDGE_OT_details_select(OfModel, BlenderOperator):
         """Select them."""
         ground, model = context.active_object, self.chosen(context)
         with scope.object_mode(context):
-            faces = level_details_edit.slots_with(ground, model.motionbridge_level.number)
-            level_edit.select(ground, faces, faces[:0])
+            faces = level_details.slots_with(ground, model.motionbridge_level.number)
+            level_geometry.select(ground, faces, faces[:0])
         if len(faces):  # where a selection of faces is seen
             context.tool_settings.mesh_select_mode = (False, False, True)
             CALL.object.mode_set(mode="EDIT")
@@ -282,8 +278,8 @@ class MOTIONBRIDGE_OT_details_scatter(ScatterProperties, OfGround, BlenderOperat
         ground = context.active_object
         options = options_from(self, ScatterOptions)
         with scope.object_mode(context):
-            selected = level_edit.selected_faces(ground.data) if self.selected else None
-            count = level_details_scatter.scatter(context, ground, selected, options, report)
+            selected = level_geometry.selected_faces(ground.data) if self.selected else None
+            count = level_details.scatter(context, ground, selected, options, report)
         return Outcome(said("Plants: {} (preview)").format(count))
 
 
@@ -295,7 +291,7 @@ class MOTIONBRIDGE_OT_details_clear(OfGround, BlenderOperator):
 
     def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
         """Take them away."""
-        if not level_details_scatter.clear(context.active_object):
+        if not level_details.clear_scattered(context.active_object):
             return Outcome(said("No scattered models in the scene"), done=False)
         return Outcome(said("Removed the scattered models"))
 

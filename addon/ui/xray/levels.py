@@ -12,14 +12,12 @@ from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...games import plan as plans
 from ...games.xray import kinds
-from ...games.xray.levels import ai_links
-from ...games.xray.levels import edit as level_edit
-from ...games.xray.levels import exporting as level_export
+from ...games.xray.levels import details as level_details
+from ...games.xray.levels import file as level_file
 from ...games.xray.levels import folder as level_folder
-from ...games.xray.levels import importing as level
+from ...games.xray.levels import geometry as level_geometry
+from ...games.xray.levels import marks
 from ...games.xray.levels import materials as level_materials
-from ...games.xray.levels import models as level_models
-from ...games.xray.levels import named as level_named
 from ...games.xray.levels.properties import DRAWN_KINDS, KINDS, holder_of, meshes_of
 from ...games.xray.levels.properties import holder_of as level_of
 from ...games.xray.options import LevelExportOptions, LevelFolderOptions, LevelImportOptions
@@ -102,18 +100,18 @@ class IMPORT_SCENE_OT_xray_level_geometry(FileImport, LevelChoices, ImportHelper
 
     def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Import every file."""
-        paths = self.chosen_files(f"Choose at least one of {', '.join(level.SUFFIXES)}")
+        paths = self.chosen_files(f"Choose at least one of {', '.join(level_geometry.SUFFIXES)}")
         made: list[ImportedLevelFile] = []
         with scope.progress(context, len(paths)) as step:
 
             def one(path: str, found: Report) -> None:
-                made.append(level.import_file(context, path, self.level_options(context), found))
+                made.append(level_geometry.import_file(context, path, self.level_options(context), found))
                 if len(paths) > 1:  # of one alone the outcome says it
                     found.note(made[-1].counts, made[-1].name)
                 step(len(made))
 
             self.each_file(paths, one, report)
-        level_models.lay_out([one.holder for one in made if one.kind == "DM"])
+        level_details.lay_out_models([one.holder for one in made if one.kind == "DM"])
         scene.show_far(context, [shown for one in made for shown in one.objects], report)
         if len(made) == 1:
             return Outcome(f"{made[0].name}: {made[0].counts}")
@@ -188,21 +186,21 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
         """There is something of a level."""
         cls.poll_message_set("No level objects in the scene; set a mesh's kind in the X-Ray Level panel")
         told = (shown.motionbridge_level for shown in context.scene.objects)
-        there = any(one.kind in level_export.SUFFIXES or one.level_file is not None for one in told)
+        there = any(one.kind in level_geometry.SUFFIX_OF or one.level_file is not None for one in told)
         return there or is_collection_exporter(cls)
 
     def suggest(self, context: Any) -> None:
         """The file it came from."""
         holder = holder_of(context.view_layer.objects.active)
-        if holder is not None and holder.motionbridge_level.kind in level_export.SUFFIXES:
+        if holder is not None and holder.motionbridge_level.kind in level_geometry.SUFFIX_OF:
             came_from = holder.motionbridge_level.path
-            suffix = level_export.SUFFIXES[holder.motionbridge_level.kind]
+            suffix = level_geometry.SUFFIX_OF[holder.motionbridge_level.kind]
             name = bpy.path.clean_name(holder.name)
             self.filepath = bpy.path.abspath(came_from) if came_from else f"{name}{suffix}"
-            if suffix == level_export.SUFFIXES["LEVEL"]:  # which takes its time, and asks for nothing of the file
+            if suffix == level_geometry.SUFFIX_OF["LEVEL"]:  # which takes its time, and asks for nothing of the file
                 return
             options = LevelExportOptions(game_materials=known_materials(context, holder, Report()))
-            found = level_export.find_problems(context, holder, Report(), options)
+            found = level_geometry.find_problems(context, holder, Report(), options)
             self.findings = "\n".join(one.problem.sentence for one in found)
 
     def check(self, _context: bpy.types.Context) -> bool:
@@ -229,7 +227,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
         """Plan and write."""
         path = Path(self.named_file(kinds.LEVELS))
         holder = level_holder_to_export(context, self.collection, whole=not path.suffix)
-        suffix = level_export.SUFFIXES[holder.motionbridge_level.kind]
+        suffix = level_geometry.SUFFIX_OF[holder.motionbridge_level.kind]
         if not path.suffix:
             path = path.with_suffix(suffix)
         if path.suffix.lower() != suffix:
@@ -238,7 +236,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
             )
         materials = known_materials(context, holder, report)
         options = options_from(self, LevelExportOptions, game_materials=materials, backup=self.backup)
-        plan = level_export.export_file(context, holder, path, options, report)
+        plan = level_geometry.export_file(context, holder, path, options, report)
         return Outcome(f"{path.name}: {plan.sentence()}")
 
 
@@ -269,7 +267,7 @@ class MOTIONBRIDGE_OT_level_begin(Operation, BlenderOperator):
 
     def run(self, context: Any, _report: Report) -> Outcome:
         """Add the attributes."""
-        level_edit.begin(context, context.active_object, self.kind)
+        level_geometry.begin(context, context.active_object, self.kind)
         return Outcome(said("{} can now be exported for a level").format(context.active_object.name))
 
 
@@ -320,20 +318,20 @@ class MOTIONBRIDGE_OT_level_check(StartsAtOnce, Check, BlenderOperator):
         """The active object is of a file that can be exported, or an AI map."""
         cls.poll_message_set("The active object is not part of a level")
         holder = holder_of(context.active_object)
-        return holder is not None and holder.motionbridge_level.kind in level_export.CHECKED
+        return holder is not None and holder.motionbridge_level.kind in level_geometry.CHECKED
 
     def find(self, context: Any, report: Report) -> tuple[Any, list[Any]]:
         """Of the file that the active object is of."""
         holder = holder_of(context.view_layer.objects.active)
         options = LevelExportOptions(game_materials=known_materials(context, holder, report))
-        return holder, level_export.find_problems(context, holder, report, options)
+        return holder, level_geometry.find_problems(context, holder, report, options)
 
     def selectable(self, context: Any, found: Sequence[Any], report: Report) -> list[Any]:
         """Of objects that are in the view layer; others are named."""
         there = set(scope.objects_of(context.view_layer))
         hidden = [one.shown for one in found if one.shown not in there]
         if hidden:
-            report.note(f"include the collections of {level_named.named(hidden)} to select what was found there")
+            report.note(f"include the collections of {level_file.named(hidden)} to select what was found there")
         return [one for one in super().selectable(context, found, report) if one.shown in there]
 
 
@@ -354,9 +352,9 @@ class MOTIONBRIDGE_OT_level_ai_links(Operation, BlenderOperator):
     def run(self, context: Any, _report: Report) -> Outcome:
         """Make them, or delete them where there are some."""
         with scope.leaving_edit_mode(context):
-            if ai_links.hide(context.active_object):
+            if marks.hide_links(context.active_object):
                 return Outcome(said("Links are hidden"))
-            both, one_way = ai_links.show(context.active_object)
+            both, one_way = marks.show_links(context.active_object)
         return Outcome(said("Links in both directions: {}, one-way links: {}").format(both, one_way))
 
 
@@ -407,14 +405,14 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
         layout, kind = self.layout, holder.motionbridge_level.kind
         if kind == "AI":
             layout.operator("motionbridge.level_ai_links", icon="MESH_GRID")
-        if kind in level_export.CHECKED:
+        if kind in level_geometry.CHECKED:
             layout.operator("motionbridge.level_check", icon="VIEWZOOM")
             draw_last_check(layout, holder)
-        if kind in level_export.SUFFIXES:
+        if kind in level_geometry.SUFFIX_OF:
             column = layout.column(align=True)
             column.operator("motionbridge.level_save_back", icon="FILE_TICK")
             column.operator("export_scene.xray_level_geometry", text="Export", icon="EXPORT")
-        if kind in level_export.CHECKED:
+        if kind in level_geometry.CHECKED:
             layout.operator("motionbridge.report", icon="TEXT")
 
     def _draw_legend(self, meshes: list[Any]) -> None:
@@ -465,7 +463,7 @@ class MOTIONBRIDGE_OT_level_save_back(SaveBackOntoImported, BlenderOperator):
         """The active object is of a level's file."""
         holder = level_of(context.view_layer.objects.active)
         cls.poll_message_set("The active object was not imported from a level file")
-        if holder is None or holder.motionbridge_level.kind not in level_export.SUFFIXES:
+        if holder is None or holder.motionbridge_level.kind not in level_geometry.SUFFIX_OF:
             return False
         return bool(holder.motionbridge_level.path)
 
@@ -477,7 +475,7 @@ class MOTIONBRIDGE_OT_level_save_back(SaveBackOntoImported, BlenderOperator):
         """The file."""
         holder = level_of(context.view_layer.objects.active)
         if_changed = plans.OtherBase[self.if_changed]
-        return level_export.plan_save_back(context, holder, if_changed=if_changed, report=report)
+        return level_geometry.plan_save_back(context, holder, if_changed=if_changed, report=report)
 
     def details(self, plan: "FilePlan") -> list[str]:
         """The objects that are different, and in what."""
@@ -490,7 +488,7 @@ class MOTIONBRIDGE_OT_level_save_back(SaveBackOntoImported, BlenderOperator):
 
     def settle(self, context: Any, plan: Any) -> None:
         """The files on disk are known."""
-        level_export.settle(level_of(context.view_layer.objects.active), plan)
+        level_geometry.settle(level_of(context.view_layer.objects.active), plan)
 
 
 CLASSES = (

@@ -1,11 +1,14 @@
-"""`.details` into Blender: the ground as a square for each slot, and the detail models beside it.
+"""`.details`: the ground as a square for each slot, and the detail models that grow on it; detail models of a `.dm`.
 
-The faces' attributes are what the slots say, and what is exported; materials only show one of them at a time.
+The faces' attributes are what the slots say, and what is exported; materials only show one of them at a time. Where the
+object of a detail model stands says nothing: its origin is the point that stands in the ground. What of the preview is
+exact: `formats.xray.details.scatter`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,17 +17,60 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ....blender import attributes, tiles
-from ....core import text
-from ....core.model import FILE_FACE, Domain
+from ....blender import attributes, instances, scope, tiles
+from ....blender import mesh as meshes
+from ....blender.mesh import positions_of
+from ....blender.properties import keep, kept
+from ....core import problems, text
+from ....core.changes import Changes
+from ....core.errors import WriteError
+from ....core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Mesh
+from ....core.problems import Problem
 from ....core.report import Report
 from ....core.scratch import scratch
-from ....formats.xray import details
-from ..game_tree import tree_of
-from ..options import LevelImportOptions
+from ....core.text import counted_plural
+from ....formats.xray import details, dm
+from ....formats.xray.details import Details
+from ....formats.xray.dm import Dm
+from ..game_tree import GameTree, tree_of
+from ..options import LevelExportOptions, LevelImportOptions, ScatterOptions
 from . import materials as level_materials
-from . import models as level_models
-from .file import ImportedLevelFile
+from .file import ImportedLevelFile, Plan, encode_detail_model, gather, report_problems
+
+LEAST_STEP = 1.0
+"""Metres between the origins of models that are laid out, at least."""
+
+
+def build_model(document: Dm, tree: GameTree, report: Report, *, textures: bool = True, name: str = "") -> Any:
+    """The object of a model, linked nowhere yet, which remembers its bytes. ``name``, else the file's.
+
+    Textures, if they are wanted, are looked for in ``tree``, which remembers the folders it has seen.
+    """
+    mesh = dm.decode(document, report, name)
+    mesh.attributes[FILE_VERTEX] = Attribute(Domain.VERTEX, np.arange(len(mesh.positions), dtype=np.int32))
+    materials = [level_materials.textured(one, tree, textures, report) for one in mesh.materials]
+    shown = meshes.build(mesh, materials, report, flat=True)
+    properties, said = shown.motionbridge_level, document.properties
+    properties.waving, properties.min_scale, properties.max_scale = said.waving, said.min_scale, said.max_scale
+    properties.kind = "DM"
+    shown.color = level_materials.DETAIL_MODEL
+    keep(properties, "document", dm.write(document))
+    return shown
+
+
+def lay_out_models(models: Iterable[Any], start: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> None:
+    """Put models side by side along x, none over another, the first one's origin at ``start``."""
+    edge = None
+    for shown in models:
+        positions = positions_of(shown.data)[:, 0].astype(np.float64)
+        positions = positions[np.isfinite(positions)]
+        low, high = (min(positions.min(), 0.0), max(positions.max(), 0.0)) if len(positions) else (0.0, 0.0)
+        place = 0.0 if edge is None else edge + max(LEAST_STEP / 2 - low, LEAST_STEP)
+        shown.location = (start[0] + place, start[1], start[2])
+        edge = place + max(high, 0.0)
+
+
+# The ground -----------------------------------------------------------------------------------------------------------
 
 MODELS = "Models"
 SOME = 4096
@@ -63,7 +109,7 @@ def read(data: bytes, path: Path, options: LevelImportOptions, report: Report) -
     _hide(shown, np.flatnonzero(details.is_off_ground(document, densest)))
     del densest
     models = _build_models(document, path, options, report)
-    level_models.lay_out(models.objects, place)
+    lay_out_models(models.objects, place)
     shown.motionbridge_level.models = models
     width, depth = document.header.size
     counts = f"{width} x {depth} slots, {planted} with models, {text.counted(len(document.models), 'model')}"
@@ -105,7 +151,7 @@ def _build_models(document: details.Details, path: Path, options: LevelImportOpt
     for number in sorted(document.models):
         model = document.models[number]
         name = f"detail_{number:02}"
-        shown = level_models.build(model, tree, report, textures=options.textures, name=name)
+        shown = build_model(model, tree, report, textures=options.textures, name=name)
         shown.motionbridge_level.number = number
         holder.objects.link(shown)
     return holder
@@ -155,3 +201,409 @@ def _densest_of(document: details.Details) -> NDArray[np.int16]:
     """The same of a file, a part at a time: all that slots say is larger than the file."""
     found = [_densest(partial(details.column, part))[0] for part in details.parts(document)]
     return np.concatenate([np.zeros(0, np.int16), *found])
+
+
+# Export ---------------------------------------------------------------------------------------------------------------
+
+
+def gather_ground(shown: bpy.types.Object) -> Mesh:
+    """A point for each face: its middle, at the height of its lowest corner; attributes of faces as the point's."""
+    middles, heights, values = tiles.gather(shown, WANTED, COLOURS)
+    positions = np.concatenate([middles, heights[:, :1]], axis=1).astype(np.float32)
+    points = Mesh(shown.name, positions, np.zeros((0, 3), np.int32))
+    points.attributes = {name: Attribute(Domain.VERTEX, column) for name, column in values.items()}
+    return points
+
+
+def models_of(ground: Any) -> list[Any]:
+    """The objects of a ground's detail models, by their numbers, those without one behind them by name.
+
+    Of several with one number (copies) the first by name keeps it.
+    """
+    holder = ground.motionbridge_level.models
+    found = [] if holder is None else [shown for shown in holder.all_objects if _is_model(shown)]
+    taken: set[int] = set()
+    numbered: list[Any] = []
+    others: list[Any] = []
+    for shown in sorted(found, key=_order):
+        number = shown.motionbridge_level.number
+        (others if number < 0 or number in taken else numbered).append(shown)
+        taken.add(number)
+    return [*numbered, *sorted(others, key=_name)]
+
+
+def _is_model(shown: Any) -> bool:
+    return shown.type == "MESH" and shown.motionbridge_level.kind == "DM"
+
+
+def _order(shown: Any) -> tuple[int, str]:
+    return shown.motionbridge_level.number, shown.name
+
+
+def _name(shown: bpy.types.Object) -> str:
+    return str(shown.name)
+
+
+def numbers_of(models: list[Any]) -> list[int]:
+    """What slots call these models now, -1 where none can: new ones and copies."""
+    numbers: list[int] = []
+    for shown in models:
+        number = shown.motionbridge_level.number
+        numbers.append(-1 if number in numbers else number)
+    return numbers
+
+
+@dataclass(frozen=True)
+class _Models:
+    """``documents`` by their new numbers, ``old`` what slots call each; ``gone`` numbers of the base without one.
+
+    ``faces`` of all of them.
+    """
+
+    documents: dict[int, Dm]
+    old: list[int]
+    gone: set[int]
+    changes: Changes
+
+
+def _gather_models(context: bpy.types.Context, ground: Any, base: Details | None, report: Report) -> _Models | None:
+    """None where there is no collection of models: then they are the base's."""
+    if ground.motionbridge_level.models is None and base is not None:
+        return None
+    shown = models_of(ground)
+    changes = Changes()
+    documents = []
+    for one in shown:
+        mesh = gather(context, one, "DM", LevelExportOptions(), report).mesh
+        plan = encode_detail_model(one, mesh, kept(one.motionbridge_level, "document"))
+        changes.include(plan.changes, one.name)
+        if plan.changes:
+            report_problems(dm.find_problems(mesh), one.name, report)
+        documents.append(dm.read(plan.data, "", Report()))
+    old = numbers_of(shown)
+    known = set() if base is None else set(base.models)
+    # A file whose numbers have gaps keeps them while its models are the same ones.
+    numbers = old if set(old) == known and len(old) == len(known) else list(range(len(old)))
+    return _Models(dict(zip(numbers, documents, strict=True)), old if numbers != old else [], known - set(old), changes)
+
+
+def plan(context: bpy.types.Context, ground: Any, data: bytes, report: Report) -> Plan:
+    """What would be written into the file of ``data``, or into a new one where that is empty. Raises `WriteError`."""
+    attributes.warn_of_misfits(ground, WANTED, report, COLOURS)
+    meshes.warn_of_modifiers(ground, report, {"MASK"})  # which hides slots without ground
+    base = details.read(data, "", Report()) if data else None
+    models = _gather_models(context, ground, base, report)
+    points = gather_ground(ground)
+    changes = Changes()
+    if base is None:
+        points.attributes.pop(FILE_FACE, None)
+        base = details.new_grid(points, {} if models is None else models.documents)
+        changes.lines.append(f"{counted_plural(len(base.slots), 'slots')}, new")
+    gone = set() if models is None else models.gone
+    points = details.arrange(points, base, report)
+    problems.refuse(details.find_orphans(points, gone), ground.name)
+    if models is not None:
+        changes.include(models.changes)
+        points = details.renumbered(points, models.old)
+    document, encoded = details.encode(points, base, None if models is None else models.documents)
+    changes.include(encoded)
+    if changes:
+        report_problems(details.find_problems(points, base, len(document.models)), ground.name, report)
+    return Plan(details.write(document) if changes else data, changes, len(points.positions))
+
+
+def find_problems(ground: Any) -> Iterator[Problem]:
+    """What keeps the ground from being exported and what is worth a look; elements are faces."""
+    data = kept(ground.motionbridge_level, "document")
+    points = gather_ground(ground)
+    shown = models_of(ground)
+    count = len(shown)
+    if not data:
+        points.attributes.pop(FILE_FACE, None)
+    try:
+        base = details.read(data, "", Report()) if data else details.new_grid(points, {})
+    except WriteError as refusal:
+        yield problems.whole(refusal.problem, refusal.remedy)
+        return
+    yield from details.find_misplaced(points, base.header)
+    if ground.motionbridge_level.models is not None:
+        yield from details.find_orphans(points, set(base.models) - set(numbers_of(shown)))
+    else:
+        count = len(base.models)
+    yield from details.find_problems(points, base, count)
+
+
+# Edits ----------------------------------------------------------------------------------------------------------------
+
+LIGHT: Mapping[str, float] = {details.SUN: 0.4, details.SKY: 0.6}
+"""Of slots drawn from nothing: what most of the ground of real levels has; the level compiler works out its own."""
+
+
+@dataclass(frozen=True)
+class SlotValues:
+    """What selected slots are given; None and missing places stay as they are.
+
+    ``plants`` place (0 to 3) -> number of the model and its densities at the corners x0 y0, x1 y0, x0 y1, x1 y1, or
+    None for those that are there. ``ground`` and ``height`` metres; shares from 0 to 1.
+    """
+
+    plants: Mapping[int, tuple[int, Sequence[float] | None]] = field(default_factory=dict)
+    ground: float | None = None
+    height: float | None = None
+    sun: float | None = None
+    sky: float | None = None
+    colour: Sequence[float] | None = None
+
+
+def begin(context: Any, shown: Any) -> None:
+    """Make a mesh a level's ground: attributes that it lacks are added, nothing grows yet, materials show it."""
+    with scope.object_mode(context):
+        shown.motionbridge_level.kind = "DETAILS"
+        _, heights, found = tiles.gather(shown, WANTED, COLOURS)
+        count = len(heights)
+        wanted: dict[str, NDArray[Any]] = {
+            details.HEIGHT: (heights[:, 1] - heights[:, 0]).astype(np.float32),
+            details.COLOUR: np.tile(np.array([0, 0, 0, 1], np.float32), (count, 1)),
+            **{name: np.full(count, share, np.float32) for name, share in LIGHT.items()},
+            **{name: np.full(count, details.EMPTY, np.int32) for name in details.MODEL},
+            **{name: np.zeros((count, 4), np.float32) for name in details.DENSITY},
+        }
+        for name, values in wanted.items():
+            if name not in found:
+                attributes.write(shown.data, name, Domain.FACE, values)
+        show(shown)
+
+
+def show(shown: Any) -> None:
+    """Colour the ground by what its attributes say. Raises `WriteError` where they do not say what is to be shown."""
+    level = shown.motionbridge_level
+    _, heights, values = tiles.gather(shown, WANTED, COLOURS)
+    if level.shown_by in ("SUN", "SKY", "COLOUR") and level.shown_by.lower() not in values:
+        raise WriteError(
+            f"{shown.name!r} has no {level.shown_by.lower()}; files of version 2 have none",
+            remedy="Colour it by model or density",
+        )
+    for names, missing in (
+        (details.MODEL, np.full(len(heights), details.EMPTY, np.int32)),
+        (details.DENSITY, np.zeros((len(heights), 4), np.float32)),
+    ):
+        for name in names:
+            values.setdefault(name, missing)
+    level_materials.clear_slots(shown.data, slots_of(values.__getitem__, level.shown_by))
+    shown.data.update()
+
+
+def first_slot(shown: bpy.types.Object, selected: NDArray[np.bool_], place: int) -> SlotValues:
+    """What the first of the ``selected`` (faces,) says, of its models the one at ``place``; nothing without any."""
+    if not selected.any():
+        return SlotValues()
+    face = int(np.argmax(selected))
+    _, heights, values = tiles.gather(shown, WANTED, COLOURS)
+    one = {name: column[face] for name, column in values.items()}
+    model, density = one.get(details.MODEL[place]), one.get(details.DENSITY[place])
+    return SlotValues(
+        plants={} if model is None or density is None else {place: (int(model), density.tolist())},
+        ground=float(heights[face, 0]),
+        **{name: float(one[name]) for name in (details.HEIGHT, details.SUN, details.SKY) if name in one},
+        colour=one[details.COLOUR][:3].tolist() if details.COLOUR in one else None,
+    )
+
+
+def set_slots(shown: bpy.types.Object, selected: NDArray[np.bool_], given: SlotValues) -> NDArray[np.bool_]:
+    """Give the ``selected`` (faces,) these values, outside edit mode; which of them were changed."""
+    changed = np.zeros(len(selected), np.bool_)
+    columns: dict[str, tuple[Any, Any]] = {
+        details.HEIGHT: (np.float32, given.height),
+        details.SUN: (np.float32, given.sun),
+        details.SKY: (np.float32, given.sky),
+        details.COLOUR: (np.float32, None if given.colour is None else [*given.colour, 1.0][:4]),
+    }
+    for place, (model, density) in given.plants.items():
+        columns[details.MODEL[place]] = np.int32, model
+        columns[details.DENSITY[place]] = np.float32, np.zeros(4) if model == details.EMPTY else density
+    for name, (kind, value) in columns.items():
+        if value is not None:
+            changed |= _set(shown.data, name, selected, np.asarray(value, kind))
+    if given.ground is not None:
+        changed |= _lift(shown, selected, given.ground)
+    show(shown)
+    return changed & selected
+
+
+def _set(data: Any, name: str, selected: NDArray[np.bool_], value: NDArray[Any]) -> NDArray[np.bool_]:
+    now = (
+        attributes.gather_colours(data, name, Domain.FACE)
+        if value.ndim
+        else attributes.gather(data, name, Domain.FACE, value.dtype)
+    )
+    if now is None:
+        empty = details.EMPTY if name in details.MODEL else 0
+        now = np.full((len(selected), *value.shape), empty, value.dtype)
+    differs = now != value
+    now[selected] = value
+    attributes.write(data, name, Domain.FACE, now)
+    return differs.any(axis=1) if value.ndim else differs
+
+
+def _lift(shown: Any, selected: NDArray[np.bool_], height: float) -> NDArray[np.bool_]:
+    """Move faces along the world's z until their lowest corners stand at ``height``."""
+    data = shown.data
+    _, heights, _ = tiles.gather(shown, {}, ())
+    corners, sizes = np.empty(len(data.loops), np.int32), np.empty(len(selected), np.int32)
+    data.attributes[".corner_vert"].data.foreach_get("value", corners)
+    data.polygons.foreach_get("loop_total", sizes)
+    way = np.where(selected, height - heights[:, 0], 0.0)
+    of_vertices = np.zeros(len(data.vertices))
+    meant = np.repeat(selected, sizes)
+    of_vertices[corners[meant]] = np.repeat(way, sizes)[meant]
+    upwards = np.linalg.pinv(np.array(shown.matrix_world, np.float64)[:3, :3])[:, 2]
+    positions = np.empty(3 * len(data.vertices), np.float32)
+    data.attributes["position"].data.foreach_get("vector", positions)
+    moved = positions.reshape(-1, 3) + of_vertices[:, None] * upwards
+    data.attributes["position"].data.foreach_set("vector", moved.astype(np.float32).ravel())
+    return way != 0
+
+
+# Models --------------------------------------------------------------------------------------------------------------
+
+
+def add_models(ground: Any, objects: Sequence[Any]) -> int:
+    """Make meshes detail models of the ground, numbered behind those it has; how many. Raises `WriteError`."""
+    there = models_of(ground)
+    new = [shown for shown in objects if shown not in there and shown != ground]
+    if not new:
+        raise WriteError(
+            "no mesh is selected besides the ground and its models",
+            remedy="Select the meshes to add, then the ground with Shift",
+        )
+    if len(there) + len(new) > details.MODELS:
+        raise WriteError(f"{len(there) + len(new)} detail models, the game supports {details.MODELS}")
+    level = ground.motionbridge_level
+    holder = level.models
+    if holder is None:
+        holder = level.models = bpy.data.collections.new(f"{ground.name} {MODELS}")
+        ground.users_collection[0].children.link(holder)
+    # A broken file may call a model by any number; slots name none beyond the game's.
+    numbers = (shown.motionbridge_level.number for shown in there)
+    number = max((number for number in numbers if number < details.MODELS), default=-1)
+    for shown in new:
+        number += 1
+        _take_in(holder, shown, number)
+    return len(new)
+
+
+def _take_in(holder: Any, shown: Any, number: int) -> None:
+    shown.motionbridge_level.kind = "DM"
+    shown.motionbridge_level.number = number
+    if shown.name not in holder.objects:
+        holder.objects.link(shown)
+
+
+def replace_model(ground: Any, model: Any, by: Any) -> None:
+    """Let ``by`` grow wherever ``model`` did, which is removed."""
+    number, name = model.motionbridge_level.number, model.name
+    by.location = model.location
+    bpy.data.objects.remove(model)
+    _take_in(ground.motionbridge_level.models, by, number)
+    by.name = name
+
+
+def slots_with(ground: Any, number: int) -> NDArray[np.int64]:
+    """The faces of slots in which a model grows."""
+    meant = np.zeros(len(ground.data.polygons), np.bool_)
+    for name in details.MODEL:
+        values = attributes.gather(ground.data, name, Domain.FACE, np.int32)
+        if values is not None and number >= 0:
+            meant |= values == number
+    return np.flatnonzero(meant)
+
+
+def remove_model(ground: Any, model: Any) -> int:
+    """Remove a model and clear the slots that name it, outside edit mode; in how many places it stood."""
+    number = model.motionbridge_level.number
+    places = 0
+    for name, shares in zip(details.MODEL, details.DENSITY, strict=True):
+        values = attributes.gather(ground.data, name, Domain.FACE, np.int32)
+        density = attributes.gather_colours(ground.data, shares, Domain.FACE)
+        if values is None or number < 0:
+            continue
+        meant = values == number
+        places += int(meant.sum())
+        values[meant] = details.EMPTY
+        attributes.write(ground.data, name, Domain.FACE, values)
+        if density is not None:
+            density[meant] = 0
+            attributes.write(ground.data, shares, Domain.FACE, density)
+    bpy.data.objects.remove(model)
+    show(ground)
+    return places
+
+
+# Preview --------------------------------------------------------------------------------------------------------------
+
+SCATTERED = "Scattered"
+
+
+def scatter(
+    context: Any, ground: Any, selected: NDArray[np.bool_] | None, options: ScatterOptions, report: Report
+) -> int:
+    """Plants on the ``selected`` faces (None: all), instead of those that are shown now; how many.
+
+    Raises `WriteError` where nothing grows.
+    """
+    context.view_layer.update()
+    points = gather_ground(ground)
+    faces = np.arange(len(points.positions)) if selected is None else np.flatnonzero(selected)
+    models = models_of(ground)
+    numbers = numbers_of(models)
+    shown = [one.motionbridge_level for one in models]
+    scales = {number: (one.min_scale, one.max_scale) for number, one in zip(numbers, shown, strict=True) if number >= 0}
+    plants = details.scatter(points, faces[np.isfinite(points.positions[faces]).all(axis=1)], scales, options.spacing)
+    if not len(plants):
+        raise WriteError(
+            f"no detail models on the {counted_plural(len(faces), 'chosen slots')}",
+            remedy="Select slots with detail models, and check that the models exist",
+        )
+    found = len(plants)
+    kept = np.arange(found)
+    if found > options.most:
+        kept = np.linspace(0, found - 1, options.most).astype(np.int64)
+        report.warn(f"only {options.most} of {found} plants are shown; select fewer slots to see all of them")
+    places = np.argsort(np.array(numbers), kind="stable")
+    found_at = np.searchsorted(np.array(numbers), plants.models[kept], sorter=places)
+    columns = {
+        instances.PLACE: places[found_at].astype(np.int32),
+        instances.TURN: plants.turns[kept],
+        instances.SCALE: plants.scales[kept],
+    }
+    onto = _collision(context) if options.on_collision else None
+    if onto is not None:
+        columns[instances.REACH] = plants.reaches[kept]
+    name = f"{ground.name} {SCATTERED}"
+    made = instances.build(name, models, plants.points[kept], columns, onto)
+    clear_scattered(ground)  # not before: where building fails, what was shown stays
+    made.name = name
+    made.hide_select = True
+    ground.users_collection[0].objects.link(made)
+    ground.motionbridge_level.scattered = made
+    return len(kept)
+
+
+def clear_scattered(ground: Any) -> bool:
+    """Take the plants away; whether there were any."""
+    made = ground.motionbridge_level.scattered
+    if made is None:
+        return False
+    ground.motionbridge_level.property_unset("scattered")
+    instances.remove(made)
+    return True
+
+
+def _collision(context: Any) -> Any:
+    """The mesh of the level's collision, if the scene has it in one piece."""
+    found = (
+        shown
+        for shown in context.scene.objects
+        if shown.motionbridge_level.kind == "CFORM" and shown.type == "MESH" and not shown.motionbridge_level.is_part
+    )
+    return next(found, None)

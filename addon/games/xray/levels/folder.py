@@ -14,8 +14,8 @@ from ....blender.scope import undone_on_failure
 from ....core.errors import MotionbridgeError, ReadError
 from ....core.report import Report
 from ..options import LevelFolderOptions
-from . import importing as level
-from . import models as level_models
+from . import details as level_details
+from . import geometry as level_geometry
 from . import visuals
 from .file import ImportedLevelFile
 
@@ -56,7 +56,7 @@ def files_in(folder: Path, options: LevelFolderOptions) -> list[Path]:
     if not folder.is_dir():
         raise ReadError("this is not a folder", file=str(folder), remedy="Choose the folder with level.cform")
     names = {visuals.FILE} if any(getattr(options, kind) for kind in VISUALS) else set()
-    suffixes = {*level.SUFFIXES, *(suffix for suffix, kind in TICKED.items() if getattr(options, kind))}
+    suffixes = {*level_geometry.SUFFIXES, *(suffix for suffix, kind in TICKED.items() if getattr(options, kind))}
     found = sorted(
         path
         for path in folder.iterdir()
@@ -64,7 +64,7 @@ def files_in(folder: Path, options: LevelFolderOptions) -> list[Path]:
     )
     if not found:
         raise ReadError(
-            f"there is no supported file in it ({', '.join((visuals.FILE, *level.SUFFIXES, *TICKED))})",
+            f"there is no supported file in it ({', '.join((visuals.FILE, *level_geometry.SUFFIXES, *TICKED))})",
             file=str(folder),
             remedy="Choose the folder with level and level.cform",
         )
@@ -107,11 +107,11 @@ def import_folder(
         if of_kind:
             below = kind_collection(kind, into)
             for one in of_kind:
-                level.link(one, below)
+                level_geometry.link(one, below)
                 report.note(f"{COLLECTIONS[kind][0].lower()}: {one.counts}", one.name)
             excluded += [below] if any(one.excluded for one in of_kind) else []
             if kind == "DM":
-                level_models.lay_out([one.holder for one in of_kind])
+                level_details.lay_out_models([one.holder for one in of_kind])
     scope.exclude(context, excluded)
     order = list(COLLECTIONS)
     kept = sorted((one for one in made if not one.excluded), key=lambda one: order.index(one.kind))
@@ -126,7 +126,7 @@ def _read(
     """What one file becomes; ``step`` is called with the share that is done."""
     if path.name.lower() == visuals.FILE:
         return visuals.read(path, options, report, step)
-    return [level.read_file(path, options, report)]
+    return [level_geometry.read_file(path, options, report)]
 
 
 def _part(step: Callable[[float], None], number: int, done: float) -> None:

@@ -27,8 +27,8 @@ from ....formats.xray import details, level_ai
 from ....formats.xray import level as levels
 from ....formats.xray.level import mesh as visual_mesh
 from ....formats.xray.level import structure
-from .details_exporting import gather_ground
-from .named import place_of
+from .details import gather_ground
+from .file import place_of
 from .properties import meshes_of
 
 Floats = NDArray[np.float64]

@@ -31,8 +31,8 @@ from ....formats.xray.level.document import Level
 from ....formats.xray.level.geometry import Geometry
 from ..game_tree import GameTree, tree_of
 from ..options import LevelFolderOptions
+from . import marks
 from . import materials as level_materials
-from . import visual_marks
 from .file import ImportedLevelFile
 
 FILE = "level"
@@ -77,11 +77,11 @@ def read(path: Path, options: LevelFolderOptions, report: Report, step: Step) ->
     if options.impostors:
         made.append(_impostors(level, excluded=found is not None))
     if options.portals:
-        made.append(visual_marks.portals(document, path.name, report, excluded=found is not None))
+        made.append(marks.portals(document, path.name, report, excluded=found is not None))
     if options.lights:
-        made.append(visual_marks.lights(document, path.name))
+        made.append(marks.lights(document, path.name))
     if options.glows:
-        made.append(visual_marks.glows(document, path.name))
+        made.append(marks.glows(document, path.name))
     made = [one for one in made if one.objects or one.held]
     _remember(path, data, made, options, as_boxes=found is None)
     return made

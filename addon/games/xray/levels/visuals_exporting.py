@@ -30,10 +30,9 @@ from ....formats.xray.level import mesh as visual_mesh
 from ....formats.xray.level.document import PORTAL, SUN, Level
 from ...plan import FilePlan, Together
 from ..game_tree import GameTree
-from . import visual_impostors, visual_marks, visual_vertices
-from .gather import Plan
+from . import marks, visual_vertices
+from .file import Plan, named, names_said, place_of
 from .layer_checks import is_bent
-from .named import named, names_said, place_of
 from .visual_vertices import FAST
 from .visuals import GEOMETRY, VISUAL
 
@@ -142,7 +141,7 @@ def plan(scene: bpy.types.Scene, holder: Any, data: bytes, report: Report) -> Le
     changes = Changes()
     impostors = None
     if found.all_of("LOD"):
-        impostors = visual_impostors.gather(document, found.all_of("LOD"), report)
+        impostors = visual_vertices.gather_impostors(document, found.all_of("LOD"), report)
     elif "LOD" in imported:
         found.keep_all("impostor")
     if "TREE" in imported:
@@ -313,7 +312,7 @@ def _write_shaders(
     document: Level,
     found: _Found,
     changes: Changes,
-    impostors: visual_impostors.ShownImpostors | None,
+    impostors: visual_vertices.ShownImpostors | None,
     glows: Sequence[Any],
 ) -> None:
     """``glows``: the object of each glow of the document, None where there is none."""
@@ -541,7 +540,7 @@ def _kept_and_new(
 
 
 def _edit_light(shown: Any, row: NDArray[np.void]) -> None:
-    looks = visual_marks.shown_lights(row)
+    looks = marks.shown_lights(row)
     lamp, place = shown.data, place_of(shown)
     if lamp is None or shown.type != "LIGHT":
         raise WriteError(f"{shown.name!r} is not a light any more", remedy="Undo, or delete it")
@@ -549,10 +548,10 @@ def _edit_light(shown: Any, row: NDArray[np.void]) -> None:
     peak, energy = float(looks.peaks[0]), float(looks.energies[0])
     brighter = not np.isclose(lamp.energy, energy, rtol=DISPLAY, atol=DISPLAY)
     if brighter and looks.suns[0]:
-        peak = lamp.energy / visual_marks.SUN_STRENGTH
+        peak = lamp.energy / marks.SUN_STRENGTH
     elif brighter:
-        reach = max(float(row["range"][0]) ** 2, visual_marks.LEAST_SIZE**2)
-        peak = lamp.energy / (visual_marks.WATTS * reach)
+        reach = max(float(row["range"][0]) ** 2, marks.LEAST_SIZE**2)
+        peak = lamp.energy / (marks.WATTS * reach)
     if brighter or not np.allclose(colour, looks.colours[0], atol=DISPLAY):
         row["diffuse"][0, :3] = colour * peak
     if not np.allclose(place[:3, 3], looks.positions[0], rtol=1e-6, atol=SHIFTED):
@@ -574,7 +573,7 @@ def _turn_sun(row: NDArray[np.void], before: Floats, now: Floats) -> None:
 
 def _edit_glow(shown: Any, row: NDArray[np.void]) -> None:
     place = place_of(shown)
-    stored = visual_marks.shown_glows(row)
+    stored = marks.shown_glows(row)
     if not np.allclose(place[:3, 3], stored.positions[0], rtol=1e-6, atol=SHIFTED):
         row["position"][0] = space.xray_points(place[:3, 3])
     size = shown.empty_display_size * float(np.linalg.norm(place[:3, :3], axis=0).max())

@@ -1,22 +1,32 @@
-"""Portals, lights and glows of a compiled level as objects, each with its row in the file."""
+"""What stands at places of a level: portals, lights, glows; effects, sounds, spawned objects; links of the AI map.
+
+Portals, lights and glows are objects, each with its row in `level`. What other files place is an empty with its name.
+Links between nodes of the AI map are edges, on demand: there are four times as many as nodes.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import bpy
 import numpy as np
-from mathutils import Vector
+from mathutils import Matrix, Vector
 from numpy.typing import NDArray
 
 from ....blender import material
 from ....blender import mesh as meshes
-from ....core import space, text
-from ....core.model import PolygonMesh
+from ....blender.properties import kept
+from ....core import names, space, text
+from ....core.model import Mesh, PolygonMesh
 from ....core.report import Report
+from ....formats.xray import env_mod, level_ai, ps_static, snd_static, spawn
 from ....formats.xray.level import structure
 from ....formats.xray.level.document import SUN, Level
+from ....formats.xray.placed import Placed
+from ..options import LevelImportOptions
 from .file import ImportedLevelFile
 
 FRONT, BACK = (0.2, 0.75, 0.9, 1.0), (0.9, 0.35, 0.6, 1.0)
@@ -136,3 +146,91 @@ def _marked(name: str, data: Any, kind: str, row: int) -> Any:
     made: Any = bpy.data.objects.new(name, data)
     made.motionbridge_level.kind, made.motionbridge_level.row = kind, row
     return made
+
+
+# Placed by name -------------------------------------------------------------------------------------------------------
+
+FILES: dict[str, tuple[str, ModuleType, str]] = {
+    "ps_static": ("PARTICLES", ps_static, "ARROWS"),
+    "env_mod": ("WEATHER", env_mod, "SPHERE"),
+    "snd_static": ("SOUNDS", snd_static, "SINGLE_ARROW"),
+    "spawn": ("SPAWNED", spawn, "PLAIN_AXES"),
+}
+"""Format -> kind of what it becomes, module, what empties look like."""
+_EXCHANGED = [0, 2, 1, 3]
+
+
+def placed(name: str, data: bytes, path: Path, _options: LevelImportOptions, report: Report) -> ImportedLevelFile:
+    """An empty for each entry of a file of one of `FILES`. Raises `ReadError`."""
+    kind, module, looks = FILES[name]
+    document: Placed = module.read(data, str(path), report)
+    shown = []
+    for number, (words, row) in enumerate(zip(document.words, document.after, strict=True)):
+        title = " ".join(filter(None, map(names.decode, words))) or f"{document.layout.what} {number:03}"
+        made: Any = bpy.data.objects.new(title, None)
+        made.empty_display_type = looks
+        made.motionbridge_level.row = number
+        _place(made, row)
+        shown.append(made)
+    return ImportedLevelFile(kind, path.name, None, shown, text.counted(len(shown), document.layout.what))
+
+
+def _place(made: Any, row: np.void) -> None:
+    """Put an empty where an entry says; what is NaN or infinite in a broken file counts as 0."""
+    fields = row.dtype.names or ()
+    if "transform" in fields:
+        stored = np.nan_to_num(row["transform"].astype(np.float64), posinf=0.0, neginf=0.0)
+        made.matrix_world = Matrix(stored.T[np.ix_(_EXCHANGED, _EXCHANGED)].tolist())
+        return
+    position = np.nan_to_num(row["position"].astype(np.float64), posinf=0.0, neginf=0.0)
+    made.location = space.xray_points(position).tolist()
+    if "radius" in fields:
+        radius = float(row["radius"])
+        made.empty_display_size = radius if np.isfinite(radius) and radius > 0 else 1.0
+
+
+# Links of the AI map --------------------------------------------------------------------------------------------------
+
+BOTH_WAYS, ONE_WAY = (0.3, 0.8, 0.9, 1.0), (0.95, 0.2, 0.1, 1.0)
+LINKS = "motionbridge_ai_links"
+"""Property of an object that shows links: whether they lead one way."""
+
+
+def show_links(shown: Any) -> tuple[int, int]:
+    """Make the links of an AI map's object anew, below it; how many lead both ways, and how many one way.
+
+    Raises `ReadError`.
+    """
+    hide_links(shown)
+    document = level_ai.read(kept(shown.motionbridge_level, "document"), shown.motionbridge_level.path, Report())
+    positions, both, one = level_ai.link_edges(document)
+    for edges, is_one_way in ((both, False), (one, True)):
+        if not len(edges):
+            continue
+        # Only nodes with such a link: the others would be loose vertices.
+        used, index = np.unique(edges, return_inverse=True)
+        name = f"{shown.name} {'one-way links' if is_one_way else 'links'}"
+        made: Any = meshes.build(
+            Mesh(name, positions[used], np.zeros((0, 3), np.int32), edges=index.reshape(-1, 2).astype(np.int32)),
+            [],
+            Report(),
+        )
+        made[LINKS] = is_one_way
+        made.color = ONE_WAY if is_one_way else BOTH_WAYS
+        made.parent = shown
+        for collection in shown.users_collection:
+            collection.objects.link(made)
+    return len(both), len(one)
+
+
+def hide_links(shown: Any) -> bool:
+    """Delete the links of an AI map's object; whether there were any."""
+    there = links_of(shown)
+    datas = [one.data for one in there]
+    bpy.data.batch_remove([*there, *(data for data in datas if data is not None and data.users <= 1)])
+    return bool(there)
+
+
+def links_of(shown: Any) -> list[Any]:
+    """The objects that show the links of an AI map."""
+    return [one for one in shown.children if LINKS in one]

@@ -1,0 +1,519 @@
+"""Files of a level that are faces: collision, occluders, sound occluders, errors, what grows; and detail models.
+
+A file becomes one mesh, collision on request one for each sector or game material below an empty. Attributes of faces
+hold what the file says of them, materials show it. What nobody touched leaves byte for byte. On the way out, transforms
+of objects are applied and polygons cut into triangles; the scene stays as it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ....blender import attributes, scope
+from ....blender import mesh as meshes
+from ....blender.mesh import Offending
+from ....blender.properties import keep, kept
+from ....core import files, mesh_parts, pausing, text, triangles
+from ....core.errors import ReadError, WriteError
+from ....core.model import FILE_FACE, Attribute, Domain, Mesh
+from ....core.problems import Problem
+from ....core.report import Report
+from ....formats import HEAD_SIZE, detect
+from ....formats.xray import cform, dm, err, hom, level_ai, occluders, som, wallmarks
+from ...plan import FilePlan, OtherBase, starts_from_disk
+from ..game_tree import find_game_materials, tree_of
+from ..options import LevelExportOptions, LevelImportOptions, Split
+from . import details as level_details
+from . import layer_checks, marks
+from . import materials as level_materials
+from . import visuals_exporting as visuals_export
+from .file import WANTED, ImportedLevelFile, Plan, encode_detail_model, gather, report_problems
+from .properties import NOT_WELDED, meshes_of
+
+SUFFIXES = (".cform", ".hom", ".som", ".details", ".err", ".dm")
+_SPLIT = {Split.SECTOR: cform.SECTOR, Split.MATERIAL: cform.MATERIAL}
+
+COLOURS = {
+    "CFORM": (0.75, 0.75, 0.75, 1.0),
+    "HOM": (0.95, 0.6, 0.2, 1.0),
+    "SOM": (0.3, 0.75, 0.35, 1.0),
+    "ERR": (0.95, 0.15, 0.15, 1.0),
+    "DM": level_materials.DETAIL_MODEL,
+    "DETAILS": (0.4, 0.6, 0.3, 1.0),
+    "AI": (0.3, 0.8, 0.9, 1.0),
+    "WALLMARKS": (0.6, 0.5, 0.4, 1.0),
+    "PARTICLES": (0.95, 0.6, 0.3, 1.0),
+    "WEATHER": (0.5, 0.7, 0.95, 1.0),
+    "SOUNDS": (0.6, 0.9, 0.5, 1.0),
+    "SPAWNED": (0.9, 0.8, 0.4, 1.0),
+}
+"""Of objects, for viewports that are coloured by object."""
+
+
+AI_STEPS, OPEN = 15, (0.3, 0.85, 0.95)
+"""Of the colours of an AI map, which is black where cover is full."""
+
+
+def import_file(
+    context: bpy.types.Context, path: Path | str, options: LevelImportOptions, report: Report
+) -> ImportedLevelFile:
+    """The file in the scene, selected and active. Raises `ReadError` before anything is made."""
+    made = read_file(path, options, report)
+    into = scope.target_collection(context, report, options.collection)
+    link(made, into)
+    scope.make_current(context, made.objects, made.holder)
+    return made
+
+
+def read_file(path: Path | str, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
+    """The objects of a file, linked nowhere yet. Raises `ReadError`."""
+    path = Path(path)
+    data = files.read_file(path)
+    found = detect(path, data[:HEAD_SIZE])
+    reader = _READERS.get(found.name) if found is not None else None
+    if reader is None:
+        raise ReadError(
+            "this is not a supported level file",
+            file=str(path),
+            remedy=f"Known are {', '.join(SUFFIXES)}",
+        )
+    made = reader(data, path, options, report)
+    for shown in made.objects:
+        shown.motionbridge_level.kind = made.kind
+        shown.color = COLOURS[made.kind]
+    if made.holder is not None:
+        properties = made.holder.motionbridge_level
+        properties.path = str(path)
+        keep(properties, "document", data)
+    return made
+
+
+def link(made: ImportedLevelFile, into: Any) -> None:
+    """Link everything, parts below their holder."""
+    for below in made.collections:
+        into.children.link(below)
+    for shown in made.objects:
+        into.objects.link(shown)
+        if shown != made.holder and made.kind != "ERR":
+            shown.parent = made.holder
+
+
+def _read_collision(data: bytes, path: Path, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
+    document = cform.read(data, str(path), report)
+    mesh = cform.decode(document, report)
+    names = level_materials.read_names(options.game_materials or find_game_materials(path, options.game_folder), report)
+    # Counted while Blender holds nothing of it yet: the most memory is then needed but once.
+    counts = _collision_counts(mesh)
+    numbers = mesh.values(cform.MATERIAL, Domain.FACE)
+    if numbers is not None:
+        level_materials.warn_of_unknown(numbers, names, path.name, report)
+    key = mesh.values(_SPLIT.get(options.split, ""), Domain.FACE)
+    # What lies in a mesh of no faces cannot be split.
+    parts = [(0, mesh)] if key is None or not len(key) else mesh_parts.split(mesh, key)
+    if options.split is not Split.WHOLE and key is None:
+        report.warn("the file does not assign faces to sectors; not split", path.name)
+    split = key is not None and len(key) > 0
+    made = []
+    for number, part in parts:
+        values = part.values(cform.MATERIAL, Domain.FACE)
+        materials, index = level_materials.collision(np.zeros(0, np.int32) if values is None else values, names)
+        title = part.name
+        if split:
+            title = f"{part.name} sector {number}" if options.split is Split.SECTOR else materials[0].name
+        shown = meshes.build(replace(part, name=title, material_index=index), materials, report, flat=True)
+        shown.motionbridge_level.is_part = split
+        made.append(shown)
+    holder = bpy.data.objects.new(mesh.name, None) if split else made[0]
+    return ImportedLevelFile("CFORM", path.name, holder, made, counts)
+
+
+def _collision_counts(mesh: Mesh) -> str:
+    said = [text.counted(len(mesh.triangles), "face")]
+    for name, noun in ((cform.MATERIAL, "material"), (cform.SECTOR, "sector")):
+        values = mesh.values(name, Domain.FACE)
+        if values is not None and len(values):
+            said.append(text.counted(len(level_materials.different(values)), noun))
+    return ", ".join([*said, *_degenerate(mesh)])
+
+
+def _degenerate(mesh: Mesh) -> list[str]:
+    count = len(triangles.without_area(mesh.positions, mesh.triangles))
+    return [f"{count} without area"] if count else []
+
+
+def _read_occluders(data: bytes, path: Path, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
+    document = hom.read(data, str(path), report)
+    mesh = hom.decode(document, report, options.weld)
+    two_sided = mesh.attributes[occluders.TWO_SIDED].values
+    return _occluders("HOM", mesh, level_materials.occluders(two_sided), path, weld=options.weld, report=report)
+
+
+def _read_sound_occluders(data: bytes, path: Path, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
+    document = som.read(data, str(path), report)
+    mesh = som.decode(document, report, options.weld)
+    two_sided, occlusion = (mesh.attributes[name].values for name in (occluders.TWO_SIDED, som.OCCLUSION))
+    slots = level_materials.sound_occluders(occlusion, two_sided)
+    return _occluders("SOM", mesh, slots, path, weld=options.weld, report=report)
+
+
+def _occluders(
+    kind: str, mesh: Mesh, slots: level_materials.Slots, path: Path, *, weld: float | None, report: Report
+) -> ImportedLevelFile:
+    materials, mesh.material_index = slots
+    two_sided = int(np.count_nonzero(mesh.attributes[occluders.TWO_SIDED].values))
+    said = [text.counted(len(mesh.triangles), "face"), f"{two_sided} two-sided"]
+    counts = ", ".join([*said, *_degenerate(mesh)])
+    # A face knows its row in the file, so that deleting others does not lose what the file says of it.
+    mesh.attributes[FILE_FACE] = Attribute(Domain.FACE, np.arange(len(mesh.triangles), dtype=np.int32))
+    shown = meshes.build(mesh, materials, report, flat=True)
+    shown.motionbridge_level.weld = NOT_WELDED if weld is None else weld
+    return ImportedLevelFile(kind, path.name, shown, [shown], counts)
+
+
+def _read_detail_model(data: bytes, path: Path, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
+    document = dm.read(data, str(path), report)
+    tree = tree_of(path, options.game_folder, options.textures_folder)
+    shown = level_details.build_model(document, tree, report, textures=options.textures)
+    faces, vertices = len(document.triangles), len(document.vertices)
+    counts = f"{text.counted(faces, 'face')}, {text.counted(vertices, 'vertex', 'vertices')}"
+    return ImportedLevelFile("DM", path.name, shown, [shown], counts)
+
+
+def _read_errors(data: bytes, path: Path, _options: LevelImportOptions, report: Report) -> ImportedLevelFile:
+    document = err.read(data, str(path), report)
+    made, counts = [], []
+    for mesh in err.decode(document, report):
+        shown = meshes.build(mesh, [], report, flat=True)
+        meshes.select_loose_edges(shown.data)
+        made.append(shown)
+        items = mesh.triangles if len(mesh.triangles) else mesh.positions if mesh.edges is None else mesh.edges
+        counts.append(text.counted(len(items), mesh.name.rpartition(" ")[2].removesuffix("s")))
+    return ImportedLevelFile("ERR", path.name, next(iter(made), None), made, ", ".join(counts) or "no errors")
+
+
+def _read_ai_map(data: bytes, path: Path, _options: LevelImportOptions, report: Report) -> ImportedLevelFile:
+    document = level_ai.read(data, str(path), report)
+    shape = level_ai.decode(document, path.name)
+    slots = level_materials.slots_by_share(shape.attributes[level_ai.COVER].values, AI_STEPS, "open", OPEN)
+    materials, shape.material_index = slots
+    data_block = meshes.build_polygons(shape, materials)
+    shown: Any = bpy.data.objects.new(path.name, data_block)
+    said = [text.counted(len(document.nodes), "node")]
+    for name, noun in ((level_ai.ISOLATED, "isolated"), (level_ai.ONE_WAY, "with one-way links")):
+        count = int(np.count_nonzero(shape.attributes[name].values))
+        said += [f"{count} {noun}"] if count else []
+    # It covers the ground: with the level itself beside it, it is shown on demand.
+    beside = (path.parent / "level").is_file()
+    return ImportedLevelFile("AI", path.name, shown, [shown], ", ".join(said), excluded=beside)
+
+
+def _read_wallmarks(data: bytes, path: Path, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
+    document = wallmarks.read(data, str(path), report)
+    mesh = wallmarks.decode(document, path.name)
+    tree = tree_of(path, options.game_folder, options.textures_folder)
+    materials = [level_materials.textured(one, tree, options.textures, report) for one in mesh.materials]
+    shown = meshes.build(mesh, materials, report, flat=True)
+    counts = f"{text.counted(len(document.marks), 'mark')}, {text.counted(len(mesh.triangles), 'face')}"
+    return ImportedLevelFile("WALLMARKS", path.name, shown, [shown], counts)
+
+
+_READERS: dict[str, Callable[[bytes, Path, LevelImportOptions, Report], ImportedLevelFile]] = {
+    "cform": _read_collision,
+    "hom": _read_occluders,
+    "som": _read_sound_occluders,
+    "dm": _read_detail_model,
+    "details": level_details.read,
+    "err": _read_errors,
+    "ai": _read_ai_map,
+    "wallmarks": _read_wallmarks,
+    **{name: partial(marks.placed, name) for name in marks.FILES},
+}
+
+
+# Export ---------------------------------------------------------------------------------------------------------------
+
+SUFFIX_OF = {"CFORM": ".cform", "HOM": ".hom", "SOM": ".som", "DETAILS": ".details", "DM": ".dm", "LEVEL": ""}
+CHECKED = frozenset({*SUFFIX_OF, "AI"})
+"""Kinds that `find_problems` looks at."""
+
+_PROBLEMS: dict[str, Callable[[Mesh, LevelExportOptions], Iterator[Problem]]] = {
+    "CFORM": lambda mesh, options: cform.find_problems(mesh, options.game_materials),
+    "HOM": lambda mesh, _: hom.find_problems(mesh),
+    "SOM": lambda mesh, _: som.find_problems(mesh),
+    "DM": lambda mesh, _: dm.find_problems(mesh),
+}
+
+
+def plan_export(context: Any, holder: Any, options: LevelExportOptions, report: Report) -> Plan:
+    """What exporting ``holder`` would write. Raises `WriteError`. The scene stays as it is."""
+    kind = holder.motionbridge_level.kind
+    if kind not in SUFFIX_OF:
+        raise WriteError(
+            f"{holder.name!r} is not part of a level",
+            remedy="Set its kind in the X-Ray Level panel of the sidebar",
+        )
+    data = b"" if options.anew else kept(holder.motionbridge_level, "document")
+    if kind == "DETAILS":
+        context.view_layer.update()
+        return level_details.plan(context, holder, data, report)
+    if kind == "LEVEL":
+        context.view_layer.update()
+        return visuals_export.plan(context.scene, holder, data, report)
+    mesh = _gather_whole(context, holder, options, report)
+    plan = _ENCODERS[kind](holder, mesh, data)
+    for left_out in plan.changes.left_out:
+        report.warn(left_out)
+    if not plan.faces:
+        report.warn("there is no triangle in it; the game treats the file as missing", holder.name)
+    if plan.changes:
+        report_problems(_PROBLEMS[kind](mesh, options), holder.name, report)
+    return plan
+
+
+def export_file(
+    context: bpy.types.Context, holder: Any, path: Path | str, options: LevelExportOptions, report: Report
+) -> Plan:
+    """Write the file, whole or not at all; a level with the vertices that were edited beside it. Raises `WriteError`.
+
+    The scene stays as it is, unless the imported files were replaced: these are then the ones to start from.
+    """
+    plan = plan_export(context, holder, options, report)
+    made = FilePlan(str(path), plan.data, plan.changes)
+    if isinstance(plan, visuals_export.LevelPlan):
+        made = visuals_export.export_plan(holder, Path(path), plan)
+    for one in made.plans:
+        files.warn_of_replacing(one.path, report)
+    made.write(backup=options.backup)
+    if isinstance(made, visuals_export.LevelFilePlan):
+        made.settle_exported(holder)
+        *beside, _ = made.plans
+        if beside:
+            names = ", ".join(Path(one.path).name for one in beside)
+            report.note(f"also written: {names}", str(Path(path).parent))
+    return plan
+
+
+def plan_save_back(context: bpy.types.Context, holder: Any, *, if_changed: OtherBase, report: Report) -> FilePlan:
+    """What of a level ``holder`` is, for the file it came from. Raises `WriteError`, also where that was changed."""
+    properties = holder.motionbridge_level
+    path = bpy.path.abspath(properties.path)
+    if not path:
+        raise WriteError(f"{holder.name!r} comes from no file", remedy="Export it to one")
+    imported = hashlib.sha256(kept(properties, "document")).hexdigest()
+    plan = plan_export(context, holder, LevelExportOptions(), report)
+    files.warn_of_replacing(path, report)
+    made = FilePlan(path, plan.data, plan.changes)
+    if isinstance(plan, visuals_export.LevelPlan) and plan.beside is not None:
+        made = visuals_export.LevelFilePlan(path, plan)
+    starts_from_disk(path, {imported, properties.saved, made.digest}, if_changed)
+    return made
+
+
+def settle(holder: Any, plan: FilePlan) -> None:
+    """The files on disk are known."""
+    holder.motionbridge_level.saved = plan.digest
+    if isinstance(plan, visuals_export.LevelFilePlan):
+        plan.settle(holder)
+
+
+def _gather_whole(context: Any, holder: Any, options: LevelExportOptions, report: Report) -> Mesh:
+    # Matrices of objects moved by a script are only up to date after this.
+    context.view_layer.update()
+    found = meshes_of(holder)
+    if not found:
+        raise WriteError(f"{holder.name!r} has no meshes", remedy="Import the file again")
+    kind = holder.motionbridge_level.kind
+    shapes = [gather(context, shown, kind, options, report).mesh for shown in found]
+    return shapes[0] if found == [holder] else mesh_parts.join(shapes, holder.name)
+
+
+def _encode_collision(_holder: Any, mesh: Mesh, data: bytes) -> Plan:
+    base = cform.read(data, "", Report()) if data else None
+    document, changes = cform.encode(mesh, base)
+    return Plan(cform.write(document) if changes else data, changes, len(mesh.triangles))
+
+
+def _encode_occluders(module: Any, holder: Any, mesh: Mesh, data: bytes) -> Plan:
+    base = module.read(data, "", Report()) if data else None
+    distance = float(holder.motionbridge_level.weld)
+    document, changes = module.encode(mesh, base, None if distance < 0 else distance)
+    return Plan(module.write(document) if changes else data, changes, len(mesh.triangles))
+
+
+_ENCODERS: dict[str, Callable[[Any, Mesh, bytes], Plan]] = {
+    "CFORM": _encode_collision,
+    "HOM": partial(_encode_occluders, hom),
+    "SOM": partial(_encode_occluders, som),
+    "DM": encode_detail_model,
+}
+
+
+def find_problems(
+    context: bpy.types.Context, holder: Any, report: Report, options: LevelExportOptions | None = None
+) -> list[Offending]:
+    """What the game or its tools would not take, or what is worth a look, with the elements of Blender's meshes."""
+    options = LevelExportOptions() if options is None else options
+    kind = holder.motionbridge_level.kind
+    if kind == "DETAILS":
+        # Of the ground a vertex is a slot, shown as a face.
+        problems = level_details.find_problems(holder)
+        return [Offending(holder, problem, problem.elements, problem.elements[:0]) for problem in problems]
+    if kind in ("LEVEL", "AI"):
+        across = layer_checks.find(context.scene, holder)
+        return [Offending(one, problem, problem.elements, problem.elements[:0]) for one, problem in across]
+    found = []
+    shapes = meshes_of(holder)
+    for number, shown in enumerate(shapes):
+        pausing.pause(number / len(shapes))
+        shape = gather(context, shown, kind, options, report)
+        for problem in _PROBLEMS[kind](shape.mesh, options):
+            pausing.pause((number + 0.5) / len(shapes))
+            elements = problem.elements
+            on_faces = problem.domain is Domain.FACE
+            faces = np.unique(shape.faces[elements]) if on_faces else elements[:0]
+            vertices = elements[:0] if on_faces else elements[elements < len(shown.data.vertices)]
+            found.append(Offending(shown, problem, faces[faces >= 0].astype(np.int64), vertices))
+    return found
+
+
+# Edits ----------------------------------------------------------------------------------------------------------------
+
+select = meshes.select_elements
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "CFORM": {cform.MATERIAL: 0, cform.SUPPRESS_SHADOWS: False, cform.SUPPRESS_WALLMARKS: False, cform.SECTOR: 0},
+    "HOM": {occluders.TWO_SIDED: True},
+    "SOM": {occluders.TWO_SIDED: True, som.OCCLUSION: som.DEFAULT_OCCLUSION},
+    "DM": {},
+    "DETAILS": {},
+}
+"""Kind -> what faces of a mesh that was drawn from nothing are given."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many faces were changed, of how many that are selected."""
+
+    changed: int
+    selected: int
+
+
+def begin(context: Any, shown: Any, kind: str) -> None:
+    """Make a mesh what a file of this kind holds: attributes that it lacks are added, materials show them."""
+    if kind == "DETAILS":
+        level_details.begin(context, shown)
+        return
+    with scope.object_mode(context):
+        shown.motionbridge_level.kind = kind
+        for name, value in DEFAULTS[kind].items():
+            if attributes.gather(shown.data, name, *WANTED[kind][name]) is None:
+                values = np.full(len(shown.data.polygons), value, WANTED[kind][name][1])
+                attributes.write(shown.data, name, Domain.FACE, values)
+        show(shown, kind)
+
+
+def selected_faces(data: Any) -> NDArray[np.bool_]:
+    """(faces,) which are selected, outside edit mode."""
+    selected = np.zeros(len(data.polygons), np.bool_)
+    if len(selected):
+        data.polygons.foreach_get("select", selected)
+    return selected
+
+
+def set_values(
+    context: bpy.types.Context,
+    shown: bpy.types.Object,
+    kind: str,
+    values: Mapping[str, Any],
+    names: Mapping[int, str] | None = None,
+) -> Counts:
+    """Give the selected faces these values; in object and edit mode alike.
+
+    ``names`` of game materials by number, for the Blender materials that are made.
+    """
+    with scope.object_mode(context):
+        data = shown.data
+        selected = selected_faces(data)
+        changed = np.zeros(len(selected), np.bool_)
+        for name, value in values.items():
+            domain, dtype = WANTED[kind][name]
+            now = attributes.gather(data, name, domain, dtype)
+            if now is None:
+                now = np.full(len(selected), DEFAULTS[kind][name], dtype)
+            if kind == "CFORM" and name == cform.MATERIAL:
+                _assign_material(data, selected, value, (names or {}).get(value, ""))
+            changed |= selected & (now != dtype(value))
+            now[selected] = value
+            attributes.write(data, name, domain, now)
+        show(shown, kind)
+    return Counts(int(changed.sum()), int(selected.sum()))
+
+
+def set_slots(context: bpy.types.Context, ground: Any, given: level_details.SlotValues) -> Counts:
+    """Give the slots of the selected faces these values; in object and edit mode alike."""
+    with scope.object_mode(context):
+        selected = selected_faces(ground.data)
+        changed = level_details.set_slots(ground, selected, given)
+    return Counts(int(changed.sum()), int(selected.sum()))
+
+
+def refresh(context: Any, shown: Any, shown_by: str = "") -> None:
+    """Colour the faces anew by their attributes, which a script may have changed; in object and edit mode alike.
+
+    ``shown_by`` what the ground is coloured by from now on. Raises `WriteError`.
+    """
+    level = shown.motionbridge_level
+    before = level.shown_by
+    with scope.object_mode(context):
+        if level.kind != "DETAILS":
+            show(shown, level.kind)
+            return
+        try:
+            level.shown_by = shown_by or before
+            level_details.show(shown)
+        except WriteError:
+            level.shown_by = before
+            raise
+
+
+def _assign_material(data: Any, selected: NDArray[np.bool_], number: int, name: str) -> None:
+    """The Blender material of a game material onto faces: the slot is what counts for collision."""
+    slots = level_materials.game_numbers(data).tolist()
+    if number not in slots:
+        known = [one for one in level_materials.known_materials() if one.motionbridge_material.number == number]
+        data.materials.append(known[0] if known else level_materials.game_material(number, name))
+        slots.append(number)
+    index = np.zeros(len(data.polygons), np.int32)
+    data.polygons.foreach_get("material_index", index)
+    index[selected] = slots.index(number)
+    data.polygons.foreach_set("material_index", index)
+
+
+def show(shown: Any, kind: str) -> None:
+    """Colour the faces by what their attributes say."""
+    data = shown.data
+    found = {name: attributes.gather(data, name, *wanted) for name, wanted in WANTED[kind].items()}
+    if kind == "CFORM":
+        numbers = found[cform.MATERIAL]
+        if not len(data.materials) and numbers is not None:
+            level_materials.clear_slots(data, level_materials.collision(numbers, {}))
+    elif kind in ("HOM", "SOM"):
+        two_sided = found[occluders.TWO_SIDED]
+        if two_sided is None:
+            two_sided = np.ones(len(data.polygons), np.bool_)
+        slots = level_materials.occluders(two_sided)
+        if kind == "SOM":
+            share = found[som.OCCLUSION]
+            if share is None:
+                share = np.full(len(two_sided), som.DEFAULT_OCCLUSION, np.float32)
+            slots = level_materials.sound_occluders(share, two_sided)
+        level_materials.clear_slots(data, slots)
+    data.update()
