@@ -39,7 +39,7 @@ from .ogf.chunk_types import Description, LodPath, MotionReferences, MotionRefer
 from .ogf.corners import joined, mesh_corners, with_backs
 from .ogf.document import Ogf, VisualType
 from .ogf.mesh import bone_labels
-from .ogf.skeleton import NEW_BONE_MATERIAL, check_skeleton
+from .ogf.skeleton import NEW_BONE_MATERIAL, check_rest, check_skeleton
 from .omf.document import MotionSet
 
 
@@ -164,6 +164,7 @@ def _check_bones(model: Model) -> None:
         raise WriteError(cycle.problem, remedy=cycle.remedy) from None
     if skeleton is not None:
         check_skeleton(skeleton)
+        check_rest(skeleton)
 
 
 def _game_bone(bone: Bone, bones: Sequence[Bone]) -> NewBone:

@@ -27,7 +27,7 @@ from addon.formats.xray.ogf.document import VisualType, motion_set_of
 from addon.formats.xray.omf.document import partitions_of
 from tests.formats.xray.level_bytes import words
 from tests.formats.xray.model_pairs import FRAMES, PAIRS, compare, compare_bones, compare_frames, triangles
-from tests.formats.xray.object.small_object import BONE, SURFACE, chunk, floats, mesh, small
+from tests.formats.xray.object.small_object import BONE, MESH, SURFACE, chunk, floats, mesh, small
 from tests.real_files import CORPUS
 
 real = pytest.mark.skipif(CORPUS is None, reason="MOTIONBRIDGE_CORPUS is not set")
@@ -193,12 +193,22 @@ MESH_OF_C = (
 )
 
 
+SIGNALLING = bytes.fromhex("0100a07f")
+"""A NaN of which numpy warns when it is converted."""
+
+
 def test_refusals():
     for wrong, message in (
         (small(x921=chunk(0, BONE) + chunk(1, bone("other"))), "have no parent"),
         (small(x907=words(0)), "have no surface that the object lists"),
         (small(()), "no faces"),
         (small(x921=chunk(0, bone(""))), "a bone has no name"),
+        (small(x921=chunk(0, BONE.replace(floats(0, 1, 2), floats(0, float("nan"), 2)))), "the rest pose of 'root'"),
+        (small(x921=chunk(0, BONE.replace(floats(2, 0, 0), floats(2, 0, float("inf"))))), "the rest pose of 'root'"),
+        (small((mesh(x1012=MESH[0x1012].replace(floats(0.5, 0.25), SIGNALLING * 2)),)), "'quad' holds NaN"),
+        (small((mesh(x1005=MESH[0x1005].replace(floats(2, 0), SIGNALLING * 2)),)), "'quad' holds NaN"),
+        (small((mesh(x1013=None, x1014=SIGNALLING * 18),)), "'quad' holds NaN"),
+        (small((mesh(x1013=None, x1014=floats(*[0, 2e6, 0] * 6)),)), "normals of 'quad' are too long"),
     ):
         with pytest.raises(WriteError, match=message):
             converted(wrong)

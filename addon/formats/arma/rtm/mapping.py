@@ -102,12 +102,14 @@ def decode(
     repeated = duplicates(document.bones)
     if repeated:
         report.warn(f"bones the game treats as one: {listed(['/'.join(group) for group in repeated])}", name)
+    with np.errstate(invalid="ignore"):  # signalling NaNs of broken files
+        step = document.step.astype(np.float64)
     return DeltaClip(
         name,
         document.bones,
         matrices,
         np.array(document.phases, np.float32),
-        space.arma_points(document.step.astype(np.float64)),
+        space.arma_points(step),
         [event_of(stored) for stored in document.events or ()],
     )
 
@@ -689,7 +691,7 @@ def _same_bits(one: NDArray[np.float32], other: NDArray[np.float32]) -> bool:
 
 def _kept_step(step: Floats, base: NDArray[np.float32]) -> NDArray[np.float32]:
     """The step (3,) in the file's axes, with the base's bits where it still is what they say."""
-    near = quantum.untouched(step, base.astype(np.float64))
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):  # signalling NaNs of broken files
+        near = quantum.untouched(step, base.astype(np.float64))
         result: NDArray[np.float32] = np.where(near, base, step.astype(np.float32))
     return as_in_file(result, base)

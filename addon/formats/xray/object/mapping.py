@@ -242,6 +242,7 @@ def _sharp_edges(
     return ends[sharp[edge]].astype(np.int32)
 
 
+@np.errstate(invalid="ignore")  # infinite angles and signalling NaNs of broken files
 def decode_skeleton(model: Model, name: str) -> Skeleton | None:
     """The bones in the file's order; None without. Raises `ReadError` if parents form a cycle."""
     bones = model.bones

@@ -153,7 +153,8 @@ def corner_normals(mesh: Mesh, rule: Rule | None = None, sides: Sides | None = N
     rule = rule_of(mesh, sides) if rule is None else rule
     stored = mesh.first(Normals)
     if rule is Rule.NORMALS and stored is not None:
-        return stored.normals.astype(np.float64)
+        with np.errstate(invalid="ignore"):  # signalling NaNs of broken files
+            return stored.normals.astype(np.float64)
     flat = face_normals(points.positions, corners)
     groups = groups_of(mesh).astype(np.int64)
     if rule is Rule.MASKS:

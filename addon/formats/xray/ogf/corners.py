@@ -10,14 +10,19 @@ from numpy.typing import NDArray
 
 from ....core import names, space
 from ....core.errors import WriteError
+from ....core.finite import not_finite
 from ....core.model import PolygonMesh
 from ....core.report import Report
 from ....core.text import said_of
 from . import surface
-from .building import Corners, Generation, children_chunk, header_around, make_children
+from .building import SAME_NORMAL, Corners, Generation, children_chunk, header_around, make_children
 from .chunk_types import LONG_FORMATS, SHORT_FORMATS, Indices, SlidingWindows, Texture, Vertices
 from .document import Children, Ogf, VisualType
 from .mesh import bone_labels, mesh_parts
+
+
+LONGEST_NORMAL = np.iinfo(np.int32).max * SAME_NORMAL
+"""Above this, normals cannot be told apart in whole steps. Normals of sound files have the length 1."""
 
 
 def with_new_meshes(
@@ -92,9 +97,10 @@ def mesh_corners(mesh: PolygonMesh, bones: Sequence[str], generation: Generation
         uvs.reshape(-1, 3, 2)[:, [0, 2, 1]],
         np.zeros(len(triangles), np.int64),
     )
-    broken = [values for values in (corners.positions, corners.normals) if not np.isfinite(values).all()]
-    if broken:
+    if not_finite(np.concatenate([corners.positions.ravel(), corners.normals.ravel(), corners.uvs.ravel()])):
         raise WriteError(f"{mesh.name!r} holds NaN or infinite values", remedy="Clean the mesh up")
+    if (np.abs(corners.normals) > LONGEST_NORMAL).any():
+        raise WriteError(f"normals of {mesh.name!r} are too long", remedy="Reset its normals")
     if bones:
         corners.slots = _slots(mesh, used, bones, generation, report)
     return corners

@@ -157,7 +157,7 @@ def encode_skeleton(skeleton: Skeleton, base: Ogf) -> tuple[Ogf, Changes]:
     same_tree = _same_tree(skeleton, base, bone_names)
     if not same_tree:
         check_skeleton(skeleton)
-    _check_rest(skeleton)
+    check_rest(skeleton)
     index = {bone.label.lower(): number for number, bone in enumerate(bone_names.bones)}
     origin = [index.get(bone.lower(), -1) for bone in skeleton.bones]
     changes = Changes()
@@ -210,7 +210,8 @@ def check_skeleton(skeleton: Skeleton) -> None:
         )
 
 
-def _check_rest(skeleton: Skeleton) -> None:
+def check_rest(skeleton: Skeleton) -> None:
+    """Raises `WriteError` for a rest pose with NaN or infinite values."""
     numbers = np.concatenate([skeleton.rest_rotation, skeleton.rest_translation], axis=1)
     if not np.isfinite(numbers).all():
         broken = skeleton.bones[int(np.flatnonzero(~np.isfinite(numbers).all(axis=1))[0])]

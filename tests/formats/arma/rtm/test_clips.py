@@ -1,6 +1,7 @@
 """Animations as clips and back: axes, what is kept and refused; another library and the vendor's pair as judges."""
 
 import math
+import struct
 from dataclasses import replace
 
 import numpy as np
@@ -45,6 +46,14 @@ def skeleton_of(file):
         config = model_cfg.read((file.parent / "dog_model.cfg").read_bytes(), "model.cfg", Report())
         return max(config.skeletons.values(), key=lambda skeleton: len(skeleton.parents))
     return SKELETONS.get(file.stem, MAN_ARMA_3)
+
+
+def test_a_step_of_signalling_nans_is_kept_without_an_alarm():
+    data = plain().replace(struct.pack("<3f", 0.0, 0.0, -1.5), bytes.fromhex("0100a07f") * 3)
+    document = read(data)
+    clip = clip_of(document)
+    assert np.isnan(clip.step).all()
+    assert rtm.write(rtm.encode_plain(clip, document)[0]) == data
 
 
 def test_axes_and_names_of_a_plain_file():
