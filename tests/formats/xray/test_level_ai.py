@@ -37,6 +37,11 @@ def test_every_byte_has_a_name():
     ]
 
 
+def test_nodes_above_others_are_counted():
+    stacked = SMALL_AI[:56] + 2 * SMALL_AI[56:77]
+    assert level_ai.describe(read(stacked)[0])[0].endswith("1 node above another")
+
+
 @pytest.mark.parametrize("version", [9, 10])
 def test_later_games_have_two_covers(version):
     nodes = [SMALL_AI[56 + 21 * node :][:21] for node in range(2)]

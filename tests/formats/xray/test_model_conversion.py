@@ -27,7 +27,7 @@ from addon.formats.xray.ogf.document import VisualType, motion_set_of
 from addon.formats.xray.omf.document import partitions_of
 from tests.formats.xray.level_bytes import words
 from tests.formats.xray.model_pairs import FRAMES, PAIRS, compare, compare_bones, compare_frames, triangles
-from tests.formats.xray.object.small_object import BONE, MESH, SURFACE, chunk, floats, mesh, small
+from tests.formats.xray.object.small_object import BONE, MESH, SURFACE, bone, chunk, floats, mesh, small
 from tests.real_files import CORPUS
 
 real = pytest.mark.skipif(CORPUS is None, reason="MOTIONBRIDGE_CORPUS is not set")
@@ -157,11 +157,6 @@ def test_an_object_without_bones_is_one_mesh_or_a_group():
     made = converted(small((mesh(), second), x907=words(2) + SURFACE + wood, **without))
     assert made.header.type == VisualType.HIERARCHY
     assert [child.first(Texture).texture for child in made.children] == [b"wpn\\metal", b"wpn\\wood"]
-
-
-def bone(name, parent=""):
-    naming = f"{name}\0{parent}\0{name}\0".encode()
-    return chunk(1, b"\2\0") + chunk(2, naming) + chunk(3, floats(0, 1, 2, 0, 0, 0, 0.5))
 
 
 def test_bones_in_the_order_of_the_sdk_or_of_another_model():

@@ -3,6 +3,13 @@
 from tests.formats.xray.level_bytes import chunk, floats, hexed, words
 
 BONE = chunk(1, b"\2\0") + chunk(2, b"root\0\0root\0") + chunk(3, floats(0, 1, 2, 0, 0, 0, 0.5)) + chunk(2, b"root\0")
+
+
+def bone(name, parent=""):
+    naming = f"{name}\0{parent}\0{name}\0".encode()
+    return chunk(1, b"\2\0") + chunk(2, naming) + chunk(3, floats(0, 1, 2, 0, 0, 0, 0.5))
+
+
 MOTION = (
     b"idle\0"
     + words(0, 1)

@@ -9,12 +9,12 @@ from addon.core.model import VertexWeights
 from addon.core.report import Report
 from addon.formats.xray import object as editor_model
 from addon.formats.xray.object.encoding import encode_mesh, encode_new_mesh
-from addon.formats.xray.object.mapping import decode_mesh
+from addon.formats.xray.object.mapping import decode_mesh, decode_skeleton
 from addon.formats.xray.object.mesh_chunks import FLAT, Faces, MeshFlags, Points, Smoothing
 from addon.formats.xray.object.sharpness import sides_of, stored_as
 from addon.formats.xray.object.smoothing import Rule, corner_normals, hard_sides, rule_of
 from tests.formats.xray.level_bytes import words
-from tests.formats.xray.object.small_object import OLD, mesh, small
+from tests.formats.xray.object.small_object import OLD, bone, chunk, mesh, small
 from tests.real_files import corpus_files
 
 
@@ -92,6 +92,29 @@ def test_weights_move_alone():
     assert changes.lines == ["1 vertex with other weights"]
     np.testing.assert_array_equal(decode_mesh(after, model, Report()).weights.weights, made.weights.weights)
     np.testing.assert_array_equal(decode_mesh(after, model, Report()).uvs, decoded(model).uvs)
+
+
+def test_sharp_edges_and_weights_are_written_together():
+    model = model_of(small((mesh(x1013=words(0, 0)),)))  # the edge bits of two faces without a hard edge
+    made = decoded(model)
+    made.weights = VertexWeights(made.weights.vertices, made.weights.groups, made.weights.weights.copy())
+    made.weights.weights[2] = 0.25
+    assert encoded(made, model)[0].first(Smoothing).groups.tolist() == [0, 0]
+    corners = made.corners.reshape(-1, 3)
+    made.sharp_edges = np.array([corners[0, :2]], np.int32)
+    after, changes, _ = encoded(made, model)
+    assert changes.lines == ["1 vertex with other weights", "sharp edges"]
+    points = set(corners[0, :2].tolist())  # the mesh has a vertex for each point of the file
+    edges = [{face[edge], face[edge - 2]} for face in after.first(Faces).corners[:, :, 0].tolist() for edge in range(3)]
+    hard = hard_sides(after.first(Smoothing).groups).ravel().tolist()
+    assert hard == [edge == points for edge in edges]
+    assert decode_mesh(after, model, Report()).weights.weights.tolist() == made.weights.weights.tolist()
+
+
+def test_a_parent_that_does_not_exist_makes_a_root():
+    bones = b"".join(chunk(number, bone(*named)) for number, named in enumerate([("a", "none"), ("b", "a"), ("c", "")]))
+    skeleton = decode_skeleton(model_of(small(x921=bones)), "a.object")
+    assert (skeleton.bones, skeleton.parents.tolist()) == (["a", "b", "c"], [-1, 0, -1])
 
 
 def test_an_old_mesh_gets_the_maps_of_today():
