@@ -1,8 +1,8 @@
 """Modules that are loaded when they are first used, so that Blender's start does not wait for them.
 
 Enabling the extension registers classes and properties; most sessions then open no file of a game. The modules of
-`MODULES` stand ready as `LazyModule`: ``from ..games.xray.paths import path`` costs nothing, and
-``path.import_path(…)`` loads it. ``from ..games.xray.paths.path import import_path`` loads it at
+`MODULES` stand ready as `LazyModule`: ``from ..games.xray import paths`` costs nothing, and
+``paths.import_path(…)`` loads it. ``from ..games.xray.paths import import_path`` loads it at
 once, as everywhere; so what is loaded at the start imports modules of this table, never names out of them.
 """
 
@@ -65,18 +65,18 @@ MODULES: dict[str, tuple[str, ...]] = {
         "spin",
         "textures",
     ),
-    "games.xray": ("game_tree",),
+    "games.xray": (
+        "game_tree",
+        "paths",
+    ),
     "games.xray.bones": (
         "file",
         "order",
     ),
     "games.xray.hud": (
-        "attach",
         "attachments",
         "pairs",
         "placing",
-        "preview",
-        "saving",
         "scene",
         "sections",
     ),
@@ -109,7 +109,6 @@ MODULES: dict[str, tuple[str, ...]] = {
         "omf_host",
         "skl_codec",
     ),
-    "games.xray.paths": ("path",),
     "ui": (
         "listed_actions",
         "scene",

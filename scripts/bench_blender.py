@@ -55,8 +55,8 @@ from addon.games.xray.options import (
     ModelImportOptions,
     MotionImportOptions,
 )
-from addon.games.xray.paths.path import PathExportOptions, PathImportOptions, import_path, play
-from addon.games.xray.paths.path import plan_export as plan_path
+from addon.games.xray.paths import PathExportOptions, PathImportOptions, import_path, play
+from addon.games.xray.paths import plan_export as plan_path
 
 MANY_PATHS = 400
 

@@ -278,8 +278,7 @@ LOADED_AT_START = {
     "games.xray.hud", "games.xray.hud.properties", "games.xray.levels", "games.xray.levels.properties",
     "games.xray.models",
     "games.xray.models.editor_properties", "games.xray.models.properties",
-    "games.xray.motions", "games.xray.motions.properties", "games.xray.motions.skeletal_properties",
-    "games.xray.paths", "games.xray.paths.properties",
+    "games.xray.motions", "games.xray.motions.properties",
 }  # fmt: skip
 """Besides the modules of ui. Properties, and what their declarations need: no format, no recipe, no numpy."""
 

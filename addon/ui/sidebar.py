@@ -10,10 +10,10 @@ import bpy
 from ..blender.control_links import moved_by
 from ..games.arma import properties as arma
 from ..games.descent3 import model_properties as descent
+from ..games.xray import paths as motion_paths
 from ..games.xray.levels import properties as level
 from ..games.xray.models import taken_over
 from ..games.xray.models.properties import remembered
-from ..games.xray.paths import path as paths
 from .bases import BlenderPanel
 from .bone_display import draw_bone_display
 from .control_rig import draw_control_rig
@@ -72,7 +72,7 @@ def is_of_a_game(context: bpy.types.Context) -> bool:
         or is_of_arma(context)
         or active_model(context) is not None
         or level.holder_of(active) is not None
-        or paths.followed_action(active) is not None
+        or motion_paths.followed_action(active) is not None
         or arma.is_of_model(active)
         or descent.holder_of(active) is not None
     )

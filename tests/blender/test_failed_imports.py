@@ -25,7 +25,7 @@ IMPORTERS = {
     "ogf and motions": ("xray_ogf", "weapon_embedded.ogf", {}, "addon.ui.xray.models._sentence"),
     "object": ("xray_object", "weapon.object", {}, AT_THE_END),
     "omf and its model": ("xray_omf", "humanoid.omf", {"stash": True}, STASHED),
-    "anm": ("xray_anm", "camera.anm", {"draw_curve": True}, "addon.games.xray.paths.path.play"),
+    "anm": ("xray_anm", "camera.anm", {"draw_curve": True}, "addon.games.xray.paths.play"),
     "cform": ("xray_level_geometry", "level/level.cform", {"split": "MATERIAL"}, AT_THE_END),
     "hom": ("xray_level_geometry", "level/level.hom", {}, AT_THE_END),
     "som": ("xray_level_geometry", "level/level.som", {}, AT_THE_END),

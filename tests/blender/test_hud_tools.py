@@ -10,7 +10,7 @@ from mathutils import Matrix
 from addon.core.report import Report
 from addon.formats.xray import omf
 from addon.games.xray.bones.properties import game_name
-from addon.games.xray.hud import attach, attachments, placing
+from addon.games.xray.hud import attachments, placing
 from addon.games.xray.options import Game, HudSceneOptions
 from addon.ui import command
 from addon.ui.xray import hud as ui
@@ -117,7 +117,7 @@ def test_what_cannot_follow_is_refused(reload):
     bpy.context.view_layer.objects.active = made.hands
     above = made.hands.data.bones[left].parent.name
     assert "moves with" in said(bone=above)
-    assert attach.Keeps.FIRST.value == "first"
+    assert attachments.Keeps.FIRST.value == "first"
 
 
 # Gizmos and what is attached ------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from addon.core.report import Report
 from addon.formats.xray import anm
 from addon.formats.xray.anm import Animation, new_anm
 from addon.formats.xray.envelopes import OLD, StoredEnvelope
-from addon.games.xray.paths.path import PathExportOptions, PathImportOptions, import_path, plan_export
+from addon.games.xray.paths import PathExportOptions, PathImportOptions, import_path, plan_export
 from tests.core.envelope.formula import BEZIER_2D, CONSTANT_BEHAVIOUR, LINEAR_BEHAVIOUR, STEPPED, TCB, Channel, solved
 from tests.real_files import corpus_files
 

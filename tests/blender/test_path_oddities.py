@@ -9,7 +9,7 @@ from addon.core.report import Report
 from addon.formats.xray import anm
 from addon.formats.xray.anm import Animation, new_anm
 from addon.formats.xray.envelopes import OLD, PACKED, StoredEnvelope, packed
-from addon.games.xray.paths.path import PathExportOptions, PathImportOptions, import_path, plan_export
+from addon.games.xray.paths import PathExportOptions, PathImportOptions, import_path, plan_export
 from tests.blender.test_path_sampling import curves_of
 from tests.core.envelope.formula import Channel
 from tests.real_files import corpus_files

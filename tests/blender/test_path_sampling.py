@@ -9,7 +9,7 @@ from addon.blender import compat
 from addon.core.errors import WriteError
 from addon.core.report import Report
 from addon.formats.xray import anm
-from addon.games.xray.paths.path import PathExportOptions, plan_export, why_sampled
+from addon.games.xray.paths import PathExportOptions, plan_export, why_sampled
 from tests.core.envelope.formula import Channel
 
 FIRST, LAST = 1, 41

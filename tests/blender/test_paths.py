@@ -11,13 +11,7 @@ from addon.core.errors import MotionbridgeError, WriteError
 from addon.core.report import Report
 from addon.formats.xray import anm
 from addon.formats.xray.anm import FRAMES_PER_SECOND
-from addon.games.xray.paths.path import (
-    PathExportOptions,
-    PathImportOptions,
-    Target,
-    import_path,
-    plan_export,
-)
+from addon.games.xray.paths import PathExportOptions, PathImportOptions, Target, import_path, plan_export
 from tests.core.envelope.formula import Channel, matrix_slack
 from tests.real_files import corpus_files
 

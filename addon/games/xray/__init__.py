@@ -10,8 +10,6 @@ from .levels import properties as level_properties
 from .models import editor_properties as editor_model_properties
 from .models import properties as model_properties
 from .motions import properties as motion_properties
-from .motions import skeletal_properties
-from .paths import properties as path_properties
 
 ADDED = (
     bone_properties.ADDED,
@@ -19,7 +17,5 @@ ADDED = (
     level_properties.ADDED,
     motion_properties.ADDED,
     editor_model_properties.ADDED,
-    path_properties.ADDED,
-    skeletal_properties.ADDED,
     hud_properties.ADDED,
 )

@@ -22,8 +22,7 @@ from ..options import (
     option,
     path,
 )
-from .motions.skeletal_properties import ROTATIONS
-from .paths.properties import VERSIONS
+from .motions.properties import PATH_VERSIONS, ROTATIONS
 
 
 def _fake_user() -> Any:
@@ -194,7 +193,7 @@ class PathExportOptions(FittingOptions):
     ``banked``: what moves along a curve object tilts as the curve does.
     """
 
-    version: int | None = listed("AUTOMATIC", number_or_none, "Version", "Version of the file to write", VERSIONS)
+    version: int | None = listed("AUTOMATIC", number_or_none, "Version", "Version of the file to write", PATH_VERSIONS)
     millimetres: float = option(
         0.1,
         "Tolerance (mm)",

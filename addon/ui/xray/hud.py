@@ -12,7 +12,7 @@ from ...blender import scope
 from ...core.errors import MotionbridgeError
 from ...core.report import Report
 from ...games import plan as plans
-from ...games.xray.hud import attachments, pairs, placing, saving, sections
+from ...games.xray.hud import attachments, pairs, placing, sections
 from ...games.xray.hud import scene as hud_scene
 from ...games.xray.hud.properties import holder_of
 from ...games.xray.motions import exporting as motion_export
@@ -209,7 +209,7 @@ class MOTIONBRIDGE_OT_hud_add_action(Operation, BlenderOperator):
         holder = holder_of(context.active_object)
         hud = holder.motionbridge_hud
         row = pairs.add_action(holder, hud.active_action, self.alias, self.motion)
-        line = f"{row.name} = {saving.line_of(row)}"
+        line = f"{row.name} = {sections.line_of(row)}"
         hud.active_action = len(hud.actions) - 1
         return Outcome(said("Added the motions; Save HUD Back writes this line into the config: {}").format(line))
 
@@ -389,7 +389,7 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
         if hands is None:
             return False
         cls.poll_message_set("The scene has neither motion files nor configs")
-        return saving.has_configs(hands) or any(_files_of(hands))
+        return sections.has_configs(hands) or any(_files_of(hands))
 
     def path(self, context: bpy.types.Context) -> str:
         """That of the first file, which the dialog begins with."""
@@ -424,7 +424,7 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
                 )
                 before += len(library.motions_of(file))
                 made.append(plan)
-        made += saving.plan_configs(hands, saving.Inherited[self.inherited], report)
+        made += sections.plan_configs(hands, sections.Inherited[self.inherited], report)
         return plans.Together(self.path(context), [one for one in made if not one.is_saved()])
 
     def put(self, context: bpy.types.Context, plan: Any, *, backup: bool) -> None:
@@ -433,7 +433,7 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
         for one in plan.plans:
             one.write(backup=backup)
             if not isinstance(one, omf_host.MotionPlan):
-                saving.settle(hands)
+                sections.settle(hands)
                 continue
             for rig, file in _files_of(hands):
                 if bpy.path.abspath(file.path) == one.path:
@@ -460,7 +460,7 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
             ),
             "rest_change": any(rest_is_edited(rig, "motionbridge_motion_files") for rig in rigs),
             "hidden_keys": any(map(hides_keys, rigs)),
-            "inherited": saving.has_configs(hands) and bool(saving.wanted(hands)),
+            "inherited": sections.has_configs(hands) and bool(sections.wanted(hands)),
         }
 
     def draw_options(self, _context: bpy.types.Context, layout: bpy.types.UILayout) -> None:

@@ -8,7 +8,8 @@ from bpy.props import EnumProperty, IntProperty, StringProperty
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...games.xray.bones.properties import game_name
-from ...games.xray.hud import attach, placing, preview
+from ...games.xray.hud import attachments, placing
+from ...games.xray.hud import scene as hud_scene
 from ...games.xray.hud.properties import holder_of
 from ..bases import BlenderOperator, ExportHelper
 from ..layouts import fields
@@ -83,9 +84,9 @@ class MOTIONBRIDGE_OT_hud_attach(Operation, BlenderOperator):
 
     def run(self, context: Any, _report: Report) -> Outcome:
         """Write the keys."""
-        keeps = attach.Keeps[self.keeps]
+        keeps = attachments.Keeps[self.keeps]
         frames = (self.first, self.last)
-        count = attach.attach(context, context.active_object, self.bone, self.holder, frames=frames, keeps=keeps)
+        count = attachments.attach(context, context.active_object, self.bone, self.holder, frames=frames, keeps=keeps)
         return Outcome(said("{} follows {}; frames with new keys: {}").format(self.bone, self.holder, count))
 
 
@@ -123,19 +124,19 @@ class MOTIONBRIDGE_OT_hud_preview(Operation, ExportHelper, BlenderOperator):
     def run(self, context: Any, _report: Report) -> Outcome:
         """Render and save."""
         hands = holder_of(context.active_object)
-        numbers = preview.chosen(hands, self.actions)
+        numbers = hud_scene.chosen_rows(hands, self.actions)
         operator: Any = self
         if not operator.filepath:
             raise WriteError("no file is named", remedy="Name the file to write (.png)")
         path = bpy.path.abspath(operator.filepath)
-        preview.render(
+        hud_scene.render_strip(
             context,
             hands,
             numbers,
             path,
             columns=self.columns,
             height=self.height,
-            renderer=preview.Renderer[self.renderer],
+            renderer=hud_scene.Renderer[self.renderer],
         )
         return Outcome(said("Rendered: pictures of each action: {}, actions: {}").format(self.columns, len(numbers)))
 

@@ -12,8 +12,8 @@ from ...core.report import Report
 from ...games import plan as plans
 from ...games.options import FittingOptions
 from ...games.xray import kinds
+from ...games.xray import paths as motion_paths
 from ...games.xray.options import PathExportOptions, PathImportOptions, Target
-from ...games.xray.paths import path as paths
 from .. import scene
 from ..bases import BlenderOperator, ExportHelper, ImportHelper
 from ..files import FileExport, FileImport, draw_backup, is_collection_exporter
@@ -56,20 +56,20 @@ class IMPORT_SCENE_OT_xray_anm(PathImportProperties, FileImport, ImportHelper, B
     def run(self, context: bpy.types.Context, report: Report) -> Outcome:
         """Import every file."""
         chosen = self.chosen_files("Choose at least one path (.anm)")
-        made: list[paths.ImportedPath] = []
+        made: list[motion_paths.ImportedPath] = []
         target = Target[self.target]
         with scope.progress(context, len(chosen)) as step:
 
             def one(file: str, found: Report) -> None:
                 play = target is Target.ACTIVE and not made
                 options = options_from(self, PathImportOptions, play=play)
-                made.append(paths.import_path(context, file, options, found))
+                made.append(motion_paths.import_path(context, file, options, found))
                 step(len(made))
 
             self.each_file(chosen, one, report)
         owners = list(dict.fromkeys(path.owner for path in made))
         if target is not Target.ACTIVE:
-            paths.play(context, made, report)
+            motion_paths.play(context, made, report)
             scope.make_current(context, owners, owners[0])
         played = [path.action for path in made]
         if self.match_scene:
@@ -107,7 +107,7 @@ def _match(context: Any, action: Any) -> None:
 
 def active_path(context: Any) -> Any:
     """The action of the path that the active object follows, or None."""
-    return paths.followed_action(context.view_layer.objects.active)
+    return motion_paths.followed_action(context.view_layer.objects.active)
 
 
 LETTERS_SHOWN = 30
@@ -134,7 +134,7 @@ class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, ExportHelper, B
     def suggest(self, context: Any) -> None:
         """The file the path came from."""
         active = context.view_layer.objects.active
-        action = paths.followed_action(active)
+        action = motion_paths.followed_action(active)
         if action is not None:
             self.filepath = bpy.path.abspath(action.motionbridge_path.path)
         elif active is not None and not self.filepath:
@@ -158,14 +158,14 @@ class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, ExportHelper, B
         options = options_from(self, PathExportOptions)
         mover = mover_to_export(context, self.collection)
         with scope.progress(context, context.scene.frame_end) as step:
-            plan = paths.plan_export(context, mover, file, options=options, report=report, progress=step)
+            plan = motion_paths.plan_export(context, mover, file, options=options, report=report, progress=step)
         plan.write(backup=self.backup)
         return Outcome(f"{Path(file).name}: {plan.sentence()}")
 
 
 def _draw_how(layout: bpy.types.UILayout, active: Any) -> None:
     """Whether keys go out as they are, before anybody wonders why there are others."""
-    reasons = paths.why_sampled(active)
+    reasons = motion_paths.why_sampled(active)
     box = layout.column(align=True)
     if reasons is None:
         box.label(text=shown("{} does not move").format(active.name), icon="ERROR", translate=False)
@@ -237,19 +237,19 @@ class MOTIONBRIDGE_OT_path_save_back(SaveBackOntoImported, FittingProperties, Bl
     @classmethod
     def poll(cls, context: Any) -> bool:
         """The active object follows a path that came from a file."""
-        action = paths.followed_action(context.view_layer.objects.active)
+        action = motion_paths.followed_action(context.view_layer.objects.active)
         cls.poll_message_set("The active object has no imported motion path")
         return action is not None and bool(action.motionbridge_path.path)
 
     def source(self, context: Any) -> Any:
         """Of the action."""
-        return paths.followed_action(context.view_layer.objects.active).motionbridge_path
+        return motion_paths.followed_action(context.view_layer.objects.active).motionbridge_path
 
     def planned(self, context: Any, report: Report) -> "FilePlan":
         """The path."""
         active = context.view_layer.objects.active
         options = PathExportOptions(millimetres=self.millimetres, degrees=self.degrees)
-        return paths.plan_save_back(
+        return motion_paths.plan_save_back(
             context, active, options=options, if_changed=plans.OtherBase[self.if_changed], report=report
         )
 

@@ -20,7 +20,6 @@ from .chunk_types import LONG_FORMATS, SHORT_FORMATS, Indices, SlidingWindows, T
 from .document import Children, Ogf, VisualType
 from .mesh import bone_labels, mesh_parts
 
-
 LONGEST_NORMAL = np.iinfo(np.int32).max * SAME_NORMAL
 """Above this, normals cannot be told apart in whole steps. Normals of sound files have the length 1."""
 

@@ -41,7 +41,7 @@ from ....formats.xray.omf.document import (
 from ....formats.xray.skl.codec import read_list
 from ....formats.xray.skl.codec import read_motion as read_skl_motion
 from ....formats.xray.skl.document import SkeletalMotion, Skl
-from .skeletal_properties import SkeletalFile
+from .properties import SkeletalFile
 
 ALL = "all"
 """What the panel calls a motion that plays on every partition."""

@@ -1,7 +1,7 @@
 """What X-Ray adds to actions and rigs: how a motion plays, its marks, and the file it came from.
 
 The bytes a motion had travel with its action, the rest of its file with the rig, so that whatever nobody touches leaves
-as it came.
+as it came. Of the editor's motions, too, `MotionProperties` says how the game plays them: the same panels show it.
 """
 
 from typing import Any
@@ -181,11 +181,110 @@ class MotionFile(bpy.types.PropertyGroup):
     lists_actions: BoolProperty(name="Lists Its Actions", options={"HIDDEN"})  # version 0.1.0 kept no list
 
 
+# The editor's motions -------------------------------------------------------------------------------------------------
+
+ROTATIONS = (
+    ("EULER", "Euler ZXY", "Euler angles, as the editor stores them; curves are preserved"),
+    ("QUATERNION", "Quaternion", "Quaternions, like imported game motions"),
+)
+
+
+class SkeletalProperties(bpy.types.PropertyGroup):
+    """What an action keeps of the motion it came from."""
+
+    is_skeletal: BoolProperty(name="Editor Motion", description="This action is a motion of the game's editor")
+    file: StringProperty(name="File", description="The file the motion came from", options={"HIDDEN"})
+    place: IntProperty(
+        name="Index", description="Index of the motion in its source file", default=-1, options={"HIDDEN"}
+    )
+    version: IntProperty(name="File Version", description="Version of the motion in its file", options={"HIDDEN"})
+    fps: FloatProperty(name="Frame Rate", description="Frames per second in the game", options={"HIDDEN"})
+    imported_name: StringProperty(options={"HIDDEN"})
+    rotation: EnumProperty(
+        name="Rotation", description="Rotation mode of the bones", items=ROTATIONS, options={"HIDDEN"}
+    )
+    metres: FloatProperty(options={"HIDDEN"})
+    radians: FloatProperty(options={"HIDDEN"})
+    shown_first: FloatProperty(options={"HIDDEN"})
+    shown_last: FloatProperty(options={"HIDDEN"})
+    kept_exactly: IntProperty(
+        name="Bones with Their Keys", description="Bones whose curves are the file's", options={"HIDDEN"}
+    )
+    fitted: IntProperty(
+        name="Bones Fitted", description="Bones whose curves are fitted, for their rest pose", options={"HIDDEN"}
+    )
+    body: bytes_property("The motion as stored in its file")
+    body_seal: seal_property()
+    drawn: bytes_property("A digest of the keys of each track, which shows whether it was edited")
+    drawn_seal: seal_property()
+
+
+class SkeletalFile(bpy.types.PropertyGroup):
+    """A file of the editor's motions on a rig; ``name`` is the key that actions refer to."""
+
+    path: StringProperty(name="Path", description="Path of the imported file", subtype="FILE_PATH")
+    sha256: StringProperty(name="Digest", description="The file as imported or last saved", options={"HIDDEN"})
+    embedded: BoolProperty(name="Inside Model", description="The motions are stored inside the model file")
+    document: bytes_property("The file without its motions' keys")
+    document_seal: seal_property()
+    rest: CollectionProperty(type=RestBone)
+    actions: CollectionProperty(type=ListedAction)
+    action_list: list_property()
+    lists_actions: BoolProperty(name="Lists Its Actions", options={"HIDDEN"})  # version 0.1.0 kept no list
+
+
+# Motion paths ---------------------------------------------------------------------------------------------------------
+
+PATH_VERSIONS = (
+    (
+        "AUTOMATIC",
+        "Same as Imported",
+        "The version of the imported file; for new paths version 3, which stores handles exactly",
+    ),
+    ("3", "3", "Handles are stored exactly; read by every engine and editor"),
+    ("4", "4", "Handles are rounded to 0.98 ms; written by old builds only"),
+    ("5", "5", "Handles are rounded to 0.98 ms; written by the latest editors"),
+)
+
+
+class PathProperties(bpy.types.PropertyGroup):
+    """What an action keeps of the path it came from."""
+
+    is_path: BoolProperty(name="Path", description="This action is a motion path of the game")
+    path_name: StringProperty(name="Name", description="The path's name in the game")
+    path: StringProperty(name="File", description="Path of the imported file", subtype="FILE_PATH")
+    version: EnumProperty(name="Version", description="Version of the file to write", items=PATH_VERSIONS)
+    came_as: IntProperty(name="File Version", description="Version of the file that was read", options={"HIDDEN"})
+    fps: FloatProperty(name="Frame Rate", description="Frames per second in the game", options={"HIDDEN"})
+    not_shown: StringProperty(
+        name="Not Shown", description="What Blender does not show and the file keeps", options={"HIDDEN"}
+    )
+    saved: StringProperty(options={"HIDDEN"})
+    """The SHA-256 of the file that was saved back last."""
+    document: bytes_property("The file as it was read")
+    document_seal: seal_property()
+
+
 ADDED = AddedProperties(
-    (MarkInterval, MotionMark, MotionProperties, DeletedMotion, PartitionBone, Partition, RestBone, MotionFile),
+    (
+        MarkInterval,
+        MotionMark,
+        MotionProperties,
+        DeletedMotion,
+        PartitionBone,
+        Partition,
+        RestBone,
+        MotionFile,
+        SkeletalProperties,
+        SkeletalFile,
+        PathProperties,
+    ),
     {
         (bpy.types.Action, "motionbridge_motion"): PointerProperty(type=MotionProperties),
         (bpy.types.Object, "motionbridge_motion_files"): CollectionProperty(type=MotionFile),
         (bpy.types.Object, "motionbridge_motion_file"): IntProperty(name="Motion File", options={"HIDDEN"}),
+        (bpy.types.Action, "motionbridge_skeletal"): PointerProperty(type=SkeletalProperties),
+        (bpy.types.Object, "motionbridge_skeletal_files"): CollectionProperty(type=SkeletalFile),
+        (bpy.types.Action, "motionbridge_path"): PointerProperty(type=PathProperties),
     },
 )

@@ -11,19 +11,19 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ....blender import action as actions
-from ....blender import compat, scope
-from ....blender import path as paths
-from ....blender.properties import keep, kept
-from ....core import files
-from ....core.envelope import Behaviour
-from ....core.errors import WriteError
-from ....core.model import Path
-from ....core.report import Report
-from ....formats.xray import anm
-from ....formats.xray.channels import lost_slopes
-from ...plan import FilePlan, OtherBase, starts_from_disk
-from ..options import PathExportOptions, PathImportOptions, Target
+from ...blender import action as actions
+from ...blender import compat, scope
+from ...blender import path as paths
+from ...blender.properties import keep, kept
+from ...core import files
+from ...core.envelope import Behaviour
+from ...core.errors import WriteError
+from ...core.model import Path
+from ...core.report import Report
+from ...formats.xray import anm
+from ...formats.xray.channels import lost_slopes
+from ..plan import FilePlan, OtherBase, starts_from_disk
+from .options import PathExportOptions, PathImportOptions, Target
 
 CAMERA_TURN = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 """Rx(90°): a Blender camera looks along its -Z, an object of the game along what becomes Blender's +Y."""

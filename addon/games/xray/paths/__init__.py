@@ -1,5 +1,0 @@
-"""Camera paths (`.anm`)."""
-
-from .... import lazy
-
-lazy.attach(__name__)
