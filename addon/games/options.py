@@ -1,6 +1,6 @@
 """Options of imports and exports, each declared once: a field of a class with what the interface says about it.
 
-`ui.options` makes an operator's properties from such a class, and the options from what is set on the operator.
+`ui.bases` makes an operator's properties from such a class, and the options from what is set on the operator.
 """
 
 from __future__ import annotations

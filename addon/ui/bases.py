@@ -1,13 +1,25 @@
-"""Blender's classes that ours are made from, as `Any`: Blender finds out by itself which methods a class has, and the
-stubs of its versions disagree about them.
+"""What our operators, panels and lists are declared from: Blender's classes, and properties from options.
+
+The classes are `Any`: Blender finds out by itself which methods a class has, and the stubs of its versions disagree
+about them. Options are those of imports and exports (`games.options`). The button of a file path opens a file browser,
+which closes a pop-up and is refused inside of another file browser. So the fields of dialogs offer paths while one is
+typed.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import Enum
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
 
 import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy_extras import io_utils
+
+from ..games.options import Option, Options
 
 BlenderOperator: Any = bpy.types.Operator
 BlenderPanel: Any = bpy.types.Panel
@@ -20,3 +32,89 @@ ExportHelper: Any = io_utils.ExportHelper
 
 CALL: Any = bpy.ops
 """Operators by name."""
+
+
+# Properties from options ----------------------------------------------------------------------------------------------
+
+Chosen = TypeVar("Chosen", bound=Options)
+MOST_LISTED = 200
+"""Paths that are offered."""
+PROPERTIES: Mapping[type, Any] = {bool: BoolProperty, int: IntProperty, float: FloatProperty, str: StringProperty}
+
+
+def properties_from(options: type[Options]) -> Any:
+    """A class to mix into operators, with a property for each option that users set, named as its field."""
+    declared = {name: _property(one) for name, one in options.FIELDS.items() if one.declared is not None}
+    return type(f"{options.__name__}Properties", (), {"__annotations__": declared})
+
+
+def _property(one: Option) -> Any:
+    declared = dict(one.declared or {})
+    if one.suffixes is not None:
+        declared |= {"search": offered_paths(*one.suffixes), "search_options": {"SUGGESTION"}}
+    if one.value is not None:
+        return EnumProperty(**declared)
+    if isinstance(one.default, Enum):
+        return EnumProperty(default=one.default.name, **declared)
+    if isinstance(one.default, frozenset):
+        names = {member.name for member in one.default}
+        return EnumProperty(default=names, options={"ENUM_FLAG"}, **declared)
+    return PROPERTIES[type(one.default)](default=one.default, **declared)
+
+
+def options_from(operator: Any, options: type[Chosen], **others: Any) -> Chosen:
+    """The options with what is set on the operator; ``others`` are fields that it says otherwise."""
+    chosen = {name: _value(getattr(operator, name), one) for name, one in options.FIELDS.items() if one.declared}
+    return options(**(chosen | others))
+
+
+def _value(value: Any, one: Option) -> Any:
+    if one.suffixes is not None:
+        return bpy.path.abspath(value)
+    if one.value is not None:
+        return one.value(value)
+    if isinstance(one.default, Enum):
+        return type(one.default)[value]
+    if isinstance(one.default, frozenset):
+        kind = type(next(iter(one.default)))
+        return frozenset(kind[name] for name in value)
+    return value
+
+
+def offered_paths(*suffixes: str) -> Callable[[Any, Any, str], Iterable[str]]:
+    """A `search` of a string property: folders, and files with one of ``suffixes`` (folders alone without any).
+
+    What is typed is completed in its folder; while nothing is typed, the folder of the dialog's file counts.
+    """
+
+    def search(operator: Any, context: bpy.types.Context, typed: str) -> list[str]:
+        folder, _, begun = typed.replace("\\", "/").rpartition("/")
+        base = Path(bpy.path.abspath(f"{folder}/")) if "/" in typed.replace("\\", "/") else _beside(operator, context)
+        return list(islice(_entries(base, begun.lower(), suffixes), MOST_LISTED))
+
+    return search
+
+
+def _entries(folder: Path, begun: str, suffixes: Iterable[str]) -> Iterator[str]:
+    try:
+        found = sorted(folder.iterdir(), key=lambda path: path.name.lower())
+    except OSError:
+        return
+    for path in found:
+        if begun not in path.name.lower() or path.name.startswith("."):
+            continue
+        if path.suffix.lower() in suffixes:
+            yield str(path)
+        elif path.is_dir():
+            yield f"{path}{os.sep}"
+
+
+def _beside(operator: Any, context: bpy.types.Context) -> Path:
+    """The folder that a file browser shows, or that of the files of a dialog."""
+    browser = getattr(getattr(context, "space_data", None), "params", None)
+    if shown := getattr(browser, "directory", b""):
+        return Path(os.fsdecode(shown))
+    if folder := getattr(operator, "directory", ""):
+        return Path(bpy.path.abspath(folder))
+    path = getattr(operator, "filepath", "")
+    return Path(bpy.path.abspath(path)).parent if path else Path.home()

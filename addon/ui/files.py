@@ -1,22 +1,33 @@
-"""What operators that import or export files share: dialogs, drops, several files, collections, backups."""
+"""What operators that import, export or save back files share: dialogs, drops, several files, collections, backups.
+
+Save Back, for every format, is a dialog that says what will change and what will be lost, and then one file is written.
+An operator names the file, plans it, and says which options a refusal may ask for; everything else is here.
+"""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import bpy
-from bpy.props import BoolProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..blender import scope
+from ..blender.properties import refuse_linked
 from ..core import files
-from ..core.errors import ReadError, WriteError
+from ..core.errors import MotionbridgeError, ReadError, WriteError
 from ..core.report import Report
+from ..games import plan as plans
+from ..games import renamed_bones
 from ..games.kinds import FileKind
-from .bases import ExportHelper
-from .operation import FileChoice, Operation
+from .bases import CALL, ExportHelper
+from .layouts import fields
+from .operation import FileChoice, Operation, Outcome, broken_lines, hand_over
 from .preferences import preferences
 from .target import rigs_of
-from .translations import OPERATOR
+from .translations import OPERATOR, said, shown
+
+if TYPE_CHECKING:
+    from ..games.plan import FilePlan
 
 Made = TypeVar("Made")
 
@@ -143,3 +154,284 @@ class ArmatureExport(FileExport):
         operator: Any = cls
         operator.poll_message_set("No armature in the scene")
         return bool(rigs_of(context)) or is_collection_exporter(operator)
+
+
+# Save Back ------------------------------------------------------------------------------------------------------------
+
+BASES = (
+    ("REFUSE", "Stop", "Cancel the export and ask for a choice"),
+    ("DISK", "File on Disk", "Changes made to the file since import are kept; only your motions are replaced"),
+    ("IMPORTED", "File as Imported", "Changes made to the file since import are overwritten"),
+)
+IMPORTED_BASES = (BASES[0], BASES[2])
+"""Of formats that start from the imported file alone."""
+UNDECIDED = {"REFUSE", "STOP", False}
+NAMES_SHOWN = WARNINGS_SHOWN = 6
+PREVIEWS_KEPT = ITEMS_SHOWN = 4
+_VALUES = (str, bool, int, float)
+LETTERS_SHOWN = 70
+_ready: dict[str, Any] = {}
+"""Name of an operator -> the plans of one that hands over to the next."""
+
+
+def base_file(*items: tuple[str, str, str]) -> Any:
+    """The option that says what a save starts from."""
+    return EnumProperty(
+        name="Base File",
+        description="The file on disk has changed since import",
+        items=items,
+        default="REFUSE",
+        options={"SKIP_SAVE"},
+    )
+
+
+class Preview:
+    """What the dialog shows of one choice of options: a plan, or why there is none.
+
+    ``matters``: the options that a refusal may ask for, and whether to show them. ``is_saved``: nothing would change.
+    """
+
+    def __init__(self) -> None:
+        """Nothing was planned yet."""
+        self.plan: FilePlan | None = None
+        self.report = Report()
+        self.refusal: MotionbridgeError | None = None
+        self.matters: dict[str, bool] = {}
+        self.is_saved = False
+
+    def can_save(self) -> bool:
+        """There are changes, and nothing but a choice in the dialog stands in their way."""
+        return bool(self.refusal.option) if self.refusal is not None else not self.is_saved
+
+
+class SaveBack(Operation, BackupChoice):
+    """Mixed into operators that write a file back, before `bpy.types.Operator`; see `planned` for what they write."""
+
+    if TYPE_CHECKING:  # as in `LongWork`
+        _previews: dict[Any, Preview] | None = None
+        _shown: Preview | None = None
+        _samples: dict[Any, Any] | None = None
+        """What was sampled while the dialog is open: nothing in the scene changes meanwhile."""
+        _asked: tuple[str, ...] = ()
+    else:
+        _previews = _shown = _samples = None
+        _asked = ()
+
+    def path(self, context: bpy.types.Context) -> str:
+        """The file as it is stored, relative paths too. Overridden by every operator."""
+        raise NotImplementedError
+
+    def planned(self, context: bpy.types.Context, report: Report) -> "FilePlan":
+        """The plan with the options as they are. Raises `MotionbridgeError`. Overridden by every operator."""
+        raise NotImplementedError
+
+    def put(self, context: bpy.types.Context, plan: "FilePlan", *, backup: bool) -> None:
+        """Write a plan, which another operator may have made, and remember it."""
+        plan.write(backup=backup)
+        self.settle(context, plan)
+
+    def settle(self, context: bpy.types.Context, plan: "FilePlan") -> None:
+        """Remember that a plan was written."""
+
+    def questions(self, _context: bpy.types.Context) -> dict[str, bool]:
+        """The options that a refusal may ask for, and whether they matter as things are."""
+        return {"if_changed": False}
+
+    def draw_options(self, context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
+        """Options of one operator."""
+
+    def title(self) -> str:
+        """The dialog's."""
+        operator: Any = self
+        return shown(operator.bl_label)
+
+    def details(self, _plan: "FilePlan") -> list[str]:
+        """What will change in each part of the file, a line each; nothing where the sentence says it all."""
+        return []
+
+    def sentence(self, plan: "FilePlan") -> str:
+        """What was written, in one sentence."""
+        return f"{Path(plan.path).name}: {plan.sentence()}"
+
+    def notes(self, _plan: "FilePlan") -> list[str]:
+        """What is worth knowing about a plan, below its changes."""
+        return []
+
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Any:
+        """Say what would change."""
+        operator: Any = self
+        operator.backup = preferences(context).backup
+        if bpy.app.background:
+            return self.execute(context)
+        self._previews, self._samples, self._asked = {}, {}, ()
+        if not self._take_over(context):
+            return self.go_on(context, lambda: self.check(context), self._planned)
+        return self._ask(context)
+
+    def _ask(self, context: Any) -> Any:
+        return context.window_manager.invoke_props_dialog(
+            self, width=480, title=self.title(), confirm_text=shown("Save")
+        )
+
+    def _planned(self, context: bpy.types.Context, result: Callable[[], Any]) -> Any:
+        """Open the dialog once there is a plan, or say that planning was stopped."""
+
+        def planned() -> None:
+            result()
+
+        if self._tell(Report(), context, planned) == {"CANCELLED"}:
+            return {"CANCELLED"}
+        if self._timer is None:
+            return self._ask(context)
+        # This one has the window's events, and ends with them: the dialog belongs to another one, with the same plans.
+        operator: Any = self
+        group, name = type(operator).bl_idname.split(".")
+        _ready[name] = self._previews, self._samples, self._asked
+        try:
+            hand_over(self, getattr(getattr(CALL, group), name), **operator.as_keywords(ignore=("backup",)))
+        finally:
+            _ready.clear()
+        return {"CANCELLED"}
+
+    def _take_over(self, context: bpy.types.Context) -> bool:
+        """Continue with what another one has planned in steps; whether there is such a plan."""
+        operator: Any = self
+        name = type(operator).bl_idname.partition(".")[2]
+        if name not in _ready:
+            return False
+        self._previews, self._samples, self._asked = _ready.pop(name)
+        return self.check(context)
+
+    def check(self, context: bpy.types.Context) -> bool:
+        """Called by Blender whenever an option is another one: plan with the options as they are now, once for each."""
+        self._previews = {} if self._previews is None else self._previews
+        key = self._key(context)
+        if key not in self._previews:
+            if len(self._previews) >= PREVIEWS_KEPT:
+                self._previews.pop(next(iter(self._previews)))
+            self._previews[key] = self._preview(context)
+        self._shown = self._previews[key]
+        return True
+
+    def _preview(self, context: bpy.types.Context) -> Preview:
+        found = Preview()
+        try:
+            refuse_linked(self.edited(context))
+            renamed_bones.follow_renames(found.report)
+            found.matters = self.questions(context)
+            found.plan = self.planned(context, found.report)
+            found.is_saved = found.plan.is_saved()
+            if not found.is_saved:
+                found.plan.refuse_unwritable()
+        except MotionbridgeError as refusal:
+            found.refusal = refusal
+            self._asked = (*self._asked, refusal.option)
+        return found
+
+    def _key(self, context: bpy.types.Context) -> Any:
+        """What a plan depends on: the file on disk, and options."""
+        names = {name for kind in type(self).__mro__ for name in getattr(kind, "__annotations__", ())} - {"backup"}
+        options = {name: getattr(self, name, None) for name in names if not name.startswith("_")}
+        chosen = tuple(sorted((name, value) for name, value in options.items() if isinstance(value, _VALUES)))
+        return plans.digest_on_disk(bpy.path.abspath(self.path(context))), chosen
+
+    def draw(self, context: bpy.types.Context) -> None:
+        """The file, what will change, what will be lost, what has to be decided, the options."""
+        operator: Any = self
+        layout, path, preview = operator.layout, self.path(context), self._shown or Preview()
+        column = layout.column(align=True)
+        column.label(text=path, icon="FILE", translate=False)
+        if preview.refusal is not None:
+            for number, line in enumerate(broken_lines(str(preview.refusal), LETTERS_SHOWN)):
+                column.label(text=line, icon="BLANK1" if number else "ERROR", translate=False)
+        elif preview.plan is not None:
+            self._draw_plan(column, preview.plan, is_saved=preview.is_saved)
+        draw_warnings(column, preview.report)
+        options = fields(layout.column())
+        for name in dict.fromkeys([*preview.matters, *filter(None, self._asked)]):
+            if preview.matters.get(name) or name in self._asked:
+                row = options.column()
+                row.alert = getattr(self, name) in UNDECIDED
+                row.prop(self, name)
+        self.draw_options(context, options)
+        if not preview.can_save():  # instead of the buttons to save and to cancel
+            layout.template_popup_confirm("", cancel_text=shown("Close"))
+        else:
+            draw_backup(options, self, path)
+
+    def _draw_plan(self, column: bpy.types.UILayout, plan: "FilePlan", *, is_saved: bool) -> None:
+        if is_saved:
+            column.label(text="No changes to save", icon="INFO")
+            return
+        column.label(text=plan.sentence(), icon="GREASEPENCIL", translate=False)
+        details = self.details(plan)
+        for line in details[:NAMES_SHOWN]:
+            column.label(text=line, icon="DOT", translate=False)
+        if len(details) > NAMES_SHOWN:
+            column.label(text=shown("and {} more").format(len(details) - NAMES_SHOWN), icon="BLANK1", translate=False)
+        for note in self.notes(plan):
+            column.label(text=note, icon="INFO", translate=False)
+
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+        """Write what was said, or plan now where nothing was said."""
+        found = (self._previews or {}).get(self._key(context))
+        if found is not None and found.refusal is not None:
+            raise found.refusal
+        if found is not None:
+            report.include(found.report)
+        plan = found.plan if found is not None and found.plan is not None else self.planned(context, report)
+        self._previews = self._samples = self._shown = None
+        name = Path(plan.path).name
+        if plan.is_saved():
+            return Outcome(said("{}: no changes to save").format(name), done=False)
+        operator: Any = self
+        self.put(context, plan, backup=operator.backup)
+        return Outcome(self.sentence(plan))
+
+
+class SaveBackOntoEither(SaveBack):
+    """Saves that start from the file on disk or from the file as it was imported."""
+
+    if_changed: base_file(*BASES)
+
+
+def change_text(change: Any) -> str:
+    """``walk_0: bip01_head, bip01_spine; marks``."""
+    if change.new:
+        return shown("{}: new").format(change.name)
+    items = ", ".join(item.name for item in change.items[:ITEMS_SHOWN])
+    more = f" +{len(change.items) - ITEMS_SHOWN}" if len(change.items) > ITEMS_SHOWN else ""
+    parts = [items + more] if items else []
+    return f"{change.name}: {'; '.join([*parts, *change.fields])}"
+
+
+def draw_warnings(layout: bpy.types.UILayout, report: Report) -> None:
+    """What will be lost: each warning once, broken into lines; the rest of many is counted."""
+    lines = report.lines()[: len(report.warnings)]
+    for warning in lines[:WARNINGS_SHOWN]:
+        for number, line in enumerate(broken_lines(warning, LETTERS_SHOWN)):
+            layout.label(text=line, icon="BLANK1" if number else "ERROR", translate=False)
+    if len(lines) > WARNINGS_SHOWN:
+        layout.label(text=shown("and {} more").format(len(lines) - WARNINGS_SHOWN), icon="BLANK1", translate=False)
+
+
+class SaveBackOntoImported(SaveBack):
+    """What starts from the imported file alone, which stays what an edit is compared with."""
+
+    if_changed: base_file(*IMPORTED_BASES)
+
+    def source(self, context: bpy.types.Context) -> Any:
+        """The properties with ``path`` and ``saved``. Overridden by every operator."""
+        raise NotImplementedError
+
+    def path(self, context: bpy.types.Context) -> str:
+        """The file it came from."""
+        return str(self.source(context).path)
+
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+        """What knows of the file."""
+        return (self.source(context).id_data,)
+
+    def settle(self, context: bpy.types.Context, plan: "FilePlan") -> None:
+        """The file on disk is known."""
+        self.source(context).saved = plan.digest

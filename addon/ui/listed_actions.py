@@ -21,7 +21,7 @@ import numpy as np
 
 from ..blender import action_lists, properties
 from ..blender.action_lists import Kind
-from .lists import Listing
+from .layouts import Listing
 
 REMEMBERED = 8
 """Lists that are remembered: each kind of each armature that is shown somewhere, under each filter."""

@@ -7,7 +7,7 @@ import bpy
 from bpy.props import BoolProperty, StringProperty
 
 from ..games.xray.options import ModelImportOptions
-from .options import options_from
+from .bases import options_from
 
 PACKAGE = (__package__ or "").rpartition(".")[0]
 """The extension's own name, which begins with the repository the user has it from."""

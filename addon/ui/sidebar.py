@@ -15,7 +15,7 @@ from ..games.xray.levels import properties as level
 from ..games.xray.models import taken_over
 from ..games.xray.models.properties import remembered
 from .bases import BlenderPanel
-from .bone_display import draw_bone_display
+from .bones import draw_bone_display
 from .control_rig import draw_control_rig
 from .layouts import SIDEBAR, paragraph
 from .menus import GAME_MENUS

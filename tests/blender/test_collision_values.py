@@ -5,19 +5,19 @@ import numpy as np
 import pytest
 
 from addon.blender import attributes
-from addon.ui.xray import collision_values
+from addon.ui.xray import level_faces
 from tests.blender.test_level_panel import panel_says
 from tests.blender.test_levels import SQUARE, drawn, face_values
 from tests.blender.test_ui import last_report, refusal
 
-VALUES = collision_values.value_names()
+VALUES = level_faces.value_names()
 NAMES = ["materials\\bricks", "materials\\earth", "objects\\grille", "objects\\tin_roof"]
 
 
 class Dialog:
     """The operator's dialog without a window: its properties, its methods."""
 
-    kind = collision_values.MOTIONBRIDGE_OT_level_collision
+    kind = level_faces.MOTIONBRIDGE_OT_level_collision
 
     def __init__(self):
         self.__dict__["properties"] = bpy.context.window_manager.operator_properties_last(

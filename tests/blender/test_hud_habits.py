@@ -10,7 +10,7 @@ from addon.formats.xray.omf import mapping
 from addon.games.xray.bones.properties import game_name
 from addon.games.xray.hud import attachments, pairs, placing
 from addon.games.xray.hud.properties import holder_of
-from addon.ui.xray import hud_gizmos
+from addon.ui.xray import hud_tools
 from tests.blender.test_hud_scene import CONFIG, build, bytes_of, gamedata, sample_options  # noqa: F401
 from tests.blender.test_hud_tools import FRAMES, bone_of, detector, free_bone  # noqa: F401
 from tests.blender.test_ui import refusal
@@ -142,10 +142,10 @@ def test_gizmos_pass_over_a_point_that_was_deleted(gamedata):  # noqa: F811
     (gamedata / "configs" / "mod_system_sample.ltx").unlink()  # it takes the muzzle away
     made, _ = build(sample_options(gamedata))
     bpy.context.view_layer.objects.active = made.item
-    (point,) = hud_gizmos._points()
+    (point,) = hud_tools._points()
     assert point.shown == made.points["fire_point"]
     bpy.data.objects.remove(made.points["fire_point"])
-    assert hud_gizmos._points() == []
+    assert hud_tools._points() == []
     assert placing.texts(made.hands)
 
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from addon.ui.xray import collision_values, levels
+from addon.ui.xray import level_faces, levels
 from tests.blender.test_levels import SQUARE, drawn, imported
 
 
@@ -93,7 +93,7 @@ def test_only_what_is_ticked_can_be_set(ticked, listed):
     operator = SimpleNamespace(layout=Layout(), use_material=False, use_sector=False, use_flags=False)
     operator.is_list_of_game = listed
     setattr(operator, ticked, True)
-    collision_values.MOTIONBRIDGE_OT_level_collision.draw(operator, bpy.context)
+    level_faces.MOTIONBRIDGE_OT_level_collision.draw(operator, bpy.context)
     enabled = {name for name, enabled in (one for one in operator.layout.kept if isinstance(one, tuple)) if enabled}
     fields = {
         "use_material": {"material_name"} | (set() if listed else {"material"}),

@@ -7,8 +7,8 @@ import bpy
 import pytest
 
 from addon.ui.arma import animations, models
+from addon.ui.bases import MOST_LISTED, offered_paths
 from addon.ui.descent3 import models as descent_models
-from addon.ui.options import MOST_LISTED, offered_paths
 from addon.ui.xray import motion_files
 
 

@@ -10,7 +10,7 @@ import pytest
 from addon.games.arma import options as arma
 from addon.games.options import FittingOptions, Options, choice, listed, made, number_or_none, option, path
 from addon.games.xray import options as xray
-from addon.ui.options import options_from, properties_from
+from addon.ui.bases import options_from, properties_from
 
 VALUES = [*vars(arma).values(), *vars(xray).values()]
 DECLARED = [value for value in VALUES if isinstance(value, type) and issubclass(value, Options) and value.FIELDS]

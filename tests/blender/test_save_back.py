@@ -12,7 +12,7 @@ from addon.core import files
 from addon.core.errors import WriteError
 from addon.games import plan as plans
 from addon.games.xray.motions import library, skl_codec
-from addon.ui import save_back
+from addon.ui import files as ui_files
 from addon.ui.arma import panels
 from addon.ui.descent3 import models
 from addon.ui.xray import editor_models, levels, motion_files, paths, skeletal
@@ -168,7 +168,7 @@ def test_a_write_protected_file_or_folder_is_refused_before_save(opened, monkeyp
 
 
 def test_a_panel_that_saves_shows_the_last_report():
-    modules = Path(save_back.__file__).parent.rglob("*.py")
+    modules = Path(ui_files.__file__).parent.rglob("*.py")
     panels = [path for path in modules if '_save_back", icon' in path.read_text()]
     assert len(panels) >= 4
     assert [path.name for path in panels if '"motionbridge.report"' not in path.read_text()] == [

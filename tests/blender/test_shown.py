@@ -23,7 +23,7 @@ from addon.games.xray.motions import library, omf_codec
 from addon.games.xray.motions.exporting import Onto
 from addon.games.xray.motions.omf_codec import MotionExportOptions
 from addon.games.xray.motions.skl_codec import Rotation
-from addon.ui import hidden_keys
+from addon.ui import bones as ui_bones
 from tests.blender.test_motions import OPTIONS, humanoid, load_model, load_motions
 from tests.blender.test_skl_motions import CURVED, STEPPED, made_motion, planned, rig_of, written
 from tests.blender.test_skl_motions import load as load_editor_motions
@@ -522,12 +522,12 @@ def test_the_choice_is_drawn_where_it_matters(humanoid):
     column = SimpleNamespace(prop=lambda _, name: drawn.append(name), operator=lambda name, **_: drawn.append(name))
     layout = SimpleNamespace(column=lambda: column)
     dialog = SimpleNamespace(hidden_keys="STOP")
-    hidden_keys.HiddenKeysChoice.draw_hidden_keys(dialog, layout, rig)
-    hidden_keys.draw_restore(layout, rig)
+    ui_bones.HiddenKeysChoice.draw_hidden_keys(dialog, layout, rig)
+    ui_bones.draw_restore(layout, rig)
     assert drawn == []
     rig.pose.bones["thigh_l"].rotation_mode = "XYZ"
-    hidden_keys.HiddenKeysChoice.draw_hidden_keys(dialog, layout, rig)
-    hidden_keys.draw_restore(layout, rig)
+    ui_bones.HiddenKeysChoice.draw_hidden_keys(dialog, layout, rig)
+    ui_bones.draw_restore(layout, rig)
     assert drawn == ["hidden_keys", "motionbridge.restore_rotation_modes"]
     assert column.alert
 

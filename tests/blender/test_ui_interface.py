@@ -14,7 +14,7 @@ from addon.core.report import Report
 from addon.formats.xray import omf
 from addon.games.xray.motions import marks
 from addon.ui import badges, listed_actions
-from addon.ui.lists import name_filter
+from addon.ui.layouts import name_filter
 from addon.ui.operation import Operation, Outcome, broken_lines, status_line
 from addon.ui.xray import motion_choices
 from addon.ui.xray.motion_choices import MotionChooser

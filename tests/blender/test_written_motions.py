@@ -20,7 +20,7 @@ from addon.formats.xray.chunks import COMPRESSED, Chunk, ChunkRun, read_chunks, 
 from addon.formats.xray.ogf.document import motion_set_of
 from addon.formats.xray.omf.document import Motion, MotionSet
 from addon.games.xray.motions import length as motion_length
-from addon.ui import save_back
+from addon.ui import files
 from addon.ui.bases import ExportHelper
 from addon.ui.xray import motion_files, skeletal
 from tests.blender.test_level_panel import Layout
@@ -550,7 +550,7 @@ def test_many_warnings_are_folded_in_the_dialog():
         report.warn(f"finding {number} " + "x " * 60)
     report.note("no warning")
     layout = Layout()
-    save_back.draw_warnings(layout, report)
+    files.draw_warnings(layout, report)
     assert layout.kept[-1] == "and 3 more"
     assert sum(line.startswith("finding") for line in layout.kept) == 6
     assert max(map(len, layout.kept)) <= 70

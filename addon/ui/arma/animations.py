@@ -13,12 +13,11 @@ from ...core.report import Report
 from ...formats.arma import bone_table
 from ...games.arma import animation_export, animation_import, kinds
 from ...games.arma.options import AnimationExportOptions, AnimationImportOptions
-from ..bases import BlenderOperator, ExportHelper, ImportHelper
+from ..bases import BlenderOperator, ExportHelper, ImportHelper, offered_paths, options_from, properties_from
+from ..bones import HiddenKeysChoice
 from ..files import ArmatureExport, FileImport, draw_backup
-from ..hidden_keys import HiddenKeysChoice
 from ..layouts import fields
 from ..operation import Outcome
-from ..options import offered_paths, options_from, properties_from
 from ..sidebar import MotionbridgePanel
 from ..target import active_rig, rig_to_export
 from ..translations import said

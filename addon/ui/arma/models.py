@@ -11,11 +11,10 @@ from ...core.report import Report
 from ...games.arma import kinds, model_import
 from ...games.arma.options import ModelImportOptions
 from ...games.arma.properties import is_of_model, level_of
-from ..bases import BlenderOperator, BlenderPanel, ImportHelper
+from ..bases import BlenderOperator, BlenderPanel, ImportHelper, options_from, properties_from
 from ..files import FileImport
 from ..layouts import fields
 from ..operation import Outcome
-from ..options import options_from, properties_from
 from ..preferences import arma_folder
 from ..sidebar import MotionbridgePanel
 from ..target import active_rig

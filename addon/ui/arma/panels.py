@@ -15,11 +15,10 @@ from ...core.report import Report
 from ...games.arma import animation_edit, animation_list, events, timing
 from .. import scene
 from ..bases import BlenderList, BlenderOperator, BlenderPanel
-from ..hidden_keys import HiddenKeysChoice, draw_restore, hides_keys
-from ..layouts import STATUS_ICONS, fields
-from ..lists import name_filter
+from ..bones import HiddenKeysChoice, draw_restore, hides_keys
+from ..files import SaveBack
+from ..layouts import STATUS_ICONS, fields, name_filter
 from ..operation import Operation, Outcome, broken_lines
-from ..save_back import SaveBack
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_a_game, is_of_arma
 from ..target import active_action, active_rig, lacks_rig
 from ..translations import said, shown

@@ -16,15 +16,21 @@ from ...games.descent3 import hierarchy, kinds, model, model_export, motion, spi
 from ...games.descent3.model_properties import holder_of
 from ...games.descent3.model_properties import holder_of as model_of
 from ...games.descent3.options import ModelExportOptions, ModelImportOptions
-from .. import lists
-from ..bases import CALL, BlenderList, BlenderOperator, ExportHelper, ImportHelper
-from ..files import FileExport, FileImport, draw_backup, is_collection_exporter
-from ..layouts import fields
-from ..lists import TickedChoice, TickedRows, name_filter
+from .. import layouts
+from ..bases import (
+    CALL,
+    BlenderList,
+    BlenderOperator,
+    ExportHelper,
+    ImportHelper,
+    offered_paths,
+    options_from,
+    properties_from,
+)
+from ..files import FileExport, FileImport, SaveBackOntoImported, draw_backup, is_collection_exporter
+from ..layouts import TickedChoice, TickedRows, fields, name_filter
 from ..operation import Outcome, broken_lines, hand_over
-from ..options import offered_paths, options_from, properties_from
 from ..preferences import descent3_folders
-from ..save_back import SaveBackOntoImported
 from ..target import has_mesh, objects_of
 from ..translations import said, shown
 
@@ -182,7 +188,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
         """Which, and how."""
         layout = self.layout
         if len(self.listed):
-            lists.draw_ticks(layout, self, "MOTIONBRIDGE_UL_listed_models", shown("Models: {} of {}"))
+            layouts.draw_ticks(layout, self, "MOTIONBRIDGE_UL_listed_models", shown("Models: {} of {}"))
         column = fields(layout.column())
         for name in OPTIONS:
             row = column.row()

@@ -14,9 +14,8 @@ from ...formats.descent3 import oof
 from ...games.descent3 import hierarchy, model_edit, model_export, motion
 from ...games.descent3.model_properties import POINT_KINDS, holder_of
 from ..bases import BlenderList, BlenderOperator, BlenderPanel
-from ..checks import Check, draw_last_check
 from ..layouts import STATUS_ICONS, fields
-from ..operation import Operation, Outcome, StartsAtOnce
+from ..operation import Check, Operation, Outcome, StartsAtOnce, draw_last_check
 from ..sidebar import MotionbridgePanel
 from ..target import has_mesh
 from ..translations import said, shown

@@ -3,12 +3,10 @@
 from typing import Any
 
 from . import (
-    collision_values,
-    details,
     editor_models,
     hud,
-    hud_gizmos,
     hud_tools,
+    level_faces,
     levels,
     models,
     motion_choices,
@@ -26,14 +24,12 @@ _WITH_CLASSES: tuple[Any, ...] = (
     motion_operators,
     hud,  # its panel comes before that of motions: Blender takes an order below 0 for 0
     hud_tools,
-    hud_gizmos,
     motion_panels,
     skeletal,
     paths,
     models,
     editor_models,
-    details,
-    collision_values,
+    level_faces,
     new_models,
     levels,
 )

@@ -23,15 +23,12 @@ from ...games.xray.models import (
 from ...games.xray.models.properties import holder_of
 from ...games.xray.motions import library
 from ...games.xray.options import EditorModelExportOptions, ModelImportOptions
-from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper
-from ..checks import Check, draw_last_check
-from ..files import FileExport, FileImport, draw_backup, is_collection_exporter
-from ..hidden_keys import hides_keys
+from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper, options_from, properties_from
+from ..bones import hides_keys
+from ..files import FileExport, FileImport, SaveBackOntoImported, change_text, draw_backup, is_collection_exporter
 from ..layouts import draw_tolerances, fields
-from ..operation import Operation, Outcome
-from ..options import options_from, properties_from
+from ..operation import Check, Operation, Outcome, draw_last_check
 from ..preferences import model_options
-from ..save_back import SaveBackOntoImported, change_text
 from ..target import (
     active_model,
     active_rig,

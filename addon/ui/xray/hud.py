@@ -18,14 +18,12 @@ from ...games.xray.hud.properties import holder_of
 from ...games.xray.motions import exporting as motion_export
 from ...games.xray.motions import library, omf_codec, omf_host
 from ...games.xray.options import HudSceneOptions
-from ..bases import BlenderList, BlenderOperator, BlenderPanel
-from ..hidden_keys import hides_keys
-from ..layouts import SIDEBAR, fields, paragraph
-from ..lists import name_filter
+from ..bases import BlenderList, BlenderOperator, BlenderPanel, offered_paths, options_from, properties_from
+from ..bones import hides_keys
+from ..files import SaveBackOntoEither, change_text
+from ..layouts import SIDEBAR, fields, name_filter, paragraph
 from ..operation import Operation, Outcome
-from ..options import offered_paths, options_from, properties_from
 from ..preferences import folders
-from ..save_back import SaveBackOntoEither, change_text
 from ..sidebar import MotionbridgePanel
 from ..translations import said, shown
 from .motion_choices import ExportChoices, rest_is_edited, worst_error_text

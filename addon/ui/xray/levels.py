@@ -22,19 +22,15 @@ from ...games.xray.levels.properties import DRAWN_KINDS, KINDS, holder_of, meshe
 from ...games.xray.levels.properties import holder_of as level_of
 from ...games.xray.options import LevelExportOptions, LevelFolderOptions, LevelImportOptions
 from .. import scene
-from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper
-from ..checks import Check, draw_last_check
-from ..files import FileExport, FileImport, draw_backup, is_collection_exporter
+from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper, options_from, properties_from
+from ..files import FileExport, FileImport, SaveBackOntoImported, change_text, draw_backup, is_collection_exporter
 from ..layouts import fields, paragraph
-from ..operation import Operation, Outcome, StartsAtOnce
-from ..options import options_from, properties_from
+from ..operation import Check, Operation, Outcome, StartsAtOnce, draw_last_check
 from ..preferences import folders, game_materials
-from ..save_back import SaveBackOntoImported, change_text
 from ..sidebar import MotionbridgePanel
 from ..target import level_holder_to_export
 from ..translations import said, shown
-from .collision_values import FaceValues, draw_active_face, known_materials
-from .details import draw_ground
+from .level_faces import FaceValues, draw_active_face, draw_ground, known_materials
 
 if TYPE_CHECKING:
     from ...games.plan import FilePlan

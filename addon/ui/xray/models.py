@@ -23,12 +23,11 @@ from ...games.xray.models import importing as model
 from ...games.xray.models.properties import holder_of, remembered
 from ...games.xray.motions import library, omf_codec, skl_codec
 from ...games.xray.options import ModelExportOptions, ModelImportOptions, MotionImportOptions, SkeletalImportOptions
-from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper
+from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper, options_from, properties_from
 from ..descent3.models import is_texture, keep_and_show
 from ..files import ArmatureExport, FileExport, FileImport, draw_backup, is_collection_exporter
 from ..layouts import SIDEBAR, fields, paragraph
 from ..operation import Operation, Outcome
-from ..options import options_from, properties_from
 from ..preferences import model_options
 from ..target import (
     active_model,

@@ -15,13 +15,11 @@ from ...games.xray.models.properties import remembered
 from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library
 from ...games.xray.options import ExportOptions, MotionExportOptions, SkeletalExportOptions
-from .. import lists
-from ..bases import BlenderList, ExportHelper
-from ..hidden_keys import HiddenKeysChoice
-from ..layouts import fields
-from ..lists import TickedChoice, TickedRows
+from .. import layouts
+from ..bases import BlenderList, ExportHelper, options_from, properties_from
+from ..bones import HiddenKeysChoice
+from ..layouts import TickedChoice, TickedRows, fields
 from ..operation import hand_over
-from ..options import options_from, properties_from
 from ..preferences import folders
 from ..target import likely_rig
 from ..translations import said, shown
@@ -111,7 +109,7 @@ class MotionList(TickedChoice):
         """The list, where there is one."""
         operator: Any = self
         if len(operator.listed):
-            lists.draw_ticks(layout, operator, "MOTIONBRIDGE_UL_listed_motions", shown("Motions: {} of {}"))
+            layouts.draw_ticks(layout, operator, "MOTIONBRIDGE_UL_listed_motions", shown("Motions: {} of {}"))
 
     def chosen(self, paths: list[str], codec: "Codec", report: Report) -> dict[str, list[str]]:
         """Path -> names of the motions to import from it: those named, else those ticked, else all.

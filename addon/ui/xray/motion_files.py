@@ -21,14 +21,12 @@ from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library, omf_codec, omf_host
 from ...games.xray.options import MotionImportOptions
 from .. import scene
-from ..bases import CALL, BlenderOperator, ExportHelper, ImportHelper
-from ..files import ArmatureExport, FileImport, draw_backup
-from ..hidden_keys import hides_keys
+from ..bases import CALL, BlenderOperator, ExportHelper, ImportHelper, offered_paths, options_from, properties_from
+from ..bones import hides_keys
+from ..files import ArmatureExport, FileImport, SaveBackOntoEither, change_text, draw_backup
 from ..layouts import fields
 from ..operation import FileChoice, Outcome, hand_over
-from ..options import offered_paths, options_from, properties_from
 from ..preferences import model_options
-from ..save_back import SaveBackOntoEither, change_text
 from ..target import action_to_export, active_action, active_rig, likely_rig, rig_to_export, some_action
 from ..translations import said, shown
 from .motion_choices import (

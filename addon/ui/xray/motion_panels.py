@@ -19,9 +19,8 @@ from ...games.xray.motions import length as motion_length
 from ...games.xray.motions import library, omf_codec, skl_codec
 from .. import listed_actions
 from ..bases import BlenderList, BlenderOperator
-from ..hidden_keys import draw_restore
-from ..layouts import SIDEBAR, STATUS_ICONS, fields, paragraph
-from ..lists import Listing, name_filter
+from ..bones import draw_restore
+from ..layouts import SIDEBAR, STATUS_ICONS, Listing, fields, name_filter, paragraph
 from ..operation import Operation, Outcome
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_xray
 from ..target import active_action, active_rig, rig_to_export

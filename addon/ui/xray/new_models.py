@@ -22,7 +22,7 @@ from ..operation import Operation, Outcome
 from ..preferences import folders, game_materials
 from ..target import active_rig, lacks_rig
 from ..translations import said
-from .collision_values import ListedGameMaterial
+from .level_faces import ListedGameMaterial
 
 WATER = 1000.0
 """Kilograms per cubic metre."""

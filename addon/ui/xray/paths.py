@@ -15,12 +15,10 @@ from ...games.xray import kinds
 from ...games.xray import paths as motion_paths
 from ...games.xray.options import PathExportOptions, PathImportOptions, Target
 from .. import scene
-from ..bases import BlenderOperator, ExportHelper, ImportHelper
-from ..files import FileExport, FileImport, draw_backup, is_collection_exporter
+from ..bases import BlenderOperator, ExportHelper, ImportHelper, options_from, properties_from
+from ..files import FileExport, FileImport, SaveBackOntoImported, draw_backup, is_collection_exporter
 from ..layouts import draw_tolerances, fields, paragraph
 from ..operation import Operation, Outcome
-from ..options import options_from, properties_from
-from ..save_back import SaveBackOntoImported
 from ..sidebar import MotionbridgePanel, in_both_editors
 from ..target import mover_to_export
 from ..translations import said, shown

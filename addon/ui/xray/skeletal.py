@@ -20,14 +20,11 @@ from ...games.xray.motions import length as motion_length
 from ...games.xray.motions import library, skl_codec
 from ...games.xray.options import SkeletalFileOptions, SkeletalImportOptions
 from .. import listed_actions, scene
-from ..bases import CALL, BlenderList, BlenderOperator, ExportHelper, ImportHelper
-from ..files import ArmatureExport, FileImport, draw_backup
-from ..hidden_keys import hides_keys
-from ..layouts import draw_tolerances, fields
-from ..lists import name_filter
+from ..bases import CALL, BlenderList, BlenderOperator, ExportHelper, ImportHelper, options_from, properties_from
+from ..bones import hides_keys
+from ..files import ArmatureExport, FileImport, SaveBackOntoEither, change_text, draw_backup
+from ..layouts import draw_tolerances, fields, name_filter
 from ..operation import FileChoice, Operation, Outcome, hand_over
-from ..options import options_from, properties_from
-from ..save_back import SaveBackOntoEither, change_text
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_xray
 from ..target import (
     action_to_export,

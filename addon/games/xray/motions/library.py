@@ -27,13 +27,11 @@ from ....core.text import counted_plural, said_of
 from ....formats.xray.omf.edit import LONGEST_NAME
 from ..bones.properties import game_name
 from .files import LISTS, SKL_LISTS, lists_of
+from .properties import order_of_angles
 
 if TYPE_CHECKING:
     from ....blender.armature import Rest
     from .exporting import Gatherer, Host, Plan
-
-ORDER = "ZXY"
-"""The order of the editor's angles."""
 
 
 class Opened(NamedTuple):
@@ -196,7 +194,7 @@ def import_motions(
             )
         builder.tell(result)
         if options.assign_first:
-            actions.play(context, rig, result.actions[0], order_of(result.actions[0]))
+            actions.play(context, rig, result.actions[0], order_of_angles(result.actions[0]))
         if options.stash:
             actions.stash(rig, result.actions)
         builder.finish()
@@ -238,15 +236,9 @@ def bone_places(rig: Any, rest: Rest) -> dict[str, int]:
     return places
 
 
-def order_of(action: Any) -> str:
-    """The order of an action's angles where its file tells it, which is that of the editor's motions; else ""."""
-    skeletal = action.motionbridge_skeletal
-    return ORDER if skeletal.is_skeletal and skeletal.rotation == "EULER" else ""
-
-
 def play(context: bpy.types.Context, rig: bpy.types.Object, action: bpy.types.Action) -> None:
     """Make ``rig`` play an action, its bones turned by what the action turns them by."""
-    actions.play(context, rig, action, order_of(action))
+    actions.play(context, rig, action, order_of_angles(action))
     hold_used(rig)
 
 

@@ -48,8 +48,9 @@ from . import length as motion_length
 from . import marks
 from .exporting import Gatherer
 from .files import LISTS
-from .library import MotionImport, Opened, bone_places, order_of, refuse_strangers
+from .library import MotionImport, Opened, bone_places, refuse_strangers
 from .omf_host import MotionPlan, OmfHost, host_as_imported, host_of_list, host_on_disk, settle
+from .properties import order_of_angles
 
 DIGEST_SIZE = 16
 """Bytes of what `Unedited` keeps."""
@@ -383,7 +384,7 @@ class OmfGatherer(Gatherer):
         """The action as a clip with the game's names for motion and bones, marks included."""
         step, imported = action.motionbridge_motion.frame_step, motion_length.imported_frames(action)
         frames, table = motion_length.frames_of(action, imported), table_of(action, self._rig)
-        modes = self._shown.modes(action, order_of(action), table)
+        modes = self._shown.modes(action, order_of_angles(action), table)
         rest = self._rest_for(action)[0]
         gathered = self._reader_for(action, rest).gather(action, modes, step, frames, table)
         clip = gathered.clip

@@ -187,6 +187,8 @@ ROTATIONS = (
     ("EULER", "Euler ZXY", "Euler angles, as the editor stores them; curves are preserved"),
     ("QUATERNION", "Quaternion", "Quaternions, like imported game motions"),
 )
+EULER_ORDER = "ZXY"
+"""The order of the editor's angles."""
 
 
 class SkeletalProperties(bpy.types.PropertyGroup):
@@ -263,6 +265,12 @@ class PathProperties(bpy.types.PropertyGroup):
     """The SHA-256 of the file that was saved back last."""
     document: bytes_property("The file as it was read")
     document_seal: seal_property()
+
+
+def order_of_angles(action: Any) -> str:
+    """The order of an action's angles where its file tells it, which is that of the editor's motions; else ""."""
+    skeletal = action.motionbridge_skeletal
+    return EULER_ORDER if skeletal.is_skeletal and skeletal.rotation == "EULER" else ""
 
 
 ADDED = AddedProperties(

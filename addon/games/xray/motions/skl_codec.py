@@ -42,7 +42,8 @@ from . import length as motion_length
 from . import marks
 from .exporting import Gatherer, Plan
 from .files import SKL_LISTS, skl_document_of, skl_motion_of
-from .library import ORDER, MotionImport, Opened, bone_places, imported_name, order_of, refuse_strangers
+from .library import MotionImport, Opened, bone_places, imported_name, refuse_strangers
+from .properties import EULER_ORDER, order_of_angles
 from .skl_pose import Showing, Shown, ShownTracks, odd_behaviours, same, show, show_all, to_file
 
 FARTHEST = 1_048_574
@@ -357,7 +358,7 @@ def describe(action: Any, motion: SkeletalMotion, body: Bytes, place: int, file:
 
 
 def _set_modes(rig: Any, names_of_bones: list[str], showing: Showing) -> None:
-    mode = "QUATERNION" if showing.quaternions else ORDER
+    mode = "QUATERNION" if showing.quaternions else EULER_ORDER
     for bone in map(rig.pose.bones.get, names_of_bones):
         if bone.rotation_mode != mode:
             set_mode(bone, mode)
@@ -559,7 +560,7 @@ class SklGatherer(Gatherer):
         rest, moved = self._rest_for(action)
         frame = base.frame if base is not None else 1.0 / clip.fps
         known = _Kept.of(action, base, self._bones_then(action)) if base is not None else None
-        modes = self._shown.modes(action, order_of(action))
+        modes = self._shown.modes(action, order_of_angles(action))
         tracked = [rest.bones[place] for place in known.numbers] if known is not None else None
         reached, reasons = self._reached(action, tracked)
         keys = self._reader.read(action, modes)

@@ -1,20 +1,87 @@
-"""Rotation keys that a bone's rotation mode hides: the choice of every export of motions, and the button against it."""
+"""Bones of any armature, whoever made it: buttons for bones that can be read, and rotation keys that modes hide.
+
+A bone's rotation mode hides keys of another kind: each export of motions lets the user choose, and a button sets the
+mode.
+"""
 
 from collections.abc import Iterable
 from typing import Any
 
 import bpy
 
-from ..blender import rotation_modes, sampling
+from .. import games
+from ..blender import bone_display, rotation_modes, sampling
 from ..blender.rotation_modes import HiddenKeys, RotationModes, played
 from ..core.report import Report
 from ..games.options import HiddenKeysOptions
-from ..games.xray.motions import library
-from .bases import BlenderOperator
+from .bases import BlenderOperator, properties_from
 from .operation import Operation, Outcome
-from .options import properties_from
 from .target import active_rig, lacks_rig
 from .translations import said
+
+
+class BoneDisplayOperation(Operation):
+    """Work on the active armature that leaves its rest pose alone."""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """An armature is active."""
+        return not lacks_rig(cls, context)
+
+    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+        """The armature object and its bones."""
+        rig = active_rig(context)
+        return (rig, rig.data) if rig is not None else ()
+
+
+class MOTIONBRIDGE_OT_readable_bones(BoneDisplayOperation, BlenderOperator):
+    """Draw each bone up to the next joint, in colors and bone collections by body part; exported files are the same"""
+
+    bl_idname = "motionbridge.readable_bones"
+    bl_label = "Readable Bones"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+        """Add the shapes; those that a user chose stay."""
+        rig = active_rig(context)
+        drawn = bone_display.make_readable(rig)
+        kept = len(rig.pose.bones) - drawn
+        if kept:
+            report.note(f"bones with custom shapes of their own keep them: {kept}", rig.name)
+        return Outcome(said("Bones drawn: {}").format(drawn), done=drawn > 0)
+
+
+class MOTIONBRIDGE_OT_original_bones(BoneDisplayOperation, BlenderOperator):
+    """Remove the shapes, colors and bone collections of Readable Bones"""
+
+    bl_idname = "motionbridge.original_bones"
+    bl_label = "Original Bones"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """There is something to remove."""
+        if not super().poll(context):
+            return False
+        cls.poll_message_set("The bones are drawn as Blender does")
+        return bone_display.is_readable(active_rig(context))
+
+    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
+        """Remove them."""
+        rig = active_rig(context)
+        bone_display.make_plain(rig)
+        return Outcome(said("{}: bones as Blender draws them").format(rig.name))
+
+
+def draw_bone_display(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """The buttons, where an armature is active."""
+    if active_rig(context) is not None:
+        row = layout.row(align=True)
+        row.operator("motionbridge.readable_bones", icon="BONE_DATA")
+        row.operator("motionbridge.original_bones", icon="X", text="")
+
+
+# Hidden keys ----------------------------------------------------------------------------------------------------------
 
 HiddenKeysProperties: Any = properties_from(HiddenKeysOptions)
 
@@ -22,7 +89,7 @@ HiddenKeysProperties: Any = properties_from(HiddenKeysOptions)
 def hidden_bones(rig: bpy.types.Object | None) -> list[str]:
     """The bones of ``rig``, if any, whose keys in the action that plays are hidden by their rotation mode."""
     action = played(rig) if rig is not None else None
-    return RotationModes(rig).hidden(action, library.order_of(action)) if action is not None else []
+    return RotationModes(rig).hidden(action, games.order_of_angles(action)) if action is not None else []
 
 
 def hides_keys(rig: bpy.types.Object | None) -> bool:
@@ -50,7 +117,7 @@ class HiddenKeysChoice(HiddenKeysProperties):
         """After the file was written: set rotation modes back where that was chosen."""
         action = played(rig)
         if self.hidden_keys_option() is HiddenKeys.RESTORE and action in exported:
-            rotation_modes.restore(rig, action, library.order_of(action))
+            rotation_modes.restore(rig, action, games.order_of_angles(action))
 
 
 class MOTIONBRIDGE_OT_restore_rotation_modes(Operation, BlenderOperator):
@@ -77,7 +144,7 @@ class MOTIONBRIDGE_OT_restore_rotation_modes(Operation, BlenderOperator):
         """Restore."""
         rig = active_rig(context)
         action = played(rig)
-        bones = rotation_modes.restore(rig, action, library.order_of(action))
+        bones = rotation_modes.restore(rig, action, games.order_of_angles(action))
         if not bones:
             return Outcome(said("{} has no hidden rotation keys").format(action.name), done=False)
         return Outcome(said("Rotation modes restored: {}").format(len(bones)))
@@ -91,4 +158,8 @@ def draw_restore(layout: bpy.types.UILayout, rig: bpy.types.Object) -> None:
         column.operator("motionbridge.restore_rotation_modes", icon="ERROR")
 
 
-CLASSES = (MOTIONBRIDGE_OT_restore_rotation_modes,)
+CLASSES = (
+    MOTIONBRIDGE_OT_readable_bones,
+    MOTIONBRIDGE_OT_original_bones,
+    MOTIONBRIDGE_OT_restore_rotation_modes,
+)
