@@ -227,11 +227,11 @@ def _changed() -> None:
         bpy.app.timers.register(_push_undo, first_interval=0.05)
 
 
-def _part() -> placing.Part | None:
+def _part() -> "placing.Part | None":
     return placing.part_of(bpy.context.active_object)
 
 
-def _points() -> list[placing.Part]:
+def _points() -> "list[placing.Part]":
     """Those of the active weapon."""
     active = bpy.context.active_object
     part = placing.part_of(active)
